@@ -1,0 +1,11 @@
+namespace Treepie.Indexing;
+
+/// <summary>An index was opened or filled in a way its schema does not allow.</summary>
+public sealed class IndexSchemaException : Exception
+{
+    /// <summary>Creates the error.</summary>
+    public IndexSchemaException(string message)
+        : base(message)
+    {
+    }
+}

@@ -1,0 +1,53 @@
+namespace Treepie.Indexing.Queries;
+
+/// <summary>A query as data. Immutable. A value is matched after the field's own analysis, so equality on a folded field ignores case.</summary>
+public abstract record IndexQuery;
+
+/// <summary>Every entry.</summary>
+public sealed record MatchAllQuery : IndexQuery;
+
+/// <summary>No entry.</summary>
+public sealed record MatchNoneQuery : IndexQuery;
+
+/// <summary>Entries one of whose values of <paramref name="Field"/> equals <paramref name="Value"/>; null matches explicit nulls and missing fields.</summary>
+public sealed record TermQuery(string Field, FieldValue Value) : IndexQuery;
+
+/// <summary>Entries that have one of the values; an empty list matches nothing.</summary>
+public sealed record InQuery(string Field, IReadOnlyList<FieldValue> Values) : IndexQuery;
+
+/// <summary>Entries that have all of the values.</summary>
+public sealed record AllInQuery(string Field, IReadOnlyList<FieldValue> Values) : IndexQuery;
+
+/// <summary>
+/// Entries with a value between the bounds; a null bound is open. Bounds of numbers compare with numbers (long and double
+/// together, exactly), bounds of text with terms in byte order. Nulls and missing fields never match.
+/// </summary>
+public sealed record RangeQuery(string Field, FieldValue? Low, bool LowInclusive, FieldValue? High, bool HighInclusive) : IndexQuery;
+
+/// <summary>Entries with a term that starts with the text.</summary>
+public sealed record PrefixQuery(string Field, string Prefix) : IndexQuery;
+
+/// <summary>Entries with a term that ends with the text (reads the whole dictionary of the field).</summary>
+public sealed record SuffixQuery(string Field, string Suffix) : IndexQuery;
+
+/// <summary>Entries that have the field, be it as an explicit null.</summary>
+public sealed record ExistsQuery(string Field) : IndexQuery;
+
+/// <summary>
+/// Full-text search over a <see cref="Schema.FieldAnalysis.FullText"/> field: the text is cut at white space, each part analyzed;
+/// parts are combined with OR, or with AND if <paramref name="All"/>. A part with <c>*</c> at its end or start is a prefix or suffix.
+/// A part that becomes several terms matches entries that have all of them. Scored by BM25.
+/// </summary>
+public sealed record FullTextQuery(string Field, string Text, bool All) : IndexQuery;
+
+/// <summary>Entries that match every clause.</summary>
+public sealed record AndQuery(IReadOnlyList<IndexQuery> Clauses) : IndexQuery;
+
+/// <summary>Entries that match at least one clause.</summary>
+public sealed record OrQuery(IReadOnlyList<IndexQuery> Clauses) : IndexQuery;
+
+/// <summary>Entries that do not match.</summary>
+public sealed record NotQuery(IndexQuery Clause) : IndexQuery;
+
+/// <summary>The same entries with scores multiplied.</summary>
+public sealed record BoostQuery(IndexQuery Clause, float Factor) : IndexQuery;

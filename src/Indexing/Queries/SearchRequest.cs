@@ -1,0 +1,47 @@
+namespace Treepie.Indexing.Queries;
+
+/// <summary>A query with its order and page.</summary>
+public sealed record SearchRequest
+{
+    /// <summary>What to find.</summary>
+    public required IndexQuery Query { get; init; }
+
+    /// <summary>Order, first key first; ties and an empty list by entry id, so paging is stable.</summary>
+    public IReadOnlyList<SortKey> Sort { get; init; } = [];
+
+    /// <summary>Hits to leave out.</summary>
+    public long Skip { get; init; }
+
+    /// <summary>Hits to return at the most; 0 asks for the count alone.</summary>
+    public long Take { get; init; } = long.MaxValue;
+}
+
+/// <summary>One key of an order.</summary>
+/// <param name="Field">Field to sort by; empty for score and random.</param>
+/// <param name="Kind">How its values compare.</param>
+/// <param name="Descending">Greatest first.</param>
+/// <param name="NullsFirst">Where nulls and missing values go; null: they count as the smallest.</param>
+/// <param name="Seed">Seed of <see cref="SortKind.Random"/>.</param>
+public sealed record SortKey(string Field, SortKind Kind, bool Descending = false, bool? NullsFirst = null, string? Seed = null);
+
+/// <summary>How sort values compare.</summary>
+public enum SortKind
+{
+    /// <summary>Terms in byte order.</summary>
+    Text,
+
+    /// <summary>As whole numbers.</summary>
+    Long,
+
+    /// <summary>As doubles.</summary>
+    Double,
+
+    /// <summary>Text with runs of digits compared as numbers.</summary>
+    AlphaNumeric,
+
+    /// <summary>By score, best first unless descending is unset by the caller's grammar.</summary>
+    Score,
+
+    /// <summary>By a hash of entry id and seed.</summary>
+    Random,
+}

@@ -1,0 +1,14 @@
+namespace Treepie.Indexing.Schema;
+
+/// <summary>How the text of a field becomes terms.</summary>
+public enum FieldAnalysis
+{
+    /// <summary>The whole value, folded to lower case (simple Unicode folding): equality ignores case.</summary>
+    LowerCaseKeyword,
+
+    /// <summary>The whole value as it is.</summary>
+    Keyword,
+
+    /// <summary>Words, folded to lower case, by the standard analyzer; frequencies are kept.</summary>
+    FullText,
+}

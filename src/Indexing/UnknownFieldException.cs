@@ -1,0 +1,11 @@
+namespace Treepie.Indexing;
+
+/// <summary>A query names a field that the index does not have.</summary>
+public sealed class UnknownFieldException : Exception
+{
+    /// <summary>Creates the error.</summary>
+    public UnknownFieldException(string message)
+        : base(message)
+    {
+    }
+}

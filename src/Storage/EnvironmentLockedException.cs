@@ -1,0 +1,11 @@
+namespace Treepie.Storage;
+
+/// <summary>Another process, named in the message, has the directory open.</summary>
+public sealed class EnvironmentLockedException : StorageException
+{
+    /// <summary>Creates the error.</summary>
+    public EnvironmentLockedException(string message, Exception? innerException = null)
+        : base(message, innerException)
+    {
+    }
+}

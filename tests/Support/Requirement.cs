@@ -1,0 +1,33 @@
+namespace Treepie.Tests.Support;
+
+/// <summary>
+/// What a test needs beyond the .NET SDK. Where it is missing the test is skipped and says why; with
+/// <c>TREEPIE_REQUIRE_ALL=1</c>, as in CI, that is a failure.
+/// </summary>
+public static class Requirement
+{
+    /// <summary>Whether a missing requirement fails instead of skipping.</summary>
+    public static bool All => Environment.GetEnvironmentVariable("TREEPIE_REQUIRE_ALL") == "1";
+
+    /// <summary>Skips (or fails) the running test unless <paramref name="present"/>.</summary>
+    public static void Needs(bool present, string what, string howToGetIt)
+    {
+        if (present)
+            return;
+
+        string message = $"{what} is not on this machine. {howToGetIt}";
+        Assert.False(All, message);
+        Assert.Skip(message);
+    }
+
+    /// <summary>Needs a program on the path; returns its full path.</summary>
+    public static string Program(string name, string howToGetIt)
+    {
+        string? found = (Environment.GetEnvironmentVariable("PATH") ?? "")
+            .Split(Path.PathSeparator, StringSplitOptions.RemoveEmptyEntries)
+            .Select(folder => Path.Combine(folder, name))
+            .FirstOrDefault(File.Exists);
+        Needs(found is not null, $"The program '{name}'", howToGetIt);
+        return found!; // Needs does not return without it
+    }
+}
