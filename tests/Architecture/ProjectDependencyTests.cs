@@ -1,0 +1,57 @@
+using System.Reflection.Metadata;
+using System.Reflection.PortableExecutable;
+
+namespace Treepie.Architecture.Tests;
+
+/// <summary>HTTP → Documents → Indexing → Storage → disk: what a compiled project refers to is read from its own file.</summary>
+public sealed class ProjectDependencyTests
+{
+    private const string Storage = "Treepie.Storage";
+    private const string Indexing = "Treepie.Indexing";
+    private const string Documents = "Treepie";
+    private const string Server = "Treepie.Server";
+    private const string CommandLine = "Treepie.CommandLine";
+
+    public static TheoryData<string, string[]> Allowed => new()
+    {
+        { Storage, [] },
+        { Indexing, [Storage] },
+        { Documents, [Storage, Indexing] },
+        { Server, [Documents] },
+        { CommandLine, [] },
+    };
+
+    [Theory]
+    [MemberData(nameof(Allowed))]
+    public void A_project_uses_only_the_projects_below_it(string assembly, string[] allowed)
+    {
+        IEnumerable<string> used = References(assembly).Where(name => Assemblies.Ours.Contains(name));
+        Assert.Empty(used.Except(allowed));
+    }
+
+    [Theory]
+    [InlineData(Storage)]
+    [InlineData(Indexing)]
+    [InlineData(Documents)]
+    public void The_core_depends_on_nothing_but_the_base_class_library(string assembly)
+    {
+        IEnumerable<string> foreign = References(assembly)
+            .Where(name => !Assemblies.Ours.Contains(name))
+            .Where(name => !name.StartsWith("System.", StringComparison.Ordinal) && name is not ("System" or "netstandard" or "mscorlib"));
+        Assert.Empty(foreign);
+    }
+
+    [Fact]
+    public void Nothing_in_the_core_knows_of_the_web()
+    {
+        foreach (string assembly in new[] { Storage, Indexing, Documents })
+            Assert.DoesNotContain(References(assembly), name => name.StartsWith("Microsoft.AspNetCore", StringComparison.Ordinal) || name == "System.Net.Http");
+    }
+
+    private static List<string> References(string assembly)
+    {
+        using var file = new PEReader(File.OpenRead(Assemblies.PathOf(assembly)));
+        MetadataReader metadata = file.GetMetadataReader();
+        return [.. metadata.AssemblyReferences.Select(handle => metadata.GetString(metadata.GetAssemblyReference(handle).Name))];
+    }
+}
