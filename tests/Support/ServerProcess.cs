@@ -1,0 +1,156 @@
+using System.Diagnostics;
+using System.Text;
+
+namespace Treepie.Tests.Support;
+
+/// <summary>
+/// The real server in a process of its own, on a free loopback port. It ends with the test whatever happens: disposing kills what is
+/// still running. <see cref="StopAsync"/> asks it to stop as a person would, <see cref="KillAsync"/> gives it no chance to tidy up.
+/// </summary>
+public sealed class ServerProcess : IAsyncDisposable
+{
+    private const string AddressLine = "Server available on:";
+
+    /// <summary>A server that has not come up, or not gone down, by then never will.</summary>
+    private static readonly TimeSpan _patience = TimeSpan.FromSeconds(60);
+
+    private readonly Process _process;
+    private readonly TemporaryDirectory? _ownData;
+    private readonly StringBuilder _output = new();
+    private readonly TaskCompletionSource<string> _address = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private HttpClient? _http;
+    private string? _url;
+
+    private ServerProcess(Process process, string dataDirectory, TemporaryDirectory? ownData)
+    {
+        _process = process;
+        _ownData = ownData;
+        DataDirectory = dataDirectory;
+    }
+
+    /// <summary>Where it listens, for instance <c>http://127.0.0.1:40123</c>; no slash at the end.</summary>
+    public string Url => _url ?? throw new InvalidOperationException("The server has not said its address yet.");
+
+    /// <summary>Its <c>--data</c>.</summary>
+    public string DataDirectory { get; }
+
+    /// <summary>Its process id.</summary>
+    public int ProcessId => _process.Id;
+
+    /// <summary>A client whose base address is the server; lives as long as this does.</summary>
+    public HttpClient Http => _http ??= new HttpClient { BaseAddress = new Uri(Url), Timeout = TimeSpan.FromMinutes(5) };
+
+    /// <summary>All it wrote so far, both streams.</summary>
+    public string Output
+    {
+        get
+        {
+            lock (_output)
+                return _output.ToString();
+        }
+    }
+
+    /// <summary>
+    /// Starts it and waits until it is available. Without <paramref name="dataDirectory"/> it gets an empty one that goes with it.
+    /// </summary>
+    public static async Task<ServerProcess> StartAsync(string? dataDirectory = null, params string[] moreArguments)
+    {
+        TemporaryDirectory? own = dataDirectory is null ? new TemporaryDirectory() : null;
+        string data = dataDirectory ?? own?.Path ?? "";
+        ProcessStartInfo start = BuiltProgram.StartInfo(
+            BuiltProgram.Server, ["--data", data, "--urls", "http://127.0.0.1:0", .. moreArguments]);
+        var server = new ServerProcess(new Process { StartInfo = start, EnableRaisingEvents = true }, data, own);
+        try
+        {
+            await server.BeginAsync();
+            return server;
+        }
+        catch
+        {
+            await server.DisposeAsync();
+            throw;
+        }
+    }
+
+    /// <summary>Kills it at once (SIGKILL): no flush, no goodbye.</summary>
+    public async Task KillAsync()
+    {
+        if (!_process.HasExited)
+            _process.Kill();
+
+        await _process.WaitForExitAsync(TestContext.Current.CancellationToken);
+    }
+
+    /// <summary>Asks it on its standard input to stop, waits for that, and gives its exit code.</summary>
+    public async Task<int> StopAsync()
+    {
+        if (!_process.HasExited)
+        {
+            await _process.StandardInput.WriteLineAsync("shutdown no-confirmation");
+            await _process.StandardInput.FlushAsync();
+        }
+
+        try
+        {
+            await _process.WaitForExitAsync(TestContext.Current.CancellationToken).WaitAsync(_patience);
+        }
+        catch (TimeoutException)
+        {
+            Assert.Fail($"The server does not stop when asked to. It wrote:\n{Output}");
+        }
+
+        return _process.ExitCode;
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask DisposeAsync()
+    {
+        _http?.Dispose();
+        try
+        {
+            if (!_process.HasExited)
+            {
+                _process.Kill();
+                await _process.WaitForExitAsync(CancellationToken.None);
+            }
+        }
+        catch (InvalidOperationException)
+        {
+            // It never started.
+        }
+
+        _process.Dispose();
+        _ownData?.Dispose();
+    }
+
+    private async Task BeginAsync()
+    {
+        _process.OutputDataReceived += (_, line) => Receive(line.Data);
+        _process.ErrorDataReceived += (_, line) => Receive(line.Data);
+        _process.Exited += (_, _) => _address.TrySetException(new InvalidOperationException("The server ended before it was available."));
+        _process.Start();
+        _process.BeginOutputReadLine();
+        _process.BeginErrorReadLine();
+        try
+        {
+            _url = await _address.Task.WaitAsync(_patience, TestContext.Current.CancellationToken);
+        }
+        catch (Exception exception) when (exception is TimeoutException or InvalidOperationException)
+        {
+            Assert.Fail($"The server did not become available: {exception.Message} It wrote:\n{Output}");
+        }
+    }
+
+    private void Receive(string? line)
+    {
+        if (line is null)
+            return;
+
+        lock (_output)
+            _output.AppendLine(line);
+
+        int at = line.IndexOf(AddressLine, StringComparison.Ordinal);
+        if (at >= 0)
+            _address.TrySetResult(line[(at + AddressLine.Length)..].Trim().TrimEnd('/'));
+    }
+}
