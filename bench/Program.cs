@@ -1,1 +1,49 @@
-System.Console.WriteLine("Not yet.");
+using System.Globalization;
+using Treepie.Bench.Measuring;
+using Treepie.Bench.Suites;
+
+// dotnet run -c Release --project bench -- <suite>|all [--quick] [--json <file>] [--no-docs]
+switch (args)
+{
+    case [LimitServer.Verb, string bytes]:
+        await LimitServer.RunAsync(int.Parse(bytes, CultureInfo.InvariantCulture));
+        return 0;
+    case [StartSuite.OpenVerb, string path]:
+        await StartSuite.OpenOnceAsync(path);
+        return 0;
+}
+
+ISuite[] suites = [new IngestSuite(), new ReadSuite(), new StartSuite()];
+
+string? wanted = args.FirstOrDefault(arg => !arg.StartsWith("--", StringComparison.Ordinal));
+bool quick = args.Contains("--quick");
+int jsonAt = Array.IndexOf(args, "--json");
+ISuite[] chosen = [.. suites.Where(suite => wanted == "all" || suite.Name == wanted)];
+if (chosen.Length == 0)
+{
+    Console.Error.WriteLine($"Which suite? all, {string.Join(", ", suites.Select(suite => suite.Name))}. Options: --quick, --json <file>, --no-docs.");
+    return 2;
+}
+
+using var cancel = new CancellationTokenSource();
+Console.CancelKeyPress += (_, press) =>
+{
+    press.Cancel = true;
+    cancel.Cancel();
+};
+
+var all = new List<(string, BenchRow)>();
+foreach (ISuite suite in chosen)
+{
+    IReadOnlyList<BenchRow> rows = await suite.RunAsync(quick, Console.Error, cancel.Token);
+    all.AddRange(rows.Select(row => (suite.Name, row)));
+    string command = $"dotnet run -c Release --project bench -- {suite.Name}{(quick ? " --quick" : "")}";
+    string section = BenchReport.Markdown(suite, rows, command, TimeProvider.System.GetUtcNow());
+    Console.WriteLine(section);
+    if (!quick && !args.Contains("--no-docs"))
+        BenchReport.WriteTo(Path.Combine(Corpus.RepositoryRoot, "docs", "benchmarks.md"), suite, section);
+}
+
+if (jsonAt >= 0 && jsonAt + 1 < args.Length)
+    BenchReport.WriteJson(args[jsonAt + 1], all);
+return 0;

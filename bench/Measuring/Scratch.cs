@@ -1,0 +1,14 @@
+namespace Treepie.Bench.Measuring;
+
+/// <summary>A directory for one measurement, deleted afterwards.</summary>
+internal sealed class Scratch : IDisposable
+{
+    /// <summary>Its path.</summary>
+    public string Path { get; } = Directory.CreateTempSubdirectory("treepie-bench-").FullName;
+
+    /// <summary>Bytes of all files in it.</summary>
+    public long SizeBytes => new DirectoryInfo(Path).EnumerateFiles("*", SearchOption.AllDirectories).Sum(file => file.Length);
+
+    /// <inheritdoc/>
+    public void Dispose() => Directory.Delete(Path, recursive: true);
+}

@@ -1,0 +1,143 @@
+using System.Runtime.InteropServices;
+using System.Text;
+
+namespace Treepie.Bench.Peers;
+
+/// <summary>
+/// SQLite as a document store: a table of id and JSON, written in WAL mode with full syncs, optionally with the same fields
+/// indexed (ordinary indexes over <c>json_extract</c>, FTS5 over the text). The machine's own library, called directly.
+/// </summary>
+internal sealed class Sqlite : IDisposable
+{
+    private const string Library = "libsqlite3.so.0";
+    private const int Row = 100, Done = 101;
+    private static readonly nint Transient = -1;
+    private readonly nint connection;
+
+    /// <summary>Opens or creates a database file.</summary>
+    public Sqlite(string path)
+    {
+        Check(sqlite3_open(path, out connection));
+        Execute("pragma journal_mode=wal");
+        Execute("pragma synchronous=full");
+        Execute("pragma cache_size=-262144");
+    }
+
+    /// <summary>Whether the library is on this machine.</summary>
+    public static bool IsPresent => NativeLibrary.TryLoad(Library, out _);
+
+    /// <summary>The library's version.</summary>
+    public static string Version => Marshal.PtrToStringUTF8(sqlite3_libversion()) ?? "";
+
+    /// <summary>Runs statements without results.</summary>
+    public void Execute(string sql) => Check(sqlite3_exec(connection, sql, 0, 0, 0));
+
+    /// <summary>Prepares a statement.</summary>
+    public Statement Prepare(string sql)
+    {
+        Check(sqlite3_prepare_v2(connection, sql, -1, out nint handle, 0));
+        return new Statement(this, handle);
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => Check(sqlite3_close_v2(connection));
+
+    private void Check(int result)
+    {
+        if (result is not (0 or Row or Done))
+            throw new InvalidOperationException($"SQLite says {result}: {Marshal.PtrToStringUTF8(sqlite3_errmsg(connection))}");
+    }
+
+    /// <summary>A prepared statement, used again and again.</summary>
+    internal sealed class Statement(Sqlite owner, nint handle) : IDisposable
+    {
+        /// <summary>Sets a text parameter, from 1.</summary>
+        public Statement Bind(int index, ReadOnlySpan<byte> utf8)
+        {
+            owner.Check(sqlite3_bind_text(handle, index, in MemoryMarshal.GetReference(utf8), utf8.Length, Transient));
+            return this;
+        }
+
+        /// <summary>Sets a text parameter, from 1.</summary>
+        public Statement Bind(int index, string text) => Bind(index, Encoding.UTF8.GetBytes(text));
+
+        /// <summary>Sets a number, from 1.</summary>
+        public Statement Bind(int index, long value)
+        {
+            owner.Check(sqlite3_bind_int64(handle, index, value));
+            return this;
+        }
+
+        /// <summary>Goes to the next row; false after the last, and the statement is ready to run again.</summary>
+        public bool Step()
+        {
+            int result = sqlite3_step(handle);
+            if (result == Row)
+                return true;
+            owner.Check(result);
+            owner.Check(sqlite3_reset(handle));
+            return false;
+        }
+
+        /// <summary>Ends the current run.</summary>
+        public void Reset() => owner.Check(sqlite3_reset(handle));
+
+        /// <summary>Bytes of a text column of the current row, from 0.</summary>
+        public unsafe ReadOnlySpan<byte> Text(int column)
+        {
+            nint text = sqlite3_column_text(handle, column);
+            return new ReadOnlySpan<byte>((void*)text, sqlite3_column_bytes(handle, column));
+        }
+
+        /// <summary>A number of the current row, from 0.</summary>
+        public long Long(int column) => sqlite3_column_int64(handle, column);
+
+        /// <inheritdoc/>
+        public void Dispose() => owner.Check(sqlite3_finalize(handle));
+    }
+
+#pragma warning disable SYSLIB1054, CA2101 // the runtime's own marshalling is as fast here and shorter to read
+    [DllImport(Library)]
+    private static extern int sqlite3_open([MarshalAs(UnmanagedType.LPUTF8Str)] string path, out nint connection);
+
+    [DllImport(Library)]
+    private static extern int sqlite3_close_v2(nint connection);
+
+    [DllImport(Library)]
+    private static extern int sqlite3_exec(nint connection, [MarshalAs(UnmanagedType.LPUTF8Str)] string sql, nint callback, nint state, nint error);
+
+    [DllImport(Library)]
+    private static extern int sqlite3_prepare_v2(
+        nint connection, [MarshalAs(UnmanagedType.LPUTF8Str)] string sql, int length, out nint statement, nint tail);
+
+    [DllImport(Library)]
+    private static extern int sqlite3_bind_text(nint statement, int index, in byte text, int length, nint destructor);
+
+    [DllImport(Library)]
+    private static extern int sqlite3_bind_int64(nint statement, int index, long value);
+
+    [DllImport(Library)]
+    private static extern int sqlite3_step(nint statement);
+
+    [DllImport(Library)]
+    private static extern int sqlite3_reset(nint statement);
+
+    [DllImport(Library)]
+    private static extern int sqlite3_finalize(nint statement);
+
+    [DllImport(Library)]
+    private static extern nint sqlite3_column_text(nint statement, int column);
+
+    [DllImport(Library)]
+    private static extern int sqlite3_column_bytes(nint statement, int column);
+
+    [DllImport(Library)]
+    private static extern long sqlite3_column_int64(nint statement, int column);
+
+    [DllImport(Library)]
+    private static extern nint sqlite3_errmsg(nint connection);
+
+    [DllImport(Library)]
+    private static extern nint sqlite3_libversion();
+#pragma warning restore SYSLIB1054, CA2101
+}
