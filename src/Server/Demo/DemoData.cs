@@ -1,0 +1,145 @@
+using System.IO.Compression;
+using System.Reflection;
+using System.Text.Json;
+using Treepie.Store;
+using Treepie.Writes;
+
+namespace Treepie.Server.Demo;
+
+/// <summary>
+/// The database <c>demo</c>: Northwind, with the coordinates of every order's city, and some thousand films. The files are those of
+/// <c>samples/</c>, kept inside the assembly so that they are there wherever the server runs. Loading is idempotent: the document
+/// <see cref="AboutId"/> is written last, and once it is there nothing is loaded again, so what a visitor changes or deletes stays so;
+/// a load that was interrupted is completed by the next, which leaves alone what is there.
+/// </summary>
+internal static class DemoData
+{
+    /// <summary>Name of the database.</summary>
+    public const string DatabaseName = "demo";
+
+    /// <summary>Says where the data comes from and under which licences, and by being there that all of it is loaded.</summary>
+    public const string AboutId = "about/demo";
+
+    private const string DefaultUrl = "http://127.0.0.1:8080";
+    private const string ResourcePrefix = "Demo/";
+
+    /// <summary>
+    /// Documents of one batch. One sync each: 15 for the whole sample, which at 2 KB a document keeps under a megabyte in memory.
+    /// </summary>
+    private const int BatchDocuments = 512;
+
+    /// <summary>Creates the database, or completes it, and writes to <paramref name="output"/> what it holds and what to try.</summary>
+    public static Task LoadAsync(DatabaseCatalog catalog, TextWriter output, CancellationToken cancellationToken) =>
+        LoadAsync(catalog, output, DefaultUrl, cancellationToken);
+
+    /// <inheritdoc cref="LoadAsync(DatabaseCatalog,TextWriter,CancellationToken)"/>
+    /// <param name="catalog">Where the database is made.</param>
+    /// <param name="output">Gets a few lines for people.</param>
+    /// <param name="url">Where the server listens, for the commands to try.</param>
+    /// <param name="cancellationToken">Stops between two batches; the next call completes the load.</param>
+    public static async Task LoadAsync(DatabaseCatalog catalog, TextWriter output, string url, CancellationToken cancellationToken)
+    {
+        Database database = catalog.Find(DatabaseName) ?? catalog.Create(DatabaseName);
+        if (!Holds(database, AboutId))
+        {
+            foreach (string resource in Resources())
+                await LoadAsync(database, resource, cancellationToken);
+
+            byte[] about = await ReadAboutAsync(cancellationToken);
+            await database.WriteAsync(new WriteBatch().Put(AboutId, about), cancellationToken);
+        }
+
+        await WriteGuideAsync(database, output, url);
+    }
+
+    private static async Task LoadAsync(Database database, string resource, CancellationToken cancellationToken)
+    {
+        using var content = new GZipStream(Open(resource), CompressionMode.Decompress);
+        using var reader = new StreamReader(content);
+        var batch = new WriteBatch();
+        while (await reader.ReadLineAsync(cancellationToken) is { } line)
+        {
+            byte[] document = System.Text.Encoding.UTF8.GetBytes(line);
+            string id = IdOf(document) ?? throw new InvalidDataException($"A line of the sample {resource} has no @metadata.@id.");
+            if (!Holds(database, id))
+                batch.Put(id, document);
+
+            if (batch.Count == BatchDocuments)
+            {
+                await database.WriteAsync(batch, cancellationToken);
+                batch = new WriteBatch();
+            }
+        }
+
+        if (batch.Count > 0)
+            await database.WriteAsync(batch, cancellationToken);
+    }
+
+    private static bool Holds(Database database, string id)
+    {
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        return snapshot.TryGet(id, out _);
+    }
+
+    private static string? IdOf(ReadOnlySpan<byte> document)
+    {
+        var reader = new Utf8JsonReader(document);
+        reader.Read();
+        while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
+        {
+            bool metadata = reader.ValueTextEquals("@metadata");
+            reader.Read();
+            if (!metadata)
+            {
+                reader.Skip();
+                continue;
+            }
+
+            while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
+            {
+                bool id = reader.ValueTextEquals("@id");
+                reader.Read();
+                if (id)
+                    return reader.GetString();
+
+                reader.Skip();
+            }
+        }
+
+        return null;
+    }
+
+    private static async Task WriteGuideAsync(Database database, TextWriter output, string url)
+    {
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        string collections = string.Join(", ", snapshot.Collections().OrderByDescending(c => c.DocumentCount).Select(c => $"{c.DocumentCount} {c.Name}"));
+        await output.WriteLineAsync($$"""
+            Database '{{DatabaseName}}' holds {{snapshot.DocumentCount}} documents: {{collections}}.
+            Sources and licences are in its document '{{AboutId}}'. Try:
+
+              curl '{{url}}/databases/{{DatabaseName}}/docs?id=orders/1-A'
+              curl '{{url}}/databases/{{DatabaseName}}/queries' -d '{"Query": "from Orders where ShipTo.City = $city order by Freight as double desc limit 3", "QueryParameters": {"city": "London"}}'
+              treepie query "from Movies where search(Extract, 'heist') and Year >= 2010 order by Year as long select Title, Year" --url {{url}} --database {{DatabaseName}} --wait
+              treepie export --url {{url}} --database {{DatabaseName}} --collection Orders --output orders.ndjson.gz
+
+            """);
+    }
+
+    private static async Task<byte[]> ReadAboutAsync(CancellationToken cancellationToken)
+    {
+        using Stream stream = Open(ResourcePrefix + "about.json");
+        byte[] about = new byte[stream.Length];
+        await stream.ReadExactlyAsync(about, cancellationToken);
+        return about;
+    }
+
+    private static IEnumerable<string> Resources() =>
+        from name in typeof(DemoData).Assembly.GetManifestResourceNames()
+        where name.StartsWith(ResourcePrefix, StringComparison.Ordinal) && name.EndsWith(".ndjson.gz", StringComparison.Ordinal)
+        orderby name.Contains("movies", StringComparison.Ordinal), name
+        select name;
+
+    private static Stream Open(string resource) =>
+        Assembly.GetExecutingAssembly().GetManifestResourceStream(resource)
+        ?? throw new InvalidOperationException($"The assembly lacks its resource '{resource}'. Build it again.");
+}
