@@ -118,7 +118,7 @@ internal static class DemoData
             Sources and licences are in its document '{{AboutId}}'. Try:
 
               curl '{{url}}/databases/{{DatabaseName}}/docs?id=orders/1-A'
-              curl '{{url}}/databases/{{DatabaseName}}/queries' -d '{"Query": "from Orders where ShipTo.City = $city order by Freight as double desc limit 3", "QueryParameters": {"city": "London"}}'
+              curl '{{url}}/databases/{{DatabaseName}}/queries' -d '{"Query": "from Orders where ShipTo.City = $city order by Freight as double desc limit 3", "QueryParameters": {"city": "London"} }'
               treepie query "from Movies where search(Extract, 'heist') and Year >= 2010 order by Year as long select Title, Year" --url {{url}} --database {{DatabaseName}} --wait
               treepie export --url {{url}} --database {{DatabaseName}} --collection Orders --output orders.ndjson.gz
 
