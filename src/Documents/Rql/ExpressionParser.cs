@@ -1,0 +1,315 @@
+using System.Globalization;
+using Treepie.Rql.Syntax;
+
+namespace Treepie.Rql;
+
+/// <summary>
+/// Conditions, values, paths and calls. AND binds tighter than OR; NOT stands only directly after AND or OR and negates the one
+/// term behind it. Depth is limited, so no text can exhaust the stack.
+/// </summary>
+internal sealed class ExpressionParser(RqlLexer lexer)
+{
+    /// <summary>Deepest nesting of parentheses and calls. A chain of ANDs or ORs is one level, however long.</summary>
+    public const int MaxDepth = 128;
+
+    private int depth;
+
+    /// <summary>A condition.</summary>
+    public Expression ParseCondition() => ParseOr(asArgument: false);
+
+    /// <summary>A path or a call.</summary>
+    public Expression ParseOperand(string what)
+    {
+        if (!StartsOperand())
+            throw lexer.Expected(what);
+
+        PathExpression path = ParsePath();
+        return lexer.Is(RqlTokenKind.OpenParenthesis) ? ParseCall(path) : path;
+    }
+
+    /// <summary>A literal or a parameter; null where neither stands.</summary>
+    public Expression? TryParseValue()
+    {
+        RqlToken token = lexer.Current;
+        Expression? value = token.Kind switch
+        {
+            RqlTokenKind.String => new LiteralExpression(token.Start, LiteralKind.String, token.Text ?? ""),
+            RqlTokenKind.Number => new LiteralExpression(token.Start, LiteralKind.Number, token.Text ?? ""),
+            RqlTokenKind.Parameter => new ParameterExpression(token.Start, token.Text ?? ""),
+            RqlTokenKind.Identifier when lexer.Peek().Kind is not (RqlTokenKind.Dot or RqlTokenKind.OpenBracket or RqlTokenKind.OpenParenthesis) =>
+                TryConstant(token),
+            _ => null,
+        };
+        if (value is not null)
+            lexer.Next();
+
+        return value;
+    }
+
+    public Expression ParseValue(string what) => TryParseValue() ?? throw lexer.Expected(what);
+
+    /// <summary>A value, a path or a call, as SELECT, GROUP BY and INCLUDE take them. A string is a value here.</summary>
+    public Expression ParseValueOrOperand(string what)
+    {
+        bool isQuotedPath = lexer.Is(RqlTokenKind.String) && lexer.Peek().Kind is RqlTokenKind.Dot or RqlTokenKind.OpenBracket;
+        return (isQuotedPath ? null : TryParseValue()) ?? ParseOperand(what);
+    }
+
+    public PathExpression ParsePath()
+    {
+        RqlToken first = lexer.Current;
+        if (first.Kind == RqlTokenKind.Identifier && RqlKeywords.IsReserved(first.Text))
+            throw lexer.Error(first.Start, $"'{first.Text}' is a word of the language: a field of that name is written in quotes, '{first.Text}'.");
+
+        var segments = new List<PathSegment> { ParseSegment("the name of a field") };
+        while (lexer.Take(RqlTokenKind.Dot))
+            segments.Add(ParseSegment("the name of a member after '.'"));
+
+        return new PathExpression(first.Start, segments);
+    }
+
+    private PathSegment ParseSegment(string what)
+    {
+        RqlToken token = lexer.Current;
+        if (token.Kind is not (RqlTokenKind.Identifier or RqlTokenKind.String))
+            throw lexer.Expected(what);
+
+        lexer.Next();
+        if (string.IsNullOrEmpty(token.Text))
+            throw lexer.Error(token.Start, "The name of a field is empty.");
+
+        List<int>? elements = null;
+        while (lexer.Take(RqlTokenKind.OpenBracket))
+            (elements ??= []).Add(ParseElement());
+
+        return new PathSegment(token.Text, elements ?? (IReadOnlyList<int>)[], token.Kind == RqlTokenKind.String);
+    }
+
+    private int ParseElement()
+    {
+        if (lexer.Take(RqlTokenKind.CloseBracket))
+            return PathSegment.AllElements;
+
+        RqlToken number = lexer.Expect(RqlTokenKind.Number, "']' or the index of an element");
+        if (!int.TryParse(number.Text, NumberStyles.None, CultureInfo.InvariantCulture, out int element))
+            throw lexer.Error(number.Start, "The index of an element is a whole number from 0.");
+
+        lexer.Expect(RqlTokenKind.CloseBracket, "']'");
+        return element;
+    }
+
+    private Expression ParseOr(bool asArgument)
+    {
+        int position = lexer.Current.Start;
+        Expression first = ParseAnd(asArgument, negated: false);
+        if (!lexer.IsWord("or"))
+            return first;
+
+        RequireCondition(first);
+        var clauses = new List<Expression> { first };
+        while (lexer.TakeWord("or"))
+            clauses.Add(ParseAnd(asArgument: false, lexer.TakeWord("not")));
+
+        return new OrExpression(position, clauses);
+    }
+
+    private Expression ParseAnd(bool asArgument, bool negated)
+    {
+        int position = lexer.Current.Start;
+        Expression first = Negate(ParseTerm(asArgument), negated);
+        if (!lexer.IsWord("and"))
+            return first;
+
+        RequireCondition(first);
+        var clauses = new List<Expression> { first };
+        while (lexer.TakeWord("and"))
+        {
+            bool isNegated = lexer.TakeWord("not");
+            clauses.Add(Negate(ParseTerm(asArgument: false), isNegated));
+        }
+
+        return new AndExpression(position, clauses);
+    }
+
+    private static Expression Negate(Expression clause, bool negated) => negated ? new NotExpression(clause.Position, clause) : clause;
+
+    private Expression ParseTerm(bool asArgument)
+    {
+        RqlToken token = lexer.Current;
+        if (token.Kind == RqlTokenKind.OpenParenthesis)
+        {
+            Enter();
+            lexer.Next();
+            Expression inner = ParseOr(asArgument: false);
+            lexer.Expect(RqlTokenKind.CloseParenthesis, "')', 'and' or 'or'");
+            depth--;
+            return inner;
+        }
+
+        if (lexer.IsWord("not"))
+            throw lexer.Error(token.Start, "A condition cannot begin with 'not': write 'true and not …'.");
+
+        bool comparedString = token.Kind == RqlTokenKind.String && !StartsArgumentEnd(lexer.Peek());
+        if (asArgument && !comparedString && TryParseValue() is { } value)
+            return value;
+        if (!asArgument && TryConstant(token) is LiteralExpression { Kind: LiteralKind.True } always && !StartsCompare(lexer.Peek()))
+        {
+            lexer.Next();
+            return always;
+        }
+
+        Expression operand = ParseOperand("a condition: a field with a comparison, a method, or '('");
+        Expression? condition = TryParseComparison(operand);
+        if (condition is not null)
+            return condition;
+        if (!asArgument && operand is PathExpression)
+            throw lexer.Expected($"a comparison (=, !=, <, <=, >, >=, between, in, all in) after '{operand}'");
+
+        return operand;
+    }
+
+    private Expression? TryParseComparison(Expression operand)
+    {
+        RqlToken token = lexer.Current;
+        if (Operator(token.Kind) is { } comparison)
+        {
+            lexer.Next();
+            Expression right = TryParseValue() ?? ParseOperand($"a value after '{lexer.Text[token.Start..token.End]}'");
+            return new CompareExpression(token.Start, comparison, operand, right);
+        }
+
+        if (lexer.TakeWord("between"))
+        {
+            Expression low = ParseValue("the lower value after 'between'");
+            if (!lexer.TakeWord("and"))
+                throw lexer.Expected("'and' and the upper value of 'between'");
+
+            Expression high = ParseValue("the upper value of 'between'");
+            RequireOneKind([low, high], "between");
+            return new BetweenExpression(token.Start, operand, low, high);
+        }
+
+        bool all = lexer.IsWord("all") && RqlKeywords.Is(lexer.Peek().Text, "in");
+        if (all)
+            lexer.Next();
+        return lexer.TakeWord("in") ? ParseIn(token.Start, operand, all) : null;
+    }
+
+    private InExpression ParseIn(int position, Expression operand, bool all)
+    {
+        lexer.Expect(RqlTokenKind.OpenParenthesis, "'(' after 'in'");
+        var values = new List<Expression>();
+        if (!lexer.Is(RqlTokenKind.CloseParenthesis))
+        {
+            do
+                values.Add(ParseValue("a value"));
+            while (lexer.Take(RqlTokenKind.Comma));
+        }
+
+        lexer.Expect(RqlTokenKind.CloseParenthesis, "',' or ')'");
+        RequireOneKind(values, "in");
+        return new InExpression(position, operand, values, all);
+    }
+
+    private MethodExpression ParseCall(PathExpression name)
+    {
+        if (name.Segments.Any(s => s.Quoted || s.Elements.Count > 0))
+            throw lexer.Error(name.Position, $"'{name}' cannot be called: the name of a method has no quotes and no brackets.");
+
+        Enter();
+        lexer.Next();
+        var arguments = new List<MethodArgument>();
+        if (!lexer.Is(RqlTokenKind.CloseParenthesis))
+        {
+            do
+                arguments.Add(ParseArgument());
+            while (lexer.Take(RqlTokenKind.Comma));
+        }
+
+        lexer.Expect(RqlTokenKind.CloseParenthesis, $"',' or ')' in '{name}(…)'");
+        depth--;
+        return new MethodExpression(name.Position, name.ToString(), arguments);
+    }
+
+    private MethodArgument ParseArgument()
+    {
+        // search(F, 'a b', and): the operator stands as a word.
+        if ((lexer.IsWord("and") || lexer.IsWord("or")) && StartsArgumentEnd(lexer.Peek()))
+        {
+            RqlToken word = lexer.Next();
+            return new MethodArgument(new PathExpression(word.Start, [new PathSegment(word.Text ?? "", [], Quoted: false)]), null);
+        }
+
+        Expression value = ParseOr(asArgument: true);
+        string? alias = null;
+        if (value is MethodExpression && lexer.TakeWord("as"))
+            alias = lexer.Expect(RqlTokenKind.Identifier, "a name after 'as'").Text;
+
+        return new MethodArgument(value, alias);
+    }
+
+    private void Enter()
+    {
+        if (++depth > MaxDepth)
+            throw lexer.Error(lexer.Current.Start, $"The query is too complex: more than {MaxDepth} clauses are nested in one another.");
+    }
+
+    private void RequireCondition(Expression clause)
+    {
+        if (clause is PathExpression or LiteralExpression { Kind: not LiteralKind.True } or ParameterExpression)
+            throw lexer.Error(clause.Position, "Expected a condition, but found a value alone.");
+    }
+
+    private void RequireOneKind(IReadOnlyList<Expression> values, string where)
+    {
+        LiteralExpression? first = null;
+        foreach (Expression value in values)
+        {
+            // Parameters are looked at when they are bound; null goes with everything.
+            if (value is not LiteralExpression { Kind: not LiteralKind.Null } literal)
+                continue;
+
+            first ??= literal;
+            if (KindName(first.Kind) != KindName(literal.Kind))
+                throw lexer.Error(literal.Position, $"The values of '{where}' must be of one kind: found {KindName(first.Kind)} and {KindName(literal.Kind)}.");
+        }
+    }
+
+    private static string KindName(LiteralKind kind) => kind switch
+    {
+        LiteralKind.String => "a string",
+        LiteralKind.Number => "a number",
+        LiteralKind.Null => "null",
+        _ => "a boolean",
+    };
+
+    private bool StartsOperand() => lexer.Current.Kind is RqlTokenKind.Identifier or RqlTokenKind.String;
+
+    private static bool StartsArgumentEnd(RqlToken token) => token.Kind is RqlTokenKind.Comma or RqlTokenKind.CloseParenthesis;
+
+    private static bool StartsCompare(RqlToken token) =>
+        Operator(token.Kind) is not null || RqlKeywords.Is(token.Text, "between") || RqlKeywords.Is(token.Text, "in");
+
+    private static LiteralExpression? TryConstant(RqlToken token)
+    {
+        if (token.Kind != RqlTokenKind.Identifier)
+            return null;
+        if (RqlKeywords.Is(token.Text, "true"))
+            return new LiteralExpression(token.Start, LiteralKind.True, "true");
+        if (RqlKeywords.Is(token.Text, "false"))
+            return new LiteralExpression(token.Start, LiteralKind.False, "false");
+
+        return RqlKeywords.Is(token.Text, "null") ? new LiteralExpression(token.Start, LiteralKind.Null, "null") : null;
+    }
+
+    private static CompareOperator? Operator(RqlTokenKind kind) => kind switch
+    {
+        RqlTokenKind.Equal => CompareOperator.Equal,
+        RqlTokenKind.NotEqual => CompareOperator.NotEqual,
+        RqlTokenKind.Less => CompareOperator.Less,
+        RqlTokenKind.LessOrEqual => CompareOperator.LessOrEqual,
+        RqlTokenKind.Greater => CompareOperator.Greater,
+        RqlTokenKind.GreaterOrEqual => CompareOperator.GreaterOrEqual,
+        _ => null,
+    };
+}

@@ -1,0 +1,36 @@
+namespace Treepie.Rql;
+
+/// <summary>Errors about the text of a query: line, column, and the line itself with a mark below the place.</summary>
+internal static class RqlErrors
+{
+    /// <summary>Longest part of a line that is shown.</summary>
+    private const int ExcerptLength = 120;
+
+    /// <summary>An error at a character of the text.</summary>
+    public static InvalidQueryException At(string text, int position, string problem)
+    {
+        position = Math.Clamp(position, 0, text.Length);
+        int lineStart = position == 0 ? 0 : text.LastIndexOf('\n', position - 1) + 1;
+        int lineEnd = text.IndexOf('\n', position);
+        if (lineEnd < 0)
+            lineEnd = text.Length;
+
+        int line = 1 + text.AsSpan(0, lineStart).Count('\n');
+        int column = position - lineStart + 1;
+        return new InvalidQueryException($"{problem} (line {line}, column {column})\n{Excerpt(text, lineStart, lineEnd, position)}", line, column);
+    }
+
+    /// <summary>What is understood, but cannot be done yet.</summary>
+    public static InvalidQueryException NotSupportedYet(string text, int position, string what, string? advice = null) =>
+        At(text, position, $"{what} is not supported yet.{(advice is null ? "" : " " + advice)}");
+
+    private static string Excerpt(string text, int lineStart, int lineEnd, int position)
+    {
+        int start = Math.Max(lineStart, position - (ExcerptLength * 2 / 3));
+        int end = Math.Min(lineEnd, start + ExcerptLength);
+        string shown = text[start..end].Replace('\t', ' ').Replace('\r', ' ').TrimEnd();
+        string before = start > lineStart ? "…" : "";
+        string after = end < lineEnd ? "…" : "";
+        return $"  {before}{shown}{after}\n  {new string(' ', before.Length + position - start)}^";
+    }
+}

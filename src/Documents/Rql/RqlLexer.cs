@@ -1,0 +1,221 @@
+using System.Globalization;
+using System.Text;
+
+namespace Treepie.Rql;
+
+/// <summary>
+/// Cuts a query into tokens, one at a time and on demand, because the same character means something else inside a JavaScript
+/// block. A position is all its state, so looking ahead and going back are free of charge.
+/// </summary>
+internal sealed class RqlLexer
+{
+    private readonly string text;
+    private RqlToken current;
+
+    public RqlLexer(string text)
+    {
+        this.text = text;
+        current = Scan(0);
+    }
+
+    public string Text => text;
+
+    /// <summary>The token to be looked at next.</summary>
+    public RqlToken Current => current;
+
+    /// <summary>Takes the current token.</summary>
+    public RqlToken Next()
+    {
+        RqlToken taken = current;
+        current = Scan(taken.End);
+        return taken;
+    }
+
+    /// <summary>The token behind the current one.</summary>
+    public RqlToken Peek() => Scan(current.End);
+
+    /// <summary>Goes on (or back) from an offset.</summary>
+    public void MoveTo(int offset) => current = Scan(offset);
+
+    public bool Is(RqlTokenKind kind) => current.Kind == kind;
+
+    public bool IsWord(string keyword) => current.Kind == RqlTokenKind.Identifier && RqlKeywords.Is(current.Text, keyword);
+
+    public bool Take(RqlTokenKind kind)
+    {
+        if (current.Kind != kind)
+            return false;
+
+        Next();
+        return true;
+    }
+
+    public bool TakeWord(string keyword)
+    {
+        if (!IsWord(keyword))
+            return false;
+
+        Next();
+        return true;
+    }
+
+    public RqlToken Expect(RqlTokenKind kind, string what) => current.Kind == kind ? Next() : throw Expected(what);
+
+    public InvalidQueryException Expected(string what) =>
+        RqlErrors.At(text, current.Start, $"Expected {what}, but found {Describe(current)}.");
+
+    public InvalidQueryException Error(int position, string problem) => RqlErrors.At(text, position, problem);
+
+    public string Describe(RqlToken token) => token.Kind switch
+    {
+        RqlTokenKind.End => "the end of the query",
+        RqlTokenKind.String => $"the string {Shorten(text[token.Start..token.End])}",
+        RqlTokenKind.Parameter => $"the parameter ${Shorten(token.Text ?? "")}",
+        _ => $"'{Shorten(text[token.Start..token.End])}'",
+    };
+
+    private static string Shorten(string part) => part.Length <= 40 ? part : part[..40] + "…";
+
+    private RqlToken Scan(int position)
+    {
+        position = SkipBlanks(position);
+        if (position >= text.Length)
+            return new RqlToken(RqlTokenKind.End, text.Length, text.Length, null);
+
+        char c = text[position];
+        if (c is '\'' or '"')
+            return ScanString(position);
+        if (char.IsAsciiDigit(c) || (c == '-' && At(position + 1) is >= '0' and <= '9'))
+            return ScanNumber(position);
+        if (c == '$')
+            return ScanParameter(position);
+        if (IsIdentifierStart(c))
+            return ScanIdentifier(position);
+
+        (RqlTokenKind kind, int length) = ScanSign(position);
+        return new RqlToken(kind, position, position + length, null);
+    }
+
+    private int SkipBlanks(int position)
+    {
+        while (position < text.Length)
+        {
+            if (char.IsWhiteSpace(text[position]))
+            {
+                position++;
+            }
+            else if (text[position] == '/' && At(position + 1) == '/')
+            {
+                int end = text.IndexOf('\n', position);
+                position = end < 0 ? text.Length : end + 1;
+            }
+            else if (text[position] == '/' && At(position + 1) == '*')
+            {
+                int end = text.IndexOf("*/", position + 2, StringComparison.Ordinal);
+                if (end < 0)
+                    throw Error(position, "This comment is not closed: expected '*/'.");
+                position = end + 2;
+            }
+            else
+            {
+                break;
+            }
+        }
+
+        return position;
+    }
+
+    private RqlToken ScanString(int start)
+    {
+        char quote = text[start];
+        var content = new StringBuilder();
+        for (int i = start + 1; i < text.Length; i++)
+        {
+            char c = text[i];
+            if (c == quote)
+            {
+                if (At(i + 1) != quote)
+                    return new RqlToken(RqlTokenKind.String, start, i + 1, content.ToString());
+                i++;
+            }
+            else if (c == '\\' && At(i + 1) is '\'' or '"' or '\\')
+            {
+                c = text[++i];
+            }
+
+            content.Append(c);
+        }
+
+        throw Error(start, $"This string is not closed: expected {quote}.");
+    }
+
+    private RqlToken ScanNumber(int start)
+    {
+        int end = start + 1;
+        bool hasPoint = false;
+        while (end < text.Length && (char.IsAsciiDigit(text[end]) || (text[end] == '.' && !hasPoint && char.IsAsciiDigit(At(end + 1)))))
+            hasPoint |= text[end++] == '.';
+
+        if (end < text.Length && (IsIdentifierStart(text[end]) || text[end] == '.'))
+            throw Error(end, "A number is digits with at most one point (no exponent, no unit), and a blank or a sign must follow it.");
+
+        return new RqlToken(RqlTokenKind.Number, start, end, text[start..end]);
+    }
+
+    private RqlToken ScanParameter(int start)
+    {
+        int end = start + 1;
+        while (end < text.Length && IsIdentifierPart(text[end]))
+            end++;
+
+        if (end == start + 1)
+            throw Error(start, "Expected the name of a parameter after '$'.");
+
+        return new RqlToken(RqlTokenKind.Parameter, start, end, text[(start + 1)..end]);
+    }
+
+    private RqlToken ScanIdentifier(int start)
+    {
+        // Clients leave names with '-' and '@' inside unquoted; there is no arithmetic in RQL that a minus could belong to.
+        int end = start + 1;
+        while (end < text.Length && (IsIdentifierPart(text[end]) || (text[end] is '-' or '@' && IsIdentifierPart(At(end + 1)))))
+            end++;
+
+        return new RqlToken(RqlTokenKind.Identifier, start, end, text[start..end]);
+    }
+
+    private (RqlTokenKind Kind, int Length) ScanSign(int position)
+    {
+        char next = At(position + 1);
+        return text[position] switch
+        {
+            '(' => (RqlTokenKind.OpenParenthesis, 1),
+            ')' => (RqlTokenKind.CloseParenthesis, 1),
+            '[' => (RqlTokenKind.OpenBracket, 1),
+            ']' => (RqlTokenKind.CloseBracket, 1),
+            '{' => (RqlTokenKind.OpenBrace, 1),
+            '}' => (RqlTokenKind.CloseBrace, 1),
+            ',' => (RqlTokenKind.Comma, 1),
+            '.' => (RqlTokenKind.Dot, 1),
+            '*' => (RqlTokenKind.Star, 1),
+            ';' => (RqlTokenKind.Semicolon, 1),
+            '=' => (RqlTokenKind.Equal, next == '=' ? 2 : 1),
+            '!' when next == '=' => (RqlTokenKind.NotEqual, 2),
+            '<' when next == '>' => (RqlTokenKind.NotEqual, 2),
+            '<' when next == '=' => (RqlTokenKind.LessOrEqual, 2),
+            '<' => (RqlTokenKind.Less, 1),
+            '>' when next == '=' => (RqlTokenKind.GreaterOrEqual, 2),
+            '>' => (RqlTokenKind.Greater, 1),
+            char c => throw Error(position, $"{Name(c)} has no meaning here."),
+        };
+    }
+
+    private static string Name(char c) =>
+        char.IsControl(c) || char.IsSurrogate(c) ? string.Create(CultureInfo.InvariantCulture, $"The character U+{(int)c:X4}") : $"'{c}'";
+
+    private char At(int position) => position < text.Length ? text[position] : '\0';
+
+    private static bool IsIdentifierStart(char c) => char.IsLetter(c) || c is '_' or '@';
+
+    private static bool IsIdentifierPart(char c) => char.IsLetterOrDigit(c) || c == '_';
+}

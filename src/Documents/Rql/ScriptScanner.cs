@@ -1,0 +1,133 @@
+namespace Treepie.Rql;
+
+/// <summary>
+/// Finds the end of a JavaScript block or argument list inside a query, without understanding it: it counts brackets and steps
+/// over strings, templates, regular expressions and comments.
+/// </summary>
+internal static class ScriptScanner
+{
+    /// <summary>Offset behind the bracket that closes the one at <paramref name="start"/>.</summary>
+    /// <exception cref="InvalidQueryException">It is not closed.</exception>
+    public static int FindEnd(string text, int start)
+    {
+        var open = new Stack<char>();
+        char last = '\0'; // last character with a meaning: tells a division from a regular expression
+        for (int i = start; i < text.Length; i++)
+        {
+            char c = text[i];
+            if (char.IsWhiteSpace(c))
+                continue;
+
+            if (c is '\'' or '"')
+            {
+                i = SkipQuoted(text, i);
+            }
+            else if (c == '`')
+            {
+                // Back at the closing bracket of a ${…} the template goes on.
+                i = SkipTemplate(text, i, open);
+            }
+            else if (c == '/' && i + 1 < text.Length && text[i + 1] is '/' or '*')
+            {
+                i = SkipComment(text, i);
+                continue;
+            }
+            else if (c == '/' && MayBeginRegex(text, i, last))
+            {
+                i = SkipRegex(text, i);
+            }
+            else if (c is '(' or '[' or '{')
+            {
+                open.Push(c);
+            }
+            else if (c is ')' or ']' or '}')
+            {
+                char opened = open.Count > 0 ? open.Pop() : '\0';
+                if (opened == '`' && c == '}')
+                    i = SkipTemplate(text, i, open);
+                else if (Closing(opened) != c)
+                    throw RqlErrors.At(text, i, $"'{c}' does not close '{opened}'.");
+                else if (open.Count == 0)
+                    return i + 1;
+            }
+
+            last = c;
+        }
+
+        throw RqlErrors.At(text, start, $"This '{text[start]}' is not closed.");
+    }
+
+    private static char Closing(char opened) => opened switch { '(' => ')', '[' => ']', '{' => '}', _ => '\0' };
+
+    private static int SkipQuoted(string text, int start)
+    {
+        for (int i = start + 1; i < text.Length; i++)
+        {
+            if (text[i] == '\\')
+                i++;
+            else if (text[i] == text[start])
+                return i;
+            else if (text[i] == '\n')
+                break;
+        }
+
+        throw RqlErrors.At(text, start, "This string is not closed.");
+    }
+
+    /// <summary>From a backtick, or from the bracket that ends a <c>${…}</c>, to the closing backtick or into the next <c>${</c>.</summary>
+    private static int SkipTemplate(string text, int start, Stack<char> open)
+    {
+        for (int i = start + 1; i < text.Length; i++)
+        {
+            if (text[i] == '\\')
+            {
+                i++;
+            }
+            else if (text[i] == '`')
+            {
+                return i;
+            }
+            else if (text[i] == '$' && i + 1 < text.Length && text[i + 1] == '{')
+            {
+                open.Push('`');
+                return i + 1;
+            }
+        }
+
+        throw RqlErrors.At(text, start, "This template string is not closed.");
+    }
+
+    private static int SkipComment(string text, int start)
+    {
+        if (text[start + 1] == '/')
+        {
+            int end = text.IndexOf('\n', start);
+            return end < 0 ? text.Length : end;
+        }
+
+        int close = text.IndexOf("*/", start + 2, StringComparison.Ordinal);
+        return close >= 0 ? close + 1 : throw RqlErrors.At(text, start, "This comment is not closed: expected '*/'.");
+    }
+
+    private static bool MayBeginRegex(string text, int position, char last) =>
+        last is '\0' or '(' or ',' or '=' or ':' or '[' or '!' or '&' or '|' or '?' or '{' or '}' or ';' or '+' or '<' or '>'
+        || (last == 'n' && text.AsSpan(0, position).TrimEnd().EndsWith("return", StringComparison.Ordinal));
+
+    private static int SkipRegex(string text, int start)
+    {
+        bool inClass = false;
+        for (int i = start + 1; i < text.Length && text[i] != '\n'; i++)
+        {
+            if (text[i] == '\\')
+                i++;
+            else if (text[i] == '[')
+                inClass = true;
+            else if (text[i] == ']')
+                inClass = false;
+            else if (text[i] == '/' && !inClass)
+                return i;
+        }
+
+        throw RqlErrors.At(text, start, "This regular expression is not closed.");
+    }
+}

@@ -1,0 +1,37 @@
+namespace Treepie.Rql.Syntax;
+
+/// <summary>A query as it was written. Immutable. Absent clauses are null or empty.</summary>
+internal sealed record RqlQuery
+{
+    /// <summary>The whole text.</summary>
+    public required string Text { get; init; }
+
+    public IReadOnlyList<Declaration> Declarations { get; init; } = [];
+
+    public required FromClause From { get; init; }
+
+    public IReadOnlyList<AliasedExpression> GroupBy { get; init; } = [];
+
+    public Expression? Where { get; init; }
+
+    public IReadOnlyList<OrderKey> OrderBy { get; init; } = [];
+
+    public IReadOnlyList<LoadItem> Load { get; init; } = [];
+
+    public Expression? Filter { get; init; }
+
+    public SelectClause? Select { get; init; }
+
+    public IReadOnlyList<Expression> Include { get; init; } = [];
+
+    public ScriptBlock? Update { get; init; }
+
+    /// <summary>A number or a parameter.</summary>
+    public Expression? Skip { get; init; }
+
+    /// <summary>A number or a parameter.</summary>
+    public Expression? Take { get; init; }
+
+    /// <summary>A number or a parameter.</summary>
+    public Expression? FilterLimit { get; init; }
+}
