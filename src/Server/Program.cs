@@ -1,1 +1,3 @@
-Console.WriteLine("Not yet.");
+using Treepie.Server.Hosting;
+
+return await new ServerProgram(Console.In, Console.Out, Console.Error).RunAsync(args);

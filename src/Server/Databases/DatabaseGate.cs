@@ -1,0 +1,180 @@
+using System.Collections.Concurrent;
+using System.Diagnostics.CodeAnalysis;
+using Treepie.Server.Http;
+
+namespace Treepie.Server.Databases;
+
+/// <summary>
+/// Lets requests into databases, and keeps a database open as long as one is inside: a delete first closes the door, cancels those inside
+/// and waits for the last to leave. Thread-safe.
+/// </summary>
+internal sealed class DatabaseGate(IDatabaseSource source)
+{
+    private readonly ConcurrentDictionary<string, Door> doors = new(StringComparer.OrdinalIgnoreCase);
+
+    public IReadOnlyList<string> Names => source.Names;
+
+    /// <summary>Whether there is a database of that name.</summary>
+    public bool Exists(string name)
+    {
+        using DatabaseLease? lease = TryEnter(name);
+        return lease is not null;
+    }
+
+    /// <summary>Enters, or says that there is no such database.</summary>
+    /// <exception cref="WireException">There is none, or it is just being deleted.</exception>
+    public DatabaseLease Enter(string name) => TryEnter(name) ?? throw WireException.DatabaseDoesNotExist(name);
+
+    /// <summary>Enters; null if there is no such database, or it is just being deleted.</summary>
+    public DatabaseLease? TryEnter(string name)
+    {
+        Door door;
+        do
+        {
+            door = doors.GetOrAdd(name, static _ => new Door());
+            if (door.TryEnter())
+                break;
+
+            if (door.IsDeleting)
+                return null;
+        }
+        while (true);
+
+        Database? database = null;
+        try
+        {
+            database = source.Find(name);
+            return database is null ? null : new DatabaseLease(door, database);
+        }
+        finally
+        {
+            if (database is null)
+            {
+                door.Leave();
+                Forget(name, door);
+            }
+        }
+    }
+
+    /// <summary>Creates a database.</summary>
+    public void Create(string name) => source.Create(name);
+
+    /// <summary>
+    /// Sends everybody out, then deletes; false if there is no such database. The wait cannot be given up half way, and ends because
+    /// everybody inside is cancelled.
+    /// </summary>
+    public async Task<bool> DeleteAsync(string name, bool deleteFiles)
+    {
+        Door door;
+        do
+        {
+            door = doors.GetOrAdd(name, static _ => new Door());
+            if (door.IsDeleting)
+                throw new ConcurrencyException($"Database '{name}' is being deleted by another request.");
+        }
+        while (!door.Close());
+
+        try
+        {
+            await door.Empty.ConfigureAwait(false);
+            return source.Delete(name, deleteFiles);
+        }
+        finally
+        {
+            // Who comes now finds a new, open door, and behind it the database, or none.
+            doors.TryRemove(KeyValuePair.Create(name, door));
+        }
+    }
+
+    // Names of databases that never were must not fill the memory.
+    private void Forget(string name, Door door)
+    {
+        if (door.CloseIfEmpty())
+            doors.TryRemove(KeyValuePair.Create(name, door));
+    }
+
+    /// <summary>Counts who is inside one database.</summary>
+    [SuppressMessage("Design", "CA1001", Justification = "The source has neither timer nor links, so there is nothing to dispose.")]
+    internal sealed class Door
+    {
+        private readonly Lock sync = new();
+        private readonly CancellationTokenSource closing = new();
+        private readonly TaskCompletionSource empty = new(TaskCreationOptions.RunContinuationsAsynchronously);
+        private int inside;
+        private State state;
+
+        /// <summary>Open; then either closed for a deletion, or dropped from the table because nobody was inside.</summary>
+        private enum State
+        {
+            Open,
+            Deleting,
+            Forgotten,
+        }
+
+        public bool IsDeleting
+        {
+            get
+            {
+                lock (sync)
+                    return state == State.Deleting;
+            }
+        }
+
+        /// <summary>Cancelled when the door closes.</summary>
+        public CancellationToken Closing => closing.Token;
+
+        /// <summary>Completes when the door is closed and the last has left.</summary>
+        public Task Empty => empty.Task;
+
+        public bool TryEnter()
+        {
+            lock (sync)
+            {
+                if (state != State.Open)
+                    return false;
+
+                inside++;
+                return true;
+            }
+        }
+
+        public void Leave()
+        {
+            lock (sync)
+            {
+                inside--;
+                if (state == State.Deleting && inside == 0)
+                    empty.TrySetResult();
+            }
+        }
+
+        /// <summary>Closes for a deletion; false if it was not open.</summary>
+        public bool Close()
+        {
+            lock (sync)
+            {
+                if (state != State.Open)
+                    return false;
+
+                state = State.Deleting;
+                if (inside == 0)
+                    empty.TrySetResult();
+            }
+
+            closing.Cancel();
+            return true;
+        }
+
+        public bool CloseIfEmpty()
+        {
+            lock (sync)
+            {
+                if (state != State.Open || inside > 0)
+                    return false;
+
+                state = State.Forgotten;
+                return true;
+            }
+        }
+    }
+}

@@ -1,0 +1,32 @@
+using Treepie.Server.Http;
+
+namespace Treepie.Server.Endpoints;
+
+/// <summary>The whole API: the list of resources, each in a file of its own.</summary>
+internal static class AllEndpoints
+{
+    /// <summary>Maps it; <paramref name="alone"/>: in a program that is nothing else, so that every unknown path is answered too.</summary>
+    public static IEndpointConventionBuilder Map(IEndpointRouteBuilder endpoints, ServerContext server, bool alone)
+    {
+        RouteGroupBuilder group = endpoints.MapGroup("");
+        var routes = new Routes(group, new RequestFrame(server));
+        ServerInfoEndpoints.Map(routes);
+        TopologyEndpoints.Map(routes);
+        DatabasesEndpoints.Map(routes);
+        StatisticsEndpoints.Map(routes);
+        DocumentsEndpoints.Map(routes);
+        BulkDocsEndpoints.Map(routes);
+        BulkInsertEndpoints.Map(routes);
+        HiLoEndpoints.Map(routes);
+        QueriesEndpoints.Map(routes);
+        StreamsEndpoints.Map(routes);
+        MultiGetEndpoints.Map(routes);
+        IndexesEndpoints.Map(routes);
+        OperationsEndpoints.Map(routes);
+        UnbuiltEndpoints.Map(routes);
+        if (alone)
+            routes.Unknown("/{**rest}");
+
+        return group;
+    }
+}

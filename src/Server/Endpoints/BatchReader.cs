@@ -1,0 +1,176 @@
+using System.Text.Json;
+using Treepie.Server.Http;
+using Treepie.Writes;
+
+namespace Treepie.Server.Endpoints;
+
+/// <summary>
+/// Reads <c>{"Commands":[{"Id":…,"Type":"PUT","ChangeVector":…,"Document":{…}},…]}</c> in one pass. Documents are not parsed into anything:
+/// the batch gets their bytes where they lie.
+/// </summary>
+internal static class BatchReader
+{
+    /// <summary>Levels around a document: the object, its commands, one command; and one more, so that the database is who refuses it, by name.</summary>
+    private const int LevelsAroundDocument = 3 + 1;
+
+    public static WriteBatch Read(ReadOnlyMemory<byte> body, DatabaseOptions limits, int maxCommands)
+    {
+        var reader = new Utf8JsonReader(body.Span, new JsonReaderOptions { MaxDepth = limits.MaxDocumentDepth + LevelsAroundDocument });
+        if (body.Length == 0 || !reader.Read() || reader.TokenType != JsonTokenType.StartObject)
+            throw WireException.BadRequest("The request body is not a batch; expected is {\"Commands\":[…]}.");
+
+        var batch = new WriteBatch();
+        bool found = false;
+        while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
+        {
+            if (reader.ValueTextEquals("Commands"u8))
+            {
+                found = true;
+                ReadCommands(ref reader, body, batch, limits, maxCommands);
+            }
+            else if (reader.ValueTextEquals("TransactionMode"u8))
+            {
+                reader.Read();
+                if (reader.TokenType == JsonTokenType.String && reader.ValueTextEquals("ClusterWide"u8))
+                    throw WireException.NotBuilt("A cluster-wide transaction");
+            }
+            else
+            {
+                reader.Read();
+                reader.Skip();
+            }
+        }
+
+        if (!found)
+            throw WireException.BadRequest("The batch lacks 'Commands'. Nothing was changed.");
+
+        if (reader.Read())
+            throw WireException.BadRequest("The batch goes on after its end. Nothing was changed.");
+
+        return batch;
+    }
+
+    private static void ReadCommands(ref Utf8JsonReader reader, ReadOnlyMemory<byte> body, WriteBatch batch, DatabaseOptions limits, int maxCommands)
+    {
+        reader.Read();
+        if (reader.TokenType != JsonTokenType.StartArray)
+            throw WireException.BadRequest("'Commands' is not an array. Nothing was changed.");
+
+        while (reader.Read() && reader.TokenType != JsonTokenType.EndArray)
+        {
+            if (reader.TokenType != JsonTokenType.StartObject)
+                throw WireException.BadRequest($"Command {batch.Count + 1} of the batch is not an object. Nothing was changed.");
+
+            if (batch.Count == maxCommands)
+                throw WireException.TooLarge($"The batch has more than {maxCommands:N0} commands, the limit. Nothing was changed.");
+
+            Command command = ReadCommand(ref reader, batch.Count + 1);
+            Add(batch, command, body, limits);
+        }
+    }
+
+    private static Command ReadCommand(ref Utf8JsonReader reader, int number)
+    {
+        var command = new Command { Number = number };
+        while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
+        {
+            if (reader.ValueTextEquals("Document"u8))
+            {
+                reader.Read();
+                command.DocumentStart = (int)reader.TokenStartIndex;
+                command.DocumentIsObject = reader.TokenType == JsonTokenType.StartObject;
+                reader.Skip();
+                command.DocumentEnd = (int)reader.BytesConsumed;
+            }
+            else if (reader.ValueTextEquals("Id"u8))
+                command.Id = ReadText(ref reader, number, "Id");
+            else if (reader.ValueTextEquals("Type"u8))
+                command.Type = ReadText(ref reader, number, "Type");
+            else if (reader.ValueTextEquals("ChangeVector"u8))
+                command.ChangeVector = ReadText(ref reader, number, "ChangeVector");
+            else if (reader.ValueTextEquals("ForceRevisionCreationStrategy"u8))
+                command.Revision = ReadText(ref reader, number, "ForceRevisionCreationStrategy");
+            else if (reader.ValueTextEquals("IdPrefixed"u8))
+            {
+                reader.Read();
+                command.IsPrefix = reader.TokenType == JsonTokenType.True;
+            }
+            else
+            {
+                reader.Read();
+                reader.Skip();
+            }
+        }
+
+        return command;
+    }
+
+    private static string? ReadText(ref Utf8JsonReader reader, int number, string name)
+    {
+        reader.Read();
+        if (reader.TokenType == JsonTokenType.Null)
+            return null;
+
+        if (reader.TokenType != JsonTokenType.String)
+            throw WireException.BadRequest($"'{name}' of command {number} is not a string. Nothing was changed.");
+
+        try
+        {
+            return reader.GetString();
+        }
+        catch (InvalidOperationException exception)
+        {
+            throw WireException.BadRequest($"'{name}' of command {number} is not valid UTF-8, or escapes half a surrogate pair. Nothing was changed.", exception);
+        }
+    }
+
+    private static void Add(WriteBatch batch, in Command command, ReadOnlyMemory<byte> body, DatabaseOptions limits)
+    {
+        string id = command.Id ?? throw WireException.BadRequest($"Command {command.Number} of the batch lacks 'Id'. Nothing was changed.");
+        switch (command.Type)
+        {
+            case "PUT":
+                if (!command.DocumentIsObject)
+                    throw WireException.BadRequest($"The PUT of '{id}' lacks 'Document', a JSON object. Nothing was changed.");
+
+                if (command.Revision is not (null or "None"))
+                    throw WireException.NotBuilt($"Revisions (forced for '{id}')");
+
+                int length = command.DocumentEnd - command.DocumentStart;
+                if (length > limits.MaxDocumentBytes)
+                    throw WireException.TooLarge(
+                        $"Document '{id}' has {length:N0} bytes; {limits.MaxDocumentBytes:N0} are allowed (MaxDocumentBytes). Nothing was changed.");
+
+                batch.Put(id, body.Slice(command.DocumentStart, length), command.ChangeVector);
+                break;
+
+            case "DELETE" when command.IsPrefix:
+                batch.DeleteByPrefix(id);
+                break;
+
+            case "DELETE":
+                batch.Delete(id, command.ChangeVector);
+                break;
+
+            case null:
+                throw WireException.BadRequest($"Command {command.Number} of the batch (document '{id}') lacks 'Type'. Nothing was changed.");
+
+            default:
+                throw WireException.NotBuilt($"The batch command {command.Type} (command {command.Number}, document '{id}')");
+        }
+    }
+
+    /// <summary>One command, as its properties come along in any order.</summary>
+    private record struct Command
+    {
+        public int Number;
+        public string? Id;
+        public string? Type;
+        public string? ChangeVector;
+        public string? Revision;
+        public bool IsPrefix;
+        public bool DocumentIsObject;
+        public int DocumentStart;
+        public int DocumentEnd;
+    }
+}

@@ -1,0 +1,83 @@
+using System.Text.Json;
+using Treepie.Server.Http;
+using Treepie.Writes;
+
+namespace Treepie.Server.Endpoints;
+
+/// <summary><c>POST bulk_docs</c>: what a session's <c>saveChanges</c> sends. All commands or none.</summary>
+internal static class BulkDocsEndpoints
+{
+    public static void Map(Routes routes) => routes.Database("POST", "/bulk_docs", Post);
+
+    private static async Task Post(HttpServerRequest request, Database database)
+    {
+        if (request.Header("Content-Type") is { } type && type.StartsWith("multipart/", StringComparison.OrdinalIgnoreCase))
+            throw WireException.NotBuilt("Attachments in a batch");
+
+        RefuseReplicas(request);
+        RequestBody body = await request.ReadBodyAsync(request.Server.Options.MaxRequestBytes).ConfigureAwait(false);
+        WriteBatch batch = BatchReader.Read(body.Memory, database.Options, request.Server.Options.MaxCommandsPerRequest);
+        IReadOnlyList<WriteResult> results = batch.Count == 0
+            ? []
+            : await database.WriteAsync(batch, request.Aborted).ConfigureAwait(false);
+        body.Return();
+        await WaitForIndexesAsync(request, database).ConfigureAwait(false);
+        await request.JsonAsync(results, WriteResults, StatusCodes.Status201Created).ConfigureAwait(false);
+    }
+
+    // Asked before anything is written: a promise that cannot be kept must not leave documents behind.
+    private static void RefuseReplicas(HttpServerRequest request)
+    {
+        string? replicas = request.Parameter("numberOfReplicasToWaitFor");
+        if (string.IsNullOrEmpty(replicas) || replicas is "0" or "majority")
+            return; // this node alone is the majority
+
+        throw WireException.BadRequest(
+            $"The batch asks to be on {replicas} other nodes before it is acknowledged; this server is one node alone. Nothing was changed.");
+    }
+
+    private static async Task WaitForIndexesAsync(HttpServerRequest request, Database database)
+    {
+        if (request.Time("waitForIndexesTimeout") is not { } timeout)
+            return;
+
+        var names = request.Parameters("waitForSpecificIndex");
+        string[]? only = names.Count == 0 ? null : [.. names.OfType<string>()];
+        bool done = await database.Indexes.WaitForNonStaleAsync(timeout, only, request.Aborted).ConfigureAwait(false);
+        if (!done && request.Flag("waitForIndexThrow", otherwise: true))
+            throw WireException.Timeout(
+                $"The batch is saved and durable, but after {timeout} the indexes had not yet seen all of it. Wait longer, or query with waitForNonStaleResults.");
+    }
+
+    // Clients copy every key but Type into the metadata of their entity: nothing else may stand here.
+    private static void WriteResults(Utf8JsonWriter json, IReadOnlyList<WriteResult> results)
+    {
+        json.WriteStartObject();
+        json.WriteStartArray("Results");
+        foreach (WriteResult result in results)
+        {
+            json.WriteStartObject();
+            if (result.Collection is not null)
+            {
+                json.WriteString("Type", "PUT");
+                json.WriteString("@id", result.Id);
+                json.WriteString("@collection", result.Collection);
+                json.WriteString("@change-vector", result.ChangeVector);
+                json.WriteString("@last-modified", WireTime.ToWire(result.LastModified));
+            }
+            else
+            {
+                json.WriteString("Id", result.Id);
+                json.WriteString("Type", "DELETE");
+                json.WriteBoolean("Deleted", result.Deleted);
+                if (result.ChangeVector is not null)
+                    json.WriteString("ChangeVector", result.ChangeVector);
+            }
+
+            json.WriteEndObject();
+        }
+
+        json.WriteEndArray();
+        json.WriteEndObject();
+    }
+}

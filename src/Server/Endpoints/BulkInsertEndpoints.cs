@@ -1,0 +1,72 @@
+using System.IO.Compression;
+using System.IO.Pipelines;
+using Microsoft.AspNetCore.Http.Features;
+using Microsoft.AspNetCore.Server.Kestrel.Core.Features;
+using Treepie.Server.BulkInsert;
+using Treepie.Server.Http;
+using Treepie.Server.Operations;
+
+namespace Treepie.Server.Endpoints;
+
+/// <summary>
+/// <c>POST bulk_insert</c>: documents without end over one request. The answer comes at the closing bracket, not at the end of the request,
+/// which clients end only after it.
+/// </summary>
+internal static class BulkInsertEndpoints
+{
+    public static void Map(Routes routes) => routes.Database("POST", "/bulk_insert", Post);
+
+    private static async Task Post(HttpServerRequest request, Database database)
+    {
+        long id = request.Number("id", 0);
+        if (id == 0)
+            throw WireException.BadRequest("The query string lacks 'id=', a number from operations/next-operation-id.");
+
+        if (request.Flag("skipOverwriteIfUnchanged"))
+            throw WireException.NotBuilt("A bulk insert that skips unchanged documents (skipOverwriteIfUnchanged)");
+
+        Operation operation = request.Server.Operations.TryBegin(id)
+            ?? throw WireException.BadRequest($"An operation with the number {id} has begun before. Take a new one from operations/next-operation-id.");
+        try
+        {
+            PipeReader input = Open(request);
+            request.WithoutDeadline();
+            using var stop = CancellationTokenSource.CreateLinkedTokenSource(request.Aborted, operation.Killed);
+            await new BulkInsertRun(request, database, operation).RunAsync(input, stop.Token).ConfigureAwait(false);
+            operation.Complete();
+        }
+        catch (OperationCanceledException) when (operation.Killed.IsCancellationRequested)
+        {
+            operation.Cancel();
+            throw WireException.BadRequest($"The bulk insert, operation {id}, was killed. What was stored before stays.");
+        }
+        catch (Exception exception)
+        {
+            operation.Fail(ErrorAnswer.For(exception, request));
+            throw;
+        }
+
+        await request.NoContentAsync().ConfigureAwait(false);
+        await request.Http.Response.CompleteAsync().ConfigureAwait(false);
+    }
+
+    private static PipeReader Open(HttpServerRequest request)
+    {
+        HttpContext http = request.Http;
+        http.Response.Headers.Connection = "close"; // its request has no end to wait for
+        if (http.Features.Get<IHttpMaxRequestBodySizeFeature>() is { IsReadOnly: false } size)
+            size.MaxRequestBodySize = null;
+
+        // Clients may think long between documents; how long is BulkInsertIdleTimeout's to say.
+        if (http.Features.Get<IHttpMinRequestBodyDataRateFeature>() is { } rate)
+            rate.MinDataRate = null;
+
+        return request.Header("Content-Encoding") switch
+        {
+            null or "" or "identity" => http.Request.BodyReader,
+            "gzip" => PipeReader.Create(new GZipStream(http.Request.Body, CompressionMode.Decompress)),
+            var other => throw new WireException(
+                StatusCodes.Status415UnsupportedMediaType, WireTypes.BadRequest, $"The bulk insert is encoded as '{other}'; there are gzip and plain."),
+        };
+    }
+}

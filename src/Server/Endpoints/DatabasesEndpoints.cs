@@ -1,0 +1,183 @@
+using System.Collections.Frozen;
+using System.Text.Json;
+using Treepie.Server.Databases;
+using Treepie.Server.Http;
+
+namespace Treepie.Server.Endpoints;
+
+/// <summary>Creating, deleting and listing databases.</summary>
+internal static class DatabasesEndpoints
+{
+    /// <summary>A list of names or a database record with its settings stays far below.</summary>
+    private const int MaxBodyBytes = 1024 * 1024;
+
+    // Clients only want a number that is not zero: a log of commands shared between nodes needs more than one node.
+    private const int CommandIndex = 1;
+
+    private static readonly FrozenSet<string> UnbuiltParts = FrozenSet.Create(
+        StringComparer.Ordinal,
+        "Sharding", "Revisions", "Expiration", "Refresh", "Indexes", "PeriodicBackups", "Encrypted", "ExternalReplications", "DocumentsCompression",
+        "TimeSeries", "DataArchival");
+
+    public static void Map(Routes routes)
+    {
+        routes.Server("PUT", "/admin/databases", Create);
+        routes.Server("DELETE", "/admin/databases", Delete);
+        routes.Server("GET", "/admin/databases", Record);
+        routes.Server("GET", "/databases", List);
+        routes.Database("GET", "/admin/record", static (request, database) => WriteRecord(request, database.Name));
+    }
+
+    private static async Task Create(HttpServerRequest request)
+    {
+        string name = request.RequiredParameter("name");
+        if (request.Number("replicationFactor", 1) > 1)
+            throw WireException.BadRequest($"Database '{name}' is wanted on several nodes (replicationFactor); this server is one node alone.");
+
+        await RefuseWhatIsNotBuilt(request).ConfigureAwait(false);
+        try
+        {
+            request.Server.Databases.Create(name);
+        }
+        catch (ArgumentException exception)
+        {
+            throw WireException.BadRequest(exception.Message, exception);
+        }
+
+        await request.JsonAsync((name, Url: request.Http.Request.Scheme + "://" + request.Http.Request.Host.Value), static (json, state) =>
+        {
+            json.WriteStartObject();
+            json.WriteNumber("RaftCommandIndex", CommandIndex);
+            json.WriteString("Name", state.name);
+            json.WritePropertyName("Topology");
+            TopologyEndpoints.WriteMembers(json);
+            json.WriteStartArray("NodesAddedTo");
+            json.WriteStringValue(state.Url);
+            json.WriteEndArray();
+            json.WriteBoolean("ShardsDefined", false);
+            json.WriteEndObject();
+        }, StatusCodes.Status201Created).ConfigureAwait(false);
+    }
+
+    // What a record asks for and nobody does must not look as if it were done.
+    private static async Task RefuseWhatIsNotBuilt(HttpServerRequest request)
+    {
+        RequestBody body = await request.ReadBodyAsync(MaxBodyBytes).ConfigureAwait(false);
+        if (body.Length == 0)
+            return;
+
+        using JsonDocument record = WireJson.ParseObject(body, "a database record");
+        foreach (JsonProperty property in record.RootElement.EnumerateObject())
+            if (UnbuiltParts.Contains(property.Name) && AsksForSomething(property.Value))
+                throw WireException.NotBuilt($"'{property.Name}' of a database record");
+    }
+
+    private static bool AsksForSomething(JsonElement value) => value.ValueKind switch
+    {
+        JsonValueKind.Object => value.EnumerateObject().MoveNext(),
+        JsonValueKind.Array => value.GetArrayLength() > 0,
+        JsonValueKind.True => true,
+        _ => false,
+    };
+
+    private static async Task Delete(HttpServerRequest request)
+    {
+        RequestBody body = await request.ReadBodyAsync(MaxBodyBytes).ConfigureAwait(false);
+        using JsonDocument command = WireJson.ParseObject(body, "a command such as {\"DatabaseNames\":[\"a\"],\"HardDelete\":true}");
+        bool deleteFiles = command.RootElement.TryGetProperty("HardDelete", out JsonElement hard) && hard.ValueKind == JsonValueKind.True;
+        List<string> names = NamesOf(command.RootElement);
+        foreach (string name in names)
+            if (!request.Server.Databases.Names.Contains(name, StringComparer.OrdinalIgnoreCase))
+                throw WireException.DatabaseDoesNotExist(name);
+
+        foreach (string name in names)
+            await request.Server.Databases.DeleteAsync(name, deleteFiles).ConfigureAwait(false);
+
+        await request.JsonAsync(static json =>
+        {
+            json.WriteStartObject();
+            json.WriteNumber("RaftCommandIndex", CommandIndex);
+            json.WriteStartArray("PendingDeletes");
+            json.WriteEndArray();
+            json.WriteEndObject();
+        }).ConfigureAwait(false);
+    }
+
+    private static List<string> NamesOf(JsonElement command)
+    {
+        if (!command.TryGetProperty("DatabaseNames", out JsonElement array) || array.ValueKind != JsonValueKind.Array || array.GetArrayLength() == 0)
+            throw WireException.BadRequest("The command lacks 'DatabaseNames', the databases to delete. Nothing was deleted.");
+
+        var names = new List<string>();
+        foreach (JsonElement element in array.EnumerateArray())
+            names.Add(WireJson.Text(element, "DatabaseNames") ?? throw WireException.BadRequest("'DatabaseNames' holds a null."));
+
+        return names;
+    }
+
+    private static Task List(HttpServerRequest request)
+    {
+        if (request.Parameter("name") is { Length: > 0 } one && !request.Server.Databases.Exists(one))
+            return NotThere(request, one);
+
+        bool namesOnly = request.Flag("namesOnly");
+        int start = (int)Math.Min(request.Number("start", 0), int.MaxValue);
+        int pageSize = (int)Math.Min(request.Number("pageSize", int.MaxValue), int.MaxValue);
+        IEnumerable<string> names = request.Parameter("name") is { Length: > 0 } name
+            ? [name]
+            : request.Server.Databases.Names.Skip(start).Take(pageSize);
+        return request.JsonAsync((names, namesOnly), static (json, state) =>
+        {
+            json.WriteStartObject();
+            json.WriteStartArray("Databases");
+            foreach (string name in state.names)
+            {
+                if (state.namesOnly)
+                {
+                    json.WriteStringValue(name);
+                    continue;
+                }
+
+                json.WriteStartObject();
+                json.WriteString("Name", name);
+                json.WriteBoolean("Disabled", false);
+                json.WriteEndObject();
+            }
+
+            json.WriteEndArray();
+            json.WriteEndObject();
+        });
+    }
+
+    private static Task Record(HttpServerRequest request)
+    {
+        string name = request.RequiredParameter("name");
+        using DatabaseLease? lease = request.Server.Databases.TryEnter(name);
+        return lease is null ? NotThere(request, name) : WriteRecord(request, lease.Database.Name);
+    }
+
+    private static Task NotThere(HttpServerRequest request, string name)
+    {
+        request.SetHeader("Database-Missing", Uri.EscapeDataString(name));
+        return request.EmptyAsync(StatusCodes.Status404NotFound);
+    }
+
+    private static Task WriteRecord(HttpServerRequest request, string name) => request.JsonAsync(name, static (json, name) =>
+    {
+        json.WriteStartObject();
+        json.WriteString("DatabaseName", name);
+        json.WriteBoolean("Disabled", false);
+        json.WriteBoolean("Encrypted", false);
+        json.WriteNumber("Etag", CommandIndex);
+        json.WritePropertyName("Topology");
+        TopologyEndpoints.WriteMembers(json);
+        foreach (string empty in (ReadOnlySpan<string>)["Settings", "Indexes", "AutoIndexes", "IndexesHistory", "RollingIndexes", "Sorters", "Analyzers",
+                     "RavenConnectionStrings", "SqlConnectionStrings"])
+        {
+            json.WriteStartObject(empty);
+            json.WriteEndObject();
+        }
+
+        json.WriteEndObject();
+    });
+}

@@ -1,0 +1,140 @@
+using System.Globalization;
+using Microsoft.Extensions.Primitives;
+using Treepie.Server.Http;
+using Treepie.Store;
+
+namespace Treepie.Server.Endpoints;
+
+/// <summary>
+/// Loads documents by id, with those they refer to. Two passes over one snapshot: the first makes the ETag, so that a client which has the
+/// answer is told so; the second writes page to socket.
+/// </summary>
+internal static class DocumentLoader
+{
+    // What clients may ask to have included beside documents, none of it built.
+    private static readonly (string Parameter, string Feature)[] Unbuilt =
+    [
+        ("counter", "Including counters"), ("timeseries", "Including time series"), ("timeseriestime", "Including time series"),
+        ("timeseriescount", "Including time series"), ("revisions", "Including revisions"), ("revisionsBefore", "Including revisions"),
+        ("cmpxchg", "Including compare-exchange values"),
+    ];
+
+    public static async Task LoadAsync(ServerRequest request, Database database, IReadOnlyList<string> ids)
+    {
+        if (ids.Count > request.Server.Options.MaxCommandsPerRequest)
+            throw WireException.TooLarge($"{ids.Count:N0} ids in one load; {request.Server.Options.MaxCommandsPerRequest:N0} are allowed.");
+
+        RefuseUnbuilt(request);
+        bool metadataOnly = request.Flag("metadataOnly");
+        StringValues includePaths = request.Parameters("include");
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        IncludeCollector? includes = includePaths.Count == 0 ? null : new IncludeCollector(includePaths, request.Server.Options.MaxCommandsPerRequest);
+        if (ids.Count == 1 && !request.IsEmbedded && !snapshot.TryGet(ids[0], out Document _))
+        {
+            request.EndEmpty(StatusCodes.Status404NotFound);
+            return;
+        }
+
+        string etag = ETagOf(snapshot, ids, includes);
+        if (request.ChangeVectorHeader("If-None-Match") == etag)
+        {
+            request.EndEmpty(StatusCodes.Status304NotModified);
+            return;
+        }
+
+        request.SetETag(etag);
+        ResponseBody output = request.BeginJsonBody();
+        output.Write("{\"Results\":["u8);
+        for (int i = 0; i < ids.Count; i++)
+        {
+            if (i > 0)
+                output.Write(","u8);
+
+            if (snapshot.TryGet(ids[i], out Document document))
+                document.WriteTo(output, metadataOnly);
+            else
+                output.Write("null"u8);
+
+            await output.FlushIfNeededAsync(request.Aborted).ConfigureAwait(false);
+        }
+
+        output.Write("],\"Includes\":{"u8);
+        if (includes is not null)
+            await WriteIncludesAsync(request, snapshot, includes, metadataOnly).ConfigureAwait(false);
+
+        output.Write("}}"u8);
+    }
+
+    private static void RefuseUnbuilt(ServerRequest request)
+    {
+        foreach ((string parameter, string feature) in Unbuilt)
+            if (request.Parameters(parameter).Count > 0)
+                throw WireException.NotBuilt(feature);
+
+        if (string.Equals(request.Parameter("txMode"), "ClusterWide", StringComparison.OrdinalIgnoreCase))
+            throw WireException.NotBuilt("A cluster-wide session");
+    }
+
+    // One document: its change vector. Several: a hash over which are there and when they changed, in order.
+    private static string ETagOf(DatabaseSnapshot snapshot, IReadOnlyList<string> ids, IncludeCollector? includes)
+    {
+        if (ids.Count == 1 && includes is null)
+            return snapshot.TryGet(ids[0], out Document only) ? only.ChangeVector : "0";
+
+        var hash = new EtagHash();
+        foreach (string id in ids)
+        {
+            if (!snapshot.TryGet(id, out Document document))
+            {
+                hash.Add(0);
+                continue;
+            }
+
+            hash.Add(document.Etag);
+            includes?.CollectFrom(document.Body);
+        }
+
+        if (includes is not null)
+        {
+            includes.Except(ids);
+            foreach (string id in includes.Ids)
+                hash.Add(snapshot.TryGet(id, out Document included) ? included.Etag : 0);
+        }
+
+        return hash.ToString();
+    }
+
+    private static async Task WriteIncludesAsync(ServerRequest request, DatabaseSnapshot snapshot, IncludeCollector includes, bool metadataOnly)
+    {
+        ResponseBody output = request.Output;
+        bool first = true;
+        foreach (string id in includes.Ids)
+        {
+            if (!snapshot.TryGet(id, out Document document))
+                continue;
+
+            if (!first)
+                output.Write(","u8);
+
+            first = false;
+            output.WriteString(document.Id);
+            output.Write(":"u8);
+            document.WriteTo(output, metadataOnly);
+            await output.FlushIfNeededAsync(request.Aborted).ConfigureAwait(false);
+        }
+    }
+
+    /// <summary>FNV-1a over numbers: only equality counts, and only between answers to the same URL.</summary>
+    private struct EtagHash()
+    {
+        private ulong hash = 14695981039346656037;
+
+        public void Add(long value)
+        {
+            for (int shift = 0; shift < 64; shift += 8)
+                hash = (hash ^ (byte)(value >> shift)) * 1099511628211;
+        }
+
+        public readonly override string ToString() => hash.ToString("x16", CultureInfo.InvariantCulture);
+    }
+}

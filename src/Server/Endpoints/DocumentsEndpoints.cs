@@ -1,0 +1,88 @@
+using Microsoft.Extensions.Primitives;
+using Treepie.Server.Http;
+using Treepie.Store;
+using Treepie.Writes;
+
+namespace Treepie.Server.Endpoints;
+
+/// <summary>Single documents: load by id, list by prefix or newest first, put, delete, and whether one is there.</summary>
+internal static class DocumentsEndpoints
+{
+    public static void Map(Routes routes)
+    {
+        routes.Database("GET", "/docs", Get);
+        routes.Database("POST", "/docs", Post);
+        routes.Database("HEAD", "/docs", Head);
+        routes.Database("PUT", "/docs", Put);
+        routes.Database("DELETE", "/docs", Delete);
+        routes.Database("PATCH", "/docs", static (_, _) => throw WireException.NotBuilt("Patching a document by script"));
+    }
+
+    /// <summary>Loads by id, lists by prefix, or lists the newest.</summary>
+    public static Task Get(ServerRequest request, Database database)
+    {
+        StringValues ids = request.Parameters("id");
+        if (ids.Count > 0)
+            return DocumentLoader.LoadAsync(request, database, ids!); // a parameter that is there has a value, if an empty one
+
+        return DocumentLister.ListAsync(request, database);
+    }
+
+    /// <summary>Loads by ids that are too many for a URL: <c>{"Ids":["users/1",…]}</c>.</summary>
+    public static async Task Post(ServerRequest request, Database database)
+    {
+        RequestBody body = await request.ReadBodyAsync(request.Server.Options.MaxRequestBytes).ConfigureAwait(false);
+        var ids = new List<string>();
+        using (var document = WireJson.ParseObject(body, "{\"Ids\":[\"…\"]}"))
+        {
+            if (!document.RootElement.TryGetProperty("Ids", out var array) || array.ValueKind != System.Text.Json.JsonValueKind.Array)
+                throw WireException.BadRequest("The request body lacks 'Ids', the ids of the documents to load.");
+
+            foreach (var element in array.EnumerateArray())
+                ids.Add(WireJson.Text(element, "Ids") ?? "");
+        }
+
+        body.Return();
+        await DocumentLoader.LoadAsync(request, database, ids).ConfigureAwait(false);
+    }
+
+    private static Task Head(HttpServerRequest request, Database database)
+    {
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        if (!snapshot.TryGet(request.RequiredParameter("id"), out Document document))
+            return request.EmptyAsync(StatusCodes.Status404NotFound);
+
+        string changeVector = document.ChangeVector;
+        if (request.ChangeVectorHeader("If-None-Match") == changeVector)
+            return request.EmptyAsync(StatusCodes.Status304NotModified);
+
+        request.SetETag(changeVector);
+        return request.EmptyAsync(StatusCodes.Status200OK);
+    }
+
+    private static async Task Put(HttpServerRequest request, Database database)
+    {
+        string id = request.RequiredParameter("id");
+        RequestBody body = await request.ReadBodyAsync(database.Options.MaxDocumentBytes).ConfigureAwait(false);
+        if (body.Length == 0)
+            throw WireException.BadRequest($"PUT of document '{id}' has no body; expected is one JSON object.");
+
+        WriteBatch batch = new WriteBatch().Put(id, body.Memory, request.ChangeVectorHeader("If-Match"));
+        IReadOnlyList<WriteResult> results = await database.WriteAsync(batch, request.Aborted).ConfigureAwait(false);
+        body.Return();
+        await request.JsonAsync(results[0], static (json, result) =>
+        {
+            json.WriteStartObject();
+            json.WriteString("Id", result.Id);
+            json.WriteString("ChangeVector", result.ChangeVector);
+            json.WriteEndObject();
+        }, StatusCodes.Status201Created).ConfigureAwait(false);
+    }
+
+    private static async Task Delete(HttpServerRequest request, Database database)
+    {
+        WriteBatch batch = new WriteBatch().Delete(request.RequiredParameter("id"), request.ChangeVectorHeader("If-Match"));
+        await database.WriteAsync(batch, request.Aborted).ConfigureAwait(false);
+        await request.NoContentAsync().ConfigureAwait(false);
+    }
+}

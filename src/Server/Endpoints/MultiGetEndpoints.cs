@@ -1,0 +1,122 @@
+using System.Text.Json;
+using Treepie.Server.Http;
+
+namespace Treepie.Server.Endpoints;
+
+/// <summary>
+/// Several reads in one request, as lazy loads send them. Answered one after the other into the one body, so that memory does not grow with
+/// their number.
+/// </summary>
+internal static class MultiGetEndpoints
+{
+    public static void Map(Routes routes) => routes.Database("POST", "/multi_get", Post);
+
+    private static async Task Post(HttpServerRequest request, Database database)
+    {
+        RequestBody body = await request.ReadBodyAsync(request.Server.Options.MaxRequestBytes).ConfigureAwait(false);
+        using (JsonDocument document = WireJson.ParseObject(body, "{\"Requests\":[…]}"))
+        {
+            if (!document.RootElement.TryGetProperty("Requests", out JsonElement requests) || requests.ValueKind != JsonValueKind.Array)
+                throw WireException.BadRequest("The request body lacks 'Requests', an array.");
+
+            if (requests.GetArrayLength() > request.Server.Options.MaxCommandsPerRequest)
+                throw WireException.TooLarge($"More than {request.Server.Options.MaxCommandsPerRequest:N0} requests in one multi_get.");
+
+            ResponseBody output = request.Output;
+            bool first = true;
+            foreach (JsonElement one in requests.EnumerateArray())
+            {
+                (string path, string query, string method) = AddressOf(one);
+                if (first)
+                    request.BeginJsonBody().Write("{\"Results\":["u8);
+                else
+                    output.Write(","u8);
+
+                first = false;
+                output.Write("{\"Result\":"u8);
+                var embedded = new EmbeddedServerRequest(request, path, query, method, HeadersOf(one), WireJson.Text(one, "Content", required: false));
+                await AnswerAsync(embedded, database).ConfigureAwait(false);
+                await output.FlushIfNeededAsync(request.Aborted).ConfigureAwait(false);
+            }
+
+            if (first)
+                request.BeginJsonBody().Write("{\"Results\":["u8);
+
+            output.Write("]}"u8);
+        }
+
+        body.Return();
+    }
+
+    private static (string Path, string Query, string Method) AddressOf(JsonElement one)
+    {
+        if (one.ValueKind != JsonValueKind.Object)
+            throw WireException.BadRequest($"'Requests' holds a JSON {one.ValueKind}; expected are objects with Url, Query, Method, Headers and Content.");
+
+        string url = WireJson.Text(one, "Url", required: true)!; // required
+        string query = WireJson.Text(one, "Query", required: false) ?? "";
+        return (url, query, WireJson.Text(one, "Method", required: false) ?? "GET");
+    }
+
+    private static Dictionary<string, string> HeadersOf(JsonElement one)
+    {
+        var headers = new Dictionary<string, string>(StringComparer.OrdinalIgnoreCase);
+        if (!one.TryGetProperty("Headers", out JsonElement given) || given.ValueKind != JsonValueKind.Object)
+            return headers;
+
+        foreach (JsonProperty header in given.EnumerateObject())
+            if (WireJson.Text(header.Value, header.Name) is { } value)
+                headers[header.Name] = value;
+
+        return headers;
+    }
+
+    private static async Task AnswerAsync(EmbeddedServerRequest request, Database database)
+    {
+        try
+        {
+            await HandlerOf(request, database)(request, database).ConfigureAwait(false);
+        }
+        catch (Exception exception) when (!request.HasBody && !request.Aborted.IsCancellationRequested)
+        {
+            await ErrorAnswer.For(exception, request).WriteAsync(request).ConfigureAwait(false);
+        }
+
+        ResponseBody output = request.Output;
+        if (!request.HasBody)
+            output.Write("null"u8);
+
+        output.Write(",\"StatusCode\":"u8);
+        output.WriteNumber(request.StatusCode);
+        output.Write(",\"Headers\":{"u8);
+        if (request.ETag is not null)
+        {
+            output.Write("\"ETag\":"u8);
+            output.WriteString(request.ETag);
+        }
+
+        output.Write("},\"ForceRetry\":false}"u8);
+    }
+
+    // The database is the outer request's: its name in the inner address is not looked at again.
+    private static Func<ServerRequest, Database, Task> HandlerOf(EmbeddedServerRequest request, Database database)
+    {
+        string path = request.Url;
+        int question = path.IndexOf('?', StringComparison.Ordinal);
+        if (question >= 0)
+            path = path[..question];
+
+        string prefix = $"/databases/{database.Name}";
+        if (!path.StartsWith(prefix, StringComparison.OrdinalIgnoreCase))
+            throw WireException.BadRequest($"A multi_get in database '{database.Name}' asks for {path}; it can only read its own database.");
+
+        return (request.Method.ToUpperInvariant(), path[prefix.Length..]) switch
+        {
+            ("GET", "/docs") => DocumentsEndpoints.Get,
+            ("POST", "/docs") => DocumentsEndpoints.Post,
+            ("POST", "/queries") => QueriesEndpoints.Post,
+            (_, "/docs" or "/queries") => throw WireException.RouteNotFound(request.Method, path),
+            _ => throw WireException.NotBuilt($"{request.Method} {path} inside a multi_get"),
+        };
+    }
+}

@@ -1,0 +1,137 @@
+using System.Globalization;
+using Treepie.Queries;
+using Treepie.Server.Databases;
+using Treepie.Server.Http;
+using Treepie.Server.Operations;
+
+namespace Treepie.Server.Endpoints;
+
+/// <summary>Queries that are answered whole, a page at a time; and deleting what a query finds.</summary>
+internal static class QueriesEndpoints
+{
+    public static void Map(Routes routes)
+    {
+        routes.Database("POST", "/queries", Post);
+        routes.DatabaseLease("DELETE", "/queries", Delete);
+        routes.Database("PATCH", "/queries", static (_, _) => throw WireException.NotBuilt("Patching by query"));
+        routes.Database("GET", "/queries", static (_, _) =>
+            throw WireException.BadRequest("Queries are sent as POST, with a body such as {\"Query\":\"from Users\"}."));
+    }
+
+    /// <summary>Runs a query and writes its answer.</summary>
+    public static async Task Post(ServerRequest request, Database database)
+    {
+        if (request.Parameter("debug") is { Length: > 0 } debug)
+            throw WireException.NotBuilt($"A query's debug={debug}");
+
+        using QueryCommand command = await QueryCommand.ReadAsync(request).ConfigureAwait(false);
+        QueryResults? results = await RunAsync(request, database, command).ConfigureAwait(false);
+        if (results is null)
+            return;
+
+        using (results)
+        {
+            string etag = results.ResultEtag.ToString(CultureInfo.InvariantCulture);
+            if (request.ChangeVectorHeader("If-None-Match") == etag)
+            {
+                request.EndEmpty(StatusCodes.Status304NotModified);
+                return;
+            }
+
+            // The first result before the first byte: what fails by then is still an answer of its own.
+            bool any = results.MoveNext();
+            request.SetETag(etag);
+            request.BeginJsonBody();
+            await WriteAnswerAsync(request, results, any).ConfigureAwait(false);
+        }
+    }
+
+    /// <summary>Runs it; null, with the answer 404 that clients take for it, when it names an index that is not there.</summary>
+    public static async Task<QueryResults?> RunAsync(ServerRequest request, Database database, QueryCommand command)
+    {
+        try
+        {
+            return await database.QueryAsync(command.Request, request.Aborted).ConfigureAwait(false);
+        }
+        catch (IndexNotFoundException)
+        {
+            request.EndEmpty(StatusCodes.Status404NotFound);
+            return null;
+        }
+    }
+
+    private static async Task WriteAnswerAsync(ServerRequest request, QueryResults results, bool any)
+    {
+        ResponseBody output = request.Output;
+        output.Write("{\"Results\":["u8);
+        for (bool first = true; any; any = results.MoveNext(), first = false)
+        {
+            if (!first)
+                output.Write(","u8);
+
+            results.WriteCurrent(output);
+            await output.FlushIfNeededAsync(request.Aborted).ConfigureAwait(false);
+        }
+
+        output.Write("],\"Includes\":"u8);
+        results.WriteIncludes(output);
+        WriteFigures(output, results);
+        output.Write("}"u8);
+    }
+
+    private static void WriteFigures(ResponseBody output, QueryResults results)
+    {
+        output.Write(",\"IncludedPaths\":"u8);
+        if (results.IncludedPaths.Count == 0)
+            output.Write("null"u8);
+        else
+        {
+            for (int i = 0; i < results.IncludedPaths.Count; i++)
+            {
+                output.Write(i == 0 ? "["u8 : ","u8);
+                output.WriteString(results.IncludedPaths[i]);
+            }
+
+            output.Write("]"u8);
+        }
+
+        string timestamp = WireTime.ToWire(results.IndexTimestamp);
+        output.Write(",\"IndexName\":"u8);
+        output.WriteString(results.IndexName);
+        output.Write(",\"IndexTimestamp\":"u8);
+        output.WriteAsciiString(timestamp);
+        output.Write(",\"LastQueryTime\":"u8);
+        output.WriteAsciiString(timestamp);
+        output.Write(",\"IsStale\":"u8);
+        output.WriteBoolean(results.IsStale);
+        output.Write(",\"ResultEtag\":"u8);
+        output.WriteNumber(results.ResultEtag);
+        output.Write(",\"TotalResults\":"u8);
+        output.WriteNumber(results.TotalResults);
+        output.Write(",\"SkippedResults\":"u8);
+        output.WriteNumber(results.SkippedResults);
+        output.Write(",\"DurationInMs\":"u8);
+        output.WriteNumber((long)results.Duration.TotalMilliseconds);
+        output.Write(",\"NodeTag\":\"A\""u8);
+    }
+
+    private static async Task Delete(HttpServerRequest request, DatabaseLease lease)
+    {
+        // The operation outlives the request, and holds the database open for itself.
+        QueryCommand command = await QueryCommand.ReadAsync(request).ConfigureAwait(false);
+        Operation? operation = null;
+        try
+        {
+            var settings = new DeleteByQuery.Settings(
+                request.Flag("allowStale"), request.Time("staleTimeout"), request.Number("maxOpsPerSec", 0) is > 0 and var perSecond ? perSecond : null);
+            operation = await DeleteByQuery.StartAsync(request.Server, lease.Database, command, settings, request.Aborted).ConfigureAwait(false);
+        }
+        finally
+        {
+            if (operation is null)
+                command.Dispose();
+        }
+
+        await OperationsEndpoints.WriteStartedAsync(request, operation).ConfigureAwait(false);
+    }
+}

@@ -1,0 +1,37 @@
+using Treepie.Server.Http;
+
+namespace Treepie.Server.Endpoints;
+
+/// <summary>What the server is, and the configuration that clients ask for (there is none to give yet).</summary>
+internal static class ServerInfoEndpoints
+{
+    public static void Map(Routes routes)
+    {
+        routes.Server("GET", "/build/version", BuildVersion);
+        routes.Server("GET", "/configuration/client", ClientConfiguration);
+        routes.Server("GET", "/setup/alive", static request => request.NoContentAsync());
+        routes.Database("GET", "/configuration/client", static (request, _) => ClientConfiguration(request));
+        routes.Database("GET", "/healthcheck", static (request, _) => request.NoContentAsync());
+    }
+
+    private static Task BuildVersion(HttpServerRequest request) => request.JsonAsync(static json =>
+    {
+        json.WriteStartObject();
+        json.WriteString("ProductVersion", "7.1");
+        json.WriteNumber("BuildVersion", 71);
+        json.WriteString("CommitHash", "treepie");
+        json.WriteString("FullVersion", ProductVersion.Protocol);
+        json.WriteString("Product", "Treepie");
+        json.WriteString("TreepieVersion", ProductVersion.Own);
+        json.WriteEndObject();
+    });
+
+    // Clients read the etag with a regular expression that allows no space after the colon.
+    private static Task ClientConfiguration(ServerRequest request) => request.JsonAsync(static json =>
+    {
+        json.WriteStartObject();
+        json.WriteNumber("Etag", 0);
+        json.WriteNull("Configuration");
+        json.WriteEndObject();
+    });
+}

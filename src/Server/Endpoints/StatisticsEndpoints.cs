@@ -1,0 +1,108 @@
+using System.Text.Json;
+using Treepie.Indexes;
+using Treepie.Server.Http;
+using Treepie.Store;
+
+namespace Treepie.Server.Endpoints;
+
+/// <summary>Figures of a database and of its collections.</summary>
+internal static class StatisticsEndpoints
+{
+    public static void Map(Routes routes)
+    {
+        routes.Database("GET", "/stats", static (request, database) => Statistics(request, database, detailed: false));
+        routes.Database("GET", "/stats/detailed", static (request, database) => Statistics(request, database, detailed: true));
+        routes.Database("GET", "/stats/essential", static (request, database) => Statistics(request, database, detailed: false));
+        routes.Database("GET", "/collections/stats", static (request, database) => Collections(request, database, detailed: false));
+        routes.Database("GET", "/collections/stats/detailed", static (request, database) => Collections(request, database, detailed: true));
+    }
+
+    private static Task Statistics(HttpServerRequest request, Database database, bool detailed) =>
+        request.JsonAsync((Database: database, Statistics: database.GetStatistics(), detailed), static (json, state) =>
+        {
+            DatabaseStatistics statistics = state.Statistics;
+            json.WriteStartObject();
+            json.WriteNumber("CountOfDocuments", statistics.DocumentCount);
+            json.WriteNumber("CountOfIndexes", statistics.Indexes.Count);
+            json.WriteNumber("CountOfTombstones", statistics.TombstoneCount);
+            foreach (string none in (ReadOnlySpan<string>)["CountOfConflicts", "CountOfDocumentsConflicts", "CountOfRevisionDocuments", "CountOfAttachments",
+                         "CountOfUniqueAttachments", "CountOfCounterEntries", "CountOfTimeSeriesSegments", "NumberOfTransactionMergerQueueOperations"])
+                json.WriteNumber(none, 0);
+
+            if (state.detailed)
+                foreach (string none in (ReadOnlySpan<string>)["CountOfIdentities", "CountOfCompareExchange", "CountOfCompareExchangeTombstones",
+                             "CountOfTimeSeriesDeletedRanges"])
+                    json.WriteNumber(none, 0);
+
+            json.WriteNumber("LastDocEtag", statistics.LastEtag);
+            json.WriteNumber("LastDatabaseEtag", statistics.LastEtag);
+            json.WriteString("DatabaseChangeVector", statistics.ChangeVector);
+            json.WriteString("DatabaseId", state.Database.Id);
+            json.WriteBoolean("Is64Bit", Environment.Is64BitProcess);
+            json.WriteString("Pager", "Treepie.Storage");
+            WriteSize(json, "SizeOnDisk", statistics.SizeOnDiskBytes);
+            WriteSize(json, "TempBuffersSizeOnDisk", 0);
+            json.WriteStartArray("Indexes");
+            foreach (IndexStatistics index in statistics.Indexes)
+                WriteIndex(json, index);
+
+            json.WriteEndArray();
+            json.WriteEndObject();
+        });
+
+    private static void WriteIndex(Utf8JsonWriter json, IndexStatistics index)
+    {
+        json.WriteStartObject();
+        json.WriteString("Name", index.Name);
+        json.WriteBoolean("IsStale", index.IsStale);
+        json.WriteString("State", IndexWire.StateOf(index));
+        json.WriteString("LockMode", IndexWire.LockMode);
+        json.WriteString("Priority", IndexWire.Priority);
+        json.WriteString("Type", IndexWire.AutoMap);
+        json.WriteString("SourceType", IndexWire.Documents);
+        if (index.LastIndexingTime is { } time)
+            json.WriteString("LastIndexingTime", WireTime.ToWire(time));
+        else
+            json.WriteNull("LastIndexingTime");
+
+        json.WriteEndObject();
+    }
+
+    private static Task Collections(HttpServerRequest request, Database database, bool detailed)
+    {
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        return request.JsonAsync((Snapshot: snapshot, detailed), static (json, state) =>
+        {
+            json.WriteStartObject();
+            json.WriteNumber("CountOfDocuments", state.Snapshot.DocumentCount);
+            json.WriteNumber("CountOfConflicts", 0);
+            json.WriteStartObject("Collections");
+            foreach (CollectionStatistics collection in state.Snapshot.Collections())
+            {
+                if (!state.detailed)
+                {
+                    json.WriteNumber(collection.Name, collection.DocumentCount);
+                    continue;
+                }
+
+                json.WriteStartObject(collection.Name);
+                json.WriteString("Name", collection.Name);
+                json.WriteNumber("CountOfDocuments", collection.DocumentCount);
+                WriteSize(json, "Size", collection.SizeBytes);
+                WriteSize(json, "DocumentsSize", collection.SizeBytes);
+                json.WriteEndObject();
+            }
+
+            json.WriteEndObject();
+            json.WriteEndObject();
+        });
+    }
+
+    private static void WriteSize(Utf8JsonWriter json, string name, long bytes)
+    {
+        json.WriteStartObject(name);
+        json.WriteString("HumaneSize", HumaneSize.Of(bytes));
+        json.WriteNumber("SizeInBytes", bytes);
+        json.WriteEndObject();
+    }
+}

@@ -1,0 +1,131 @@
+using Treepie.Queries;
+using Treepie.Server.Http;
+using Treepie.Store;
+
+namespace Treepie.Server.Endpoints;
+
+/// <summary>
+/// Answers without an end in sight: a document a line (<c>format=jsonl</c>), or one object with <c>Results</c> for older clients. The reader
+/// sets the pace; memory stays that of a few documents.
+/// </summary>
+internal static class StreamsEndpoints
+{
+    private const string JsonLines = "application/x-ndjson; charset=utf-8";
+
+    public static void Map(Routes routes)
+    {
+        routes.Database("POST", "/streams/queries", Queries);
+        routes.Database("GET", "/streams/docs", Documents);
+    }
+
+    private static async Task Documents(HttpServerRequest request, Database database)
+    {
+        bool lines = IsJsonLines(request);
+        long start = request.Number("start", 0);
+        long pageSize = request.Number("pageSize", long.MaxValue);
+        request.WithoutDeadline();
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        using DocumentCursor cursor = DocumentLister.Open(request, snapshot);
+        ResponseBody output = Begin(request, lines);
+        if (!lines)
+            output.Write("{\"Results\":["u8);
+
+        long returned = 0;
+        bool more = DocumentLister.Skip(request, cursor, start);
+        while (more && returned < pageSize && cursor.MoveNext())
+        {
+            if (!lines && returned > 0)
+                output.Write(","u8);
+
+            cursor.Current.WriteTo(output);
+            if (lines)
+                output.Write("\n"u8);
+
+            returned++;
+            await output.FlushIfNeededAsync(request.Aborted).ConfigureAwait(false);
+        }
+
+        if (!lines)
+            output.Write("]}"u8);
+    }
+
+    private static async Task Queries(HttpServerRequest request, Database database)
+    {
+        bool lines = IsJsonLines(request);
+        request.WithoutDeadline();
+        using QueryCommand command = await QueryCommand.ReadAsync(request).ConfigureAwait(false);
+        using QueryResults? results = await QueriesEndpoints.RunAsync(request, database, command).ConfigureAwait(false);
+        if (results is null)
+            return;
+
+        bool any = results.MoveNext(); // before the first byte: what fails by then is still an answer of its own
+        ResponseBody output = Begin(request, lines);
+        if (lines)
+            await WriteLinesAsync(request, results, any).ConfigureAwait(false);
+        else
+            await WriteObjectAsync(request, results, any).ConfigureAwait(false);
+    }
+
+    private static async Task WriteLinesAsync(HttpServerRequest request, QueryResults results, bool any)
+    {
+        ResponseBody output = request.Output;
+        output.Write("{\"Stats\":{"u8);
+        WriteFigures(output, results);
+        output.Write("}}\n"u8);
+        for (; any; any = results.MoveNext())
+        {
+            output.Write("{\"Item\":"u8);
+            results.WriteCurrent(output);
+            output.Write("}\n"u8);
+            await output.FlushIfNeededAsync(request.Aborted).ConfigureAwait(false);
+        }
+    }
+
+    private static async Task WriteObjectAsync(HttpServerRequest request, QueryResults results, bool any)
+    {
+        ResponseBody output = request.Output;
+        output.Write("{"u8);
+        WriteFigures(output, results);
+        output.Write(",\"Results\":["u8);
+        for (bool first = true; any; any = results.MoveNext(), first = false)
+        {
+            if (!first)
+                output.Write(","u8);
+
+            results.WriteCurrent(output);
+            await output.FlushIfNeededAsync(request.Aborted).ConfigureAwait(false);
+        }
+
+        output.Write("]}"u8);
+    }
+
+    private static void WriteFigures(ResponseBody output, QueryResults results)
+    {
+        output.Write("\"ResultEtag\":"u8);
+        output.WriteNumber(results.ResultEtag);
+        output.Write(",\"IsStale\":"u8);
+        output.WriteBoolean(results.IsStale);
+        output.Write(",\"IndexName\":"u8);
+        output.WriteString(results.IndexName);
+        output.Write(",\"TotalResults\":"u8);
+        output.WriteNumber(results.TotalResults);
+        output.Write(",\"IndexTimestamp\":"u8);
+        output.WriteAsciiString(WireTime.ToWire(results.IndexTimestamp));
+    }
+
+    private static bool IsJsonLines(HttpServerRequest request) => request.Parameter("format") switch
+    {
+        "jsonl" => true,
+        null or "" or "json" => false,
+        var other => throw WireException.NotBuilt($"The stream format '{other}'; there are jsonl and json"),
+    };
+
+    private static ResponseBody Begin(HttpServerRequest request, bool lines)
+    {
+        ResponseBody output = request.BeginJsonBody();
+        if (lines)
+            request.Http.Response.ContentType = JsonLines;
+
+        return output;
+    }
+}

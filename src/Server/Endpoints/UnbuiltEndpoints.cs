@@ -1,0 +1,58 @@
+using Treepie.Server.Http;
+
+namespace Treepie.Server.Endpoints;
+
+/// <summary>
+/// What clients can ask for and is not built: said plainly, by name, with a status of its own (501), so that nobody takes silence for success.
+/// And below it the answer to every path that nobody knows.
+/// </summary>
+internal static class UnbuiltEndpoints
+{
+    private static readonly (string Pattern, string Feature)[] OfDatabases =
+    [
+        ("/attachments", "Attachments"), ("/attachments/{**rest}", "Attachments"), ("/admin/attachments/{**rest}", "Attachments"),
+        ("/counters", "Counters"), ("/counters/{**rest}", "Counters"),
+        ("/timeseries", "Time series"), ("/timeseries/{**rest}", "Time series"), ("/admin/timeseries/{**rest}", "Time series"),
+        ("/revisions", "Revisions"), ("/revisions/{**rest}", "Revisions"), ("/admin/revisions/{**rest}", "Revisions"),
+        ("/cmpxchg", "Compare-exchange values"), ("/cmpxchg/{**rest}", "Compare-exchange values"),
+        ("/subscriptions", "Subscriptions"), ("/subscriptions/{**rest}", "Subscriptions"),
+        ("/identity/{**rest}", "Identities as commands of their own"), ("/debug/identities", "Identities as commands of their own"),
+        ("/smuggler/{**rest}", "Export and import through the smuggler"),
+        ("/changes", "The changes API"), ("/info/tcp", "TCP connections"),
+        ("/admin/expiration/{**rest}", "Expiration"), ("/admin/refresh/{**rest}", "Refreshing documents"),
+        ("/admin/data-archival/{**rest}", "Archiving documents"), ("/schema-validation/{**rest}", "Schema validation"),
+        ("/admin/schema-validation/{**rest}", "Schema validation"),
+        ("/admin/periodic-backup/{**rest}", "Backups"), ("/admin/periodic-backup", "Backups"), ("/admin/backup/{**rest}", "Backups"),
+        ("/admin/etl", "ETL"), ("/admin/etl/{**rest}", "ETL"), ("/admin/queue-sink", "Queue sinks"),
+        ("/task", "Ongoing tasks"), ("/tasks/{**rest}", "Ongoing tasks"), ("/admin/tasks", "Ongoing tasks"), ("/admin/tasks/{**rest}", "Ongoing tasks"),
+        ("/admin/connection-strings", "Connection strings"), ("/replication/{**rest}", "Replication"),
+        ("/admin/analyzers", "Analyzers of one's own"), ("/analyzers", "Analyzers of one's own"),
+        ("/admin/sorters", "Sorters of one's own"), ("/sorters", "Sorters of one's own"),
+        ("/admin/configuration/{**rest}", "Settings of a database"), ("/admin/documents-compression/{**rest}", "Compression of documents"),
+        ("/admin/transactions/{**rest}", "Recording of transactions"), ("/admin/ai/{**rest}", "AI tasks"), ("/ai/{**rest}", "AI tasks"),
+    ];
+
+    private static readonly (string Pattern, string Feature)[] OfTheServer =
+    [
+        ("/admin/databases/{**rest}", "Enabling, disabling, locking and moving databases"), ("/admin/compact", "Compacting on demand"),
+        ("/admin/configuration/{**rest}", "Settings of the server"), ("/admin/logs/{**rest}", "Settings of the log"),
+        ("/admin/certificates", "Certificates"), ("/admin/certificates/{**rest}", "Certificates"), ("/certificates/{**rest}", "Certificates"),
+        ("/admin/cluster/{**rest}", "Clusters"), ("/admin/restore/{**rest}", "Restoring backups"), ("/admin/backup-task/{**rest}", "Backups"),
+        ("/admin/periodic-backup/{**rest}", "Backups"), ("/periodic-backup/{**rest}", "Backups"), ("/admin/replication/{**rest}", "Replication"),
+        ("/admin/analyzers", "Analyzers of one's own"), ("/admin/sorters", "Sorters of one's own"),
+        ("/info/{**rest}", "TCP connections"),
+    ];
+
+    public static void Map(Routes routes)
+    {
+        foreach ((string pattern, string feature) in OfDatabases)
+            routes.Rest("/databases/{" + Routes.DatabaseParameter + "}" + pattern, request => throw WireException.NotBuilt(feature));
+
+        foreach ((string pattern, string feature) in OfTheServer)
+            routes.Rest(pattern, request => throw WireException.NotBuilt(feature));
+
+        routes.Unknown("/databases/{**rest}");
+        routes.Unknown("/admin/{**rest}");
+        routes.Unknown("/cluster/{**rest}");
+    }
+}

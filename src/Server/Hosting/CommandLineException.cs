@@ -1,0 +1,4 @@
+namespace Treepie.Server.Hosting;
+
+/// <summary>The command line cannot be understood. The message says why.</summary>
+internal sealed class CommandLineException(string message) : Exception(message);

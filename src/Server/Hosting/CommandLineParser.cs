@@ -1,0 +1,94 @@
+using System.Globalization;
+
+namespace Treepie.Server.Hosting;
+
+/// <summary>
+/// Reads <c>--option value</c> and <c>--option=value</c>. Our own options are strict: an unknown one is an error. Settings in RavenDB's form,
+/// <c>--Some.Key=value</c>, are accepted so that programs which start a server with them can start this one: what has a meaning here is done,
+/// the rest is named as ignored.
+/// </summary>
+internal static class CommandLineParser
+{
+    /// <summary>RavenDB's switches and keys without a dot that mean nothing here.</summary>
+    private static readonly string[] IgnoredNames = ["non-interactive", "no-setup-wizard", "log-to-console", "n", "l"];
+
+    /// <exception cref="CommandLineException">An option is unknown, lacks its value or has a wrong one.</exception>
+    public static ProgramOptions Parse(IReadOnlyList<string> arguments)
+    {
+        var options = new ProgramOptions();
+        var ignored = new List<string>();
+        for (int i = 0; i < arguments.Count; i++)
+        {
+            (string name, string? value) = Split(arguments[i]);
+            string Value() => value ?? (i + 1 < arguments.Count && !arguments[i + 1].StartsWith("--", StringComparison.Ordinal)
+                ? arguments[++i]
+                : throw new CommandLineException($"The option --{name} needs a value."));
+
+            options = name switch
+            {
+                "data" => options with { DataDirectory = NotEmpty(name, Value()) },
+                "urls" => options with { Urls = Addresses(name, Value()) },
+                "demo" => options with { Demo = Switch(name, value) },
+                "help" or "h" or "?" => options with { Help = Switch(name, value) },
+                "version" => options with { Version = Switch(name, value) },
+                "max-request-bytes" => options with { MaxRequestBytes = Number(name, Value(), Array.MaxLength) },
+                "max-document-bytes" => options with { MaxDocumentBytes = (int)Number(name, Value(), Array.MaxLength) },
+                _ => Foreign(options, name, value, ignored),
+            };
+        }
+
+        return options with { Ignored = ignored };
+    }
+
+    private static (string Name, string? Value) Split(string argument)
+    {
+        int dashes = argument.StartsWith("--", StringComparison.Ordinal) ? 2 : argument is "-h" or "-?" or "-n" or "-l" ? 1 : 0;
+        if (dashes == 0)
+            throw new CommandLineException($"'{argument}' is not an option; options begin with two dashes.");
+
+        int equals = argument.IndexOf('=', StringComparison.Ordinal);
+        return equals < 0 ? (argument[dashes..], null) : (argument[dashes..equals], argument[(equals + 1)..]);
+    }
+
+    private static ProgramOptions Foreign(ProgramOptions options, string name, string? value, List<string> ignored)
+    {
+        switch (name.ToUpperInvariant())
+        {
+            case "SERVERURL":
+                return options with { Urls = Addresses(name, value ?? "") };
+
+            case "DATADIR":
+                return options with { DataDirectory = NotEmpty(name, value ?? "") };
+
+            case "RUNINMEMORY":
+                return Switch(name, value) ? options with { DataDirectory = null } : options;
+
+            case "TESTING.PARENTPROCESSID":
+                return options with { ParentProcessId = (int)Number(name, value ?? "", int.MaxValue) };
+        }
+
+        bool isForeign = name.Contains('.', StringComparison.Ordinal) || IgnoredNames.Contains(name, StringComparer.OrdinalIgnoreCase);
+        if (!isForeign)
+            throw new CommandLineException($"There is no option --{name}. See --help for those there are.");
+
+        ignored.Add($"--{name}");
+        return options;
+    }
+
+    private static string[] Addresses(string name, string value)
+    {
+        string[] addresses = value.Split(';', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries);
+        return addresses.Length > 0 ? addresses : throw new CommandLineException($"The option --{name} needs an address, for instance http://127.0.0.1:8080.");
+    }
+
+    private static string NotEmpty(string name, string value) =>
+        string.IsNullOrWhiteSpace(value) ? throw new CommandLineException($"The option --{name} needs a value.") : value;
+
+    private static bool Switch(string name, string? value) => value is null
+        || (bool.TryParse(value, out bool on) ? on : throw new CommandLineException($"The option --{name} is '{value}'; it can be true or false."));
+
+    private static long Number(string name, string value, long most) =>
+        long.TryParse(value, NumberStyles.None, CultureInfo.InvariantCulture, out long number) && number > 0 && number <= most
+            ? number
+            : throw new CommandLineException($"The option --{name} is '{value}'; it must be a whole number from 1 to {most}.");
+}

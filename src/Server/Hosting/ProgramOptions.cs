@@ -1,0 +1,32 @@
+namespace Treepie.Server.Hosting;
+
+/// <summary>What the program was asked to do on its command line.</summary>
+internal sealed record ProgramOptions
+{
+    /// <summary>Directory of the databases; null: a temporary one, deleted at the end.</summary>
+    public string? DataDirectory { get; init; } = "data";
+
+    /// <summary>Addresses to listen on.</summary>
+    public IReadOnlyList<string> Urls { get; init; } = ["http://127.0.0.1:8080"];
+
+    /// <summary>Whether to fill a database with sample data.</summary>
+    public bool Demo { get; init; }
+
+    /// <summary>Whether to print the options and end.</summary>
+    public bool Help { get; init; }
+
+    /// <summary>Whether to print the version and end.</summary>
+    public bool Version { get; init; }
+
+    /// <summary>The process with whose end the server ends.</summary>
+    public int? ParentProcessId { get; init; }
+
+    /// <summary>Largest request in bytes; null takes the default.</summary>
+    public long? MaxRequestBytes { get; init; }
+
+    /// <summary>Largest document in bytes; null takes the default.</summary>
+    public int? MaxDocumentBytes { get; init; }
+
+    /// <summary>Settings of another server that were understood as such and mean nothing here.</summary>
+    public IReadOnlyList<string> Ignored { get; init; } = [];
+}

@@ -1,0 +1,124 @@
+using System.Diagnostics;
+using Treepie.Server.Demo;
+using Treepie.Server.Security;
+
+namespace Treepie.Server.Hosting;
+
+/// <summary>The program from its command line to its exit code: refuses what is unsafe before anything is created, listens, waits, ends cleanly.</summary>
+internal sealed class ServerProgram(TextReader input, TextWriter output, TextWriter error)
+{
+    /// <summary>Longest the requests at work may take to end when the server stops; then they are cut off.</summary>
+    private static readonly TimeSpan ShutdownTimeout = TimeSpan.FromSeconds(10);
+
+    public async Task<int> RunAsync(string[] arguments, CancellationToken cancellationToken = default)
+    {
+        ProgramOptions options;
+        List<BindAddress> addresses;
+        try
+        {
+            options = CommandLineParser.Parse(arguments);
+            addresses = options.Urls.Select(BindAddress.Parse).ToList();
+        }
+        catch (CommandLineException exception)
+        {
+            await error.WriteLineAsync(exception.Message).ConfigureAwait(false);
+            return ExitCodes.BadCommandLine;
+        }
+
+        if (options.Help || options.Version)
+        {
+            await output.WriteLineAsync(options.Help ? HelpText.Text : ProductVersion.Own).ConfigureAwait(false);
+            return ExitCodes.Success;
+        }
+
+        if (options.Ignored.Count > 0)
+            await output.WriteLineAsync($"Ignored, without a meaning here: {string.Join(", ", options.Ignored)}").ConfigureAwait(false);
+
+        using var temporary = options.DataDirectory is null ? new TemporaryDataDirectory() : null;
+        return await ServeAsync(options, temporary?.Path ?? options.DataDirectory!, addresses, cancellationToken).ConfigureAwait(false);
+    }
+
+    private async Task<int> ServeAsync(ProgramOptions options, string directory, List<BindAddress> addresses, CancellationToken cancellationToken)
+    {
+        WebApplication app = WebServer.Build(options, directory, addresses);
+        await using (app.ConfigureAwait(false))
+        {
+            try
+            {
+                app.Services.GetRequiredService<DatabaseCatalog>(); // a directory that cannot be used is told now, not at the first request
+                WebServer.Map(app);
+                await app.StartAsync(cancellationToken).ConfigureAwait(false);
+            }
+            catch (Exception exception) when (exception is TreepieException or IOException or UnauthorizedAccessException
+                                                  or System.Net.Sockets.SocketException || IsOurs(exception))
+            {
+                await error.WriteLineAsync($"Cannot start: {exception.Message}").ConfigureAwait(false);
+                return ExitCodes.CannotStart;
+            }
+
+            string[] urls = [.. app.Urls];
+            foreach (string url in urls)
+                await output.WriteLineAsync($"Server available on: {url}").ConfigureAwait(false);
+
+            await output.FlushAsync(cancellationToken).ConfigureAwait(false);
+            await RunUntilStoppedAsync(app, options, urls[0], cancellationToken).ConfigureAwait(false);
+        }
+
+        return ExitCodes.Success;
+    }
+
+    private async Task RunUntilStoppedAsync(WebApplication app, ProgramOptions options, string url, CancellationToken cancellationToken)
+    {
+        IHostApplicationLifetime lifetime = app.Lifetime;
+        using CancellationTokenRegistration registration = cancellationToken.Register(lifetime.StopApplication);
+        StandardInput.Watch(input, lifetime.StopApplication);
+        if (options.ParentProcessId is { } parent)
+            _ = EndWithAsync(parent, lifetime);
+
+        Task demo = options.Demo ? LoadDemoAsync(app, url, lifetime.ApplicationStopping) : Task.CompletedTask;
+        var stopping = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        await using CancellationTokenRegistration stop = lifetime.ApplicationStopping.Register(stopping.SetResult);
+        await stopping.Task.ConfigureAwait(false);
+        await demo.ConfigureAwait(false);
+        using var patience = new CancellationTokenSource(ShutdownTimeout);
+        await app.StopAsync(patience.Token).ConfigureAwait(false);
+    }
+
+    private async Task LoadDemoAsync(WebApplication app, string url, CancellationToken stopping)
+    {
+        try
+        {
+            await DemoData.LoadAsync(app.Services.GetRequiredService<DatabaseCatalog>(), output, url, stopping).ConfigureAwait(false);
+        }
+        catch (OperationCanceledException) when (stopping.IsCancellationRequested)
+        {
+            // Stopped while loading; the next start goes on.
+        }
+        catch (Exception exception) when (exception is TreepieException or IOException)
+        {
+            await error.WriteLineAsync($"The demo data could not be loaded: {exception.Message}").ConfigureAwait(false);
+        }
+    }
+
+    private static async Task EndWithAsync(int processId, IHostApplicationLifetime lifetime)
+    {
+        try
+        {
+            using Process parent = Process.GetProcessById(processId);
+            await parent.WaitForExitAsync(lifetime.ApplicationStopping).ConfigureAwait(false);
+        }
+        catch (ArgumentException)
+        {
+            // It has ended already.
+        }
+        catch (OperationCanceledException)
+        {
+            return;
+        }
+
+        lifetime.StopApplication();
+    }
+
+    // Errors of the rooms below have types that this project does not name.
+    private static bool IsOurs(Exception exception) => exception.GetType().Namespace?.StartsWith("Treepie", StringComparison.Ordinal) == true;
+}

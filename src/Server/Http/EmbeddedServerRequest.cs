@@ -1,0 +1,56 @@
+using System.Text;
+using Microsoft.AspNetCore.WebUtilities;
+
+namespace Treepie.Server.Http;
+
+/// <summary>A request inside a <c>multi_get</c>: it shares the outer answer's body and keeps its own status and ETag, which follow the body.</summary>
+internal sealed class EmbeddedServerRequest(
+    HttpServerRequest outer, string path, string query, string method, IReadOnlyDictionary<string, string> headers, string? content) : ServerRequest
+{
+    private readonly long outputStart = outer.Output.WrittenBytes;
+
+    public override ServerContext Server => outer.Server;
+
+    public override string Url => path + query;
+
+    public override string Method => method;
+
+    public override CancellationToken Aborted => outer.Aborted;
+
+    public override ResponseBody Output => outer.Output;
+
+    public override int StatusCode { get; set; } = StatusCodes.Status200OK;
+
+    public override bool IsEmbedded => true;
+
+    /// <summary>The quoted ETag of the answer; null if it has none.</summary>
+    public string? ETag { get; private set; }
+
+    /// <summary>Whether the answer has a body.</summary>
+    public bool HasBody => Output.WrittenBytes > outputStart;
+
+    protected override IQueryCollection Query { get; } = new QueryCollection(QueryHelpers.ParseQuery(query));
+
+    public override string? Header(string name) => headers.GetValueOrDefault(name);
+
+    public override void SetHeader(string name, string value)
+    {
+        if (name == "ETag")
+            ETag = value;
+    }
+
+    public override void EndEmpty(int statusCode) => StatusCode = statusCode;
+
+    protected override void BeginJson(int statusCode) => StatusCode = statusCode;
+
+    public override ValueTask<RequestBody> ReadBodyAsync(long maxBytes)
+    {
+        if (string.IsNullOrEmpty(content))
+            return ValueTask.FromResult(RequestBody.Empty);
+
+        byte[] bytes = Encoding.UTF8.GetBytes(content);
+        return bytes.LongLength > maxBytes
+            ? throw WireException.TooLarge($"The request's content has {bytes.LongLength:N0} bytes; {maxBytes:N0} are allowed here.")
+            : ValueTask.FromResult(new RequestBody(bytes, bytes.Length, pooled: false));
+    }
+}

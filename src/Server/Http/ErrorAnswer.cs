@@ -1,0 +1,89 @@
+using System.Text;
+using System.Text.Json;
+
+namespace Treepie.Server.Http;
+
+/// <summary>An exception as clients see it: status, name on the wire, words. What is ours to say is said; what is not stays in the log.</summary>
+internal sealed record ErrorAnswer(int StatusCode, string WireType, string Message)
+{
+    /// <summary>Whether it is a failure of the server itself and belongs into the log.</summary>
+    public bool IsUnexpected { get; private init; }
+
+    private string? MissingDatabase { get; init; }
+
+    private (int Line, int Column) Place { get; init; }
+
+    /// <summary>As clients see the failure of an operation, which has no request.</summary>
+    public static ErrorAnswer ForOperation(Exception exception) => For(exception, null);
+
+    public static ErrorAnswer For(Exception exception, ServerRequest? request) => exception switch
+    {
+        WireException wire => new(wire.StatusCode, wire.WireType, wire.Message) { MissingDatabase = wire.MissingDatabase },
+        ConcurrencyException => new(StatusCodes.Status409Conflict, WireTypes.Concurrency, exception.Message),
+        InvalidQueryException query => new(StatusCodes.Status400BadRequest, WireTypes.InvalidQuery, query.Message) { Place = (query.Line, query.Column) },
+        InvalidDocumentException => new(StatusCodes.Status400BadRequest, WireTypes.BadRequest, exception.Message),
+        IndexNotFoundException => new(StatusCodes.Status500InternalServerError, WireTypes.IndexDoesNotExist, exception.Message),
+        JsonException json => new(StatusCodes.Status400BadRequest, WireTypes.BadRequest, $"The request body is not valid JSON: {WireJson.Explain(json)}"),
+        BadHttpRequestException bad => new(bad.StatusCode, WireTypes.BadRequest, bad.Message),
+        InvalidOperationException { InnerException: DecoderFallbackException } => new(
+            StatusCodes.Status400BadRequest, WireTypes.BadRequest, "The request body is not valid UTF-8."),
+        TimeoutException => new(StatusCodes.Status408RequestTimeout, WireTypes.Timeout, exception.Message),
+        OperationCanceledException => ForCancelled(request),
+        _ when IsOurs(exception) => new(StatusCodes.Status500InternalServerError, WireTypes.Raven, exception.Message) { IsUnexpected = true },
+        _ => new(StatusCodes.Status500InternalServerError, WireTypes.Raven, Unexpected(request)) { IsUnexpected = true },
+    };
+
+    public Task WriteAsync(ServerRequest request)
+    {
+        if (MissingDatabase is not null)
+            request.SetHeader("Database-Missing", Uri.EscapeDataString(MissingDatabase));
+
+        return request.JsonAsync((Answer: this, request.Url), static (json, state) => state.Answer.WriteBody(json, state.Url), StatusCode);
+    }
+
+    /// <summary>The result of an operation that failed.</summary>
+    public void WriteResult(Utf8JsonWriter json)
+    {
+        json.WriteStartObject();
+        json.WriteString("Type", WireType);
+        json.WriteString("Message", Message);
+        json.WriteString("Error", ErrorText);
+        json.WriteNumber("StatusCode", StatusCode);
+        json.WriteEndObject();
+    }
+
+    public void WriteBody(Utf8JsonWriter json, string url)
+    {
+        json.WriteStartObject();
+        json.WriteString("Url", url);
+        json.WriteString("Type", WireType);
+        json.WriteString("Message", Message);
+        json.WriteString("Error", ErrorText);
+        if (Place.Line > 0)
+        {
+            json.WriteNumber("Line", Place.Line);
+            json.WriteNumber("Column", Place.Column);
+        }
+
+        json.WriteEndObject();
+    }
+
+    private string ErrorText => $"{WireType}: {Message}";
+
+    private static ErrorAnswer ForCancelled(ServerRequest? request) => request switch
+    {
+        HttpServerRequest { IsDatabaseClosing: true } => new(
+            StatusCodes.Status503ServiceUnavailable, WireTypes.DatabaseDoesNotExist, "The database was deleted while this request was at work."),
+        HttpServerRequest { IsOverdue: true } overdue => new(
+            StatusCodes.Status408RequestTimeout, WireTypes.Timeout,
+            $"The request took longer than the {overdue.Server.Options.RequestTimeout.TotalSeconds:N0} seconds allowed and was cancelled."),
+        _ => new(StatusCodes.Status503ServiceUnavailable, WireTypes.Raven, "The request was cancelled: the server is stopping."),
+    };
+
+    private static bool IsOurs(Exception exception) =>
+        exception.GetType().Namespace is { } space && (space == "Treepie" || space.StartsWith("Treepie.", StringComparison.Ordinal));
+
+    private static string Unexpected(ServerRequest? request) => request is HttpServerRequest http
+        ? $"Something went wrong inside the server that should not have. Its log tells more, under request id {http.Http.TraceIdentifier}."
+        : "Something went wrong inside the server that should not have. Its log tells more.";
+}

@@ -1,0 +1,79 @@
+using Treepie.Server.Databases;
+
+namespace Treepie.Server.Http;
+
+/// <summary>
+/// What goes around every endpoint: headers, the limit of requests at work, entry into the database, and the answer to whatever goes wrong.
+/// </summary>
+internal sealed class RequestFrame(ServerContext server)
+{
+    private int running;
+
+    public async Task ServeAsync(HttpContext http, Func<HttpServerRequest, Task> handler)
+    {
+        using var request = new HttpServerRequest(server, http);
+        Begin(http);
+        server.Telemetry.RequestBegun();
+        try
+        {
+            if (Interlocked.Increment(ref running) > server.Options.MaxConcurrentRequests)
+                throw new WireException(
+                    StatusCodes.Status503ServiceUnavailable, WireTypes.Raven,
+                    $"The server is at work on {server.Options.MaxConcurrentRequests} requests, its limit. Try again.");
+
+            await handler(request).ConfigureAwait(false);
+        }
+        catch (Exception exception)
+        {
+            await FailAsync(request, exception).ConfigureAwait(false);
+        }
+        finally
+        {
+            Interlocked.Decrement(ref running);
+            server.Telemetry.RequestEnded();
+        }
+    }
+
+    public Task ServeDatabaseAsync(HttpContext http, Func<HttpServerRequest, DatabaseLease, Task> handler) =>
+        ServeAsync(http, async request =>
+        {
+            string name = (string)http.GetRouteValue(Endpoints.Routes.DatabaseParameter)!; // every such pattern has it
+            using DatabaseLease lease = server.Databases.Enter(name);
+            request.EndWith(lease.Closing);
+            await handler(request, lease).ConfigureAwait(false);
+        });
+
+    private static void Begin(HttpContext http)
+    {
+        IHeaderDictionary headers = http.Response.Headers;
+        headers["Raven-Server-Version"] = ProductVersion.Protocol;
+        headers.XContentTypeOptions = "nosniff";
+        headers["Cross-Origin-Resource-Policy"] = "same-origin";
+    }
+
+    private async Task FailAsync(HttpServerRequest request, Exception exception)
+    {
+        HttpContext http = request.Http;
+        if (exception is OperationCanceledException && http.RequestAborted.IsCancellationRequested)
+        {
+            http.Abort(); // nobody is there to be told
+            return;
+        }
+
+        ErrorAnswer answer = ErrorAnswer.For(exception, request);
+        if (answer.StatusCode >= StatusCodes.Status500InternalServerError)
+            server.Telemetry.RequestFailed();
+
+        if (answer.IsUnexpected)
+            server.Logger.LogError(exception, "Request {RequestId} {Method} {Path} failed", http.TraceIdentifier, request.Method, http.Request.Path.Value);
+
+        if (http.Response.HasStarted || request.Output.WrittenBytes > 0)
+        {
+            http.Abort(); // the answer has begun as a success; only a broken connection can say that it is none
+            return;
+        }
+
+        await answer.WriteAsync(request).ConfigureAwait(false);
+        await request.Output.FlushAsync(CancellationToken.None).ConfigureAwait(false);
+    }
+}

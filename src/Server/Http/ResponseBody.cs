@@ -1,0 +1,87 @@
+using System.Buffers;
+using System.Buffers.Text;
+using System.IO.Pipelines;
+using System.Text;
+using System.Text.Encodings.Web;
+using System.Text.Json;
+
+namespace Treepie.Server.Http;
+
+/// <summary>
+/// The body of an answer, written straight into the connection's buffers. Knows whether anything was written, because after the first byte
+/// an error can only end the connection; and flushes in pieces, so that a slow reader slows the writer and memory stays bounded.
+/// </summary>
+internal sealed class ResponseBody(PipeWriter pipe) : IBufferWriter<byte>
+{
+    /// <summary>Bytes written before they are handed to the connection: some network packets, far from the limits of its buffer.</summary>
+    private const int FlushAfterBytes = 32 * 1024;
+
+    private long flushedBytes;
+
+    /// <summary>Bytes written so far.</summary>
+    public long WrittenBytes { get; private set; }
+
+    public void Advance(int count)
+    {
+        pipe.Advance(count);
+        WrittenBytes += count;
+    }
+
+    public Memory<byte> GetMemory(int sizeHint = 0) => pipe.GetMemory(sizeHint);
+
+    public Span<byte> GetSpan(int sizeHint = 0) => pipe.GetSpan(sizeHint);
+
+    public void Write(ReadOnlySpan<byte> bytes) => BuffersExtensions.Write(this, bytes);
+
+    public void WriteNumber(long value)
+    {
+        const int longestInt64 = 20;
+        Span<byte> span = GetSpan(longestInt64);
+        Utf8Formatter.TryFormat(value, span, out int written);
+        Advance(written);
+    }
+
+    public void WriteBoolean(bool value) => Write(value ? "true"u8 : "false"u8);
+
+    /// <summary>Writes a JSON string with its quotes.</summary>
+    public void WriteString(string value) =>
+        WriteQuoted(JsonEncodedText.Encode(value, JavaScriptEncoder.UnsafeRelaxedJsonEscaping).EncodedUtf8Bytes);
+
+    /// <summary>Writes a JSON string with its quotes.</summary>
+    public void WriteString(ReadOnlySpan<byte> utf8) =>
+        WriteQuoted(JsonEncodedText.Encode(utf8, JavaScriptEncoder.UnsafeRelaxedJsonEscaping).EncodedUtf8Bytes);
+
+    /// <summary>Writes text that needs no escaping, such as a time or a name of ours, as a JSON string.</summary>
+    public void WriteAsciiString(string value)
+    {
+        Span<byte> span = GetSpan(value.Length + 2);
+        span[0] = (byte)'"';
+        Encoding.ASCII.GetBytes(value, span[1..]);
+        span[value.Length + 1] = (byte)'"';
+        Advance(value.Length + 2);
+    }
+
+    /// <summary>Hands what was written to the connection if it is enough to be worth it; waits while the reader is behind.</summary>
+    public ValueTask<FlushResult> FlushIfNeededAsync(CancellationToken cancellationToken)
+    {
+        if (WrittenBytes - flushedBytes < FlushAfterBytes)
+            return default;
+
+        return FlushAsync(cancellationToken);
+    }
+
+    public ValueTask<FlushResult> FlushAsync(CancellationToken cancellationToken)
+    {
+        flushedBytes = WrittenBytes;
+        return pipe.FlushAsync(cancellationToken);
+    }
+
+    private void WriteQuoted(ReadOnlySpan<byte> escaped)
+    {
+        Span<byte> span = GetSpan(escaped.Length + 2);
+        span[0] = (byte)'"';
+        escaped.CopyTo(span[1..]);
+        span[escaped.Length + 1] = (byte)'"';
+        Advance(escaped.Length + 2);
+    }
+}

@@ -1,0 +1,33 @@
+namespace Treepie.Server.Http;
+
+/// <summary>An answer that is an error: its status, the error's name on the wire, and words for people.</summary>
+internal sealed class WireException(int statusCode, string wireType, string message, Exception? innerException = null)
+    : Exception(message, innerException)
+{
+    public int StatusCode => statusCode;
+
+    public string WireType => wireType;
+
+    /// <summary>The database that does not exist, which clients read from a header.</summary>
+    public string? MissingDatabase { get; private init; }
+
+    public static WireException BadRequest(string message, Exception? innerException = null) =>
+        new(StatusCodes.Status400BadRequest, WireTypes.BadRequest, message, innerException);
+
+    public static WireException TooLarge(string message) => new(StatusCodes.Status413PayloadTooLarge, WireTypes.BadRequest, message);
+
+    public static WireException NotBuilt(string what) =>
+        new(StatusCodes.Status501NotImplemented, WireTypes.NotSupported, $"{what}: not built yet in Treepie. Nothing was changed.");
+
+    public static WireException Timeout(string message) => new(StatusCodes.Status408RequestTimeout, WireTypes.Timeout, message);
+
+    public static WireException DatabaseDoesNotExist(string name) =>
+        new(StatusCodes.Status503ServiceUnavailable, WireTypes.DatabaseDoesNotExist,
+            $"Database '{name}' does not exist on this server. Create it first, for instance with PUT /admin/databases?name={Uri.EscapeDataString(name)}.")
+        {
+            MissingDatabase = name,
+        };
+
+    public static WireException RouteNotFound(string method, string path) =>
+        new(StatusCodes.Status400BadRequest, WireTypes.RouteNotFound, $"There is no route for {method} {path}.");
+}

@@ -1,0 +1,17 @@
+namespace Treepie.Server.Http;
+
+/// <summary>Names of errors on the wire. Clients make an exception of the part after the last dot.</summary>
+internal static class WireTypes
+{
+    public const string BadRequest = "Raven.Client.Exceptions.BadRequestException";
+    public const string Raven = "Raven.Client.Exceptions.RavenException";
+    public const string Concurrency = "Raven.Client.Exceptions.ConcurrencyException";
+    public const string InvalidQuery = "Raven.Client.Exceptions.InvalidQueryException";
+    public const string IndexDoesNotExist = "Raven.Client.Exceptions.Documents.Indexes.IndexDoesNotExistException";
+    public const string DatabaseDoesNotExist = "Raven.Client.Exceptions.Database.DatabaseDoesNotExistException";
+    public const string RouteNotFound = "Raven.Client.Exceptions.Routing.RouteNotFoundException";
+    public const string Authorization = "Raven.Client.Exceptions.Security.AuthorizationException";
+    public const string NotSupported = "Raven.Client.Exceptions.NotSupportedException";
+    public const string Timeout = "System.TimeoutException";
+    public const string DocumentTooLarge = "Raven.Client.Exceptions.Documents.DocumentTooLargeException";
+}

@@ -1,0 +1,122 @@
+using Treepie.Queries;
+using Treepie.Server.Databases;
+using Treepie.Server.Endpoints;
+using Treepie.Server.Http;
+using Treepie.Writes;
+
+namespace Treepie.Server.Operations;
+
+/// <summary>
+/// Deletes what a query finds, batch by batch, over the snapshot the query saw: what is added meanwhile stays. Each batch is durable when it
+/// counts as progress; killed half way, what is deleted stays deleted.
+/// </summary>
+internal sealed class DeleteByQuery
+{
+    private const int BatchSize = 1_024;
+
+    private readonly ServerContext server;
+    private readonly Operation operation;
+    private readonly DatabaseLease lease;
+    private readonly QueryCommand command;
+    private readonly QueryResults results;
+    private readonly Settings settings;
+    private long deleted;
+    private long batches;
+
+    private DeleteByQuery(ServerContext server, Operation operation, DatabaseLease lease, QueryCommand command, QueryResults results, Settings settings)
+    {
+        this.server = server;
+        this.operation = operation;
+        this.lease = lease;
+        this.command = command;
+        this.results = results;
+        this.settings = settings;
+    }
+
+    /// <summary>How to delete.</summary>
+    /// <param name="AllowStale">Go on although the index has not seen every document.</param>
+    /// <param name="StaleTimeout">Longest wait for the index otherwise.</param>
+    /// <param name="MaxPerSecond">Documents a second at most; null: as fast as it goes.</param>
+    public sealed record Settings(bool AllowStale, TimeSpan? StaleTimeout, long? MaxPerSecond);
+
+    /// <summary>Runs the query and begins to delete in the background; owns <paramref name="command"/> from its return on.</summary>
+    public static async Task<Operation> StartAsync(
+        ServerContext server, Database database, QueryCommand command, Settings settings, CancellationToken cancellationToken)
+    {
+        QueryRequest query = command.Request with
+        {
+            WaitForNonStaleResults = command.Request.WaitForNonStaleResults || !settings.AllowStale,
+            WaitTimeout = settings.StaleTimeout ?? command.Request.WaitTimeout,
+        };
+        QueryResults results = await database.QueryAsync(query, cancellationToken).ConfigureAwait(false);
+        DatabaseLease? lease = null;
+        try
+        {
+            if (results.IsStale && !settings.AllowStale)
+                throw WireException.BadRequest(
+                    $"Index '{results.IndexName}' has not seen every document yet, so the deletion could miss some. Allow stale results, or wait longer (staleTimeout). Nothing was deleted.");
+
+            lease = server.Databases.Enter(database.Name);
+            Operation operation = server.Operations.TryBegin(server.Operations.NextId())!; // a fresh number is free
+            var run = new DeleteByQuery(server, operation, lease, command, results, settings);
+            _ = Task.Run(run.RunAsync, CancellationToken.None);
+            return operation;
+        }
+        catch
+        {
+            lease?.Dispose();
+            results.Dispose();
+            throw;
+        }
+    }
+
+    private async Task RunAsync()
+    {
+        using DatabaseLease inside = lease;
+        using QueryCommand parameters = command;
+        using QueryResults cursor = results;
+        using var stop = CancellationTokenSource.CreateLinkedTokenSource(operation.Killed, lease.Closing);
+        try
+        {
+            while (await DeleteBatchAsync(stop.Token).ConfigureAwait(false))
+                operation.Report(new OperationProgress(deleted, results.TotalResults, batches, null));
+
+            operation.Report(new OperationProgress(deleted, deleted, batches, null));
+            operation.Complete();
+        }
+        catch (OperationCanceledException)
+        {
+            operation.Cancel();
+        }
+        catch (Exception exception)
+        {
+            operation.Fail(ErrorAnswer.ForOperation(exception));
+            server.Logger.LogWarning(exception, "Deletion by query, operation {OperationId}, failed after {Deleted} documents", operation.Id, deleted);
+        }
+    }
+
+    private async Task<bool> DeleteBatchAsync(CancellationToken stop)
+    {
+        int size = (int)Math.Min(settings.MaxPerSecond ?? BatchSize, BatchSize);
+        var batch = new WriteBatch();
+        while (batch.Count < size && results.MoveNext())
+        {
+            if (results.IsProjection)
+                throw WireException.BadRequest("The query selects fields; what is to be deleted are whole documents. Leave 'select' out.");
+
+            batch.Delete(System.Text.Encoding.UTF8.GetString(results.Current.Id));
+        }
+
+        stop.ThrowIfCancellationRequested();
+        if (batch.Count == 0)
+            return false;
+
+        await lease.Database.WriteAsync(batch, stop).ConfigureAwait(false);
+        deleted += batch.Count;
+        batches++;
+        if (settings.MaxPerSecond is { } perSecond)
+            await Task.Delay(TimeSpan.FromSeconds((double)batch.Count / perSecond), server.Clock, stop).ConfigureAwait(false);
+
+        return true;
+    }
+}

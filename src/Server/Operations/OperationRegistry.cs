@@ -1,0 +1,48 @@
+namespace Treepie.Server.Operations;
+
+/// <summary>All operations at work, and the last that ended, for those who ask how. Thread-safe; bounded.</summary>
+internal sealed class OperationRegistry(int maxRemembered)
+{
+    private readonly Lock sync = new();
+    private readonly Dictionary<long, Operation> operations = [];
+    private readonly Queue<long> begun = [];
+    private long lastId;
+
+    /// <summary>A number no operation of this run has.</summary>
+    public long NextId() => Interlocked.Increment(ref lastId);
+
+    public Operation? Find(long id)
+    {
+        lock (sync)
+            return operations.GetValueOrDefault(id);
+    }
+
+    /// <summary>Begins an operation under a number of <see cref="NextId"/>; null if one of that number has begun before.</summary>
+    public Operation? TryBegin(long id)
+    {
+        var operation = new Operation(id);
+        lock (sync)
+        {
+            if (!operations.TryAdd(id, operation))
+                return null;
+
+            begun.Enqueue(id);
+            Forget();
+            return operation;
+        }
+    }
+
+    // The oldest go first, but none that is still at work.
+    private void Forget()
+    {
+        int candidates = begun.Count;
+        while (operations.Count > maxRemembered && candidates-- > 0)
+        {
+            long oldest = begun.Dequeue();
+            if (operations[oldest].IsOver)
+                operations.Remove(oldest);
+            else
+                begun.Enqueue(oldest);
+        }
+    }
+}

@@ -1,0 +1,20 @@
+using System.Reflection;
+
+namespace Treepie.Server;
+
+/// <summary>What the server says it is.</summary>
+internal static class ProductVersion
+{
+    /// <summary>The version of the wire protocol spoken, which clients compare to know what the server can do.</summary>
+    public const string Protocol = "7.1.0.0";
+
+    /// <summary>Treepie's own version, for instance <c>0.1.0</c>.</summary>
+    public static string Own { get; } = OwnVersion();
+
+    private static string OwnVersion()
+    {
+        string version = typeof(ProductVersion).Assembly.GetCustomAttribute<AssemblyInformationalVersionAttribute>()?.InformationalVersion ?? "0";
+        int commit = version.IndexOf('+', StringComparison.Ordinal);
+        return commit < 0 ? version : version[..commit];
+    }
+}

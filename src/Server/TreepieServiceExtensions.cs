@@ -1,0 +1,24 @@
+using Treepie.Server;
+
+namespace Microsoft.Extensions.DependencyInjection;
+
+/// <summary>Registers Treepie with an ASP.NET program's services.</summary>
+public static class TreepieServiceExtensions
+{
+    /// <summary>
+    /// Registers the options and, for <c>app.MapTreepie()</c>, the catalogue of databases below
+    /// <see cref="TreepieServerOptions.DataDirectory"/>, which is opened at first use and closed with the program. It can be injected as
+    /// <see cref="Treepie.DatabaseCatalog"/>.
+    /// </summary>
+    public static IServiceCollection AddTreepie(this IServiceCollection services, Action<TreepieServerOptions>? configure = null)
+    {
+        ArgumentNullException.ThrowIfNull(services);
+        var options = new TreepieServerOptions();
+        configure?.Invoke(options);
+        options.Validate();
+        services.AddRouting();
+        services.AddSingleton(provider => new TreepieServices(options, provider));
+        services.AddSingleton(provider => provider.GetRequiredService<TreepieServices>().Catalog);
+        return services;
+    }
+}

@@ -1,0 +1,24 @@
+using Microsoft.Extensions.Logging.Abstractions;
+using Treepie.Server.Databases;
+using Treepie.Server.Telemetry;
+
+namespace Treepie.Server;
+
+/// <summary>What <c>AddTreepie</c> registers: options, and the catalogue, which opens at first use.</summary>
+internal sealed class TreepieServices(TreepieServerOptions options, IServiceProvider provider) : IDisposable
+{
+    private readonly Lazy<DatabaseCatalog> catalog = new(() => new DatabaseCatalog(options.DataDirectory, options.Database));
+    private readonly ServerTelemetry telemetry = new();
+
+    /// <summary>Disposed by the container, which hands it out as a service of its own once this has made it.</summary>
+    public DatabaseCatalog Catalog => catalog.Value;
+
+    /// <summary>What one mapping of the API over these databases shares.</summary>
+    public ServerContext CreateContext(IDatabaseSource source)
+    {
+        ILogger logger = provider.GetService<ILoggerFactory>()?.CreateLogger("Treepie.Server") ?? NullLogger.Instance;
+        return new ServerContext(source, options, options.Database.TimeProvider, logger, telemetry);
+    }
+
+    public void Dispose() => telemetry.Dispose();
+}
