@@ -1,1 +1,4 @@
-System.Console.WriteLine("Not yet.");
+using Treepie.CommandLine;
+using Treepie.CommandLine.Commands;
+
+return await TreepieCommand.RunAsync(args, Shell.OfProcess());

@@ -8,8 +8,8 @@ public static class BuiltProgram
     /// <summary>The server: <c>src/Server/bin/…/Treepie.Server.dll</c>.</summary>
     public static string Server => Find("Server", "Treepie.Server.dll");
 
-    /// <summary>The command line: <c>src/CommandLine/bin/…/treepie.dll</c>.</summary>
-    public static string CommandLine => Find("CommandLine", "treepie.dll");
+    /// <summary>The command line: <c>src/CommandLine/bin/…/Treepie.CommandLine.dll</c>.</summary>
+    public static string CommandLine => Find("CommandLine", "Treepie.CommandLine.dll");
 
     /// <summary>The <c>dotnet</c> that runs them: the one that runs the test if it is known, else the one on the path.</summary>
     public static string DotnetHost => Environment.GetEnvironmentVariable("DOTNET_HOST_PATH") is { Length: > 0 } host ? host : "dotnet";

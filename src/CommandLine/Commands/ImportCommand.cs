@@ -1,0 +1,118 @@
+using System.CommandLine;
+using System.Globalization;
+using Treepie.CommandLine.Http;
+using Treepie.CommandLine.Import;
+
+namespace Treepie.CommandLine.Commands;
+
+/// <summary><c>treepie import</c>: a file of JSON lines into a collection.</summary>
+internal static class ImportCommand
+{
+    private const int MaxBatchDocuments = 100_000;
+
+    /// <summary>The command.</summary>
+    public static Command Create(Shell shell)
+    {
+        var file = new Argument<FileInfo>("file") { Description = "The file: one JSON document per line, plain or gzip'ed" };
+        file.AcceptExistingOnly();
+        Option<Uri> url = CommonOptions.Url();
+        Option<string> database = CommonOptions.Database();
+        var collection = new Option<string?>("--collection", "-c")
+        {
+            Description = "Collection of every document; without it, each document's own from its @metadata",
+            HelpName = "name",
+        };
+        var idField = new Option<string?>("--id-field")
+        {
+            Description = "Take ids from this field; without it, from the @metadata of exports, else <collection>/<line>",
+            HelpName = "field",
+        };
+        var idPrefix = new Option<string?>("--id-prefix") { Description = "Put this before the field or the number of the line", HelpName = "text" };
+        var batchSize = new Option<int>("--batch-size")
+        {
+            Description = "Most documents of one batch, which is one transaction",
+            HelpName = "n",
+            DefaultValueFactory = _ => new ImportOptions().BatchDocuments,
+        };
+        batchSize.Validators.Add(result =>
+        {
+            if (result.GetValueOrDefault<int>() is < 1 or > MaxBatchDocuments)
+                result.AddError($"--batch-size goes from 1 to {MaxBatchDocuments}");
+        });
+        var createDatabase = new Option<bool>("--create-database") { Description = "Create the database if there is none of that name" };
+        var overwrite = new Option<bool>("--overwrite") { Description = "Replace documents that exist, which are otherwise left as they are" };
+        var onError = new Option<string>("--on-error")
+        {
+            Description = "At a line that is no document, or that the server refuses: stop, or skip it and say so",
+            DefaultValueFactory = _ => "stop",
+        };
+        onError.AcceptOnlyFromAmong("stop", "skip");
+
+        var command = new Command("import", "Imports a file of JSON lines; after an interruption the same command goes on where it was")
+        {
+            file, url, database, collection, idField, idPrefix, batchSize, createDatabase, overwrite, onError,
+        };
+        command.SetAction(shell, url, (parsed, server, cancellationToken) =>
+        {
+            var options = new ImportOptions
+            {
+                Collection = parsed.GetValue(collection),
+                IdField = parsed.GetValue(idField),
+                IdPrefix = parsed.GetValue(idPrefix),
+                BatchDocuments = parsed.GetValue(batchSize),
+                Overwrite = parsed.GetValue(overwrite),
+                SkipProblems = parsed.GetValue(onError) == "skip",
+            };
+            return RunAsync(
+                shell, server, parsed.GetRequiredValue(database), parsed.GetValue(createDatabase), parsed.GetRequiredValue(file).FullName, options, cancellationToken);
+        });
+        return command;
+    }
+
+    private static async Task<int> RunAsync(
+        Shell shell, ServerClient server, string database, bool createDatabase, string file, ImportOptions options, CancellationToken cancellationToken)
+    {
+        if (createDatabase)
+            await server.CreateDatabaseAsync(database, cancellationToken);
+
+        var source = new ImportSource(file, options);
+        long started = shell.Time.GetTimestamp();
+        ImportRun? run = null;
+        Task<LineProblem?> RunWith(IImportProgress progress)
+        {
+            run = new ImportRun(server.Database(database), options, progress);
+            return run.RunAsync(source, cancellationToken);
+        }
+
+        LineProblem? stoppedAt = null;
+        try
+        {
+            stoppedAt = shell.ErrorIsTerminal
+                ? await TerminalImportProgress.RunAsync(shell.ErrorConsole(), shell.Time, Path.GetFileName(file), RunWith)
+                : await RunWith(new PlainImportProgress(shell.Error, shell.Time));
+        }
+        finally
+        {
+            if (run is not null)
+                await shell.Error.WriteLineAsync(Summary(run.Counts, shell.Time.GetElapsedTime(started), database));
+        }
+
+        if (stoppedAt is not null)
+            await shell.Error.WriteLineAsync(
+                $"Stopped at line {stoppedAt.Line}: {stoppedAt.Message}. Everything before it is imported; --on-error skip goes on without such lines.");
+
+        return stoppedAt is null && run is { Counts.Problems: 0 } ? ExitCode.Ok : ExitCode.Failure;
+    }
+
+    private static string Summary(ImportCounts counts, TimeSpan elapsed, string database)
+    {
+        string summary = string.Create(
+            CultureInfo.InvariantCulture,
+            $"{counts.Written:N0} documents imported into {database} in {elapsed.TotalSeconds:0.0} s ({counts.Written / Math.Max(elapsed.TotalSeconds, 0.001):N0}/s, {counts.BytesSent / 1e6:N1} MB)");
+        if (counts.AlreadyThere > 0)
+            summary += string.Create(CultureInfo.InvariantCulture, $", {counts.AlreadyThere:N0} were there already");
+        if (counts.Problems > 0)
+            summary += string.Create(CultureInfo.InvariantCulture, $", {counts.Problems:N0} lines skipped");
+        return summary + ".";
+    }
+}

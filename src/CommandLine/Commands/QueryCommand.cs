@@ -1,0 +1,110 @@
+using System.CommandLine;
+using System.Text.Json;
+using Treepie.CommandLine.Http;
+using Treepie.CommandLine.Queries;
+
+namespace Treepie.CommandLine.Commands;
+
+/// <summary><c>treepie query</c>: RQL to a table, to the server's JSON, or to JSON lines.</summary>
+internal static class QueryCommand
+{
+    private const int MaxRows = 10_000;
+    private const int MaxWaitSeconds = 24 * 3600;
+
+    /// <summary>The command.</summary>
+    public static Command Create(Shell shell)
+    {
+        var query = new Argument<string>("rql") { Description = """The query, like "from Orders where Freight > $least order by Freight as double limit 10" """.Trim() };
+        Option<Uri> url = CommonOptions.Url();
+        Option<string> database = CommonOptions.Database();
+        var parameters = new Option<string?>("--parameters", "-p")
+        {
+            Description = """Values of the query's parameters, as a JSON object like '{"least": 10}'""",
+            HelpName = "json",
+        };
+        parameters.Validators.Add(result =>
+        {
+            if (result.GetValueOrDefault<string?>() is { } text && !IsObject(text))
+                result.AddError($"--parameters takes a JSON object, which this is not: {text}");
+        });
+        var format = new Option<string>("--format", "-f")
+        {
+            Description = "table; json: the answer of the server as it is; ndjson: one result per line, as a stream without limit",
+            DefaultValueFactory = _ => "table",
+        };
+        format.AcceptOnlyFromAmong("table", "json", "ndjson");
+        var wait = new Option<bool>("--wait", "-w") { Description = "Wait until the index has caught up with all documents written before" };
+        var waitSeconds = new Option<int>("--wait-seconds")
+        {
+            Description = "How long to wait at most",
+            HelpName = "n",
+            DefaultValueFactory = _ => 60,
+        };
+        waitSeconds.Validators.Add(result => Within(result, 1, MaxWaitSeconds));
+        var rows = new Option<int>("--rows") { Description = "Most rows of a table", HelpName = "n", DefaultValueFactory = _ => 50 };
+        rows.Validators.Add(result => Within(result, 1, MaxRows));
+
+        var command = new Command("query", "Runs a query and writes its results")
+        {
+            query, url, database, parameters, format, wait, waitSeconds, rows,
+        };
+        command.SetAction(shell, url, async (parsed, server, cancellationToken) =>
+        {
+            string text = parsed.GetRequiredValue(query);
+            byte[] body = Body(text, parsed.GetValue(parameters), parsed.GetValue(wait) ? parsed.GetValue(waitSeconds) : null);
+            var run = new QueryRun(server.Database(parsed.GetRequiredValue(database)), shell);
+            try
+            {
+                await (parsed.GetValue(format) switch
+                {
+                    "json" => run.WriteJsonAsync(body, cancellationToken),
+                    "ndjson" => run.WriteLinesAsync(body, cancellationToken),
+                    _ => run.WriteTableAsync(body, parsed.GetValue(rows), cancellationToken),
+                });
+                return ExitCode.Ok;
+            }
+            catch (ServerException exception) when (exception.IsInvalidQuery)
+            {
+                await shell.Error.WriteLineAsync(QueryError.Describe(text, exception.Message));
+                return ExitCode.Failure;
+            }
+        });
+        return command;
+    }
+
+    private static byte[] Body(string query, string? parameters, int? waitSeconds) => ServerClient.Json(writer =>
+    {
+        writer.WriteString("Query", query);
+        if (parameters is not null)
+        {
+            writer.WritePropertyName("QueryParameters");
+            writer.WriteRawValue(parameters);
+        }
+
+        if (waitSeconds is { } seconds)
+        {
+            writer.WriteBoolean("WaitForNonStaleResults", true);
+            writer.WriteNumber("WaitForNonStaleResultsTimeout", seconds * 1000L);
+        }
+    });
+
+    private static bool IsObject(string text)
+    {
+        try
+        {
+            using JsonDocument document = JsonDocument.Parse(text);
+            return document.RootElement.ValueKind == JsonValueKind.Object;
+        }
+        catch (JsonException)
+        {
+            return false;
+        }
+    }
+
+    private static void Within(System.CommandLine.Parsing.OptionResult result, int least, int most)
+    {
+        int value = result.GetValueOrDefault<int>();
+        if (value < least || value > most)
+            result.AddError($"{result.Option.Name} goes from {least} to {most}");
+    }
+}

@@ -1,0 +1,100 @@
+using System.CommandLine;
+using System.CommandLine.Invocation;
+using Treepie.CommandLine.Http;
+
+namespace Treepie.CommandLine.Commands;
+
+/// <summary>The root of the command line, and the one place where failures become messages and exit codes.</summary>
+internal static class TreepieCommand
+{
+    /// <summary>How long a cancelled command may take to tidy up before the process ends all the same.</summary>
+    private static readonly TimeSpan _patience = TimeSpan.FromSeconds(10);
+
+    /// <summary>Runs one command line.</summary>
+    public static async Task<int> RunAsync(string[] arguments, Shell shell)
+    {
+        var root = new RootCommand("""
+            Fills and asks a Treepie server, over HTTP.
+
+            Results go to standard output, everything else to standard error.
+            Exit codes: 0 done, 1 failed (the message says why), 2 wrong command line, 130 cancelled.
+            """)
+        {
+            ImportCommand.Create(shell),
+            QueryCommand.Create(shell),
+            ExportCommand.Create(shell),
+            DatabasesCommand.Create(shell),
+        };
+        ParseResult parsed = root.Parse(arguments);
+        if (parsed.Action is ParseErrorAction errors)
+        {
+            // Both go to standard output, and the help of a whole command would hide what is wrong.
+            errors.ShowHelp = arguments.Length == 0;
+            errors.ShowTypoCorrections = false;
+        }
+
+        int exitCode = await parsed.InvokeAsync(new InvocationConfiguration
+        {
+            Output = shell.OutputText,
+            Error = shell.Error,
+            EnableDefaultExceptionHandler = false,
+            ProcessTerminationTimeout = _patience,
+        });
+        return parsed.Errors.Count > 0 ? ExitCode.Usage : exitCode;
+    }
+
+    /// <summary>Gives a command its action: a client for the server, and an answer to whatever goes wrong.</summary>
+    public static void SetAction(
+        this Command command, Shell shell, Option<Uri> url, Func<ParseResult, ServerClient, CancellationToken, Task<int>> action) =>
+        command.SetAction(async (parsed, cancellationToken) =>
+        {
+            using var server = new ServerClient(parsed.GetValue(url) ?? CommonOptions.DefaultUrl);
+            try
+            {
+                return await action(parsed, server, cancellationToken);
+            }
+            catch (Exception) when (cancellationToken.IsCancellationRequested)
+            {
+                // Whatever it broke off with: the person asked for it.
+                await shell.Error.WriteLineAsync("Cancelled.");
+                return ExitCode.Cancelled;
+            }
+            catch (UsageException exception)
+            {
+                await shell.Error.WriteLineAsync(exception.Message);
+                return ExitCode.Usage;
+            }
+            catch (ServerException exception)
+            {
+                await shell.Error.WriteLineAsync(await ExplainAsync(exception, server, cancellationToken));
+                return ExitCode.Failure;
+            }
+            catch (HttpRequestException exception)
+            {
+                await shell.Error.WriteLineAsync(Explain(exception, server.Url));
+                return ExitCode.Failure;
+            }
+            catch (Exception exception) when (exception is IOException or UnauthorizedAccessException or InvalidDataException)
+            {
+                await shell.Error.WriteLineAsync(exception.Message);
+                return ExitCode.Failure;
+            }
+        });
+
+    private static string Explain(HttpRequestException exception, Uri url) => exception.HttpRequestError switch
+    {
+        HttpRequestError.ConnectionError or HttpRequestError.NameResolutionError =>
+            $"No server answers at {url} ({exception.InnerException?.Message ?? exception.Message}). Start one, or say with --url where it is.",
+        _ => $"The connection to {url} broke: {exception.InnerException?.Message ?? exception.Message}",
+    };
+
+    private static async Task<string> ExplainAsync(ServerException exception, ServerClient server, CancellationToken cancellationToken)
+    {
+        if (!exception.IsMissingDatabase)
+            return exception.Message;
+
+        IReadOnlyList<string> names = await server.DatabaseNamesAsync(cancellationToken);
+        string known = names.Count == 0 ? "It has none yet" : $"It has: {string.Join(", ", names)}";
+        return $"There is no such database on {server.Url}. {known}; 'treepie databases create <name>' makes one.";
+    }
+}

@@ -1,0 +1,92 @@
+using System.IO.Compression;
+using Treepie.CommandLine.Http;
+
+namespace Treepie.CommandLine.Export;
+
+/// <summary>
+/// Documents of a database, or of one collection of it, line by line from the server to a file, in the memory of the longest line.
+/// One snapshot of the database: what is written meanwhile is in it wholly or not at all.
+/// </summary>
+internal sealed class DocumentExport(DatabaseClient database, string? collection)
+{
+    private static readonly byte[] _newLine = "\n"u8.ToArray();
+
+    /// <summary>
+    /// Writes a file. It gets another name while it is made, is flushed to the disk, and only then takes the place of what was there, so
+    /// that an export that fails leaves everything as it was.
+    /// </summary>
+    /// <returns>Documents written.</returns>
+    public async Task<long> ToFileAsync(string path, CancellationToken cancellationToken)
+    {
+        string unfinished = $"{path}.{Environment.ProcessId}.unfinished";
+        try
+        {
+            long count;
+            await using (var file = new FileStream(unfinished, FileMode.CreateNew, FileAccess.Write, FileShare.None, 128 * 1024))
+            {
+                if (path.EndsWith(".gz", StringComparison.OrdinalIgnoreCase))
+                {
+                    await using var compressed = new GZipStream(file, CompressionLevel.Optimal, leaveOpen: true);
+                    count = await ToStreamAsync(compressed, cancellationToken);
+                }
+                else
+                    count = await ToStreamAsync(file, cancellationToken);
+
+                file.Flush(flushToDisk: true);
+            }
+
+            File.Move(unfinished, path, overwrite: true);
+            return count;
+        }
+        catch
+        {
+            File.Delete(unfinished);
+            throw;
+        }
+    }
+
+    /// <summary>Writes to a stream, which stays open.</summary>
+    /// <returns>Documents written.</returns>
+    public async Task<long> ToStreamAsync(Stream output, CancellationToken cancellationToken)
+    {
+        using HttpResponseMessage response = collection is null
+            ? await database.StreamDocumentsAsync(cancellationToken)
+            : await database.StreamQueryAsync(CollectionQuery(collection), cancellationToken);
+        await using Stream lines = await response.Content.ReadAsStreamAsync(cancellationToken);
+        var buffered = new BufferedStream(output, 128 * 1024); // not disposed: that would close what is the caller's
+        var reader = new LineReader(lines);
+        long count = 0;
+        bool complete = collection is null; // a stream of documents has no last line; its end is that of the answer
+        while (await reader.ReadAsync(cancellationToken))
+        {
+            if (reader.IsTooLong)
+                throw new InvalidDataException($"Document {count + 1} of the answer is longer than {LineReader.DefaultMaxLineBytes} bytes.");
+
+            if (reader.Line.IsEmpty)
+                continue;
+
+            ReadOnlyMemory<byte> document = collection is null ? reader.Line : StreamedAnswer.ItemOf(reader.Line);
+            if (document.IsEmpty)
+            {
+                complete |= !StreamedAnswer.StatsOf(reader.Line).IsEmpty;
+                if (StreamedAnswer.ErrorOf(reader.Line) is { } error)
+                    throw new InvalidDataException($"The server broke off after {count} documents: {error}");
+
+                continue;
+            }
+
+            await buffered.WriteAsync(document, cancellationToken);
+            await buffered.WriteAsync(_newLine, cancellationToken);
+            count++;
+        }
+
+        if (!complete)
+            throw new InvalidDataException($"The answer of the server ends after {count} documents without its last line.");
+
+        await buffered.FlushAsync(cancellationToken);
+        return count;
+    }
+
+    private static byte[] CollectionQuery(string collection) => ServerClient.Json(writer =>
+        writer.WriteString("Query", $"from '{collection.Replace("'", "''", StringComparison.Ordinal)}'"));
+}

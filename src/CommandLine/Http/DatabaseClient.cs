@@ -1,0 +1,61 @@
+using System.Text.Json;
+
+namespace Treepie.CommandLine.Http;
+
+/// <summary>Documents and queries of one database. The calls are those any client makes; `wire` names say what they are in HTTP.</summary>
+internal sealed class DatabaseClient(ServerClient server, string name)
+{
+    private readonly string _path = $"databases/{Uri.EscapeDataString(name)}/";
+
+    /// <summary>The name.</summary>
+    public string Name { get; } = name;
+
+    /// <summary>Applies a batch, all or nothing: <c>POST bulk_docs</c>. It is durable when this returns.</summary>
+    public async Task WriteAsync(ReadOnlyMemory<byte> batch, CancellationToken cancellationToken)
+    {
+        using HttpResponseMessage response = await server.SendAsync(
+            HttpMethod.Post, _path + "bulk_docs", ServerClient.JsonContent(batch), cancellationToken);
+
+        // The answer is read to its end, unlooked at, so that the connection can be used again.
+        await response.Content.CopyToAsync(Stream.Null, cancellationToken);
+    }
+
+    /// <summary>Which of these documents exist, in their order: <c>POST docs?metadataOnly=true</c>.</summary>
+    public async Task<bool[]> ExistAsync(IReadOnlyList<string> ids, CancellationToken cancellationToken)
+    {
+        byte[] body = ServerClient.Json(writer =>
+        {
+            writer.WriteStartArray("Ids");
+            foreach (string id in ids)
+                writer.WriteStringValue(id);
+
+            writer.WriteEndArray();
+        });
+        try
+        {
+            using HttpResponseMessage response = await server.SendAsync(
+                HttpMethod.Post, _path + "docs?metadataOnly=true", ServerClient.JsonContent(body), cancellationToken);
+            using JsonDocument answer = await ServerClient.ReadJsonAsync(response, cancellationToken);
+            bool[] exist = [.. answer.RootElement.GetProperty("Results").EnumerateArray().Select(result => result.ValueKind == JsonValueKind.Object)];
+            return exist.Length == ids.Count
+                ? exist
+                : throw new InvalidDataException($"The server was asked for {ids.Count} documents and answered for {exist.Length}.");
+        }
+        catch (ServerException exception) when (exception is { Status: System.Net.HttpStatusCode.NotFound, IsMissingDatabase: false })
+        {
+            return new bool[ids.Count]; // one id, and it is not there
+        }
+    }
+
+    /// <summary>Runs a query and gives its answer as the server wrote it: <c>POST queries</c>. To be disposed.</summary>
+    public Task<HttpResponseMessage> QueryAsync(ReadOnlyMemory<byte> query, CancellationToken cancellationToken) =>
+        server.SendAsync(HttpMethod.Post, _path + "queries", ServerClient.JsonContent(query), cancellationToken);
+
+    /// <summary>Runs a query and gives its results as lines: <c>POST streams/queries</c>. To be disposed.</summary>
+    public Task<HttpResponseMessage> StreamQueryAsync(ReadOnlyMemory<byte> query, CancellationToken cancellationToken) =>
+        server.SendAsync(HttpMethod.Post, _path + "streams/queries?format=jsonl", ServerClient.JsonContent(query), cancellationToken);
+
+    /// <summary>All documents as lines: <c>GET streams/docs</c>. To be disposed.</summary>
+    public Task<HttpResponseMessage> StreamDocumentsAsync(CancellationToken cancellationToken) =>
+        server.SendAsync(HttpMethod.Get, _path + "streams/docs?format=jsonl", null, cancellationToken);
+}

@@ -1,0 +1,142 @@
+using System.Buffers;
+using System.Net.Http.Headers;
+using System.Text;
+using System.Text.Json;
+
+namespace Treepie.CommandLine.Http;
+
+/// <summary>
+/// The server as this program sees it. All requests go over one connection, which is kept and used again: a request waits for the one
+/// before it. Errors of the server come as <see cref="ServerException"/>, no server at all as <see cref="HttpRequestException"/>.
+/// </summary>
+internal sealed class ServerClient : IDisposable
+{
+    private readonly HttpClient _http;
+
+    /// <summary>Nothing is sent before the first request.</summary>
+    public ServerClient(Uri url)
+    {
+        Url = url;
+        var handler = new SocketsHttpHandler
+        {
+            MaxConnectionsPerServer = 1,
+            ConnectTimeout = TimeSpan.FromSeconds(10),
+            AllowAutoRedirect = false,
+            UseCookies = false,
+            UseProxy = !url.IsLoopback, // a proxy of the environment cannot reach the loopback of this machine
+        };
+
+        // A query may wait for its index and an import of a large batch for the disk: the person decides with Ctrl-C, not a clock.
+        _http = new HttpClient(handler) { BaseAddress = new Uri(url.AbsoluteUri.TrimEnd('/') + "/"), Timeout = Timeout.InfiniteTimeSpan };
+        _http.DefaultRequestHeaders.UserAgent.Add(new ProductInfoHeaderValue("treepie", typeof(ServerClient).Assembly.GetName().Version?.ToString(3)));
+    }
+
+    /// <summary>Where it is, for messages.</summary>
+    public Uri Url { get; }
+
+    /// <summary>Requests about the documents of one database; does not ask whether it exists.</summary>
+    public DatabaseClient Database(string name) => new(this, name);
+
+    /// <summary>Names of all databases.</summary>
+    public async Task<IReadOnlyList<string>> DatabaseNamesAsync(CancellationToken cancellationToken)
+    {
+        using HttpResponseMessage response = await SendAsync(HttpMethod.Get, "databases?namesOnly=true", null, cancellationToken);
+        using JsonDocument answer = await ReadJsonAsync(response, cancellationToken);
+        return [.. answer.RootElement.GetProperty("Databases").EnumerateArray().Select(name => name.GetString() ?? "")];
+    }
+
+    /// <summary>Creates a database; false if there is one of that name.</summary>
+    public async Task<bool> CreateDatabaseAsync(string name, CancellationToken cancellationToken)
+    {
+        byte[] body = Json(writer => writer.WriteString("DatabaseName", name));
+        try
+        {
+            string path = $"admin/databases?name={Uri.EscapeDataString(name)}&replicationFactor=1";
+            using HttpResponseMessage response = await SendAsync(HttpMethod.Put, path, JsonContent(body), cancellationToken);
+            return true;
+        }
+        catch (ServerException exception) when (exception.IsConflict)
+        {
+            return false;
+        }
+    }
+
+    /// <summary>Deletes a database with its files; deleting what is not there is no error.</summary>
+    public async Task DeleteDatabaseAsync(string name, CancellationToken cancellationToken)
+    {
+        byte[] body = Json(writer =>
+        {
+            writer.WriteStartArray("DatabaseNames");
+            writer.WriteStringValue(name);
+            writer.WriteEndArray();
+            writer.WriteBoolean("HardDelete", true);
+        });
+        using HttpResponseMessage response = await SendAsync(HttpMethod.Delete, "admin/databases", JsonContent(body), cancellationToken);
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _http.Dispose();
+
+    /// <summary>Sends one request and returns when the head of its answer is there, which is then a success.</summary>
+    /// <exception cref="ServerException">The answer is an error.</exception>
+    internal async Task<HttpResponseMessage> SendAsync(HttpMethod method, string path, HttpContent? content, CancellationToken cancellationToken)
+    {
+        using var request = new HttpRequestMessage(method, path) { Content = content };
+        HttpResponseMessage response = await _http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, cancellationToken);
+        if (response.IsSuccessStatusCode)
+            return response;
+
+        using (response)
+            throw await ErrorOfAsync(response, cancellationToken);
+    }
+
+    internal static async Task<JsonDocument> ReadJsonAsync(HttpResponseMessage response, CancellationToken cancellationToken)
+    {
+        await using Stream stream = await response.Content.ReadAsStreamAsync(cancellationToken);
+        return await JsonDocument.ParseAsync(stream, new JsonDocumentOptions { MaxDepth = 1024 }, cancellationToken);
+    }
+
+    /// <summary>The bytes of one JSON object.</summary>
+    internal static byte[] Json(Action<Utf8JsonWriter> properties)
+    {
+        var buffer = new ArrayBufferWriter<byte>();
+        using (var writer = new Utf8JsonWriter(buffer))
+        {
+            writer.WriteStartObject();
+            properties(writer);
+            writer.WriteEndObject();
+        }
+
+        return buffer.WrittenSpan.ToArray();
+    }
+
+    internal static HttpContent JsonContent(ReadOnlyMemory<byte> body) =>
+        new ReadOnlyMemoryContent(body) { Headers = { ContentType = new MediaTypeHeaderValue("application/json") } };
+
+    private static async Task<ServerException> ErrorOfAsync(HttpResponseMessage response, CancellationToken cancellationToken)
+    {
+        byte[] body = await response.Content.ReadAsByteArrayAsync(cancellationToken);
+        (string type, string message) = ("", "");
+        try
+        {
+            using JsonDocument error = JsonDocument.Parse(body);
+            type = Text(error.RootElement, "Type");
+            message = Text(error.RootElement, "Message") is { Length: > 0 } said ? said : Text(error.RootElement, "Error");
+        }
+        catch (JsonException)
+        {
+            message = Encoding.UTF8.GetString(body.AsSpan(0, Math.Min(body.Length, 500)));
+        }
+
+        if (message.Length == 0)
+            message = $"The server answers {(int)response.StatusCode} {response.ReasonPhrase} to {response.RequestMessage?.RequestUri}.";
+
+        bool missing = response.Headers.Contains("Database-Missing");
+        return new ServerException(message, response.StatusCode, missing ? "DatabaseDoesNotExistException" : type);
+    }
+
+    private static string Text(JsonElement error, string name) =>
+        error.ValueKind == JsonValueKind.Object && error.TryGetProperty(name, out JsonElement value) && value.ValueKind == JsonValueKind.String
+            ? value.GetString() ?? ""
+            : "";
+}

@@ -1,0 +1,88 @@
+using System.Buffers;
+using System.IO.Compression;
+using System.Threading.Channels;
+using Treepie.CommandLine.Http;
+
+namespace Treepie.CommandLine.Import;
+
+/// <summary>Reads a file, plain or gzip'ed whatever its name says, and makes batches of it, never more than one ahead of the sender.</summary>
+internal sealed class ImportSource(string path, ImportOptions options)
+{
+    /// <summary>Bytes of the file.</summary>
+    public long Length { get; } = new FileInfo(path).Length;
+
+    /// <summary>Writes the batches to <paramref name="batches"/> and completes it, with the error if there is one.</summary>
+    public async Task ReadAsync(ChannelWriter<ImportBatch> batches, CancellationToken cancellationToken)
+    {
+        try
+        {
+            await using FileStream file = new(path, FileMode.Open, FileAccess.Read, FileShare.Read, 128 * 1024, FileOptions.SequentialScan);
+            await using Stream content = IsGzip(file) ? new GZipStream(file, CompressionMode.Decompress) : file;
+            await ReadAsync(file, new LineReader(content), batches, cancellationToken);
+            batches.Complete();
+        }
+        catch (Exception exception)
+        {
+            batches.Complete(exception);
+        }
+    }
+
+    private async Task ReadAsync(FileStream file, LineReader reader, ChannelWriter<ImportBatch> batches, CancellationToken cancellationToken)
+    {
+        var command = new ArrayBufferWriter<byte>(64 * 1024);
+        var batch = new ImportBatch();
+        while (await ReadLineAsync(reader, cancellationToken))
+        {
+            if (reader.Line.Span.IndexOfAnyExcept(" \t"u8) < 0)
+                continue;
+
+            command.ResetWrittenCount();
+            string id = "";
+            LineProblem? problem = reader.IsTooLong
+                ? new LineProblem(reader.LineNumber, $"longer than {LineReader.DefaultMaxLineBytes / 1024 / 1024} MiB")
+                : DocumentLine.Write(reader.Line.Span, reader.LineNumber, options, command, out id);
+            if (problem is not null)
+            {
+                batch.Problems.Add(problem);
+                if (!options.SkipProblems)
+                    break;
+
+                continue;
+            }
+
+            bool full = batch.Count >= options.BatchDocuments || batch.Bytes + command.WrittenCount > options.BatchBytes;
+            if (batch.Count > 0 && (full || (!options.Overwrite && batch.Holds(id))))
+            {
+                batch.FilePosition = file.Position;
+                await batches.WriteAsync(batch, cancellationToken);
+                batch = new ImportBatch();
+            }
+
+            batch.Add(id, reader.LineNumber, command.WrittenSpan);
+        }
+
+        batch.FilePosition = file.Position;
+        if (batch.Count > 0 || batch.Problems.Count > 0)
+            await batches.WriteAsync(batch, cancellationToken);
+    }
+
+    private async ValueTask<bool> ReadLineAsync(LineReader reader, CancellationToken cancellationToken)
+    {
+        try
+        {
+            return await reader.ReadAsync(cancellationToken);
+        }
+        catch (InvalidDataException exception)
+        {
+            throw new InvalidDataException($"{path} is damaged after line {reader.LineNumber}: {exception.Message}", exception);
+        }
+    }
+
+    private static bool IsGzip(FileStream file)
+    {
+        Span<byte> magic = stackalloc byte[2];
+        bool gzip = file.ReadAtLeast(magic, 2, throwOnEndOfStream: false) == 2 && magic is [0x1f, 0x8b];
+        file.Position = 0;
+        return gzip;
+    }
+}

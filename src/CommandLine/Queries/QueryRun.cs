@@ -1,0 +1,93 @@
+using System.Globalization;
+using System.Text.Json;
+using Treepie.CommandLine.Http;
+
+namespace Treepie.CommandLine.Queries;
+
+/// <summary>One query, written in one of three ways. The stream and the server's JSON pass through without being collected in memory.</summary>
+internal sealed class QueryRun(DatabaseClient database, Shell shell)
+{
+    private static readonly byte[] _newLine = "\n"u8.ToArray();
+
+    /// <summary>Writes a table, and below it what the server says about the answer.</summary>
+    public async Task WriteTableAsync(ReadOnlyMemory<byte> query, int maxRows, CancellationToken cancellationToken)
+    {
+        using HttpResponseMessage response = await database.QueryAsync(query, cancellationToken);
+        using JsonDocument answer = await ServerClient.ReadJsonAsync(response, cancellationToken);
+        JsonElement results = answer.RootElement.GetProperty("Results");
+        var table = ResultTable.Of(results, maxRows);
+        table.WriteTo(shell.OutputConsole());
+        await shell.OutputText.FlushAsync(cancellationToken);
+        await shell.Error.WriteLineAsync(Footer(answer.RootElement, results.GetArrayLength(), Math.Min(maxRows, results.GetArrayLength())));
+        if (table.HiddenColumns.Count > 0)
+            await shell.Error.WriteLineAsync($"Not shown for want of width: {string.Join(", ", table.HiddenColumns)}. 'select' or --format json shows them.");
+    }
+
+    /// <summary>Writes the answer of the server as it is.</summary>
+    public async Task WriteJsonAsync(ReadOnlyMemory<byte> query, CancellationToken cancellationToken)
+    {
+        using HttpResponseMessage response = await database.QueryAsync(query, cancellationToken);
+        await response.Content.CopyToAsync(shell.Output, cancellationToken);
+        await shell.Output.WriteAsync(_newLine, cancellationToken);
+        await shell.Output.FlushAsync(cancellationToken);
+    }
+
+    /// <summary>Writes one result per line as they come.</summary>
+    public async Task WriteLinesAsync(ReadOnlyMemory<byte> query, CancellationToken cancellationToken)
+    {
+        using HttpResponseMessage response = await database.StreamQueryAsync(query, cancellationToken);
+        await using Stream lines = await response.Content.ReadAsStreamAsync(cancellationToken);
+        var output = new BufferedStream(shell.Output, 64 * 1024);
+        var reader = new LineReader(lines);
+        long count = 0;
+        string? stats = null;
+        while (await reader.ReadAsync(cancellationToken))
+        {
+            if (reader.Line.IsEmpty)
+                continue;
+
+            if (reader.IsTooLong)
+                throw new InvalidDataException($"Result {count + 1} is longer than {LineReader.DefaultMaxLineBytes} bytes.");
+
+            ReadOnlyMemory<byte> item = StreamedAnswer.ItemOf(reader.Line);
+            if (!item.IsEmpty)
+            {
+                await output.WriteAsync(item, cancellationToken);
+                await output.WriteAsync(_newLine, cancellationToken);
+                count++;
+                continue;
+            }
+
+            if (StreamedAnswer.ErrorOf(reader.Line) is { } error)
+                throw new InvalidDataException($"The server broke off after {count} results: {error}");
+
+            if (StreamedAnswer.StatsOf(reader.Line) is { IsEmpty: false } statsOfLine)
+            {
+                using JsonDocument document = JsonDocument.Parse(statsOfLine);
+                stats = Footer(document.RootElement, count, count);
+            }
+        }
+
+        await output.FlushAsync(cancellationToken);
+        if (stats is null)
+            throw new InvalidDataException($"The answer of the server ends after {count} results without its last line.");
+
+        await shell.Error.WriteLineAsync(stats);
+    }
+
+    private static string Footer(JsonElement answer, long received, long shown)
+    {
+        long total = answer.TryGetProperty("TotalResults", out JsonElement value) && value.TryGetInt64(out long known) ? known : received;
+        string footer = shown == total ? Count(total) : string.Create(CultureInfo.InvariantCulture, $"{shown:N0} of {Count(total)}");
+        if (answer.TryGetProperty("IndexName", out JsonElement index) && index.ValueKind == JsonValueKind.String)
+            footer += $", {index.GetString()}";
+        if (answer.TryGetProperty("DurationInMs", out JsonElement duration) && duration.TryGetInt64(out long milliseconds))
+            footer += string.Create(CultureInfo.InvariantCulture, $", {milliseconds:N0} ms");
+        if (answer.TryGetProperty("IsStale", out JsonElement stale) && stale.ValueKind == JsonValueKind.True)
+            footer += ", STALE: the index has not seen the latest changes yet (--wait waits for it)";
+        return footer;
+    }
+
+    private static string Count(long results) =>
+        results == 1 ? "1 result" : string.Create(CultureInfo.InvariantCulture, $"{results:N0} results");
+}

@@ -1,0 +1,102 @@
+using System.Text;
+using System.Text.Json;
+using Spectre.Console;
+
+namespace Treepie.CommandLine.Queries;
+
+/// <summary>Results as rows: the id if they have one, then their fields in the order in which they first appear.</summary>
+internal sealed class ResultTable
+{
+    private const string IdColumn = "id()";
+
+    /// <summary>Longest text of a cell; more is cut and marked.</summary>
+    private const int MaxCellCharacters = 60;
+
+    /// <summary>Narrower columns than that are no help to anyone.</summary>
+    private const int LeastColumnWidth = 12;
+
+    private readonly List<JsonElement> _rows;
+    private readonly List<string> _columns;
+
+    private ResultTable(List<JsonElement> rows, List<string> columns)
+    {
+        _rows = rows;
+        _columns = columns;
+    }
+
+    /// <summary>Columns that found no room when it was written.</summary>
+    public IReadOnlyList<string> HiddenColumns { get; private set; } = [];
+
+    /// <summary>Of an array of results, at most so many.</summary>
+    public static ResultTable Of(JsonElement results, int maxRows)
+    {
+        List<JsonElement> rows = [.. results.EnumerateArray().Where(row => row.ValueKind == JsonValueKind.Object).Take(maxRows)];
+        List<string> columns = rows.Any(row => IdOf(row) is not null) ? [IdColumn] : [];
+        var known = new HashSet<string>(StringComparer.Ordinal);
+        foreach (JsonElement row in rows)
+            foreach (JsonProperty field in row.EnumerateObject())
+                if (field.Name != "@metadata" && known.Add(field.Name))
+                    columns.Add(field.Name);
+
+        return new ResultTable(rows, columns);
+    }
+
+    /// <summary>Writes it, in the width of the console.</summary>
+    public void WriteTo(IAnsiConsole console)
+    {
+        if (_columns.Count == 0)
+            return;
+
+        int room = Math.Max(1, console.Profile.Width / LeastColumnWidth);
+        HiddenColumns = [.. _columns.Skip(room)];
+        List<string> shown = [.. _columns.Take(room)];
+        var table = new Table { Border = TableBorder.Rounded };
+        foreach (string column in shown)
+            table.AddColumn(new TableColumn(new Text(column, new Style(decoration: Decoration.Bold)))
+            {
+                Alignment = IsNumeric(column) ? Justify.Right : Justify.Left,
+            });
+
+        foreach (JsonElement row in _rows)
+            table.AddRow(shown.Select(column => new Text(Cell(row, column))));
+
+        console.Write(table);
+    }
+
+    private bool IsNumeric(string column) =>
+        _rows.Any(row => row.TryGetProperty(column, out JsonElement value) && value.ValueKind == JsonValueKind.Number)
+        && _rows.All(row => !row.TryGetProperty(column, out JsonElement value) || value.ValueKind is JsonValueKind.Number or JsonValueKind.Null);
+
+    private static string Cell(JsonElement row, string column)
+    {
+        if (column == IdColumn && IdOf(row) is { } id)
+            return id;
+
+        if (!row.TryGetProperty(column, out JsonElement value))
+            return "";
+
+        string text = value.ValueKind == JsonValueKind.String ? value.GetString() ?? "" : value.GetRawText();
+        return Tidy(text);
+    }
+
+    /// <summary>One line without control characters, which a terminal would obey.</summary>
+    private static string Tidy(string text)
+    {
+        var tidy = new StringBuilder(Math.Min(text.Length, MaxCellCharacters));
+        foreach (Rune rune in text.EnumerateRunes())
+        {
+            if (tidy.Length + rune.Utf16SequenceLength > MaxCellCharacters)
+                return tidy.Append('…').ToString();
+
+            tidy.Append(Rune.IsControl(rune) ? " " : rune.ToString());
+        }
+
+        return tidy.ToString();
+    }
+
+    private static string? IdOf(JsonElement row) =>
+        row.TryGetProperty("@metadata", out JsonElement metadata) && metadata.ValueKind == JsonValueKind.Object
+        && metadata.TryGetProperty("@id", out JsonElement id) && id.ValueKind == JsonValueKind.String
+            ? id.GetString()
+            : null;
+}
