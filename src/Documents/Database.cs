@@ -1,6 +1,8 @@
 using Treepie.Indexes;
 using Treepie.Queries;
 using Treepie.Sessions;
+using Treepie.Storage;
+using Treepie.Storage.Transactions;
 using Treepie.Store;
 using Treepie.Writes;
 
@@ -12,33 +14,96 @@ namespace Treepie;
 /// </summary>
 public sealed class Database : IDisposable, IAsyncDisposable
 {
-    private Database()
+    private const string DocumentsFolder = "documents";
+    private const string IndexesFolder = "indexes";
+
+    private readonly StorageEnvironment _environment;
+    private readonly ChangeVectors _changeVectors;
+    private readonly CollectionNames _collectionNames = new();
+    private readonly ChangeSignal _changes = new();
+    private int _disposed;
+
+    private Database(string directory, StorageEnvironment environment, DatabaseOptions options)
     {
+        DataDirectory = directory;
+        Options = options;
+        Name = options.Name ?? Path.GetFileName(directory);
+        _environment = environment;
+        Id = DatabaseFormat.EnsureCreated(environment, directory);
+        _changeVectors = new ChangeVectors(Id);
+        using (DatabaseSnapshot snapshot = BeginRead())
+            _changes.Publish(snapshot.LastEtag);
+        Indexes = new IndexCatalogue();
     }
 
     /// <summary>The name; the directory's unless the options give one.</summary>
-    public string Name => throw new NotImplementedException();
+    public string Name { get; }
 
     /// <summary>Drawn when the database was created; part of its change vectors.</summary>
-    public Guid Id => throw new NotImplementedException();
+    public Guid Id { get; }
+
+    /// <summary>The directory all of its files are in, as a full path.</summary>
+    public string DataDirectory { get; }
 
     /// <summary>The limits and settings it was opened with.</summary>
-    public DatabaseOptions Options => throw new NotImplementedException();
+    public DatabaseOptions Options { get; }
 
     /// <summary>Indexes of this database and their state.</summary>
-    public IndexCatalogue Indexes => throw new NotImplementedException();
+    public IndexCatalogue Indexes { get; }
+
+    /// <summary>Etag of the last durable change, without a snapshot.</summary>
+    public long LastEtag => _changes.LastEtag;
+
+    /// <summary>Where indexes keep their environments, one folder each; made by the first.</summary>
+    internal string IndexesDirectory => Path.Combine(DataDirectory, IndexesFolder);
 
     /// <summary>Opens or creates the database in a directory.</summary>
-    public static Database Open(string path, DatabaseOptions? options = null) => throw new NotImplementedException();
+    /// <exception cref="ForeignDataException">The directory holds something else.</exception>
+    /// <exception cref="EnvironmentLockedException">Another process has it open.</exception>
+    /// <exception cref="StorageException">Its files cannot be read or written; the message says which and why.</exception>
+    public static Database Open(string path, DatabaseOptions? options = null)
+    {
+        ArgumentException.ThrowIfNullOrWhiteSpace(path);
+        options ??= new DatabaseOptions();
+        options.Validate();
+        string directory = Path.TrimEndingDirectorySeparator(Path.GetFullPath(path));
+        DatabaseFormat.RefuseForeignDirectory(directory, DocumentsFolder, IndexesFolder);
+        StorageEnvironment environment = StorageEnvironment.Open(Path.Combine(directory, DocumentsFolder));
+        try
+        {
+            return new Database(directory, environment, options);
+        }
+        catch
+        {
+            environment.Dispose();
+            throw;
+        }
+    }
 
     /// <summary>An unchanging view of all documents, to be disposed. One thread at a time.</summary>
-    public DatabaseSnapshot BeginRead() => throw new NotImplementedException();
+    public DatabaseSnapshot BeginRead()
+    {
+        ObjectDisposedException.ThrowIf(_disposed != 0, this);
+        ReadTransaction transaction = _environment.BeginRead();
+        try
+        {
+            return new DatabaseSnapshot(transaction, _collectionNames, _changeVectors);
+        }
+        catch
+        {
+            transaction.Dispose();
+            throw;
+        }
+    }
 
     /// <summary>Applies all commands of the batch or none; completes when they are durable.</summary>
     /// <exception cref="ConcurrencyException">A document's change vector is not the expected one.</exception>
     /// <exception cref="InvalidDocumentException">An id, body or metadata is not valid, or over a limit.</exception>
-    public Task<IReadOnlyList<WriteResult>> WriteAsync(WriteBatch batch, CancellationToken cancellationToken = default) =>
-        throw new NotImplementedException();
+    public async Task<IReadOnlyList<WriteResult>> WriteAsync(WriteBatch batch, CancellationToken cancellationToken = default) =>
+        await WriteAsync(batch, wantsResults: true, cancellationToken).ConfigureAwait(false);
+
+    /// <summary>Begins to store many documents in durable batches; to be disposed.</summary>
+    public BulkInsert BulkInsert(BulkInsertOptions? options = null) => new(this, options ?? new BulkInsertOptions());
 
     /// <summary>Runs a query. See <see cref="QueryResults"/> for how results are read.</summary>
     /// <exception cref="InvalidQueryException">The text is not valid; names line and column.</exception>
@@ -48,18 +113,144 @@ public sealed class Database : IDisposable, IAsyncDisposable
     /// <summary>A unit of work over C# objects.</summary>
     public DocumentSession OpenSession() => throw new NotImplementedException();
 
+    /// <summary>Completes when a change later than <paramref name="afterEtag"/> is durable; at once if one is.</summary>
+    /// <exception cref="ObjectDisposedException">The database was closed while waiting.</exception>
+    public Task WaitForChangeAsync(long afterEtag, CancellationToken cancellationToken = default) => _changes.WaitAsync(afterEtag, cancellationToken);
+
     /// <summary>The next range of ids for a tag, as HiLo clients ask for it.</summary>
-    public Task<HiLoRange> NextHiLoRangeAsync(HiLoRequest request, CancellationToken cancellationToken = default) => throw new NotImplementedException();
+    /// <exception cref="InvalidDocumentException">The tag cannot be part of an id.</exception>
+    public Task<HiLoRange> NextHiLoRangeAsync(HiLoRequest request, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(request);
+        return WriteAsync((writer, now) => HiLoWriter.Next(writer, request, Options.MaxIdBytes, now), cancellationToken);
+    }
 
     /// <summary>Gives back the unused end of a range, if no later one was handed out.</summary>
-    public Task ReturnHiLoRangeAsync(string tag, long end, long last, CancellationToken cancellationToken = default) => throw new NotImplementedException();
+    public Task ReturnHiLoRangeAsync(string tag, long end, long last, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(tag);
+        return WriteAsync((writer, _) => HiLoWriter.Return(writer, tag, end, last, Options.MaxIdBytes), cancellationToken);
+    }
+
+    /// <summary>The next number of an identity like <c>users|</c> (the <c>|</c> is added if it is missing).</summary>
+    /// <exception cref="InvalidDocumentException">The name cannot be part of an id.</exception>
+    public Task<long> NextIdentityAsync(string name, CancellationToken cancellationToken = default)
+    {
+        string identity = IdMaker.IdentityName(name, Options.MaxIdBytes);
+        return WriteAsync((writer, _) => writer.Ids.NextIdentity(identity), cancellationToken);
+    }
+
+    /// <summary>Sets the last number of an identity, backwards only if forced; gives the number it has then.</summary>
+    /// <exception cref="InvalidDocumentException">The name cannot be part of an id.</exception>
+    public Task<long> SeedIdentityAsync(string name, long value, bool force = false, CancellationToken cancellationToken = default)
+    {
+        string identity = IdMaker.IdentityName(name, Options.MaxIdBytes);
+        return WriteAsync((writer, _) => writer.Ids.SeedIdentity(identity, value, force), cancellationToken);
+    }
+
+    /// <summary>
+    /// Forgets tombstones up to an etag that everybody who follows changes has seen, a limited number in each durable step. Gives how many.
+    /// </summary>
+    public async Task<long> PurgeTombstonesAsync(long upToEtag, CancellationToken cancellationToken = default)
+    {
+        const int Step = 4096;
+        long purged = 0;
+        int inStep;
+        do
+        {
+            inStep = await _environment.WriteAsync(transaction => new TombstoneWriter(transaction).Purge(upToEtag, Step), cancellationToken).ConfigureAwait(false);
+            purged += inStep;
+        }
+        while (inStep == Step);
+        return purged;
+    }
 
     /// <summary>Counts, sizes, etags and index states.</summary>
-    public DatabaseStatistics GetStatistics() => throw new NotImplementedException();
+    public DatabaseStatistics GetStatistics()
+    {
+        using DatabaseSnapshot snapshot = BeginRead();
+        return new DatabaseStatistics
+        {
+            DocumentCount = snapshot.DocumentCount,
+            TombstoneCount = snapshot.TombstoneCount,
+            LastEtag = snapshot.LastEtag,
+            ChangeVector = snapshot.ChangeVector,
+            SizeOnDiskBytes = DatabaseFormat.SizeOnDiskBytes(DataDirectory),
+            Indexes = Indexes.List(),
+        };
+    }
+
+    /// <summary>Walks all documents' pages and gives every fault found; see <see cref="StorageEnvironment.Check"/>.</summary>
+    public CheckReport Check(CancellationToken cancellationToken = default) => _environment.Check(cancellationToken);
 
     /// <inheritdoc/>
-    public void Dispose() => throw new NotImplementedException();
+    public void Dispose()
+    {
+        if (Interlocked.Exchange(ref _disposed, 1) != 0)
+            return;
+        _changes.Close();
+        _environment.Dispose();
+    }
 
     /// <inheritdoc/>
-    public ValueTask DisposeAsync() => throw new NotImplementedException();
+    public async ValueTask DisposeAsync()
+    {
+        if (Interlocked.Exchange(ref _disposed, 1) != 0)
+            return;
+        _changes.Close();
+        await _environment.DisposeAsync().ConfigureAwait(false);
+    }
+
+    /// <summary>As <see cref="WriteAsync(WriteBatch, CancellationToken)"/>, for who needs no results: nothing is allocated for a document.</summary>
+    internal Task WriteWithoutResultsAsync(WriteBatch batch, CancellationToken cancellationToken) => WriteAsync(batch, wantsResults: false, cancellationToken);
+
+    /// <summary>The next range of ids, for callers that are not asynchronous.</summary>
+    internal HiLoRange NextHiLoRange(HiLoRequest request)
+    {
+        (HiLoRange range, long etag) = _environment.Write(transaction => Run(transaction, (writer, now) => HiLoWriter.Next(writer, request, Options.MaxIdBytes, now)));
+        _changes.Publish(etag);
+        return range;
+    }
+
+    private async Task<WriteResult[]> WriteAsync(WriteBatch batch, bool wantsResults, CancellationToken cancellationToken)
+    {
+        ArgumentNullException.ThrowIfNull(batch);
+        batch.BeginWrite(Options);
+        WriteResult[] results = batch.Count == 0 ? [] : await WriteAsync((writer, _) => writer.Apply(batch), cancellationToken, wantsResults).ConfigureAwait(false);
+        batch.Dispose(); // not where the write failed or was given up: the storage may still read from it
+        return results;
+    }
+
+    private async Task<TResult> WriteAsync<TResult>(
+        Func<DocumentWriter, DateTime, TResult> command, CancellationToken cancellationToken, bool wantsResults = true)
+    {
+        ObjectDisposedException.ThrowIf(_disposed != 0, this);
+        try
+        {
+            (TResult result, long etag) = await _environment.WriteAsync(transaction => Run(transaction, command, wantsResults), cancellationToken).ConfigureAwait(false);
+            _changes.Publish(etag);
+            return result;
+        }
+        catch (OperationCanceledException)
+        {
+            PublishWhatIsDurable(); // the write may have been done nevertheless
+            throw;
+        }
+    }
+
+    private (TResult Result, long Etag) Run<TResult>(WriteTransaction transaction, Func<DocumentWriter, DateTime, TResult> command, bool wantsResults = true)
+    {
+        DateTime now = Options.TimeProvider.GetUtcNow().UtcDateTime;
+        var writer = new DocumentWriter(transaction, _changeVectors, now, wantsResults);
+        TResult result = command(writer, now);
+        return (result, writer.LastEtag);
+    }
+
+    private void PublishWhatIsDurable()
+    {
+        if (_disposed != 0)
+            return;
+        using DatabaseSnapshot snapshot = BeginRead();
+        _changes.Publish(snapshot.LastEtag);
+    }
 }

@@ -1,3 +1,5 @@
+using Treepie.Store;
+
 namespace Treepie;
 
 /// <summary>Settings and limits of a database. Immutable.</summary>
@@ -6,14 +8,14 @@ public sealed record DatabaseOptions
     /// <summary>Name used in messages and in clients; null takes the directory's.</summary>
     public string? Name { get; init; }
 
-    /// <summary>Longest document, in bytes of JSON. Default 32 MiB.</summary>
+    /// <summary>Longest document, in bytes of JSON as given. Default 32 MiB, at most 1 GiB.</summary>
     public int MaxDocumentBytes { get; init; } = 32 * 1024 * 1024;
 
-    /// <summary>Deepest nesting of a document. Default 128.</summary>
+    /// <summary>Deepest nesting of a document. Default 128. Readers of documents need a depth limit of one more, for <c>@metadata</c>.</summary>
     public int MaxDocumentDepth { get; init; } = 128;
 
     /// <summary>Longest document id in UTF-8 bytes. 512 is the format's limit.</summary>
-    public int MaxIdBytes { get; init; } = 512;
+    public int MaxIdBytes { get; init; } = DocumentId.MaxBytes;
 
     /// <summary>Longest a query may run. Default 60 seconds.</summary>
     public TimeSpan MaxQueryTime { get; init; } = TimeSpan.FromSeconds(60);
@@ -23,4 +25,17 @@ public sealed record DatabaseOptions
 
     /// <summary>The clock.</summary>
     public TimeProvider TimeProvider { get; init; } = TimeProvider.System;
+
+    internal void Validate()
+    {
+        Range(MaxDocumentBytes, 2, 1 << 30, nameof(MaxDocumentBytes));
+        Range(MaxDocumentDepth, 1, 1 << 20, nameof(MaxDocumentDepth));
+        Range(MaxIdBytes, 1, DocumentId.MaxBytes, nameof(MaxIdBytes));
+    }
+
+    private static void Range(int value, int least, int most, string option)
+    {
+        if (value < least || value > most)
+            throw new ArgumentOutOfRangeException(option, value, $"{option} must be from {least:N0} to {most:N0}.");
+    }
 }

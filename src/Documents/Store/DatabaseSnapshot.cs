@@ -1,53 +1,201 @@
+using System.Buffers.Binary;
+using System.Text;
+using Treepie.Storage;
+using Treepie.Storage.Transactions;
+using Treepie.Storage.Trees;
+
 namespace Treepie.Store;
 
 /// <summary>An unchanging view of all documents of a database. One thread at a time; must be disposed.</summary>
 public sealed class DatabaseSnapshot : IDisposable
 {
-    internal DatabaseSnapshot()
+    private readonly ReadTransaction _transaction;
+    private readonly CollectionNames _collectionNames;
+    private readonly Tree _documents;
+    private Tree? _collections;
+    private long _lastEtag = -1;
+
+    internal DatabaseSnapshot(ReadTransaction transaction, CollectionNames collectionNames, ChangeVectors changeVectors)
     {
+        _transaction = transaction;
+        _collectionNames = collectionNames;
+        ChangeVectors = changeVectors;
+        _documents = Tree(TreeNames.Documents);
     }
 
     /// <summary>Etag of the last change seen.</summary>
-    public long LastEtag => throw new NotImplementedException();
+    public long LastEtag => _lastEtag >= 0 ? _lastEtag : _lastEtag = ReadLastEtag();
 
     /// <summary>Change vector of the last change seen; empty for an empty database.</summary>
-    public string ChangeVector => throw new NotImplementedException();
+    public string ChangeVector => ChangeVectors.Format(LastEtag);
 
     /// <summary>Documents.</summary>
-    public long DocumentCount => throw new NotImplementedException();
+    public long DocumentCount => _documents.Count;
 
     /// <summary>Tombstones.</summary>
-    public long TombstoneCount => throw new NotImplementedException();
+    public long TombstoneCount => Tree(TreeNames.TombstonesByEtag).Count;
+
+    internal ChangeVectors ChangeVectors { get; }
 
     /// <summary>The document of that id (case-insensitive).</summary>
-    public bool TryGet(ReadOnlySpan<char> id, out Document document) => throw new NotImplementedException();
+    public bool TryGet(scoped ReadOnlySpan<char> id, out Document document)
+    {
+        Span<byte> folded = stackalloc byte[DocumentId.MaxFoldedBytes];
+        document = default;
+        return DocumentId.TryFold(id, folded, out int length) && TryGetByFoldedId(folded[..length], out document);
+    }
 
     /// <summary>The document of that id in UTF-8 (case-insensitive).</summary>
-    public bool TryGet(ReadOnlySpan<byte> id, out Document document) => throw new NotImplementedException();
+    public bool TryGet(scoped ReadOnlySpan<byte> id, out Document document)
+    {
+        Span<byte> folded = stackalloc byte[DocumentId.MaxFoldedBytes];
+        document = default;
+        return DocumentId.TryFold(id, folded, out int length) && TryGetByFoldedId(folded[..length], out document);
+    }
 
     /// <summary>Documents whose id starts with a prefix, in id order.</summary>
-    public DocumentCursor ByPrefix(DocumentPrefix prefix) => throw new NotImplementedException();
+    public DocumentCursor ByPrefix(DocumentPrefix prefix)
+    {
+        ArgumentNullException.ThrowIfNull(prefix);
+        return new PrefixCursor(
+            this,
+            _documents,
+            Fold(prefix.StartsWith),
+            string.IsNullOrEmpty(prefix.StartAfter) ? null : Fold(prefix.StartAfter),
+            IdPattern.From(prefix.Matches),
+            IdPattern.From(prefix.Exclude));
+    }
 
     /// <summary>Documents of one collection (case-insensitive), in order of their etag, greater than <paramref name="afterEtag"/>.</summary>
-    public DocumentCursor ByCollection(string collection, long afterEtag = 0) => throw new NotImplementedException();
+    public DocumentCursor ByCollection(string collection, long afterEtag = 0) =>
+        new LogCursor(this, CollectionLog(TreeNames.DocumentsByCollection, FindCollection(collection), afterEtag), backwards: false);
 
     /// <summary>All documents in order of their etag, greater than <paramref name="afterEtag"/>.</summary>
-    public DocumentCursor ByEtag(long afterEtag = 0) => throw new NotImplementedException();
+    public DocumentCursor ByEtag(long afterEtag = 0) =>
+        new LogCursor(this, new LogReader(Tree(TreeNames.DocumentsByEtag), null, afterEtag), backwards: false);
 
     /// <summary>All documents, the last changed first.</summary>
-    public DocumentCursor NewestFirst() => throw new NotImplementedException();
+    public DocumentCursor NewestFirst() => new LogCursor(this, new LogReader(Tree(TreeNames.DocumentsByEtag), null, 0), backwards: true);
 
     /// <summary>
     /// The change feed: every document and tombstone of a collection (null: of all) whose etag is greater than
     /// <paramref name="afterEtag"/>, in order of etag.
     /// </summary>
-    public ChangeFeed Changes(string? collection, long afterEtag) => throw new NotImplementedException();
+    public ChangeFeed Changes(string? collection, long afterEtag)
+    {
+        if (collection is null)
+        {
+            return new ChangeFeed(
+                this,
+                new LogReader(Tree(TreeNames.DocumentsByEtag), null, afterEtag),
+                new LogReader(Tree(TreeNames.TombstonesByEtag), null, afterEtag),
+                ofOneCollection: false);
+        }
+
+        int? collectionId = FindCollection(collection);
+        return new ChangeFeed(
+            this,
+            CollectionLog(TreeNames.DocumentsByCollection, collectionId, afterEtag),
+            CollectionLog(TreeNames.TombstonesByCollection, collectionId, afterEtag),
+            ofOneCollection: true);
+    }
 
     /// <summary>Collections with their counts, sorted by name. A collection that became empty is left out.</summary>
-    public IReadOnlyList<CollectionStatistics> Collections() => throw new NotImplementedException();
+    public IReadOnlyList<CollectionStatistics> Collections()
+    {
+        var collections = new List<CollectionStatistics>();
+        using Cursor cursor = CollectionsTree.OpenCursor();
+        for (bool found = cursor.MoveFirst(); found; found = cursor.MoveNext())
+            if (Statistics(cursor.Value) is { DocumentCount: > 0 } statistics)
+                collections.Add(statistics);
+        collections.Sort(static (left, right) => string.CompareOrdinal(left.Name, right.Name));
+        return collections;
+    }
+
+    /// <summary>One collection by name (case-insensitive), also one that became empty; null if there never was one.</summary>
+    public CollectionStatistics? Collection(string name)
+    {
+        if (FindCollection(name) is not { } id)
+            return null;
+
+        Span<byte> key = stackalloc byte[4];
+        BinaryPrimitives.WriteInt32BigEndian(key, id);
+        return CollectionsTree.TryGet(key, out ReadOnlySpan<byte> value) ? Statistics(value) : null;
+    }
+
+    /// <summary>The last number given for each identity, by its name with the <c>|</c>, as first written, sorted.</summary>
+    public IReadOnlyDictionary<string, long> Identities()
+    {
+        var identities = new SortedDictionary<string, long>(StringComparer.Ordinal);
+        using Cursor cursor = Tree(TreeNames.Identities).OpenCursor();
+        for (bool found = cursor.MoveFirst(); found; found = cursor.MoveNext())
+        {
+            var identity = new IdentityRecord(cursor.Value);
+            identities[Encoding.UTF8.GetString(identity.Name)] = identity.Value;
+        }
+
+        return identities;
+    }
 
     /// <inheritdoc/>
-    public void Dispose() => throw new NotImplementedException();
+    public void Dispose() => _transaction.Dispose();
+
+    internal CollectionName NameOf(int collectionId) => _collectionNames.Get(collectionId, CollectionsTree);
+
+    /// <summary>The document a log entry points to.</summary>
+    internal Document GetByFoldedId(scoped ReadOnlySpan<byte> foldedId) => _documents.Find(foldedId, out ReadOnlySpan<byte> record)
+        ? new Document(this, record)
+        : throw new CorruptionException(
+            $"The log names the document '{Encoding.UTF8.GetString(foldedId)}', which does not exist. Run a check of the database and restore a backup.");
+
+    /// <summary>The tombstone of an etag.</summary>
+    internal ReadOnlySpan<byte> GetTombstone(long etag)
+    {
+        Span<byte> key = stackalloc byte[TreeNames.EtagKeyBytes];
+        TreeNames.WriteEtagKey(key, etag);
+        return Tree(TreeNames.TombstonesByEtag).Find(key, out ReadOnlySpan<byte> record)
+            ? record
+            : throw new CorruptionException($"The log of a collection names the tombstone {etag}, which does not exist. Run a check of the database and restore a backup.");
+    }
+
+    private Tree CollectionsTree => _collections ??= Tree(TreeNames.Collections);
+
+    private static byte[] Fold(string text) => CollectionName.Fold(Encoding.UTF8.GetBytes(text));
+
+    private static CollectionStatistics Statistics(ReadOnlySpan<byte> value)
+    {
+        var record = new CollectionRecord(value);
+        return new CollectionStatistics(Encoding.UTF8.GetString(record.Name), record.DocumentCount, record.SizeBytes, record.LastEtag);
+    }
+
+    private bool TryGetByFoldedId(scoped ReadOnlySpan<byte> foldedId, out Document document)
+    {
+        if (!foldedId.IsEmpty && _documents.Find(foldedId, out ReadOnlySpan<byte> record))
+        {
+            document = new Document(this, record);
+            return true;
+        }
+
+        document = default;
+        return false;
+    }
+
+    private LogReader CollectionLog(string tree, int? collectionId, long afterEtag) =>
+        collectionId is { } id ? new LogReader(Tree(tree), id, afterEtag) : LogReader.Empty;
+
+    private int? FindCollection(string name)
+    {
+        byte[] folded = Fold(name);
+        return folded.Length is > 0 and <= CollectionName.MaxBytes * 2 && Tree(TreeNames.CollectionsByName).TryGet(folded, out ReadOnlySpan<byte> value)
+            ? BinaryPrimitives.ReadInt32LittleEndian(value)
+            : null;
+    }
+
+    private long ReadLastEtag() =>
+        Tree(TreeNames.Meta).TryGet(TreeNames.MetaEtag, out ReadOnlySpan<byte> value) ? BinaryPrimitives.ReadInt64LittleEndian(value) : 0;
+
+    private Tree Tree(string name) => _transaction.FindTree(name)
+        ?? throw new CorruptionException($"The database has lost its tree '{name}'. Run a check of the database and restore a backup.");
 }
 
 /// <summary>One collection.</summary>

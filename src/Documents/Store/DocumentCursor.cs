@@ -1,18 +1,24 @@
 namespace Treepie.Store;
 
 /// <summary>Documents one after the other. Ends with its snapshot.</summary>
-public sealed class DocumentCursor : IDisposable
+public abstract class DocumentCursor : IDisposable
 {
-    internal DocumentCursor()
+    private protected DocumentCursor()
     {
     }
 
-    /// <summary>The document it stands on.</summary>
-    public Document Current => throw new NotImplementedException();
+    /// <summary>The document it stands on; not to be read before the first <see cref="MoveNext"/> or after the last.</summary>
+    public abstract Document Current { get; }
 
     /// <summary>Goes to the next; false after the last.</summary>
-    public bool MoveNext() => throw new NotImplementedException();
+    public abstract bool MoveNext();
 
     /// <inheritdoc/>
-    public void Dispose() => throw new NotImplementedException();
+    public void Dispose()
+    {
+        Dispose(true);
+        GC.SuppressFinalize(this);
+    }
+
+    private protected abstract void Dispose(bool disposing);
 }

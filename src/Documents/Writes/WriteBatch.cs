@@ -1,21 +1,151 @@
+using Treepie.Json;
+using Treepie.Store;
+
 namespace Treepie.Writes;
 
-/// <summary>Commands that take effect together or not at all. Not thread-safe; used once.</summary>
-public sealed class WriteBatch
+/// <summary>
+/// Commands that take effect together or not at all. Not thread-safe; used once. Every document is checked and copied when it is added,
+/// so what is not valid fails there and then, alone, and the batch stays as it was.
+/// </summary>
+public sealed class WriteBatch : IDisposable
 {
+    private readonly List<WriteCommand> _commands = [];
+    private readonly BatchBuffer _buffer = new();
+    private readonly DocumentParser _parser;
+    private CollectionName _lastCollection = EmptyCollection;
+    private bool _used;
+
+    /// <summary>A batch with the limits of <paramref name="options"/>; pass those of the database if they differ from the defaults.</summary>
+    public WriteBatch(DatabaseOptions? options = null)
+    {
+        Options = options ?? DefaultOptions;
+        _parser = new DocumentParser(Options.MaxDocumentBytes, Options.MaxDocumentDepth);
+    }
+
     /// <summary>Commands in it.</summary>
-    public int Count => throw new NotImplementedException();
+    public int Count => _commands.Count;
+
+    /// <summary>Bytes of its documents, minified.</summary>
+    public long SizeBytes => _buffer.LengthBytes;
 
     /// <summary>
-    /// Puts a document. <paramref name="json"/> is one UTF-8 JSON object, which may hold <c>@metadata</c>; it must not change until the
-    /// write is done. An id that ends in <c>/</c> gets a number from the server, one that ends in <c>|</c> the next identity.
+    /// Leaves a document as it is, with its change vector, if it is put again with the same content. For bulk imports that run again.
+    /// </summary>
+    public bool SkipUnchanged { get; init; }
+
+    internal DatabaseOptions Options { get; }
+
+    internal IReadOnlyList<WriteCommand> Commands => _commands;
+
+    /// <summary>What the largest, the deepest and the longest-named of its documents need of the limits.</summary>
+    internal (int DocumentBytes, int Depth, int IdBytes) Needs { get; private set; }
+
+    private static DatabaseOptions DefaultOptions { get; } = new();
+
+    private static CollectionName EmptyCollection { get; } = new(CollectionNames.Empty);
+
+    /// <summary>
+    /// Puts a document. <paramref name="json"/> is one UTF-8 JSON object, which may hold <c>@metadata</c>; it is copied.
+    /// An id that ends in <c>/</c> gets a number from the server, one that ends in <c>|</c> the next identity, an empty or null one becomes
+    /// a GUID.
     /// <paramref name="expectedChangeVector"/>: null: no check; empty: the document must not exist; else it must have this change vector.
     /// </summary>
-    public WriteBatch Put(string id, ReadOnlyMemory<byte> json, string? expectedChangeVector = null) => throw new NotImplementedException();
+    /// <exception cref="InvalidDocumentException">The id or the document is not valid, or over a limit; the batch is as it was.</exception>
+    public WriteBatch Put(string? id, ReadOnlyMemory<byte> json, string? expectedChangeVector = null) => Put(id, json.Span, expectedChangeVector);
+
+    /// <summary>As <see cref="Put(string?, ReadOnlyMemory{byte}, string?)"/>.</summary>
+    public WriteBatch Put(string? id, ReadOnlySpan<byte> json, string? expectedChangeVector = null, ReadOnlySpan<byte> dropRootMember = default)
+    {
+        ObjectDisposedException.ThrowIf(_used, this);
+        if (string.IsNullOrEmpty(id))
+            id = Guid.NewGuid().ToString();
+
+        IdKind idKind = id[^1] switch
+        {
+            '/' => IdKind.ServerSide,
+            '|' => IdKind.Identity,
+            _ => IdKind.Given,
+        };
+        byte[] idUtf8 = DocumentId.Encode(id, Options.MaxIdBytes);
+        if (idKind != IdKind.Given && idUtf8.Length + IdMaker.MaxAddedBytes > Options.MaxIdBytes)
+        {
+            throw new InvalidDocumentException(
+                $"The document id '{id.AsSpan(0, Math.Min(id.Length, 40))}…' is to be completed with up to {IdMaker.MaxAddedBytes} bytes and would be longer than {Options.MaxIdBytes} (MaxIdBytes). Shorten it.");
+        }
+
+        Span<byte> room = _buffer.Room(Math.Min(json.Length, Options.MaxDocumentBytes));
+        ParsedDocument parsed = _parser.Parse(id, json, room, dropRootMember);
+        CollectionName collection = CollectionOf(id);
+        ReadOnlyMemory<byte> body = _buffer.Take(parsed.BodyLength);
+        ReadOnlyMemory<byte> metadata = _buffer.Take(parsed.MetadataLength);
+        (int documentBytes, int depth, int idBytes) = Needs;
+        Needs = (Math.Max(documentBytes, json.Length), Math.Max(depth, parsed.Depth), Math.Max(idBytes, idUtf8.Length));
+        _commands.Add(new WriteCommand(
+            WriteKind.Put, id, idKind, idUtf8, CollectionName.Fold(idUtf8), metadata, body, collection, expectedChangeVector));
+        return this;
+    }
 
     /// <summary>Deletes a document; deleting what is not there is no error unless a change vector is expected.</summary>
-    public WriteBatch Delete(string id, string? expectedChangeVector = null) => throw new NotImplementedException();
+    /// <exception cref="InvalidDocumentException">The id cannot be one.</exception>
+    public WriteBatch Delete(string id, string? expectedChangeVector = null)
+    {
+        ArgumentNullException.ThrowIfNull(id);
+        ObjectDisposedException.ThrowIf(_used, this);
+        byte[] idUtf8 = DocumentId.Encode(id, Options.MaxIdBytes);
+        _commands.Add(new WriteCommand(
+            WriteKind.Delete, id, IdKind.Given, idUtf8, CollectionName.Fold(idUtf8), default, default, null, expectedChangeVector));
+        return this;
+    }
 
-    /// <summary>Deletes every document whose id starts with <paramref name="prefix"/>.</summary>
-    public WriteBatch DeleteByPrefix(string prefix) => throw new NotImplementedException();
+    /// <summary>Deletes every document whose id starts with <paramref name="prefix"/>, which is not empty.</summary>
+    /// <exception cref="InvalidDocumentException">The prefix cannot be the beginning of an id.</exception>
+    public WriteBatch DeleteByPrefix(string prefix)
+    {
+        ArgumentNullException.ThrowIfNull(prefix);
+        ObjectDisposedException.ThrowIf(_used, this);
+        byte[] prefixUtf8 = DocumentId.Encode(prefix, Options.MaxIdBytes);
+        _commands.Add(new WriteCommand(
+            WriteKind.DeleteByPrefix, prefix, IdKind.Given, prefixUtf8, CollectionName.Fold(prefixUtf8), default, default, null, null));
+        return this;
+    }
+
+    /// <summary>Gives back its buffers. A batch that was written has done so already.</summary>
+    public void Dispose()
+    {
+        _used = true;
+        _commands.Clear();
+        _buffer.Dispose();
+    }
+
+    /// <summary>Marks the batch as written, once, and checks it against the limits of the database it goes to.</summary>
+    internal void BeginWrite(DatabaseOptions database)
+    {
+        ObjectDisposedException.ThrowIf(_used, this);
+        if (!ReferenceEquals(database, Options))
+            CheckLimits(database);
+        _used = true;
+    }
+
+    private static InvalidDocumentException OverLimit(string what, long found, long limit, string option) => new(
+        $"The batch holds {what} {found:N0}, the limit of this database is {limit:N0} ({option}). Make the batch with the database's options to be told which, and shorten it.");
+
+    private void CheckLimits(DatabaseOptions database)
+    {
+        if (Needs.DocumentBytes > database.MaxDocumentBytes)
+            throw OverLimit("a document with bytes", Needs.DocumentBytes, database.MaxDocumentBytes, nameof(database.MaxDocumentBytes));
+        if (Needs.Depth > database.MaxDocumentDepth)
+            throw OverLimit("a document with nesting", Needs.Depth, database.MaxDocumentDepth, nameof(database.MaxDocumentDepth));
+        if (Needs.IdBytes > database.MaxIdBytes)
+            throw OverLimit("an id with bytes", Needs.IdBytes, database.MaxIdBytes, nameof(database.MaxIdBytes));
+    }
+
+    private CollectionName CollectionOf(string id)
+    {
+        ReadOnlySpan<byte> name = _parser.Collection;
+        if (name.IsEmpty)
+            return EmptyCollection;
+        if (!name.SequenceEqual(_lastCollection.Utf8)) // most documents of a batch are of one collection
+            _lastCollection = CollectionName.From(name, id);
+        return _lastCollection;
+    }
 }

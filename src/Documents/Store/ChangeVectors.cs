@@ -1,0 +1,53 @@
+using System.Buffers.Text;
+using System.Diagnostics;
+using System.Globalization;
+using System.Text;
+
+namespace Treepie.Store;
+
+/// <summary>
+/// Change vectors of one database as clients see them: <c>A:{etag}-{database id}</c>, the id as 22 characters of base64.
+/// A single node has one entry; <c>A</c> is its tag.
+/// </summary>
+internal sealed class ChangeVectors
+{
+    /// <summary>Longest change vector: tag and colon, 19 digits, dash, id.</summary>
+    public const int MaxLength = 2 + 19 + 1 + IdLength;
+
+    /// <summary>Tag of this node, in change vectors and in ids the server makes.</summary>
+    public const string NodeTag = "A";
+
+    private const int IdLength = 22;
+
+    private readonly byte[] _suffix;
+    private readonly string _suffixText;
+
+    public ChangeVectors(Guid databaseId)
+    {
+        string base64 = Convert.ToBase64String(databaseId.ToByteArray()).TrimEnd('=');
+        Debug.Assert(base64.Length == IdLength, "16 bytes are 22 characters");
+        _suffixText = "-" + base64;
+        _suffix = Encoding.ASCII.GetBytes(_suffixText);
+    }
+
+    /// <summary>The change vector of an etag; empty for etag 0.</summary>
+    public string Format(long etag) => etag == 0 ? "" : string.Create(CultureInfo.InvariantCulture, $"{NodeTag}:{etag}{_suffixText}");
+
+    /// <summary>Writes the change vector of an etag; <paramref name="destination"/> has <see cref="MaxLength"/> bytes.</summary>
+    public int Format(long etag, Span<byte> destination)
+    {
+        destination[0] = (byte)NodeTag[0];
+        destination[1] = (byte)':';
+        bool fits = Utf8Formatter.TryFormat(etag, destination[2..], out int digits);
+        Debug.Assert(fits, "the destination has MaxLength bytes");
+        _suffix.CopyTo(destination[(2 + digits)..]);
+        return 2 + digits + _suffix.Length;
+    }
+
+    /// <summary>Whether a text is the change vector of this etag in this database.</summary>
+    public bool Matches(ReadOnlySpan<char> changeVector, long etag)
+    {
+        Span<byte> actual = stackalloc byte[MaxLength];
+        return Ascii.Equals(actual[..Format(etag, actual)], changeVector);
+    }
+}

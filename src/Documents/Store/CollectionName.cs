@@ -1,0 +1,44 @@
+using System.Text;
+
+namespace Treepie.Store;
+
+/// <summary>Name of a collection in the forms it is needed in.</summary>
+internal sealed class CollectionName
+{
+    /// <summary>Longest name in UTF-8 bytes.</summary>
+    public const int MaxBytes = 256;
+
+    public CollectionName(string name)
+    {
+        Text = name;
+        Utf8 = Encoding.UTF8.GetBytes(name);
+        Folded = Fold(Utf8);
+    }
+
+    public string Text { get; }
+
+    public byte[] Utf8 { get; }
+
+    /// <summary>What makes two names the same collection.</summary>
+    public byte[] Folded { get; }
+
+    public static byte[] Fold(ReadOnlySpan<byte> utf8)
+    {
+        byte[] folded = new byte[utf8.Length + (utf8.Length / 2)];
+        return folded[..DocumentId.Fold(utf8, folded)];
+    }
+
+    /// <summary>Checks a name from outside.</summary>
+    /// <exception cref="InvalidDocumentException">It is too long or holds control characters.</exception>
+    public static CollectionName From(ReadOnlySpan<byte> utf8, string documentId)
+    {
+        if (utf8.Length > MaxBytes)
+            throw new InvalidDocumentException($"Document '{documentId}': @collection has {utf8.Length} bytes in UTF-8, the limit is {MaxBytes}. Shorten the name.");
+
+        string name = Encoding.UTF8.GetString(utf8);
+        foreach (char unit in name)
+            if (char.IsControl(unit))
+                throw new InvalidDocumentException($"Document '{documentId}': @collection holds the control character U+{(int)unit:X4}. Remove it.");
+        return new CollectionName(name);
+    }
+}

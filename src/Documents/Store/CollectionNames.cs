@@ -1,0 +1,44 @@
+using System.Buffers.Binary;
+using System.Text;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Store;
+
+/// <summary>
+/// Names of the collections by their number, shared by all readers of a database. Only what was read from a durable snapshot gets in:
+/// numbers and names never change from then on. Thread-safe; a copy is made only when a collection is seen first.
+/// </summary>
+internal sealed class CollectionNames
+{
+    /// <summary>The collection of documents that name none.</summary>
+    public const string Empty = "@empty";
+
+    private readonly Lock _lock = new();
+    private CollectionName?[] _names = [];
+
+    /// <summary>The name of a number that <paramref name="collections"/>, of a snapshot, holds.</summary>
+    public CollectionName Get(int collectionId, Tree collections)
+    {
+        CollectionName?[] names = Volatile.Read(ref _names);
+        return collectionId < names.Length && names[collectionId] is { } name ? name : Load(collectionId, collections);
+    }
+
+    private CollectionName Load(int collectionId, Tree collections)
+    {
+        Span<byte> key = stackalloc byte[4];
+        BinaryPrimitives.WriteInt32BigEndian(key, collectionId);
+        if (!collections.TryGet(key, out ReadOnlySpan<byte> value))
+            throw new Storage.CorruptionException($"A document is in collection number {collectionId}, which does not exist. Run a check of the database and restore a backup.");
+
+        var name = new CollectionName(Encoding.UTF8.GetString(new CollectionRecord(value).Name));
+        lock (_lock)
+        {
+            CollectionName?[] copy = _names;
+            Array.Resize(ref copy, Math.Max(copy.Length, collectionId + 1));
+            copy[collectionId] = name;
+            Volatile.Write(ref _names, copy);
+        }
+
+        return name;
+    }
+}

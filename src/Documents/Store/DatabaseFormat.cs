@@ -1,0 +1,80 @@
+using System.Buffers.Binary;
+using Treepie.Storage;
+using Treepie.Storage.Transactions;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Store;
+
+/// <summary>What makes a directory a database: its folders, its trees, its version and its id.</summary>
+internal static class DatabaseFormat
+{
+    /// <summary>Refuses a directory that holds other things and no database, before anything is written there.</summary>
+    /// <exception cref="ForeignDataException">Names what was found.</exception>
+    public static void RefuseForeignDirectory(string directory, params ReadOnlySpan<string> folders)
+    {
+        if (File.Exists(directory))
+            throw new ForeignDataException($"'{directory}' is a file. Give the directory of a database, or one that does not exist yet.");
+        if (!Directory.Exists(directory))
+            return;
+
+        foreach (string entry in Directory.EnumerateFileSystemEntries(directory))
+        {
+            if (!folders.Contains(Path.GetFileName(entry)) && !Directory.Exists(Path.Combine(directory, folders[0])))
+            {
+                throw new ForeignDataException(
+                    $"The directory '{directory}' holds no database but other things, for instance '{Path.GetFileName(entry)}'. Nothing was changed. Give a directory of its own to the database.");
+            }
+        }
+    }
+
+    /// <summary>Makes the trees of a new database, checks the version of an old one; gives its id.</summary>
+    /// <exception cref="ForeignDataException">The environment is not that of a database, or of a newer version.</exception>
+    public static Guid EnsureCreated(StorageEnvironment environment, string directory)
+    {
+        using (ReadTransaction read = environment.BeginRead())
+            if (read.FindTree(TreeNames.Meta) is { } meta)
+                return ReadId(meta, directory);
+
+        return environment.Write(transaction =>
+        {
+            foreach (string name in TreeNames.All)
+                transaction.GetOrCreateTree(name);
+            byte[] value = new byte[20];
+            BinaryPrimitives.WriteInt32LittleEndian(value, TreeNames.FormatVersion);
+            environment.StoreId.TryWriteBytes(value.AsSpan(4));
+            transaction.GetOrCreateTree(TreeNames.Meta).Put(TreeNames.MetaDatabase, value);
+            return environment.StoreId;
+        });
+    }
+
+    /// <summary>Bytes of all files below a directory.</summary>
+    public static long SizeOnDiskBytes(string directory)
+    {
+        long bytes = 0;
+        foreach (FileInfo file in new DirectoryInfo(directory).EnumerateFiles("*", SearchOption.AllDirectories))
+        {
+            try
+            {
+                bytes += file.Length;
+            }
+            catch (FileNotFoundException)
+            {
+                // deleted in the meantime, as journals are
+            }
+        }
+
+        return bytes;
+    }
+
+    private static Guid ReadId(Tree meta, string directory)
+    {
+        if (!meta.TryGet(TreeNames.MetaDatabase, out ReadOnlySpan<byte> value) || value.Length < 20)
+            throw new ForeignDataException($"The directory '{directory}' holds a store, but not a database. Nothing was changed. Give the directory of a database.");
+
+        int version = BinaryPrimitives.ReadInt32LittleEndian(value);
+        return version == TreeNames.FormatVersion
+            ? new Guid(value.Slice(4, 16))
+            : throw new ForeignDataException(
+                $"The database in '{directory}' has format {version}, this program knows format {TreeNames.FormatVersion}. Nothing was changed. Open it with the version that wrote it.");
+    }
+}

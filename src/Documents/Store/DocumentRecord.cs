@@ -1,0 +1,79 @@
+using System.Buffers.Binary;
+using System.Diagnostics;
+
+namespace Treepie.Store;
+
+/// <summary>
+/// A document as the value of its folded id in the tree <see cref="TreeNames.Documents"/>. Little-endian.
+/// <code>
+/// OFFSET SIZE MEANING
+///      0    8 etag of the last change
+///      8    8 time of the last change, UTC ticks
+///     16    4 collection
+///     20    2 length of the id in bytes (I), 1 to 512
+///     22    2 flags, 0
+///     24    4 length of the metadata in bytes (M), 0 for {}
+///     28    4 length of the body in bytes (B)
+///     32    I id as first written, UTF-8
+///   32+I    M metadata, minified JSON object
+/// 32+I+M    B body, minified JSON object without @metadata
+/// </code>
+/// </summary>
+internal readonly ref struct DocumentRecord
+{
+    /// <summary>Bytes before the id.</summary>
+    public const int HeaderBytes = 32;
+
+    private readonly ReadOnlySpan<byte> _bytes;
+
+    /// <summary>A view over a value found in the tree.</summary>
+    public DocumentRecord(ReadOnlySpan<byte> bytes)
+    {
+        Debug.Assert(bytes.Length >= HeaderBytes, "every record has a header");
+        _bytes = bytes;
+        Debug.Assert(bytes.Length == HeaderBytes + IdLength + MetadataLength + BodyLength, "lengths add up");
+    }
+
+    public bool IsEmpty => _bytes.IsEmpty;
+
+    public long Etag => BinaryPrimitives.ReadInt64LittleEndian(_bytes);
+
+    public long LastModifiedTicks => BinaryPrimitives.ReadInt64LittleEndian(_bytes[8..]);
+
+    public int CollectionId => BinaryPrimitives.ReadInt32LittleEndian(_bytes[16..]);
+
+    public ReadOnlySpan<byte> Id => _bytes.Slice(HeaderBytes, IdLength);
+
+    public ReadOnlySpan<byte> Metadata => _bytes.Slice(HeaderBytes + IdLength, MetadataLength);
+
+    public ReadOnlySpan<byte> Body => _bytes[(HeaderBytes + IdLength + MetadataLength)..];
+
+    /// <summary>Bytes of its JSON, what a collection's size counts.</summary>
+    public int ContentBytes => MetadataLength + BodyLength;
+
+    private int IdLength => BinaryPrimitives.ReadUInt16LittleEndian(_bytes[20..]);
+
+    private int MetadataLength => BinaryPrimitives.ReadInt32LittleEndian(_bytes[24..]);
+
+    private int BodyLength => BinaryPrimitives.ReadInt32LittleEndian(_bytes[28..]);
+
+    /// <summary>Bytes a record takes.</summary>
+    public static int SizeOf(int idLength, int metadataLength, int bodyLength) => checked(HeaderBytes + idLength + metadataLength + bodyLength);
+
+    /// <summary>Writes a record into room of exactly its size.</summary>
+    public static void Write(
+        Span<byte> destination, long etag, long ticks, int collectionId, ReadOnlySpan<byte> id, ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body)
+    {
+        Debug.Assert(destination.Length == SizeOf(id.Length, metadata.Length, body.Length), "room is exact");
+        BinaryPrimitives.WriteInt64LittleEndian(destination, etag);
+        BinaryPrimitives.WriteInt64LittleEndian(destination[8..], ticks);
+        BinaryPrimitives.WriteInt32LittleEndian(destination[16..], collectionId);
+        BinaryPrimitives.WriteUInt16LittleEndian(destination[20..], checked((ushort)id.Length));
+        BinaryPrimitives.WriteUInt16LittleEndian(destination[22..], 0);
+        BinaryPrimitives.WriteInt32LittleEndian(destination[24..], metadata.Length);
+        BinaryPrimitives.WriteInt32LittleEndian(destination[28..], body.Length);
+        id.CopyTo(destination[HeaderBytes..]);
+        metadata.CopyTo(destination[(HeaderBytes + id.Length)..]);
+        body.CopyTo(destination[(HeaderBytes + id.Length + metadata.Length)..]);
+    }
+}

@@ -1,0 +1,80 @@
+using System.Buffers.Binary;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Store;
+
+/// <summary>A log of etags: the whole tree, or the part of it that belongs to one collection.</summary>
+internal sealed class LogReader : IDisposable
+{
+    private readonly Cursor? _cursor;
+    private readonly int? _collectionId;
+    private readonly long _afterEtag;
+    private bool _started;
+
+    /// <summary>A reader of all etags after one; of one collection if it is given.</summary>
+    public LogReader(Tree log, int? collectionId, long afterEtag)
+    {
+        _cursor = log.OpenCursor();
+        _collectionId = collectionId;
+        _afterEtag = Math.Max(0, afterEtag);
+    }
+
+    private LogReader()
+    {
+    }
+
+    /// <summary>A log without entries.</summary>
+    public static LogReader Empty => new();
+
+    /// <summary>Whether it stands on an entry.</summary>
+    public bool IsValid { get; private set; }
+
+    public long Etag { get; private set; }
+
+    public ReadOnlySpan<byte> Value => _cursor is null ? default : _cursor.Value;
+
+    public bool MoveNext()
+    {
+        if (_cursor is null || _afterEtag == long.MaxValue)
+            return false;
+        if (_started)
+            return IsValid && Accept(_cursor.MoveNext());
+
+        _started = true;
+        Span<byte> key = stackalloc byte[TreeNames.CollectionKeyBytes];
+        return Accept(_cursor.Seek(WriteKey(key, _afterEtag + 1)));
+    }
+
+    public bool MovePrevious()
+    {
+        if (_cursor is null)
+            return false;
+        if (_started)
+            return IsValid && Accept(_cursor.MovePrevious());
+
+        _started = true;
+        return Accept(_cursor.MoveLast()); // only of the log of all documents
+    }
+
+    public void Dispose() => _cursor?.Dispose();
+
+    private ReadOnlySpan<byte> WriteKey(Span<byte> key, long etag)
+    {
+        if (_collectionId is not { } collectionId)
+        {
+            TreeNames.WriteEtagKey(key, etag);
+            return key[..TreeNames.EtagKeyBytes];
+        }
+
+        TreeNames.WriteCollectionKey(key, collectionId, etag);
+        return key;
+    }
+
+    private bool Accept(bool found)
+    {
+        IsValid = found && (_collectionId is null || BinaryPrimitives.ReadInt32BigEndian(_cursor!.Key) == _collectionId); // found: there is a cursor
+        if (IsValid)
+            Etag = TreeNames.EtagOfKey(_cursor!.Key);
+        return IsValid;
+    }
+}

@@ -1,0 +1,56 @@
+using Treepie.Storage.Trees;
+
+namespace Treepie.Store;
+
+/// <summary>Documents in order of their folded id, as far as they begin with a prefix and fit two patterns.</summary>
+internal sealed class PrefixCursor : DocumentCursor
+{
+    private readonly DatabaseSnapshot _snapshot;
+    private readonly Cursor _cursor;
+    private readonly byte[] _prefix;
+    private readonly byte[]? _startAfter;
+    private readonly IdPattern? _matches;
+    private readonly IdPattern? _exclude;
+    private bool _started;
+
+    public PrefixCursor(DatabaseSnapshot snapshot, Tree documents, byte[] foldedPrefix, byte[]? foldedStartAfter, IdPattern? matches, IdPattern? exclude)
+    {
+        _snapshot = snapshot;
+        _cursor = documents.OpenCursor();
+        _prefix = foldedPrefix;
+        // No id is longer, so an id that comes after the start of a text comes after all of it, unless it is equal to the start.
+        _startAfter = foldedStartAfter?.Length > DocumentId.MaxFoldedBytes ? foldedStartAfter[..DocumentId.MaxFoldedBytes] : foldedStartAfter;
+        _matches = matches;
+        _exclude = exclude;
+    }
+
+    public override Document Current => new(_snapshot, _cursor.Value);
+
+    public override bool MoveNext()
+    {
+        bool found = _started ? _cursor.IsValid && _cursor.MoveNext() : Start();
+        _started = true;
+        for (; found; found = _cursor.MoveNext())
+        {
+            ReadOnlySpan<byte> key = _cursor.Key;
+            if (!key.StartsWith(_prefix))
+                return false;
+            ReadOnlySpan<byte> rest = key[_prefix.Length..];
+            if ((_matches is null || _matches.IsMatch(rest)) && (_exclude is null || !_exclude.IsMatch(rest)))
+                return true;
+        }
+
+        return false;
+    }
+
+    private protected override void Dispose(bool disposing) => _cursor.Dispose();
+
+    private bool Start()
+    {
+        if (_prefix.Length > DocumentId.MaxFoldedBytes)
+            return false; // longer than any id
+        if (_startAfter is null || _startAfter.AsSpan().SequenceCompareTo(_prefix) < 0)
+            return _prefix.Length == 0 ? _cursor.MoveFirst() : _cursor.Seek(_prefix);
+        return _cursor.Seek(_startAfter) && (!_cursor.Key.SequenceEqual(_startAfter) || _cursor.MoveNext());
+    }
+}

@@ -1,0 +1,65 @@
+using System.Buffers.Binary;
+
+namespace Treepie.Store;
+
+/// <summary>
+/// Layout of a database in the trees of its environment. Numbers in keys are big-endian, so that keys stand in their order.
+/// <code>
+/// TREE                      KEY                              VALUE
+/// documents                 folded id                        DocumentRecord
+/// documents/by-etag         etag 8                           folded id
+/// documents/by-collection   collection 4, etag 8             folded id
+/// tombstones/by-etag        etag 8                           TombstoneRecord
+/// tombstones/by-collection  collection 4, etag 8             nothing
+/// tombstones/by-id          folded id, 00, collection 4      etag 8 (little-endian)
+/// collections               collection 4                     CollectionRecord
+/// collections/by-name       folded name                      collection 4 (little-endian)
+/// identities                folded name with its |           IdentityRecord
+/// meta                      "database"                       format 4, id of the database 16
+/// meta                      "etag"                           last etag 8 (little-endian)
+/// </code>
+/// Invariants: (1) a document stands in both logs under its etag and nowhere else there; (2) an id has at most one tombstone for each
+/// collection, and none for the collection it is in now; (3) of an id's document and tombstones all but the last are superseded or gone.
+/// </summary>
+internal static class TreeNames
+{
+    public const string Documents = "documents";
+    public const string DocumentsByEtag = "documents/by-etag";
+    public const string DocumentsByCollection = "documents/by-collection";
+    public const string TombstonesByEtag = "tombstones/by-etag";
+    public const string TombstonesByCollection = "tombstones/by-collection";
+    public const string TombstonesById = "tombstones/by-id";
+    public const string Collections = "collections";
+    public const string CollectionsByName = "collections/by-name";
+    public const string Identities = "identities";
+    public const string Meta = "meta";
+
+    /// <summary>Version of this layout.</summary>
+    public const int FormatVersion = 1;
+
+    /// <summary>Bytes of a key in a log of a collection.</summary>
+    public const int CollectionKeyBytes = 12;
+
+    /// <summary>Bytes of a key in a log.</summary>
+    public const int EtagKeyBytes = 8;
+
+    public static readonly IReadOnlyList<string> All =
+    [
+        Documents, DocumentsByEtag, DocumentsByCollection, TombstonesByEtag, TombstonesByCollection, TombstonesById, Collections, CollectionsByName,
+        Identities, Meta,
+    ];
+
+    public static ReadOnlySpan<byte> MetaDatabase => "database"u8;
+
+    public static ReadOnlySpan<byte> MetaEtag => "etag"u8;
+
+    public static void WriteEtagKey(Span<byte> key, long etag) => BinaryPrimitives.WriteInt64BigEndian(key, etag);
+
+    public static void WriteCollectionKey(Span<byte> key, int collectionId, long etag)
+    {
+        BinaryPrimitives.WriteInt32BigEndian(key, collectionId);
+        BinaryPrimitives.WriteInt64BigEndian(key[4..], etag);
+    }
+
+    public static long EtagOfKey(ReadOnlySpan<byte> key) => BinaryPrimitives.ReadInt64BigEndian(key[^EtagKeyBytes..]);
+}

@@ -1,0 +1,231 @@
+using System.Buffers.Binary;
+using System.Diagnostics;
+using System.Text;
+using Treepie.Storage.Transactions;
+using Treepie.Storage.Trees;
+using Treepie.Store;
+
+namespace Treepie.Writes;
+
+/// <summary>
+/// Applies the commands of one batch inside one storage command and keeps the invariants of <see cref="TreeNames"/>. Made anew for every
+/// run, because a storage command may be run again from its start.
+/// </summary>
+internal sealed class DocumentWriter
+{
+    private readonly ChangeVectors _changeVectors;
+    private readonly DateTime _now;
+    private readonly bool _wantsResults;
+    private readonly Tree _documents;
+    private readonly Tree _byEtag;
+    private readonly Tree _byCollection;
+    private readonly Tree _meta;
+    private readonly TombstoneWriter _tombstones;
+    private readonly CollectionWriter _collections;
+    private long _lastEtag;
+
+    /// <summary>A writer for one command at one time; without results it allocates nothing for a document.</summary>
+    public DocumentWriter(WriteTransaction transaction, ChangeVectors changeVectors, DateTime now, bool wantsResults = true)
+    {
+        _wantsResults = wantsResults;
+        _changeVectors = changeVectors;
+        _now = now;
+        _documents = transaction.GetOrCreateTree(TreeNames.Documents);
+        _byEtag = transaction.GetOrCreateTree(TreeNames.DocumentsByEtag);
+        _byCollection = transaction.GetOrCreateTree(TreeNames.DocumentsByCollection);
+        _meta = transaction.GetOrCreateTree(TreeNames.Meta);
+        _tombstones = new TombstoneWriter(transaction);
+        _collections = new CollectionWriter(transaction);
+        Ids = new IdMaker(transaction, _documents);
+        _lastEtag = _meta.TryGet(TreeNames.MetaEtag, out ReadOnlySpan<byte> value) ? BinaryPrimitives.ReadInt64LittleEndian(value) : 0;
+    }
+
+    /// <summary>Completes ids.</summary>
+    public IdMaker Ids { get; }
+
+    /// <summary>Etag of the last change so far.</summary>
+    public long LastEtag => _lastEtag;
+
+    /// <summary>Applies all commands; when one throws, the storage undoes the whole. Gives a result for each, if results are wanted.</summary>
+    public WriteResult[] Apply(WriteBatch batch)
+    {
+        IReadOnlyList<WriteCommand> commands = batch.Commands;
+        WriteResult[] results = _wantsResults ? new WriteResult[commands.Count] : [];
+        for (int index = 0; index < commands.Count; index++)
+        {
+            WriteCommand command = commands[index];
+            WriteResult? result = command.Kind switch
+            {
+                WriteKind.Put => Put(in command, batch.SkipUnchanged),
+                WriteKind.Delete => Delete(in command),
+                _ => DeleteByPrefix(in command),
+            };
+            if (result is not null)
+                results[index] = result;
+        }
+
+        Save();
+        return results;
+    }
+
+    /// <summary>The document of a folded id, until the next change.</summary>
+    public bool TryGet(scoped ReadOnlySpan<byte> foldedId, out DocumentRecord record)
+    {
+        bool found = _documents.Find(foldedId, out ReadOnlySpan<byte> value);
+        record = found ? new DocumentRecord(value) : default;
+        return found;
+    }
+
+    /// <summary>Name of the collection a document is in.</summary>
+    public string CollectionOf(DocumentRecord record) => _collections.Get(record.CollectionId).Name;
+
+    /// <summary>Puts one document; <see cref="Save"/> is still to be called.</summary>
+    public WriteResult? Put(in WriteCommand command, bool skipUnchanged = false)
+    {
+        Debug.Assert(command.Collection is not null, "a put names a collection, if only the empty one");
+        long etag = _lastEtag + 1;
+        string id = command.Id;
+        ReadOnlySpan<byte> idUtf8 = command.IdUtf8;
+        ReadOnlySpan<byte> folded = command.FoldedId;
+        if (command.IdKind != IdKind.Given)
+        {
+            id = command.IdKind == IdKind.ServerSide ? Ids.ServerSide(id, ref etag) : Ids.Identity(id);
+            idUtf8 = Encoding.UTF8.GetBytes(id);
+            folded = CollectionName.Fold(idUtf8);
+        }
+
+        CollectionChange collection = _collections.Get(command.Collection);
+        if (_documents.TryGet(folded, out ReadOnlySpan<byte> value))
+        {
+            var existing = new DocumentRecord(value);
+            Check(id, command.ExpectedChangeVector, existing.Etag);
+            CheckCollection(id, existing.CollectionId, collection);
+            if (skipUnchanged && existing.Body.SequenceEqual(command.Body.Span) && existing.Metadata.SequenceEqual(command.Metadata.Span))
+                return Result(id, collection.Name, existing.Etag, new DateTime(existing.LastModifiedTicks, DateTimeKind.Utc));
+            if (!existing.Id.SequenceEqual(idUtf8))
+                idUtf8 = existing.Id.ToArray(); // the spelling first used stays
+            collection.SizeBytes -= existing.ContentBytes;
+            RemoveFromLogs(existing.Etag, collection.Id);
+        }
+        else
+        {
+            Check(id, command.ExpectedChangeVector, actualEtag: 0);
+            collection.DocumentCount++;
+            _tombstones.IdIsBack(folded, collection.Id);
+        }
+
+        _lastEtag = etag;
+        int size = DocumentRecord.SizeOf(idUtf8.Length, command.Metadata.Length, command.Body.Length);
+        DocumentRecord.Write(_documents.Reserve(folded, size), etag, _now.Ticks, collection.Id, idUtf8, command.Metadata.Span, command.Body.Span);
+        AddToLogs(etag, collection.Id, folded);
+        collection.SizeBytes += command.Metadata.Length + command.Body.Length;
+        collection.LastEtag = etag;
+        return Result(id, collection.Name, etag, _now);
+    }
+
+    /// <summary>Writes the collections and the last etag.</summary>
+    public void Save()
+    {
+        _collections.Save();
+        Span<byte> value = stackalloc byte[8];
+        BinaryPrimitives.WriteInt64LittleEndian(value, _lastEtag);
+        _meta.Put(TreeNames.MetaEtag, value);
+    }
+
+    private WriteResult? Delete(in WriteCommand command)
+    {
+        long etag = _documents.TryGet(command.FoldedId, out ReadOnlySpan<byte> value) ? new DocumentRecord(value).Etag : 0;
+        Check(command.Id, command.ExpectedChangeVector, etag);
+        if (etag == 0)
+            return NoDeletion(command.Id);
+
+        Remove(command.FoldedId, new DocumentRecord(value));
+        return Deletion(command.Id);
+    }
+
+    private WriteResult? DeleteByPrefix(in WriteCommand command)
+    {
+        bool any = false;
+        while (NextWithPrefix(command.FoldedId) is { } folded)
+        {
+            any = true;
+            _documents.TryGet(folded, out ReadOnlySpan<byte> value);
+            Remove(folded, new DocumentRecord(value));
+        }
+
+        return any ? Deletion(command.Id) : NoDeletion(command.Id);
+    }
+
+    private byte[]? NextWithPrefix(byte[] foldedPrefix)
+    {
+        using Cursor cursor = _documents.OpenCursor();
+        return cursor.Seek(foldedPrefix) && cursor.Key.StartsWith(foldedPrefix) ? cursor.Key.ToArray() : null;
+    }
+
+    /// <summary>Turns a document into a tombstone. The record lives in a page that changes here: what is needed of it is read first.</summary>
+    private void Remove(ReadOnlySpan<byte> folded, DocumentRecord record)
+    {
+        long oldEtag = record.Etag;
+        byte[] id = record.Id.ToArray();
+        CollectionChange collection = _collections.Get(record.CollectionId);
+        collection.DocumentCount--;
+        collection.SizeBytes -= record.ContentBytes;
+        collection.LastEtag = ++_lastEtag;
+        Debug.Assert(collection.DocumentCount >= 0 && collection.SizeBytes >= 0, "a collection never holds less than nothing");
+
+        bool found = _documents.Delete(folded);
+        Debug.Assert(found, "what is removed was there");
+        RemoveFromLogs(oldEtag, collection.Id);
+        _tombstones.Add(_lastEtag, collection.Id, folded, id, _now.Ticks);
+    }
+
+    private void AddToLogs(long etag, int collectionId, ReadOnlySpan<byte> folded)
+    {
+        Span<byte> key = stackalloc byte[TreeNames.CollectionKeyBytes];
+        TreeNames.WriteCollectionKey(key, collectionId, etag);
+        bool isNew = _byCollection.Put(key, folded) & _byEtag.Put(key[^TreeNames.EtagKeyBytes..], folded);
+        Debug.Assert(isNew, "an etag is given once");
+    }
+
+    private void RemoveFromLogs(long etag, int collectionId)
+    {
+        Span<byte> key = stackalloc byte[TreeNames.CollectionKeyBytes];
+        TreeNames.WriteCollectionKey(key, collectionId, etag);
+        bool found = _byCollection.Delete(key) & _byEtag.Delete(key[^TreeNames.EtagKeyBytes..]);
+        Debug.Assert(found, "a document stands in both logs");
+    }
+
+    private void Check(string id, string? expected, long actualEtag)
+    {
+        if (expected is null || (expected.Length == 0 && actualEtag == 0))
+            return;
+        if (actualEtag != 0 && expected.Length > 0 && _changeVectors.Matches(expected, actualEtag))
+            return;
+
+        string? actual = actualEtag == 0 ? null : _changeVectors.Format(actualEtag);
+        string message = (expected.Length == 0, actual) switch
+        {
+            (true, _) => $"Document '{id}' was expected not to exist, but it does, with change vector '{actual}'.",
+            (false, null) => $"Document '{id}' was expected with change vector '{expected}', but it does not exist.",
+            _ => $"Document '{id}' was expected with change vector '{expected}', but has '{actual}'.",
+        };
+        throw new ConcurrencyException(message + " Nothing of the batch was written. Load it again, and apply the change to what is there now.", id, expected, actual);
+    }
+
+    private void CheckCollection(string id, int existingCollection, CollectionChange collection)
+    {
+        if (existingCollection == collection.Id)
+            return;
+        throw new InvalidDocumentException(
+            $"Document '{id}' is in collection '{_collections.Get(existingCollection).Name}' and cannot be put into '{collection.Name}'. Nothing of the batch was written. "
+            + "Delete it first, in the same batch if you like, or keep its @collection.");
+    }
+
+    private WriteResult? Result(string id, string collection, long etag, DateTime lastModified) =>
+        _wantsResults ? new WriteResult(id, collection, _changeVectors.Format(etag), lastModified, Deleted: false, etag) : null;
+
+    private WriteResult? Deletion(string id) =>
+        _wantsResults ? new WriteResult(id, null, _changeVectors.Format(_lastEtag), _now, Deleted: true, _lastEtag) : null;
+
+    private WriteResult? NoDeletion(string id) => _wantsResults ? new WriteResult(id, null, null, _now, Deleted: false, Etag: 0) : null;
+}

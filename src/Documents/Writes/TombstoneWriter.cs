@@ -1,0 +1,117 @@
+using System.Buffers.Binary;
+using System.Diagnostics;
+using Treepie.Storage.Transactions;
+using Treepie.Storage.Trees;
+using Treepie.Store;
+
+namespace Treepie.Writes;
+
+/// <summary>Keeps the three trees of tombstones in step.</summary>
+internal sealed class TombstoneWriter
+{
+    private readonly Tree _byEtag;
+    private readonly Tree _byCollection;
+    private readonly Tree _byId;
+
+    public TombstoneWriter(WriteTransaction transaction)
+    {
+        _byEtag = transaction.GetOrCreateTree(TreeNames.TombstonesByEtag);
+        _byCollection = transaction.GetOrCreateTree(TreeNames.TombstonesByCollection);
+        _byId = transaction.GetOrCreateTree(TreeNames.TombstonesById);
+    }
+
+    /// <summary>A document of a collection was deleted.</summary>
+    public void Add(long etag, int collectionId, ReadOnlySpan<byte> foldedId, ReadOnlySpan<byte> id, long ticks)
+    {
+        Span<byte> key = stackalloc byte[TreeNames.CollectionKeyBytes];
+        TreeNames.WriteCollectionKey(key, collectionId, etag);
+        _byCollection.Put(key, default);
+        TombstoneRecord.Write(
+            _byEtag.Reserve(key[^TreeNames.EtagKeyBytes..], TombstoneRecord.HeaderBytes + id.Length), ticks, collectionId, superseded: false, id);
+
+        Span<byte> idKey = stackalloc byte[DocumentId.MaxFoldedBytes + 5];
+        Span<byte> value = stackalloc byte[8];
+        BinaryPrimitives.WriteInt64LittleEndian(value, etag);
+        bool isNew = _byId.Put(WriteIdKey(idKey, foldedId, collectionId), value);
+        Debug.Assert(isNew, "the document was there, so this collection had no tombstone of it");
+    }
+
+    /// <summary>An id that was not there is put into a collection: its tombstone there goes, those of other collections are superseded.</summary>
+    public void IdIsBack(ReadOnlySpan<byte> foldedId, int collectionId)
+    {
+        if (_byId.Count == 0)
+            return;
+
+        Span<byte> start = stackalloc byte[DocumentId.MaxFoldedBytes + 5];
+        start = WriteIdKey(start, foldedId, 0);
+        List<(int CollectionId, long Etag)>? found = null;
+        using (Cursor cursor = _byId.OpenCursor())
+        {
+            for (bool more = cursor.Seek(start); more && cursor.Key.StartsWith(start[..^4]); more = cursor.MoveNext())
+                (found ??= []).Add((BinaryPrimitives.ReadInt32BigEndian(cursor.Key[^4..]), BinaryPrimitives.ReadInt64LittleEndian(cursor.Value)));
+        }
+
+        foreach ((int otherCollection, long etag) in found ?? [])
+        {
+            if (otherCollection == collectionId)
+                Remove(etag, otherCollection, foldedId);
+            else
+                Supersede(etag);
+        }
+    }
+
+    /// <summary>Forgets tombstones up to an etag, at most so many; returns how many.</summary>
+    public int Purge(long upToEtag, int limit)
+    {
+        Span<byte> folded = stackalloc byte[DocumentId.MaxFoldedBytes];
+        int purged = 0;
+        while (purged < limit && First() is { } first && first.Etag <= upToEtag)
+        {
+            int length = DocumentId.Fold(first.Id, folded);
+            Remove(first.Etag, first.CollectionId, folded[..length]);
+            purged++;
+        }
+
+        return purged;
+    }
+
+    private static Span<byte> WriteIdKey(Span<byte> key, ReadOnlySpan<byte> foldedId, int collectionId)
+    {
+        foldedId.CopyTo(key);
+        key[foldedId.Length] = 0; // an id holds no control character: no id's keys begin with another's
+        BinaryPrimitives.WriteInt32BigEndian(key[(foldedId.Length + 1)..], collectionId);
+        return key[..(foldedId.Length + 5)];
+    }
+
+    private (long Etag, int CollectionId, byte[] Id)? First()
+    {
+        using Cursor cursor = _byEtag.OpenCursor();
+        if (!cursor.MoveFirst())
+            return null;
+        var record = new TombstoneRecord(cursor.Value);
+        return (TreeNames.EtagOfKey(cursor.Key), record.CollectionId, record.Id.ToArray());
+    }
+
+    private void Remove(long etag, int collectionId, ReadOnlySpan<byte> foldedId)
+    {
+        Span<byte> key = stackalloc byte[TreeNames.CollectionKeyBytes];
+        TreeNames.WriteCollectionKey(key, collectionId, etag);
+        Span<byte> idKey = stackalloc byte[DocumentId.MaxFoldedBytes + 5];
+        bool found = _byCollection.Delete(key) & _byEtag.Delete(key[^TreeNames.EtagKeyBytes..]) & _byId.Delete(WriteIdKey(idKey, foldedId, collectionId));
+        Debug.Assert(found, "a tombstone stands in all three trees");
+    }
+
+    private void Supersede(long etag)
+    {
+        Span<byte> key = stackalloc byte[TreeNames.EtagKeyBytes];
+        TreeNames.WriteEtagKey(key, etag);
+        bool found = _byEtag.TryGet(key, out ReadOnlySpan<byte> value);
+        Debug.Assert(found, "a tombstone stands in all three trees");
+        var record = new TombstoneRecord(value);
+        if (record.IsSuperseded)
+            return;
+
+        (long ticks, int collectionId, byte[] id) = (record.DeletedAtTicks, record.CollectionId, record.Id.ToArray());
+        TombstoneRecord.Write(_byEtag.Reserve(key, value.Length), ticks, collectionId, superseded: true, id);
+    }
+}

@@ -1,0 +1,45 @@
+using Treepie.Store;
+
+namespace Treepie.Writes;
+
+/// <summary>What a command does.</summary>
+internal enum WriteKind : byte
+{
+    Put,
+    Delete,
+    DeleteByPrefix,
+}
+
+/// <summary>One command of a batch, checked and in the form it is written in.</summary>
+/// <param name="Kind">What it does.</param>
+/// <param name="Id">The id or prefix as given; for <see cref="IdKind.Identity"/> and <see cref="IdKind.ServerSide"/> its first part.</param>
+/// <param name="IdKind">Whether the id is complete.</param>
+/// <param name="IdUtf8">The same in UTF-8.</param>
+/// <param name="FoldedId">The same folded.</param>
+/// <param name="Metadata">Minified metadata object; empty for none.</param>
+/// <param name="Body">Minified body.</param>
+/// <param name="Collection">Its collection; null for deletions.</param>
+/// <param name="ExpectedChangeVector">Null: any; empty: no document; else this one.</param>
+internal readonly record struct WriteCommand(
+    WriteKind Kind,
+    string Id,
+    IdKind IdKind,
+    byte[] IdUtf8,
+    byte[] FoldedId,
+    ReadOnlyMemory<byte> Metadata,
+    ReadOnlyMemory<byte> Body,
+    CollectionName? Collection,
+    string? ExpectedChangeVector);
+
+/// <summary>Who completes an id.</summary>
+internal enum IdKind : byte
+{
+    /// <summary>Nobody: it is complete.</summary>
+    Given,
+
+    /// <summary>Ended in <c>/</c>: the database adds a number of 19 digits and its tag.</summary>
+    ServerSide,
+
+    /// <summary>Ended in <c>|</c>: the database adds <c>/</c> and the next number of that identity.</summary>
+    Identity,
+}
