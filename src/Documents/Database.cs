@@ -21,6 +21,7 @@ public sealed class Database : IDisposable, IAsyncDisposable
     private readonly ChangeVectors _changeVectors;
     private readonly CollectionNames _collectionNames = new();
     private readonly ChangeSignal _changes = new();
+    private readonly QueryExecutor _queries;
     private int _disposed;
 
     private Database(string directory, StorageEnvironment environment, DatabaseOptions options)
@@ -33,7 +34,8 @@ public sealed class Database : IDisposable, IAsyncDisposable
         _changeVectors = new ChangeVectors(Id);
         using (DatabaseSnapshot snapshot = BeginRead())
             _changes.Publish(snapshot.LastEtag);
-        Indexes = new IndexCatalogue();
+        Indexes = IndexCatalogue.Open(IndexesDirectory, BeginRead, _changes, options.TimeProvider);
+        _queries = new QueryExecutor(Indexes, BeginRead, _changes, options);
     }
 
     /// <summary>The name; the directory's unless the options give one.</summary>
@@ -108,7 +110,12 @@ public sealed class Database : IDisposable, IAsyncDisposable
     /// <summary>Runs a query. See <see cref="QueryResults"/> for how results are read.</summary>
     /// <exception cref="InvalidQueryException">The text is not valid; names line and column.</exception>
     /// <exception cref="IndexNotFoundException">A named index does not exist.</exception>
-    public Task<QueryResults> QueryAsync(QueryRequest request, CancellationToken cancellationToken = default) => throw new NotImplementedException();
+    /// <exception cref="TimeoutException">It took longer than <see cref="DatabaseOptions.MaxQueryTime"/> to find the results.</exception>
+    public Task<QueryResults> QueryAsync(QueryRequest request, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(request);
+        return _queries.ExecuteAsync(request, cancellationToken);
+    }
 
     /// <summary>A unit of work over C# objects.</summary>
     public DocumentSession OpenSession() => throw new NotImplementedException();
@@ -189,6 +196,7 @@ public sealed class Database : IDisposable, IAsyncDisposable
         if (Interlocked.Exchange(ref _disposed, 1) != 0)
             return;
         _changes.Close();
+        ((IDisposable)Indexes).Dispose(); // before the documents it reads
         _environment.Dispose();
     }
 
@@ -198,6 +206,7 @@ public sealed class Database : IDisposable, IAsyncDisposable
         if (Interlocked.Exchange(ref _disposed, 1) != 0)
             return;
         _changes.Close();
+        ((IDisposable)Indexes).Dispose();
         await _environment.DisposeAsync().ConfigureAwait(false);
     }
 

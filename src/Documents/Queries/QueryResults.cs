@@ -1,4 +1,8 @@
 using System.Buffers;
+using System.Buffers.Text;
+using Treepie.Queries.Binding;
+using Treepie.Queries.Projecting;
+using Treepie.Queries.Sources;
 using Treepie.Store;
 
 namespace Treepie.Queries;
@@ -9,49 +13,145 @@ namespace Treepie.Queries;
 /// </summary>
 public sealed class QueryResults : IDisposable
 {
-    internal QueryResults()
+    private readonly QueryContext _context;
+    private readonly FoundResults _found;
+    private readonly ResultSource _source;
+    private readonly Projection? _projection;
+    private readonly ArrayBufferWriter<byte>? _projected;
+    private readonly DistinctFilter? _distinct;
+    private readonly IncludeCollector? _includes;
+    private long _remaining;
+    private bool _isCurrentProjected;
+    private bool _isDisposed;
+
+    internal QueryResults(QueryContext context, FoundResults found)
     {
+        _context = context;
+        _found = found;
+        _source = found.Source;
+        BoundQuery query = context.Query;
+        _remaining = query.Take;
+        _projection = query.Projection;
+        _projected = query.Projection is null ? null : new ArrayBufferWriter<byte>();
+        _distinct = query.Distinct ? new DistinctFilter() : null;
+        _includes = query.IncludePaths.Count + query.IncludeIds.Count == 0 ? null : new IncludeCollector(query.IncludePaths, query.IncludeIds);
+        IncludedPaths = [.. query.IncludePaths.Select(p => p.Text), .. query.IncludeIds];
     }
 
     /// <summary>Matches before paging.</summary>
-    public long TotalResults => throw new NotImplementedException();
+    public long TotalResults => _source.TotalCount;
 
     /// <summary>Duplicates left out by <c>distinct</c> so far.</summary>
-    public long SkippedResults => throw new NotImplementedException();
+    public long SkippedResults { get; private set; }
 
     /// <summary>The index that answered: a name, or <c>collection/Users</c>, or <c>AllDocs</c>.</summary>
-    public string IndexName => throw new NotImplementedException();
+    public string IndexName => _found.IndexName;
 
-    /// <summary>Whether the index had not seen every document of this snapshot.</summary>
-    public bool IsStale => throw new NotImplementedException();
+    /// <summary>Whether the index had not seen every document of this snapshot; when the query waited: every document written before it.</summary>
+    public bool IsStale => _found.IsStale;
 
     /// <summary>Etag of the answer: the same for the same answer.</summary>
-    public long ResultEtag => throw new NotImplementedException();
+    public long ResultEtag => _found.ResultEtag;
 
-    /// <summary>Time of the index's last batch (UTC).</summary>
-    public DateTime IndexTimestamp => throw new NotImplementedException();
+    /// <summary>Time of the index's last batch (UTC); <see cref="DateTime.MinValue"/> where no index answered, or none was run since it was opened.</summary>
+    public DateTime IndexTimestamp => _found.IndexTimestamp;
 
     /// <summary>Time spent so far.</summary>
-    public TimeSpan Duration => throw new NotImplementedException();
+    public TimeSpan Duration => _context.TimeProvider.GetElapsedTime(_context.Started);
 
     /// <summary>Paths of the <c>include</c> clause.</summary>
-    public IReadOnlyList<string> IncludedPaths => throw new NotImplementedException();
+    public IReadOnlyList<string> IncludedPaths { get; }
 
     /// <summary>Goes to the next result; false after the last.</summary>
-    public bool MoveNext() => throw new NotImplementedException();
+    /// <exception cref="OperationCanceledException">The query's token was cancelled.</exception>
+    public bool MoveNext()
+    {
+        ObjectDisposedException.ThrowIf(_isDisposed, this);
+        while (_remaining > 0)
+        {
+            _context.CancellationToken.ThrowIfCancellationRequested();
+            _isCurrentProjected = false;
+            if (!_source.MoveNext())
+                break;
+
+            if (_distinct is not null && !_distinct.Add(Projected(_source.Current)))
+            {
+                SkippedResults++;
+                continue;
+            }
+
+            _includes?.Collect(_source.Current);
+            _remaining--;
+            return true;
+        }
+
+        _remaining = 0;
+        return false;
+    }
 
     /// <summary>Whether the current result is a projection, not a whole document.</summary>
-    public bool IsProjection => throw new NotImplementedException();
+    public bool IsProjection => _projection is not null && !_context.Request.MetadataOnly;
 
     /// <summary>The document of the current result.</summary>
-    public Document Current => throw new NotImplementedException();
+    public Document Current => _source.Current;
 
     /// <summary>Writes the current result as one JSON object with <c>@metadata</c>.</summary>
-    public void WriteCurrent(IBufferWriter<byte> output) => throw new NotImplementedException();
+    public void WriteCurrent(IBufferWriter<byte> output)
+    {
+        ObjectDisposedException.ThrowIf(_isDisposed, this);
+        Span<byte> scratch = stackalloc byte[64];
+        ReadOnlySpan<byte> score = WriteScore(scratch);
+        Document document = _source.Current;
+        if (IsProjection)
+            Projection.WriteObject(document, Projected(document), score, output);
+        else
+            document.WriteTo(output, _context.Request.MetadataOnly, score);
+    }
 
     /// <summary>After the last result: writes <c>{"id":document,…}</c> of everything included by the results seen.</summary>
-    public void WriteIncludes(IBufferWriter<byte> output) => throw new NotImplementedException();
+    public void WriteIncludes(IBufferWriter<byte> output)
+    {
+        ObjectDisposedException.ThrowIf(_isDisposed, this);
+        if (_includes is null)
+            output.Write("{}"u8);
+        else
+            _includes.Write(_found.Snapshot, output);
+    }
 
     /// <inheritdoc/>
-    public void Dispose() => throw new NotImplementedException();
+    public void Dispose()
+    {
+        if (_isDisposed)
+            return;
+
+        _isDisposed = true;
+        _source.Dispose();
+        _found.Snapshot.Dispose();
+    }
+
+    /// <summary>The fields of the current result; made once for each.</summary>
+    private ReadOnlySpan<byte> Projected(Document document)
+    {
+        if (_projection is null || _projected is null)
+            return default;
+
+        if (!_isCurrentProjected)
+        {
+            _projected.ResetWrittenCount();
+            _projection.WriteFields(document, _projected);
+            _isCurrentProjected = true;
+        }
+
+        return _projected.WrittenSpan;
+    }
+
+    private ReadOnlySpan<byte> WriteScore(Span<byte> scratch)
+    {
+        if (_source.Score is not { } score || !float.IsFinite(score))
+            return default;
+
+        ReadOnlySpan<byte> name = "\"@index-score\":"u8;
+        name.CopyTo(scratch);
+        return Utf8Formatter.TryFormat(score, scratch[name.Length..], out int written) ? scratch[..(name.Length + written)] : default;
+    }
 }

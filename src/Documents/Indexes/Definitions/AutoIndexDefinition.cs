@@ -1,0 +1,65 @@
+using System.Globalization;
+using System.Security.Cryptography;
+using System.Text;
+using Treepie.Indexing.Schema;
+
+namespace Treepie.Indexes.Definitions;
+
+/// <summary>
+/// What an auto-index covers: one collection (or <see cref="AllDocuments"/>) and fields in the order in which queries asked for
+/// them. Its name follows from that, so equal definitions have equal names. Immutable.
+/// </summary>
+internal sealed class AutoIndexDefinition
+{
+    /// <summary>The collection that stands for all documents.</summary>
+    public const string AllDocuments = "@all_docs";
+
+    /// <summary>Most fields of one index. An index for each of them would be no better, and a document has rarely as many.</summary>
+    public const int MaxFields = 512;
+
+    /// <summary>Longest name; beyond it the rest is replaced by a hash.</summary>
+    private const int MaxNameLength = 256;
+
+    public AutoIndexDefinition(string collection, IReadOnlyList<AutoIndexField> fields)
+    {
+        Collection = collection;
+        Fields = fields;
+        Name = MakeName(collection, fields);
+        Schema = new IndexSchema([.. fields.Select(f => new IndexField(f.SchemaName, f.Analysis))]);
+    }
+
+    public string Collection { get; }
+
+    public IReadOnlyList<AutoIndexField> Fields { get; }
+
+    /// <summary><c>Auto/Users/ByNameAndAge</c></summary>
+    public string Name { get; }
+
+    public IndexSchema Schema { get; }
+
+    public bool CoversAllDocuments => string.Equals(Collection, AllDocuments, StringComparison.OrdinalIgnoreCase);
+
+    public bool IsFor(string collection) => string.Equals(Collection, collection, StringComparison.OrdinalIgnoreCase);
+
+    /// <summary>Whether a query over these fields of its collection can be answered.</summary>
+    public bool Covers(IReadOnlyCollection<AutoIndexField> fields) => fields.All(Fields.Contains);
+
+    /// <summary>A definition with the fields of this one and then those of them that are new.</summary>
+    public AutoIndexDefinition Merge(IEnumerable<AutoIndexField> fields) =>
+        new(Collection, [.. Fields, .. fields.Where(f => !Fields.Contains(f)).Distinct()]);
+
+    private static string MakeName(string collection, IReadOnlyList<AutoIndexField> fields)
+    {
+        string source = string.Equals(collection, AllDocuments, StringComparison.OrdinalIgnoreCase) ? "AllDocs" : collection;
+        string name = fields.Count == 0 ? $"Auto/{source}" : $"Auto/{source}/By{string.Join("And", fields.Select(f => f.NamePart))}";
+        if (name.Length <= MaxNameLength)
+            return name;
+
+        string hash = Convert.ToHexStringLower(SHA256.HashData(Encoding.UTF8.GetBytes(name)).AsSpan(0, 8));
+        int kept = MaxNameLength - hash.Length - 1;
+        if (char.IsHighSurrogate(name[kept - 1]))
+            kept--;
+
+        return string.Create(CultureInfo.InvariantCulture, $"{name.AsSpan(0, kept)}-{hash}");
+    }
+}

@@ -1,0 +1,151 @@
+using System.Text.Json;
+
+namespace Treepie.Indexes.Fields;
+
+/// <summary>
+/// Several paths walked together: one pass over a document finds the values of all of them, and steps over everything else
+/// without looking inside. Immutable, shared by threads.
+/// </summary>
+internal sealed class PathTree
+{
+    private readonly Node root = new([], null);
+    private readonly List<Node> single = [];
+
+    /// <summary>Builds the tree; value i belongs to <paramref name="paths"/>[i]. <paramref name="skipMembers"/> leading members are left out.</summary>
+    public PathTree(IReadOnlyList<(FieldPath Path, int Slot)> paths, int skipMembers = 0)
+    {
+        foreach ((FieldPath path, int slot) in paths)
+        {
+            // A path that takes one element walks alone: it must not see the elements others want.
+            Node start = root;
+            if (path.HasElementIndex)
+                single.Add(start = new Node([], null));
+
+            for (int i = skipMembers; i < path.Count; i++)
+                start = start.Child(path.NameOf(i), path.HasElementIndex ? path : null, i);
+
+            start.Slots.Add(slot);
+        }
+    }
+
+    public bool IsEmpty => root.Children.Count == 0 && single.Count == 0;
+
+    /// <summary>Calls the sink for every value at one of the paths.</summary>
+    /// <param name="json">One JSON object.</param>
+    /// <param name="sink">Takes the values.</param>
+    public void Visit<TSink>(ReadOnlySpan<byte> json, ref TSink sink)
+        where TSink : struct, IFieldSink, allows ref struct
+    {
+        if (root.Children.Count > 0)
+            VisitFrom(root, json, ref sink);
+
+        foreach (Node start in single)
+            VisitFrom(start, json, ref sink);
+    }
+
+    private static void VisitFrom<TSink>(Node node, ReadOnlySpan<byte> json, ref TSink sink)
+        where TSink : struct, IFieldSink, allows ref struct
+    {
+        var reader = new Utf8JsonReader(json, new JsonReaderOptions { MaxDepth = MaxDepth });
+        reader.Read();
+        VisitValue(node, ref reader, 0, ref sink);
+    }
+
+    /// <summary>Deepest JSON that is read; the limit of documents is far below it.</summary>
+    private const int MaxDepth = 1024;
+
+    /// <summary>The reader stands on the first token of a value and leaves on its last.</summary>
+    private static void VisitValue<TSink>(Node node, ref Utf8JsonReader reader, int level, ref TSink sink)
+        where TSink : struct, IFieldSink, allows ref struct
+    {
+        switch (reader.TokenType)
+        {
+            case JsonTokenType.StartObject:
+                VisitObject(node, ref reader, ref sink);
+                break;
+            case JsonTokenType.StartArray:
+                VisitArray(node, ref reader, level, ref sink);
+                break;
+            default:
+                foreach (int slot in node.Slots)
+                    sink.Value(slot, ref reader);
+                break;
+        }
+    }
+
+    private static void VisitObject<TSink>(Node node, ref Utf8JsonReader reader, ref TSink sink)
+        where TSink : struct, IFieldSink, allows ref struct
+    {
+        // Sinks get a copy of the reader, so that each may read the object to its end.
+        foreach (int slot in node.Slots)
+        {
+            Utf8JsonReader inside = reader;
+            sink.Object(slot, ref inside);
+        }
+
+        if (node.Children.Count == 0)
+        {
+            reader.Skip();
+            return;
+        }
+
+        while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
+        {
+            Node? child = Find(node, ref reader);
+            reader.Read();
+            if (child is null)
+                reader.Skip();
+            else
+                VisitValue(child, ref reader, 0, ref sink);
+        }
+    }
+
+    private static void VisitArray<TSink>(Node node, ref Utf8JsonReader reader, int level, ref TSink sink)
+        where TSink : struct, IFieldSink, allows ref struct
+    {
+        int wanted = node.ElementAt(level);
+        int index = 0;
+        for (; reader.Read() && reader.TokenType != JsonTokenType.EndArray; index++)
+        {
+            if (wanted < 0 || wanted == index)
+                VisitValue(node, ref reader, level + 1, ref sink);
+            else
+                reader.Skip();
+        }
+
+        if (index == 0)
+            foreach (int slot in node.Slots)
+                sink.EmptyArray(slot);
+    }
+
+    private static Node? Find(Node node, ref Utf8JsonReader reader)
+    {
+        foreach (Node child in node.Children)
+            if (reader.ValueTextEquals(child.Name))
+                return child;
+
+        return null;
+    }
+
+    private sealed class Node(byte[] name, FieldPath? path, int member = 0)
+    {
+        public byte[] Name { get; } = name;
+
+        public List<Node> Children { get; } = [];
+
+        public List<int> Slots { get; } = [];
+
+        public int ElementAt(int level) => path?.ElementOf(member, level) ?? -1;
+
+        public Node Child(ReadOnlySpan<byte> name, FieldPath? path, int member)
+        {
+            foreach (Node child in Children)
+                if (name.SequenceEqual(child.Name))
+                    return child;
+
+            var added = new Node(name.ToArray(), path, member);
+            Children.Add(added);
+            return added;
+        }
+    }
+}

@@ -1,0 +1,68 @@
+using Treepie.Indexes.Definitions;
+using Treepie.Indexes.Fields;
+using Treepie.Indexing.Queries;
+using Treepie.Queries.Projecting;
+
+namespace Treepie.Queries.Binding;
+
+/// <summary>A query whose words have found their meaning: where to look, for what, in which order, and what to make of it. Immutable.</summary>
+internal sealed record BoundQuery
+{
+    public required SourceKind Source { get; init; }
+
+    /// <summary>The collection; null: all documents. Not set for a named index.</summary>
+    public string? Collection { get; init; }
+
+    /// <summary>Name of the index of <see cref="SourceKind.NamedIndex"/>.</summary>
+    public string? IndexName { get; init; }
+
+    /// <summary>Ids of <see cref="SourceKind.Ids"/>.</summary>
+    public IReadOnlyList<string> Ids { get; init; } = [];
+
+    /// <summary>Prefix of <see cref="SourceKind.IdPrefix"/>.</summary>
+    public string IdPrefix { get; init; } = "";
+
+    public IndexQuery Condition { get; init; } = new MatchAllQuery();
+
+    /// <summary>Fields that condition and order need, with the offset of the first mention.</summary>
+    public IReadOnlyList<FieldUse> Fields { get; init; } = [];
+
+    public IReadOnlyList<SortKey> Sort { get; init; } = [];
+
+    /// <summary>Whether results have a score.</summary>
+    public bool IsScored { get; init; }
+
+    public long Skip { get; init; }
+
+    public long Take { get; init; } = long.MaxValue;
+
+    public Projection? Projection { get; init; }
+
+    public bool Distinct { get; init; }
+
+    public IReadOnlyList<FieldPath> IncludePaths { get; init; } = [];
+
+    public IReadOnlyList<string> IncludeIds { get; init; } = [];
+}
+
+/// <summary>Where a query looks.</summary>
+internal enum SourceKind
+{
+    /// <summary>Documents of a collection, or all, one after the other.</summary>
+    Collection,
+
+    /// <summary>Documents of given ids.</summary>
+    Ids,
+
+    /// <summary>Documents whose ids have a prefix.</summary>
+    IdPrefix,
+
+    /// <summary>An auto-index with the fields.</summary>
+    AutoIndex,
+
+    /// <summary>An index by its name.</summary>
+    NamedIndex,
+}
+
+/// <summary>A field that a query needs, and where it says so.</summary>
+internal readonly record struct FieldUse(AutoIndexField Field, int Position);

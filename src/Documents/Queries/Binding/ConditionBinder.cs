@@ -1,0 +1,161 @@
+using Treepie.Indexes.Definitions;
+using Treepie.Indexing.Queries;
+using Treepie.Rql;
+using Treepie.Rql.Syntax;
+
+namespace Treepie.Queries.Binding;
+
+/// <summary>
+/// WHERE as a query over an index. A field compares without case unless inside <c>exact()</c>; null stands for missing too; what has no
+/// order (booleans) has no ranges, and nothing is less or greater than null.
+/// </summary>
+internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters, FieldBinder fields)
+{
+    /// <summary>Methods that are understood but not run yet.</summary>
+    private static readonly string[] KnownMethods =
+        ["regex", "lucene", "fuzzy", "proximity", "intersect", "morelikethis", "cmpxchg", "spatial.within", "spatial.contains", "spatial.disjoint",
+            "spatial.intersects", "vector.search"];
+
+    /// <summary>Whether something in the condition gives scores.</summary>
+    public bool IsScored { get; private set; }
+
+    public IndexQuery Bind(Expression expression) => Bind(expression, AutoIndexFieldKind.Value);
+
+    private IndexQuery Bind(Expression expression, AutoIndexFieldKind kind) => expression switch
+    {
+        LiteralExpression { Kind: LiteralKind.True } => new MatchAllQuery(),
+        AndExpression and => new AndQuery([.. and.Clauses.Select(c => Bind(c, kind))]),
+        OrExpression or => new OrQuery([.. or.Clauses.Select(c => Bind(c, kind))]),
+        NotExpression not => new NotQuery(Bind(not.Clause, kind)),
+        CompareExpression compare => BindCompare(compare, kind),
+        BetweenExpression between => BindBetween(between, kind),
+        InExpression list => BindIn(list, kind),
+        MethodExpression method => BindMethod(method, kind),
+        _ => throw RqlErrors.At(query.Text, expression.Position, "Expected a condition."),
+    };
+
+    private IndexQuery BindCompare(CompareExpression compare, AutoIndexFieldKind kind)
+    {
+        string field = fields.Field(compare.Left, kind).SchemaName;
+        FieldValue value = parameters.Value(compare.Right);
+        switch (compare.Operator)
+        {
+            case CompareOperator.Equal:
+                return new TermQuery(field, value);
+            case CompareOperator.NotEqual:
+                return new NotQuery(new TermQuery(field, value));
+        }
+
+        RequireOrder(value, compare.Right);
+        return value.Kind == FieldValueKind.Null ? new MatchNoneQuery() : compare.Operator switch
+        {
+            CompareOperator.Less => new RangeQuery(field, null, false, value, false),
+            CompareOperator.LessOrEqual => new RangeQuery(field, null, false, value, true),
+            CompareOperator.Greater => new RangeQuery(field, value, false, null, false),
+            _ => new RangeQuery(field, value, true, null, false),
+        };
+    }
+
+    private IndexQuery BindBetween(BetweenExpression between, AutoIndexFieldKind kind)
+    {
+        string field = fields.Field(between.Operand, kind).SchemaName;
+        FieldValue low = parameters.Value(between.Low);
+        FieldValue high = parameters.Value(between.High);
+        RequireOrder(low, between.Low);
+        RequireOrder(high, between.High);
+        if (low.Kind == FieldValueKind.Null || high.Kind == FieldValueKind.Null)
+            return new MatchNoneQuery();
+        if ((low.Kind == FieldValueKind.Text) != (high.Kind == FieldValueKind.Text))
+            throw RqlErrors.At(query.Text, between.Position, "The values of 'between' must be of one kind: two numbers or two strings.");
+
+        return new RangeQuery(field, low, true, high, true);
+    }
+
+    private IndexQuery BindIn(InExpression list, AutoIndexFieldKind kind)
+    {
+        string field = fields.Field(list.Operand, kind).SchemaName;
+        List<FieldValue> values = parameters.Values(list.Values);
+        if (list.All)
+            return values.Count == 0 ? new MatchAllQuery() : new AllInQuery(field, values);
+
+        return values.Count == 0 ? new MatchNoneQuery() : new InQuery(field, values);
+    }
+
+    private IndexQuery BindMethod(MethodExpression method, AutoIndexFieldKind kind)
+    {
+        if (method.Is("exact"))
+            return Bind(Arguments(method, 1, 1)[0], AutoIndexFieldKind.Exact);
+        if (method.Is("boost"))
+            return BindBoost(method, kind);
+        if (method.Is("search"))
+            return BindSearch(method, kind);
+        if (method.Is("exists"))
+            return BindExists(method);
+        if (method.Is("startsWith"))
+            return BindAffix(method, kind, static (field, text) => new PrefixQuery(field, text));
+        if (method.Is("endsWith"))
+            return BindAffix(method, kind, static (field, text) => new SuffixQuery(field, text));
+        if (fields.IsId(method))
+            throw RqlErrors.At(query.Text, method.Position, "'id()' alone is no condition: compare it, for instance id() = 'users/1'.");
+        if (KnownMethods.Contains(method.Name, StringComparer.OrdinalIgnoreCase))
+            throw RqlErrors.NotSupportedYet(query.Text, method.Position, $"'{method.Name}()'");
+
+        throw RqlErrors.At(query.Text, method.Position, $"There is no method '{method.Name}()' for a condition. There are: exact, search, startsWith, endsWith, exists, boost, id.");
+    }
+
+    private BoostQuery BindBoost(MethodExpression method, AutoIndexFieldKind kind)
+    {
+        IReadOnlyList<Expression> arguments = Arguments(method, 2, 2);
+        IsScored = true;
+        return new BoostQuery(Bind(arguments[0], kind), (float)parameters.PositiveNumber(arguments[1], "the factor of 'boost'"));
+    }
+
+    private FullTextQuery BindSearch(MethodExpression method, AutoIndexFieldKind kind)
+    {
+        IReadOnlyList<Expression> arguments = Arguments(method, 2, 3);
+        if (kind == AutoIndexFieldKind.Exact)
+            throw RqlErrors.At(query.Text, method.Position, "'search()' finds words and cannot stand inside 'exact()', which compares whole values.");
+        if (fields.IsId(arguments[0]))
+            throw RqlErrors.At(query.Text, method.Position, "'search()' finds words of a field; use startsWith(id(), …) for ids.");
+
+        bool all = false;
+        if (arguments.Count == 3)
+        {
+            string word = arguments[2] is PathExpression { Segments: [{ } only] } ? only.Name : "";
+            all = RqlKeywords.Is(word, "and");
+            if (!all && !RqlKeywords.Is(word, "or"))
+                throw RqlErrors.At(query.Text, arguments[2].Position, "Expected 'and' or 'or' as the operator of 'search()'.");
+        }
+
+        IsScored = true;
+        string field = fields.Field(arguments[0], AutoIndexFieldKind.Search).SchemaName;
+        return new FullTextQuery(field, parameters.Text(arguments[1], "what to search"), all);
+    }
+
+    private IndexQuery BindExists(MethodExpression method)
+    {
+        Expression operand = Arguments(method, 1, 1)[0];
+        return fields.IsId(operand) ? new MatchAllQuery() : new ExistsQuery(fields.Field(operand, AutoIndexFieldKind.Value).SchemaName);
+    }
+
+    private IndexQuery BindAffix(MethodExpression method, AutoIndexFieldKind kind, Func<string, string, IndexQuery> make)
+    {
+        IReadOnlyList<Expression> arguments = Arguments(method, 2, 2);
+        return make(fields.Field(arguments[0], kind).SchemaName, parameters.Text(arguments[1], $"the second argument of '{method.Name}()'"));
+    }
+
+    private IReadOnlyList<Expression> Arguments(MethodExpression method, int least, int most)
+    {
+        int count = method.Arguments.Count;
+        if (count < least || count > most)
+            throw RqlErrors.At(query.Text, method.Position, $"'{method.Name}()' takes {(least == most ? $"{least}" : $"{least} or {most}")} arguments; {count} are given.");
+
+        return [.. method.Arguments.Select(a => a.Value)];
+    }
+
+    private void RequireOrder(FieldValue value, Expression expression)
+    {
+        if (value.Kind == FieldValueKind.Boolean)
+            throw RqlErrors.At(query.Text, expression.Position, "Booleans have no order: compare them with = or !=.");
+    }
+}

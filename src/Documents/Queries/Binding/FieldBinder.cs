@@ -1,0 +1,63 @@
+using Treepie.Indexes.Definitions;
+using Treepie.Indexes.Fields;
+using Treepie.Rql;
+using Treepie.Rql.Syntax;
+
+namespace Treepie.Queries.Binding;
+
+/// <summary>Paths of a query, without the alias of its source, as fields; remembers which are used.</summary>
+internal sealed class FieldBinder(RqlQuery query)
+{
+    private readonly Dictionary<AutoIndexField, int> _uses = [];
+    private readonly List<FieldUse> _inOrder = [];
+
+    /// <summary>Fields used, in the order of their first use.</summary>
+    public IReadOnlyList<FieldUse> Uses => _inOrder;
+
+    /// <summary>Whether it is <c>id()</c>, or <c>id(alias)</c>.</summary>
+    public bool IsId(Expression expression) =>
+        expression is MethodExpression method && method.Is("id") && (method.Arguments.Count == 0 || IsAlias(method.Arguments));
+
+    /// <summary>The path without the alias.</summary>
+    public FieldPath Path(PathExpression expression)
+    {
+        IReadOnlyList<PathSegment> segments = expression.Segments;
+        string? alias = query.From.Alias;
+        bool startsWithAlias = alias is not null && segments[0].Name == alias && segments[0].Elements.Count == 0;
+        if (startsWithAlias && segments.Count == 1)
+            throw RqlErrors.NotSupportedYet(query.Text, expression.Position, $"The whole document ('{alias}') as a value", "Name its fields.");
+
+        return Path(string.Join('.', startsWithAlias ? segments.Skip(1) : segments), expression.Position);
+    }
+
+    /// <summary>The path that a text says.</summary>
+    public FieldPath Path(string path, int position) =>
+        FieldPath.TryParse(path) ?? throw RqlErrors.At(query.Text, position, $"'{path}' is not a path: members are apart by '.', and '[]' or '[n]' may follow them.");
+
+    /// <summary>The field of an operand: a path, a path in quotes, or the id.</summary>
+    public AutoIndexField Field(Expression operand, AutoIndexFieldKind kind)
+    {
+        if (IsId(operand))
+            return Use(new AutoIndexField(AutoIndexField.Id), operand.Position);
+
+        FieldPath path = operand switch
+        {
+            PathExpression expression => Path(expression),
+            LiteralExpression { Kind: LiteralKind.String } literal => Path(literal.Text, literal.Position),
+            MethodExpression method => throw RqlErrors.NotSupportedYet(query.Text, method.Position, $"'{method.Name}()' here"),
+            _ => throw RqlErrors.At(query.Text, operand.Position, "Expected a field."),
+        };
+        return Use(new AutoIndexField(path.Text, kind), operand.Position);
+    }
+
+    private AutoIndexField Use(AutoIndexField field, int position)
+    {
+        if (_uses.TryAdd(field, position))
+            _inOrder.Add(new FieldUse(field, position));
+
+        return field;
+    }
+
+    private bool IsAlias(IReadOnlyList<MethodArgument> arguments) =>
+        arguments is [{ Value: PathExpression { Segments: [{ } only] } }] && query.From.Alias is { } alias && only.Name == alias;
+}

@@ -1,0 +1,103 @@
+using Treepie.Indexes.Fields;
+using Treepie.Queries.Projecting;
+using Treepie.Rql;
+using Treepie.Rql.Syntax;
+
+namespace Treepie.Queries.Binding;
+
+/// <summary>SELECT and INCLUDE as paths.</summary>
+internal sealed class OutputBinder(RqlQuery query, QueryParameters parameters, FieldBinder fields)
+{
+    private readonly List<FieldPath> _includePaths = [];
+    private readonly List<string> _includeIds = [];
+
+    public IReadOnlyList<FieldPath> IncludePaths => _includePaths;
+
+    public IReadOnlyList<string> IncludeIds => _includeIds;
+
+    /// <summary>What results become; null: they stay whole documents.</summary>
+    public Projection? BindSelect()
+    {
+        if (query.Select is not { Items.Count: > 0 } select)
+            return null;
+
+        var projected = new List<ProjectedField>();
+        var names = new HashSet<string>(StringComparer.Ordinal);
+        foreach (AliasedExpression item in select.Items)
+        {
+            ProjectedField field = BindItem(item);
+            if (!names.Add(field.Name))
+                throw RqlErrors.At(query.Text, item.Value.Position, $"Two values are selected as '{field.Name}': give one of them another name with 'as'.");
+            if (field.Name == FieldPath.MetadataMember)
+                throw RqlErrors.At(query.Text, item.Value.Position, $"'{FieldPath.MetadataMember}' is the metadata of the result itself: select it under another name with 'as'.");
+
+            projected.Add(field);
+        }
+
+        return new Projection(projected);
+    }
+
+    private ProjectedField BindItem(AliasedExpression item)
+    {
+        switch (item.Value)
+        {
+            case PathExpression expression:
+                FieldPath path = fields.Path(expression);
+                return ProjectedField.OfPath(item.Alias ?? path.Text, path);
+
+            // In quotes is a field whose name is a word of the language or has blanks: clients write it so.
+            case LiteralExpression { Kind: LiteralKind.String } literal:
+                return ProjectedField.OfPath(item.Alias ?? literal.Text, fields.Path(literal.Text, literal.Position));
+            case LiteralExpression literal:
+                return ProjectedField.OfLiteral(item.Alias ?? literal.Text, parameters.Json(literal));
+            case ParameterExpression parameter:
+                return ProjectedField.OfLiteral(item.Alias ?? "$" + parameter.Name, parameters.Json(parameter));
+            case MethodExpression method when fields.IsId(method):
+                return ProjectedField.OfId(item.Alias ?? "id()");
+            case MethodExpression method:
+                throw RqlErrors.NotSupportedYet(query.Text, method.Position, $"'{method.Name}()' in 'select'");
+            default:
+                throw RqlErrors.NotSupportedYet(query.Text, item.Value.Position, "'timeseries()' in 'select'");
+        }
+    }
+
+    public void BindIncludes()
+    {
+        foreach (Expression include in query.Include)
+        {
+            switch (include)
+            {
+                case PathExpression expression:
+                    _includePaths.Add(fields.Path(expression));
+                    break;
+
+                // A path has no slash; an id nearly always has.
+                case LiteralExpression { Kind: LiteralKind.String } literal when literal.Text.Contains('/', StringComparison.Ordinal):
+                    _includeIds.Add(literal.Text);
+                    break;
+                case LiteralExpression { Kind: LiteralKind.String } literal:
+                    _includePaths.Add(BindQuoted(literal));
+                    break;
+                case ParameterExpression parameter:
+                    _includeIds.Add(parameters.Text(parameter, "the id to include"));
+                    break;
+                case MethodExpression method when method.Is("timings"):
+                    break; // harmless: the answer has no timings yet, and nobody needs them
+                case MethodExpression method:
+                    throw RqlErrors.NotSupportedYet(query.Text, method.Position, $"'{method.Name}()' in 'include'");
+                default:
+                    throw RqlErrors.At(query.Text, include.Position, "Expected a path or an id to include.");
+            }
+        }
+    }
+
+    private FieldPath BindQuoted(LiteralExpression literal)
+    {
+        // Clients quote whole paths, the alias included.
+        FieldPath path = fields.Path(literal.Text, literal.Position);
+        string prefix = query.From.Alias + ".";
+        return query.From.Alias is not null && path.Text.StartsWith(prefix, StringComparison.Ordinal)
+            ? fields.Path(path.Text[prefix.Length..], literal.Position)
+            : path;
+    }
+}

@@ -1,0 +1,163 @@
+using System.Text.Json;
+using Treepie.Indexes.Definitions;
+using Treepie.Indexing.Queries;
+using Treepie.Queries.Projecting;
+using Treepie.Rql;
+using Treepie.Rql.Syntax;
+
+namespace Treepie.Queries.Binding;
+
+/// <summary>
+/// Gives a syntax tree its meaning, with its parameters. What is understood but cannot be run yet is refused here, by name and place:
+/// never answered wrongly.
+/// </summary>
+internal sealed class QueryBinder
+{
+    private readonly RqlQuery _query;
+    private readonly QueryParameters _parameters;
+    private readonly FieldBinder _fields;
+    private readonly TimeProvider _timeProvider;
+
+    private QueryBinder(RqlQuery query, JsonElement parameters, TimeProvider timeProvider)
+    {
+        _query = query;
+        _parameters = new QueryParameters(query.Text, parameters);
+        _fields = new FieldBinder(query);
+        _timeProvider = timeProvider;
+    }
+
+    /// <summary>Binds.</summary>
+    /// <exception cref="InvalidQueryException">The query asks for what is not there or cannot be done yet.</exception>
+    public static BoundQuery Bind(RqlQuery query, JsonElement parameters, TimeProvider timeProvider) =>
+        new QueryBinder(query, parameters, timeProvider).Bind();
+
+    private BoundQuery Bind()
+    {
+        RefuseUnsupported();
+        BoundQuery bound = BindOutput(BindSource());
+        return bound with
+        {
+            Skip = _parameters.Count(_query.Skip, "offset", 0),
+            Take = _parameters.Count(_query.Take, "limit", long.MaxValue),
+        };
+    }
+
+    private void RefuseUnsupported()
+    {
+        if (_query.Declarations is [{ } declaration, ..])
+            throw NotYet(declaration.Position, "'declare'");
+        if (_query.From.PreFilter is { } preFilter)
+            throw NotYet(preFilter.Position, "A condition in parentheses after the collection", "Write it after 'where'.");
+        if (_query.GroupBy is [{ } group, ..])
+            throw NotYet(group.Value.Position, "'group by'");
+        if (_query.Load is [{ } load, ..])
+            throw NotYet(load.Source.Position, "'load'", "'include' sends documents that results refer to.");
+        if (_query.Filter is { } filter)
+            throw NotYet(filter.Position, "'filter'", "'where' makes an index for the condition.");
+        if (_query.FilterLimit is { } filterLimit)
+            throw NotYet(filterLimit.Position, "'filter_limit'");
+        if (_query.Update is { } update)
+            throw NotYet(update.Position, "'update'");
+        if (_query.Select?.Script is { } script)
+            throw NotYet(script.Position, "'select { … }' (JavaScript)", "'select a, b as c' takes fields.");
+    }
+
+    private BoundQuery BindSource()
+    {
+        FromClause from = _query.From;
+        string? collection = string.Equals(from.Name, AutoIndexDefinition.AllDocuments, StringComparison.OrdinalIgnoreCase) ? null : from.Name;
+        if (!from.IsIndex && _query.OrderBy.Count == 0 && BindIds() is { } direct)
+            return direct with { Collection = collection };
+
+        var conditions = new ConditionBinder(_query, _parameters, _fields);
+        IndexQuery condition = _query.Where is null ? new MatchAllQuery() : conditions.Bind(_query.Where);
+        IReadOnlyList<SortKey> sort = [.. _query.OrderBy.Select(BindOrderKey)];
+        if (sort.Count == 0 && conditions.IsScored)
+            sort = [BestFirst];
+
+        bool isPlain = !from.IsIndex && condition is MatchAllQuery && sort.Count == 0;
+        return new BoundQuery
+        {
+            Source = from.IsIndex ? SourceKind.NamedIndex : isPlain ? SourceKind.Collection : SourceKind.AutoIndex,
+            Collection = from.IsIndex ? null : collection,
+            IndexName = from.IsIndex ? from.Name : null,
+            Condition = condition,
+            Sort = sort,
+            Fields = _fields.Uses,
+            IsScored = conditions.IsScored,
+        };
+    }
+
+    private static SortKey BestFirst => new("", SortKind.Score, Descending: true);
+
+    /// <summary>Conditions on the id alone, which the store answers without an index.</summary>
+    private BoundQuery? BindIds()
+    {
+        switch (_query.Where)
+        {
+            case CompareExpression { Operator: CompareOperator.Equal } compare when _fields.IsId(compare.Left):
+                return OfIds([_parameters.Value(compare.Right)]);
+            case InExpression { All: false } list when _fields.IsId(list.Operand):
+                return OfIds(_parameters.Values(list.Values));
+            case MethodExpression { Arguments: [{ } operand, { } prefix] } method when method.Is("startsWith") && _fields.IsId(operand.Value):
+                return new BoundQuery
+                {
+                    Source = SourceKind.IdPrefix,
+                    IdPrefix = _parameters.Text(prefix.Value, "the start of the id"),
+                };
+            default:
+                return null;
+        }
+    }
+
+    private static BoundQuery OfIds(List<FieldValue> values) =>
+        new() { Source = SourceKind.Ids, Ids = [.. values.Select(v => v.Text).OfType<string>()] };
+
+    private SortKey BindOrderKey(OrderKey key)
+    {
+        if (key.Value is MethodExpression method && !_fields.IsId(method))
+            return BindOrderMethod(key, method);
+
+        string field = _fields.Field(key.Value, AutoIndexFieldKind.Value).SchemaName;
+        SortKind kind = key.Type switch
+        {
+            OrderType.Long => SortKind.Long,
+            OrderType.Double => SortKind.Double,
+            OrderType.AlphaNumeric => SortKind.AlphaNumeric,
+            _ => SortKind.Text,
+        };
+        return new SortKey(field, kind, key.Descending, key.NullsFirst);
+    }
+
+    private SortKey BindOrderMethod(OrderKey key, MethodExpression method)
+    {
+        if (method.Is("score") && method.Arguments.Count == 0)
+            return BestFirst with { Descending = !key.Descending };
+
+        if (method.Is("random") && method.Arguments.Count <= 1)
+        {
+            string seed = method.Arguments is [{ } given]
+                ? _parameters.Text(given.Value, "the seed of 'random()'")
+                : _timeProvider.GetTimestamp().ToString(System.Globalization.CultureInfo.InvariantCulture);
+            return new SortKey("", SortKind.Random, key.Descending, Seed: seed);
+        }
+
+        throw NotYet(method.Position, $"Order by '{method.Name}()'");
+    }
+
+    private BoundQuery BindOutput(BoundQuery bound)
+    {
+        var outputs = new OutputBinder(_query, _parameters, _fields);
+        Projection? projection = outputs.BindSelect();
+        outputs.BindIncludes();
+        return bound with
+        {
+            Projection = projection,
+            Distinct = projection is not null && _query.Select is { Distinct: true },
+            IncludePaths = outputs.IncludePaths,
+            IncludeIds = outputs.IncludeIds,
+        };
+    }
+
+    private InvalidQueryException NotYet(int position, string what, string? advice = null) => RqlErrors.NotSupportedYet(_query.Text, position, what, advice);
+}

@@ -1,0 +1,108 @@
+using System.Globalization;
+using System.Text.Json;
+using Treepie.Indexing.Queries;
+using Treepie.Rql;
+using Treepie.Rql.Syntax;
+
+namespace Treepie.Queries.Binding;
+
+/// <summary>Values of a query: those written in it and those given beside it.</summary>
+internal sealed class QueryParameters(string text, JsonElement given)
+{
+    /// <summary>One value to compare with.</summary>
+    public FieldValue Value(Expression expression) => expression switch
+    {
+        LiteralExpression literal => OfLiteral(literal),
+        ParameterExpression parameter => OfJson(Find(parameter), parameter),
+        PathExpression path => throw RqlErrors.NotSupportedYet(text, path.Position, $"Comparing with the field '{path}'", "A text is written in quotes."),
+        MethodExpression method => throw RqlErrors.NotSupportedYet(text, method.Position, $"Comparing with '{method.Name}()'"),
+        _ => throw RqlErrors.At(text, expression.Position, "Expected a value."),
+    };
+
+    /// <summary>The values of a list; a parameter that is an array stands for its elements.</summary>
+    public List<FieldValue> Values(IReadOnlyList<Expression> expressions)
+    {
+        var values = new List<FieldValue>(expressions.Count);
+        foreach (Expression expression in expressions)
+        {
+            if (expression is ParameterExpression parameter && Find(parameter) is { ValueKind: JsonValueKind.Array } array)
+                foreach (JsonElement element in array.EnumerateArray())
+                    values.Add(OfJson(element, parameter));
+            else
+                values.Add(Value(expression));
+        }
+
+        return values;
+    }
+
+    /// <summary>A text.</summary>
+    public string Text(Expression expression, string what) =>
+        Value(expression) is { Kind: FieldValueKind.Text, Text: { } value } ? value : throw RqlErrors.At(text, expression.Position, $"Expected {what}: a string.");
+
+    /// <summary>A number greater than zero.</summary>
+    public double PositiveNumber(Expression expression, string what)
+    {
+        FieldValue value = Value(expression);
+        double number = value.Kind switch { FieldValueKind.Long => value.Long, FieldValueKind.Double => value.Double, _ => double.NaN };
+        return number > 0 && float.IsFinite((float)number) ? number : throw RqlErrors.At(text, expression.Position, $"Expected {what}: a number greater than 0.");
+    }
+
+    /// <summary>How many: a whole number from 0.</summary>
+    public long Count(Expression? expression, string clause, long otherwise)
+    {
+        if (expression is null)
+            return otherwise;
+
+        FieldValue value = Value(expression);
+        return value.Kind switch
+        {
+            FieldValueKind.Long when value.Long >= 0 => value.Long,
+            FieldValueKind.Double when value.Double >= 0 && Math.Truncate(value.Double) == value.Double => (long)value.Double,
+            _ => throw RqlErrors.At(text, expression.Position, $"'{clause}' takes a whole number from 0."),
+        };
+    }
+
+    /// <summary>A value as JSON.</summary>
+    public byte[] Json(Expression expression) => expression switch
+    {
+        LiteralExpression literal => System.Text.Encoding.UTF8.GetBytes(literal.Text),
+        ParameterExpression parameter => System.Text.Encoding.UTF8.GetBytes(Find(parameter).GetRawText()),
+        _ => throw RqlErrors.At(text, expression.Position, "Expected a value."),
+    };
+
+    private JsonElement Find(ParameterExpression parameter) =>
+        given.ValueKind == JsonValueKind.Object && given.TryGetProperty(parameter.Name, out JsonElement value)
+            ? value
+            : throw RqlErrors.At(text, parameter.Position, $"The query uses the parameter ${parameter.Name}, but no value is given for it.");
+
+    private FieldValue OfLiteral(LiteralExpression literal) => literal.Kind switch
+    {
+        LiteralKind.String => FieldValue.Of(literal.Text),
+        LiteralKind.True => FieldValue.Of(true),
+        LiteralKind.False => FieldValue.Of(false),
+        LiteralKind.Null => FieldValue.Null,
+        _ when long.TryParse(literal.Text, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out long whole) => FieldValue.Of(whole),
+        _ when double.TryParse(literal.Text, NumberStyles.Float, CultureInfo.InvariantCulture, out double real) && double.IsFinite(real) => FieldValue.Of(real),
+        _ => throw RqlErrors.At(text, literal.Position, "This number is too large."),
+    };
+
+    private FieldValue OfJson(JsonElement json, ParameterExpression parameter)
+    {
+        switch (json.ValueKind)
+        {
+            case JsonValueKind.String:
+                return FieldValue.Of(json.GetString() ?? "");
+            case JsonValueKind.Number:
+                return json.TryGetInt64(out long whole) ? FieldValue.Of(whole) : FieldValue.Of(json.GetDouble());
+            case JsonValueKind.True:
+            case JsonValueKind.False:
+                return FieldValue.Of(json.ValueKind == JsonValueKind.True);
+            case JsonValueKind.Null:
+            case JsonValueKind.Undefined:
+                return FieldValue.Null;
+            default:
+                string kind = json.ValueKind == JsonValueKind.Array ? "an array" : "an object";
+                throw RqlErrors.At(text, parameter.Position, $"The parameter ${parameter.Name} is {kind}; a string, a number, a boolean or null can be compared with. Arrays go with 'in' and 'all in'.");
+        }
+    }
+}

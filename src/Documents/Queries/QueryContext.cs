@@ -1,0 +1,11 @@
+using Treepie.Queries.Binding;
+
+namespace Treepie.Queries;
+
+/// <summary>One run of a query.</summary>
+/// <param name="Request">As it was asked.</param>
+/// <param name="Query">What it means.</param>
+/// <param name="TimeProvider">The clock.</param>
+/// <param name="Started">When it began, in ticks of the clock.</param>
+/// <param name="CancellationToken">Ends it, also while results are read.</param>
+internal sealed record QueryContext(QueryRequest Request, BoundQuery Query, TimeProvider TimeProvider, long Started, CancellationToken CancellationToken);

@@ -1,0 +1,33 @@
+using Treepie.Store;
+
+namespace Treepie.Queries.Sources;
+
+/// <summary>Documents of given ids, in the order of the ids, each once.</summary>
+internal sealed class IdSource : ResultSource
+{
+    private readonly DatabaseSnapshot _snapshot;
+    private readonly List<string> _found = [];
+    private int _position = -1;
+
+    /// <summary>Documents of a collection (null: of any) that have one of the ids.</summary>
+    public IdSource(DatabaseSnapshot snapshot, string? collection, IReadOnlyList<string> ids)
+    {
+        _snapshot = snapshot;
+        var seen = new HashSet<long>();
+        foreach (string id in ids)
+            if (snapshot.TryGet(id, out Document document) && CursorSource.IsIn(collection, document) && seen.Add(document.Etag))
+                _found.Add(id);
+    }
+
+    public override long TotalCount => _found.Count;
+
+    public override Document Current =>
+        _snapshot.TryGet(_found[_position], out Document document) ? document : throw new InvalidOperationException("No result is current.");
+
+    public override bool MoveNext() => ++_position < _found.Count;
+
+    public override void Dispose()
+    {
+        // Holds nothing.
+    }
+}

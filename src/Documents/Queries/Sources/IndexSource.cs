@@ -1,0 +1,53 @@
+using Treepie.Indexes;
+using Treepie.Indexing;
+using Treepie.Store;
+
+namespace Treepie.Queries.Sources;
+
+/// <summary>
+/// Documents that an index names. The index may know less than the snapshot of the documents: what it finds and is there no more, or
+/// is in another collection now, is left out. Holds the index until it is disposed.
+/// </summary>
+internal sealed class IndexSource : ResultSource
+{
+    private readonly DocumentIndex _index;
+    private readonly IndexSearcher _searcher;
+    private readonly SearchResults _hits;
+    private readonly DatabaseSnapshot _snapshot;
+    private readonly bool _isScored;
+    private readonly bool _isStale;
+
+    public IndexSource(DocumentIndex index, IndexSearcher searcher, SearchResults hits, DatabaseSnapshot snapshot, bool isScored, bool isStale)
+    {
+        _index = index;
+        _searcher = searcher;
+        _hits = hits;
+        _snapshot = snapshot;
+        _isScored = isScored;
+        _isStale = isStale;
+    }
+
+    public override long TotalCount => _hits.TotalCount;
+
+    public override float? Score => _isScored ? _hits.Score : null;
+
+    public override Document Current => _snapshot.TryGet(_hits.Key, out Document document)
+        ? document
+        : throw new InvalidOperationException($"Index '{_index.Name}' names the document '{System.Text.Encoding.UTF8.GetString(_hits.Key)}', which does not exist. Reset the index.");
+
+    public override bool MoveNext()
+    {
+        while (_hits.MoveNext())
+            if (!_isStale || (_snapshot.TryGet(_hits.Key, out Document document) && CursorSource.IsIn(_index.Collection, document)))
+                return true;
+
+        return false;
+    }
+
+    public override void Dispose()
+    {
+        _hits.Dispose();
+        _searcher.Dispose();
+        _index.Release();
+    }
+}
