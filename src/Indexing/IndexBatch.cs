@@ -1,42 +1,300 @@
+using Treepie.Indexing.Analysis;
+using Treepie.Indexing.Columns;
+using Treepie.Indexing.Schema;
+using Treepie.Indexing.Terms;
+using Treepie.Indexing.Writing;
+
 namespace Treepie.Indexing;
 
 /// <summary>
 /// Entries to be put and keys to be removed, in order; a later one for the same key replaces an earlier one. Values of a field
 /// may be added several times (an array). Fields are named by their position in the schema. One thread at a time.
 /// </summary>
+/// <remarks>
+/// Text is analyzed when it is added; a batch holds terms, not values. The first value of a field that is not null is what
+/// the entry is sorted by. A value of any length is taken: terms of more than 512 bytes are kept in a cut form that stays
+/// exact for equality.
+/// </remarks>
 public sealed class IndexBatch
 {
-    internal IndexBatch()
+    /// <summary>Longest key of an entry.</summary>
+    public const int MaxKeyBytes = 512;
+
+    private const int KeepBytes = 4 << 20;
+
+    private readonly IndexSchema schema;
+    private readonly BatchField?[] fields;
+    private readonly List<int> usedFields = [];
+    private readonly TermTable keys = new();
+    private readonly List<int> lastOfKey = [];
+    private readonly List<BatchEntry> entries = [];
+    private readonly ByteArena records = new();
+    private readonly List<Touched> touched = [];
+    private readonly TokenBuffer tokens = new();
+    private readonly byte[] cutScratch = new byte[TermForm.CutBytes];
+    private int openKey = -1;
+
+    internal IndexBatch(IndexSchema schema)
     {
+        this.schema = schema;
+        fields = new BatchField?[schema.Fields.Count];
     }
 
     /// <summary>Puts and removals waiting.</summary>
-    public int Count => throw new NotImplementedException();
+    public int Count { get; private set; }
 
     /// <summary>Approximate native and managed bytes held; a caller commits when its budget is reached.</summary>
-    public long SizeBytes => throw new NotImplementedException();
+    public long SizeBytes { get; private set; }
+
+    internal List<BatchEntry> Entries => entries;
+
+    internal TermTable Keys => keys;
+
+    /// <summary>By ordinal of a key: the entry it ends with, or -1 if it ends removed.</summary>
+    internal List<int> LastOfKey => lastOfKey;
+
+    /// <summary>Fields that any entry has, ascending.</summary>
+    internal List<int> UsedFields => usedFields;
+
+    internal ByteArena Records => records;
+
+    private readonly record struct Touched(int Field, EntryGroup Group, int Ordinal);
+
+    private int Owner => openKey >= 0
+        ? entries.Count
+        : throw new InvalidOperationException("A value belongs to an entry: call BeginEntry first.");
 
     /// <summary>Starts the entry of <paramref name="key"/> (1 to 512 bytes of UTF-8), which replaces the entry of that key, if any.</summary>
-    public void BeginEntry(ReadOnlySpan<byte> key) => throw new NotImplementedException();
+    /// <exception cref="ArgumentException">The key is empty or too long.</exception>
+    /// <exception cref="InvalidOperationException">The entry before was not ended.</exception>
+    public void BeginEntry(ReadOnlySpan<byte> key)
+    {
+        openKey = Intern(key);
+        touched.Clear();
+    }
 
     /// <summary>Adds a text value (UTF-8), which the field's analyzer turns into terms.</summary>
-    public void AddText(int field, ReadOnlySpan<byte> utf8) => throw new NotImplementedException();
+    public void AddText(int field, ReadOnlySpan<byte> utf8)
+    {
+        int owner = Owner;
+        BatchField target = Begin(field, owner);
+        FieldAnalysis analysis = schema.Fields[field].Analysis;
+        var analyzer = new FieldAnalyzer(analysis, utf8, tokens, cutScratch);
+        int count = 0;
+        while (analyzer.MoveNext(out ReadOnlySpan<byte> term))
+        {
+            AddTerm(target, field, owner, term, out int ordinal);
+            if (analysis != FieldAnalysis.FullText)
+                AddSortValue(target, owner, SortTag.Text, ordinal);
+            count++;
+        }
+
+        if (analysis == FieldAnalysis.FullText && count > 0)
+            AddLength(target, owner, count);
+        tokens.Trim(KeepBytes);
+    }
 
     /// <summary>Adds a number.</summary>
-    public void AddLong(int field, long value) => throw new NotImplementedException();
+    public void AddLong(int field, long value)
+    {
+        Span<byte> key = stackalloc byte[NumberKey.Bytes];
+        NumberKey.Write(key, value);
+        AddNumber(field, key);
+    }
 
     /// <summary>Adds a number; NaN is taken as null.</summary>
-    public void AddDouble(int field, double value) => throw new NotImplementedException();
+    public void AddDouble(int field, double value)
+    {
+        if (double.IsNaN(value))
+        {
+            AddNull(field);
+            return;
+        }
+
+        Span<byte> key = stackalloc byte[NumberKey.Bytes];
+        NumberKey.Write(key, value);
+        AddNumber(field, key);
+    }
 
     /// <summary>Adds <c>true</c> or <c>false</c>.</summary>
-    public void AddBoolean(int field, bool value) => throw new NotImplementedException();
+    public void AddBoolean(int field, bool value) => AddText(field, value ? "true"u8 : "false"u8);
 
     /// <summary>Adds an explicit null: the field exists and has no value.</summary>
-    public void AddNull(int field) => throw new NotImplementedException();
+    public void AddNull(int field)
+    {
+        int owner = Owner;
+        BatchField target = Begin(field, owner);
+        if (target.Nulls.Count == 0 || target.Nulls[^1] != owner)
+        {
+            target.Nulls.Add(owner);
+            touched.Add(new Touched(field, EntryGroup.Null, 0));
+        }
+    }
 
     /// <summary>Ends the entry.</summary>
-    public void EndEntry() => throw new NotImplementedException();
+    public void EndEntry()
+    {
+        int owner = Owner;
+        int start = records.Length;
+        ReadOnlySpan<byte> key = keys[openKey];
+        records.AddVarint(key.Length);
+        records.Add(key);
+        for (int first = 0; first < touched.Count;)
+            first = WriteGroup(first);
+
+        SizeBytes += records.Length - start + 64;
+        entries.Add(new BatchEntry(openKey, start, records.Length - start));
+        lastOfKey[openKey] = owner;
+        openKey = -1;
+        Count++;
+    }
 
     /// <summary>Removes the entry of this key, if any.</summary>
-    public void Delete(ReadOnlySpan<byte> key) => throw new NotImplementedException();
+    public void Delete(ReadOnlySpan<byte> key)
+    {
+        lastOfKey[Intern(key)] = -1;
+        Count++;
+    }
+
+    internal BatchField Field(int field) => fields[field]!; // only asked for used fields
+
+    internal void Clear()
+    {
+        foreach (int field in usedFields)
+            fields[field]!.Clear(); // used fields have one
+        usedFields.Clear();
+        keys.Clear();
+        lastOfKey.Clear();
+        entries.Clear();
+        records.Clear(KeepBytes);
+        touched.Clear();
+        openKey = -1;
+        Count = 0;
+        SizeBytes = 0;
+    }
+
+    internal void CheckClosed()
+    {
+        if (openKey >= 0)
+            throw new InvalidOperationException("The entry begun last was not ended: call EndEntry first.");
+    }
+
+    private int Intern(ReadOnlySpan<byte> key)
+    {
+        CheckClosed();
+        if (key.Length is 0 or > MaxKeyBytes)
+            throw new ArgumentException($"The key of an entry has 1 to {MaxKeyBytes} bytes; this one has {key.Length}.", nameof(key));
+
+        int ordinal = keys.Intern(key);
+        if (ordinal == lastOfKey.Count)
+        {
+            lastOfKey.Add(-1);
+            SizeBytes += key.Length + 48;
+        }
+
+        return ordinal;
+    }
+
+    private BatchField Begin(int field, int owner)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(field);
+        ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual(field, fields.Length);
+        BatchField target = fields[field] ??= new BatchField();
+        if (target.Exists.Count == 0)
+        {
+            // Kept ascending: entries mostly name fields in order, so the search ends at once.
+            int place = usedFields.BinarySearch(field);
+            usedFields.Insert(~place, field);
+        }
+
+        if (target.Exists.Count == 0 || target.Exists[^1] != owner)
+        {
+            target.Exists.Add(owner);
+            SizeBytes += 4;
+        }
+
+        return target;
+    }
+
+    private void AddNumber(int field, ReadOnlySpan<byte> key)
+    {
+        int owner = Owner;
+        BatchField target = Begin(field, owner);
+        Span<byte> text = stackalloc byte[32];
+        text = text[..NumberKey.Format(key, text)];
+        if (schema.Fields[field].Analysis == FieldAnalysis.FullText)
+        {
+            AddText(field, text);
+            return;
+        }
+
+        SizeBytes += 12;
+        if (target.Numbers.Add(key, owner, out int ordinal))
+            touched.Add(new Touched(field, EntryGroup.Numbers, ordinal));
+        target.Terms.Add(text, owner, out _);
+        SizeBytes += 24;
+        AddSortValue(target, owner, SortTag.Number, ordinal);
+    }
+
+    private void AddTerm(BatchField target, int field, int owner, ReadOnlySpan<byte> term, out int ordinal)
+    {
+        int known = target.Terms.Count;
+        if (target.Terms.Add(term, owner, out ordinal))
+        {
+            touched.Add(new Touched(field, EntryGroup.Terms, ordinal));
+            SizeBytes += 12;
+        }
+
+        if (target.Terms.Count != known)
+            SizeBytes += term.Length + 40;
+    }
+
+    private void AddSortValue(BatchField target, int owner, SortTag tag, int ordinal)
+    {
+        if (target.SortValues.Count > 0 && target.SortValues[^1].Owner == owner)
+        {
+            target.HasSeveralValues = true;
+            return;
+        }
+
+        target.SortValues.Add(new BatchField.SortValue(owner, tag, ordinal));
+        SizeBytes += 12;
+    }
+
+    private void AddLength(BatchField target, int owner, int count)
+    {
+        if (target.Lengths.Count > 0 && target.Lengths[^1].Owner == owner)
+        {
+            target.Lengths[^1] = new BatchField.Length(owner, target.Lengths[^1].Terms + count);
+            return;
+        }
+
+        target.Lengths.Add(new BatchField.Length(owner, count));
+        SizeBytes += 8;
+    }
+
+    /// <summary>Writes the group that begins at a place of the touched list; returns the place behind it.</summary>
+    private int WriteGroup(int first)
+    {
+        (int field, EntryGroup group, _) = touched[first];
+        int end = first + 1;
+        while (end < touched.Count && touched[end].Field == field && touched[end].Group == group)
+            end++;
+
+        records.AddVarint(EntryRecord.GroupHead(field, group));
+        if (group == EntryGroup.Null)
+            return end;
+
+        records.AddVarint(end - first);
+        BatchField source = Field(field);
+        for (int i = first; i < end; i++)
+        {
+            ReadOnlySpan<byte> item = group == EntryGroup.Terms ? source.Terms[touched[i].Ordinal] : source.Numbers[touched[i].Ordinal];
+            if (group == EntryGroup.Terms)
+                records.AddVarint(item.Length);
+            records.Add(item);
+        }
+
+        return end;
+    }
 }

@@ -1,24 +1,65 @@
+using Treepie.Indexing.Catalogue;
+using Treepie.Indexing.Matching;
+using Treepie.Indexing.Searching;
+using Treepie.Indexing.Terms;
+using Treepie.Storage;
+using Treepie.Storage.Trees;
+
 namespace Treepie.Indexing;
 
-/// <summary>The hits of one query, in order, one at a time.</summary>
+/// <summary>The hits of one query, in order, one at a time. Holds the entry ids of its page; keys are read as they are asked for.</summary>
 public sealed class SearchResults : IDisposable
 {
-    internal SearchResults()
+    private readonly Tree? entries;
+    private readonly long[] ids;
+    private readonly float[] scores;
+    private readonly byte[] entryKey = new byte[EntryKey.Bytes];
+    private int position = -1;
+
+    internal SearchResults(IndexView view, SearchRun run)
     {
+        entries = view.Tree(TreeNames.Entries);
+        TotalCount = run.Total;
+        ids = run.Ids;
+        scores = run.Scores;
     }
 
     /// <summary>All hits of the query, before skip and take. Exact.</summary>
-    public long TotalCount => throw new NotImplementedException();
+    public long TotalCount { get; }
+
+    /// <summary>Hits of this page.</summary>
+    public int Count => ids.Length;
 
     /// <summary>Key of the current entry; lives until the next move.</summary>
-    public ReadOnlySpan<byte> Key => throw new NotImplementedException();
+    public ReadOnlySpan<byte> Key
+    {
+        get
+        {
+            EntryKey.Write(entryKey, EntryId);
+            return entries is not null && entries.TryGet(entryKey, out ReadOnlySpan<byte> record)
+                ? new EntryRecord(record).Key
+                : throw new CorruptionException($"The index tree '{TreeNames.Entries}' misses entry {EntryId}. Reset the index to build it again.");
+        }
+    }
 
-    /// <summary>Score of the current entry; 0 where nothing is scored.</summary>
-    public float Score => throw new NotImplementedException();
+    /// <summary>Number of the current entry in the index: grows with every put and is never used again.</summary>
+    public long EntryId => ids[position];
+
+    /// <summary>Score of the current entry; 0 where nothing is scored, which is when no sort key asks for it.</summary>
+    public float Score => scores.Length > 0 ? scores[position] : 0;
 
     /// <summary>Goes to the next hit; false after the last.</summary>
-    public bool MoveNext() => throw new NotImplementedException();
+    public bool MoveNext()
+    {
+        if (position + 1 >= ids.Length)
+            return false;
+
+        position++;
+        return true;
+    }
 
     /// <inheritdoc/>
-    public void Dispose() => throw new NotImplementedException();
+    public void Dispose()
+    {
+    }
 }

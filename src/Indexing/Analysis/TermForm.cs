@@ -1,0 +1,48 @@
+using System.Security.Cryptography;
+
+namespace Treepie.Indexing.Analysis;
+
+/// <summary>
+/// How long a term may be. Up to 512 bytes a term is itself. A longer one is cut to 513 bytes:
+/// <code>
+/// OFFSET  SIZE  MEANING
+/// 0       384   its first bytes
+/// 384     1     0xFF, which no UTF-8 has
+/// 385     32    SHA-256 of the whole
+/// 417     96    its last bytes
+/// </code>
+/// So equality stays exact, prefixes up to 384 and suffixes up to 96 bytes see through the cut, and order is exact among
+/// terms that differ in their first 384 bytes.
+/// </summary>
+internal static class TermForm
+{
+    public const int MaxWholeBytes = 512;
+    public const int HeadBytes = 384;
+    public const int TailBytes = 96;
+    public const int CutBytes = HeadBytes + 1 + SHA256.HashSizeInBytes + TailBytes;
+    private const byte Mark = 0xFF;
+
+    /// <summary>The stored form of a term: itself, or the cut form in <paramref name="scratch"/> (at least 513 bytes).</summary>
+    public static ReadOnlySpan<byte> Of(ReadOnlySpan<byte> term, Span<byte> scratch)
+    {
+        if (term.Length <= MaxWholeBytes)
+            return term;
+
+        term[..HeadBytes].CopyTo(scratch);
+        scratch[HeadBytes] = Mark;
+        SHA256.HashData(term, scratch[(HeadBytes + 1)..]);
+        term[^TailBytes..].CopyTo(scratch[(CutBytes - TailBytes)..]);
+        return scratch[..CutBytes];
+    }
+
+    /// <summary>Whether a stored form stands for a longer term.</summary>
+    public static bool IsCut(ReadOnlySpan<byte> form) => form.Length == CutBytes;
+
+    /// <summary>Whether the term of a stored form begins with the bytes, as far as the form tells.</summary>
+    public static bool StartsWith(ReadOnlySpan<byte> form, ReadOnlySpan<byte> prefix) =>
+        IsCut(form) ? form[..HeadBytes].StartsWith(prefix) : form.StartsWith(prefix);
+
+    /// <summary>Whether the term of a stored form ends with the bytes, as far as the form tells.</summary>
+    public static bool EndsWith(ReadOnlySpan<byte> form, ReadOnlySpan<byte> suffix) =>
+        IsCut(form) ? form[^TailBytes..].EndsWith(suffix) : form.EndsWith(suffix);
+}

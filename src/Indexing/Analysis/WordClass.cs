@@ -1,0 +1,96 @@
+using System.Globalization;
+using System.Text;
+
+namespace Treepie.Indexing.Analysis;
+
+/// <summary>Classes of characters for word boundaries, after UAX #29 (Word_Break).</summary>
+internal enum WordClass : byte
+{
+    /// <summary>Separates words.</summary>
+    Other,
+
+    /// <summary>Letters of alphabets, syllables, Hangul.</summary>
+    Letter,
+
+    /// <summary>Decimal digits of any script.</summary>
+    Digit,
+
+    /// <summary>Katakana, which joins only itself.</summary>
+    Katakana,
+
+    /// <summary>Han and Hiragana: a word each.</summary>
+    Ideograph,
+
+    /// <summary>Combining marks and format characters: part of what they follow.</summary>
+    Extend,
+
+    /// <summary>The underscore and its kin, which join everything.</summary>
+    Connector,
+
+    /// <summary>Joins letters: middle dot.</summary>
+    MidLetter,
+
+    /// <summary>Joins digits: comma, semicolon.</summary>
+    MidNumber,
+
+    /// <summary>Joins letters and digits: apostrophe, full stop.</summary>
+    MidBoth,
+}
+
+/// <summary>Looks up the <see cref="WordClass"/> of a character.</summary>
+internal static class WordClasses
+{
+    public static WordClass Of(Rune rune)
+    {
+        int value = rune.Value;
+        return value < 128 ? OfAscii(value) : OfWide(rune, value);
+    }
+
+    private static WordClass OfAscii(int value) => value switch
+    {
+        (>= 'a' and <= 'z') or (>= 'A' and <= 'Z') => WordClass.Letter,
+        >= '0' and <= '9' => WordClass.Digit,
+        '_' => WordClass.Connector,
+        '\'' or '.' => WordClass.MidBoth,
+        ',' or ';' => WordClass.MidNumber,
+        _ => WordClass.Other,
+    };
+
+    private static WordClass OfWide(Rune rune, int value)
+    {
+        switch (value)
+        {
+            case 0x2018 or 0x2019 or 0x2024 or 0xFE52 or 0xFF07 or 0xFF0E:
+                return WordClass.MidBoth;
+            case 0x00B7 or 0x0387 or 0x055F or 0x05F4 or 0x2027:
+                return WordClass.MidLetter;
+            case 0x037E or 0x0589 or 0x060C or 0x060D or 0x066C or 0x07F8 or 0x2044 or 0xFE10 or 0xFE14 or 0xFE50 or 0xFE54 or 0xFF0C or 0xFF1B:
+                return WordClass.MidNumber;
+            case 0x200B:
+                return WordClass.Other;
+        }
+
+        UnicodeCategory category = Rune.GetUnicodeCategory(rune);
+        switch (category)
+        {
+            case UnicodeCategory.NonSpacingMark or UnicodeCategory.SpacingCombiningMark or UnicodeCategory.EnclosingMark or UnicodeCategory.Format:
+                return WordClass.Extend;
+            case UnicodeCategory.ConnectorPunctuation:
+                return WordClass.Connector;
+            case UnicodeCategory.DecimalDigitNumber:
+                return WordClass.Digit;
+            case UnicodeCategory.UppercaseLetter or UnicodeCategory.LowercaseLetter or UnicodeCategory.TitlecaseLetter
+                or UnicodeCategory.ModifierLetter or UnicodeCategory.OtherLetter or UnicodeCategory.LetterNumber:
+                return IsIdeograph(value) ? WordClass.Ideograph : IsKatakana(value) ? WordClass.Katakana : WordClass.Letter;
+            default:
+                return WordClass.Other;
+        }
+    }
+
+    private static bool IsIdeograph(int value) => value is
+        (>= 0x3005 and <= 0x3007) or (>= 0x3021 and <= 0x3029) or (>= 0x3041 and <= 0x309F) or (>= 0x3400 and <= 0x4DBF)
+        or (>= 0x4E00 and <= 0x9FFF) or (>= 0xF900 and <= 0xFAFF) or (>= 0x20000 and <= 0x3FFFF);
+
+    private static bool IsKatakana(int value) => value is
+        (>= 0x30A0 and <= 0x30FF) or (>= 0x31F0 and <= 0x31FF) or (>= 0xFF66 and <= 0xFF9F);
+}

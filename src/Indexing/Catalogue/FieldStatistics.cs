@@ -1,0 +1,50 @@
+using System.Buffers.Binary;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Catalogue;
+
+/// <summary>
+/// Sums over one field. Key: the field, 4 bytes big-endian.
+/// <code>
+/// OFFSET  SIZE  MEANING
+/// 0       8     full text: entries with at least one term
+/// 8       8     full text: terms of all entries, repetitions counted
+/// 16      1     1 once an entry ever had several values: its sort value is not its only one
+/// </code>
+/// </summary>
+internal sealed class FieldStatistics
+{
+    private const int Bytes = 17;
+
+    public long EntriesWithTerms { get; set; }
+
+    public long TotalTerms { get; set; }
+
+    public bool EverHadSeveralValues { get; set; }
+
+    public static FieldStatistics Read(Tree? index, int field)
+    {
+        Span<byte> key = stackalloc byte[sizeof(int)];
+        BinaryPrimitives.WriteInt32BigEndian(key, field);
+        if (index is null || !index.TryGet(key, out ReadOnlySpan<byte> value))
+            return new FieldStatistics();
+
+        return new FieldStatistics
+        {
+            EntriesWithTerms = BinaryPrimitives.ReadInt64LittleEndian(value),
+            TotalTerms = BinaryPrimitives.ReadInt64LittleEndian(value[8..]),
+            EverHadSeveralValues = value[16] != 0,
+        };
+    }
+
+    public void Write(Tree index, int field)
+    {
+        Span<byte> key = stackalloc byte[sizeof(int)];
+        BinaryPrimitives.WriteInt32BigEndian(key, field);
+        Span<byte> value = stackalloc byte[Bytes];
+        BinaryPrimitives.WriteInt64LittleEndian(value, EntriesWithTerms);
+        BinaryPrimitives.WriteInt64LittleEndian(value[8..], TotalTerms);
+        value[16] = EverHadSeveralValues ? (byte)1 : (byte)0;
+        index.Put(key, value);
+    }
+}

@@ -1,0 +1,64 @@
+using System.Buffers.Binary;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Catalogue;
+
+/// <summary>
+/// How far an index is.
+/// <code>
+/// OFFSET  SIZE  MEANING
+/// 0       4     format version, 1
+/// 4       8     etag of the last batch
+/// 12      8     next entry id; ids grow and are never used again
+/// 20      8     entries
+/// 28      8     next id of a long list
+/// </code>
+/// </summary>
+internal sealed class IndexState
+{
+    private const int FormatVersion = 1;
+    private const int Bytes = 36;
+
+    public long Etag { get; set; }
+
+    public long NextEntryId { get; set; }
+
+    public long EntryCount { get; set; }
+
+    public long NextListId { get; set; }
+
+    private static ReadOnlySpan<byte> Key => "state"u8;
+
+    /// <summary>Reads the state; that of an empty index if there is none.</summary>
+    public static IndexState Read(Tree? index)
+    {
+        if (index is null || !index.TryGet(Key, out ReadOnlySpan<byte> value))
+            return new IndexState();
+
+        int version = BinaryPrimitives.ReadInt32LittleEndian(value);
+        if (version != FormatVersion)
+        {
+            throw new IndexSchemaException(
+                $"The index has format {version}; this version reads format {FormatVersion}. Reset the index to build it again.");
+        }
+
+        return new IndexState
+        {
+            Etag = BinaryPrimitives.ReadInt64LittleEndian(value[4..]),
+            NextEntryId = BinaryPrimitives.ReadInt64LittleEndian(value[12..]),
+            EntryCount = BinaryPrimitives.ReadInt64LittleEndian(value[20..]),
+            NextListId = BinaryPrimitives.ReadInt64LittleEndian(value[28..]),
+        };
+    }
+
+    public void Write(Tree index)
+    {
+        Span<byte> value = stackalloc byte[Bytes];
+        BinaryPrimitives.WriteInt32LittleEndian(value, FormatVersion);
+        BinaryPrimitives.WriteInt64LittleEndian(value[4..], Etag);
+        BinaryPrimitives.WriteInt64LittleEndian(value[12..], NextEntryId);
+        BinaryPrimitives.WriteInt64LittleEndian(value[20..], EntryCount);
+        BinaryPrimitives.WriteInt64LittleEndian(value[28..], NextListId);
+        index.Put(Key, value);
+    }
+}

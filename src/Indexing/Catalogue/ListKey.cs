@@ -1,0 +1,30 @@
+using System.Buffers.Binary;
+
+namespace Treepie.Indexing.Catalogue;
+
+/// <summary>Lists of entries that are not about a term.</summary>
+internal enum ListKind : byte
+{
+    /// <summary>Every entry; of no field.</summary>
+    All = 0,
+
+    /// <summary>Entries that have the field, be it as a null.</summary>
+    Exists = 1,
+
+    /// <summary>Entries in which the field has an explicit null.</summary>
+    Null = 2,
+}
+
+/// <summary>Keys of the dictionary <see cref="TreeNames.Lists"/>.</summary>
+internal static class ListKey
+{
+    public const int Bytes = 5;
+
+    /// <summary>Writes the key; <paramref name="field"/> is -1 for <see cref="ListKind.All"/>.</summary>
+    public static ReadOnlySpan<byte> Write(Span<byte> output, int field, ListKind kind)
+    {
+        BinaryPrimitives.WriteInt32BigEndian(output, field + 1);
+        output[4] = (byte)kind;
+        return output[..Bytes];
+    }
+}

@@ -1,0 +1,58 @@
+using System.Text;
+using Treepie.Indexing.Schema;
+using Treepie.Indexing.Terms;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Catalogue;
+
+/// <summary>The schema as it is stored: count (varint), then of each field its analysis (varint), name length (varint), name in UTF-8.</summary>
+internal static class SchemaRecord
+{
+    private static ReadOnlySpan<byte> Key => "schema"u8;
+
+    /// <summary>Reads the schema; null if the index has none yet.</summary>
+    public static IndexSchema? Read(Tree? index)
+    {
+        if (index is null || !index.TryGet(Key, out ReadOnlySpan<byte> value))
+            return null;
+
+        var fields = new IndexField[Varint.Read(ref value)];
+        for (int i = 0; i < fields.Length; i++)
+        {
+            var analysis = (FieldAnalysis)Varint.Read(ref value);
+            int length = Varint.Read(ref value);
+            fields[i] = new IndexField(Encoding.UTF8.GetString(value[..length]), analysis);
+            value = value[length..];
+        }
+
+        return new IndexSchema(fields);
+    }
+
+    public static void Write(Tree index, IndexSchema schema)
+    {
+        var record = new ByteArena();
+        record.AddVarint(schema.Fields.Count);
+        foreach (IndexField field in schema.Fields)
+        {
+            byte[] name = Encoding.UTF8.GetBytes(field.Name);
+            record.AddVarint((int)field.Analysis);
+            record.AddVarint(name.Length);
+            record.Add(name);
+        }
+
+        index.Put(Key, record.Slice(0, record.Length));
+    }
+
+    /// <summary>Refuses a schema with a field twice, or with an analysis that does not exist.</summary>
+    public static void Check(IndexSchema schema)
+    {
+        var names = new HashSet<string>(StringComparer.Ordinal);
+        foreach (IndexField field in schema.Fields)
+        {
+            if (!names.Add(field.Name))
+                throw new IndexSchemaException($"The schema has the field '{field.Name}' twice.");
+            if (!Enum.IsDefined(field.Analysis))
+                throw new IndexSchemaException($"The field '{field.Name}' has the unknown analysis {(int)field.Analysis}.");
+        }
+    }
+}

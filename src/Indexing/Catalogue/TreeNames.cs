@@ -1,0 +1,37 @@
+using System.Globalization;
+
+namespace Treepie.Indexing.Catalogue;
+
+/// <summary>
+/// The trees of an index. Each dictionary is a pair: terms with what stands beside them, and segments of long lists.
+/// <code>
+/// TREE                    KEY                                VALUE
+/// index                   "state", "schema", field (4)       IndexState, SchemaRecord, FieldStatistics
+/// keys                    key of an entry                    entry id, 8 bytes big-endian
+/// entries                 entry id, 8 bytes big-endian       EntryRecord
+/// lists, lists.postings   field + 1 (4, big-endian), ListKind  entries that exist, have the field, have a null
+/// terms.N, .postings      stored form of a term              TermPayload
+/// numbers.N, .postings    NumberKey                          TermPayload
+/// sort.N                  chunk number                       SortChunk
+/// norms.N                 chunk number                       NormChunk
+/// </code>
+/// </summary>
+internal static class TreeNames
+{
+    public const string Index = "index";
+    public const string Keys = "keys";
+    public const string Entries = "entries";
+    public const string Lists = "lists";
+
+    public static string Terms(int field) => Of("terms", field);
+
+    public static string Numbers(int field) => Of("numbers", field);
+
+    public static string Sort(int field) => Of("sort", field);
+
+    public static string Norms(int field) => Of("norms", field);
+
+    public static string Postings(string dictionary) => dictionary + ".postings";
+
+    private static string Of(string kind, int field) => kind + "." + field.ToString(CultureInfo.InvariantCulture);
+}

@@ -1,0 +1,76 @@
+using System.Buffers.Binary;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Columns;
+
+/// <summary>Changes the lengths of one full-text field; as <see cref="SortColumnWriter"/>.</summary>
+internal sealed class NormColumnWriter(Tree column)
+{
+    private readonly int[] lengths = new int[NormChunk.Entries];
+    private readonly byte[] output = new byte[1 + (NormChunk.Entries * sizeof(int))];
+    private long chunk = -1;
+
+    /// <summary>Sets the length of an entry, 0 to remove it; returns the length it had.</summary>
+    public int Set(long id, int length)
+    {
+        if (id >> NormChunk.EntryBits != chunk)
+        {
+            Flush();
+            Load(id >> NormChunk.EntryBits);
+        }
+
+        ref int slot = ref lengths[(int)(id & (NormChunk.Entries - 1))];
+        int old = slot;
+        slot = length;
+        return old;
+    }
+
+    /// <summary>Writes the last chunk.</summary>
+    public void Flush()
+    {
+        if (chunk < 0)
+            return;
+
+        Span<byte> key = stackalloc byte[sizeof(long)];
+        BinaryPrimitives.WriteInt64BigEndian(key, chunk);
+        int count = Array.FindLastIndex(lengths, length => length != 0) + 1;
+        if (count == 0)
+            column.Delete(key);
+        else
+            column.Put(key, output.AsSpan(0, Encode(count)));
+        chunk = -1;
+    }
+
+    private void Load(long number)
+    {
+        chunk = number;
+        Array.Clear(lengths);
+        Span<byte> key = stackalloc byte[sizeof(long)];
+        BinaryPrimitives.WriteInt64BigEndian(key, chunk);
+        if (!column.TryGet(key, out ReadOnlySpan<byte> bytes))
+            return;
+
+        var old = new NormChunk(bytes);
+        for (int i = 0; i < old.Count; i++)
+            lengths[i] = old[i];
+    }
+
+    private int Encode(int count)
+    {
+        int largest = lengths.AsSpan(0, count).ToArray().Max();
+        int width = largest <= byte.MaxValue ? 1 : largest <= ushort.MaxValue ? 2 : 4;
+        output[0] = (byte)width;
+        for (int i = 0; i < count; i++)
+        {
+            Span<byte> slot = output.AsSpan(1 + (i * width));
+            switch (width)
+            {
+                case 1: slot[0] = (byte)lengths[i]; break;
+                case 2: BinaryPrimitives.WriteUInt16LittleEndian(slot, (ushort)lengths[i]); break;
+                default: BinaryPrimitives.WriteInt32LittleEndian(slot, lengths[i]); break;
+            }
+        }
+
+        return 1 + (count * width);
+    }
+}

@@ -1,0 +1,14 @@
+namespace Treepie.Indexing.Columns;
+
+/// <summary>What the sort value of an entry is.</summary>
+internal enum SortTag : byte
+{
+    /// <summary>None: null or missing.</summary>
+    None = 0,
+
+    /// <summary>A number.</summary>
+    Number = 1,
+
+    /// <summary>The stored form of a term.</summary>
+    Text = 2,
+}

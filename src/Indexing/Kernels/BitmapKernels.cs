@@ -1,0 +1,104 @@
+using System.Diagnostics;
+using System.Numerics;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using System.Runtime.Intrinsics;
+
+namespace Treepie.Indexing.Kernels;
+
+/// <summary>
+/// Loops over bitmaps of one window (4,096 bits, 64 words, 512 bytes). The right side may lie unaligned in a page.
+/// Each vector form has a scalar twin; tests hold the two equal.
+/// </summary>
+internal static class BitmapKernels
+{
+    /// <summary>Words of a bitmap: 4,096 bits / 64.</summary>
+    public const int Words = 64;
+
+    /// <summary>Bytes of a bitmap.</summary>
+    public const int Bytes = Words * sizeof(ulong);
+
+    /// <summary>Combines <paramref name="other"/> into <paramref name="target"/>.</summary>
+    public static void Combine<TOperation>(Span<ulong> target, ReadOnlySpan<byte> other)
+        where TOperation : struct, IBitOperation
+    {
+        Debug.Assert(target.Length == Words && other.Length == Bytes);
+        if (!Vector256.IsHardwareAccelerated)
+        {
+            CombineScalar<TOperation>(target, other);
+            return;
+        }
+
+        ref ulong left = ref MemoryMarshal.GetReference(target);
+        ref ulong right = ref Unsafe.As<byte, ulong>(ref MemoryMarshal.GetReference(other));
+        for (nuint i = 0; i < Words; i += 4)
+            TOperation.Apply(Vector256.LoadUnsafe(ref left, i), Vector256.LoadUnsafe(ref right, i)).StoreUnsafe(ref left, i);
+    }
+
+    /// <summary>The scalar twin of <see cref="Combine{TOperation}"/>.</summary>
+    public static void CombineScalar<TOperation>(Span<ulong> target, ReadOnlySpan<byte> other)
+        where TOperation : struct, IBitOperation
+    {
+        ReadOnlySpan<ulong> right = MemoryMarshal.Cast<byte, ulong>(other);
+        for (int i = 0; i < Words; i++)
+            target[i] = TOperation.Apply(target[i], right[i]);
+    }
+
+    /// <summary>Number of bits set.</summary>
+    public static int Count(ReadOnlySpan<ulong> bits)
+    {
+        Debug.Assert(bits.Length == Words);
+
+        // Four independent sums keep the popcount unit busy: one sum would wait for itself.
+        int a = 0, b = 0, c = 0, d = 0;
+        for (int i = 0; i < Words; i += 4)
+        {
+            a += BitOperations.PopCount(bits[i]);
+            b += BitOperations.PopCount(bits[i + 1]);
+            c += BitOperations.PopCount(bits[i + 2]);
+            d += BitOperations.PopCount(bits[i + 3]);
+        }
+
+        return a + b + c + d;
+    }
+
+    /// <summary>Whether no bit is set.</summary>
+    public static bool IsEmpty(ReadOnlySpan<ulong> bits) => !bits.ContainsAnyExcept(0UL);
+
+    /// <summary>Number of bits set before <paramref name="offset"/>: the place of an offset's frequency.</summary>
+    public static int Rank(ReadOnlySpan<ulong> bits, int offset)
+    {
+        int word = offset >> 6;
+        int rank = BitOperations.PopCount(bits[word] & ((1UL << (offset & 63)) - 1));
+        for (int i = 0; i < word; i++)
+            rank += BitOperations.PopCount(bits[i]);
+        return rank;
+    }
+
+    /// <summary>Writes the offsets of all bits set, ascending, and returns how many there are.</summary>
+    public static int Decode(ReadOnlySpan<ulong> bits, Span<ushort> offsets)
+    {
+        int count = 0;
+        for (int i = 0; i < Words; i++)
+        {
+            for (ulong word = bits[i]; word != 0; word &= word - 1)
+                offsets[count++] = (ushort)((i << 6) + BitOperations.TrailingZeroCount(word));
+        }
+
+        return count;
+    }
+
+    /// <summary>Sets the bits of the offsets.</summary>
+    public static void Set(Span<ulong> bits, ReadOnlySpan<ushort> offsets)
+    {
+        foreach (ushort offset in offsets)
+            bits[offset >> 6] |= 1UL << (offset & 63);
+    }
+
+    /// <summary>Clears the bits of the offsets.</summary>
+    public static void Clear(Span<ulong> bits, ReadOnlySpan<ushort> offsets)
+    {
+        foreach (ushort offset in offsets)
+            bits[offset >> 6] &= ~(1UL << (offset & 63));
+    }
+}

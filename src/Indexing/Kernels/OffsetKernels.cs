@@ -1,0 +1,75 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using System.Runtime.Intrinsics;
+
+namespace Treepie.Indexing.Kernels;
+
+/// <summary>Loops over short ascending lists of 16-bit offsets within a window.</summary>
+internal static class OffsetKernels
+{
+    /// <summary>Keeps the offsets whose bit equals <paramref name="wanted"/>, in place; returns how many stay.</summary>
+    public static int Filter(Span<ushort> offsets, ReadOnlySpan<ulong> bits, bool wanted)
+    {
+        int kept = 0;
+        ulong flip = wanted ? 0UL : 1UL;
+        for (int i = 0; i < offsets.Length; i++)
+        {
+            // Written always, counted only if kept: no branch to mispredict.
+            ushort offset = offsets[i];
+            offsets[kept] = offset;
+            kept += (int)(((bits[offset >> 6] >> (offset & 63)) & 1) ^ flip);
+        }
+
+        return kept;
+    }
+
+    /// <summary>Keeps the offsets that are in <paramref name="other"/>, or that are not; returns how many stay.</summary>
+    public static int Filter(Span<ushort> offsets, ReadOnlySpan<ushort> other, bool wanted)
+    {
+        int kept = 0;
+        int j = 0;
+        for (int i = 0; i < offsets.Length; i++)
+        {
+            ushort offset = offsets[i];
+            while (j < other.Length && other[j] < offset)
+                j++;
+            bool found = j < other.Length && other[j] == offset;
+            if (found == wanted)
+                offsets[kept++] = offset;
+        }
+
+        return kept;
+    }
+
+    /// <summary>Position of the first offset that is not smaller than <paramref name="value"/>.</summary>
+    public static int LowerBound(ReadOnlySpan<ushort> offsets, ushort value)
+    {
+        if (!Vector256.IsHardwareAccelerated || offsets.Length < Vector256<ushort>.Count)
+            return LowerBoundScalar(offsets, value);
+
+        // The list is ascending, so the number of smaller ones is the position; lists are at most 127 long.
+        Vector256<ushort> limit = Vector256.Create(value);
+        ref ushort start = ref MemoryMarshal.GetReference(offsets);
+        int smaller = 0;
+        int i = 0;
+        for (; i <= offsets.Length - Vector256<ushort>.Count; i += Vector256<ushort>.Count)
+        {
+            uint mask = Vector256.LessThan(Vector256.LoadUnsafe(ref start, (nuint)i), limit).ExtractMostSignificantBits();
+            smaller += System.Numerics.BitOperations.PopCount(mask);
+            if (mask != ushort.MaxValue)
+                return smaller;
+        }
+
+        return smaller + LowerBoundScalar(offsets[i..], value);
+    }
+
+    /// <summary>The scalar twin of <see cref="LowerBound"/>.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static int LowerBoundScalar(ReadOnlySpan<ushort> offsets, ushort value)
+    {
+        int i = 0;
+        while (i < offsets.Length && offsets[i] < value)
+            i++;
+        return i;
+    }
+}

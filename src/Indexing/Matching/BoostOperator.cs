@@ -1,0 +1,24 @@
+namespace Treepie.Indexing.Matching;
+
+/// <summary>Matches as its clause does, with scores multiplied.</summary>
+internal sealed class BoostOperator(QueryContext context, Operator clause, float factor) : Operator(context)
+{
+    public override long Estimate => clause.Estimate;
+
+    public override bool IsExact => clause.IsExact;
+
+    public override long Next(long from) => clause.Next(from);
+
+    public override void Fill(long window, WindowSet set) => clause.Fill(window, set);
+
+    public override void And(long window, WindowSet set) => clause.And(window, set);
+
+    public override void Or(long window, WindowSet set) => clause.Or(window, set);
+
+    public override void AndNot(long window, WindowSet set) => clause.AndNot(window, set);
+
+    public override bool Contains(long id) => clause.Contains(id);
+
+    public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost) =>
+        clause.Score(window, hits, scores, boost * factor);
+}

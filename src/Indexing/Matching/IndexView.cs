@@ -1,0 +1,62 @@
+using Treepie.Indexing.Catalogue;
+using Treepie.Indexing.Postings;
+using Treepie.Indexing.Schema;
+using Treepie.Storage.Transactions;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Matching;
+
+/// <summary>An index in one snapshot: its state, and its trees, each looked up when first asked for. One thread at a time.</summary>
+internal sealed class IndexView
+{
+    private readonly ReadTransaction transaction;
+    private readonly Dictionary<string, Tree?> trees = new(StringComparer.Ordinal);
+
+    public IndexView(ReadTransaction transaction)
+    {
+        this.transaction = transaction;
+        Tree? index = Tree(TreeNames.Index);
+        Schema = SchemaRecord.Read(index) ?? new IndexSchema([]);
+        State = IndexState.Read(index);
+    }
+
+    public IndexSchema Schema { get; }
+
+    public IndexState State { get; }
+
+    public FieldStatistics Statistics(int field) => FieldStatistics.Read(Tree(TreeNames.Index), field);
+
+    /// <summary>The tree of that name; null if nothing was ever put into it.</summary>
+    public Tree? Tree(string name)
+    {
+        if (!trees.TryGetValue(name, out Tree? tree))
+            trees.Add(name, tree = transaction.FindTree(name));
+        return tree;
+    }
+
+    public Tree? Postings(string dictionary) => Tree(TreeNames.Postings(dictionary));
+
+    /// <summary>Position of a field.</summary>
+    /// <exception cref="UnknownFieldException">There is none of that name.</exception>
+    public int Field(string name)
+    {
+        int field = Schema.IndexOf(name);
+        return field >= 0
+            ? field
+            : throw new UnknownFieldException(
+                $"The index has no field '{name}'. Its fields are: {string.Join(", ", Schema.Fields.Select(known => known.Name))}.");
+    }
+
+    /// <summary>Entries that have the term.</summary>
+    public bool TryGetTerm(string dictionary, ReadOnlySpan<byte> term, out TermPayload payload)
+    {
+        if (Tree(dictionary) is { } tree && tree.TryGet(term, out ReadOnlySpan<byte> value))
+        {
+            payload = new TermPayload(value);
+            return true;
+        }
+
+        payload = default;
+        return false;
+    }
+}

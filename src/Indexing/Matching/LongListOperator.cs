@@ -1,0 +1,68 @@
+using Treepie.Indexing.Postings;
+using Treepie.Indexing.Ranking;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Matching;
+
+/// <summary>A term with a long list: its windows are combined where they lie in the pages.</summary>
+internal sealed class LongListOperator(QueryContext context, Tree postings, long listId, long count, TermScorer? scorer) : Operator(context)
+{
+    private readonly PostingCursor cursor = context.OpenPostings(postings, listId);
+
+    public override long Estimate => count;
+
+    public override bool IsExact => true;
+
+    public override long Next(long from) => cursor.Next(from);
+
+    public override void Fill(long window, WindowSet set)
+    {
+        if (cursor.TryGet(window, out PostingWindow mine))
+            set.Set(mine);
+        else
+            set.SetEmpty();
+    }
+
+    public override void And(long window, WindowSet set)
+    {
+        if (cursor.TryGet(window, out PostingWindow mine))
+            set.And(mine);
+        else
+            set.SetEmpty();
+    }
+
+    public override void Or(long window, WindowSet set)
+    {
+        if (cursor.TryGet(window, out PostingWindow mine))
+            set.Or(mine);
+    }
+
+    public override void AndNot(long window, WindowSet set)
+    {
+        if (cursor.TryGet(window, out PostingWindow mine))
+            set.AndNot(mine);
+    }
+
+    public override bool Contains(long id) =>
+        cursor.TryGet(id >> PostingWindow.SizeBits, out PostingWindow mine) && mine.Contains((int)(id & (PostingWindow.Size - 1)));
+
+    public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
+    {
+        if (!cursor.TryGet(window, out PostingWindow mine))
+            return;
+
+        for (int i = 0; i < hits.Length; i++)
+        {
+            if (scorer is null)
+            {
+                if (mine.Contains(hits[i]))
+                    scores[i] += boost;
+                continue;
+            }
+
+            int rank = mine.Rank(hits[i]);
+            if (rank >= 0)
+                scores[i] += scorer.Score((window << PostingWindow.SizeBits) + hits[i], mine.Frequency(rank), boost);
+        }
+    }
+}

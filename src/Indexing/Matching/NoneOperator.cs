@@ -1,0 +1,23 @@
+namespace Treepie.Indexing.Matching;
+
+/// <summary>Matches nothing.</summary>
+internal sealed class NoneOperator(QueryContext context) : Operator(context)
+{
+    public override long Estimate => 0;
+
+    public override bool IsExact => true;
+
+    public override long Next(long from) => End;
+
+    public override void Fill(long window, WindowSet set) => set.SetEmpty();
+
+    public override void And(long window, WindowSet set) => set.SetEmpty();
+
+    public override void Or(long window, WindowSet set)
+    {
+    }
+
+    public override void AndNot(long window, WindowSet set)
+    {
+    }
+}

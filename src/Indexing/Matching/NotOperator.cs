@@ -1,0 +1,27 @@
+namespace Treepie.Indexing.Matching;
+
+/// <summary>Matches every entry that the clause does not match. Scores nothing.</summary>
+internal sealed class NotOperator(QueryContext context, Operator all, Operator clause) : Operator(context)
+{
+    public override long Estimate => clause.IsExact ? all.Estimate - clause.Estimate : all.Estimate;
+
+    public override bool IsExact => clause.IsExact;
+
+    public override long Next(long from) => all.Next(from);
+
+    public override void Fill(long window, WindowSet set)
+    {
+        all.Fill(window, set);
+        if (!set.IsEmpty)
+            clause.AndNot(window, set);
+    }
+
+    /// <summary>What is in the set is an entry already, so nothing but the clause is looked at.</summary>
+    public override void And(long window, WindowSet set) => clause.AndNot(window, set);
+
+    public override bool Contains(long id) => !clause.Contains(id);
+
+    public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
+    {
+    }
+}

@@ -1,0 +1,85 @@
+using Treepie.Indexing.Postings;
+
+namespace Treepie.Indexing.Matching;
+
+/// <summary>
+/// A node of a running query. It is called once per window of 4,096 entries, so a virtual call costs nothing; inside a
+/// window, kernels run over bitmaps and short lists.
+/// </summary>
+/// <remarks>
+/// Windows are mostly asked for in ascending order, which is cheap, but any order is answered. Drivers own the loop:
+/// <c>for (w = Next(0); w != End; w = Next(w + 1)) Fill(w, set)</c>.
+/// </remarks>
+internal abstract class Operator(QueryContext context)
+{
+    /// <summary>No window.</summary>
+    public const long End = PostingCursor.End;
+
+    protected QueryContext Context { get; } = context;
+
+    /// <summary>Number of entries that match, at the most; exact where <see cref="IsExact"/>.</summary>
+    public abstract long Estimate { get; }
+
+    /// <summary>Whether <see cref="Estimate"/> is the number itself.</summary>
+    public virtual bool IsExact => false;
+
+    /// <summary>The smallest window from <paramref name="from"/> on that may have matches, or <see cref="End"/>.</summary>
+    public abstract long Next(long from);
+
+    /// <summary>The set becomes the matches in the window.</summary>
+    public abstract void Fill(long window, WindowSet set);
+
+    /// <summary>The set keeps what matches. May look at the survivors only.</summary>
+    public virtual void And(long window, WindowSet set)
+    {
+        WindowSet mine = Context.Rent();
+        Fill(window, mine);
+        set.And(mine);
+        Context.Return(mine);
+    }
+
+    /// <summary>The set gains what matches.</summary>
+    public virtual void Or(long window, WindowSet set)
+    {
+        WindowSet mine = Context.Rent();
+        Fill(window, mine);
+        set.Or(mine);
+        Context.Return(mine);
+    }
+
+    /// <summary>The set loses what matches.</summary>
+    public virtual void AndNot(long window, WindowSet set)
+    {
+        WindowSet mine = Context.Rent();
+        Fill(window, mine);
+        set.AndNot(mine);
+        Context.Return(mine);
+    }
+
+    /// <summary>Whether one entry matches.</summary>
+    public virtual bool Contains(long id)
+    {
+        WindowSet mine = Context.Rent();
+        Fill(id >> PostingWindow.SizeBits, mine);
+        bool contains = mine.Contains((int)(id & (PostingWindow.Size - 1)));
+        Context.Return(mine);
+        return contains;
+    }
+
+    /// <summary>
+    /// Adds this operator's part to the scores of those hits that match it: <paramref name="scores"/> runs parallel to
+    /// <paramref name="hits"/>, ascending offsets in the window. By default a match counts <paramref name="boost"/>.
+    /// </summary>
+    public virtual void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
+    {
+        WindowSet mine = Context.Rent();
+        Fill(window, mine);
+        for (int i = 0; i < hits.Length; i++)
+        {
+            if (mine.Contains(hits[i]))
+                scores[i] += boost;
+        }
+
+        Context.Return(mine);
+    }
+}

@@ -1,0 +1,319 @@
+using System.Text;
+using Treepie.Indexing.Analysis;
+using Treepie.Indexing.Catalogue;
+using Treepie.Indexing.Postings;
+using Treepie.Indexing.Queries;
+using Treepie.Indexing.Ranking;
+using Treepie.Indexing.Schema;
+using Treepie.Indexing.Terms;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Matching;
+
+/// <summary>Turns a query into operators over one view: looks terms up, gathers ranges, puts clauses together.</summary>
+/// <param name="context">The running query.</param>
+/// <param name="isScored">Whether scores are wanted; without them no frequency and no length is read.</param>
+internal sealed class QueryCompiler(QueryContext context, bool isScored)
+{
+    /// <summary>Deepest nesting of a query: twice what RQL allows. Chains of one kind (a and b and c …) count once.</summary>
+    public const int MaxDepth = 256;
+
+    private readonly IndexView view = context.View;
+
+    public Operator Compile(IndexQuery query) => Compile(query, 0);
+
+    private Operator Compile(IndexQuery query, int depth)
+    {
+        if (depth > MaxDepth)
+            throw new IndexQueryException($"The query is nested more than {MaxDepth} levels deep. Use lists ('in') or flatten its groups.");
+
+        switch (query)
+        {
+            case MatchAllQuery:
+                return All();
+            case MatchNoneQuery:
+                return None();
+            case TermQuery term:
+                return Equal(view.Field(term.Field), term.Value);
+            case InQuery list:
+                return In(view.Field(list.Field), list.Values);
+            case AllInQuery list:
+                int field = view.Field(list.Field);
+                return And([.. list.Values.Distinct().Select(value => Equal(field, value))]);
+            case RangeQuery range:
+                return new RangeCompiler(context).Compile(range);
+            case PrefixQuery prefix:
+                return Prefix(view.Field(prefix.Field), prefix.Prefix);
+            case SuffixQuery suffix:
+                return Suffix(view.Field(suffix.Field), suffix.Suffix);
+            case ExistsQuery exists:
+                return List(view.Field(exists.Field), ListKind.Exists);
+            case FullTextQuery text:
+                return FullText(text);
+            case AndQuery all:
+                return And([.. Flatten(all).Select(clause => Compile(clause, depth + 1))]);
+            case OrQuery any:
+                return Or([.. Flatten(any).Select(clause => Compile(clause, depth + 1))]);
+            case NotQuery negated:
+                return Not(Compile(negated.Clause, depth + 1));
+            case BoostQuery boost:
+                return Boost(boost, depth);
+            default:
+                throw new IndexQueryException($"This index does not know queries of the type {query.GetType().Name}.");
+        }
+    }
+
+    /// <summary>The clauses of a chain of one kind, in order, without recursion: a parser may build <c>((a and b) and c) and …</c>.</summary>
+    private static List<IndexQuery> Flatten(IndexQuery root)
+    {
+        bool isAnd = root is AndQuery;
+        var clauses = new List<IndexQuery>();
+        var open = new Stack<IndexQuery>([root]);
+        while (open.TryPop(out IndexQuery? next))
+        {
+            IReadOnlyList<IndexQuery>? inner = next switch
+            {
+                AndQuery all when isAnd => all.Clauses,
+                OrQuery any when !isAnd => any.Clauses,
+                _ => null,
+            };
+            if (inner is null)
+            {
+                clauses.Add(next);
+                continue;
+            }
+
+            for (int i = inner.Count - 1; i >= 0; i--)
+                open.Push(inner[i]);
+        }
+
+        return clauses;
+    }
+
+    private NoneOperator None() => new(context);
+
+    private Operator All() => List(-1, ListKind.All);
+
+    private Operator List(int field, ListKind kind)
+    {
+        Span<byte> key = stackalloc byte[ListKey.Bytes];
+        return Term(TreeNames.Lists, ListKey.Write(key, field, kind), field: -1);
+    }
+
+    /// <summary>A term of a dictionary; scored if it is of a full-text <paramref name="field"/>.</summary>
+    private Operator Term(string dictionary, ReadOnlySpan<byte> term, int field)
+    {
+        if (!view.TryGetTerm(dictionary, term, out TermPayload payload))
+            return None();
+
+        TermScorer? scorer = null;
+        if (isScored && field >= 0)
+            scorer = new TermScorer(context.OpenColumn(view.Tree(TreeNames.Norms(field))), view.Statistics(field), payload.EntryCount);
+        return payload.Kind == PostingKind.Long
+            ? new LongListOperator(context, view.Postings(dictionary)!, payload.ListId, payload.EntryCount, scorer) // long lists lie there
+            : new ShortListOperator(context, payload, scorer);
+    }
+
+    private Operator Equal(int field, FieldValue value)
+    {
+        FieldAnalysis analysis = view.Schema.Fields[field].Analysis;
+        switch (value.Kind)
+        {
+            case FieldValueKind.Null:
+                return Or([List(field, ListKind.Null), Not(List(field, ListKind.Exists))]);
+            case FieldValueKind.Long or FieldValueKind.Double when analysis != FieldAnalysis.FullText:
+                Span<byte> key = stackalloc byte[NumberKey.Bytes];
+                return QueryValue.TryWriteNumber(value, key) ? Term(TreeNames.Numbers(field), key, field: -1) : None();
+            default:
+                return And(Terms(field, QueryValue.ToText(value)), whenEmpty: None());
+        }
+    }
+
+    /// <summary>The operators of the terms that a text becomes in a field.</summary>
+    private List<Operator> Terms(int field, ReadOnlySpan<byte> text)
+    {
+        FieldAnalysis analysis = view.Schema.Fields[field].Analysis;
+        var operators = new List<Operator>();
+        var analyzer = new FieldAnalyzer(analysis, text, new TokenBuffer(), new byte[TermForm.CutBytes]);
+        while (analyzer.MoveNext(out ReadOnlySpan<byte> term))
+            operators.Add(Term(TreeNames.Terms(field), term, analysis == FieldAnalysis.FullText ? field : -1));
+        return operators;
+    }
+
+    private Operator In(int field, IReadOnlyList<FieldValue> values)
+    {
+        // Few values are combined window by window; many are gathered once, with one bitmap instead of an operator each.
+        const int Few = 8;
+        if (values.Count <= Few)
+            return Or([.. values.Distinct().Select(value => Equal(field, value))]);
+
+        var others = new List<Operator>();
+        var union = new UnionOperator(context);
+        FieldAnalysis analysis = view.Schema.Fields[field].Analysis;
+        var tokens = new TokenBuffer();
+        Span<byte> scratch = stackalloc byte[TermForm.CutBytes];
+        foreach (FieldValue value in values)
+        {
+            if (value.Kind == FieldValueKind.Null || analysis == FieldAnalysis.FullText)
+            {
+                others.Add(Equal(field, value));
+            }
+            else if (value.Kind is FieldValueKind.Long or FieldValueKind.Double)
+            {
+                if (QueryValue.TryWriteNumber(value, scratch))
+                    Gather(union, TreeNames.Numbers(field), scratch[..NumberKey.Bytes]);
+            }
+            else
+            {
+                var analyzer = new FieldAnalyzer(analysis, QueryValue.ToText(value), tokens, scratch);
+                while (analyzer.MoveNext(out ReadOnlySpan<byte> term))
+                    Gather(union, TreeNames.Terms(field), term);
+            }
+        }
+
+        union.Seal();
+        return Or([union, .. others]);
+    }
+
+    private void Gather(UnionOperator union, string dictionary, ReadOnlySpan<byte> term)
+    {
+        if (view.TryGetTerm(dictionary, term, out TermPayload payload))
+            union.Add(payload, view.Postings(dictionary));
+    }
+
+    private UnionOperator Prefix(int field, string text)
+    {
+        byte[] prefix = Folded(field, text);
+        byte[] start = prefix[..Math.Min(prefix.Length, TermForm.HeadBytes)];
+        return Scan(field, start, form => TermForm.StartsWith(form, prefix));
+    }
+
+    private UnionOperator Suffix(int field, string text)
+    {
+        byte[] suffix = Folded(field, text);
+        return Scan(field, [], form => TermForm.EndsWith(form, suffix));
+    }
+
+    /// <summary>Entries of all terms that begin with <paramref name="start"/> and pass the test.</summary>
+    private UnionOperator Scan(int field, byte[] start, TermTest test)
+    {
+        var union = new UnionOperator(context);
+        string dictionary = TreeNames.Terms(field);
+        if (view.Tree(dictionary) is { } tree)
+        {
+            using Cursor cursor = tree.OpenCursor();
+            int steps = 0;
+            for (bool found = cursor.Seek(start); found && cursor.Key.StartsWith(start); found = cursor.MoveNext())
+            {
+                if ((++steps & 1023) == 0)
+                    context.CancellationToken.ThrowIfCancellationRequested();
+                if (test(cursor.Key))
+                    union.Add(new TermPayload(cursor.Value), view.Postings(dictionary));
+            }
+        }
+
+        union.Seal();
+        return union;
+    }
+
+    private byte[] Folded(int field, string text)
+    {
+        byte[] utf8 = Encoding.UTF8.GetBytes(text);
+        if (view.Schema.Fields[field].Analysis == FieldAnalysis.Keyword)
+            return utf8;
+
+        byte[] folded = new byte[CaseFolding.MaxBytes(utf8.Length)];
+        return folded[..CaseFolding.Fold(utf8, folded)];
+    }
+
+    private Operator FullText(FullTextQuery query)
+    {
+        int field = view.Field(query.Field);
+        var parts = new List<Operator>();
+        foreach (string part in query.Text.Split((char[]?)null, StringSplitOptions.RemoveEmptyEntries))
+        {
+            if (Part(field, part) is { } operand)
+                parts.Add(operand);
+        }
+
+        return query.All ? And(parts, whenEmpty: None()) : Or(parts);
+    }
+
+    /// <summary>One part of a full-text query; null if nothing of it is a word. A phrase, once positions are kept, takes the place of the And.</summary>
+    private Operator? Part(int field, string part)
+    {
+        bool isPrefix = part.EndsWith('*');
+        bool isSuffix = part.StartsWith('*');
+        string text = part.Trim('*');
+        if (text.Length == 0)
+            return isPrefix ? Prefix(field, "") : null;
+
+        if (!isPrefix && !isSuffix)
+        {
+            List<Operator> terms = Terms(field, Encoding.UTF8.GetBytes(text));
+            return terms.Count == 0 ? null : And(terms);
+        }
+
+        List<string> words = Words(field, text);
+        if (words.Count == 0)
+            return null;
+
+        var operators = new List<Operator>();
+        for (int i = 0; i < words.Count; i++)
+        {
+            bool open = isPrefix && i == words.Count - 1;
+            bool begun = isSuffix && i == 0;
+            byte[] word = Encoding.UTF8.GetBytes(words[i]);
+            if (open && begun)
+                operators.Add(Scan(field, [], form => form.IndexOf(word) >= 0));
+            else if (open)
+                operators.Add(Prefix(field, words[i]));
+            else if (begun)
+                operators.Add(Suffix(field, words[i]));
+            else
+                operators.AddRange(Terms(field, word));
+        }
+
+        return And(operators);
+    }
+
+    private List<string> Words(int field, string text)
+    {
+        var words = new List<string>();
+        var analyzer = new FieldAnalyzer(
+            view.Schema.Fields[field].Analysis, Encoding.UTF8.GetBytes(text), new TokenBuffer(), new byte[TermForm.CutBytes]);
+        while (analyzer.MoveNext(out ReadOnlySpan<byte> term))
+            words.Add(Encoding.UTF8.GetString(term));
+        return words;
+    }
+
+    private Operator Boost(BoostQuery boost, int depth)
+    {
+        if (!float.IsFinite(boost.Factor) || boost.Factor < 0)
+            throw new IndexQueryException($"A boost is a number from 0 on; {boost.Factor} is not.");
+        Operator clause = Compile(boost.Clause, depth + 1);
+        return isScored ? new BoostOperator(context, clause, boost.Factor) : clause;
+    }
+
+    private Operator Not(Operator clause) => clause is NoneOperator ? All() : new NotOperator(context, All(), clause);
+
+    private Operator And(List<Operator> clauses, Operator? whenEmpty = null) => clauses.Count switch
+    {
+        0 => whenEmpty ?? All(),
+        1 => clauses[0],
+        _ => clauses.Exists(clause => clause is NoneOperator) ? None() : new AndOperator(context, [.. clauses]),
+    };
+
+    private Operator Or(List<Operator> clauses)
+    {
+        clauses.RemoveAll(clause => clause is NoneOperator);
+        return clauses.Count switch
+        {
+            0 => None(),
+            1 => clauses[0],
+            _ => new OrOperator(context, [.. clauses]),
+        };
+    }
+
+    private delegate bool TermTest(ReadOnlySpan<byte> form);
+}

@@ -1,0 +1,51 @@
+using Treepie.Indexing.Columns;
+using Treepie.Indexing.Postings;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Matching;
+
+/// <summary>
+/// What the operators of one running query share: the view, the pool of window sets, cancellation. Owns every storage
+/// cursor of the query and closes them together.
+/// </summary>
+internal sealed class QueryContext(IndexView view, CancellationToken cancellationToken) : IDisposable
+{
+    private readonly Stack<WindowSet> pool = new();
+    private readonly List<IDisposable> cursors = [];
+
+    public IndexView View { get; } = view;
+
+    public CancellationToken CancellationToken { get; } = cancellationToken;
+
+    /// <summary>Takes an empty set out of the pool; give it back with <see cref="Return"/>.</summary>
+    public WindowSet Rent()
+    {
+        WindowSet set = pool.Count > 0 ? pool.Pop() : new WindowSet();
+        set.SetEmpty();
+        return set;
+    }
+
+    public void Return(WindowSet set) => pool.Push(set);
+
+    /// <summary>A cursor over a long list, open until the query ends.</summary>
+    public PostingCursor OpenPostings(Tree postings, long listId)
+    {
+        var cursor = new PostingCursor(postings, listId);
+        cursors.Add(cursor);
+        return cursor;
+    }
+
+    /// <summary>A cursor over the chunks of a column, open until the query ends.</summary>
+    public ChunkCursor OpenColumn(Tree? column)
+    {
+        var cursor = new ChunkCursor(column);
+        cursors.Add(cursor);
+        return cursor;
+    }
+
+    public void Dispose()
+    {
+        foreach (IDisposable cursor in cursors)
+            cursor.Dispose();
+    }
+}

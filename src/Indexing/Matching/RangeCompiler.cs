@@ -1,0 +1,80 @@
+using Treepie.Indexing.Analysis;
+using Treepie.Indexing.Catalogue;
+using Treepie.Indexing.Postings;
+using Treepie.Indexing.Queries;
+using Treepie.Indexing.Schema;
+using Treepie.Indexing.Terms;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Matching;
+
+/// <summary>Gathers the terms or numbers between two bounds.</summary>
+internal sealed class RangeCompiler(QueryContext context)
+{
+    private readonly IndexView view = context.View;
+
+    public Operator Compile(RangeQuery range)
+    {
+        int field = view.Field(range.Field);
+        bool isNumber = IsNumber(range.Low) || IsNumber(range.High);
+        bool isText = IsText(range.Low) || IsText(range.High);
+        if (isNumber && isText)
+            throw new IndexQueryException($"The range over '{range.Field}' has a number for one bound and a text for the other.");
+        if (range.Low is { Kind: FieldValueKind.Null } || range.High is { Kind: FieldValueKind.Null })
+            return new NoneOperator(context);
+
+        // Words of a full-text field are terms only, so a number means its text there.
+        bool inNumbers = isNumber && view.Schema.Fields[field].Analysis != FieldAnalysis.FullText;
+        byte[]? low = null;
+        byte[]? high = null;
+        if ((range.Low is { } first && (low = Bound(field, first, inNumbers)) is null)
+            || (range.High is { } last && (high = Bound(field, last, inNumbers)) is null))
+        {
+            return new NoneOperator(context);
+        }
+
+        return Gather(inNumbers ? TreeNames.Numbers(field) : TreeNames.Terms(field), low, range.LowInclusive, high, range.HighInclusive);
+    }
+
+    private static bool IsNumber(FieldValue? value) => value is { Kind: FieldValueKind.Long or FieldValueKind.Double };
+
+    private static bool IsText(FieldValue? value) => value is { Kind: FieldValueKind.Text or FieldValueKind.Boolean };
+
+    /// <summary>The bound as a key of the dictionary; null if nothing compares with it (NaN).</summary>
+    private byte[]? Bound(int field, FieldValue value, bool inNumbers)
+    {
+        if (inNumbers)
+        {
+            byte[] key = new byte[NumberKey.Bytes];
+            return QueryValue.TryWriteNumber(value, key) ? key : null;
+        }
+
+        // A bound is one place in the order of terms, so it is never cut into words.
+        FieldAnalysis analysis = view.Schema.Fields[field].Analysis;
+        FieldAnalysis whole = analysis == FieldAnalysis.FullText ? FieldAnalysis.LowerCaseKeyword : analysis;
+        var analyzer = new FieldAnalyzer(whole, QueryValue.ToText(value), new TokenBuffer(), new byte[TermForm.CutBytes]);
+        return analyzer.MoveNext(out ReadOnlySpan<byte> term) ? term.ToArray() : null;
+    }
+
+    private UnionOperator Gather(string dictionary, byte[]? low, bool lowInclusive, byte[]? high, bool highInclusive)
+    {
+        var union = new UnionOperator(context);
+        if (view.Tree(dictionary) is { } tree)
+        {
+            using Cursor cursor = tree.OpenCursor();
+            bool found = low is null ? cursor.MoveFirst() : cursor.Seek(low);
+            if (found && low is not null && !lowInclusive && cursor.Key.SequenceEqual(low))
+                found = cursor.MoveNext();
+            for (; found; found = cursor.MoveNext())
+            {
+                int order = high is null ? -1 : cursor.Key.SequenceCompareTo(high);
+                if (order > 0 || (order == 0 && !highInclusive))
+                    break;
+                union.Add(new TermPayload(cursor.Value), view.Postings(dictionary));
+            }
+        }
+
+        union.Seal();
+        return union;
+    }
+}

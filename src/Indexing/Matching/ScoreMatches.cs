@@ -1,0 +1,34 @@
+using System.Buffers;
+
+namespace Treepie.Indexing.Matching;
+
+/// <summary>Scores the hits that are in a set by the sum of some clauses, and leaves the other hits alone.</summary>
+internal static class ScoreMatches
+{
+    public static void Run(Operator[] clauses, long window, WindowSet matches, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
+    {
+        ushort[] offsets = ArrayPool<ushort>.Shared.Rent(hits.Length);
+        int[] places = ArrayPool<int>.Shared.Rent(hits.Length);
+        float[] parts = ArrayPool<float>.Shared.Rent(hits.Length);
+        int count = 0;
+        for (int i = 0; i < hits.Length; i++)
+        {
+            if (matches.Contains(hits[i]))
+            {
+                offsets[count] = hits[i];
+                places[count++] = i;
+            }
+        }
+
+        Span<float> sums = parts.AsSpan(0, count);
+        sums.Clear();
+        foreach (Operator clause in clauses)
+            clause.Score(window, offsets.AsSpan(0, count), sums, boost);
+        for (int i = 0; i < count; i++)
+            scores[places[i]] += sums[i];
+
+        ArrayPool<ushort>.Shared.Return(offsets);
+        ArrayPool<int>.Shared.Return(places);
+        ArrayPool<float>.Shared.Return(parts);
+    }
+}

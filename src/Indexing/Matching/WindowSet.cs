@@ -1,0 +1,341 @@
+using System.Diagnostics;
+using System.Runtime.InteropServices;
+using Treepie.Indexing.Kernels;
+using Treepie.Indexing.Postings;
+
+namespace Treepie.Indexing.Matching;
+
+/// <summary>
+/// A set of entries of one window, as offsets 0 to 4,095, in the cheapest of four forms. Operators narrow and widen it in
+/// place; it is scratch of one query and pooled by <see cref="QueryContext"/>.
+/// </summary>
+/// <remarks>
+/// Invariants: 1. a list is ascending, without duplicates, and 1 to <see cref="MaxListCount"/> long; 2. <see cref="WindowSetForm.Empty"/>
+/// is the only form without members of its own accord (bits may be empty after a narrowing until <see cref="Count"/> is asked).
+/// </remarks>
+internal sealed class WindowSet
+{
+    /// <summary>Longest list; more than that is a bitmap (512 bytes would hold 256 offsets, but a bitmap is combined 16 words at a time).</summary>
+    public const int MaxListCount = 127;
+
+    private readonly ulong[] bits = new ulong[BitmapKernels.Words];
+    private readonly ushort[] offsets = new ushort[MaxListCount];
+    private int listCount;
+
+    public WindowSetForm Form { get; private set; }
+
+    /// <summary>Members.</summary>
+    public int Count => Form switch
+    {
+        WindowSetForm.Empty => 0,
+        WindowSetForm.List => listCount,
+        WindowSetForm.Bits => BitmapKernels.Count(bits),
+        _ => PostingWindow.Size,
+    };
+
+    public bool IsEmpty => Form switch
+    {
+        WindowSetForm.Empty => true,
+        WindowSetForm.Bits => BitmapKernels.IsEmpty(bits),
+        _ => false,
+    };
+
+    private Span<ushort> List => offsets.AsSpan(0, listCount);
+
+    private ReadOnlySpan<byte> BitBytes => MemoryMarshal.AsBytes<ulong>(bits);
+
+    public void SetEmpty() => Form = WindowSetForm.Empty;
+
+    public void SetFull() => Form = WindowSetForm.Full;
+
+    public void SetOffsets(ReadOnlySpan<ushort> members)
+    {
+        if (members.IsEmpty)
+        {
+            Form = WindowSetForm.Empty;
+        }
+        else if (members.Length <= MaxListCount)
+        {
+            members.CopyTo(offsets);
+            listCount = members.Length;
+            Form = WindowSetForm.List;
+        }
+        else
+        {
+            Array.Clear(bits);
+            BitmapKernels.Set(bits, members);
+            Form = WindowSetForm.Bits;
+        }
+    }
+
+    /// <summary>Adds one member.</summary>
+    public void Add(ushort offset)
+    {
+        switch (Form)
+        {
+            case WindowSetForm.Full:
+                return;
+            case WindowSetForm.Bits:
+                bits[offset >> 6] |= 1UL << (offset & 63);
+                return;
+            case WindowSetForm.Empty:
+                listCount = 0;
+                Form = WindowSetForm.List;
+                break;
+        }
+
+        int place = OffsetKernels.LowerBound(List, offset);
+        if (place < listCount && offsets[place] == offset)
+            return;
+
+        if (listCount == MaxListCount)
+        {
+            ListToBits();
+            Add(offset);
+            return;
+        }
+
+        List[place..].CopyTo(offsets.AsSpan(place + 1));
+        offsets[place] = offset;
+        listCount++;
+    }
+
+    public void SetBits(ReadOnlySpan<byte> bitmap)
+    {
+        bitmap.CopyTo(MemoryMarshal.AsBytes(bits.AsSpan()));
+        Form = WindowSetForm.Bits;
+    }
+
+    public void Set(in PostingWindow window)
+    {
+        switch (window.Form)
+        {
+            case WindowSetForm.Empty: SetEmpty(); break;
+            case WindowSetForm.List: SetOffsets(window.Offsets); break;
+            case WindowSetForm.Bits: SetBits(window.Bitmap); break;
+            default: SetFull(); break;
+        }
+    }
+
+    public void Set(WindowSet other)
+    {
+        switch (other.Form)
+        {
+            case WindowSetForm.Empty: SetEmpty(); break;
+            case WindowSetForm.List: SetOffsets(other.List); break;
+            case WindowSetForm.Bits: SetBits(other.BitBytes); break;
+            default: SetFull(); break;
+        }
+    }
+
+    public void And(in PostingWindow window)
+    {
+        switch (window.Form)
+        {
+            case WindowSetForm.Empty: SetEmpty(); break;
+            case WindowSetForm.List: AndOffsets(window.Offsets); break;
+            case WindowSetForm.Bits: AndBits(window.Bitmap); break;
+        }
+    }
+
+    public void And(WindowSet other)
+    {
+        switch (other.Form)
+        {
+            case WindowSetForm.Empty: SetEmpty(); break;
+            case WindowSetForm.List: AndOffsets(other.List); break;
+            case WindowSetForm.Bits: AndBits(other.BitBytes); break;
+        }
+    }
+
+    public void Or(in PostingWindow window)
+    {
+        switch (window.Form)
+        {
+            case WindowSetForm.List: OrOffsets(window.Offsets); break;
+            case WindowSetForm.Bits: OrBits(window.Bitmap); break;
+            case WindowSetForm.Full: SetFull(); break;
+        }
+    }
+
+    public void Or(WindowSet other)
+    {
+        switch (other.Form)
+        {
+            case WindowSetForm.List: OrOffsets(other.List); break;
+            case WindowSetForm.Bits: OrBits(other.BitBytes); break;
+            case WindowSetForm.Full: SetFull(); break;
+        }
+    }
+
+    public void AndNot(in PostingWindow window)
+    {
+        switch (window.Form)
+        {
+            case WindowSetForm.List: AndNotOffsets(window.Offsets); break;
+            case WindowSetForm.Bits: AndNotBits(window.Bitmap); break;
+            case WindowSetForm.Full: SetEmpty(); break;
+        }
+    }
+
+    public void AndNot(WindowSet other)
+    {
+        switch (other.Form)
+        {
+            case WindowSetForm.List: AndNotOffsets(other.List); break;
+            case WindowSetForm.Bits: AndNotBits(other.BitBytes); break;
+            case WindowSetForm.Full: SetEmpty(); break;
+        }
+    }
+
+    public bool Contains(int offset) => Form switch
+    {
+        WindowSetForm.Empty => false,
+        WindowSetForm.List => List.BinarySearch((ushort)offset) >= 0,
+        WindowSetForm.Bits => (bits[offset >> 6] >> (offset & 63) & 1) != 0,
+        _ => true,
+    };
+
+    /// <summary>Writes the members, ascending, to a span of at least 4,096; returns how many there are.</summary>
+    public int CopyTo(Span<ushort> members)
+    {
+        switch (Form)
+        {
+            case WindowSetForm.Empty:
+                return 0;
+            case WindowSetForm.List:
+                List.CopyTo(members);
+                return listCount;
+            case WindowSetForm.Bits:
+                return BitmapKernels.Decode(bits, members);
+            default:
+                for (int i = 0; i < PostingWindow.Size; i++)
+                    members[i] = (ushort)i;
+                return PostingWindow.Size;
+        }
+    }
+
+    private void AndOffsets(ReadOnlySpan<ushort> others)
+    {
+        switch (Form)
+        {
+            case WindowSetForm.List:
+                Keep(OffsetKernels.Filter(List, others, wanted: true));
+                break;
+            case WindowSetForm.Bits:
+                Debug.Assert(others.Length <= MaxListCount, "a list of a page or a set is short (invariant 1)");
+                others.CopyTo(offsets);
+                listCount = others.Length;
+                Form = WindowSetForm.List;
+                Keep(OffsetKernels.Filter(List, bits, wanted: true));
+                break;
+            case WindowSetForm.Full:
+                SetOffsets(others);
+                break;
+        }
+    }
+
+    private void AndBits(ReadOnlySpan<byte> bitmap)
+    {
+        switch (Form)
+        {
+            case WindowSetForm.List:
+                Keep(OffsetKernels.Filter(List, MemoryMarshal.Cast<byte, ulong>(bitmap), wanted: true));
+                break;
+            case WindowSetForm.Bits:
+                BitmapKernels.Combine<AndOperation>(bits, bitmap);
+                break;
+            case WindowSetForm.Full:
+                SetBits(bitmap);
+                break;
+        }
+    }
+
+    private void OrOffsets(ReadOnlySpan<ushort> others)
+    {
+        switch (Form)
+        {
+            case WindowSetForm.Empty:
+                SetOffsets(others);
+                break;
+            case WindowSetForm.List:
+                ListToBits();
+                BitmapKernels.Set(bits, others);
+                break;
+            case WindowSetForm.Bits:
+                BitmapKernels.Set(bits, others);
+                break;
+        }
+    }
+
+    private void OrBits(ReadOnlySpan<byte> bitmap)
+    {
+        switch (Form)
+        {
+            case WindowSetForm.Empty:
+                SetBits(bitmap);
+                break;
+            case WindowSetForm.List:
+                SetBits(bitmap);
+                BitmapKernels.Set(bits, List);
+                break;
+            case WindowSetForm.Bits:
+                BitmapKernels.Combine<OrOperation>(bits, bitmap);
+                break;
+        }
+    }
+
+    private void AndNotOffsets(ReadOnlySpan<ushort> others)
+    {
+        switch (Form)
+        {
+            case WindowSetForm.List:
+                Keep(OffsetKernels.Filter(List, others, wanted: false));
+                break;
+            case WindowSetForm.Full:
+                FullToBits();
+                BitmapKernels.Clear(bits, others);
+                break;
+            case WindowSetForm.Bits:
+                BitmapKernels.Clear(bits, others);
+                break;
+        }
+    }
+
+    private void AndNotBits(ReadOnlySpan<byte> bitmap)
+    {
+        switch (Form)
+        {
+            case WindowSetForm.List:
+                Keep(OffsetKernels.Filter(List, MemoryMarshal.Cast<byte, ulong>(bitmap), wanted: false));
+                break;
+            case WindowSetForm.Full:
+                FullToBits();
+                BitmapKernels.Combine<AndNotOperation>(bits, bitmap);
+                break;
+            case WindowSetForm.Bits:
+                BitmapKernels.Combine<AndNotOperation>(bits, bitmap);
+                break;
+        }
+    }
+
+    private void Keep(int count)
+    {
+        listCount = count;
+        if (count == 0)
+            Form = WindowSetForm.Empty;
+    }
+
+    private void ListToBits()
+    {
+        Array.Clear(bits);
+        BitmapKernels.Set(bits, List);
+        Form = WindowSetForm.Bits;
+    }
+
+    private void FullToBits()
+    {
+        Array.Fill(bits, ulong.MaxValue);
+        Form = WindowSetForm.Bits;
+    }
+}

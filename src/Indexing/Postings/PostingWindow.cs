@@ -1,0 +1,185 @@
+using System.Buffers.Binary;
+using System.Diagnostics;
+using System.Runtime.InteropServices;
+using Treepie.Indexing.Kernels;
+
+namespace Treepie.Indexing.Postings;
+
+/// <summary>
+/// The postings of one term in one window of 4,096 entries, read in place.
+/// <code>
+/// OFFSET  SIZE      MEANING
+/// 0       2·count   LIST, count below 128: ascending offsets within the window
+/// 0       512       BITS, count 128 to 4,095: bitmap
+/// 0       0         FULL, count 4,096: nothing, every entry is meant
+/// then, where the list keeps frequencies:
+/// +0      1         width code w of a frequency
+/// +1      …         one per posting by rank: w 0 nothing (all are 1), 1 four bits, 2 a byte, 3 two bytes, 4 four bytes
+/// </code>
+/// A bitmap is the execution format: it is combined with other bitmaps where it lies.
+/// </summary>
+internal readonly ref struct PostingWindow
+{
+    /// <summary>Entries of a window: a bitmap of it has 512 bytes, eight cache lines.</summary>
+    public const int Size = 1 << SizeBits;
+
+    /// <summary>Bits of an entry id that are its offset in the window.</summary>
+    public const int SizeBits = 12;
+
+    /// <summary>From this many postings on (density 1/32) a window is a bitmap: more room than a list, but combined 20 times as fast.</summary>
+    public const int MinBitsCount = 128;
+
+    private readonly ReadOnlySpan<byte> ids;
+    private readonly ReadOnlySpan<byte> frequencies;
+
+    public PostingWindow(int count, ReadOnlySpan<byte> payload)
+    {
+        Count = count;
+        int idBytes = IdBytes(count);
+        ids = payload[..idBytes];
+        frequencies = payload[idBytes..];
+    }
+
+    public int Count { get; }
+
+    public WindowSetForm Form => Count switch
+    {
+        0 => WindowSetForm.Empty,
+        < MinBitsCount => WindowSetForm.List,
+        < Size => WindowSetForm.Bits,
+        _ => WindowSetForm.Full,
+    };
+
+    /// <summary>The offsets of a LIST.</summary>
+    public ReadOnlySpan<ushort> Offsets => MemoryMarshal.Cast<byte, ushort>(ids);
+
+    /// <summary>The bitmap of BITS.</summary>
+    public ReadOnlySpan<byte> Bitmap => ids;
+
+    /// <summary>Bytes of the ids of so many postings.</summary>
+    public static int IdBytes(int count) => count switch
+    {
+        < MinBitsCount => count * sizeof(ushort),
+        < Size => BitmapKernels.Bytes,
+        _ => 0,
+    };
+
+    /// <summary>Position of the offset among the postings, or -1.</summary>
+    public int Rank(int offset)
+    {
+        switch (Form)
+        {
+            case WindowSetForm.List:
+                int position = OffsetKernels.LowerBound(Offsets, (ushort)offset);
+                return position < Count && Offsets[position] == offset ? position : -1;
+            case WindowSetForm.Bits:
+                ReadOnlySpan<ulong> bits = MemoryMarshal.Cast<byte, ulong>(ids);
+                return (bits[offset >> 6] >> (offset & 63) & 1) == 0 ? -1 : BitmapKernels.Rank(bits, offset);
+            case WindowSetForm.Full:
+                return offset;
+            default:
+                return -1;
+        }
+    }
+
+    public bool Contains(int offset) => Form switch
+    {
+        WindowSetForm.List => Rank(offset) >= 0,
+        WindowSetForm.Bits => (ids[offset >> 3] >> (offset & 7) & 1) != 0,
+        WindowSetForm.Full => true,
+        _ => false,
+    };
+
+    /// <summary>Frequency of the posting at a rank; 1 where none are kept.</summary>
+    public int Frequency(int rank)
+    {
+        if (frequencies.IsEmpty)
+            return 1;
+
+        ReadOnlySpan<byte> values = frequencies[1..];
+        return frequencies[0] switch
+        {
+            0 => 1,
+            1 => values[rank >> 1] >> ((rank & 1) * 4) & 15,
+            2 => values[rank],
+            3 => BinaryPrimitives.ReadUInt16LittleEndian(values[(2 * rank)..]),
+            _ => BinaryPrimitives.ReadInt32LittleEndian(values[(4 * rank)..]),
+        };
+    }
+
+    /// <summary>Writes all offsets, ascending, to a span of at least 4,096; returns <see cref="Count"/>.</summary>
+    public int CopyOffsets(Span<ushort> offsets)
+    {
+        switch (Form)
+        {
+            case WindowSetForm.List:
+                Offsets.CopyTo(offsets);
+                break;
+            case WindowSetForm.Bits:
+                int decoded = BitmapKernels.Decode(MemoryMarshal.Cast<byte, ulong>(ids), offsets);
+                Debug.Assert(decoded == Count, "the count beside a bitmap is its population count");
+                break;
+            case WindowSetForm.Full:
+                for (int i = 0; i < Size; i++)
+                    offsets[i] = (ushort)i;
+                break;
+        }
+
+        return Count;
+    }
+
+    /// <summary>Longest encoding: bitmap, width, four bytes for each frequency.</summary>
+    public static int MaxEncodedBytes(int count) => BitmapKernels.Bytes + 1 + (4 * count);
+
+    /// <summary>Encodes ascending offsets and their frequencies (empty: none are kept); returns the bytes written.</summary>
+    public static int Encode(ReadOnlySpan<ushort> offsets, ReadOnlySpan<int> frequencies, Span<byte> output)
+    {
+        Debug.Assert(offsets.Length is > 0 and <= Size && (frequencies.IsEmpty || frequencies.Length == offsets.Length));
+        int length = IdBytes(offsets.Length);
+        if (offsets.Length < MinBitsCount)
+        {
+            MemoryMarshal.AsBytes(offsets).CopyTo(output);
+        }
+        else if (offsets.Length < Size)
+        {
+            output[..length].Clear();
+            BitmapKernels.Set(MemoryMarshal.Cast<byte, ulong>(output[..length]), offsets);
+        }
+
+        return frequencies.IsEmpty ? length : length + EncodeFrequencies(frequencies, output[length..]);
+    }
+
+    private static int EncodeFrequencies(ReadOnlySpan<int> frequencies, Span<byte> output)
+    {
+        int largest = 0;
+        foreach (int frequency in frequencies)
+            largest = Math.Max(largest, frequency);
+
+        byte width = largest switch { <= 1 => 0, <= 15 => 1, <= byte.MaxValue => 2, <= ushort.MaxValue => 3, _ => 4 };
+        output[0] = width;
+        Span<byte> values = output[1..];
+        switch (width)
+        {
+            case 0:
+                return 1;
+            case 1:
+                int bytes = (frequencies.Length + 1) / 2;
+                values[..bytes].Clear();
+                for (int i = 0; i < frequencies.Length; i++)
+                    values[i >> 1] |= (byte)(frequencies[i] << ((i & 1) * 4));
+                return 1 + bytes;
+            case 2:
+                for (int i = 0; i < frequencies.Length; i++)
+                    values[i] = (byte)frequencies[i];
+                return 1 + frequencies.Length;
+            case 3:
+                for (int i = 0; i < frequencies.Length; i++)
+                    BinaryPrimitives.WriteUInt16LittleEndian(values[(2 * i)..], (ushort)frequencies[i]);
+                return 1 + (2 * frequencies.Length);
+            default:
+                for (int i = 0; i < frequencies.Length; i++)
+                    BinaryPrimitives.WriteInt32LittleEndian(values[(4 * i)..], frequencies[i]);
+                return 1 + (4 * frequencies.Length);
+        }
+    }
+}

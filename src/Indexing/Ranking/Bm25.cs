@@ -1,0 +1,17 @@
+namespace Treepie.Indexing.Ranking;
+
+/// <summary>
+/// BM25 as Lucene 8 counts it: <c>idf · tf / (tf + k1 · (1 − b + b · length / average length))</c> with
+/// <c>idf = ln(1 + (N − df + 0.5) / (df + 0.5))</c>, N being the entries with at least one term in the field.
+/// </summary>
+internal static class Bm25
+{
+    public const double K1 = 1.2;
+    public const double B = 0.75;
+
+    public static double Idf(long entriesWithTerms, long entriesWithTerm) =>
+        Math.Log(1 + ((entriesWithTerms - entriesWithTerm + 0.5) / (entriesWithTerm + 0.5)));
+
+    public static double Part(double idf, int frequency, int length, double averageLength) =>
+        idf * frequency / (frequency + (K1 * (1 - B + (B * length / averageLength))));
+}

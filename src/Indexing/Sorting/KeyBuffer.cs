@@ -1,0 +1,69 @@
+using System.Buffers.Binary;
+
+namespace Treepie.Indexing.Sorting;
+
+/// <summary>
+/// A sort key being written: bytes whose byte order is the wanted order, whatever the kinds and directions of its parts.
+/// A part is a rank (nulls first 0, values 1, nulls last 2), then the value: eight bytes of a number, or text in which 0
+/// becomes 0 1 and which ends with 0 0; of a descending part every byte of the value is flipped. The last part is the
+/// entry id, so no two keys are equal.
+/// </summary>
+internal sealed class KeyBuffer
+{
+    private byte[] bytes = new byte[128];
+
+    public int Length { get; private set; }
+
+    public ReadOnlySpan<byte> Written => bytes.AsSpan(0, Length);
+
+    public void Clear() => Length = 0;
+
+    public void Append(byte value)
+    {
+        Room(1)[0] = value;
+        Length++;
+    }
+
+    public void Append(ulong value)
+    {
+        BinaryPrimitives.WriteUInt64BigEndian(Room(sizeof(ulong)), value);
+        Length += sizeof(ulong);
+    }
+
+    public void AppendText(ReadOnlySpan<byte> text)
+    {
+        while (true)
+        {
+            int zero = text.IndexOf((byte)0);
+            ReadOnlySpan<byte> run = zero < 0 ? text : text[..zero];
+            run.CopyTo(Room(run.Length));
+            Length += run.Length;
+            if (zero < 0)
+                return;
+
+            Append(0);
+            Append(1);
+            text = text[(zero + 1)..];
+        }
+    }
+
+    public void EndText()
+    {
+        Append(0);
+        Append(0);
+    }
+
+    /// <summary>Flips everything from a place on.</summary>
+    public void Flip(int start)
+    {
+        foreach (ref byte value in bytes.AsSpan(start, Length - start))
+            value = (byte)~value;
+    }
+
+    private Span<byte> Room(int lengthBytes)
+    {
+        if (bytes.Length - Length < lengthBytes)
+            Array.Resize(ref bytes, Math.Max(Length + lengthBytes, bytes.Length * 2));
+        return bytes.AsSpan(Length);
+    }
+}

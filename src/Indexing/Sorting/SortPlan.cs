@@ -1,0 +1,46 @@
+using Treepie.Indexing.Catalogue;
+using Treepie.Indexing.Matching;
+using Treepie.Indexing.Queries;
+using Treepie.Indexing.Schema;
+
+namespace Treepie.Indexing.Sorting;
+
+/// <summary>The parts of an order, opened over one view.</summary>
+internal static class SortPlan
+{
+    public static bool NeedsScores(IReadOnlyList<SortKey> sort)
+    {
+        foreach (SortKey key in sort)
+        {
+            if (key.Kind == SortKind.Score)
+                return true;
+        }
+
+        return false;
+    }
+
+    /// <exception cref="IndexQueryException">A field is full text, which has no sort values.</exception>
+    public static KeyPart[] Open(QueryContext context, IReadOnlyList<SortKey> sort)
+    {
+        var parts = new KeyPart[sort.Count];
+        for (int i = 0; i < parts.Length; i++)
+        {
+            parts[i] = sort[i].Kind switch
+            {
+                SortKind.Score => new ScoreKeyPart(sort[i].Descending),
+                SortKind.Random => new RandomKeyPart(sort[i].Seed),
+                _ => new ColumnKeyPart(context.OpenColumn(Column(context.View, sort[i].Field)), sort[i]),
+            };
+        }
+
+        return parts;
+    }
+
+    private static Storage.Trees.Tree? Column(IndexView view, string name)
+    {
+        int field = view.Field(name);
+        return view.Schema.Fields[field].Analysis != FieldAnalysis.FullText
+            ? view.Tree(TreeNames.Sort(field))
+            : throw new IndexQueryException($"The field '{name}' is full text: its words have no order for an entry. Sort by a field with the whole value.");
+    }
+}

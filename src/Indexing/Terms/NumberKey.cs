@@ -1,0 +1,89 @@
+using System.Buffers.Binary;
+using System.Buffers.Text;
+using System.Diagnostics;
+using System.Globalization;
+
+namespace Treepie.Indexing.Terms;
+
+/// <summary>
+/// A number as ten bytes whose byte order is the order of numbers, longs and doubles together and exactly.
+/// <code>
+/// OFFSET  SIZE  MEANING
+/// 0       8     the nearest double, big-endian; all bits flipped if negative, else the sign bit set
+/// 8       2     what a long is above that double (−512 to 512), plus 32,768, big-endian; 32,768 for a double
+/// </code>
+/// Rounding keeps order, and where two longs round to one double the remainder tells them apart: 2^53 + 1 is neither 2^53
+/// nor 2^53 + 2. −0 is 0; NaN has no key.
+/// </summary>
+internal static class NumberKey
+{
+    public const int Bytes = 10;
+    private const ushort Bias = 0x8000;
+    private const double TwoTo63 = 9223372036854775808.0;
+
+    public static void Write(Span<byte> output, long value)
+    {
+        double nearest = value;
+
+        // The nearest double of the greatest longs is 2^63, which a long cannot hold.
+        long back = nearest >= TwoTo63 ? long.MinValue : (long)nearest;
+        Write(output, nearest, unchecked((int)(value - back)));
+    }
+
+    public static void Write(Span<byte> output, double value)
+    {
+        Debug.Assert(!double.IsNaN(value));
+        Write(output, value, 0);
+    }
+
+    /// <summary>The double of a key (the nearest one, for a long it cannot hold).</summary>
+    public static double ToDouble(ReadOnlySpan<byte> key)
+    {
+        ulong ordered = BinaryPrimitives.ReadUInt64BigEndian(key);
+        return BitConverter.UInt64BitsToDouble((ordered & (1UL << 63)) != 0 ? ordered ^ (1UL << 63) : ~ordered);
+    }
+
+    /// <summary>The long of a key; false if it is a fraction or outside a long.</summary>
+    public static bool TryToLong(ReadOnlySpan<byte> key, out long value)
+    {
+        double nearest = ToDouble(key);
+        int remainder = BinaryPrimitives.ReadUInt16BigEndian(key[8..]) - Bias;
+        value = 0;
+        if (nearest >= TwoTo63)
+        {
+            // 2^63 itself is outside; with a negative remainder it is one of the greatest longs.
+            if (nearest > TwoTo63 || remainder >= 0)
+                return false;
+            value = unchecked(long.MinValue + remainder);
+            return true;
+        }
+
+        if (nearest < -TwoTo63 || Math.Truncate(nearest) != nearest)
+            return false;
+
+        value = (long)nearest + remainder;
+        return true;
+    }
+
+    /// <summary>
+    /// The number as text, the same for equal numbers however they came: whole numbers of a long without fraction or exponent,
+    /// others in the shortest form that reads back. Returns the bytes written, at most 32.
+    /// </summary>
+    public static int Format(ReadOnlySpan<byte> key, Span<byte> output)
+    {
+        int written;
+        bool done = TryToLong(key, out long whole)
+            ? Utf8Formatter.TryFormat(whole, output, out written)
+            : ToDouble(key).TryFormat(output, out written, "R", CultureInfo.InvariantCulture);
+        Debug.Assert(done);
+        return written;
+    }
+
+    private static void Write(Span<byte> output, double nearest, int remainder)
+    {
+        Debug.Assert(remainder is >= -512 and <= 512);
+        ulong bits = BitConverter.DoubleToUInt64Bits(nearest == 0 ? 0 : nearest);
+        BinaryPrimitives.WriteUInt64BigEndian(output, (bits & (1UL << 63)) != 0 ? ~bits : bits | (1UL << 63));
+        BinaryPrimitives.WriteUInt16BigEndian(output[8..], (ushort)(remainder + Bias));
+    }
+}

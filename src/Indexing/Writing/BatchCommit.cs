@@ -1,0 +1,209 @@
+using Treepie.Indexing.Catalogue;
+using Treepie.Indexing.Columns;
+using Treepie.Indexing.Postings;
+using Treepie.Indexing.Schema;
+using Treepie.Storage.Transactions;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Writing;
+
+/// <summary>
+/// Applies one batch in one write transaction. Changes nothing of the batch, so that storage may run it again from its
+/// start. Every tree is walked once, in its order. Removed entries are taken out of every list at once: counts,
+/// frequencies and answers are exact after each commit, and there is nothing to purge.
+/// </summary>
+internal sealed class BatchCommit
+{
+    private readonly WriteTransaction transaction;
+    private readonly IndexSchema schema;
+    private readonly IndexBatch batch;
+    private readonly CancellationToken cancellationToken;
+    private readonly Tree index;
+    private readonly IndexState state;
+    private readonly long[] idOf;
+    private RemovalSet removals = new() { Ids = [] };
+
+    private BatchCommit(WriteTransaction transaction, IndexSchema schema, IndexBatch batch, CancellationToken cancellationToken)
+    {
+        this.transaction = transaction;
+        this.schema = schema;
+        this.batch = batch;
+        this.cancellationToken = cancellationToken;
+        index = transaction.GetOrCreateTree(TreeNames.Index);
+        state = IndexState.Read(index);
+        idOf = new long[batch.Entries.Count];
+    }
+
+    public static void Run(WriteTransaction transaction, IndexSchema schema, IndexBatch batch, long etag, CancellationToken cancellationToken)
+    {
+        var commit = new BatchCommit(transaction, schema, batch, cancellationToken);
+        if (batch.Count > 0)
+        {
+            commit.AssignIds();
+            commit.ApplyKeys();
+            commit.AppendEntries();
+            commit.ApplyLists();
+            foreach (int field in commit.ChangedFields())
+                commit.ApplyField(field);
+        }
+
+        commit.state.Etag = etag;
+        commit.state.Write(commit.index);
+    }
+
+    private IEnumerable<int> ChangedFields() => batch.UsedFields.Union(removals.UsedFields).Order();
+
+    /// <summary>Ids in order of appearance, to the entries that are not replaced within the batch.</summary>
+    private void AssignIds()
+    {
+        for (int i = 0; i < idOf.Length; i++)
+        {
+            bool isLast = batch.LastOfKey[batch.Entries[i].Key] == i;
+            idOf[i] = isLast ? state.NextEntryId++ : -1;
+            state.EntryCount += isLast ? 1 : 0;
+        }
+    }
+
+    /// <summary>Points keys to their new entries and collects the entries they had.</summary>
+    private void ApplyKeys()
+    {
+        Tree keys = transaction.GetOrCreateTree(TreeNames.Keys);
+        var old = new List<long>();
+        Span<byte> value = stackalloc byte[EntryKey.Bytes];
+        foreach (int ordinal in batch.Keys.SortedOrdinals())
+        {
+            ReadOnlySpan<byte> key = batch.Keys[ordinal];
+            bool existed = keys.TryGet(key, out ReadOnlySpan<byte> oldId);
+            if (existed)
+                old.Add(EntryKey.Read(oldId));
+            int last = batch.LastOfKey[ordinal];
+            if (last >= 0)
+            {
+                EntryKey.Write(value, idOf[last]);
+                keys.Put(key, value);
+            }
+            else if (existed)
+            {
+                keys.Delete(key);
+            }
+        }
+
+        long[] ids = [.. old.Order()];
+        state.EntryCount -= ids.Length;
+        removals = RemovalSet.Take(transaction.GetOrCreateTree(TreeNames.Entries), ids, cancellationToken);
+    }
+
+    private void AppendEntries()
+    {
+        Tree entries = transaction.GetOrCreateTree(TreeNames.Entries);
+        Span<byte> key = stackalloc byte[EntryKey.Bytes];
+        for (int i = 0; i < idOf.Length; i++)
+        {
+            if (idOf[i] < 0)
+                continue;
+            EntryKey.Write(key, idOf[i]);
+            BatchEntry entry = batch.Entries[i];
+            entries.Put(key, batch.Records.Slice(entry.RecordStart, entry.RecordLength));
+        }
+    }
+
+    private void ApplyLists()
+    {
+        using PostingWriter lists = OpenDictionary(TreeNames.Lists, keepsFrequencies: false);
+        Span<byte> key = stackalloc byte[ListKey.Bytes];
+        lists.Apply(ListKey.Write(key, -1, ListKind.All), Additions(Enumerable.Range(0, idOf.Length)), removals.Ids);
+        foreach (int field in ChangedFields())
+        {
+            BatchField? added = batch.UsedFields.BinarySearch(field) >= 0 ? batch.Field(field) : null;
+            BatchField? removed = removals.Field(field);
+            Apply(lists, ListKey.Write(key, field, ListKind.Exists), added?.Exists, removed?.Exists);
+            Apply(lists, ListKey.Write(key, field, ListKind.Null), added?.Nulls, removed?.Nulls);
+        }
+    }
+
+    private void Apply(PostingWriter lists, ReadOnlySpan<byte> key, List<int>? added, List<int>? removed)
+    {
+        Posting[] additions = Additions(added ?? []);
+        long[] taken = [.. (removed ?? []).Select(owner => removals.Ids[owner])];
+        if (additions.Length + taken.Length > 0)
+            lists.Apply(key, additions, taken);
+    }
+
+    private Posting[] Additions(IEnumerable<int> owners) =>
+        [.. owners.Where(owner => idOf[owner] >= 0).Select(owner => new Posting(idOf[owner], 1))];
+
+    private void ApplyField(int field)
+    {
+        BatchField? added = batch.UsedFields.BinarySearch(field) >= 0 ? batch.Field(field) : null;
+        BatchField? removed = removals.Field(field);
+        bool isFullText = schema.Fields[field].Analysis == FieldAnalysis.FullText;
+        using (PostingWriter terms = OpenDictionary(TreeNames.Terms(field), isFullText))
+            DictionaryMerge.Run(terms, added?.Terms, idOf, removed?.Terms, removals.Ids, cancellationToken);
+
+        var statistics = FieldStatistics.Read(index, field);
+        if (isFullText)
+        {
+            ApplyNorms(field, added, removed, statistics);
+        }
+        else
+        {
+            if (added?.Numbers.Count > 0 || removed?.Numbers.Count > 0)
+            {
+                using PostingWriter numbers = OpenDictionary(TreeNames.Numbers(field), keepsFrequencies: false);
+                DictionaryMerge.Run(numbers, added?.Numbers, idOf, removed?.Numbers, removals.Ids, cancellationToken);
+            }
+
+            ApplySortValues(field, added, removed);
+            statistics.EverHadSeveralValues |= added?.HasSeveralValues ?? false;
+        }
+
+        statistics.Write(index, field);
+    }
+
+    private void ApplySortValues(int field, BatchField? added, BatchField? removed)
+    {
+        var column = new SortColumnWriter(transaction.GetOrCreateTree(TreeNames.Sort(field)));
+        foreach (int owner in removed?.Exists ?? [])
+            column.Remove(removals.Ids[owner]);
+        foreach (BatchField.SortValue value in added?.SortValues ?? [])
+        {
+            if (idOf[value.Owner] < 0)
+                continue;
+            if (value.Tag == SortTag.Number)
+                column.SetNumber(idOf[value.Owner], added!.Numbers[value.Ordinal]); // the loop runs over its values
+            else
+                column.SetText(idOf[value.Owner], added!.Terms[value.Ordinal]); // as above
+        }
+
+        column.Flush();
+    }
+
+    private void ApplyNorms(int field, BatchField? added, BatchField? removed, FieldStatistics statistics)
+    {
+        var column = new NormColumnWriter(transaction.GetOrCreateTree(TreeNames.Norms(field)));
+        foreach (int owner in removed?.Exists ?? [])
+        {
+            int length = column.Set(removals.Ids[owner], 0);
+            statistics.TotalTerms -= length;
+            statistics.EntriesWithTerms -= length > 0 ? 1 : 0;
+        }
+
+        foreach (BatchField.Length length in added?.Lengths ?? [])
+        {
+            if (idOf[length.Owner] < 0)
+                continue;
+            column.Set(idOf[length.Owner], length.Terms);
+            statistics.TotalTerms += length.Terms;
+            statistics.EntriesWithTerms++;
+        }
+
+        column.Flush();
+    }
+
+    private PostingWriter OpenDictionary(string name, bool keepsFrequencies) => new(
+        name,
+        transaction.GetOrCreateTree(name),
+        transaction.GetOrCreateTree(TreeNames.Postings(name)),
+        keepsFrequencies,
+        () => state.NextListId++);
+}
