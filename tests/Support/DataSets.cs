@@ -14,11 +14,13 @@ public static class DataSets
     /// <summary>Path of a data set, for instance <c>movies.ndjson.gz</c>; skips the test where it is missing.</summary>
     public static string Require(string file)
     {
-        string folder = Environment.GetEnvironmentVariable("TREEPIE_DATA") ?? Path.Combine(RepositoryRoot, "..", "shared", "data");
-        string path = Path.GetFullPath(Path.Combine(folder, file));
+        string path = PathOf(file);
         Requirement.Needs(File.Exists(path), $"The data set '{file}'", "Set TREEPIE_DATA to the folder that holds it.");
         return path;
     }
+
+    /// <summary>Whether a data set is there, for a fixture, which cannot skip its tests itself.</summary>
+    public static bool Present(string file) => File.Exists(PathOf(file));
 
     /// <summary>The lines of an <c>.ndjson</c> or <c>.ndjson.gz</c> file, one document each.</summary>
     public static IEnumerable<string> Lines(string path)
@@ -29,6 +31,12 @@ public static class DataSets
         while (reader.ReadLine() is { } line)
             if (line.Length > 0)
                 yield return line;
+    }
+
+    private static string PathOf(string file)
+    {
+        string folder = Environment.GetEnvironmentVariable("TREEPIE_DATA") ?? Path.Combine(RepositoryRoot, "..", "shared", "data");
+        return Path.GetFullPath(Path.Combine(folder, file));
     }
 
     private static string FindRoot()
