@@ -12,7 +12,9 @@ public sealed class WholeDataTests(ImportedDataSets data)
     {
         Dictionary<string, long> expected = new()
         {
-            ["Cities"] = Count("cities.ndjson.gz"), ["Movies"] = Count("movies.ndjson.gz"), ["Synsets"] = Count("wordnet.ndjson.gz"),
+            ["Cities"] = Count("cities.ndjson.gz"),
+            ["Movies"] = Count("movies.ndjson.gz"),
+            ["Synsets"] = Count("wordnet.ndjson.gz"),
         };
         using JsonDocument statistics = JsonDocument.Parse(
             await data.Http.GetStringAsync($"/databases/{ImportedDataSets.Database}/collections/stats", TestContext.Current.CancellationToken));
