@@ -1,3 +1,6 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Text.Json;
+using System.Text.Json.Serialization.Metadata;
 using Treepie.Indexes;
 using Treepie.Queries;
 using Treepie.Sessions;
@@ -24,6 +27,8 @@ public sealed class Database : IDisposable, IAsyncDisposable
     private readonly QueryExecutor _queries;
     private int _disposed;
 
+    private SessionOptions? _reflectionOptions;
+
     private Database(string directory, StorageEnvironment environment, DatabaseOptions options)
     {
         DataDirectory = directory;
@@ -36,6 +41,7 @@ public sealed class Database : IDisposable, IAsyncDisposable
             _changes.Publish(snapshot.LastEtag);
         Indexes = IndexCatalogue.Open(IndexesDirectory, BeginRead, _changes, options.TimeProvider);
         _queries = new QueryExecutor(Indexes, BeginRead, _changes, options);
+        HiLoIds = new HiLoIds(NextHiLoRange);
     }
 
     /// <summary>The name; the directory's unless the options give one.</summary>
@@ -55,6 +61,9 @@ public sealed class Database : IDisposable, IAsyncDisposable
 
     /// <summary>Etag of the last durable change, without a snapshot.</summary>
     public long LastEtag => _changes.LastEtag;
+
+    /// <summary>Ids for objects of sessions that have none.</summary>
+    internal HiLoIds HiLoIds { get; }
 
     /// <summary>Where indexes keep their environments, one folder each; made by the first.</summary>
     internal string IndexesDirectory => Path.Combine(DataDirectory, IndexesFolder);
@@ -117,8 +126,19 @@ public sealed class Database : IDisposable, IAsyncDisposable
         return _queries.ExecuteAsync(request, cancellationToken);
     }
 
+    /// <summary>A unit of work over C# objects, read and written by reflection over their public properties.</summary>
+    /// <remarks>In trimmed or natively compiled programs use <see cref="OpenSession(SessionOptions)"/> with a source-generated context.</remarks>
+    [RequiresUnreferencedCode("Serializes objects by reflection. Give OpenSession options with a source-generated JsonSerializerContext instead.")]
+    [RequiresDynamicCode("Serializes objects by reflection. Give OpenSession options with a source-generated JsonSerializerContext instead.")]
+    public DocumentSession OpenSession() => OpenSession(LazyInitializer.EnsureInitialized(ref _reflectionOptions, ReflectionOptions));
+
     /// <summary>A unit of work over C# objects.</summary>
-    public DocumentSession OpenSession() => throw new NotImplementedException();
+    public DocumentSession OpenSession(SessionOptions options)
+    {
+        ArgumentNullException.ThrowIfNull(options);
+        ObjectDisposedException.ThrowIf(_disposed != 0, this);
+        return new DocumentSession(this, options);
+    }
 
     /// <summary>Completes when a change later than <paramref name="afterEtag"/> is durable; at once if one is.</summary>
     /// <exception cref="ObjectDisposedException">The database was closed while waiting.</exception>
@@ -254,6 +274,13 @@ public sealed class Database : IDisposable, IAsyncDisposable
         TResult result = command(writer, now);
         return (result, writer.LastEtag);
     }
+
+    [RequiresUnreferencedCode("Serializes by reflection.")]
+    [RequiresDynamicCode("Serializes by reflection.")]
+    private SessionOptions ReflectionOptions() => new()
+    {
+        Json = new JsonSerializerOptions { MaxDepth = Options.MaxDocumentDepth, TypeInfoResolver = new DefaultJsonTypeInfoResolver() },
+    };
 
     private void PublishWhatIsDurable()
     {

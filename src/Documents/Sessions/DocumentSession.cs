@@ -1,12 +1,409 @@
+using System.Buffers;
+using System.Text;
+using System.Text.Json.Nodes;
+using Treepie.Queries;
+using Treepie.Store;
+using Treepie.Writes;
+
 namespace Treepie.Sessions;
 
-/// <summary>A unit of work: loads objects once, notes what changed, saves all of it in one durable batch. Not thread-safe.</summary>
+/// <summary>
+/// A unit of work: loads objects once, notes what changed, saves all of it in one durable batch. Not thread-safe.
+/// <code>
+/// using DocumentSession session = database.OpenSession();
+/// session.Store(new User { Name = "Ada" });
+/// User? bob = session.Load&lt;User&gt;("users/2-A");
+/// bob?.Rename("Bob");
+/// await session.SaveChangesAsync();
+/// </code>
+/// A property <c>Id</c> of type string, if there is one, is the document's id; it is not repeated in the document.
+/// </summary>
 public sealed class DocumentSession : IDisposable
 {
-    internal DocumentSession()
+    private readonly Database _database;
+    private readonly SessionOptions _options;
+    private readonly EntityJson _json;
+    private readonly Dictionary<Type, EntityType> _types = [];
+    private readonly Dictionary<object, TrackedEntity> _byEntity = new(ReferenceEqualityComparer.Instance);
+    private readonly Dictionary<string, TrackedEntity> _byId = new(IdComparer.Instance);
+    private readonly Dictionary<string, string?> _deletions = new(IdComparer.Instance); // of documents not loaded; value: expected change vector
+    private bool _disposed;
+
+    internal DocumentSession(Database database, SessionOptions options)
     {
+        _database = database;
+        _options = options;
+        _json = new EntityJson(database.Options);
     }
 
-    /// <inheritdoc/>
-    public void Dispose() => throw new NotImplementedException();
+    /// <summary>Whether a save would write something.</summary>
+    public bool HasChanges => _deletions.Count > 0 || _byEntity.Values.Any(entity => entity.IsDeleted || NeedsPut(entity, out _));
+
+    /// <summary>The object of a document; the same one however often it is loaded; null if there is none, or it was deleted in this session.</summary>
+    /// <exception cref="TreepieException">The document does not fit the type.</exception>
+    public T? Load<T>(string id)
+        where T : class
+    {
+        if (TryFindTracked(id, out T? entity))
+            return entity;
+        using DatabaseSnapshot snapshot = _database.BeginRead();
+        return snapshot.TryGet(id, out Document document) ? Track<T>(document) : null;
+    }
+
+    /// <summary>The objects of several documents, by the ids as given, from one snapshot; null for those that do not exist.</summary>
+    /// <exception cref="TreepieException">A document does not fit the type.</exception>
+    public IReadOnlyDictionary<string, T?> Load<T>(IEnumerable<string> ids)
+        where T : class
+    {
+        ArgumentNullException.ThrowIfNull(ids);
+        var loaded = new Dictionary<string, T?>(IdComparer.Instance);
+        using DatabaseSnapshot snapshot = _database.BeginRead();
+        foreach (string id in ids)
+        {
+            if (!TryFindTracked(id, out T? entity))
+                entity = snapshot.TryGet(id, out Document document) ? Track<T>(document) : null;
+            loaded[id] = entity;
+        }
+
+        return loaded;
+    }
+
+    /// <summary>The objects of documents whose id starts with a prefix, in id order; those deleted in this session are left out.</summary>
+    /// <param name="prefix">Which documents.</param>
+    /// <param name="start">How many to pass over.</param>
+    /// <param name="pageSize">How many at most.</param>
+    /// <exception cref="TreepieException">A document does not fit the type.</exception>
+    public IReadOnlyList<T> LoadStartingWith<T>(DocumentPrefix prefix, int start = 0, int pageSize = 25)
+        where T : class
+    {
+        ObjectDisposedException.ThrowIf(_disposed, this);
+        var loaded = new List<T>();
+        using DatabaseSnapshot snapshot = _database.BeginRead();
+        using DocumentCursor cursor = snapshot.ByPrefix(prefix);
+        for (int position = 0; loaded.Count < pageSize && cursor.MoveNext(); position++)
+        {
+            if (position >= start && Track<T>(cursor.Current) is { } entity)
+                loaded.Add(entity);
+        }
+
+        return loaded;
+    }
+
+    /// <summary>The objects of documents whose id starts with a prefix; see <see cref="LoadStartingWith{T}(DocumentPrefix, int, int)"/>.</summary>
+    public IReadOnlyList<T> LoadStartingWith<T>(string prefix, int start = 0, int pageSize = 25)
+        where T : class => LoadStartingWith<T>(new DocumentPrefix { StartsWith = prefix }, start, pageSize);
+
+    /// <summary>
+    /// Stores an object with the next save. Without an id, given or in its property <c>Id</c>, it gets one at once, <c>users/33-A</c>; one
+    /// that ends in <c>/</c> or <c>|</c> is completed by the save.
+    /// </summary>
+    /// <param name="entity">The object.</param>
+    /// <param name="id">Its id; null: its own, or the next.</param>
+    /// <param name="changeVector">Null: what the session's options say; empty: the document must not exist; else what it must be at.</param>
+    /// <exception cref="InvalidOperationException">Another object of this session has that id, or this one another id.</exception>
+    /// <exception cref="InvalidDocumentException">The id is not valid.</exception>
+    public void Store(object entity, string? id = null, string? changeVector = null)
+    {
+        ArgumentNullException.ThrowIfNull(entity);
+        ObjectDisposedException.ThrowIf(_disposed, this);
+        if (_byEntity.TryGetValue(entity, out TrackedEntity? tracked))
+        {
+            if (id is not null && !IdComparer.Instance.Equals(id, tracked.Id))
+                throw new InvalidOperationException($"This object is stored in this session as '{tracked.Id}' and cannot be stored as '{id}' too. Store a copy.");
+            tracked.IsDeleted = false;
+            tracked.ExpectedChangeVector = changeVector ?? tracked.ExpectedChangeVector;
+            return;
+        }
+
+        EntityType type = TypeOf(entity.GetType());
+        id = FirstGiven(id, type.GetId(entity)) ?? _database.HiLoIds.Next(type.Tag);
+        DocumentId.Encode(id, _database.Options.MaxIdBytes);
+        tracked = new TrackedEntity(entity, type, id) { ExpectedChangeVector = changeVector };
+        if (!tracked.HasOpenId && _byId.TryGetValue(id, out TrackedEntity? other) && !other.IsDeleted)
+            throw new InvalidOperationException($"Another object is stored in this session as '{id}'. Change that one, or evict it first.");
+        if (!tracked.HasOpenId)
+            type.SetId(entity, id);
+        Add(tracked);
+    }
+
+    /// <summary>Deletes the document of an object with the next save.</summary>
+    /// <exception cref="InvalidOperationException">The object is not of this session.</exception>
+    public void Delete(object entity)
+    {
+        TrackedEntity tracked = Tracked(entity);
+        if (tracked.IsNew)
+            Evict(entity);
+        else
+            tracked.IsDeleted = true;
+    }
+
+    /// <summary>Deletes a document with the next save, whether it exists or not, unless a change vector is given that it must be at.</summary>
+    /// <exception cref="InvalidDocumentException">The id is not valid.</exception>
+    public void Delete(string id, string? changeVector = null)
+    {
+        ArgumentNullException.ThrowIfNull(id);
+        ObjectDisposedException.ThrowIf(_disposed, this);
+        DocumentId.Encode(id, _database.Options.MaxIdBytes);
+        if (!_byId.TryGetValue(id, out TrackedEntity? tracked))
+        {
+            _deletions[id] = changeVector;
+            return;
+        }
+
+        tracked.ExpectedChangeVector = changeVector ?? tracked.ExpectedChangeVector;
+        Delete(tracked.Entity);
+    }
+
+    /// <summary>
+    /// Saves all changes in one batch: all or none. Deletions come first. Completes when it is durable; objects then have their ids and
+    /// new change vectors. After an error the session is as before.
+    /// </summary>
+    /// <exception cref="ConcurrencyException">Somebody else changed a document first.</exception>
+    /// <exception cref="InvalidDocumentException">An object is no valid document, or over a limit.</exception>
+    public async Task SaveChangesAsync(CancellationToken cancellationToken = default)
+    {
+        ObjectDisposedException.ThrowIf(_disposed, this);
+        using var batch = new WriteBatch(_database.Options);
+        foreach ((string id, string? changeVector) in _deletions)
+            batch.Delete(id, changeVector);
+        List<TrackedEntity> deleted = [.. _byEntity.Values.Where(entity => entity.IsDeleted)];
+        foreach (TrackedEntity entity in deleted)
+            batch.Delete(entity.Id, entity.ExpectedChangeVector ?? (_options.UseOptimisticConcurrency ? entity.ChangeVector : null));
+        int deletions = batch.Count;
+        var puts = new List<(TrackedEntity Entity, byte[] Body)>();
+        foreach (TrackedEntity entity in _byEntity.Values)
+        {
+            if (entity.IsDeleted || !NeedsPut(entity, out byte[] body))
+                continue;
+            string? expected = entity.ExpectedChangeVector ?? (_options.UseOptimisticConcurrency ? entity.ChangeVector ?? "" : null);
+            batch.Put(entity.Id, _json.Join(body, entity), entity.HasOpenId ? null : expected);
+            puts.Add((entity, body));
+        }
+
+        if (batch.Count == 0)
+            return;
+        IReadOnlyList<WriteResult> results = await _database.WriteAsync(batch, cancellationToken).ConfigureAwait(false);
+        _deletions.Clear();
+        deleted.ForEach(Remove);
+        for (int index = 0; index < puts.Count; index++)
+            Saved(puts[index].Entity, puts[index].Body, results[deletions + index]);
+    }
+
+    /// <summary>
+    /// Runs a query and gives its results: objects of this session where they are whole documents, new objects where they are projections.
+    /// </summary>
+    /// <param name="rql">The text.</param>
+    /// <param name="parameters">Values of its parameters, by name without <c>$</c>.</param>
+    /// <param name="waitForIndex">Waits until the index has everything saved before the query.</param>
+    /// <param name="cancellationToken">Ends the wait or the query.</param>
+    /// <exception cref="InvalidQueryException">The text is not valid.</exception>
+    public Task<IReadOnlyList<T>> QueryAsync<T>(
+        string rql, IReadOnlyDictionary<string, object?>? parameters = null, bool waitForIndex = false, CancellationToken cancellationToken = default)
+        where T : class => QueryAsync<T>(
+        new QueryRequest
+        {
+            Text = rql,
+            Parameters = parameters is null ? default : QueryParameterJson.From(parameters, _options.Json),
+            WaitForNonStaleResults = waitForIndex,
+        },
+        cancellationToken);
+
+    /// <summary>As <see cref="QueryAsync{T}(string, IReadOnlyDictionary{string, object}, bool, CancellationToken)"/>, with all that can be asked.</summary>
+    public async Task<IReadOnlyList<T>> QueryAsync<T>(QueryRequest request, CancellationToken cancellationToken = default)
+        where T : class
+    {
+        ObjectDisposedException.ThrowIf(_disposed, this);
+        using QueryResults results = await _database.QueryAsync(request, cancellationToken).ConfigureAwait(false);
+        var found = new List<T>();
+        var buffer = new ArrayBufferWriter<byte>();
+        EntityType type = TypeOf(typeof(T));
+        while (results.MoveNext())
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+            if (!results.IsProjection)
+            {
+                if (Track<T>(results.Current) is { } entity)
+                    found.Add(entity);
+                continue;
+            }
+
+            buffer.ResetWrittenCount();
+            results.WriteCurrent(buffer);
+            found.Add((T)_json.ReadProjection(type, buffer.WrittenSpan));
+        }
+
+        return found;
+    }
+
+    /// <summary>The id of an object's document; one that the save completes is given as it was stored.</summary>
+    /// <exception cref="InvalidOperationException">The object is not of this session.</exception>
+    public string GetDocumentId(object entity) => Tracked(entity).Id;
+
+    /// <summary>The change vector of an object's document as it was loaded or saved; null while it is new.</summary>
+    /// <exception cref="InvalidOperationException">The object is not of this session.</exception>
+    public string? GetChangeVectorFor(object entity) => Tracked(entity).ChangeVector;
+
+    /// <summary>When an object's document was last modified (UTC); null while it is new.</summary>
+    /// <exception cref="InvalidOperationException">The object is not of this session.</exception>
+    public DateTime? GetLastModifiedFor(object entity) => Tracked(entity).LastModified;
+
+    /// <summary>
+    /// The metadata of an object's document. Changes to it are saved; <c>@id</c>, <c>@change-vector</c> and <c>@last-modified</c> are
+    /// given by the database and not among it.
+    /// </summary>
+    /// <exception cref="InvalidOperationException">The object is not of this session.</exception>
+    public JsonObject GetMetadataFor(object entity)
+    {
+        TrackedEntity tracked = Tracked(entity);
+        if (tracked.Metadata is null)
+        {
+            tracked.Metadata = (JsonObject)JsonNode.Parse(tracked.StoredMetadata)!; // the store keeps objects
+            tracked.Metadata["@collection"] = tracked.Collection ?? tracked.Type.Collection;
+            tracked.MetadataBefore = tracked.Metadata.DeepClone();
+        }
+
+        return tracked.Metadata;
+    }
+
+    /// <summary>Whether a document's object is in this session.</summary>
+    public bool IsLoaded(string id) => _byId.TryGetValue(id, out TrackedEntity? tracked) && !tracked.IsDeleted;
+
+    /// <summary>Forgets an object: it is not saved, and the next load reads its document anew.</summary>
+    public void Evict(object entity)
+    {
+        if (_byEntity.TryGetValue(entity, out TrackedEntity? tracked))
+            Remove(tracked);
+    }
+
+    /// <summary>Forgets everything.</summary>
+    public void Clear()
+    {
+        _byEntity.Clear();
+        _byId.Clear();
+        _deletions.Clear();
+    }
+
+    /// <summary>Forgets everything; what was not saved is lost.</summary>
+    public void Dispose()
+    {
+        _disposed = true;
+        Clear();
+    }
+
+    private static string? FirstGiven(string? id, string? own) => !string.IsNullOrEmpty(id) ? id : !string.IsNullOrEmpty(own) ? own : null;
+
+    private bool TryFindTracked<T>(string id, out T? entity)
+        where T : class
+    {
+        ArgumentNullException.ThrowIfNull(id);
+        ObjectDisposedException.ThrowIf(_disposed, this);
+        entity = null;
+        if (_deletions.ContainsKey(id))
+            return true;
+        if (!_byId.TryGetValue(id, out TrackedEntity? tracked))
+            return false;
+        if (!tracked.IsDeleted)
+            entity = Cast<T>(tracked);
+        return true;
+    }
+
+    private T? Track<T>(Document document)
+        where T : class
+    {
+        string id = document.IdText();
+        if (TryFindTracked(id, out T? known))
+            return known;
+
+        EntityType type = TypeOf(typeof(T));
+        var tracked = new TrackedEntity(_json.Read(type, id, document.Body), type, id)
+        {
+            ChangeVector = document.ChangeVector,
+            Collection = document.CollectionName,
+            LastModified = new DateTime(document.LastModifiedTicks, DateTimeKind.Utc),
+            Body = document.Body.ToArray(),
+            StoredMetadata = document.Metadata.ToArray(),
+        };
+        Add(tracked);
+        return (T)tracked.Entity;
+    }
+
+    private static T Cast<T>(TrackedEntity tracked)
+        where T : class => tracked.Entity as T
+        ?? throw new InvalidOperationException(
+            $"Document '{tracked.Id}' is in this session as {tracked.Entity.GetType().Name} and cannot be loaded as {typeof(T).Name}. Evict it first, or use another session.");
+
+    private void Add(TrackedEntity tracked)
+    {
+        if (_byEntity.Count >= _options.MaxTrackedDocuments)
+        {
+            throw new InvalidOperationException(
+                $"The session follows {_options.MaxTrackedDocuments:N0} documents, its limit (MaxTrackedDocuments). Clear it, use several sessions, or a bulk insert.");
+        }
+
+        _byEntity.Add(tracked.Entity, tracked);
+        if (!tracked.HasOpenId)
+        {
+            _byId[tracked.Id] = tracked;
+            _deletions.Remove(tracked.Id, out _);
+        }
+    }
+
+    private void Remove(TrackedEntity tracked)
+    {
+        _byEntity.Remove(tracked.Entity);
+        if (_byId.TryGetValue(tracked.Id, out TrackedEntity? current) && ReferenceEquals(current, tracked))
+            _byId.Remove(tracked.Id);
+    }
+
+    private TrackedEntity Tracked(object entity)
+    {
+        ArgumentNullException.ThrowIfNull(entity);
+        ObjectDisposedException.ThrowIf(_disposed, this);
+        return _byEntity.TryGetValue(entity, out TrackedEntity? tracked)
+            ? tracked
+            : throw new InvalidOperationException($"This object of type {entity.GetType().Name} is not of this session. Load or store it here first.");
+    }
+
+    private EntityType TypeOf(Type type)
+    {
+        if (!_types.TryGetValue(type, out EntityType? known))
+            _types.Add(type, known = new EntityType(type, _options));
+        return known;
+    }
+
+    /// <summary>Whether an object differs from its document, and the body it has now.</summary>
+    private bool NeedsPut(TrackedEntity tracked, out byte[] body)
+    {
+        body = _json.Write(tracked.Type, tracked.Id, tracked.Entity);
+        if (tracked.IsNew || tracked.HasChangedMetadata)
+            return true;
+        if (body.AsSpan().SequenceEqual(tracked.Body))
+            return false;
+
+        // Somebody else wrote the document, in another order, other spelling or with more fields: compare with what this type makes of it.
+        tracked.BodyAsWritten ??= _json.Write(tracked.Type, tracked.Id, _json.Read(tracked.Type, tracked.Id, tracked.Body));
+        return !body.AsSpan().SequenceEqual(tracked.BodyAsWritten);
+    }
+
+    private void Saved(TrackedEntity tracked, byte[] body, WriteResult result)
+    {
+        if (tracked.HasOpenId)
+        {
+            tracked.Id = result.Id;
+            tracked.Type.SetId(tracked.Entity, result.Id);
+            _byId[result.Id] = tracked;
+        }
+
+        tracked.ChangeVector = result.ChangeVector;
+        tracked.Collection = result.Collection;
+        tracked.LastModified = result.LastModified;
+        tracked.ExpectedChangeVector = null;
+        tracked.Body = body;
+        tracked.BodyAsWritten = body;
+        if (tracked.Metadata is { } metadata)
+        {
+            tracked.StoredMetadata = Encoding.UTF8.GetBytes(metadata.ToJsonString());
+            tracked.MetadataBefore = metadata.DeepClone();
+        }
+    }
 }

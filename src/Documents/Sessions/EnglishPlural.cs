@@ -1,0 +1,60 @@
+namespace Treepie.Sessions;
+
+/// <summary>The plural of an English type name, as collections are called: the rules, and the nouns that programs are full of that break them.</summary>
+internal static class EnglishPlural
+{
+    private static readonly Dictionary<string, string> s_irregular = new(StringComparer.OrdinalIgnoreCase)
+    {
+        ["Person"] = "People",
+        ["Child"] = "Children",
+        ["Man"] = "Men",
+        ["Woman"] = "Women",
+        ["Mouse"] = "Mice",
+        ["Foot"] = "Feet",
+        ["Tooth"] = "Teeth",
+        ["Goose"] = "Geese",
+        ["Datum"] = "Data",
+        ["Medium"] = "Media",
+        ["Index"] = "Indexes",
+        ["Quiz"] = "Quizzes",
+        ["Leaf"] = "Leaves",
+        ["Shelf"] = "Shelves",
+        ["Life"] = "Lives",
+        ["Knife"] = "Knives",
+        ["Half"] = "Halves",
+        ["Hero"] = "Heroes",
+        ["Potato"] = "Potatoes",
+        ["Tomato"] = "Tomatoes",
+        ["Echo"] = "Echoes",
+    };
+
+    private static readonly HashSet<string> s_unchanging = new(StringComparer.OrdinalIgnoreCase)
+    {
+        "Equipment", "Information", "Money", "News", "Series", "Species", "Sheep", "Fish", "Data", "Media", "Metadata", "Software",
+    };
+
+    /// <summary>The plural; the last word of a name of several, as in <c>OrderLine</c>, is the one that changes.</summary>
+    public static string Of(string name)
+    {
+        int lastWord = name.Length - 1;
+        while (lastWord > 0 && !char.IsUpper(name[lastWord]))
+            lastWord--;
+        return string.Concat(name.AsSpan(0, lastWord), OfWord(name[lastWord..]));
+    }
+
+    private static string OfWord(string word)
+    {
+        if (word.Length < 2 || s_unchanging.Contains(word))
+            return word.Length == 0 ? word : word.Length == 1 ? word + "s" : word;
+        if (s_irregular.TryGetValue(word, out string? plural))
+            return char.IsUpper(word[0]) ? plural : char.ToLowerInvariant(plural[0]) + plural[1..];
+        if (word.EndsWith('y') && !IsVowel(word[^2]))
+            return word[..^1] + "ies";
+        if (word.EndsWith("is", StringComparison.Ordinal))
+            return word[..^2] + "es"; // analysis
+        bool hisses = word[^1] is 's' or 'x' or 'z' || word.EndsWith("ch", StringComparison.Ordinal) || word.EndsWith("sh", StringComparison.Ordinal);
+        return word + (hisses ? "es" : "s");
+    }
+
+    private static bool IsVowel(char letter) => letter is 'a' or 'e' or 'i' or 'o' or 'u';
+}

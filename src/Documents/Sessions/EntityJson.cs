@@ -1,0 +1,104 @@
+using System.Buffers;
+using System.Text;
+using System.Text.Json;
+using System.Text.Json.Nodes;
+using Treepie.Json;
+
+namespace Treepie.Sessions;
+
+/// <summary>Objects to documents and back. The id's member is put in on the way to an object and left out on the way to a document.</summary>
+internal sealed class EntityJson
+{
+    private readonly ArrayBufferWriter<byte> _buffer = new();
+    private readonly DocumentParser _parser;
+
+    public EntityJson(DatabaseOptions options) => _parser = new DocumentParser(options.MaxDocumentBytes, options.MaxDocumentDepth);
+
+    /// <summary>The object a body describes.</summary>
+    /// <exception cref="TreepieException">The body does not fit the type.</exception>
+    public object Read(EntityType type, string id, ReadOnlySpan<byte> body)
+    {
+        try
+        {
+            return JsonSerializer.Deserialize(type.IdMember.Length == 0 ? body : WithId(type.IdMember, id, body), type.Json)
+                ?? throw new JsonException("The document became null.");
+        }
+        catch (Exception error) when (error is JsonException or NotSupportedException)
+        {
+            throw new TreepieException($"Document '{id}' cannot be read as {type.Json.Type.Name}: {error.Message} Load it as another type, or correct the type's properties.", error);
+        }
+    }
+
+    /// <summary>The object a result of a query describes, its metadata aside.</summary>
+    /// <exception cref="TreepieException">The result does not fit the type.</exception>
+    public object ReadProjection(EntityType type, ReadOnlySpan<byte> json)
+    {
+        byte[] body = new byte[json.Length];
+        ParsedDocument parsed = _parser.Parse("(projection)", json, body);
+        try
+        {
+            return JsonSerializer.Deserialize(body.AsSpan(0, parsed.BodyLength), type.Json) ?? throw new JsonException("The result became null.");
+        }
+        catch (Exception error) when (error is JsonException or NotSupportedException)
+        {
+            throw new TreepieException($"A result of the query cannot be read as {type.Json.Type.Name}: {error.Message} Select the fields the type has, or use another type.", error);
+        }
+    }
+
+    /// <summary>The body of an object, minified.</summary>
+    /// <exception cref="InvalidDocumentException">What the object became is no document, or over a limit.</exception>
+    public byte[] Write(EntityType type, string id, object entity)
+    {
+        byte[] json;
+        try
+        {
+            json = JsonSerializer.SerializeToUtf8Bytes(entity, type.Json);
+        }
+        catch (Exception error) when (error is JsonException or NotSupportedException)
+        {
+            throw new InvalidDocumentException($"The object with id '{id}' of type {type.Json.Type.Name} cannot be written as JSON: {error.Message}", error);
+        }
+
+        byte[] body = new byte[Math.Min(json.Length, _parser.MaxDocumentBytes)];
+        ParsedDocument parsed = _parser.Parse(id, json, body, type.IdMember);
+        return body[..parsed.BodyLength];
+    }
+
+    /// <summary>A body and its metadata as one document. The result lives until the next call.</summary>
+    public ReadOnlySpan<byte> Join(ReadOnlySpan<byte> body, TrackedEntity entity)
+    {
+        _buffer.ResetWrittenCount();
+        _buffer.Write(body[..^1]);
+        _buffer.Write(body.Length > 2 ? ",\"@metadata\":"u8 : "\"@metadata\":"u8);
+        if (entity.Metadata is { } metadata)
+        {
+            JsonObject copy = (JsonObject)metadata.DeepClone();
+            if (!copy.ContainsKey("@collection"))
+                copy["@collection"] = entity.Collection ?? entity.Type.Collection;
+            using var writer = new Utf8JsonWriter(_buffer);
+            copy.WriteTo(writer);
+        }
+        else
+        {
+            _buffer.Write(entity.StoredMetadata.AsSpan()[..^1]);
+            _buffer.Write(entity.StoredMetadata.Length > 2 ? ",\"@collection\":"u8 : "\"@collection\":"u8);
+            JsonStrings.Write(_buffer, Encoding.UTF8.GetBytes(entity.Collection ?? entity.Type.Collection));
+            _buffer.Write("}"u8);
+        }
+
+        _buffer.Write("}"u8);
+        return _buffer.WrittenSpan;
+    }
+
+    private ReadOnlySpan<byte> WithId(byte[] idMember, string id, ReadOnlySpan<byte> body)
+    {
+        _buffer.ResetWrittenCount();
+        _buffer.Write("{"u8);
+        JsonStrings.Write(_buffer, idMember);
+        _buffer.Write(":"u8);
+        JsonStrings.Write(_buffer, Encoding.UTF8.GetBytes(id));
+        _buffer.Write(body.Length > 2 ? ","u8 : ""u8);
+        _buffer.Write(body[1..]);
+        return _buffer.WrittenSpan;
+    }
+}

@@ -1,0 +1,37 @@
+using System.Collections.Concurrent;
+using System.Globalization;
+using Treepie.Writes;
+
+namespace Treepie.Sessions;
+
+/// <summary>
+/// Ids for objects that have none, <c>users/33-A</c>: taken from ranges, so that most cost no write. Ranges grow while they are used up
+/// quickly. What is left of a range when the database is closed is not used. Thread-safe.
+/// </summary>
+internal sealed class HiLoIds(Func<HiLoRequest, HiLoRange> nextRange)
+{
+    private readonly ConcurrentDictionary<string, Range> _ranges = new(StringComparer.OrdinalIgnoreCase);
+
+    public string Next(string tag)
+    {
+        Range range = _ranges.GetOrAdd(tag, static _ => new Range());
+        lock (range)
+        {
+            if (range.Current is null || range.Next > range.Current.High)
+            {
+                HiLoRange? last = range.Current;
+                range.Current = nextRange(new HiLoRequest(tag, last?.LastSize ?? 0, last?.LastRangeAt ?? DateTime.UnixEpoch, last?.High ?? 0));
+                range.Next = range.Current.Low;
+            }
+
+            return string.Create(CultureInfo.InvariantCulture, $"{range.Current.Prefix}{range.Next++}-{range.Current.ServerTag}");
+        }
+    }
+
+    private sealed class Range
+    {
+        public HiLoRange? Current { get; set; }
+
+        public long Next { get; set; }
+    }
+}

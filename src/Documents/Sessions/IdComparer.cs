@@ -1,0 +1,32 @@
+using Treepie.Store;
+
+namespace Treepie.Sessions;
+
+/// <summary>Document ids are equal when the database says so.</summary>
+internal sealed class IdComparer : IEqualityComparer<string>
+{
+    public static IdComparer Instance { get; } = new();
+
+    public bool Equals(string? x, string? y)
+    {
+        if (x is null || y is null)
+            return ReferenceEquals(x, y);
+        if (string.Equals(x, y, StringComparison.Ordinal))
+            return true;
+
+        Span<byte> left = stackalloc byte[DocumentId.MaxFoldedBytes];
+        Span<byte> right = stackalloc byte[DocumentId.MaxFoldedBytes];
+        return DocumentId.TryFold(x, left, out int leftLength) && DocumentId.TryFold(y, right, out int rightLength)
+            && left[..leftLength].SequenceEqual(right[..rightLength]);
+    }
+
+    public int GetHashCode(string obj)
+    {
+        Span<byte> folded = stackalloc byte[DocumentId.MaxFoldedBytes];
+        if (!DocumentId.TryFold(obj, folded, out int length))
+            return obj.GetHashCode(StringComparison.Ordinal); // no document's id, equal to itself only
+        var hash = new HashCode();
+        hash.AddBytes(folded[..length]);
+        return hash.ToHashCode();
+    }
+}

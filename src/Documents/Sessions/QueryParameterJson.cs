@@ -1,0 +1,81 @@
+using System.Buffers;
+using System.Collections;
+using System.Text.Json;
+using System.Text.Json.Nodes;
+
+namespace Treepie.Sessions;
+
+/// <summary>Parameters of a query, given as C# values, as the JSON object that queries take.</summary>
+internal static class QueryParameterJson
+{
+    public static JsonElement From(IReadOnlyDictionary<string, object?> parameters, JsonSerializerOptions options)
+    {
+        var buffer = new ArrayBufferWriter<byte>();
+        using (var writer = new Utf8JsonWriter(buffer))
+        {
+            writer.WriteStartObject();
+            foreach ((string name, object? value) in parameters)
+            {
+                writer.WritePropertyName(name.StartsWith('$') ? name[1..] : name);
+                Write(writer, value, options);
+            }
+
+            writer.WriteEndObject();
+        }
+
+        var reader = new Utf8JsonReader(buffer.WrittenSpan);
+        return JsonElement.ParseValue(ref reader);
+    }
+
+    private static void Write(Utf8JsonWriter writer, object? value, JsonSerializerOptions options)
+    {
+        switch (value)
+        {
+            case null:
+                writer.WriteNullValue();
+                break;
+            case string text:
+                writer.WriteStringValue(text);
+                break;
+            case bool truth:
+                writer.WriteBooleanValue(truth);
+                break;
+            case int number:
+                writer.WriteNumberValue(number);
+                break;
+            case long number:
+                writer.WriteNumberValue(number);
+                break;
+            case double number:
+                writer.WriteNumberValue(number);
+                break;
+            case decimal number:
+                writer.WriteNumberValue(number);
+                break;
+            case DateTime time:
+                writer.WriteStringValue(time);
+                break;
+            case DateTimeOffset time:
+                writer.WriteStringValue(time);
+                break;
+            case Guid guid:
+                writer.WriteStringValue(guid);
+                break;
+            case JsonElement element:
+                element.WriteTo(writer);
+                break;
+            case JsonNode node:
+                node.WriteTo(writer);
+                break;
+            case IEnumerable values and not IDictionary:
+                writer.WriteStartArray();
+                foreach (object? item in values)
+                    Write(writer, item, options);
+                writer.WriteEndArray();
+                break;
+            default:
+                JsonSerializer.Serialize(writer, value, options.GetTypeInfo(value.GetType()));
+                break;
+        }
+    }
+}

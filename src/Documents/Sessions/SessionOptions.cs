@@ -1,0 +1,25 @@
+using System.Text.Json;
+
+namespace Treepie.Sessions;
+
+/// <summary>How a session turns objects into documents. Immutable; one instance serves any number of sessions.</summary>
+public sealed record SessionOptions
+{
+    /// <summary>
+    /// The serializer: for trimmed and natively compiled programs <c>MyContext.Default.Options</c> of a source-generated context that
+    /// names every type stored. Its <see cref="JsonSerializerOptions.MaxDepth"/> (64 unless set) limits what can be loaded.
+    /// </summary>
+    public required JsonSerializerOptions Json { get; init; }
+
+    /// <summary>
+    /// Every save checks that nobody changed a document since it was loaded, and that a new one does not exist yet. Off: the last writer
+    /// wins, unless a change vector was given.
+    /// </summary>
+    public bool UseOptimisticConcurrency { get; init; }
+
+    /// <summary>Names the collection of a type; null: the plural of its name, <c>Users</c> for <c>User</c>.</summary>
+    public Func<Type, string>? CollectionOf { get; init; }
+
+    /// <summary>Most documents a session follows at a time. Default 100,000; use a bulk insert, or several sessions, for more.</summary>
+    public int MaxTrackedDocuments { get; init; } = 100_000;
+}

@@ -1,0 +1,52 @@
+using System.Text.Json.Nodes;
+
+namespace Treepie.Sessions;
+
+/// <summary>An object of a session and the document it was, or will be.</summary>
+/// <param name="entity">The object.</param>
+/// <param name="type">What is known of its type.</param>
+/// <param name="id">The document's id; one that ends in <c>/</c> or <c>|</c> is completed by the save.</param>
+internal sealed class TrackedEntity(object entity, EntityType type, string id)
+{
+    public object Entity { get; } = entity;
+
+    public EntityType Type { get; } = type;
+
+    public string Id { get; set; } = id;
+
+    /// <summary>Change vector of the document as it was loaded or saved; null while it is new.</summary>
+    public string? ChangeVector { get; set; }
+
+    /// <summary>Change vector the caller insists on at the next save; null: what the session's options say.</summary>
+    public string? ExpectedChangeVector { get; set; }
+
+    /// <summary>The document's collection; null while it is new.</summary>
+    public string? Collection { get; set; }
+
+    /// <summary>When it was last modified; null while it is new.</summary>
+    public DateTime? LastModified { get; set; }
+
+    /// <summary>The body as it is in the database; empty while it is new.</summary>
+    public byte[] Body { get; set; } = [];
+
+    /// <summary>The same as this program's type would write it; null until it was needed.</summary>
+    public byte[]? BodyAsWritten { get; set; }
+
+    /// <summary>The document's metadata as it is in the database.</summary>
+    public byte[] StoredMetadata { get; set; } = "{}"u8.ToArray();
+
+    /// <summary>The metadata handed out, which may have been changed since; null if nobody asked.</summary>
+    public JsonObject? Metadata { get; set; }
+
+    /// <summary>The metadata as it was handed out.</summary>
+    public JsonNode? MetadataBefore { get; set; }
+
+    public bool IsDeleted { get; set; }
+
+    public bool IsNew => ChangeVector is null;
+
+    public bool HasChangedMetadata => Metadata is not null && !JsonNode.DeepEquals(Metadata, MetadataBefore);
+
+    /// <summary>Whether the id is still to be completed.</summary>
+    public bool HasOpenId => Id.EndsWith('/') || Id.EndsWith('|');
+}
