@@ -25,9 +25,8 @@ public sealed class Database : IDisposable, IAsyncDisposable
     private readonly CollectionNames _collectionNames = new();
     private readonly ChangeSignal _changes = new();
     private readonly QueryExecutor _queries;
-    private int _disposed;
-
     private SessionOptions? _reflectionOptions;
+    private int _disposed;
 
     private Database(string directory, StorageEnvironment environment, DatabaseOptions options)
     {
