@@ -1,3 +1,10 @@
+using System.Diagnostics.CodeAnalysis;
+using Treepie.Storage.Checks;
+using Treepie.Storage.Files;
+using Treepie.Storage.Format;
+using Treepie.Storage.FreeSpace;
+using Treepie.Storage.Journal;
+using Treepie.Storage.Paging;
 using Treepie.Storage.Transactions;
 
 namespace Treepie.Storage;
@@ -6,45 +13,247 @@ namespace Treepie.Storage;
 /// The front door of the store: named B+trees of bytes in one directory, with snapshot reads that never block
 /// and durable, atomic writes. Thread-safe; one process at a time may have a directory open.
 /// </summary>
+/// <remarks>
+/// It promises: what was acknowledged survives any crash; a snapshot never changes; readers never wait. It costs: one journal write and
+/// one sync for each merged batch of writes, one load for each page read, address space (not memory) for the data file,
+/// and memory for pages that no checkpoint has written yet.
+/// </remarks>
 public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
 {
-    private StorageEnvironment()
+    private readonly World _world;
+    private readonly StorageOptions _options;
+    private readonly IDisposable _fileLock;
+    private readonly JournalFiles _journalFiles;
+    private readonly JournalWriter? _journal;
+    private readonly EnvironmentState _state;
+    private readonly Writer _writer;
+    private readonly CommitLane _lane;
+    private readonly Background _background;
+    private readonly CheckpointRunner _checkpoints;
+    private int _disposed;
+    private int _freed;
+
+    private StorageEnvironment(World world, StorageOptions options, IDisposable fileLock, IFile data, MetaPage meta)
     {
+        _world = world;
+        _options = options;
+        _fileLock = fileLock;
+        StoreId = meta.StoreId;
+        _journalFiles = new JournalFiles(world.Files);
+        PageStore? store = null;
+        try
+        {
+            store = new PageStore(world.Files, data, options.MaxDataFileBytes, options.ScratchReserveBytes);
+            var space = new FreePages();
+            var reader = new JournalReader(world.Files, _journalFiles.OpenAll(meta.StoreId, !options.ReadOnly));
+            Snapshot current = new Recovery(store, space, meta).Run(reader, out JournalPosition end);
+            _state = new EnvironmentState(store, space, meta, current);
+            _background = new Background(world.IsBackgroundAllowed);
+            if (options is { ReadOnly: false, Durability: Durability.Durable })
+            {
+                var sizes = new JournalSizes(options.FirstJournalFileBytes, options.MaxJournalFileBytes, GrowthFactor: 4);
+                _journal = new JournalWriter(_journalFiles, StoreId, end, sizes, world.Draw, world.IsBackgroundAllowed ? _background.Run : null);
+            }
+
+            _writer = new Writer(_state, _journal);
+            _lane = new CommitLane(ExecuteBatch);
+            _checkpoints = new CheckpointRunner(_state, new Checkpointer(_state, data, _journal, end), _lane, _background, options, _journal, world.Clock);
+        }
+        catch
+        {
+            _journalFiles.Dispose();
+            store?.Dispose();
+            throw;
+        }
     }
 
     /// <summary>A number drawn when the directory was first created; it never changes.</summary>
-    public Guid StoreId => throw new NotImplementedException();
+    public Guid StoreId { get; }
+
+    /// <summary>For tests: the state behind the door.</summary>
+    internal EnvironmentState State => _state;
 
     /// <summary>Opens the directory, creating it if absent, and recovers what was acknowledged.</summary>
-    public static StorageEnvironment Open(string directory, StorageOptions? options = null) => throw new NotImplementedException();
+    /// <exception cref="EnvironmentLockedException">It is open already, here or in another process.</exception>
+    /// <exception cref="ForeignDataException">It holds something else, or a newer format. Nothing was written.</exception>
+    /// <exception cref="CorruptionException">What is there is damaged. Nothing was written.</exception>
+    /// <exception cref="DiskFullException">There is no room to create it.</exception>
+    /// <exception cref="StorageException">It cannot be written to (open it <see cref="StorageOptions.ReadOnly"/>), or is absent and may not be created.</exception>
+    public static StorageEnvironment Open(string directory, StorageOptions? options = null)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(directory);
+        return Open(World.OfDisk(directory), options ?? new StorageOptions());
+    }
 
-    /// <summary>Begins a read of the last durable commit. Never waits; must be disposed by the caller, on any thread.</summary>
-    public ReadTransaction BeginRead() => throw new NotImplementedException();
+    /// <summary>Begins a read of the last published commit. Never waits; must be disposed by the caller, on any thread.</summary>
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    [SuppressMessage("Reliability", "CA2000", Justification = "The caller disposes it.")]
+    public ReadTransaction BeginRead()
+    {
+        Snapshot snapshot = _state.Current;
+        ReaderTable.Slot slot = _state.Readers.Claim(snapshot.TransactionId);
+        while (_state.Current is var newer && newer != snapshot)
+        {
+            snapshot = newer;
+            slot.Change(snapshot.TransactionId);
+        }
+
+        if (Volatile.Read(ref _disposed) == 0)
+            return new ReadTransaction(this, _state.Store, snapshot, slot);
+
+        slot.Free();
+        OnReaderClosed();
+        throw new ObjectDisposedException(nameof(StorageEnvironment));
+    }
 
     /// <summary>
     /// Runs <paramref name="command"/> in the current merged batch and returns when that batch is durable.
     /// A command that throws is undone alone and its exception rethrown here. Commands of one batch run one after the other;
     /// the command must not block, must not touch the transaction after it returns, and may be run again from its start.
     /// </summary>
-    public TResult Write<TResult>(Func<WriteTransaction, TResult> command, CancellationToken cancellationToken = default) =>
-        throw new NotImplementedException();
+    /// <exception cref="OperationCanceledException">Cancelled before it began; nothing was changed.</exception>
+    /// <exception cref="DiskFullException">No room; nothing was changed, and the environment goes on.</exception>
+    /// <exception cref="CommitOutcomeUnknownException">The journal failed; see there.</exception>
+    /// <exception cref="InvalidOperationException">The environment was opened read-only.</exception>
+    public TResult Write<TResult>(Func<WriteTransaction, TResult> command, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(command);
+        ThrowIfNotWritable();
+        var request = new WriteRequest<TResult>(command, isAsync: false);
+        _lane.Submit(request, cancellationToken);
+        return request.Result;
+    }
 
     /// <summary>As <see cref="Write{TResult}"/>, without blocking the caller while others' batches are being synced.</summary>
-    public ValueTask<TResult> WriteAsync<TResult>(Func<WriteTransaction, TResult> command, CancellationToken cancellationToken = default) =>
-        throw new NotImplementedException();
+    public ValueTask<TResult> WriteAsync<TResult>(Func<WriteTransaction, TResult> command, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(command);
+        ThrowIfNotWritable();
+        var request = new WriteRequest<TResult>(command, isAsync: true);
+        _lane.SubmitAsync(request, cancellationToken);
+        return new ValueTask<TResult>(request.Task);
+    }
 
-    /// <summary>Writes all scratch pages to the data file and releases the journal before them.</summary>
-    public void Checkpoint(CancellationToken cancellationToken = default) => throw new NotImplementedException();
+    /// <summary>Writes all scratch pages to the data file and releases the journal before them. Returns when that is durable.</summary>
+    /// <exception cref="OperationCanceledException">Cancelled; nothing is lost, the journal stays.</exception>
+    public void Checkpoint(CancellationToken cancellationToken = default)
+    {
+        ThrowIfNotWritable();
+        _checkpoints.Run(isClean: false, cancellationToken);
+    }
 
     /// <summary>Figures of now: sizes, transactions, oldest reader.</summary>
-    public StorageStatistics GetStatistics() => throw new NotImplementedException();
+    public StorageStatistics GetStatistics()
+    {
+        ObjectDisposedException.ThrowIf(Volatile.Read(ref _disposed) != 0, this);
+        var snapshots = new List<long>();
+        _state.Readers.CollectSnapshots(snapshots);
+        return new StorageStatistics
+        {
+            DataFileBytes = _state.Store.FileBytes,
+            JournalBytes = _journalFiles.TotalBytes,
+            ScratchBytes = _state.Store.Scratch.BytesInUse,
+            FreePages = _state.Space.FreeCount,
+            LastTransactionId = _state.Current.TransactionId,
+            OpenReaders = snapshots.Count,
+            OldestReaderTransactionId = snapshots.Count == 0 ? null : snapshots.Min(),
+        };
+    }
 
     /// <summary>Walks everything: each page reachable or free and not both, checksums, key order, counts.</summary>
-    public CheckReport Check(CancellationToken cancellationToken = default) => throw new NotImplementedException();
+    public CheckReport Check(CancellationToken cancellationToken = default)
+    {
+        ObjectDisposedException.ThrowIf(Volatile.Read(ref _disposed) != 0, this);
+        return new EnvironmentCheck(this, _lane).Run(cancellationToken);
+    }
+
+    /// <summary>
+    /// Waits for the command that runs, writes a last checkpoint and closes. Read transactions that are still open stay usable; memory
+    /// and lock go with the last of them.
+    /// </summary>
+    public void Dispose()
+    {
+        if (Interlocked.Exchange(ref _disposed, 1) != 0)
+            return;
+
+        _checkpoints.Stop();
+        if (!_options.ReadOnly)
+        {
+            if (_writer.HasCommitted && _state.Failure is null)
+                _checkpoints.TryRunLast();
+            _lane.RunExclusive(() => _state.Failure ??= new ObjectDisposedException(nameof(StorageEnvironment)));
+        }
+
+        _background.WaitForAll();
+        OnReaderClosed();
+    }
 
     /// <inheritdoc/>
-    public void Dispose() => throw new NotImplementedException();
+    public async ValueTask DisposeAsync() => await Task.Run(Dispose).ConfigureAwait(false);
 
-    /// <inheritdoc/>
-    public ValueTask DisposeAsync() => throw new NotImplementedException();
+    /// <summary>Opens on a given world.</summary>
+    internal static StorageEnvironment Open(World world, StorageOptions options)
+    {
+        options.Validate();
+        IFileSystem files = world.Files;
+        if (!options.ReadOnly)
+            files.CreateDirectory();
+
+        IDisposable fileLock = files.Lock(FormatLimits.LockFileName, options.ReadOnly);
+        IFile? data = null;
+        try
+        {
+            IReadOnlyList<string> names = files.List();
+            if (!names.Contains(FormatLimits.DataFileName))
+            {
+                if (options.ReadOnly)
+                    throw new StorageException($"There is no store in '{files.Path}': '{FormatLimits.DataFileName}' is missing.");
+                if (names.Any(name => name.StartsWith(FormatLimits.JournalPrefix, StringComparison.Ordinal)))
+                    throw new CorruptionException(
+                        $"'{files.Path}' has journal files but no '{FormatLimits.DataFileName}'. Nothing was written. Put it back, or restore a backup into an empty directory.");
+
+                DataFile.Create(world);
+            }
+
+            data = files.Open(FormatLimits.DataFileName, create: false, writable: !options.ReadOnly);
+            return new StorageEnvironment(world, options, fileLock, data, DataFile.ReadMeta(files, data));
+        }
+        catch
+        {
+            data?.Dispose();
+            fileLock.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>After the environment is closed, the last reader takes the memory with it.</summary>
+    internal void OnReaderClosed()
+    {
+        if (Volatile.Read(ref _disposed) == 0)
+            return;
+
+        var open = new List<long>();
+        _state.Readers.CollectSnapshots(open);
+        if (open.Count > 0 || !_background.IsIdle || Interlocked.Exchange(ref _freed, 1) != 0)
+            return;
+
+        _checkpoints.Dispose();
+        _state.Store.Dispose();
+        _journalFiles.Dispose();
+        _fileLock.Dispose();
+    }
+
+    private void ExecuteBatch(CommitLane lane)
+    {
+        _checkpoints.Throttle();
+        _writer.ExecuteBatch(lane);
+        _checkpoints.AfterBatch();
+    }
+
+    private void ThrowIfNotWritable()
+    {
+        ObjectDisposedException.ThrowIf(Volatile.Read(ref _disposed) != 0, this);
+        if (_options.ReadOnly)
+            throw new InvalidOperationException($"'{_world.Files.Path}' was opened read-only.");
+    }
 }

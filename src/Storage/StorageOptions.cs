@@ -8,4 +8,39 @@ public sealed record StorageOptions
 
     /// <summary>Opens without the right to write; no file is created or changed.</summary>
     public bool ReadOnly { get; init; }
+
+    /// <summary>
+    /// Largest data file, in bytes; that much address space (not memory) is reserved at open. 256 GiB unless told otherwise.
+    /// </summary>
+    public long MaxDataFileBytes { get; init; } = 256L << 30;
+
+    /// <summary>
+    /// Memory for pages not yet in the data file, in bytes: at half of it a checkpoint begins, at all of it writers wait for one.
+    /// A single transaction may need more and gets it.
+    /// </summary>
+    public long ScratchBudgetBytes { get; init; } = 256L << 20;
+
+    /// <summary>First journal file, in bytes. Each next one is larger, up to <see cref="MaxJournalFileBytes"/>, so that a small store stays small.</summary>
+    public long FirstJournalFileBytes { get; init; } = 256L << 10;
+
+    /// <summary>Largest journal file, in bytes; when as much was written since the last checkpoint, the next one begins.</summary>
+    public long MaxJournalFileBytes { get; init; } = 64L << 20;
+
+    /// <summary>
+    /// How long a <see cref="Durability.Relaxed"/> commit may wait to become durable. Relaxed environments keep no journal: a checkpoint
+    /// makes many commits durable at once.
+    /// </summary>
+    public TimeSpan RelaxedDelay { get; init; } = TimeSpan.FromSeconds(2);
+
+    /// <summary>Address space for pages not yet in the data file, in bytes.</summary>
+    internal long ScratchReserveBytes { get; init; } = 64L << 30;
+
+    internal void Validate()
+    {
+        ArgumentOutOfRangeException.ThrowIfLessThan(MaxDataFileBytes, 1L << 20);
+        ArgumentOutOfRangeException.ThrowIfLessThan(ScratchBudgetBytes, 1L << 20);
+        ArgumentOutOfRangeException.ThrowIfLessThan(FirstJournalFileBytes, 16L << 10);
+        ArgumentOutOfRangeException.ThrowIfLessThan(MaxJournalFileBytes, FirstJournalFileBytes);
+        ArgumentOutOfRangeException.ThrowIfLessThan(RelaxedDelay, TimeSpan.Zero);
+    }
 }

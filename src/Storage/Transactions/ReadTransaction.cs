@@ -1,3 +1,4 @@
+using Treepie.Storage.Paging;
 using Treepie.Storage.Trees;
 
 namespace Treepie.Storage.Transactions;
@@ -8,19 +9,52 @@ namespace Treepie.Storage.Transactions;
 /// </summary>
 public sealed class ReadTransaction : IDisposable
 {
-    internal ReadTransaction()
+    private readonly StorageEnvironment _environment;
+    private readonly PageStore _store;
+    private readonly Snapshot _snapshot;
+    private ReaderTable.Slot _slot;
+    private int _disposed;
+
+    internal ReadTransaction(StorageEnvironment environment, PageStore store, Snapshot snapshot, ReaderTable.Slot slot)
     {
+        _environment = environment;
+        _store = store;
+        _snapshot = snapshot;
+        _slot = slot;
     }
 
     /// <summary>The transaction whose result is seen.</summary>
-    public long TransactionId => throw new NotImplementedException();
+    public long TransactionId => _snapshot.TransactionId;
 
-    /// <summary>The tree of that name, or null.</summary>
-    public Tree? FindTree(string name) => throw new NotImplementedException();
+    internal Snapshot Snapshot => _snapshot;
 
     /// <summary>Names of all trees, in byte order.</summary>
-    public IEnumerable<string> TreeNames => throw new NotImplementedException();
+    public IEnumerable<string> TreeNames
+    {
+        get
+        {
+            ThrowIfDisposed();
+            return Catalogue.ReadNames(_store, _snapshot.Catalogue);
+        }
+    }
+
+    /// <summary>The tree of that name, or null. The tree may be used until this transaction is disposed.</summary>
+    public Tree? FindTree(string name)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(name);
+        ThrowIfDisposed();
+        return Catalogue.Find(_store, _snapshot.Catalogue, name) is { } record ? new Tree(_store, name, record, null) : null;
+    }
 
     /// <inheritdoc/>
-    public void Dispose() => throw new NotImplementedException();
+    public void Dispose()
+    {
+        if (Interlocked.Exchange(ref _disposed, 1) != 0)
+            return;
+
+        _slot.Free();
+        _environment.OnReaderClosed();
+    }
+
+    private void ThrowIfDisposed() => ObjectDisposedException.ThrowIf(Volatile.Read(ref _disposed) != 0, this);
 }

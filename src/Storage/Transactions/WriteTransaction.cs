@@ -1,3 +1,5 @@
+using System.Text;
+using Treepie.Storage.Format;
 using Treepie.Storage.Trees;
 
 namespace Treepie.Storage.Transactions;
@@ -5,22 +7,96 @@ namespace Treepie.Storage.Transactions;
 /// <summary>The one writer's view: sees its own changes. Lives only inside the command it was given to.</summary>
 public sealed class WriteTransaction
 {
-    internal WriteTransaction()
+    private readonly Dictionary<string, Tree?> _trees = new(StringComparer.Ordinal);
+    private bool _isClosed;
+
+    internal WriteTransaction(WriteBatch batch, long transactionId)
     {
+        Batch = batch;
+        TransactionId = transactionId;
     }
 
     /// <summary>The number this transaction will have once committed.</summary>
-    public long TransactionId => throw new NotImplementedException();
-
-    /// <summary>The tree of that name, or null.</summary>
-    public Tree? FindTree(string name) => throw new NotImplementedException();
-
-    /// <summary>The tree of that name, created empty if absent.</summary>
-    public Tree GetOrCreateTree(string name) => throw new NotImplementedException();
-
-    /// <summary>Removes a tree with all it holds; false if there is none.</summary>
-    public bool DropTree(string name) => throw new NotImplementedException();
+    public long TransactionId { get; }
 
     /// <summary>Names of all trees, in byte order.</summary>
-    public IEnumerable<string> TreeNames => throw new NotImplementedException();
+    public IEnumerable<string> TreeNames
+    {
+        get
+        {
+            ThrowIfClosed();
+            var names = new HashSet<string>(Batch.ReadTreeNames(), StringComparer.Ordinal);
+            foreach ((string name, Tree? tree) in _trees)
+            {
+                if (tree is null)
+                    names.Remove(name);
+                else
+                    names.Add(name);
+            }
+
+            return names.OrderBy(Encoding.UTF8.GetBytes, ByteOrder.Instance).ToArray();
+        }
+    }
+
+    internal WriteBatch Batch { get; }
+
+    /// <summary>The tree of that name, or null. The tree may be used until the command returns.</summary>
+    public Tree? FindTree(string name)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(name);
+        ThrowIfClosed();
+        if (_trees.TryGetValue(name, out Tree? tree))
+            return tree;
+
+        if (Batch.FindTree(name) is { } record)
+            _trees.Add(name, tree = new Tree(Batch.Store, name, record, this));
+        return tree;
+    }
+
+    /// <summary>The tree of that name, created empty if absent.</summary>
+    public Tree GetOrCreateTree(string name)
+    {
+        if (FindTree(name) is { } found)
+            return found;
+
+        _ = Catalogue.KeyOf(name); // too long a name is refused here, not at commit
+        var tree = new Tree(Batch.Store, name, TreeRecord.Empty(Batch.NextTreeId++), this);
+        _trees[name] = tree;
+        return tree;
+    }
+
+    /// <summary>Removes a tree with all it holds; false if there is none.</summary>
+    public bool DropTree(string name)
+    {
+        if (FindTree(name) is not { } tree)
+            return false;
+
+        tree.Drop();
+        _trees[name] = null;
+        return true;
+    }
+
+    internal void ThrowIfClosed()
+    {
+        if (_isClosed)
+            throw new InvalidOperationException("The write transaction has ended: it lives only inside the command it was given to.");
+    }
+
+    /// <summary>Ends it, and hands what it did to trees over to the batch.</summary>
+    internal void Close(bool keep)
+    {
+        _isClosed = true;
+        if (!keep)
+            return;
+
+        foreach ((string name, Tree? tree) in _trees)
+            Batch.SetTree(name, tree?.Record);
+    }
+
+    private sealed class ByteOrder : IComparer<byte[]>
+    {
+        public static readonly ByteOrder Instance = new();
+
+        public int Compare(byte[]? x, byte[]? y) => x.AsSpan().SequenceCompareTo(y);
+    }
 }

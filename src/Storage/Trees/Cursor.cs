@@ -1,42 +1,209 @@
+using Treepie.Storage.Format;
+
 namespace Treepie.Storage.Trees;
 
 /// <summary>
 /// A position in a tree that moves both ways. Spans it hands out live as the tree's do, except <see cref="Key"/>, which
 /// lives until the cursor moves.
 /// </summary>
+/// <remarks>It keeps the way from the root: page and entry for each level. Moving inside a leaf touches that leaf only.</remarks>
 public sealed class Cursor : IDisposable
 {
-    internal Cursor()
-    {
-    }
+    private readonly Tree _tree;
+    private PageReference[] _pages = new PageReference[4];
+    private int[] _indexes = new int[4];
+    private byte[] _key = [];
+    private int _keyLength = -1;
+    private int _depth;
+    private int _leafCount;
+    private int _changes;
+    private bool _isValid;
+
+    internal Cursor(Tree tree) => _tree = tree;
 
     /// <summary>Whether it stands on a key.</summary>
-    public bool IsValid => throw new NotImplementedException();
+    public bool IsValid => _isValid && _changes == _tree.Changes;
 
     /// <summary>The key it stands on.</summary>
-    public ReadOnlySpan<byte> Key => throw new NotImplementedException();
+    /// <exception cref="InvalidOperationException">It stands on none.</exception>
+    public ReadOnlySpan<byte> Key
+    {
+        get
+        {
+            SlottedPage leaf = Leaf();
+            if (leaf.Header.PrefixLength == 0)
+                return leaf.Suffix(_indexes[_depth]);
+
+            if (_keyLength < 0)
+            {
+                if (_key.Length == 0)
+                    _key = new byte[Tree.MaxKeyBytes];
+                _keyLength = leaf.CopyKey(_indexes[_depth], _key);
+            }
+
+            return _key.AsSpan(0, _keyLength);
+        }
+    }
 
     /// <summary>The value of that key.</summary>
-    public ReadOnlySpan<byte> Value => throw new NotImplementedException();
+    /// <exception cref="InvalidOperationException">It stands on none.</exception>
+    public ReadOnlySpan<byte> Value => _tree.ReadValue(Leaf(), _indexes[_depth]);
 
     /// <summary>Goes to the smallest key; false in an empty tree.</summary>
-    public bool MoveFirst() => throw new NotImplementedException();
+    public bool MoveFirst() => Start() && DescendFirst(0, _tree.Record.Root);
 
     /// <summary>Goes to the greatest key; false in an empty tree.</summary>
-    public bool MoveLast() => throw new NotImplementedException();
+    public bool MoveLast() => Start() && DescendLast(0, _tree.Record.Root);
 
     /// <summary>Goes to the smallest key that is equal to or greater than <paramref name="key"/>; false if there is none.</summary>
-    public bool Seek(ReadOnlySpan<byte> key) => throw new NotImplementedException();
+    public bool Seek(ReadOnlySpan<byte> key)
+    {
+        if (!Start())
+            return false;
+
+        SeekLeaf(key);
+        SlottedPage leaf = Page(_depth);
+        _indexes[_depth] = leaf.LowerBound(key, 0, out _);
+        return _indexes[_depth] < _leafCount ? Stand() : NextLeaf();
+    }
 
     /// <summary>Goes to the greatest key that is smaller than <paramref name="key"/>; false if there is none.</summary>
-    public bool SeekBefore(ReadOnlySpan<byte> key) => throw new NotImplementedException();
+    public bool SeekBefore(ReadOnlySpan<byte> key)
+    {
+        if (!Start())
+            return false;
+
+        SeekLeaf(key);
+        SlottedPage leaf = Page(_depth);
+        _indexes[_depth] = leaf.LowerBound(key, 0, out _) - 1;
+        return _indexes[_depth] >= 0 ? Stand() : PreviousLeaf();
+    }
 
     /// <summary>Goes to the next key; false (and no longer valid) after the last.</summary>
-    public bool MoveNext() => throw new NotImplementedException();
+    /// <exception cref="InvalidOperationException">It stands on no key.</exception>
+    public bool MoveNext()
+    {
+        ThrowIfInvalid();
+        _keyLength = -1;
+        return ++_indexes[_depth] < _leafCount || NextLeaf();
+    }
 
     /// <summary>Goes to the key before; false (and no longer valid) before the first.</summary>
-    public bool MovePrevious() => throw new NotImplementedException();
+    /// <exception cref="InvalidOperationException">It stands on no key.</exception>
+    public bool MovePrevious()
+    {
+        ThrowIfInvalid();
+        _keyLength = -1;
+        return --_indexes[_depth] >= 0 || PreviousLeaf();
+    }
 
-    /// <inheritdoc/>
-    public void Dispose() => throw new NotImplementedException();
+    /// <summary>Ends the position; the cursor may be used again by seeking.</summary>
+    public void Dispose() => _isValid = false;
+
+    private bool Start()
+    {
+        _isValid = false;
+        _keyLength = -1;
+        _changes = _tree.Changes;
+        int levels = _tree.Record.Levels;
+        if (levels > _pages.Length)
+        {
+            _pages = new PageReference[levels];
+            _indexes = new int[levels];
+        }
+
+        _depth = levels - 1;
+        return levels > 0;
+    }
+
+    private void SeekLeaf(ReadOnlySpan<byte> key)
+    {
+        PageReference reference = _tree.Record.Root;
+        for (int depth = 0; depth < _depth; depth++)
+        {
+            _pages[depth] = reference;
+            SlottedPage branch = Page(depth);
+            _indexes[depth] = branch.FindChild(key);
+            reference = branch.Child(_indexes[depth]);
+        }
+
+        _pages[_depth] = reference;
+        _leafCount = Page(_depth).Count;
+    }
+
+    private bool DescendFirst(int depth, PageReference reference)
+    {
+        for (; depth < _depth; depth++)
+        {
+            _pages[depth] = reference;
+            _indexes[depth] = 0;
+            reference = Page(depth).Child(0);
+        }
+
+        _pages[_depth] = reference;
+        _indexes[_depth] = 0;
+        _leafCount = Page(_depth).Count;
+        return _leafCount > 0 && Stand();
+    }
+
+    private bool DescendLast(int depth, PageReference reference)
+    {
+        for (; depth < _depth; depth++)
+        {
+            _pages[depth] = reference;
+            SlottedPage branch = Page(depth);
+            _indexes[depth] = branch.Count - 1;
+            reference = branch.Child(_indexes[depth]);
+        }
+
+        _pages[_depth] = reference;
+        _leafCount = Page(_depth).Count;
+        _indexes[_depth] = _leafCount - 1;
+        return _leafCount > 0 && Stand();
+    }
+
+    private bool NextLeaf()
+    {
+        for (int depth = _depth - 1; depth >= 0; depth--)
+        {
+            SlottedPage branch = Page(depth);
+            if (_indexes[depth] + 1 < branch.Count)
+                return DescendFirst(depth + 1, branch.Child(++_indexes[depth]));
+        }
+
+        _isValid = false;
+        return false;
+    }
+
+    private bool PreviousLeaf()
+    {
+        for (int depth = _depth - 1; depth >= 0; depth--)
+        {
+            if (_indexes[depth] > 0)
+                return DescendLast(depth + 1, Page(depth).Child(--_indexes[depth]));
+        }
+
+        _isValid = false;
+        return false;
+    }
+
+    private bool Stand()
+    {
+        _isValid = true;
+        return true;
+    }
+
+    private SlottedPage Page(int depth) => new(_tree.Store.Read(_pages[depth]));
+
+    private SlottedPage Leaf()
+    {
+        ThrowIfInvalid();
+        return Page(_depth);
+    }
+
+    private void ThrowIfInvalid()
+    {
+        if (!IsValid)
+            throw new InvalidOperationException("The cursor stands on no key: move it to one first, again after each change of the tree.");
+    }
 }

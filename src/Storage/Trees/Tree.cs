@@ -1,8 +1,14 @@
+using System.Buffers.Binary;
+using Treepie.Storage.Format;
+using Treepie.Storage.Paging;
+using Treepie.Storage.Transactions;
+
 namespace Treepie.Storage.Trees;
 
 /// <summary>
-/// An ordered map of bytes to bytes (B+tree), bound to the transaction it came from. Keys are compared as unsigned bytes.
-/// In a read transaction returned spans live until the transaction is disposed; in a write transaction until its next change.
+/// An ordered map of bytes to bytes (B+tree), bound to the transaction it came from. Keys are compared as unsigned bytes; the
+/// empty key is a key like any other. In a read transaction returned spans live until the transaction is disposed; in a
+/// write transaction until its next change.
 /// </summary>
 public sealed class Tree
 {
@@ -12,34 +18,123 @@ public sealed class Tree
     /// <summary>Longest value, in bytes.</summary>
     public const int MaxValueBytes = int.MaxValue - 65536;
 
-    internal Tree()
+    private readonly PageStore _store;
+    private readonly TreeWriter? _writer;
+
+    internal Tree(PageStore store, string name, TreeRecord record, WriteTransaction? transaction)
+        : this(store, name, record, transaction?.Batch, transaction)
     {
     }
 
+    internal Tree(PageStore store, string name, TreeRecord record, WriteBatch? batch, WriteTransaction? transaction)
+    {
+        _store = store;
+        Name = name;
+        Record = record;
+        Transaction = transaction;
+        if (batch is not null)
+            _writer = new TreeWriter(this, store, batch);
+    }
+
     /// <summary>The name it was opened by.</summary>
-    public string Name => throw new NotImplementedException();
+    public string Name { get; }
 
     /// <summary>Number of keys.</summary>
-    public long Count => throw new NotImplementedException();
+    public long Count => Record.Count;
+
+    /// <summary>Where it is now.</summary>
+    internal TreeRecord Record { get; set; }
+
+    /// <summary>Rises with every change, so that cursors know.</summary>
+    internal int Changes { get; private set; }
+
+    internal PageStore Store => _store;
+
+    private WriteTransaction? Transaction { get; }
 
     /// <summary>The value of <paramref name="key"/>, in place in its page; values of any size are one span.</summary>
-    public bool TryGet(ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) => throw new NotImplementedException();
+    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    public bool TryGet(ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
+    {
+        value = default;
+        TreeRecord record = Record;
+        if (record.Levels == 0)
+            return false;
+
+        PageReference reference = record.Root;
+        for (int level = record.Levels - 1; level > 0; level--)
+        {
+            var branch = new SlottedPage(_store.Read(reference));
+            reference = branch.Child(branch.FindChild(key));
+        }
+
+        var leaf = new SlottedPage(_store.Read(reference));
+        int index = leaf.LowerBound(key, 0, out bool isExact);
+        if (!isExact)
+            return false;
+
+        value = ReadValue(leaf, index);
+        return true;
+    }
 
     /// <summary>Whether the key is there.</summary>
-    public bool Contains(ReadOnlySpan<byte> key) => throw new NotImplementedException();
+    public bool Contains(ReadOnlySpan<byte> key) => TryGet(key, out _);
 
     /// <summary>Sets the value of a key; true if the key is new.</summary>
-    public bool Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) => throw new NotImplementedException();
+    /// <exception cref="ArgumentException">Key or value are too long.</exception>
+    /// <exception cref="InvalidOperationException">The tree belongs to a read transaction, or to a write command that has returned.</exception>
+    /// <exception cref="DiskFullException">There is no room; the whole command is undone if this is not caught, and must be given up if it is.</exception>
+    public bool Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    {
+        value.CopyTo(Change(key, value.Length).Put(key, value.Length, out bool isNew));
+        return isNew;
+    }
 
     /// <summary>Makes room for a value of this length and returns the room, zeroed, to be filled before the next change.</summary>
-    public Span<byte> Reserve(ReadOnlySpan<byte> key, int lengthBytes) => throw new NotImplementedException();
+    /// <exception cref="ArgumentException">Key or value are too long.</exception>
+    /// <exception cref="InvalidOperationException">The tree belongs to a read transaction, or to a write command that has returned.</exception>
+    public Span<byte> Reserve(ReadOnlySpan<byte> key, int lengthBytes)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(lengthBytes);
+        Span<byte> room = Change(key, lengthBytes).Put(key, lengthBytes, out _);
+        room.Clear();
+        return room;
+    }
 
     /// <summary>Removes a key; false if it is not there.</summary>
-    public bool Delete(ReadOnlySpan<byte> key) => throw new NotImplementedException();
+    /// <exception cref="InvalidOperationException">The tree belongs to a read transaction, or to a write command that has returned.</exception>
+    public bool Delete(ReadOnlySpan<byte> key) => Change(key, 0).Delete(key);
 
     /// <summary>
-    /// A cursor before the first key. In a write transaction any change of the tree other than through the cursor
+    /// A cursor before the first key. In a write transaction any change of the tree
     /// ends the cursor's position: seek again.
     /// </summary>
-    public Cursor OpenCursor() => throw new NotImplementedException();
+    public Cursor OpenCursor() => new(this);
+
+    /// <summary>The value of a leaf's entry, wherever it lies.</summary>
+    internal ReadOnlySpan<byte> ReadValue(SlottedPage leaf, int index)
+    {
+        Span<byte> value = leaf.Value(index, out bool isOverflow);
+        return isOverflow
+            ? _store.ReadRun(PageReference.ReadPacked(value), BinaryPrimitives.ReadInt32LittleEndian(value[PageReference.PackedBytes..]))
+            : value;
+    }
+
+    /// <summary>Frees every page.</summary>
+    internal void Drop() => Change(default, 0).Drop();
+
+    private TreeWriter Change(ReadOnlySpan<byte> key, int valueBytes)
+    {
+        if (_writer is null)
+            throw new InvalidOperationException($"The tree '{Name}' belongs to a read transaction; change it in StorageEnvironment.Write.");
+
+        Transaction?.ThrowIfClosed();
+        if (key.Length > MaxKeyBytes)
+            throw new ArgumentException($"A key has at most {MaxKeyBytes} bytes; this one has {key.Length}.", nameof(key));
+        if (valueBytes > MaxValueBytes)
+            throw new ArgumentException($"A value has at most {MaxValueBytes} bytes; this one has {valueBytes}.", nameof(valueBytes));
+
+        Changes++;
+        return _writer;
+    }
 }

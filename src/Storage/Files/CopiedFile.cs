@@ -1,0 +1,58 @@
+using Treepie.Storage.Memory;
+
+namespace Treepie.Storage.Files;
+
+/// <summary>
+/// The same view where mapping is not to be had, or the disk is simulated: pages are read into memory when first touched
+/// and stay there, so memory grows with what is read.
+/// </summary>
+internal sealed class CopiedFile(IFile file, long reserveBytes) : IFileMap
+{
+    private const long CommitStepBytes = 1 << 20;
+
+    private readonly Lock _lock = new();
+    private long _committedBytes;
+
+    public AddressRange Range { get; } = AddressRange.Reserve(reserveBytes);
+
+    public bool SeesWrites => false;
+
+    public void Grow(long lengthBytes)
+    {
+        lock (_lock)
+        {
+            if (lengthBytes <= _committedBytes)
+                return;
+
+            long end = Math.Min((lengthBytes + CommitStepBytes - 1) / CommitStepBytes * CommitStepBytes, Range.Length);
+            Range.Commit(_committedBytes, end - _committedBytes);
+            _committedBytes = end;
+        }
+    }
+
+    public bool Load(long offset, long lengthBytes)
+    {
+        lock (_lock)
+        {
+            try
+            {
+                while (lengthBytes > 0)
+                {
+                    int part = (int)Math.Min(lengthBytes, 1 << 30);
+                    if (file.Read(Range.Span(offset, part), offset) < part)
+                        return false;
+                    offset += part;
+                    lengthBytes -= part;
+                }
+
+                return true;
+            }
+            catch (IOException)
+            {
+                return false;
+            }
+        }
+    }
+
+    public void Dispose() => Range.Dispose();
+}

@@ -1,0 +1,108 @@
+using Microsoft.Win32.SafeHandles;
+using Treepie.Storage.Memory;
+
+namespace Treepie.Storage.Files;
+
+/// <summary>A file of the real disk.</summary>
+internal sealed class DiskFile : IFile
+{
+    private readonly string _path;
+
+    private DiskFile(string path, SafeFileHandle handle)
+    {
+        _path = path;
+        Handle = handle;
+    }
+
+    public SafeFileHandle Handle { get; }
+
+    public string Name => Path.GetFileName(_path);
+
+    public long Length => RandomAccess.GetLength(Handle);
+
+    public static DiskFile Open(string path, bool create, bool writable)
+    {
+        try
+        {
+            SafeFileHandle handle = File.OpenHandle(
+                path,
+                create ? FileMode.CreateNew : FileMode.Open,
+                writable ? FileAccess.ReadWrite : FileAccess.Read,
+                FileShare.ReadWrite | FileShare.Delete,
+                OperatingSystem.IsWindows() && writable ? FileOptions.WriteThrough : FileOptions.None);
+            return new DiskFile(path, handle);
+        }
+        catch (UnauthorizedAccessException error)
+        {
+            throw new StorageException($"The file '{path}' cannot be opened: {error.Message}", error);
+        }
+        catch (IOException error) when (FileErrors.IsDiskFull(error))
+        {
+            throw FileErrors.Translate(error, path, "The file cannot be created");
+        }
+    }
+
+    public int Read(Span<byte> destination, long offset)
+    {
+        int total = 0;
+        while (total < destination.Length)
+        {
+            int read = RandomAccess.Read(Handle, destination[total..], offset + total);
+            if (read == 0)
+                break;
+            total += read;
+        }
+
+        return total;
+    }
+
+    public void Write(ReadOnlySpan<byte> source, long offset)
+    {
+        try
+        {
+            RandomAccess.Write(Handle, source, offset);
+        }
+        catch (IOException error) when (FileErrors.IsDiskFull(error))
+        {
+            throw FileErrors.Translate(error, _path, "The file cannot be written");
+        }
+    }
+
+    public void Sync()
+    {
+        if (OperatingSystem.IsWindows())
+        {
+            RandomAccess.FlushToDisk(Handle);
+            return;
+        }
+
+        int error = UnixFileCalls.SyncData(Handle);
+        if (error != 0)
+            throw FileErrors.FromNumber(error, _path, "The file cannot be synced");
+    }
+
+    public void Allocate(long lengthBytes)
+    {
+        if (Length >= lengthBytes)
+            return;
+
+        if (OperatingSystem.IsLinux())
+        {
+            int error = UnixFileCalls.Allocate(Handle, lengthBytes);
+            if (error != 0)
+                throw FileErrors.FromNumber(error, _path, "The file cannot grow");
+            return;
+        }
+
+        try
+        {
+            RandomAccess.SetLength(Handle, lengthBytes);
+        }
+        catch (IOException error) when (FileErrors.IsDiskFull(error))
+        {
+            throw FileErrors.Translate(error, _path, "The file cannot grow");
+        }
+    }
+
+    public void Dispose() => Handle.Dispose();
+}

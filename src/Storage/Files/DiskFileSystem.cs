@@ -1,0 +1,123 @@
+using System.Diagnostics;
+using System.Globalization;
+using System.Text;
+using Treepie.Storage.Memory;
+
+namespace Treepie.Storage.Files;
+
+/// <summary>The real disk.</summary>
+internal sealed class DiskFileSystem(string path) : IFileSystem
+{
+    public string Path { get; } = System.IO.Path.GetFullPath(path);
+
+    public void CreateDirectory()
+    {
+        try
+        {
+            Directory.CreateDirectory(Path);
+        }
+        catch (UnauthorizedAccessException error)
+        {
+            throw new StorageException($"The directory '{Path}' cannot be created: {error.Message}", error);
+        }
+    }
+
+    public IReadOnlyList<string> List()
+    {
+        if (!Directory.Exists(Path))
+            return [];
+
+        return [.. Directory.EnumerateFiles(Path).Select(file => System.IO.Path.GetFileName(file))];
+    }
+
+    public IFile Open(string name, bool create, bool writable) => DiskFile.Open(Full(name), create, writable);
+
+    public void Delete(string name) => File.Delete(Full(name));
+
+    public void Rename(string from, string to) => File.Move(Full(from), Full(to), overwrite: true);
+
+    public void SyncDirectory()
+    {
+        if (OperatingSystem.IsWindows())
+            return; // NTFS journals names by itself
+
+        int error = UnixFileCalls.SyncDirectory(Path);
+        if (error != 0)
+            throw FileErrors.FromNumber(error, Path, "The directory cannot be synced");
+    }
+
+    /// <summary>
+    /// The lock is the system's own on an open file, so it ends with the process, however that ends, and a stale one
+    /// cannot be: what the file says is only for the error message of the second opener.
+    /// </summary>
+    public IDisposable Lock(string name, bool shared)
+    {
+        string file = Full(name);
+        if (shared && !File.Exists(file))
+            return EmptyLock.Instance; // a directory on read-only media that nobody can write to
+
+        try
+        {
+            var stream = shared
+                ? new FileStream(file, FileMode.Open, FileAccess.Read, FileShare.Read, bufferSize: 0)
+                : new FileStream(file, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None, bufferSize: 0);
+            if (!shared)
+                WriteHolder(stream);
+            return stream;
+        }
+        catch (UnauthorizedAccessException error)
+        {
+            throw new StorageException(
+                $"The directory '{Path}' cannot be written: {error.Message} Give the process the right to write, or open with StorageOptions.ReadOnly.", error);
+        }
+        catch (IOException error) when (error is not FileNotFoundException and not DirectoryNotFoundException)
+        {
+            if (FileErrors.IsDiskFull(error))
+                throw FileErrors.Translate(error, file, "The lock file cannot be written");
+            if (FileErrors.IsReadOnly(error))
+                throw new StorageException($"The directory '{Path}' is on read-only media; open with StorageOptions.ReadOnly.", error);
+
+            throw new EnvironmentLockedException(
+                $"The directory '{Path}' is open elsewhere: {ReadHolder(file)}. Close it there first; one process at a time may have it open.", error);
+        }
+    }
+
+    public IFileMap Map(IFile file, long reserveBytes) =>
+        OperatingSystem.IsLinux() && file is DiskFile disk ? new MappedFile(disk, reserveBytes) : new CopiedFile(file, reserveBytes);
+
+    private string Full(string name) => System.IO.Path.Combine(Path, name);
+
+    private static void WriteHolder(FileStream stream)
+    {
+        using var process = Process.GetCurrentProcess();
+        string holder = string.Create(CultureInfo.InvariantCulture,
+            $"process {Environment.ProcessId} ({process.ProcessName}) on {Environment.MachineName}, started {process.StartTime.ToUniversalTime():yyyy-MM-dd HH:mm:ss}Z");
+        stream.SetLength(0);
+        stream.Write(Encoding.UTF8.GetBytes(holder));
+        stream.Flush();
+    }
+
+    private static string ReadHolder(string file)
+    {
+        try
+        {
+            using var stream = new FileStream(file, FileMode.Open, FileAccess.Read, FileShare.ReadWrite, bufferSize: 0);
+            var text = new byte[512];
+            int length = stream.ReadAtLeast(text, text.Length, throwOnEndOfStream: false);
+            return length == 0 ? "by an unnamed process" : "by " + Encoding.UTF8.GetString(text, 0, length);
+        }
+        catch (Exception error) when (error is IOException or UnauthorizedAccessException)
+        {
+            return "by an unknown process";
+        }
+    }
+
+    private sealed class EmptyLock : IDisposable
+    {
+        public static readonly EmptyLock Instance = new();
+
+        public void Dispose()
+        {
+        }
+    }
+}

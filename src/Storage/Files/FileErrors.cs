@@ -1,0 +1,36 @@
+using System.Runtime.InteropServices;
+
+namespace Treepie.Storage.Files;
+
+/// <summary>Errors of the system, told apart.</summary>
+internal static class FileErrors
+{
+    private const int NoSpace = 28;
+    private const int ReadOnlyFileSystem = 30;
+    private const int QuotaExceededLinux = 122;
+    private const int QuotaExceededMac = 69;
+    private const int WindowsDiskFull = unchecked((int)0x80070070);
+    private const int WindowsHandleDiskFull = unchecked((int)0x80070027);
+
+    /// <summary>Whether there was no room on the disk (or in the quota).</summary>
+    public static bool IsDiskFull(IOException error) => OperatingSystem.IsWindows()
+        ? error.HResult is WindowsDiskFull or WindowsHandleDiskFull
+        : IsDiskFull(error.HResult);
+
+    /// <summary>Whether the medium refuses all writing.</summary>
+    public static bool IsReadOnly(IOException error) => !OperatingSystem.IsWindows() && error.HResult == ReadOnlyFileSystem;
+
+    /// <summary>The error of a libc call.</summary>
+    public static Exception FromNumber(int number, string file, string what)
+    {
+        string message = $"{what}: '{file}' (error {number}: {Marshal.GetPInvokeErrorMessage(number)}).";
+        return IsDiskFull(number) ? new DiskFullException(message) : new IOException(message, number);
+    }
+
+    /// <summary>The same error, as <see cref="DiskFullException"/> if it is one.</summary>
+    public static Exception Translate(IOException error, string file, string what) =>
+        IsDiskFull(error) ? new DiskFullException($"{what}: the disk of '{file}' is full. Free some room and try again.", error) : error;
+
+    private static bool IsDiskFull(int number) =>
+        number == NoSpace || number == (OperatingSystem.IsMacOS() ? QuotaExceededMac : QuotaExceededLinux);
+}

@@ -1,0 +1,23 @@
+namespace Treepie.Storage.Files;
+
+/// <summary>An open file. Reads and writes may run concurrently on different ranges.</summary>
+internal interface IFile : IDisposable
+{
+    /// <summary>Name within its directory.</summary>
+    string Name { get; }
+
+    /// <summary>Length in bytes.</summary>
+    long Length { get; }
+
+    /// <summary>Reads until the span is full or the file ends; returns the bytes read.</summary>
+    int Read(Span<byte> destination, long offset);
+
+    /// <summary>Writes all bytes; durable after <see cref="Sync"/>.</summary>
+    void Write(ReadOnlySpan<byte> source, long offset);
+
+    /// <summary>Makes everything written durable.</summary>
+    void Sync();
+
+    /// <summary>Grows the file to a length with real blocks; never shrinks it.</summary>
+    void Allocate(long lengthBytes);
+}

@@ -1,0 +1,39 @@
+namespace Treepie.Storage.Files;
+
+/// <summary>
+/// The seam to the world: everything the store does to files goes through here, so that a simulated disk can stand in.
+/// Names are without a directory: one file system is one environment's directory. Methods raise typed errors:
+/// <see cref="DiskFullException"/> where there is no room, otherwise <see cref="IOException"/> or a <see cref="StorageException"/>.
+/// </summary>
+internal interface IFileSystem
+{
+    /// <summary>The directory, for error messages.</summary>
+    string Path { get; }
+
+    /// <summary>Creates the directory if it is absent.</summary>
+    void CreateDirectory();
+
+    /// <summary>Names of all plain files, in no order; empty if the directory is absent.</summary>
+    IReadOnlyList<string> List();
+
+    /// <summary>Opens a file; <paramref name="create"/> makes it, empty, and fails if it exists.</summary>
+    IFile Open(string name, bool create, bool writable);
+
+    /// <summary>Removes a file.</summary>
+    void Delete(string name);
+
+    /// <summary>Gives a file another name, replacing one that has it.</summary>
+    void Rename(string from, string to);
+
+    /// <summary>Makes creation, renaming and deletion durable.</summary>
+    void SyncDirectory();
+
+    /// <summary>
+    /// Takes the lock of the directory, for one writer or for readers, until disposed or the process ends.
+    /// Throws <see cref="EnvironmentLockedException"/> naming the holder.
+    /// </summary>
+    IDisposable Lock(string name, bool shared);
+
+    /// <summary>A read-only view of a file as memory, of up to <paramref name="reserveBytes"/>.</summary>
+    IFileMap Map(IFile file, long reserveBytes);
+}

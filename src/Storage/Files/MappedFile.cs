@@ -1,0 +1,28 @@
+using Treepie.Storage.Format;
+using Treepie.Storage.Memory;
+
+namespace Treepie.Storage.Files;
+
+/// <summary>A file mapped by the system, for reading only: a stray write in this process cannot reach the file.</summary>
+internal sealed class MappedFile(DiskFile file, long reserveBytes) : IFileMap
+{
+    private long _mappedBytes;
+
+    public AddressRange Range { get; } = AddressRange.Reserve(reserveBytes);
+
+    public bool SeesWrites => true;
+
+    public void Grow(long lengthBytes)
+    {
+        long whole = lengthBytes / PageLayout.SizeBytes * PageLayout.SizeBytes;
+        if (whole <= _mappedBytes)
+            return;
+
+        Range.MapFile(file.Handle, _mappedBytes, whole - _mappedBytes);
+        _mappedBytes = whole;
+    }
+
+    public bool Load(long offset, long lengthBytes) => Range.Populate(offset, lengthBytes);
+
+    public void Dispose() => Range.Dispose();
+}

@@ -1,0 +1,31 @@
+namespace Treepie.Storage.Files;
+
+/// <summary>Everything an environment takes from outside itself.</summary>
+/// <param name="Files">The directory.</param>
+/// <param name="Clock">Time.</param>
+/// <param name="Random">Numbers for ids and salts; used under a lock of its own.</param>
+/// <param name="IsBackgroundAllowed">False: no work on other threads; checkpoints then run in line. For runs that a seed repeats.</param>
+internal sealed record World(IFileSystem Files, TimeProvider Clock, Random Random, bool IsBackgroundAllowed)
+{
+    /// <summary>The real one.</summary>
+    public static World OfDisk(string directory) =>
+        new(new DiskFileSystem(directory), TimeProvider.System, new Random(), IsBackgroundAllowed: true);
+
+    /// <summary>A random number.</summary>
+    public ulong Draw()
+    {
+        Span<byte> bytes = stackalloc byte[sizeof(ulong)];
+        lock (Random)
+            Random.NextBytes(bytes);
+        return BitConverter.ToUInt64(bytes);
+    }
+
+    /// <summary>A random id.</summary>
+    public Guid DrawGuid()
+    {
+        Span<byte> bytes = stackalloc byte[16];
+        lock (Random)
+            Random.NextBytes(bytes);
+        return new Guid(bytes);
+    }
+}

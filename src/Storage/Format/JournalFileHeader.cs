@@ -1,0 +1,61 @@
+using System.Buffers.Binary;
+
+namespace Treepie.Storage.Format;
+
+/// <summary>
+/// The first 4 KiB of a journal file; written anew, with a new salt, each time the file is used.
+/// <code>
+/// OFFSET SIZE MEANING
+///      0    8 "TPJRNFIL"
+///      8    4 format version
+///     12    4 0
+///     16   16 store id
+///     32    8 number of this use: rises by one from file to file
+///     40    8 salt, random: frames of earlier uses of the file have another
+///     48    8 number of the first frame
+///     56    8 hash of the frame before it, in the file of the use before
+///     64    8 XXH64 of this block, this field taken as 0
+///     72      0
+/// </code>
+/// </summary>
+internal readonly record struct JournalFileHeader(Guid StoreId, long Use, ulong Salt, long FirstFrame, ulong PreviousHash)
+{
+    public const int BlockBytes = 4096;
+    public const long Magic = 0x4C49464E524A5054; // "TPJRNFIL"
+
+    private const int HashOffset = 64;
+
+    public void Write(Span<byte> block)
+    {
+        block[..BlockBytes].Clear();
+        BinaryPrimitives.WriteInt64LittleEndian(block, Magic);
+        BinaryPrimitives.WriteInt32LittleEndian(block[8..], MetaPage.FormatVersion);
+        StoreId.TryWriteBytes(block[16..]);
+        BinaryPrimitives.WriteInt64LittleEndian(block[32..], Use);
+        BinaryPrimitives.WriteUInt64LittleEndian(block[40..], Salt);
+        BinaryPrimitives.WriteInt64LittleEndian(block[48..], FirstFrame);
+        BinaryPrimitives.WriteUInt64LittleEndian(block[56..], PreviousHash);
+        BinaryPrimitives.WriteUInt64LittleEndian(block[HashOffset..], FrameHash.Compute(block[..BlockBytes]));
+    }
+
+    /// <summary>Reads a header; false where there is none. The block's hash field is left zero.</summary>
+    public static bool TryRead(Span<byte> block, out JournalFileHeader header)
+    {
+        header = default;
+        if (block.Length < BlockBytes || BinaryPrimitives.ReadInt64LittleEndian(block) != Magic)
+            return false;
+
+        ulong hash = BinaryPrimitives.ReadUInt64LittleEndian(block[HashOffset..]);
+        BinaryPrimitives.WriteUInt64LittleEndian(block[HashOffset..], 0);
+        if (hash != FrameHash.Compute(block[..BlockBytes]) || BinaryPrimitives.ReadInt32LittleEndian(block[8..]) > MetaPage.FormatVersion)
+            return false;
+
+        header = new JournalFileHeader(
+            new Guid(block.Slice(16, 16)),
+            BinaryPrimitives.ReadInt64LittleEndian(block[32..]),
+            BinaryPrimitives.ReadUInt64LittleEndian(block[40..]),
+            BinaryPrimitives.ReadInt64LittleEndian(block[48..]),
+            BinaryPrimitives.ReadUInt64LittleEndian(block[56..]));
+        return true;
+    }
+}

@@ -1,0 +1,126 @@
+using System.Buffers.Binary;
+using System.Runtime.InteropServices;
+
+namespace Treepie.Storage.Format;
+
+/// <summary>
+/// What a frame says: the state after its transactions, and the pages that differ from the state before.
+/// <code>
+/// OFFSET SIZE MEANING
+///      0   32 record of the catalogue tree afterwards
+///     32    4 next tree id
+///     36    4 changed pages
+///     40    8 pages of the data file in use afterwards
+///     48    4 freed runs
+///     52    4 0
+///     56      freed runs, 12 bytes each: 8 first page, 4 pages
+///             changed pages, each:
+///                8 page number
+///                8 page it was copied from; 0: from zeros
+///                4 pages of its run
+///                4 ranges that differ, in rising order; 0xFFFFFFFF: not ranges but the whole content follows:
+///                  4 its length in bytes, then the bytes
+///                for each range: 2 offset, 2 length, then the bytes
+/// </code>
+/// </summary>
+internal static class JournalPayload
+{
+    public const int HeadBytes = 56;
+    public const int FreedRunBytes = 12;
+    public const int PageHeadBytes = 24;
+    public const uint WholePage = uint.MaxValue;
+
+    /// <summary>Most bytes one page adds: its head, and its content whole (ranges are dropped where they are longer).</summary>
+    public const int MaxPageBytes = PageHeadBytes + sizeof(int) + PageLayout.SizeBytes + SlackBytes;
+
+    private const int RangeHeadBytes = 4;
+    private const int WordBytes = 8;
+    private const int SlackBytes = 64;
+
+    /// <summary>
+    /// Writes the ranges in which a page differs from what it was copied from (null: from zeros); returns the bytes written.
+    /// Equal stretches shorter than two words are written too: naming a new range costs as much.
+    /// </summary>
+    public static int WritePage(Span<byte> destination, long number, long from, ReadOnlySpan<byte> page, ReadOnlySpan<byte> original)
+    {
+        WritePageHead(destination, number, from, 1);
+        ReadOnlySpan<ulong> words = MemoryMarshal.Cast<byte, ulong>(page);
+        ReadOnlySpan<ulong> before = MemoryMarshal.Cast<byte, ulong>(original);
+        int length = PageHeadBytes, ranges = 0, i = 0;
+        while (true)
+        {
+            i = NextDifference(words, before, i);
+            if (i == words.Length)
+                break;
+
+            int start = i++;
+            while (i < words.Length && !(IsSame(words, before, i) && (i + 1 >= words.Length || IsSame(words, before, i + 1))))
+                i++;
+
+            int bytes = (i - start) * WordBytes;
+            if (length + RangeHeadBytes + bytes >= PageLayout.SizeBytes)
+                return WriteWhole(destination, number, page, 1);
+
+            BinaryPrimitives.WriteUInt16LittleEndian(destination[length..], (ushort)(start * WordBytes));
+            BinaryPrimitives.WriteUInt16LittleEndian(destination[(length + 2)..], (ushort)bytes);
+            page.Slice(start * WordBytes, bytes).CopyTo(destination[(length + RangeHeadBytes)..]);
+            length += RangeHeadBytes + bytes;
+            ranges++;
+        }
+
+        BinaryPrimitives.WriteInt32LittleEndian(destination[20..], ranges);
+        return length;
+    }
+
+    /// <summary>Writes a page or run whole; returns the bytes written.</summary>
+    public static int WriteWhole(Span<byte> destination, long number, ReadOnlySpan<byte> content, int pages)
+    {
+        WritePageHead(destination, number, 0, pages);
+        BinaryPrimitives.WriteUInt32LittleEndian(destination[20..], WholePage);
+        BinaryPrimitives.WriteInt32LittleEndian(destination[PageHeadBytes..], content.Length);
+        content.CopyTo(destination[(PageHeadBytes + sizeof(int))..]);
+        return PageHeadBytes + sizeof(int) + content.Length;
+    }
+
+    /// <summary>Applies what <see cref="WritePage"/> or <see cref="WriteWhole"/> wrote to a page that holds its original; returns the bytes read.</summary>
+    public static int Apply(ReadOnlySpan<byte> source, Span<byte> page)
+    {
+        uint ranges = BinaryPrimitives.ReadUInt32LittleEndian(source[20..]);
+        int length = PageHeadBytes;
+        if (ranges == WholePage)
+        {
+            int bytes = BinaryPrimitives.ReadInt32LittleEndian(source[length..]);
+            source.Slice(length + sizeof(int), bytes).CopyTo(page);
+            return length + sizeof(int) + bytes;
+        }
+
+        for (uint i = 0; i < ranges; i++)
+        {
+            int offset = BinaryPrimitives.ReadUInt16LittleEndian(source[length..]);
+            int bytes = BinaryPrimitives.ReadUInt16LittleEndian(source[(length + 2)..]);
+            source.Slice(length + RangeHeadBytes, bytes).CopyTo(page[offset..]);
+            length += RangeHeadBytes + bytes;
+        }
+
+        return length;
+    }
+
+    private static int NextDifference(ReadOnlySpan<ulong> words, ReadOnlySpan<ulong> before, int from)
+    {
+        if (!before.IsEmpty)
+            return from + words[from..].CommonPrefixLength(before[from..]);
+
+        int index = words[from..].IndexOfAnyExcept(0UL);
+        return index < 0 ? words.Length : from + index;
+    }
+
+    private static bool IsSame(ReadOnlySpan<ulong> words, ReadOnlySpan<ulong> before, int index) =>
+        words[index] == (before.IsEmpty ? 0 : before[index]);
+
+    private static void WritePageHead(Span<byte> destination, long number, long from, int pages)
+    {
+        BinaryPrimitives.WriteInt64LittleEndian(destination, number);
+        BinaryPrimitives.WriteInt64LittleEndian(destination[8..], from);
+        BinaryPrimitives.WriteInt32LittleEndian(destination[16..], pages);
+    }
+}

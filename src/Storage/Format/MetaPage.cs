@@ -1,0 +1,124 @@
+using System.Buffers.Binary;
+
+namespace Treepie.Storage.Format;
+
+/// <summary>
+/// Pages 0 and 1, written in turn: the newer one with a right checksum is the last durable checkpoint.
+/// <code>
+/// OFFSET SIZE MEANING
+///      0   64 page header, type Meta, birth = last transaction of the checkpoint
+///     64    8 "TREEPIE1"
+///     72    4 format version
+///     76    4 page size
+///     80   16 store id
+///     96    8 number of this checkpoint; even ones are in page 0, odd ones in page 1
+///    104    8 last transaction
+///    112    8 pages of the data file in use (those beyond were never allocated)
+///    120   32 record of the catalogue tree (see TreeRecord)
+///    152    4 next tree id
+///    156    4 flags: bit 0 = closed cleanly, no journal follows; bit 1 = encrypted. An unknown bit: do not open
+///    160    8 journal: number of the file use that holds the first frame after this checkpoint; 0 = there was none yet
+///    168    8 journal: offset of that frame in its file
+///    176    8 journal: number of that frame
+///    184    8 journal: hash of the frame before it
+///    192    8 first page of this checkpoint's bitmap
+///    200    8 first page of the other bitmap, which the next checkpoint writes
+///    208    4 pages of this bitmap
+///    212    4 pages of the other
+///    216      0, kept for snapshots, branches and keys
+/// </code>
+/// </summary>
+internal sealed record MetaPage
+{
+    public const long Magic = 0x3145495045455254; // "TREEPIE1"
+    public const int FormatVersion = 1;
+    public const int FlagClean = 1;
+
+    private const int KnownFlags = FlagClean;
+
+    public required Guid StoreId { get; init; }
+    public required long Checkpoint { get; init; }
+    public required long LastTransaction { get; init; }
+    public required long PageCount { get; init; }
+    public required TreeRecord Catalogue { get; init; }
+    public required uint NextTreeId { get; init; }
+    public required bool IsClean { get; init; }
+    public required JournalPosition Journal { get; init; }
+    public required PageRun Bitmap { get; init; }
+    public required PageRun OtherBitmap { get; init; }
+
+    /// <summary>The page, 0 or 1, that this checkpoint is written to.</summary>
+    public int Slot => (int)(Checkpoint & 1);
+
+    public void Write(Span<byte> destination)
+    {
+        destination.Clear();
+        var page = new Page(destination)
+        {
+            Number = Slot,
+            Birth = LastTransaction,
+            Type = PageType.Meta,
+        };
+        BinaryPrimitives.WriteInt64LittleEndian(destination[64..], Magic);
+        BinaryPrimitives.WriteInt32LittleEndian(destination[72..], FormatVersion);
+        BinaryPrimitives.WriteInt32LittleEndian(destination[76..], PageLayout.SizeBytes);
+        StoreId.TryWriteBytes(destination[80..]);
+        BinaryPrimitives.WriteInt64LittleEndian(destination[96..], Checkpoint);
+        BinaryPrimitives.WriteInt64LittleEndian(destination[104..], LastTransaction);
+        BinaryPrimitives.WriteInt64LittleEndian(destination[112..], PageCount);
+        Catalogue.Write(destination[120..]);
+        BinaryPrimitives.WriteUInt32LittleEndian(destination[152..], NextTreeId);
+        BinaryPrimitives.WriteInt32LittleEndian(destination[156..], IsClean ? FlagClean : 0);
+        BinaryPrimitives.WriteInt64LittleEndian(destination[160..], Journal.Use);
+        BinaryPrimitives.WriteInt64LittleEndian(destination[168..], Journal.Offset);
+        BinaryPrimitives.WriteInt64LittleEndian(destination[176..], Journal.Frame);
+        BinaryPrimitives.WriteUInt64LittleEndian(destination[184..], Journal.PreviousHash);
+        BinaryPrimitives.WriteInt64LittleEndian(destination[192..], Bitmap.First);
+        BinaryPrimitives.WriteInt64LittleEndian(destination[200..], OtherBitmap.First);
+        BinaryPrimitives.WriteInt32LittleEndian(destination[208..], Bitmap.Pages);
+        BinaryPrimitives.WriteInt32LittleEndian(destination[212..], OtherBitmap.Pages);
+        page.Checksum = Page.ComputeChecksum(destination);
+    }
+
+    /// <summary>
+    /// The meta page in these bytes, or null where they are none (torn, zero, damaged). Throws
+    /// <see cref="ForeignDataException"/> for one that is whole but not for this version to open.
+    /// </summary>
+    public static MetaPage? TryRead(Span<byte> source, int slot, string file)
+    {
+        var page = new Page(source);
+        if (BinaryPrimitives.ReadInt64LittleEndian(source[64..]) != Magic || page.Checksum != Page.ComputeChecksum(source))
+            return null;
+
+        int version = BinaryPrimitives.ReadInt32LittleEndian(source[72..]);
+        if (version > FormatVersion)
+            throw new ForeignDataException($"'{file}' has format {version}, this program knows formats up to {FormatVersion}: open it with a newer one. Nothing was written.");
+
+        int pageSize = BinaryPrimitives.ReadInt32LittleEndian(source[76..]);
+        int flags = BinaryPrimitives.ReadInt32LittleEndian(source[156..]);
+        if (pageSize != PageLayout.SizeBytes || (flags & ~KnownFlags) != 0)
+            throw new ForeignDataException($"'{file}' has pages of {pageSize} bytes and flags {flags:x}; this program knows {PageLayout.SizeBytes} and {KnownFlags:x}. Nothing was written.");
+
+        if (page.Number != slot || page.Type != PageType.Meta)
+            return null;
+
+        var meta = new MetaPage
+        {
+            StoreId = new Guid(source.Slice(80, 16)),
+            Checkpoint = BinaryPrimitives.ReadInt64LittleEndian(source[96..]),
+            LastTransaction = BinaryPrimitives.ReadInt64LittleEndian(source[104..]),
+            PageCount = BinaryPrimitives.ReadInt64LittleEndian(source[112..]),
+            Catalogue = TreeRecord.Read(source[120..]),
+            NextTreeId = BinaryPrimitives.ReadUInt32LittleEndian(source[152..]),
+            IsClean = (flags & FlagClean) != 0,
+            Journal = new JournalPosition(
+                BinaryPrimitives.ReadInt64LittleEndian(source[160..]),
+                BinaryPrimitives.ReadInt64LittleEndian(source[168..]),
+                BinaryPrimitives.ReadInt64LittleEndian(source[176..]),
+                BinaryPrimitives.ReadUInt64LittleEndian(source[184..])),
+            Bitmap = new PageRun(BinaryPrimitives.ReadInt64LittleEndian(source[192..]), BinaryPrimitives.ReadInt32LittleEndian(source[208..])),
+            OtherBitmap = new PageRun(BinaryPrimitives.ReadInt64LittleEndian(source[200..]), BinaryPrimitives.ReadInt32LittleEndian(source[212..])),
+        };
+        return meta.Slot == slot ? meta : null;
+    }
+}

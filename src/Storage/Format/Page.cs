@@ -1,0 +1,108 @@
+using System.Buffers.Binary;
+using System.Numerics;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+
+namespace Treepie.Storage.Format;
+
+/// <summary>The header of a page, read and written in place; see <see cref="PageLayout"/>.</summary>
+internal readonly ref struct Page(Span<byte> bytes)
+{
+    public Span<byte> Bytes { get; } = bytes;
+
+    public long Number
+    {
+        get => MemoryMarshal.Read<long>(Bytes);
+        set => MemoryMarshal.Write(Bytes, value);
+    }
+
+    public long Birth
+    {
+        get => MemoryMarshal.Read<long>(Bytes[PageLayout.BirthOffset..]);
+        set => MemoryMarshal.Write(Bytes[PageLayout.BirthOffset..], value);
+    }
+
+    public uint TreeId
+    {
+        get => MemoryMarshal.Read<uint>(Bytes[PageLayout.TreeIdOffset..]);
+        set => MemoryMarshal.Write(Bytes[PageLayout.TreeIdOffset..], value);
+    }
+
+    public PageType Type
+    {
+        get => (PageType)Bytes[PageLayout.TypeOffset];
+        set => Bytes[PageLayout.TypeOffset] = (byte)value;
+    }
+
+    public int Level
+    {
+        get => Bytes[PageLayout.LevelOffset];
+        set => Bytes[PageLayout.LevelOffset] = (byte)value;
+    }
+
+    public int Count
+    {
+        get => ReadUInt16(PageLayout.CountOffset);
+        set => WriteUInt16(PageLayout.CountOffset, value);
+    }
+
+    public int HeapStart
+    {
+        get => ReadUInt16(PageLayout.HeapStartOffset);
+        set => WriteUInt16(PageLayout.HeapStartOffset, value);
+    }
+
+    public int Garbage
+    {
+        get => ReadUInt16(PageLayout.GarbageOffset);
+        set => WriteUInt16(PageLayout.GarbageOffset, value);
+    }
+
+    public int PrefixOffset
+    {
+        get => ReadUInt16(PageLayout.PrefixOffsetOffset);
+        set => WriteUInt16(PageLayout.PrefixOffsetOffset, value);
+    }
+
+    public int PrefixLength
+    {
+        get => ReadUInt16(PageLayout.PrefixLengthOffset);
+        set => WriteUInt16(PageLayout.PrefixLengthOffset, value);
+    }
+
+    public int ValueLength
+    {
+        get => BinaryPrimitives.ReadInt32LittleEndian(Bytes[PageLayout.ValueLengthOffset..]);
+        set => BinaryPrimitives.WriteInt32LittleEndian(Bytes[PageLayout.ValueLengthOffset..], value);
+    }
+
+    public uint Checksum
+    {
+        get => BinaryPrimitives.ReadUInt32LittleEndian(Bytes[PageLayout.ChecksumOffset..]);
+        set => BinaryPrimitives.WriteUInt32LittleEndian(Bytes[PageLayout.ChecksumOffset..], value);
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public int ReadUInt16(int offset) => MemoryMarshal.Read<ushort>(Bytes[offset..]);
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void WriteUInt16(int offset, int value) => MemoryMarshal.Write(Bytes[offset..], (ushort)value);
+
+    /// <summary>The checksum these bytes should carry.</summary>
+    public static uint ComputeChecksum(ReadOnlySpan<byte> bytes)
+    {
+        uint crc = Crc(uint.MaxValue, bytes[..PageLayout.ChecksumOffset]);
+        crc = BitOperations.Crc32C(crc, 0u);
+        return ~Crc(crc, bytes[(PageLayout.ChecksumOffset + sizeof(uint))..]);
+    }
+
+    private static uint Crc(uint crc, ReadOnlySpan<byte> bytes)
+    {
+        ReadOnlySpan<ulong> words = MemoryMarshal.Cast<byte, ulong>(bytes);
+        foreach (ulong word in words)
+            crc = BitOperations.Crc32C(crc, word);
+        foreach (byte rest in bytes[(words.Length * sizeof(ulong))..])
+            crc = BitOperations.Crc32C(crc, rest);
+        return crc;
+    }
+}

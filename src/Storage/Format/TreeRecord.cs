@@ -1,0 +1,43 @@
+using System.Buffers.Binary;
+
+namespace Treepie.Storage.Format;
+
+/// <summary>
+/// Where a tree is and how large: the value of its name in the catalogue; for the catalogue itself, a part of the meta page.
+/// <code>
+/// OFFSET SIZE MEANING
+///      0    8 root page; 0 for an empty tree
+///      8    8 birth of the root page
+///     16    8 keys
+///     24    4 tree id
+///     28    1 levels: 0 empty, 1 a single leaf
+///     29    1 kind: 1 B+tree
+///     30    2 0
+/// </code>
+/// </summary>
+internal readonly record struct TreeRecord(uint Id, PageReference Root, int Levels, long Count)
+{
+    public const int SizeBytes = 32;
+    public const uint CatalogueId = 1;
+
+    private const byte KindTree = 1;
+
+    public static TreeRecord Empty(uint id) => new(id, default, 0, 0);
+
+    public static TreeRecord Read(ReadOnlySpan<byte> source) => new(
+        BinaryPrimitives.ReadUInt32LittleEndian(source[24..]),
+        new PageReference(BinaryPrimitives.ReadInt64LittleEndian(source), BinaryPrimitives.ReadInt64LittleEndian(source[8..])),
+        source[28],
+        BinaryPrimitives.ReadInt64LittleEndian(source[16..]));
+
+    public void Write(Span<byte> destination)
+    {
+        destination[..SizeBytes].Clear();
+        BinaryPrimitives.WriteInt64LittleEndian(destination, Root.Number);
+        BinaryPrimitives.WriteInt64LittleEndian(destination[8..], Root.Birth);
+        BinaryPrimitives.WriteInt64LittleEndian(destination[16..], Count);
+        BinaryPrimitives.WriteUInt32LittleEndian(destination[24..], Id);
+        destination[28] = (byte)Levels;
+        destination[29] = KindTree;
+    }
+}

@@ -1,0 +1,18 @@
+using Treepie.Storage.Files;
+using Treepie.Storage.Format;
+
+namespace Treepie.Storage.Journal;
+
+/// <summary>One journal file.</summary>
+internal sealed class JournalFile(IFile file, long lengthBytes)
+{
+    public IFile File { get; } = file;
+
+    public long LengthBytes { get; } = lengthBytes;
+
+    /// <summary>Header of its last use, or null where none is readable.</summary>
+    public JournalFileHeader? Header { get; set; }
+
+    /// <summary>Whether it is being written, or its frames are not yet superseded by a checkpoint.</summary>
+    public bool IsTaken { get; set; }
+}

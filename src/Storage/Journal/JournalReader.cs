@@ -1,0 +1,121 @@
+using Treepie.Storage.Files;
+using Treepie.Storage.Format;
+
+namespace Treepie.Storage.Journal;
+
+/// <summary>
+/// Reads the frames after a checkpoint, in order, and tells the end of the log from damage: the log ends at the first frame that
+/// is not whole or not the next; if any frame found later was written when that one was already durable, then
+/// acknowledged data is damaged.
+/// </summary>
+internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile> all)
+{
+    private const int ScanBytes = 1 << 20;
+
+    /// <summary>Applies a frame's payload.</summary>
+    public delegate void ApplyFrame(FrameHeader header, ReadOnlySpan<byte> payload);
+
+    /// <summary>Reads from a position; returns where the log ends.</summary>
+    public JournalPosition Read(JournalPosition start, long lastTransaction, bool isClean, ApplyFrame apply)
+    {
+        Dictionary<long, JournalFile> uses = Uses(start.Use);
+        if (start.Use > 0 && !isClean && !uses.ContainsKey(start.Use) && !IsNext(uses, start))
+            throw new CorruptionException(
+                $"The journal file of use {start.Use} is missing from '{files.Path}', or its header is damaged: transactions after {lastTransaction} may be lost. Put the file back, or restore a backup.");
+
+        JournalPosition position = start;
+        byte[] buffer = [];
+        while (true)
+        {
+            if (uses.TryGetValue(position.Use, out JournalFile? file)
+                && TryReadFrame(file, position, lastTransaction, ref buffer, out FrameHeader header, out ulong hash))
+            {
+                apply(header, buffer.AsSpan(FrameHeader.SizeBytes, header.PayloadBytes));
+                lastTransaction = header.LastTransaction;
+                position = new JournalPosition(position.Use, position.Offset + FrameHeader.FrameBytes(header.PayloadBytes), position.Frame + 1, hash);
+            }
+            else if (IsNext(uses, position))
+            {
+                position = position with { Use = position.Use + 1, Offset = JournalFileHeader.BlockBytes };
+            }
+            else
+            {
+                break;
+            }
+        }
+
+        if (uses.Count > 0 && uses.Keys.Max() > position.Use)
+            throw new CorruptionException(
+                $"The journal in '{files.Path}' is damaged at transaction {lastTransaction + 1}: it breaks off in use {position.Use}, and use {uses.Keys.Max()} was begun after all of it was acknowledged. Nothing was written. Restore a backup, or salvage what is left.");
+        if ((position.Use > start.Use || !isClean) && uses.TryGetValue(position.Use, out JournalFile? last))
+            ThrowIfDamaged(last, position, lastTransaction);
+        return position;
+    }
+
+    private static bool IsNext(Dictionary<long, JournalFile> uses, JournalPosition position) =>
+        uses.TryGetValue(position.Use + 1, out JournalFile? next)
+        && next.Header is { } header && header.FirstFrame == position.Frame && header.PreviousHash == position.PreviousHash;
+
+    private static bool TryReadFrame(
+        JournalFile file, JournalPosition position, long lastTransaction, ref byte[] buffer, out FrameHeader header, out ulong hash)
+    {
+        hash = 0;
+        if (!TryReadWhole(file, position.Offset, ref buffer, out header, ref hash))
+            return false;
+
+        return header.Frame == position.Frame && header.PreviousHash == position.PreviousHash && header.FirstTransaction == lastTransaction + 1;
+    }
+
+    /// <summary>Reads a frame that is whole and of this use of its file.</summary>
+    private static bool TryReadWhole(JournalFile file, long offset, ref byte[] buffer, out FrameHeader header, ref ulong hash)
+    {
+        header = default;
+        Span<byte> head = stackalloc byte[FrameHeader.SizeBytes];
+        if (offset + FrameHeader.SizeBytes > file.LengthBytes || file.File.Read(head, offset) < head.Length || !FrameHeader.TryRead(head, out header))
+            return false;
+        if (header.Salt != file.Header?.Salt || header.PayloadBytes > file.LengthBytes - offset - FrameHeader.SizeBytes)
+            return false;
+
+        int length = FrameHeader.SizeBytes + header.PayloadBytes;
+        if (buffer.Length < length)
+            buffer = new byte[Math.Max(length, 2 * buffer.Length)];
+        Span<byte> frame = buffer.AsSpan(0, length);
+        return file.File.Read(frame, offset) == length && FrameHeader.TryOpen(frame, out hash);
+    }
+
+    private Dictionary<long, JournalFile> Uses(long from)
+    {
+        var uses = new Dictionary<long, JournalFile>();
+        foreach (JournalFile file in all)
+        {
+            if (file.Header is not { } header || header.Use < from)
+                continue;
+            if (!uses.TryAdd(header.Use, file))
+                throw new CorruptionException(
+                    $"'{file.File.Name}' and '{uses[header.Use].File.Name}' in '{files.Path}' both say they are use {header.Use} of the journal: one is a copy. Remove it.");
+        }
+
+        return uses;
+    }
+
+    private void ThrowIfDamaged(JournalFile file, JournalPosition end, long lastTransaction)
+    {
+        byte[] frame = [];
+        var chunk = new byte[ScanBytes];
+        for (long offset = end.Offset; offset < file.LengthBytes; offset += chunk.Length)
+        {
+            int read = file.File.Read(chunk, offset);
+            for (int at = 0; at + FrameHeader.SizeBytes <= read; at += FrameHeader.AlignmentBytes)
+            {
+                ulong hash = 0;
+                if (!FrameHeader.TryRead(chunk.AsSpan(at), out FrameHeader header) || header.Salt != file.Header?.Salt
+                    || header.DurableUpTo <= lastTransaction || !TryReadWhole(file, offset + at, ref frame, out header, ref hash))
+                    continue;
+
+                throw new CorruptionException(
+                    $"The journal in '{files.Path}' is damaged at transaction {lastTransaction + 1} (file '{file.File.Name}', offset {end.Offset}): "
+                    + $"a later frame proves that transactions up to {header.DurableUpTo} were acknowledged. Nothing was written. Restore a backup, or salvage what is left.");
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using Microsoft.Win32.SafeHandles;
+
+namespace Treepie.Storage.Memory;
+
+/// <summary>
+/// A stretch of address space, reserved once and never moved. It costs no memory until parts of it are committed, so a
+/// table or a map inside it can grow without any pointer into it going stale. Offsets are bytes from its start.
+/// </summary>
+/// <remarks>
+/// All that is unsafe about memory is here: the other rooms see spans, whose bounds are checked. Accessors check their
+/// offset against <see cref="Length"/>, never against what is committed: touching uncommitted addresses ends the
+/// process, so owners commit before they hand out a position.
+/// </remarks>
+internal sealed unsafe class AddressRange : IDisposable
+{
+    private byte* _start;
+
+    private AddressRange(byte* start, long length)
+    {
+        _start = start;
+        Length = length;
+    }
+
+    ~AddressRange() => Free();
+
+    /// <summary>Bytes reserved.</summary>
+    public long Length { get; }
+
+    /// <summary>Reserves addresses; throws <see cref="StorageException"/> where the system has none left.</summary>
+    public static AddressRange Reserve(long lengthBytes)
+    {
+        byte* start = OperatingSystem.IsWindows() ? WindowsMemory.Reserve(lengthBytes) : UnixMemory.Reserve(lengthBytes);
+        if (start == null)
+            throw new StorageException($"{lengthBytes >> 20} MiB of address space cannot be reserved; raise the process limit (ulimit -v) or lower StorageOptions.MaxDataFileBytes.");
+
+        return new AddressRange(start, lengthBytes);
+    }
+
+    /// <summary>Makes a part readable and writable; new memory is zero.</summary>
+    public void Commit(long offset, long lengthBytes)
+    {
+        Check(offset, lengthBytes);
+        bool done = OperatingSystem.IsWindows()
+            ? WindowsMemory.Commit(_start + offset, lengthBytes)
+            : UnixMemory.Commit(_start + offset, lengthBytes);
+        if (!done)
+            throw new StorageException($"The system gave no memory ({lengthBytes} bytes); close other programs or lower the scratch budget.");
+    }
+
+    /// <summary>Gives the memory of a committed part back to the system; it reads as zero or unchanged afterwards and stays committed.</summary>
+    public void Discard(long offset, long lengthBytes)
+    {
+        Check(offset, lengthBytes);
+        if (!OperatingSystem.IsWindows())
+            UnixMemory.Discard(_start + offset, lengthBytes);
+    }
+
+    /// <summary>Maps a part of a file, for reading only, over the same part of this range.</summary>
+    public void MapFile(SafeFileHandle file, long offset, long lengthBytes)
+    {
+        Check(offset, lengthBytes);
+        int error = UnixMemory.MapFile(_start + offset, file, offset, lengthBytes);
+        if (error != 0)
+            throw new StorageException($"The data file cannot be mapped into memory (error {error}: {Marshal.GetPInvokeErrorMessage(error)}).");
+    }
+
+    /// <summary>Brings mapped pages into memory; false where the disk could not deliver them.</summary>
+    public bool Populate(long offset, long lengthBytes)
+    {
+        Check(offset, lengthBytes);
+        return UnixMemory.Populate(_start + offset, lengthBytes);
+    }
+
+    /// <summary>The bytes at an offset.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public Span<byte> Span(long offset, int lengthBytes)
+    {
+        Check(offset, lengthBytes);
+        return new Span<byte>(_start + offset, lengthBytes);
+    }
+
+    /// <summary>The 32-bit number at an index, read so that what was written before it was stored is seen.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public uint ReadUInt32(long index)
+    {
+        Check(index * sizeof(uint), sizeof(uint));
+        return Volatile.Read(ref *((uint*)_start + index));
+    }
+
+    /// <summary>Stores a 32-bit number after all that was written before.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void WriteUInt32(long index, uint value)
+    {
+        Check(index * sizeof(uint), sizeof(uint));
+        Volatile.Write(ref *((uint*)_start + index), value);
+    }
+
+    public void Dispose()
+    {
+        Free();
+        GC.SuppressFinalize(this);
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void Check(long offset, long lengthBytes)
+    {
+        if ((ulong)offset > (ulong)Length || lengthBytes > Length - offset)
+            ThrowOutside(offset, lengthBytes);
+    }
+
+    private void ThrowOutside(long offset, long lengthBytes) =>
+        throw new InvalidOperationException($"{lengthBytes} bytes at {offset} lie outside a range of {Length} bytes.");
+
+    private void Free()
+    {
+        byte* start = _start;
+        _start = null;
+        if (start == null)
+            return;
+
+        if (OperatingSystem.IsWindows())
+            WindowsMemory.Free(start);
+        else
+            UnixMemory.Free(start, Length);
+    }
+}

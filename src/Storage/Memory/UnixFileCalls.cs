@@ -1,0 +1,91 @@
+using System.Runtime.InteropServices;
+using Microsoft.Win32.SafeHandles;
+
+namespace Treepie.Storage.Memory;
+
+/// <summary>The file calls of libc that .NET does not give, or gives without their errors. Each returns an error number, 0 for success.</summary>
+internal static partial class UnixFileCalls
+{
+    private const int FullSync = 51;
+    private const int OpenReadOnly = 0;
+    private const int ErrorInterrupted = 4;
+
+    /// <summary>Makes written data durable. <c>RandomAccess.FlushToDisk</c> swallows EROFS, EINVAL and ENOTSUP; this does not.</summary>
+    public static int SyncData(SafeFileHandle file) => OnFile(file, static descriptor =>
+        OperatingSystem.IsMacOS() ? FileControl(descriptor, FullSync, 0) : FDataSync(descriptor));
+
+    /// <summary>Gives a file real blocks up to a length, so that a later write, or a touch of its map, cannot find the disk full.</summary>
+    public static int Allocate(SafeFileHandle file, long lengthBytes)
+    {
+        bool held = false;
+        try
+        {
+            file.DangerousAddRef(ref held);
+            int error;
+            do
+            {
+                error = PosixFAllocate((int)file.DangerousGetHandle(), 0, lengthBytes);
+            }
+            while (error == ErrorInterrupted);
+            return error;
+        }
+        finally
+        {
+            if (held)
+                file.DangerousRelease();
+        }
+    }
+
+    /// <summary>Makes created, renamed and deleted names of a directory durable.</summary>
+    public static int SyncDirectory(string path)
+    {
+        int descriptor = Open(path, OpenReadOnly);
+        if (descriptor < 0)
+            return Marshal.GetLastPInvokeError();
+
+        int error = FSync(descriptor) == 0 ? 0 : Marshal.GetLastPInvokeError();
+        _ = Close(descriptor);
+        return error;
+    }
+
+    private static int OnFile(SafeFileHandle file, Func<int, int> call)
+    {
+        bool held = false;
+        try
+        {
+            file.DangerousAddRef(ref held);
+            int descriptor = (int)file.DangerousGetHandle();
+            while (call(descriptor) != 0)
+            {
+                int error = Marshal.GetLastPInvokeError();
+                if (error != ErrorInterrupted)
+                    return error;
+            }
+
+            return 0;
+        }
+        finally
+        {
+            if (held)
+                file.DangerousRelease();
+        }
+    }
+
+    [LibraryImport("libc", EntryPoint = "fdatasync", SetLastError = true)]
+    private static partial int FDataSync(int file);
+
+    [LibraryImport("libc", EntryPoint = "fsync", SetLastError = true)]
+    private static partial int FSync(int file);
+
+    [LibraryImport("libc", EntryPoint = "fcntl", SetLastError = true)]
+    private static partial int FileControl(int file, int command, int argument);
+
+    [LibraryImport("libc", EntryPoint = "posix_fallocate")]
+    private static partial int PosixFAllocate(int file, long offset, long length);
+
+    [LibraryImport("libc", EntryPoint = "open", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
+    private static partial int Open(string path, int flags);
+
+    [LibraryImport("libc", EntryPoint = "close", SetLastError = true)]
+    private static partial int Close(int file);
+}

@@ -1,0 +1,69 @@
+using System.Runtime.InteropServices;
+using Microsoft.Win32.SafeHandles;
+
+namespace Treepie.Storage.Memory;
+
+/// <summary>The memory calls of libc, for Linux and macOS.</summary>
+internal static unsafe partial class UnixMemory
+{
+    private const int ProtectNone = 0;
+    private const int ProtectRead = 1;
+    private const int ProtectWrite = 2;
+    private const int MapShared = 0x01;
+    private const int MapPrivate = 0x02;
+    private const int MapFixed = 0x10;
+    private const int AdviseDontNeed = 4;
+    private const int AdvisePopulateRead = 22;
+    private const int ErrorInvalid = 22;
+
+    private static int MapAnonymous => OperatingSystem.IsMacOS() ? 0x1000 : 0x20;
+
+    private static int MapNoReserve => OperatingSystem.IsMacOS() ? 0x40 : 0x4000;
+
+    public static byte* Reserve(long length)
+    {
+        void* start = MMap(null, (nuint)length, ProtectNone, MapPrivate | MapAnonymous | MapNoReserve, -1, 0);
+        return (nint)start == -1 ? null : (byte*)start;
+    }
+
+    public static bool Commit(byte* start, long length) => MProtect(start, (nuint)length, ProtectRead | ProtectWrite) == 0;
+
+    public static void Discard(byte* start, long length) => _ = MAdvise(start, (nuint)length, AdviseDontNeed);
+
+    public static int MapFile(byte* start, SafeFileHandle file, long offset, long length)
+    {
+        bool held = false;
+        try
+        {
+            file.DangerousAddRef(ref held);
+            void* mapped = MMap(start, (nuint)length, ProtectRead, MapShared | MapFixed, (int)file.DangerousGetHandle(), offset);
+            return (nint)mapped == -1 ? Marshal.GetLastPInvokeError() : 0;
+        }
+        finally
+        {
+            if (held)
+                file.DangerousRelease();
+        }
+    }
+
+    /// <summary>
+    /// A disk error becomes an error number here; a plain read of the address would end the process. Kernels before
+    /// 5.14 do not know the advice and answer "invalid": there the read is the only way.
+    /// </summary>
+    public static bool Populate(byte* start, long length) =>
+        !OperatingSystem.IsLinux() || MAdvise(start, (nuint)length, AdvisePopulateRead) == 0 || Marshal.GetLastPInvokeError() == ErrorInvalid;
+
+    public static void Free(byte* start, long length) => _ = MUnmap(start, (nuint)length);
+
+    [LibraryImport("libc", EntryPoint = "mmap", SetLastError = true)]
+    private static partial void* MMap(void* address, nuint length, int protection, int flags, int file, long offset);
+
+    [LibraryImport("libc", EntryPoint = "munmap", SetLastError = true)]
+    private static partial int MUnmap(void* address, nuint length);
+
+    [LibraryImport("libc", EntryPoint = "mprotect", SetLastError = true)]
+    private static partial int MProtect(void* address, nuint length, int protection);
+
+    [LibraryImport("libc", EntryPoint = "madvise", SetLastError = true)]
+    private static partial int MAdvise(void* address, nuint length, int advice);
+}

@@ -1,0 +1,211 @@
+using System.Runtime.CompilerServices;
+using Treepie.Storage.Files;
+using Treepie.Storage.Format;
+using Treepie.Storage.Memory;
+
+namespace Treepie.Storage.Paging;
+
+/// <summary>
+/// Turns page numbers into memory: a page is in scratch, or in the map of the data file. One flat table of 4 bytes a
+/// page answers both that and whether the page was proven on first touch: 0 not looked at, 1 in the map and proven,
+/// otherwise its scratch frame. Reading is one load for any number of threads; changing is for the one writer.
+/// </summary>
+internal sealed class PageStore : IDisposable
+{
+    private const uint NotLookedAt = 0;
+    private const uint InMap = 1;
+    private const long TableStepPages = 64 * 1024 / sizeof(uint);
+    private const long MinGrowthPages = 32; // 256 KiB
+    private const long MaxGrowthPages = 8192; // 64 MiB
+
+    private readonly IFile _file;
+    private readonly IFileMap _map;
+    private readonly AddressRange _table;
+    private readonly AddressRange _mapRange;
+    private readonly string _path;
+    private readonly long _limitPages;
+    private long _tablePages;
+    private long _filePages;
+
+    public PageStore(IFileSystem files, IFile file, long maxFileBytes, long scratchReserveBytes)
+    {
+        _file = file;
+        _path = Path.Combine(files.Path, file.Name);
+        _limitPages = maxFileBytes / PageLayout.SizeBytes;
+        _table = AddressRange.Reserve((_limitPages + TableStepPages) * sizeof(uint));
+        _map = files.Map(file, _limitPages * PageLayout.SizeBytes);
+        _mapRange = _map.Range;
+        Scratch = new Scratch(scratchReserveBytes);
+        long pages = file.Length / PageLayout.SizeBytes;
+        if (pages > _limitPages)
+            throw new StorageException($"'{_path}' has {file.Length} bytes, more than StorageOptions.MaxDataFileBytes ({maxFileBytes}); raise it.");
+
+        _map.Grow(pages * PageLayout.SizeBytes);
+        _filePages = pages;
+        GrowTable(pages);
+    }
+
+    /// <summary>The memory of pages that are not in the file yet.</summary>
+    public Scratch Scratch { get; }
+
+    /// <summary>Bytes of the data file.</summary>
+    public long FileBytes => Volatile.Read(ref _filePages) * PageLayout.SizeBytes;
+
+    /// <summary>Most pages the file may have.</summary>
+    public long LimitPages => _limitPages;
+
+    /// <summary>The bytes of a page, proven on first touch.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public Span<byte> Read(long number)
+    {
+        if ((ulong)number < (ulong)Volatile.Read(ref _tablePages))
+        {
+            uint entry = _table.ReadUInt32(number);
+            if (entry > InMap)
+                return Scratch.Bytes(entry, PageLayout.SizeBytes);
+            if (entry == InMap)
+                return _mapRange.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes);
+        }
+
+        return Prove(number);
+    }
+
+    /// <summary>The bytes of a page that must be the one its parent knows.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public Span<byte> Read(PageReference reference)
+    {
+        Span<byte> bytes = Read(reference.Number);
+        if (new Page(bytes).Birth != reference.Birth)
+            ThrowOtherBirth(reference, bytes);
+        return bytes;
+    }
+
+    /// <summary>The value in an overflow run.</summary>
+    public Span<byte> ReadRun(PageReference reference, int valueBytes)
+    {
+        var page = new Page(Read(reference));
+        if (page.Type != PageType.Overflow || page.ValueLength != valueBytes)
+            throw Corrupt(reference.Number, $"a value of {valueBytes} bytes was expected, type {page.Type} with {page.ValueLength} bytes found");
+
+        uint entry = _table.ReadUInt32(reference.Number);
+        long length = (long)PageLayout.HeaderBytes + valueBytes;
+        Span<byte> run = entry > InMap
+            ? Scratch.Bytes(entry, (int)length)
+            : _mapRange.Span(reference.Number * PageLayout.SizeBytes, (int)length);
+        return run[PageLayout.HeaderBytes..];
+    }
+
+    /// <summary>The scratch frame of a page, or 0 when it is not in scratch.</summary>
+    public uint FrameOf(long number)
+    {
+        uint entry = _table.ReadUInt32(number);
+        return entry > InMap ? entry : 0;
+    }
+
+    /// <summary>Gives a page (or run) memory in scratch; readers find it there from now on. Bytes are undefined.</summary>
+    public Span<byte> Place(long number, int pages, long birth, out uint frame)
+    {
+        frame = Scratch.Allocate(pages, number, birth);
+        _table.WriteUInt32(number, frame);
+        return Scratch.Bytes(frame, (int)Math.Min((long)pages * PageLayout.SizeBytes, int.MaxValue));
+    }
+
+    /// <summary>Forgets a page that nobody can see any more, and its scratch frame if it has one.</summary>
+    public void Forget(long number)
+    {
+        uint frame = FrameOf(number);
+        _table.WriteUInt32(number, NotLookedAt);
+        if (frame != 0)
+            Scratch.Release(frame);
+    }
+
+    /// <summary>Lets readers find a page in the file, where it has been written; the frame stays until no reader can hold it.</summary>
+    public void MoveToMap(long number) => _table.WriteUInt32(number, _map.SeesWrites ? InMap : NotLookedAt);
+
+    /// <summary>Makes room in the table for pages up to a number, without touching the file.</summary>
+    public void GrowTable(long pages)
+    {
+        if (pages > _limitPages)
+            throw new StorageException($"'{_path}' would grow over StorageOptions.MaxDataFileBytes ({_limitPages * PageLayout.SizeBytes}); raise it.");
+        if (pages <= _tablePages)
+            return;
+
+        long end = (pages + TableStepPages - 1) / TableStepPages * TableStepPages;
+        _table.Commit(_tablePages * sizeof(uint), (end - _tablePages) * sizeof(uint));
+        Volatile.Write(ref _tablePages, end);
+    }
+
+    /// <summary>Gives the file real blocks for pages up to a number. Throws <see cref="DiskFullException"/> before anything changed.</summary>
+    public void GrowFile(long pages)
+    {
+        GrowTable(pages);
+        if (pages <= _filePages)
+            return;
+
+        long step = Math.Clamp(_filePages / 4, MinGrowthPages, MaxGrowthPages);
+        long wanted = Math.Min(Math.Max(pages, _filePages + step), _limitPages);
+        try
+        {
+            _file.Allocate(wanted * PageLayout.SizeBytes);
+        }
+        catch (DiskFullException) when (wanted > pages)
+        {
+            wanted = pages;
+            _file.Allocate(wanted * PageLayout.SizeBytes);
+        }
+
+        GrowTable(wanted);
+        _map.Grow(wanted * PageLayout.SizeBytes);
+        Volatile.Write(ref _filePages, wanted);
+    }
+
+    /// <summary>An error that names file and page.</summary>
+    public CorruptionException Corrupt(long number, string what) =>
+        new($"Page {number} of '{_path}' is damaged: {what}. Restore a backup, or check the environment to see what else is hit.");
+
+    public void Dispose()
+    {
+        _map.Dispose();
+        _table.Dispose();
+        Scratch.Dispose();
+        _file.Dispose();
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private Span<byte> Prove(long number)
+    {
+        if (number < FormatLimits.FirstDataPage || number >= Volatile.Read(ref _filePages))
+            throw Corrupt(number, $"it is referred to, but the file has {Volatile.Read(ref _filePages)} pages");
+
+        long offset = number * PageLayout.SizeBytes;
+        if (!_map.Load(offset, PageLayout.SizeBytes))
+            throw Corrupt(number, "the disk cannot read it");
+
+        Span<byte> bytes = _mapRange.Span(offset, PageLayout.SizeBytes);
+        var page = new Page(bytes);
+        if (page.Number != number)
+            throw Corrupt(number, $"it says it is page {page.Number}");
+
+        Span<byte> covered = bytes;
+        if (page.Type == PageType.Overflow)
+        {
+            int length = page.ValueLength;
+            long pages = length < 0 ? long.MaxValue : PageLayout.RunPages(length);
+            if (pages > _filePages - number || length > Trees.Tree.MaxValueBytes)
+                throw Corrupt(number, $"it says its value has {length} bytes");
+            if (pages > 1 && !_map.Load(offset, pages * PageLayout.SizeBytes))
+                throw Corrupt(number, "the disk cannot read its value");
+            covered = _mapRange.Span(offset, PageLayout.HeaderBytes + length);
+        }
+
+        uint expected = Page.ComputeChecksum(covered);
+        if (page.Checksum != expected)
+            throw Corrupt(number, $"checksum {page.Checksum:x8} found, {expected:x8} computed (tree {page.TreeId})");
+
+        _table.WriteUInt32(number, InMap);
+        return bytes;
+    }
+
+    private void ThrowOtherBirth(PageReference reference, Span<byte> bytes) =>
+        throw Corrupt(reference.Number, $"made by transaction {new Page(bytes).Birth}, its parent knows it from {reference.Birth} (tree {new Page(bytes).TreeId}); a write was lost");
+}

@@ -1,0 +1,163 @@
+using System.Diagnostics;
+using Treepie.Storage.Format;
+using Treepie.Storage.Memory;
+
+namespace Treepie.Storage.Paging;
+
+/// <summary>
+/// Native memory for pages that no checkpoint has written yet, in frames of one page. Frames of one run lie side by side,
+/// so that a value of any size is one span. Allocation and release belong to the one writer; bytes may be read by any thread.
+/// </summary>
+/// <remarks>
+/// Invariants. 1. Frame numbers 0 and 1 are never given out: in the page table they mean "not looked at" and "in the map".
+/// 2. A frame is either free, or in exactly one run whose first frame has its record.
+/// </remarks>
+internal sealed class Scratch : IDisposable
+{
+    private const uint FirstFrame = 2;
+    private const int CommitStepFrames = 256; // 2 MiB
+    private const int DiscardFromPages = 32;
+
+    private readonly AddressRange _range;
+    private readonly uint _limit;
+    private readonly Stack<uint> _singles = new();
+    private readonly SortedDictionary<uint, int> _extents = [];
+    private FrameRecord[] _records = new FrameRecord[CommitStepFrames];
+    private uint _committedFrames;
+    private long _framesInUse;
+
+    public Scratch(long reserveBytes)
+    {
+        _range = AddressRange.Reserve(reserveBytes);
+        _limit = (uint)Math.Min(uint.MaxValue, reserveBytes / PageLayout.SizeBytes);
+        _committedFrames = 0;
+        Grow(CommitStepFrames);
+    }
+
+    /// <summary>Bytes of frames in use.</summary>
+    public long BytesInUse => Volatile.Read(ref _framesInUse) * PageLayout.SizeBytes;
+
+    /// <summary>Frames that were ever committed: those in use have numbers below.</summary>
+    public uint FrameCount => _committedFrames;
+
+    /// <summary>Gives out frames side by side; their bytes are undefined.</summary>
+    public uint Allocate(int pages, long pageNumber, long birth)
+    {
+        uint frame = pages == 1 ? AllocateSingle() : AllocateRun(pages);
+        _records[frame] = new FrameRecord { Page = pageNumber, Birth = birth, Pages = pages };
+        Volatile.Write(ref _framesInUse, _framesInUse + pages);
+        return frame;
+    }
+
+    /// <summary>Takes a run back.</summary>
+    public void Release(uint frame)
+    {
+        int pages = _records[frame].Pages;
+        Debug.Assert(pages > 0, "Invariant 2: a frame in use has its record.");
+        _records[frame] = default;
+        Volatile.Write(ref _framesInUse, _framesInUse - pages);
+        if (pages == 1)
+        {
+            _singles.Push(frame);
+            return;
+        }
+
+        if (pages >= DiscardFromPages)
+            _range.Discard((long)frame * PageLayout.SizeBytes, (long)pages * PageLayout.SizeBytes);
+        AddExtent(frame, pages);
+    }
+
+    /// <summary>What a frame holds.</summary>
+    public ref FrameRecord Record(uint frame) => ref _records[frame];
+
+    /// <summary>The bytes of a run, from its first frame.</summary>
+    public Span<byte> Bytes(uint frame, int lengthBytes) => _range.Span((long)frame * PageLayout.SizeBytes, lengthBytes);
+
+    public void Dispose() => _range.Dispose();
+
+    private uint AllocateSingle()
+    {
+        if (_singles.TryPop(out uint frame))
+            return frame;
+
+        uint first = AllocateRun(CommitStepFrames / 4);
+        for (int i = (CommitStepFrames / 4) - 1; i > 0; i--)
+            _singles.Push(first + (uint)i);
+        return first;
+    }
+
+    private uint AllocateRun(int pages)
+    {
+        while (true)
+        {
+            foreach ((uint start, int length) in _extents)
+            {
+                if (length < pages)
+                    continue;
+
+                _extents.Remove(start);
+                if (length > pages)
+                    _extents.Add(start + (uint)pages, length - pages);
+                return start;
+            }
+
+            Grow(pages);
+        }
+    }
+
+    private void Grow(int pages)
+    {
+        uint step = (uint)((pages + CommitStepFrames - 1) / CommitStepFrames * CommitStepFrames);
+        if (step > _limit - _committedFrames)
+            throw new StorageException(
+                $"A transaction needs more than the {(long)_limit * PageLayout.SizeBytes >> 20} MiB reserved for unwritten pages; write in smaller transactions.");
+
+        _range.Commit((long)_committedFrames * PageLayout.SizeBytes, (long)step * PageLayout.SizeBytes);
+        uint first = Math.Max(_committedFrames, FirstFrame);
+        _committedFrames += step;
+        if (_records.Length < _committedFrames)
+            Array.Resize(ref _records, (int)Math.Max(_committedFrames, Math.Min(2L * _records.Length, Array.MaxLength)));
+        AddExtent(first, (int)(_committedFrames - first));
+    }
+
+    private void AddExtent(uint start, int pages)
+    {
+        if (_extents.Remove(start + (uint)pages, out int after))
+            pages += after;
+        uint? before = null;
+        foreach ((uint other, int length) in _extents)
+        {
+            if (other > start)
+                break;
+            if (other + (uint)length == start)
+                before = other;
+        }
+
+        if (before is { } joined)
+        {
+            _extents[joined] += pages;
+            return;
+        }
+
+        _extents.Add(start, pages);
+    }
+
+    /// <summary>What the first frame of a run holds.</summary>
+    internal struct FrameRecord
+    {
+        /// <summary>Number of the (first) page.</summary>
+        public long Page;
+
+        /// <summary>Its birth transaction.</summary>
+        public long Birth;
+
+        /// <summary>Pages of the run; 0 for a frame not in use.</summary>
+        public int Pages;
+
+        /// <summary>Command of the running batch that made the page or saved its image; meaningless after the batch.</summary>
+        public int Command;
+
+        /// <summary>Place in the list of the running batch's pages; meaningless after the batch.</summary>
+        public int Index;
+    }
+}

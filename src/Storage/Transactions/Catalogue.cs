@@ -1,0 +1,31 @@
+using System.Text;
+using Treepie.Storage.Format;
+using Treepie.Storage.Paging;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Storage.Transactions;
+
+/// <summary>The tree of trees: name in UTF-8 → <see cref="TreeRecord"/>.</summary>
+internal static class Catalogue
+{
+    /// <summary>The key of a name; throws where it is too long.</summary>
+    public static byte[] KeyOf(string name)
+    {
+        byte[] key = Encoding.UTF8.GetBytes(name);
+        return key.Length <= Tree.MaxKeyBytes
+            ? key
+            : throw new ArgumentException($"A tree's name has at most {Tree.MaxKeyBytes} bytes; this one has {key.Length}.", nameof(name));
+    }
+
+    public static TreeRecord? Find(PageStore store, TreeRecord catalogue, string name) =>
+        new Tree(store, "", catalogue, null).TryGet(KeyOf(name), out ReadOnlySpan<byte> value) ? TreeRecord.Read(value) : null;
+
+    public static List<string> ReadNames(PageStore store, TreeRecord catalogue)
+    {
+        var names = new List<string>();
+        using Cursor cursor = new Tree(store, "", catalogue, null).OpenCursor();
+        for (bool more = cursor.MoveFirst(); more; more = cursor.MoveNext())
+            names.Add(Encoding.UTF8.GetString(cursor.Key));
+        return names;
+    }
+}

@@ -1,0 +1,150 @@
+using Treepie.Storage.Journal;
+
+namespace Treepie.Storage.Transactions;
+
+/// <summary>Decides when checkpoints run: by journal volume, by scratch in use, some time after a relaxed commit, when asked, and at the end.</summary>
+internal sealed class CheckpointRunner(
+    EnvironmentState state, Checkpointer checkpointer, CommitLane lane, Background background, StorageOptions options, JournalWriter? journal, TimeProvider clock) : IDisposable
+{
+    private readonly SemaphoreSlim _gate = new(1);
+    private ITimer? _timer;
+    private int _isRequested;
+    private volatile bool _isStopped;
+    private Exception? _error;
+
+    /// <summary>What the last attempt failed with, or null.</summary>
+    public Exception? LastError => Volatile.Read(ref _error);
+
+    /// <summary>Runs one, unless everything is written already. Blocks; must not be called holding the lane.</summary>
+    public void Run(bool isClean, CancellationToken cancellationToken)
+    {
+        _gate.Wait(cancellationToken);
+        try
+        {
+            if (state.Failure is { } failure && failure is not ObjectDisposedException)
+                throw new CommitOutcomeUnknownException($"No checkpoint after the journal failed: {failure.Message}", failure);
+
+            bool isNeeded = false;
+            lane.RunExclusive(() =>
+            {
+                isNeeded = !checkpointer.IsUpToDate || (isClean && !state.Durable.IsClean);
+                if (isNeeded)
+                    checkpointer.Begin(isClean);
+            });
+            if (!isNeeded)
+                return;
+
+            try
+            {
+                checkpointer.Write(cancellationToken);
+            }
+            catch
+            {
+                lane.RunExclusive(checkpointer.GiveUp);
+                throw;
+            }
+
+            lane.RunExclusive(checkpointer.End);
+            Volatile.Write(ref _error, null);
+        }
+        catch (Exception error) when (error is not OperationCanceledException)
+        {
+            Volatile.Write(ref _error, error);
+            throw;
+        }
+        finally
+        {
+            _gate.Release();
+        }
+    }
+
+    /// <summary>The last one, at closing. Where it fails the journal still has everything, so closing goes on.</summary>
+    public void TryRunLast()
+    {
+        try
+        {
+            Run(isClean: true, CancellationToken.None);
+        }
+        catch (Exception error) when (error is StorageException or IOException)
+        {
+            Volatile.Write(ref _error, error);
+        }
+    }
+
+    /// <summary>Makes writers wait while scratch is over its budget. Holding the lane.</summary>
+    public void Throttle()
+    {
+        if (!background.IsAllowed || state.UnwrittenBytes < options.ScratchBudgetBytes || state.Failure is not null)
+            return;
+
+        while (state.UnwrittenBytes >= options.ScratchBudgetBytes && Request())
+        {
+            lane.WaitForExclusive(() => Volatile.Read(ref _isRequested) == 0);
+            lane.DrainExclusive();
+            if (LastError is not null)
+                return; // scratch has room beyond its budget; the next batch tries again
+        }
+    }
+
+    /// <summary>After a batch: begins a checkpoint where one is due. Holding the lane.</summary>
+    public void AfterBatch()
+    {
+        bool isDue = state.UnwrittenBytes >= options.ScratchBudgetBytes / 2
+            || (journal is not null && journal.BytesSinceCheckpoint >= options.MaxJournalFileBytes);
+        if (isDue)
+            Request();
+        else if (journal is null && !checkpointer.IsUpToDate && background.IsAllowed && Volatile.Read(ref _timer) is null)
+            StartTimer();
+    }
+
+    /// <summary>Lets no further one begin by itself.</summary>
+    public void Stop()
+    {
+        _isStopped = true;
+        Interlocked.Exchange(ref _timer, null)?.Dispose();
+    }
+
+    public void Dispose()
+    {
+        Stop();
+        _gate.Dispose();
+    }
+
+    private bool Request()
+    {
+        if (!background.IsAllowed || _isStopped)
+            return false;
+        if (Interlocked.Exchange(ref _isRequested, 1) != 0)
+            return true;
+
+        background.Run(() =>
+        {
+            try
+            {
+                Run(isClean: false, CancellationToken.None);
+            }
+            catch (Exception error) when (error is StorageException or IOException)
+            {
+                Volatile.Write(ref _error, error);
+            }
+            finally
+            {
+                Volatile.Write(ref _isRequested, 0);
+                lane.Pulse();
+            }
+        });
+        return true;
+    }
+
+    private void StartTimer()
+    {
+        ITimer timer = clock.CreateTimer(
+            _ =>
+            {
+                Interlocked.Exchange(ref _timer, null)?.Dispose();
+                Request();
+            },
+            null, options.RelaxedDelay, Timeout.InfiniteTimeSpan);
+        Volatile.Write(ref _timer, timer);
+    }
+}

@@ -1,0 +1,197 @@
+using System.Runtime.InteropServices;
+using Treepie.Storage.Files;
+using Treepie.Storage.Format;
+using Treepie.Storage.Journal;
+using Treepie.Storage.Paging;
+
+namespace Treepie.Storage.Transactions;
+
+/// <summary>
+/// Writes the pages of scratch to the data file, makes that durable, and lets scratch and journal go. Commits and reads go on
+/// meanwhile; the lane is held only to note what there is to write, and to hand out what was written.
+/// </summary>
+/// <remarks>
+/// Order, which recovery rests on: 1. pages and bitmap are written where nothing durable lies; 2. sync; 3. the older of the two
+/// meta pages is written; 4. sync; 5. frames, pages and journal files of the checkpoint before may be used again.
+/// A failure before step 5 leaves the checkpoint before in force, and everything can be tried again.
+/// </remarks>
+internal sealed class Checkpointer(EnvironmentState state, IFile file, JournalWriter? journal, JournalPosition recovered)
+{
+    private const int StagingBytes = 1 << 20;
+
+    private readonly List<Captured> _captured = [];
+    private readonly List<ulong[]?> _bitmap = [];
+    private Snapshot _snapshot = state.Current;
+    private MetaPage _meta = state.Durable;
+    private long _journalBytes;
+
+    /// <summary>Whether the newest state is in the data file already.</summary>
+    public bool IsUpToDate => state.Current.TransactionId == state.Durable.LastTransaction;
+
+    /// <summary>Notes what there is to write. Holding the lane.</summary>
+    public void Begin(bool isClean)
+    {
+        state.Reclaim();
+        MetaPage durable = state.Durable;
+        int parity = (int)((durable.Checkpoint + 1) & 1);
+        PageRun bitmap = MakeBitmapRoom(durable.OtherBitmap, parity);
+        _snapshot = state.Current;
+        _meta = durable with
+        {
+            Checkpoint = durable.Checkpoint + 1,
+            LastTransaction = _snapshot.TransactionId,
+            Catalogue = _snapshot.Catalogue,
+            NextTreeId = _snapshot.NextTreeId,
+            PageCount = state.Space.PageCount,
+            IsClean = isClean,
+            Journal = journal?.Position ?? recovered,
+            Bitmap = bitmap,
+            OtherBitmap = durable.Bitmap,
+        };
+        _journalBytes = journal?.BytesSinceCheckpoint ?? 0;
+        state.CheckpointUnderWay = _snapshot.TransactionId;
+
+        _bitmap.Clear();
+        for (int group = 0; group < state.Space.BitmapPages; group++)
+        {
+            ulong[]? words = null;
+            if (state.Space.TakeDirty(group, parity))
+                state.Space.CopyBitmap(group, words = new ulong[PageLayout.ContentBytes / sizeof(ulong)]);
+            _bitmap.Add(words);
+        }
+
+        _captured.Clear();
+        Scratch scratch = state.Store.Scratch;
+        for (uint frame = 0; frame < scratch.FrameCount; frame++)
+        {
+            ref Scratch.FrameRecord record = ref scratch.Record(frame);
+            if (record.Pages > 0 && record.Page >= 0 && state.Store.FrameOf(record.Page) == frame)
+                _captured.Add(new Captured(record.Page, frame));
+        }
+    }
+
+    /// <summary>Writes and syncs. Without the lane.</summary>
+    public void Write(CancellationToken cancellationToken)
+    {
+        _captured.Sort(static (a, b) => a.Page.CompareTo(b.Page));
+        WritePages(cancellationToken);
+        WriteBitmap();
+        file.Sync();
+
+        var page = new byte[PageLayout.SizeBytes];
+        _meta.Write(page);
+        file.Write(page, (long)_meta.Slot * PageLayout.SizeBytes);
+        file.Sync();
+    }
+
+    /// <summary>Hands out what is durable now. Holding the lane.</summary>
+    public void End()
+    {
+        foreach (Captured captured in _captured)
+        {
+            state.Store.MoveToMap(captured.Page);
+            state.Retire(captured.Frame);
+        }
+
+        state.Durable = _meta;
+        state.CheckpointUnderWay = -1;
+        journal?.OnCheckpoint(_meta.Journal, _journalBytes);
+        state.Reclaim();
+    }
+
+    /// <summary>Forgets an attempt that failed; the checkpoint before stays in force. Holding the lane.</summary>
+    public void GiveUp()
+    {
+        state.CheckpointUnderWay = -1;
+        state.Space.MarkAllDirty(_meta.Slot);
+    }
+
+    /// <summary>The run that this checkpoint's bitmap goes to: the one not in force, or a larger one in its place.</summary>
+    private PageRun MakeBitmapRoom(PageRun run, int parity)
+    {
+        if (state.Space.BitmapPages <= run.Pages)
+            return run;
+
+        int pages = Math.Max(state.Space.BitmapPages + 1, run.Pages * 2);
+        var larger = new PageRun(state.Space.Allocate(pages), pages);
+        try
+        {
+            state.Store.GrowFile(state.Space.PageCount);
+        }
+        catch
+        {
+            state.Space.Return(larger);
+            throw;
+        }
+
+        state.Space.Free(run, 0, state.Current.TransactionId + 1);
+        state.Space.MarkAllDirty(parity);
+        state.Durable = state.Durable with { OtherBitmap = larger }; // in memory only: an attempt after a failed one finds it
+        return larger;
+    }
+
+    private void WritePages(CancellationToken cancellationToken)
+    {
+        var staging = new byte[StagingBytes];
+        int staged = 0;
+        long start = 0;
+        foreach (Captured captured in _captured)
+        {
+            int pages = state.Store.Scratch.Record(captured.Frame).Pages;
+            int lengthBytes = pages * PageLayout.SizeBytes;
+            Span<byte> bytes = state.Store.Scratch.Bytes(captured.Frame, lengthBytes);
+            Seal(bytes);
+
+            long offset = captured.Page * PageLayout.SizeBytes;
+            if (staged > 0 && (offset != start + staged || staged + lengthBytes > StagingBytes))
+            {
+                file.Write(staging.AsSpan(0, staged), start);
+                staged = 0;
+                cancellationToken.ThrowIfCancellationRequested();
+            }
+
+            if (lengthBytes > StagingBytes)
+            {
+                file.Write(bytes, offset);
+                continue;
+            }
+
+            if (staged == 0)
+                start = offset;
+            bytes.CopyTo(staging.AsSpan(staged));
+            staged += lengthBytes;
+        }
+
+        if (staged > 0)
+            file.Write(staging.AsSpan(0, staged), start);
+    }
+
+    private void WriteBitmap()
+    {
+        var bytes = new byte[PageLayout.SizeBytes];
+        for (int group = 0; group < _bitmap.Count; group++)
+        {
+            if (_bitmap[group] is not { } words)
+                continue;
+
+            bytes.AsSpan(0, PageLayout.HeaderBytes).Clear();
+            MemoryMarshal.AsBytes(words.AsSpan()).CopyTo(bytes.AsSpan(PageLayout.HeaderBytes));
+            var page = new Page(bytes)
+            {
+                Number = _meta.Bitmap.First + group,
+                Birth = _snapshot.TransactionId,
+                Type = PageType.Bitmap,
+            };
+            page.Checksum = Page.ComputeChecksum(bytes);
+            file.Write(bytes, page.Number * PageLayout.SizeBytes);
+        }
+    }
+
+    private static void Seal(Span<byte> bytes)
+    {
+        var page = new Page(bytes);
+        page.Checksum = Page.ComputeChecksum(page.Type == PageType.Overflow ? bytes[..(PageLayout.HeaderBytes + page.ValueLength)] : bytes[..PageLayout.SizeBytes]);
+    }
+
+    private readonly record struct Captured(long Page, uint Frame);
+}

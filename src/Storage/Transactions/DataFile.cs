@@ -1,0 +1,94 @@
+using Treepie.Storage.Files;
+using Treepie.Storage.Format;
+
+namespace Treepie.Storage.Transactions;
+
+/// <summary>Creates the data file, and finds its newest meta page.</summary>
+internal static class DataFile
+{
+    private const long FirstBitmapPage = FormatLimits.FirstDataPage;
+    private const int FirstPages = 32;
+
+    /// <summary>Creates an empty store: complete under another name first, so that there is a whole one or none.</summary>
+    public static void Create(World world)
+    {
+        IFileSystem files = world.Files;
+        if (files.List().Contains(FormatLimits.NewDataFileName))
+            files.Delete(FormatLimits.NewDataFileName);
+
+        try
+        {
+            using (IFile file = files.Open(FormatLimits.NewDataFileName, create: true, writable: true))
+            {
+                file.Allocate((long)FirstPages * PageLayout.SizeBytes);
+                WriteFirst(file, world.DrawGuid());
+                file.Sync();
+            }
+
+            files.Rename(FormatLimits.NewDataFileName, FormatLimits.DataFileName);
+            files.SyncDirectory();
+        }
+        catch (DiskFullException)
+        {
+            if (files.List().Contains(FormatLimits.NewDataFileName))
+                files.Delete(FormatLimits.NewDataFileName);
+            throw;
+        }
+    }
+
+    /// <summary>The newest whole meta page. Throws <see cref="ForeignDataException"/> or <see cref="CorruptionException"/> where there is none.</summary>
+    public static MetaPage ReadMeta(IFileSystem files, IFile file)
+    {
+        string path = Path.Combine(files.Path, file.Name);
+        var bytes = new byte[PageLayout.SizeBytes];
+        MetaPage? newest = null;
+        bool sawMagic = false;
+        for (int slot = 0; slot < 2; slot++)
+        {
+            if (file.Read(bytes, (long)slot * PageLayout.SizeBytes) < bytes.Length)
+                break;
+
+            sawMagic |= BitConverter.ToInt64(bytes, PageLayout.HeaderBytes) == MetaPage.Magic;
+            if (MetaPage.TryRead(bytes, slot, path) is { } meta && meta.Checkpoint >= (newest?.Checkpoint ?? 0))
+                newest = meta;
+        }
+
+        if (newest is null)
+            throw sawMagic
+                ? new CorruptionException($"Both meta pages of '{path}' are damaged. Nothing was written. Restore a backup, or salvage what is left.")
+                : new ForeignDataException($"'{path}' ({file.Length} bytes) is not a data file of this store. Nothing was written.");
+
+        if (file.Length < newest.PageCount * PageLayout.SizeBytes)
+            throw new CorruptionException(
+                $"'{path}' is cut short: it has {file.Length} bytes, its {newest.PageCount} pages need {newest.PageCount * PageLayout.SizeBytes}. Nothing was written. Restore a backup.");
+        return newest;
+    }
+
+    private static void WriteFirst(IFile file, Guid storeId)
+    {
+        var bytes = new byte[PageLayout.SizeBytes];
+        var bitmap = new Page(bytes)
+        {
+            Number = FirstBitmapPage,
+            Type = PageType.Bitmap,
+        };
+        bytes[PageLayout.HeaderBytes] = (1 << (int)FirstBitmapPage) | (1 << (int)(FirstBitmapPage + 1));
+        bitmap.Checksum = Page.ComputeChecksum(bytes);
+        file.Write(bytes, FirstBitmapPage * PageLayout.SizeBytes);
+
+        new MetaPage
+        {
+            StoreId = storeId,
+            Checkpoint = 0,
+            LastTransaction = 0,
+            PageCount = FirstBitmapPage + 2,
+            Catalogue = TreeRecord.Empty(TreeRecord.CatalogueId),
+            NextTreeId = TreeRecord.CatalogueId + 1,
+            IsClean = true,
+            Journal = new JournalPosition(0, 0, 1, 0),
+            Bitmap = new PageRun(FirstBitmapPage, 1),
+            OtherBitmap = new PageRun(FirstBitmapPage + 1, 1),
+        }.Write(bytes);
+        file.Write(bytes, 0);
+    }
+}

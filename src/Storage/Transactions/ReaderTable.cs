@@ -1,0 +1,84 @@
+namespace Treepie.Storage.Transactions;
+
+/// <summary>
+/// The open snapshots: a slot for each read transaction, each in cache lines of its own, so that readers do not slow
+/// each other. Taking a slot is one interlocked operation, giving it back one store.
+/// </summary>
+/// <remarks>
+/// A slot holds snapshot + 1, or 0 when free. A reader stores its snapshot before it reads the page table; the
+/// writer changes the table (or publishes) before it looks at the slots. Whoever comes second sees the other.
+/// </remarks>
+internal sealed class ReaderTable
+{
+    private const int SlotLongs = 16; // 128 bytes: two lines, because processors fetch them in pairs
+    private const int SegmentSlots = 64;
+    private const int MaxSegments = 1024;
+
+    private readonly long[]?[] _segments = new long[]?[MaxSegments];
+    private readonly Lock _growth = new();
+    private int _segmentCount;
+
+    public ReaderTable() => AddSegment(0);
+
+    /// <summary>Takes a slot for a snapshot.</summary>
+    public Slot Claim(long snapshot)
+    {
+        int hint = Thread.GetCurrentProcessorId();
+        for (int segment = 0; ; segment++)
+        {
+            if (segment == Volatile.Read(ref _segmentCount))
+                AddSegment(segment);
+
+            long[] slots = _segments[segment]!; // segments below the count are set
+            for (int i = 0; i < SegmentSlots; i++)
+            {
+                int index = ((hint + i) & (SegmentSlots - 1)) * SlotLongs;
+                if (slots[index] == 0 && Interlocked.CompareExchange(ref slots[index], snapshot + 1, 0) == 0)
+                {
+                    slots[index + 1] = Environment.TickCount64;
+                    return new Slot(slots, index);
+                }
+            }
+        }
+    }
+
+    /// <summary>The distinct snapshots in use, sorted, added to a list.</summary>
+    public void CollectSnapshots(List<long> snapshots)
+    {
+        Interlocked.MemoryBarrier();
+        for (int segment = 0; segment < Volatile.Read(ref _segmentCount); segment++)
+        {
+            long[] slots = _segments[segment]!; // segments below the count are set
+            for (int i = 0; i < slots.Length; i += SlotLongs)
+            {
+                long value = Volatile.Read(ref slots[i]);
+                if (value != 0)
+                    snapshots.Add(value - 1);
+            }
+        }
+    }
+
+    private void AddSegment(int segment)
+    {
+        lock (_growth)
+        {
+            if (_segmentCount > segment)
+                return;
+            if (segment == MaxSegments)
+                throw new InvalidOperationException($"{MaxSegments * SegmentSlots} read transactions are open; are they disposed?");
+
+            _segments[segment] = new long[(SegmentSlots * SlotLongs) + SlotLongs];
+            Volatile.Write(ref _segmentCount, segment + 1);
+        }
+    }
+
+    /// <summary>The place of one reader.</summary>
+    internal readonly struct Slot(long[] slots, int index)
+    {
+        /// <summary>Moves to another snapshot.</summary>
+        public void Change(long snapshot) => Interlocked.Exchange(ref slots[index], snapshot + 1);
+
+        /// <summary>Gives the place back.</summary>
+        public void Free() => Volatile.Write(ref slots[index], 0);
+    }
+}

@@ -1,0 +1,96 @@
+using System.Buffers.Binary;
+using System.Runtime.InteropServices;
+using Treepie.Storage.Format;
+using Treepie.Storage.FreeSpace;
+using Treepie.Storage.Journal;
+using Treepie.Storage.Paging;
+
+namespace Treepie.Storage.Transactions;
+
+/// <summary>
+/// Brings the state of the last checkpoint, and on top of it the frames of the journal, into memory. Writes nothing, so it can be
+/// cut off and run again.
+/// </summary>
+internal sealed class Recovery(PageStore store, FreePages space, MetaPage meta)
+{
+    private readonly Dictionary<long, PageRun> _freed = [];
+    private Snapshot _snapshot = new(meta.LastTransaction, meta.Catalogue, meta.NextTreeId, meta.PageCount);
+    private long _pageCount = meta.PageCount;
+
+    /// <summary>Recovers; returns the newest state and where the journal ends.</summary>
+    public Snapshot Run(JournalReader journal, out JournalPosition end)
+    {
+        ReadBitmap();
+        end = journal.Read(meta.Journal, meta.LastTransaction, meta.IsClean, Apply);
+        space.FinishLoad(_pageCount, _freed.Values, _snapshot.TransactionId);
+        return _snapshot;
+    }
+
+    private void ReadBitmap()
+    {
+        int groups = (int)((meta.PageCount + FormatLimits.PagesPerBitmap - 1) / FormatLimits.PagesPerBitmap);
+        if (groups > meta.Bitmap.Pages)
+            throw store.Corrupt(meta.Slot, $"{meta.PageCount} pages need {groups} bitmap pages, it names {meta.Bitmap.Pages}");
+
+        for (int group = 0; group < groups; group++)
+        {
+            long number = meta.Bitmap.First + group;
+            var page = new Page(store.Read(number));
+            if (page.Type != PageType.Bitmap)
+                throw store.Corrupt(number, $"a bitmap was expected, type {page.Type} found");
+
+            space.LoadBitmap(group, MemoryMarshal.Cast<byte, ulong>(page.Bytes[PageLayout.HeaderBytes..]));
+        }
+    }
+
+    private void Apply(FrameHeader header, ReadOnlySpan<byte> payload)
+    {
+        int pages = BinaryPrimitives.ReadInt32LittleEndian(payload[36..]);
+        int freed = BinaryPrimitives.ReadInt32LittleEndian(payload[48..]);
+        _pageCount = Math.Max(_pageCount, BinaryPrimitives.ReadInt64LittleEndian(payload[40..]));
+        store.GrowTable(_pageCount);
+
+        ReadOnlySpan<byte> runs = payload.Slice(JournalPayload.HeadBytes, freed * JournalPayload.FreedRunBytes);
+        ReadOnlySpan<byte> rest = payload[(JournalPayload.HeadBytes + runs.Length)..];
+        for (int i = 0; i < pages; i++)
+            rest = rest[ApplyPage(header.FirstTransaction, rest)..];
+
+        // Freed pages go last: new ones are copied from them.
+        for (; runs.Length > 0; runs = runs[JournalPayload.FreedRunBytes..])
+            Free(new PageRun(BinaryPrimitives.ReadInt64LittleEndian(runs), BinaryPrimitives.ReadInt32LittleEndian(runs[8..])));
+
+        _snapshot = new Snapshot(
+            header.LastTransaction,
+            TreeRecord.Read(payload),
+            BinaryPrimitives.ReadUInt32LittleEndian(payload[32..]),
+            _pageCount);
+    }
+
+    private int ApplyPage(long birth, ReadOnlySpan<byte> source)
+    {
+        long number = BinaryPrimitives.ReadInt64LittleEndian(source);
+        long from = BinaryPrimitives.ReadInt64LittleEndian(source[8..]);
+        var run = new PageRun(number, BinaryPrimitives.ReadInt32LittleEndian(source[16..]));
+        for (long page = run.First; page < run.First + run.Pages; page++)
+            _freed.Remove(page);
+
+        store.Forget(number);
+        space.LoadLive(run);
+        Span<byte> bytes = store.Place(number, run.Pages, birth, out _);
+        if (from != 0)
+            store.Read(from).CopyTo(bytes);
+        else
+            bytes.Clear();
+        return JournalPayload.Apply(source, bytes);
+    }
+
+    private void Free(PageRun run)
+    {
+        store.Forget(run.First);
+        for (long page = run.First; page < run.First + run.Pages; page++)
+        {
+            space.LoadDead(page);
+            _freed[page] = new PageRun(page, 1);
+        }
+    }
+}

@@ -1,0 +1,167 @@
+using System.Buffers.Binary;
+using Treepie.Storage.Format;
+using Treepie.Storage.Journal;
+using Treepie.Storage.Paging;
+
+namespace Treepie.Storage.Transactions;
+
+/// <summary>
+/// Runs one batch: commands one after the other, then one journal frame and one sync, then the new state is published and
+/// everyone told. Only the holder of the lane calls it.
+/// </summary>
+/// <remarks>
+/// <code>
+/// commands ──► Finish (catalogue) ──► MakeRoom ──► Append ──► publish ──► complete
+///    │ throws: undone alone   │ disk full: all undone   │ fails: fail-stop, outcome unknown
+/// </code>
+/// </remarks>
+internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
+{
+    /// <summary>Commands of one batch, and pages after which no further command joins: bounds how long those at the front wait.</summary>
+    private const int MaxCommands = 1024;
+    private const int MaxPages = 2048;
+
+    private readonly List<WriteRequest> _kept = [];
+
+    /// <summary>Whether anything was committed since opening.</summary>
+    public bool HasCommitted { get; private set; }
+
+    /// <summary>Runs what waits in the lane, up to the bounds.</summary>
+    public void ExecuteBatch(CommitLane lane)
+    {
+        if (state.Failure is { } failure)
+        {
+            while (lane.TryNext(out WriteRequest? request))
+                request!.Complete(Stopped(failure)); // TryNext gave it
+            return;
+        }
+
+        _kept.Clear();
+        WriteBatch? batch = null;
+        try
+        {
+            state.Reclaim();
+            batch = new WriteBatch(state.Store, state.Space, state.Current);
+            RunCommands(lane, batch);
+            if (batch.HasChanges)
+                Commit(batch);
+        }
+        catch (Exception error)
+        {
+            if (state.Failure is null)
+                batch?.Discard();
+            FailKept(error);
+            return;
+        }
+
+        foreach (WriteRequest request in _kept)
+            request.Complete(null);
+        _kept.Clear();
+    }
+
+    private static CommitOutcomeUnknownException Stopped(Exception failure) => new(
+        $"Writing has stopped because the journal could not be written: {failure.Message} Reads go on. Close and open the environment again to recover what the disk has.", failure);
+
+    private void RunCommands(CommitLane lane, WriteBatch batch)
+    {
+        for (int i = 0; i < MaxCommands && batch.WrittenCount < MaxPages && lane.TryNext(out WriteRequest? next); i++)
+        {
+            WriteRequest request = next!; // TryNext gave it
+            var transaction = new WriteTransaction(batch, batch.Birth + _kept.Count);
+            try
+            {
+                batch.BeginCommand();
+                request.Run(transaction);
+                batch.EndCommand();
+                transaction.Close(keep: true);
+                _kept.Add(request);
+            }
+            catch (Exception error)
+            {
+                transaction.Close(keep: false);
+                batch.UndoCommand();
+                request.Complete(error);
+            }
+        }
+    }
+
+    private void Commit(WriteBatch batch)
+    {
+        batch.Finish();
+        long last = batch.Birth + _kept.Count - 1;
+        if (journal is not null)
+        {
+            Encode(batch, journal.Buffer);
+            journal.MakeRoom();
+            try
+            {
+                journal.Append(batch.Birth, last);
+            }
+            catch (Exception error)
+            {
+                state.Failure = error;
+                throw Stopped(error);
+            }
+        }
+
+        foreach (WriteBatch.FreedRun freed in batch.Freed)
+            state.Space.Free(freed.Run, freed.Birth, batch.Birth);
+        state.Current = new Snapshot(last, batch.Catalogue, batch.NextTreeId, state.Space.PageCount);
+        HasCommitted = true;
+    }
+
+    private void FailKept(Exception error)
+    {
+        foreach (WriteRequest request in _kept)
+            request.Complete(error);
+        _kept.Clear();
+    }
+
+    private void Encode(WriteBatch batch, FrameBuffer buffer)
+    {
+        buffer.Clear();
+        Span<byte> head = buffer.Room(JournalPayload.HeadBytes + ((long)batch.Freed.Count * JournalPayload.FreedRunBytes));
+        head.Clear();
+        batch.Catalogue.Write(head);
+        BinaryPrimitives.WriteUInt32LittleEndian(head[32..], batch.NextTreeId);
+        BinaryPrimitives.WriteInt64LittleEndian(head[40..], state.Space.PageCount);
+        BinaryPrimitives.WriteInt32LittleEndian(head[48..], batch.Freed.Count);
+        int offset = JournalPayload.HeadBytes;
+        foreach (WriteBatch.FreedRun freed in batch.Freed)
+        {
+            BinaryPrimitives.WriteInt64LittleEndian(head[offset..], freed.Run.First);
+            BinaryPrimitives.WriteInt32LittleEndian(head[(offset + 8)..], freed.Run.Pages);
+            offset += JournalPayload.FreedRunBytes;
+        }
+
+        buffer.Advance(head.Length);
+        int pages = 0;
+        foreach (WriteBatch.WrittenPage written in batch.Written)
+        {
+            if (written.Number < 0)
+                continue;
+
+            EncodePage(written, buffer);
+            pages++;
+        }
+
+        buffer.WriteInt32At(FrameHeader.SizeBytes + 36, pages);
+    }
+
+    private void EncodePage(WriteBatch.WrittenPage written, FrameBuffer buffer)
+    {
+        PageStore store = state.Store;
+        Span<byte> bytes = store.Read(written.Number);
+        if (new Page(bytes) is { Type: PageType.Overflow } first)
+        {
+            int length = PageLayout.HeaderBytes + first.ValueLength;
+            ReadOnlySpan<byte> run = store.Scratch.Bytes(store.FrameOf(written.Number), length);
+            buffer.Advance(JournalPayload.WriteWhole(
+                buffer.Room((long)length + JournalPayload.PageHeadBytes + sizeof(int)), written.Number, run, written.Pages));
+            return;
+        }
+
+        ReadOnlySpan<byte> original = written.From == 0 ? default : store.Read(written.From);
+        buffer.Advance(JournalPayload.WritePage(buffer.Room(JournalPayload.MaxPageBytes), written.Number, written.From, bytes, original));
+    }
+}

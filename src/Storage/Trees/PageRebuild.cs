@@ -1,0 +1,116 @@
+using System.Diagnostics;
+using Treepie.Storage.Format;
+
+namespace Treepie.Storage.Trees;
+
+/// <summary>
+/// Writes pages anew from the entries of an old one and, where wanted, one more entry: for compaction, for another prefix,
+/// for splits and merges. The old page must be a copy that is not written to.
+/// </summary>
+/// <remarks>Entries are numbered as they will stand, the additional one at <c>index</c>; without one, <c>index</c> is -1.</remarks>
+internal readonly ref struct PageRebuild(Span<byte> old, int index, ReadOnlySpan<byte> key, int valueBytes, bool isOverflow)
+{
+    private readonly SlottedPage _old = new(old);
+    private readonly ReadOnlySpan<byte> _key = key;
+
+    /// <summary>Entries in all.</summary>
+    public int Count => _old.Count + (index >= 0 ? 1 : 0);
+
+    /// <summary>Bytes of an entry's key and value, head and slot, with its key whole.</summary>
+    public int EntryBytes(int entry)
+    {
+        if (entry == index)
+            return SlottedPage.EntryBytes(_key.Length, valueBytes);
+
+        int at = OldIndex(entry);
+        return SlottedPage.EntryBytes(_old.Prefix.Length + _old.Suffix(at).Length, _old.Value(at, out _).Length);
+    }
+
+    /// <summary>How many bytes the keys of these entries have in common.</summary>
+    public int CommonPrefix(int from, int to, bool isBranch)
+    {
+        if (isBranch)
+            from++;
+        if (to - from < 2)
+            return 0;
+
+        Span<byte> first = stackalloc byte[Tree.MaxKeyBytes], last = stackalloc byte[Tree.MaxKeyBytes];
+        int firstLength = CopyKey(from, first), lastLength = CopyKey(to - 1, last);
+        return first[..firstLength].CommonPrefixLength(last[..lastLength]);
+    }
+
+    /// <summary>Bytes of content a page with these entries would have.</summary>
+    public int ContentBytes(int from, int to, bool isBranch)
+    {
+        int prefix = CommonPrefix(from, to, isBranch);
+        int bytes = prefix + 32; // heads come in steps of eight
+        for (int entry = from; entry < to; entry++)
+            bytes += EntryBytes(entry) - (isBranch && entry == from ? 0 : prefix);
+        return bytes;
+    }
+
+    /// <summary>
+    /// Fills an empty page with entries; returns the place of the additional entry's value where it is among them. Entry
+    /// <paramref name="from"/> of a branch loses its key, which has no meaning there.
+    /// </summary>
+    public Span<byte> Write(SlottedPage destination, int from, int to)
+    {
+        bool isBranch = destination.Header.Type == PageType.Branch;
+        int prefix = CommonPrefix(from, to, isBranch);
+        Span<byte> buffer = stackalloc byte[Tree.MaxKeyBytes];
+        if (prefix > 0)
+        {
+            CopyKey(from + (isBranch ? 1 : 0), buffer);
+            destination.SetPrefix(buffer[..prefix], default);
+        }
+
+        Span<byte> place = default;
+        for (int entry = from; entry < to; entry++)
+        {
+            bool isKeyless = isBranch && entry == from;
+            if (entry == index)
+            {
+                ReadOnlySpan<byte> suffix = isKeyless ? default : _key[prefix..];
+                place = destination.InsertSuffix(entry - from, suffix, default, valueBytes, isOverflow);
+                continue;
+            }
+
+            int at = OldIndex(entry);
+            ReadOnlySpan<byte> oldPrefix = _old.Prefix, oldSuffix = _old.Suffix(at);
+            ReadOnlySpan<byte> first = prefix < oldPrefix.Length ? oldPrefix[prefix..] : default;
+            ReadOnlySpan<byte> second = prefix <= oldPrefix.Length ? oldSuffix : oldSuffix[Math.Min(oldSuffix.Length, prefix - oldPrefix.Length)..];
+            Span<byte> value = _old.Value(at, out bool oldIsOverflow);
+            value.CopyTo(isKeyless
+                ? destination.InsertSuffix(entry - from, default, default, value.Length, oldIsOverflow)
+                : destination.InsertSuffix(entry - from, first, second, value.Length, oldIsOverflow));
+        }
+
+        Debug.Assert(destination.Count == to - from, "Every entry is in its page.");
+        return place;
+    }
+
+    /// <summary>The whole key of an entry; returns its length.</summary>
+    public int CopyKey(int entry, Span<byte> destination)
+    {
+        if (entry != index)
+            return _old.CopyKey(OldIndex(entry), destination);
+
+        _key.CopyTo(destination);
+        return _key.Length;
+    }
+
+    /// <summary>Where to split so that both sides hold about the same bytes, and each holds what it can.</summary>
+    public int MiddleByBytes()
+    {
+        int total = 0;
+        for (int entry = 0; entry < Count; entry++)
+            total += EntryBytes(entry);
+
+        int left = 0, split = 0;
+        while (split < Count - 1 && (split == 0 || left + (EntryBytes(split) / 2) <= total / 2))
+            left += EntryBytes(split++);
+        return split;
+    }
+
+    private int OldIndex(int entry) => index >= 0 && entry > index ? entry - 1 : entry;
+}

@@ -1,0 +1,283 @@
+using System.Buffers.Binary;
+using System.Diagnostics;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using Treepie.Storage.Format;
+
+namespace Treepie.Storage.Trees;
+
+/// <summary>
+/// The content of a leaf or branch: keys in order, each with a few bytes of value. What all keys begin with is stored once.
+/// <code>
+/// OFFSET           SIZE  MEANING
+///     64      4 x room  heads: of each entry the first four bytes of its key after the prefix, as a big-endian number,
+///                       filled up with zeros; room = entries rounded up to a multiple of 8
+///      .   2 x entries  slots: offset of each entry's cell
+///      .                nothing
+///  heap start           cells and the prefix, in no order, up to the page's end
+///
+/// cell: 2 bytes of key after the prefix | 2 bytes of value; bit 15: see below | key | value
+///   leaf, bit 15 set   the value is a reference to an overflow run: 6 page, 6 birth, 4 bytes of the value
+///   branch             the value is a reference to a child: 6 page, 6 birth. The key of entry 0 has no meaning: its child
+///                      holds all keys below entry 1. Child i holds keys from key i up to below key i + 1
+/// </code>
+/// </summary>
+internal readonly ref struct SlottedPage(Span<byte> bytes)
+{
+    public const int CellHeadBytes = 4;
+    public const int OverflowFlag = 0x8000;
+    public const int OverflowBytes = PageReference.PackedBytes + sizeof(int);
+
+    private const int HeadBytes = 4;
+    private const int SlotBytes = 2;
+    private const int HeadStep = 8;
+
+    private readonly Span<byte> _bytes = bytes;
+
+    /// <summary>The header.</summary>
+    public Page Header => new(_bytes);
+
+    /// <summary>Entries.</summary>
+    public int Count => MemoryMarshal.Read<ushort>(_bytes[PageLayout.CountOffset..]);
+
+    /// <summary>What every key begins with.</summary>
+    public ReadOnlySpan<byte> Prefix => _bytes.Slice(Header.PrefixOffset, Header.PrefixLength);
+
+    /// <summary>Bytes between slots and heap.</summary>
+    public int GapBytes => Header.HeapStart - SlotsEnd(Count);
+
+    /// <summary>Bytes a compaction would leave free.</summary>
+    public int FreeBytes => GapBytes + Header.Garbage;
+
+    /// <summary>Bytes in use beyond the header.</summary>
+    public int UsedBytes => PageLayout.ContentBytes - FreeBytes;
+
+    private Span<uint> Heads => MemoryMarshal.Cast<byte, uint>(_bytes.Slice(PageLayout.HeaderBytes, Count * HeadBytes));
+
+    /// <summary>Bytes an entry takes with its head and slot, at most.</summary>
+    public static int EntryBytes(int keyBytes, int valueBytes) => CellHeadBytes + keyBytes + valueBytes + HeadBytes + SlotBytes;
+
+    /// <summary>Makes an empty page of what has a header.</summary>
+    public void Clear()
+    {
+        Page header = Header;
+        _bytes[PageLayout.HeaderBytes..].Clear();
+        header.Count = 0;
+        header.HeapStart = PageLayout.SizeBytes;
+        header.Garbage = 0;
+        header.PrefixOffset = 0;
+        header.PrefixLength = 0;
+    }
+
+    /// <summary>Key of an entry after the prefix.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public ReadOnlySpan<byte> Suffix(int index)
+    {
+        int cell = CellOffset(index);
+        return _bytes.Slice(cell + CellHeadBytes, MemoryMarshal.Read<ushort>(_bytes[cell..]));
+    }
+
+    /// <summary>Value of an entry as it lies in the cell, and whether it stands for an overflow run.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public Span<byte> Value(int index, out bool isOverflow)
+    {
+        int cell = CellOffset(index);
+        int info = MemoryMarshal.Read<ushort>(_bytes[(cell + 2)..]);
+        isOverflow = (info & OverflowFlag) != 0;
+        return _bytes.Slice(cell + CellHeadBytes + MemoryMarshal.Read<ushort>(_bytes[cell..]), info & ~OverflowFlag);
+    }
+
+    /// <summary>The child of a branch's entry.</summary>
+    public PageReference Child(int index) => PageReference.ReadPacked(Value(index, out _));
+
+    /// <summary>Points a branch's entry to another child.</summary>
+    public void SetChild(int index, PageReference child) => child.WritePacked(Value(index, out _));
+
+    /// <summary>The first entry from <paramref name="from"/> on whose key is not below <paramref name="key"/>.</summary>
+    public int LowerBound(ReadOnlySpan<byte> key, int from, out bool isExact)
+    {
+        isExact = false;
+        ReadOnlySpan<byte> prefix = Prefix;
+        int count = Count;
+        if (prefix.Length > 0)
+        {
+            if (!key.StartsWith(prefix))
+                return key.SequenceCompareTo(prefix) < 0 ? from : count;
+            key = key[prefix.Length..];
+        }
+
+        uint head = HeadOf(key);
+        ReadOnlySpan<uint> heads = Heads;
+        int low = from, high = count;
+        while (low < high)
+        {
+            int middle = (low + high) >>> 1;
+            if (heads[middle] < head)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+
+        if (low == count || heads[low] != head)
+            return low;
+
+        // Of the keys with this head, mostly one: step over few, search among many.
+        int end = low + 1;
+        while (end < count && heads[end] == head)
+            end = Math.Min(count, end + Math.Max(1, end - low));
+        while (end > low + 1 && heads[end - 1] != head)
+            end--;
+        while (low < end)
+        {
+            int middle = (low + end) >>> 1;
+            int order = Suffix(middle).SequenceCompareTo(key);
+            if (order == 0)
+            {
+                isExact = true;
+                return middle;
+            }
+
+            if (order < 0)
+                low = middle + 1;
+            else
+                end = middle;
+        }
+
+        return low;
+    }
+
+    /// <summary>The entry of a branch whose child holds a key.</summary>
+    public int FindChild(ReadOnlySpan<byte> key)
+    {
+        int index = LowerBound(key, 1, out bool isExact);
+        return isExact ? index : index - 1;
+    }
+
+    /// <summary>
+    /// Makes room for an entry and returns the place of its value; the page must have it without compaction.
+    /// The key must begin with the page's prefix.
+    /// </summary>
+    public Span<byte> Insert(int index, ReadOnlySpan<byte> key, int valueBytes, bool isOverflow) =>
+        InsertSuffix(index, key[Header.PrefixLength..], default, valueBytes, isOverflow);
+
+    /// <summary>As <see cref="Insert"/>, for a key (after the prefix) in two parts.</summary>
+    public Span<byte> InsertSuffix(int index, ReadOnlySpan<byte> first, ReadOnlySpan<byte> second, int valueBytes, bool isOverflow)
+    {
+        Page header = Header;
+        int count = header.Count;
+        int keyBytes = first.Length + second.Length;
+        int cell = header.HeapStart - (CellHeadBytes + keyBytes + valueBytes);
+        Debug.Assert(cell >= SlotsEnd(count + 1), "The caller has made sure of room.");
+
+        int slots = SlotsStart(count);
+        int newSlots = SlotsStart(count + 1);
+        if (newSlots != slots)
+        {
+            _bytes.Slice(slots, count * SlotBytes).CopyTo(_bytes[newSlots..]);
+            _bytes[slots..newSlots].Clear();
+        }
+
+        int slot = newSlots + (index * SlotBytes);
+        int moved = (count - index) * SlotBytes;
+        _bytes.Slice(slot, moved).CopyTo(_bytes[(slot + SlotBytes)..]);
+        header.WriteUInt16(slot, cell);
+
+        int head = PageLayout.HeaderBytes + (index * HeadBytes);
+        _bytes.Slice(head, (count - index) * HeadBytes).CopyTo(_bytes[(head + HeadBytes)..]);
+
+        header.WriteUInt16(cell, keyBytes);
+        header.WriteUInt16(cell + 2, valueBytes | (isOverflow ? OverflowFlag : 0));
+        first.CopyTo(_bytes[(cell + CellHeadBytes)..]);
+        second.CopyTo(_bytes[(cell + CellHeadBytes + first.Length)..]);
+        MemoryMarshal.Write(_bytes[head..], HeadOf(_bytes.Slice(cell + CellHeadBytes, keyBytes)));
+        header.HeapStart = cell;
+        header.Count = count + 1;
+        return _bytes.Slice(cell + CellHeadBytes + keyBytes, valueBytes);
+    }
+
+    /// <summary>Whether an entry fits into the gap.</summary>
+    public bool HasRoom(int suffixBytes, int valueBytes) => HasRoomWith(Header.HeapStart, suffixBytes, valueBytes);
+
+    /// <summary>Whether an entry would fit after compaction.</summary>
+    public bool HasRoomCompacted(int suffixBytes, int valueBytes) => HasRoomWith(Header.HeapStart + Header.Garbage, suffixBytes, valueBytes);
+
+    /// <summary>Takes an entry out; its cell becomes garbage.</summary>
+    public void Remove(int index)
+    {
+        Page header = Header;
+        int count = header.Count;
+        int cell = CellOffset(index);
+        int cellBytes = CellHeadBytes + header.ReadUInt16(cell) + (header.ReadUInt16(cell + 2) & ~OverflowFlag);
+        if (cell == header.HeapStart)
+            header.HeapStart = cell + cellBytes;
+        else
+            header.Garbage += cellBytes;
+
+        int slots = SlotsStart(count);
+        int newSlots = SlotsStart(count - 1);
+        int head = PageLayout.HeaderBytes + (index * HeadBytes);
+        int heads = (count - index - 1) * HeadBytes;
+        _bytes.Slice(head + HeadBytes, heads).CopyTo(_bytes[head..]);
+        _bytes.Slice(head + heads, HeadBytes).Clear();
+
+        int slot = slots + (index * SlotBytes);
+        _bytes.Slice(slot + SlotBytes, (count - index - 1) * SlotBytes).CopyTo(_bytes[slot..]);
+        if (newSlots != slots)
+            _bytes.Slice(slots, (count - 1) * SlotBytes).CopyTo(_bytes[newSlots..]);
+        header.Count = count - 1;
+    }
+
+    /// <summary>The whole key of an entry into a buffer; returns its length.</summary>
+    public int CopyKey(int index, Span<byte> destination)
+    {
+        ReadOnlySpan<byte> prefix = Prefix, suffix = Suffix(index);
+        prefix.CopyTo(destination);
+        suffix.CopyTo(destination[prefix.Length..]);
+        return prefix.Length + suffix.Length;
+    }
+
+    /// <summary>Stores the prefix in an empty page.</summary>
+    public void SetPrefix(ReadOnlySpan<byte> first, ReadOnlySpan<byte> second)
+    {
+        Page header = Header;
+        Debug.Assert(header.Count == 0, "The prefix is chosen before the first key.");
+        int length = first.Length + second.Length;
+        if (length == 0)
+            return;
+
+        int offset = header.HeapStart - length;
+        first.CopyTo(_bytes[offset..]);
+        second.CopyTo(_bytes[(offset + first.Length)..]);
+        header.HeapStart = offset;
+        header.PrefixOffset = offset;
+        header.PrefixLength = length;
+    }
+
+    /// <summary>The first four bytes of a key as a number that sorts as the bytes do.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static uint HeadOf(ReadOnlySpan<byte> suffix)
+    {
+        if (suffix.Length >= HeadBytes)
+            return BinaryPrimitives.ReadUInt32BigEndian(suffix);
+
+        uint head = 0;
+        for (int i = 0; i < HeadBytes; i++)
+            head = (head << 8) | (i < suffix.Length ? suffix[i] : 0u);
+        return head;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static int SlotsStart(int count) => PageLayout.HeaderBytes + (((count + HeadStep - 1) & ~(HeadStep - 1)) * HeadBytes);
+
+    private static int SlotsEnd(int count) => SlotsStart(count) + (count * SlotBytes);
+
+    private bool HasRoomWith(int heapStart, int suffixBytes, int valueBytes) =>
+        heapStart - (CellHeadBytes + suffixBytes + valueBytes) >= SlotsEnd(Count + 1);
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private int CellOffset(int index)
+    {
+        Debug.Assert((uint)index < (uint)Count, "An entry of this page.");
+        return MemoryMarshal.Read<ushort>(_bytes[(SlotsStart(Count) + (index * SlotBytes))..]);
+    }
+}

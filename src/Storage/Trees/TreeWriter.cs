@@ -1,0 +1,349 @@
+using System.Buffers.Binary;
+using System.Diagnostics;
+using Treepie.Storage.Format;
+using Treepie.Storage.Paging;
+using Treepie.Storage.Transactions;
+
+namespace Treepie.Storage.Trees;
+
+/// <summary>
+/// Changes a tree. On the way down every page is made the batch's own (copied, its parent pointed to the copy); then the
+/// leaf is changed in place, splitting or merging upwards along the path that was kept.
+/// </summary>
+internal sealed class TreeWriter(Tree tree, PageStore store, WriteBatch batch)
+{
+    /// <summary>2^48 pages with two children each; real trees have five levels.</summary>
+    private const int MaxLevels = 48;
+
+    /// <summary>A page with less than this in use looks for a neighbour to merge with.</summary>
+    private const int UnderfullBytes = PageLayout.ContentBytes / 4;
+
+    /// <summary>Merging leaves this much room, so that the next insert does not split again.</summary>
+    private const int MergeLimitBytes = PageLayout.ContentBytes * 3 / 4;
+
+    private readonly PageReference[] _path = new PageReference[MaxLevels];
+    private readonly int[] _index = new int[MaxLevels];
+    private readonly byte[] _copy = new byte[PageLayout.SizeBytes];
+
+    /// <summary>Makes room for a value under a key and returns the room, its bytes undefined.</summary>
+    public Span<byte> Put(ReadOnlySpan<byte> key, int valueBytes, out bool isNew)
+    {
+        TreeRecord record = tree.Record;
+        if (record.Levels == 0)
+        {
+            PageReference root = batch.New(record.Id, PageType.Leaf, 0);
+            tree.Record = record = record with { Root = root, Levels = 1 };
+        }
+
+        int depth = DescendForWriting(key);
+        var leaf = new SlottedPage(batch.Bytes(_path[depth].Number));
+        int index = leaf.LowerBound(key, 0, out bool isExact);
+        bool isOverflow = valueBytes > FormatLimits.MaxInlineValueBytes || SlottedPage.CellHeadBytes + key.Length + valueBytes > FormatLimits.MaxCellBytes;
+        int cellValueBytes = isOverflow ? SlottedPage.OverflowBytes : valueBytes;
+        isNew = !isExact;
+
+        // Room for a long value comes first: it is the one step that can find the disk full with nothing changed in the leaf.
+        PageReference run = default;
+        Span<byte> runBytes = isOverflow ? batch.NewRun(record.Id, valueBytes, out run) : default;
+
+        Span<byte> place;
+        if (isExact)
+        {
+            Span<byte> old = leaf.Value(index, out bool wasOverflow);
+            if (wasOverflow)
+                FreeRun(old);
+            if (old.Length == cellValueBytes && wasOverflow == isOverflow)
+            {
+                place = old;
+            }
+            else
+            {
+                leaf.Remove(index);
+                place = Insert(depth, index, key, cellValueBytes, isOverflow);
+            }
+        }
+        else
+        {
+            place = Insert(depth, index, key, cellValueBytes, isOverflow);
+            tree.Record = tree.Record with { Count = tree.Record.Count + 1 };
+        }
+
+        if (!isOverflow)
+            return place;
+
+        run.WritePacked(place);
+        BinaryPrimitives.WriteInt32LittleEndian(place[PageReference.PackedBytes..], valueBytes);
+        return runBytes;
+    }
+
+    /// <summary>Removes a key; false, with nothing copied, if it is not there.</summary>
+    public bool Delete(ReadOnlySpan<byte> key)
+    {
+        if (!tree.Contains(key))
+            return false;
+
+        int depth = DescendForWriting(key);
+        var leaf = new SlottedPage(batch.Bytes(_path[depth].Number));
+        int index = leaf.LowerBound(key, 0, out bool isExact);
+        Debug.Assert(isExact, "It was there a moment ago.");
+        Span<byte> value = leaf.Value(index, out bool isOverflow);
+        if (isOverflow)
+            FreeRun(value);
+        leaf.Remove(index);
+        tree.Record = tree.Record with { Count = tree.Record.Count - 1 };
+        Shrink(depth);
+        return true;
+    }
+
+    /// <summary>Frees every page of the tree.</summary>
+    public void Drop()
+    {
+        TreeRecord record = tree.Record;
+        if (record.Levels > 0)
+            DropPage(record.Root, record.Levels - 1);
+        tree.Record = TreeRecord.Empty(record.Id);
+    }
+
+    private void DropPage(PageReference reference, int level)
+    {
+        var page = new SlottedPage(store.Read(reference));
+        for (int i = 0; i < page.Count; i++)
+        {
+            if (level > 0)
+                DropPage(page.Child(i), level - 1);
+            else if (page.Value(i, out bool isOverflow) is var value && isOverflow)
+                FreeRun(value);
+        }
+
+        batch.Free(reference);
+    }
+
+    /// <summary>Goes to the leaf of a key; returns its place in the path. All pages of the path are the batch's own afterwards.</summary>
+    private int DescendForWriting(ReadOnlySpan<byte> key)
+    {
+        TreeRecord record = tree.Record;
+        PageReference own = batch.MakeWritable(record.Root);
+        if (own != record.Root)
+            tree.Record = record with { Root = own };
+
+        int depth = 0;
+        _path[0] = own;
+        for (int level = record.Levels - 1; level > 0; level--)
+        {
+            var branch = new SlottedPage(batch.Bytes(own.Number));
+            int index = branch.FindChild(key);
+            PageReference child = branch.Child(index);
+            own = batch.MakeWritable(child);
+            if (own != child)
+                branch.SetChild(index, own);
+            _index[depth++] = index;
+            _path[depth] = own;
+        }
+
+        return depth;
+    }
+
+    /// <summary>Puts an entry into the page at a place of the path; returns the room for its value.</summary>
+    private Span<byte> Insert(int depth, int index, ReadOnlySpan<byte> key, int valueBytes, bool isOverflow)
+    {
+        Span<byte> bytes = batch.Bytes(_path[depth].Number);
+        var page = new SlottedPage(bytes);
+        if (key.StartsWith(page.Prefix))
+        {
+            int suffixBytes = key.Length - page.Header.PrefixLength;
+            if (page.HasRoom(suffixBytes, valueBytes))
+                return page.Insert(index, key, valueBytes, isOverflow);
+        }
+
+        bytes.CopyTo(_copy);
+        var rebuild = new PageRebuild(_copy, index, key, valueBytes, isOverflow);
+        bool isBranch = page.Header.Type == PageType.Branch;
+        if (rebuild.ContentBytes(0, rebuild.Count, isBranch) <= PageLayout.ContentBytes)
+        {
+            page.Clear();
+            return rebuild.Write(page, 0, rebuild.Count);
+        }
+
+        return Split(depth, index, rebuild, isBranch);
+    }
+
+    /// <summary>Divides a page in two, with the additional entry; the right half is a new page.</summary>
+    private Span<byte> Split(int depth, int index, PageRebuild rebuild, bool isBranch)
+    {
+        int split = ChooseSplit(depth, index, rebuild, isBranch);
+        Span<byte> separator = stackalloc byte[Tree.MaxKeyBytes];
+        separator = separator[..Separator(rebuild, split, isBranch, separator)];
+
+        // The new page first: it may find the disk full, and nothing has changed yet.
+        var left = new SlottedPage(batch.Bytes(_path[depth].Number));
+        PageReference rightReference = batch.New(tree.Record.Id, left.Header.Type, left.Header.Level);
+        var right = new SlottedPage(batch.Bytes(rightReference.Number));
+        left.Clear();
+        Span<byte> inLeft = rebuild.Write(left, 0, split);
+        Span<byte> inRight = rebuild.Write(right, split, rebuild.Count);
+        Span<byte> place = index < split ? inLeft : inRight;
+
+        // The parent's insertion rebuilds through the same copy, which is spent by now; the place found above stays.
+        if (depth == 0)
+            GrowRoot(separator, rightReference);
+        else
+            rightReference.WritePacked(Insert(depth - 1, _index[depth - 1] + 1, separator, PageReference.PackedBytes, false));
+        return place;
+    }
+
+    private int ChooseSplit(int depth, int index, PageRebuild rebuild, bool isBranch)
+    {
+        int count = rebuild.Count;
+
+        // Keys that come in order fill their pages: only the new key goes to the new page.
+        if (index == count - 1 && Fits(rebuild, index, isBranch))
+            return index;
+        if (index == 0 && !isBranch && IsLeftmost(depth) && Fits(rebuild, 1, isBranch))
+            return 1;
+
+        int middle = rebuild.MiddleByBytes();
+        if (Fits(rebuild, middle, isBranch))
+            return middle;
+
+        // A key without the page's prefix stands at an end, and alone if need be; otherwise the smaller side takes the new entry.
+        foreach (int split in (ReadOnlySpan<int>)[index, index + 1])
+            if (Fits(rebuild, split, isBranch))
+                return split;
+
+        throw new InvalidOperationException($"A page of tree {tree.Record.Id} with {count} entries cannot be divided.");
+    }
+
+    private static bool Fits(PageRebuild rebuild, int split, bool isBranch) =>
+        split > 0 && split < rebuild.Count
+        && rebuild.ContentBytes(0, split, isBranch) <= PageLayout.ContentBytes
+        && rebuild.ContentBytes(split, rebuild.Count, isBranch) <= PageLayout.ContentBytes;
+
+    private bool IsLeftmost(int depth)
+    {
+        for (int i = 0; i < depth; i++)
+            if (_index[i] != 0)
+                return false;
+        return true;
+    }
+
+    /// <summary>The shortest key that is above everything left and not above anything right; for a branch, the key that moves up.</summary>
+    private static int Separator(PageRebuild rebuild, int split, bool isBranch, Span<byte> destination)
+    {
+        int length = rebuild.CopyKey(split, destination);
+        if (isBranch)
+            return length;
+
+        Span<byte> last = stackalloc byte[Tree.MaxKeyBytes];
+        last = last[..rebuild.CopyKey(split - 1, last)];
+        return Math.Min(length, last.CommonPrefixLength(destination[..length]) + 1);
+    }
+
+    private void GrowRoot(ReadOnlySpan<byte> separator, PageReference right)
+    {
+        TreeRecord record = tree.Record;
+        PageReference root = batch.New(record.Id, PageType.Branch, record.Levels);
+        var branch = new SlottedPage(batch.Bytes(root.Number));
+        record.Root.WritePacked(branch.Insert(0, default, PageReference.PackedBytes, false));
+        right.WritePacked(branch.Insert(1, separator, PageReference.PackedBytes, false));
+        tree.Record = record with { Root = root, Levels = record.Levels + 1 };
+    }
+
+    /// <summary>After a removal: takes an empty page out, merges an underfull one, and lets the root go when it has one child.</summary>
+    private void Shrink(int depth)
+    {
+        for (; depth > 0; depth--)
+        {
+            var page = new SlottedPage(batch.Bytes(_path[depth].Number));
+            if (page.Count == 0)
+            {
+                batch.Free(_path[depth]);
+                new SlottedPage(batch.Bytes(_path[depth - 1].Number)).Remove(_index[depth - 1]);
+                continue;
+            }
+
+            if (page.UsedBytes >= UnderfullBytes || !Merge(depth))
+                return;
+        }
+
+        ShrinkRoot();
+    }
+
+    private void ShrinkRoot()
+    {
+        while (true)
+        {
+            TreeRecord record = tree.Record;
+            var root = new SlottedPage(batch.Bytes(record.Root.Number));
+            if (root.Count == 0)
+            {
+                batch.Free(record.Root);
+                tree.Record = record with { Root = default, Levels = 0 };
+                return;
+            }
+
+            if (record.Levels == 1 || root.Count > 1)
+                return;
+
+            PageReference child = root.Child(0);
+            batch.Free(record.Root);
+            tree.Record = record with { Root = batch.MakeWritable(child), Levels = record.Levels - 1 };
+        }
+    }
+
+    /// <summary>Joins a page with a neighbour of the same parent, into the left one, where both fit with room to spare.</summary>
+    private bool Merge(int depth)
+    {
+        var parent = new SlottedPage(batch.Bytes(_path[depth - 1].Number));
+        int index = _index[depth - 1];
+        if (parent.Count < 2)
+            return false;
+
+        int leftIndex = index > 0 ? index - 1 : index;
+        var left = new SlottedPage(store.Read(parent.Child(leftIndex)));
+        var right = new SlottedPage(store.Read(parent.Child(leftIndex + 1)));
+        bool isBranch = left.Header.Type == PageType.Branch;
+
+        Span<byte> separator = stackalloc byte[Tree.MaxKeyBytes];
+        separator = separator[..parent.CopyKey(leftIndex + 1, separator)];
+        if (MergedBytes(left, right, separator.Length, isBranch) > MergeLimitBytes)
+            return false;
+
+        PageReference child = parent.Child(leftIndex);
+        PageReference own = batch.MakeWritable(child);
+        if (own != child)
+            parent.SetChild(leftIndex, own);
+
+        // Without a prefix, because the pages may share none; the next rebuild finds what there is.
+        Span<byte> bytes = batch.Bytes(own.Number);
+        bytes.CopyTo(_copy);
+        left = new SlottedPage(_copy);
+        var merged = new SlottedPage(bytes);
+        merged.Clear();
+        Append(merged, left, default, isBranch);
+        Append(merged, right, separator, isBranch);
+        batch.Free(parent.Child(leftIndex + 1));
+        parent.Remove(leftIndex + 1);
+        return true;
+    }
+
+    private static int MergedBytes(SlottedPage left, SlottedPage right, int separatorBytes, bool isBranch) =>
+        left.UsedBytes + (left.Count * left.Prefix.Length)
+        + right.UsedBytes + (right.Count * right.Prefix.Length)
+        + (isBranch ? separatorBytes : 0);
+
+    private static void Append(SlottedPage destination, SlottedPage source, ReadOnlySpan<byte> firstKey, bool isBranch)
+    {
+        for (int i = 0; i < source.Count; i++)
+        {
+            Span<byte> value = source.Value(i, out bool isOverflow);
+            Span<byte> place = isBranch && i == 0
+                ? destination.InsertSuffix(destination.Count, firstKey, default, value.Length, isOverflow)
+                : destination.InsertSuffix(destination.Count, source.Prefix, source.Suffix(i), value.Length, isOverflow);
+            value.CopyTo(place);
+        }
+    }
+
+    private void FreeRun(ReadOnlySpan<byte> overflow) => batch.Free(
+        PageReference.ReadPacked(overflow),
+        PageLayout.RunPages(BinaryPrimitives.ReadInt32LittleEndian(overflow[PageReference.PackedBytes..])));
+}
