@@ -10,7 +10,7 @@ public sealed class WriteTransaction
     private readonly Dictionary<string, Tree?> _trees = new(StringComparer.Ordinal);
     private bool _isClosed;
 
-    internal WriteTransaction(WriteBatch batch, long transactionId)
+    internal WriteTransaction(MergedBatch batch, long transactionId)
     {
         Batch = batch;
         TransactionId = transactionId;
@@ -38,7 +38,7 @@ public sealed class WriteTransaction
         }
     }
 
-    internal WriteBatch Batch { get; }
+    internal MergedBatch Batch { get; }
 
     /// <summary>The tree of that name, or null. The tree may be used until the command returns.</summary>
     public Tree? FindTree(string name)

@@ -37,11 +37,11 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         }
 
         _kept.Clear();
-        WriteBatch? batch = null;
+        MergedBatch? batch = null;
         try
         {
             state.Reclaim();
-            batch = new WriteBatch(state.Store, state.Space, state.Current);
+            batch = new MergedBatch(state.Store, state.Space, state.Current);
             RunCommands(lane, batch);
             if (batch.HasChanges)
                 Commit(batch);
@@ -62,7 +62,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
     private static CommitOutcomeUnknownException Stopped(Exception failure) => new(
         $"Writing has stopped because the journal could not be written: {failure.Message} Reads go on. Close and open the environment again to recover what the disk has.", failure);
 
-    private void RunCommands(CommitLane lane, WriteBatch batch)
+    private void RunCommands(CommitLane lane, MergedBatch batch)
     {
         for (int i = 0; i < MaxCommands && batch.WrittenCount < MaxPages && lane.TryNext(out WriteRequest? next); i++)
         {
@@ -85,7 +85,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         }
     }
 
-    private void Commit(WriteBatch batch)
+    private void Commit(MergedBatch batch)
     {
         batch.Finish();
         long last = batch.Birth + _kept.Count - 1;
@@ -104,7 +104,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
             }
         }
 
-        foreach (WriteBatch.FreedRun freed in batch.Freed)
+        foreach (MergedBatch.FreedRun freed in batch.Freed)
             state.Space.Free(freed.Run, freed.Birth, batch.Birth);
         state.Current = new Snapshot(last, batch.Catalogue, batch.NextTreeId, state.Space.PageCount);
         HasCommitted = true;
@@ -117,7 +117,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         _kept.Clear();
     }
 
-    private void Encode(WriteBatch batch, FrameBuffer buffer)
+    private void Encode(MergedBatch batch, FrameBuffer buffer)
     {
         buffer.Clear();
         Span<byte> head = buffer.Room(JournalPayload.HeadBytes + ((long)batch.Freed.Count * JournalPayload.FreedRunBytes));
@@ -127,7 +127,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         BinaryPrimitives.WriteInt64LittleEndian(head[40..], state.Space.PageCount);
         BinaryPrimitives.WriteInt32LittleEndian(head[48..], batch.Freed.Count);
         int offset = JournalPayload.HeadBytes;
-        foreach (WriteBatch.FreedRun freed in batch.Freed)
+        foreach (MergedBatch.FreedRun freed in batch.Freed)
         {
             BinaryPrimitives.WriteInt64LittleEndian(head[offset..], freed.Run.First);
             BinaryPrimitives.WriteInt32LittleEndian(head[(offset + 8)..], freed.Run.Pages);
@@ -136,7 +136,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
 
         buffer.Advance(head.Length);
         int pages = 0;
-        foreach (WriteBatch.WrittenPage written in batch.Written)
+        foreach (MergedBatch.WrittenPage written in batch.Written)
         {
             if (written.Number < 0)
                 continue;
@@ -148,7 +148,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         buffer.WriteInt32At(FrameHeader.SizeBytes + 36, pages);
     }
 
-    private void EncodePage(WriteBatch.WrittenPage written, FrameBuffer buffer)
+    private void EncodePage(MergedBatch.WrittenPage written, FrameBuffer buffer)
     {
         PageStore store = state.Store;
         Span<byte> bytes = store.Read(written.Number);

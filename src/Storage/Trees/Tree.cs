@@ -26,7 +26,7 @@ public sealed class Tree
     {
     }
 
-    internal Tree(PageStore store, string name, TreeRecord record, WriteBatch? batch, WriteTransaction? transaction)
+    internal Tree(PageStore store, string name, TreeRecord record, MergedBatch? batch, WriteTransaction? transaction)
     {
         _store = store;
         Name = name;

@@ -10,7 +10,7 @@ namespace Treepie.Storage.Trees;
 /// Changes a tree. On the way down every page is made the batch's own (copied, its parent pointed to the copy); then the
 /// leaf is changed in place, splitting or merging upwards along the path that was kept.
 /// </summary>
-internal sealed class TreeWriter(Tree tree, PageStore store, WriteBatch batch)
+internal sealed class TreeWriter(Tree tree, PageStore store, MergedBatch batch)
 {
     /// <summary>2^48 pages with two children each; real trees have five levels.</summary>
     private const int MaxLevels = 48;

@@ -15,7 +15,7 @@ namespace Treepie.Storage.Transactions;
 /// is copied first. 2. A committed page that the batch frees stays in use until the batch is published, so undoing
 /// a command only forgets its wish. 3. <c>_written</c> has each of the batch's own pages once, or -1 where it was given back.
 /// </remarks>
-internal sealed class WriteBatch(PageStore store, FreePages space, Snapshot basis)
+internal sealed class MergedBatch(PageStore store, FreePages space, Snapshot basis)
 {
     /// <summary>Most bytes of pages in one batch: they have to fit into one journal frame, which has to fit into one array.</summary>
     private const long MaxBytes = int.MaxValue - (1 << 20);
