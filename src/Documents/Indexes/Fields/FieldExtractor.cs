@@ -16,9 +16,11 @@ internal sealed class FieldExtractor
 {
     /// <summary>
     /// What an object is in a field of whole values: a term no query says, so that <c>exists</c> and <c>= null</c> see that
-    /// something is there.
+    /// something is there. It is the last of all texts, so ranges of texts end before it.
     /// </summary>
-    public static ReadOnlySpan<byte> ObjectMark => "\u0001object"u8;
+    public const string ObjectMark = "\U0010FFFF";
+
+    private static ReadOnlySpan<byte> ObjectMarkUtf8 => "\U0010FFFF"u8;
 
     private static readonly string[] DocumentMetadata = ["@id", "@collection", "@last-modified", "@change-vector"];
 
@@ -134,7 +136,7 @@ internal sealed class FieldExtractor
                 if (target.Kind == AutoIndexFieldKind.Search)
                     isSearched = true;
                 else
-                    batch.AddText(target.Field, ObjectMark);
+                    batch.AddText(target.Field, ObjectMarkUtf8);
 
             if (!isSearched)
                 return;

@@ -113,7 +113,7 @@ internal sealed class PathTree
                 reader.Skip();
         }
 
-        if (index == 0)
+        if (index == 0 && wanted < 0)
             foreach (int slot in node.Slots)
                 sink.EmptyArray(slot);
     }

@@ -84,7 +84,7 @@ internal sealed class QueryBinder
             Condition = condition,
             Sort = sort,
             Fields = _fields.Uses,
-            IsScored = conditions.IsScored,
+            IsScored = conditions.IsScored && sort.Any(k => k.Kind == SortKind.Score),
         };
     }
 
