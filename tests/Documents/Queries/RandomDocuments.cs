@@ -1,0 +1,124 @@
+using System.Text.Json.Nodes;
+
+namespace Treepie.Documents.Tests.Queries;
+
+/// <summary>Documents and queries drawn from small alphabets, so that they meet: cases, accents, nulls, mixed kinds, arrays, nesting.</summary>
+internal sealed class RandomDocuments(Random random)
+{
+    private static readonly string[] Names = ["anna", "Anna", "ANNA", "Ännchen", "ännchen", "Łukasz", "łukasz", "Иван", "иван", "zoë", "ZOË", "a", "an", "5", "true", "名前", "", "a b"];
+    private static readonly string[] Cities = ["Reims", "reims", "Köln", "KÖLN", "Oslo", "item 2", "item 10", "Item 1"];
+    private static readonly string[] TagNames = ["red", "Red", "green", "blue", "x1", "x10"];
+    private static readonly string[] WordList = ["quick", "Brown", "fox", "zoë", "lazy", "dog", "Köln", "42"];
+
+    public JsonObject Document()
+    {
+        var document = new JsonObject();
+        Maybe(document, "Name", 8, () => Pick(Names));
+        Maybe(document, "Age", 8, Number);
+        Maybe(document, "Active", 3, () => random.Next(2) == 0);
+        Maybe(document, "Tags", 6, () => new JsonArray([.. Enumerable.Range(0, random.Next(4)).Select(_ => random.Next(8) == 0 ? null : (JsonNode)Pick(TagNames))]));
+        Maybe(document, "Address", 6, Address);
+        Maybe(document, "Lines", 6, () => new JsonArray([.. Enumerable.Range(0, random.Next(4)).Select(_ => (JsonNode?)Line())]));
+        Maybe(document, "Notes", 6, () => string.Join(' ', Enumerable.Range(0, random.Next(1, 6)).Select(_ => Pick(WordList))));
+        return document;
+    }
+
+    /// <summary>A query over the fields of the documents, without its paging.</summary>
+    public string Query(string collection)
+    {
+        string where = random.Next(8) == 0 ? "" : " where " + Condition(random.Next(4));
+        string order = random.Next(3) == 0 ? "" : " order by " + string.Join(", ", Enumerable.Range(0, random.Next(1, 4)).Select(_ => OrderKey()));
+        return $"from {collection}{(random.Next(3) == 0 ? " as d" : "")}{where}{order}";
+    }
+
+    private string Condition(int depth)
+    {
+        if (depth == 0)
+            return Term();
+
+        string left = Condition(depth - 1);
+        string right = Condition(depth - 1);
+        string joined = random.Next(6) switch
+        {
+            0 or 1 => $"{left} and {right}",
+            2 or 3 => $"{left} or {right}",
+            4 => $"{left} and not ({right})",
+            _ => $"{left} or not ({right})",
+        };
+        return random.Next(2) == 0 ? $"({joined})" : joined;
+    }
+
+    private string Term()
+    {
+        string text = Field("Name", "Address.City", "Tags", "Tags[]", "Lines[].Product", "Lines.Product", "Address", "Active");
+        string number = Field("Age", "Lines[].Quantity", "Address.Geo.Lat", "Name");
+        string comparison = Pick(["=", "!=", "<", "<=", ">", ">="]);
+        return random.Next(17) switch
+        {
+            0 or 1 => $"{text} {comparison} {Quoted()}",
+            2 or 3 => $"{number} {comparison} {Pick(["1", "2", "2.5", "-3", "10", "0"])}",
+            4 => $"{text} between 'a' and {Quoted()}",
+            5 => $"{number} between {random.Next(-4, 4)} and {random.Next(2, 12)}",
+            6 => $"{text} in ({Quoted()}, {Quoted()}, null)",
+            7 => $"{number} in (1, 2.5, 10, 7)",
+            8 => $"{Field("Tags", "Lines[].Product")} all in ({Quoted()}, {Quoted()})",
+            9 => $"startsWith({text}, '{Pick(["a", "A", "x1", "ä", "р", "re", "и"])}')",
+            10 => $"endsWith({text}, '{Pick(["a", "N", "ë", "1", "ин", "ка"])}')",
+            11 => $"exists({Field("Name", "Age", "Tags", "Address", "Address.Geo.Lat", "Lines[].Product")})",
+            12 => $"{text} {Pick(["=", "!="])} null",
+            13 => $"exact({text} = {Quoted()})",
+            14 => $"search({Field("Notes")}, '{Pick(WordList)} {Pick(WordList)}'{Pick(["", ", and", ", or"])})",
+            15 => $"id() {Pick(["=", "!=", "<", ">="])} 'DOCS/{random.Next(60)}'",
+            _ => Pick(["true", "Active = true", "d.Active != false", "boost(Age > 1, 2)", "Age in ()", "Name > null"]),
+        };
+    }
+
+    private string OrderKey()
+    {
+        string field = Field("Name", "Age", "Address.City", "Tags", "Active", "Lines[].Quantity", "id()");
+        return field + Pick(["", "", " as string", " as long", " as double", " as alphaNumeric"]) + Pick(["", "", " asc", " desc"]) + Pick(["", "", " nulls first", " nulls last"]);
+    }
+
+    private string Field(params string[] names) => Pick(names);
+
+    private string Quoted() => $"'{Pick(random.Next(3) switch { 0 => Names, 1 => Cities, _ => TagNames })}'";
+
+    private JsonNode Number() => random.Next(8) switch
+    {
+        0 => 2.5,
+        1 => -3,
+        2 => 10.0,
+        3 => "10",
+        _ => random.Next(12),
+    };
+
+    private JsonNode Address()
+    {
+        var address = new JsonObject();
+        Maybe(address, "City", 6, () => Pick(Cities));
+        Maybe(address, "Geo", 3, () => new JsonObject { ["Lat"] = random.Next(12) });
+        return address;
+    }
+
+    private JsonObject Line()
+    {
+        var line = new JsonObject();
+        Maybe(line, "Product", 6, () => Pick(TagNames));
+        Maybe(line, "Quantity", 6, Number);
+        return line;
+    }
+
+    /// <summary>Mostly the value; sometimes null, sometimes nothing, sometimes something else.</summary>
+    private void Maybe(JsonObject owner, string name, int weight, Func<JsonNode> value)
+    {
+        int drawn = random.Next(weight + 3);
+        if (drawn == 0)
+            owner[name] = null;
+        else if (drawn == 1)
+            owner[name] = "other";
+        else if (drawn > 2)
+            owner[name] = value();
+    }
+
+    private T Pick<T>(T[] from) => from[random.Next(from.Length)];
+}
