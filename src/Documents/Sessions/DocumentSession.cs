@@ -155,7 +155,7 @@ public sealed class DocumentSession : IDisposable
     }
 
     /// <summary>
-    /// Saves all changes in one batch: all or none. Deletions come first. Completes when it is durable; objects then have their ids and
+    /// Saves all changes in one batch: all or none. Deletions come first, so that an id can be given to another object. Completes when it is durable; objects then have their ids and
     /// new change vectors. After an error the session is as before.
     /// </summary>
     /// <exception cref="ConcurrencyException">Somebody else changed a document first.</exception>
@@ -298,10 +298,8 @@ public sealed class DocumentSession : IDisposable
         ArgumentNullException.ThrowIfNull(id);
         ObjectDisposedException.ThrowIf(_disposed, this);
         entity = null;
-        if (_deletions.ContainsKey(id))
-            return true;
         if (!_byId.TryGetValue(id, out TrackedEntity? tracked))
-            return false;
+            return _deletions.ContainsKey(id);
         if (!tracked.IsDeleted)
             entity = Cast<T>(tracked);
         return true;
@@ -342,10 +340,7 @@ public sealed class DocumentSession : IDisposable
 
         _byEntity.Add(tracked.Entity, tracked);
         if (!tracked.HasOpenId)
-        {
             _byId[tracked.Id] = tracked;
-            _deletions.Remove(tracked.Id, out _);
-        }
     }
 
     private void Remove(TrackedEntity tracked)
