@@ -28,7 +28,7 @@ public sealed class DatabaseTests
         Assert.Equal((2, 0, 2), (statistics.DocumentCount, statistics.TombstoneCount, statistics.LastEtag));
         Assert.StartsWith("A:2-", statistics.ChangeVector, StringComparison.Ordinal);
         Assert.True(statistics.SizeOnDiskBytes > 0);
-        Assert.Equal(2, await again.NextIdentityAsync("users|", Token));
+        Assert.Equal(3, await again.NextIdentityAsync("users|", Token)); // 1 was taken
     }
 
     [Fact]
@@ -61,7 +61,7 @@ public sealed class DatabaseTests
     {
         using var directory = new TemporaryDirectory();
         using (var environment = StorageEnvironment.Open(Path.Combine(directory.Path, "documents")))
-            environment.Write(transaction => transaction.GetOrCreateTree("meta").Put("x"u8, "y"u8));
+            environment.Write(transaction => transaction.GetOrCreateTree("meta").Put("x"u8, "y"u8), Token);
 
         Assert.Throws<ForeignDataException>(() => Database.Open(directory.Path));
     }

@@ -121,7 +121,7 @@ public sealed class HiLoTests : IDisposable
 
     private Task<HiLoRange> Next(long lastSize, DateTime lastAt) => _database.NextHiLoRangeAsync(new HiLoRequest("users", lastSize, lastAt, 0), Token);
 
-    private Task Write(string json) => _database.WriteAsync(new WriteBatch().Put("Raven/Hilo/users", Encoding.UTF8.GetBytes(json)), Token);
+    private Task<IReadOnlyList<WriteResult>> Write(string json) => _database.WriteAsync(new WriteBatch().Put("Raven/Hilo/users", Encoding.UTF8.GetBytes(json)), Token);
 
     private sealed class Clock : TimeProvider
     {
