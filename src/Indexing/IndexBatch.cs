@@ -21,6 +21,7 @@ public sealed class IndexBatch
     public const int MaxKeyBytes = 512;
 
     private const int KeepBytes = 4 << 20;
+    private const int NoTerm = -1;
 
     private readonly IndexSchema schema;
     private readonly BatchField?[] fields;
@@ -89,7 +90,9 @@ public sealed class IndexBatch
             count++;
         }
 
-        if (analysis == FieldAnalysis.FullText && count > 0)
+        if (count == 0)
+            touched.Add(new Touched(field, EntryGroup.Terms, NoTerm)); // the field exists all the same
+        else if (analysis == FieldAnalysis.FullText)
             AddLength(target, owner, count);
         tokens.Trim(KeepBytes);
     }
@@ -277,18 +280,21 @@ public sealed class IndexBatch
     private int WriteGroup(int first)
     {
         (int field, EntryGroup group, _) = touched[first];
-        int end = first + 1;
-        while (end < touched.Count && touched[end].Field == field && touched[end].Group == group)
-            end++;
+        int end = first;
+        int items = 0;
+        for (; end < touched.Count && touched[end].Field == field && touched[end].Group == group; end++)
+            items += touched[end].Ordinal == NoTerm ? 0 : 1;
 
         records.AddVarint(EntryRecord.GroupHead(field, group));
         if (group == EntryGroup.Null)
             return end;
 
-        records.AddVarint(end - first);
+        records.AddVarint(items);
         BatchField source = Field(field);
         for (int i = first; i < end; i++)
         {
+            if (touched[i].Ordinal == NoTerm)
+                continue;
             ReadOnlySpan<byte> item = group == EntryGroup.Terms ? source.Terms[touched[i].Ordinal] : source.Numbers[touched[i].Ordinal];
             if (group == EntryGroup.Terms)
                 records.AddVarint(item.Length);

@@ -36,7 +36,9 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
             case TermQuery term:
                 return Equal(view.Field(term.Field), term.Value);
             case InQuery list:
-                return In(view.Field(list.Field), list.Values);
+                // One value or several: it is the membership that counts.
+                Operator any = In(view.Field(list.Field), list.Values);
+                return isScored ? new ConstantOperator(context, any) : any;
             case AllInQuery list:
                 int field = view.Field(list.Field);
                 return And([.. list.Values.Distinct().Select(value => Equal(field, value))]);
@@ -52,8 +54,8 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
                 return FullText(text);
             case AndQuery all:
                 return And([.. Flatten(all).Select(clause => Compile(clause, depth + 1))]);
-            case OrQuery any:
-                return Or([.. Flatten(any).Select(clause => Compile(clause, depth + 1))]);
+            case OrQuery either:
+                return Or([.. Flatten(either).Select(clause => Compile(clause, depth + 1))]);
             case NotQuery negated:
                 return Not(Compile(negated.Clause, depth + 1));
             case BoostQuery boost:
@@ -120,7 +122,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         switch (value.Kind)
         {
             case FieldValueKind.Null:
-                return Or([List(field, ListKind.Null), Not(List(field, ListKind.Exists))]);
+                return new ConstantOperator(context, Or([List(field, ListKind.Null), Not(List(field, ListKind.Exists))]));
             case FieldValueKind.Long or FieldValueKind.Double when analysis != FieldAnalysis.FullText:
                 Span<byte> key = stackalloc byte[NumberKey.Bytes];
                 return QueryValue.TryWriteNumber(value, key) ? Term(TreeNames.Numbers(field), key, field: -1) : None();
@@ -295,11 +297,13 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         return isScored ? new BoostOperator(context, clause, boost.Factor) : clause;
     }
 
-    private Operator Not(Operator clause) => clause is NoneOperator ? All() : new NotOperator(context, All(), clause);
+    private Operator Not(Operator clause) =>
+        clause is NoneOperator && !isScored ? All() : new NotOperator(context, All(), clause);
 
     private Operator And(List<Operator> clauses, Operator? whenEmpty = null) => clauses.Count switch
     {
-        0 => whenEmpty ?? All(),
+        // The sum of no scores is 0, wherever the empty group stands.
+        0 => whenEmpty ?? (isScored ? new BoostOperator(context, All(), 0) : All()),
         1 => clauses[0],
         _ => clauses.Exists(clause => clause is NoneOperator) ? None() : new AndOperator(context, [.. clauses]),
     };

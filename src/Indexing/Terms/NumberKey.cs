@@ -2,6 +2,7 @@ using System.Buffers.Binary;
 using System.Buffers.Text;
 using System.Diagnostics;
 using System.Globalization;
+using System.Text;
 
 namespace Treepie.Indexing.Terms;
 
@@ -67,15 +68,18 @@ internal static class NumberKey
 
     /// <summary>
     /// The number as text, the same for equal numbers however they came: whole numbers of a long without fraction or exponent,
-    /// others in the shortest form that reads back. Returns the bytes written, at most 32.
+    /// others in the shortest form that reads back (<c>0.1</c>, <c>1e+300</c>). Returns the bytes written, at most 32.
     /// </summary>
     public static int Format(ReadOnlySpan<byte> key, Span<byte> output)
     {
         int written;
         bool done = TryToLong(key, out long whole)
             ? Utf8Formatter.TryFormat(whole, output, out written)
-            : ToDouble(key).TryFormat(output, out written, "R", CultureInfo.InvariantCulture);
+            : ToDouble(key).TryFormat(output, out written, "r", CultureInfo.InvariantCulture);
         Debug.Assert(done);
+
+        // In lower case, so that it is its own folded form: "Infinity" is the one that is not.
+        Ascii.ToLowerInPlace(output[..written], out _);
         return written;
     }
 

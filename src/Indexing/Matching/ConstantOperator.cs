@@ -1,0 +1,21 @@
+namespace Treepie.Indexing.Matching;
+
+/// <summary>Matches as its clause does; a match counts the boost, whatever the clause would score.</summary>
+internal sealed class ConstantOperator(QueryContext context, Operator clause) : Operator(context)
+{
+    public override long Estimate => clause.Estimate;
+
+    public override bool IsExact => clause.IsExact;
+
+    public override long Next(long from) => clause.Next(from);
+
+    public override void Fill(long window, WindowSet set) => clause.Fill(window, set);
+
+    public override void And(long window, WindowSet set) => clause.And(window, set);
+
+    public override void Or(long window, WindowSet set) => clause.Or(window, set);
+
+    public override void AndNot(long window, WindowSet set) => clause.AndNot(window, set);
+
+    public override bool Contains(long id) => clause.Contains(id);
+}
