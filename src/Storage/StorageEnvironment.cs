@@ -52,7 +52,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
             if (options is { ReadOnly: false, Durability: Durability.Durable })
             {
                 var sizes = new JournalSizes(options.FirstJournalFileBytes, options.MaxJournalFileBytes, GrowthFactor: 4);
-                _journal = new JournalWriter(_journalFiles, StoreId, end, sizes, world.Draw, world.IsBackgroundAllowed ? _background.Run : null);
+                _journal = new JournalWriter(_journalFiles, StoreId, end, meta.Journal.Use, sizes, world.Draw, world.IsBackgroundAllowed ? _background.Run : null);
             }
 
             _writer = new Writer(_state, _journal);

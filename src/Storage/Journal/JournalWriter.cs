@@ -10,7 +10,7 @@ namespace Treepie.Storage.Journal;
 /// The first frame after opening goes into a new use of a file, with a new salt: what a torn tail left behind in the file used
 /// before can never be taken for a continuation.
 /// </remarks>
-internal sealed class JournalWriter(JournalFiles files, Guid storeId, JournalPosition start, JournalSizes sizes, Func<ulong> drawSalt, Action<Action>? background)
+internal sealed class JournalWriter(JournalFiles files, Guid storeId, JournalPosition start, long oldestNeededUse, JournalSizes sizes, Func<ulong> drawSalt, Action<Action>? background)
 {
     private readonly byte[] _block = new byte[JournalFileHeader.BlockBytes];
     private JournalFile? _current;
@@ -24,7 +24,7 @@ internal sealed class JournalWriter(JournalFiles files, Guid storeId, JournalPos
     public long BytesSinceCheckpoint { get; private set; }
 
     /// <summary>Oldest use whose frames a recovery may need.</summary>
-    public long OldestNeededUse { get; private set; } = start.Use;
+    public long OldestNeededUse { get; private set; } = oldestNeededUse;
 
     public long TotalBytes => files.TotalBytes;
 

@@ -35,6 +35,7 @@ internal sealed class Checkpointer(EnvironmentState state, IFile file, JournalWr
         MetaPage durable = state.Durable;
         int parity = (int)((durable.Checkpoint + 1) & 1);
         PageRun bitmap = MakeBitmapRoom(durable.OtherBitmap, parity);
+        state.Store.GrowFile(state.Space.PageCount); // pages that recovery placed may lie beyond the file's end
         _snapshot = state.Current;
         _meta = durable with
         {
