@@ -56,7 +56,11 @@ internal sealed class Shell
     /// <summary>A console for tables, on standard output.</summary>
     public IAnsiConsole OutputConsole()
     {
-        IAnsiConsole console = AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(OutputText) });
+        IAnsiConsole console = AnsiConsole.Create(new AnsiConsoleSettings
+        {
+            Out = new AnsiConsoleOutput(OutputText),
+            Ansi = OutputIsTerminal ? AnsiSupport.Detect : AnsiSupport.No,
+        });
         if (!OutputIsTerminal)
             console.Profile.Width = WidthOfFile;
 

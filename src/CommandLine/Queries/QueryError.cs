@@ -7,9 +7,12 @@ namespace Treepie.CommandLine.Queries;
 /// <summary>A message about a query, with the line of the query it speaks of and a mark below the column.</summary>
 internal static partial class QueryError
 {
-    /// <summary>The message alone if it names no place, or none inside the query.</summary>
+    /// <summary>The message alone if it shows the place itself, names none, or none inside the query.</summary>
     public static string Describe(string query, string message)
     {
+        if (message.Contains('\n', StringComparison.Ordinal))
+            return message;
+
         Match place = Place().Match(message);
         if (!place.Success)
             return message;
