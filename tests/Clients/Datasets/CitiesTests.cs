@@ -41,7 +41,7 @@ public sealed class CitiesTests(ImportedDataSets data)
     [Fact]
     public async Task Largest_first()
     {
-        QueryAnswer answer = await data.AskAsync("from Cities where country = 'BR' order by population as long desc limit 25 select name, population");
+        QueryAnswer answer = await data.AskAsync("from Cities where country = 'BR' order by population as long desc select name, population limit 25");
 
         List<City> all = [.. _cities.Value.Where(c => c.Country == "BR").OrderByDescending(c => c.Population)];
         Assert.Equal(all.Count, answer.Total);
