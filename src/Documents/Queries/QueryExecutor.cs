@@ -192,12 +192,14 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
             };
             return new QueryResults(context, found);
         }
-        catch
+        catch (Exception error)
         {
             hits?.Dispose();
             searcher?.Dispose();
             snapshot?.Dispose();
             index.Release();
+            if (error is IndexQueryException)
+                throw new InvalidQueryException(error.Message);
             throw;
         }
     }

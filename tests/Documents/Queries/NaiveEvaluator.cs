@@ -116,10 +116,10 @@ internal sealed partial class NaiveEvaluator(RqlQuery query, JsonObject paramete
 
     private static string Form(string text, bool exact) => exact ? text : NaiveValue.Fold(text);
 
-    private static List<NaiveValue> Values(Expression operand, string id, JsonObject document) => operand switch
+    private List<NaiveValue> Values(Expression operand, string id, JsonObject document) => operand switch
     {
         MethodExpression => [new NaiveValue(NaiveKind.Text, NaiveValue.Fold(id), 0)],
-        PathExpression path => NaiveValue.At(document, [.. path.Segments.Select(s => s.Name)]),
+        PathExpression path => NaiveValue.At(document, [.. path.Segments.Select(s => s.Name).Skip(path.Segments[0].Name == query.From.Alias ? 1 : 0)]),
         _ => throw new InvalidOperationException("Not an operand."),
     };
 
@@ -143,7 +143,7 @@ internal sealed partial class NaiveEvaluator(RqlQuery query, JsonObject paramete
 
     private static NaiveValue? Value(JsonNode? node) => NaiveValue.At(node, []) is [{ Kind: not NaiveKind.Null } value] ? value : null;
 
-    private static NaiveValue? SortValue(OrderKey key, (string Id, JsonObject Document) of)
+    private NaiveValue? SortValue(OrderKey key, (string Id, JsonObject Document) of)
     {
         NaiveValue? value = Values(key.Value, of.Id, of.Document).Find(v => v.Kind != NaiveKind.Null);
         return key.Type is OrderType.Long or OrderType.Double && value is { Kind: not NaiveKind.Number } ? null : value;

@@ -2,6 +2,7 @@ using System.Buffers;
 using System.Text;
 using System.Text.Json;
 using System.Text.Json.Nodes;
+using Treepie.Indexes;
 using Treepie.Queries;
 using Treepie.Writes;
 
@@ -21,6 +22,9 @@ internal static class QueryRunner
 
     public static Task DeleteAsync(this Database database, string id) =>
         database.WriteAsync(new WriteBatch().Delete(id), TestContext.Current.CancellationToken);
+
+    /// <summary>Completes when an index is gone.</summary>
+    public static Task WaitForRemovalAsync(this IndexCatalogue indexes, string name) => indexes.Find(name)?.Released ?? Task.CompletedTask;
 
     /// <summary>Runs a query that waits for its index.</summary>
     public static async Task<Answer> AskAsync(this Database database, string text, string? parameters = null, Func<QueryRequest, QueryRequest>? change = null)

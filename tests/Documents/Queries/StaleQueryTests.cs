@@ -1,0 +1,171 @@
+using System.Text;
+using Treepie.Indexes;
+using Treepie.Queries;
+using Treepie.Store;
+using Treepie.Tests.Support;
+using Treepie.Writes;
+
+namespace Treepie.Documents.Tests.Queries;
+
+/// <summary>What queries say while an index is behind: the index of these tests works only when it is let.</summary>
+public sealed class StaleQueryTests : IDisposable
+{
+    private readonly TemporaryDirectory _folder = new();
+    private readonly ManualResetEventSlim _gate = new(initialState: true);
+    private readonly ChangeSignal _changes = new();
+    private readonly DatabaseOptions _options = new();
+    private readonly Database _database;
+    private readonly IndexCatalogue _indexes;
+    private readonly QueryExecutor _queries;
+
+    public StaleQueryTests()
+    {
+        _database = Database.Open(Path.Combine(_folder.Path, "database"));
+        _indexes = IndexCatalogue.Open(Path.Combine(_folder.Path, "indexes"), BeginReadForIndexes, _changes, TimeProvider.System);
+        _queries = new QueryExecutor(_indexes, _database.BeginRead, _changes, _options);
+    }
+
+    public void Dispose()
+    {
+        _gate.Set();
+        _changes.Close();
+        ((IDisposable)_indexes).Dispose();
+        _database.Dispose();
+        _gate.Dispose();
+        _folder.Dispose();
+    }
+
+    [Fact]
+    public async Task An_answer_from_behind_says_so_and_leaves_out_what_is_gone()
+    {
+        await PutAsync("users/1", "users/2", "users/3");
+        Assert.Equal(["users/1", "users/2", "users/3"], (await AskAsync()).Ids);
+
+        _gate.Reset();
+        await DeleteAsync("users/2");
+        await PutAsync("users/4");
+        (List<string> ids, bool isStale, long total) = await AskAsync();
+        Assert.Equal(["users/1", "users/3"], ids);
+        Assert.True(isStale);
+        Assert.Equal(3, total);
+    }
+
+    [Fact]
+    public async Task Changes_of_other_collections_make_nothing_stale()
+    {
+        await PutAsync("users/1");
+        await AskAsync();
+        _gate.Reset();
+        await WriteAsync(new WriteBatch().Put("dogs/1", """{"Age":1,"@metadata":{"@collection":"Dogs"}}"""u8.ToArray()));
+        Assert.False((await AskAsync()).IsStale);
+    }
+
+    [Fact]
+    public async Task Waiting_ends_when_the_index_has_what_was_written_before()
+    {
+        await PutAsync("users/1");
+        await AskAsync();
+        _gate.Reset();
+        await PutAsync("users/2");
+        Task<(List<string> Ids, bool IsStale, long Total)> waiting = AskAsync(wait: TimeSpan.FromMinutes(5));
+        Assert.False(waiting.IsCompleted);
+        _gate.Set();
+        (List<string> ids, bool isStale, _) = await waiting;
+        Assert.Equal(["users/1", "users/2"], ids);
+        Assert.False(isStale);
+    }
+
+    [Fact]
+    public async Task Waiting_no_longer_than_asked_gives_a_stale_answer()
+    {
+        await PutAsync("users/1");
+        await AskAsync();
+        _gate.Reset();
+        await PutAsync("users/2");
+        (List<string> ids, bool isStale, _) = await AskAsync(wait: TimeSpan.Zero);
+        Assert.Equal(["users/1"], ids);
+        Assert.True(isStale);
+    }
+
+    [Fact]
+    public async Task Waiting_can_be_cancelled()
+    {
+        await PutAsync("users/1");
+        await AskAsync();
+        _gate.Reset();
+        await PutAsync("users/2");
+        using var stop = new CancellationTokenSource();
+        Task waiting = AskAsync(wait: TimeSpan.FromMinutes(5), stop.Token);
+        await stop.CancelAsync();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => waiting);
+    }
+
+    [Fact]
+    public async Task Waiting_for_an_index_that_is_deleted_goes_on_with_a_new_one()
+    {
+        await PutAsync("users/1");
+        await AskAsync();
+        _gate.Reset();
+        await PutAsync("users/2");
+        Task<(List<string> Ids, bool IsStale, long Total)> waiting = AskAsync(wait: TimeSpan.FromMinutes(5));
+        Assert.True(_indexes.Delete("Auto/Users/ByAge"));
+        _gate.Set();
+        (List<string> ids, bool isStale, _) = await waiting;
+        Assert.Equal(["users/1", "users/2"], ids);
+        Assert.False(isStale);
+    }
+
+    [Fact]
+    public async Task The_old_index_answers_until_the_wider_one_is_complete()
+    {
+        await PutAsync("users/1");
+        await AskAsync();
+        _gate.Reset();
+        using QueryResults wider = await _queries.ExecuteAsync(
+            new QueryRequest { Text = "from Users where Name = null", WaitForNonStaleResults = true, WaitTimeout = TimeSpan.Zero }, TestContext.Current.CancellationToken);
+        Assert.True(wider.IsStale);
+        Assert.Equal("Auto/Users/ByAgeAndName", wider.IndexName);
+        (List<string> ids, bool isStale, _) = await AskAsync();
+        Assert.Equal(["users/1"], ids);
+        Assert.False(isStale);
+
+        Task gone = _indexes.Find("Auto/Users/ByAge")?.Released ?? Task.CompletedTask;
+        _gate.Set();
+        await gone;
+        Assert.Equal("Auto/Users/ByAgeAndName", Assert.Single(_indexes.List()).Name);
+    }
+
+    private DatabaseSnapshot BeginReadForIndexes()
+    {
+        _gate.Wait(TestContext.Current.CancellationToken);
+        return _database.BeginRead();
+    }
+
+    private async Task<(List<string> Ids, bool IsStale, long Total)> AskAsync(TimeSpan? wait = null, CancellationToken stop = default)
+    {
+        var request = new QueryRequest { Text = "from Users where Age = 1 order by id()", WaitForNonStaleResults = wait is not null, WaitTimeout = wait };
+        using CancellationTokenSource either = CancellationTokenSource.CreateLinkedTokenSource(stop, TestContext.Current.CancellationToken);
+        using QueryResults results = await _queries.ExecuteAsync(request with { Text = "from Users where Age = 1" }, either.Token);
+        var ids = new List<string>();
+        while (results.MoveNext())
+            ids.Add(results.Current.IdText());
+        ids.Sort(StringComparer.Ordinal);
+        return (ids, results.IsStale, results.TotalResults);
+    }
+
+    private Task PutAsync(params string[] ids)
+    {
+        var batch = new WriteBatch();
+        foreach (string id in ids)
+            batch.Put(id, Encoding.UTF8.GetBytes("""{"Age":1,"@metadata":{"@collection":"Users"}}"""));
+        return WriteAsync(batch);
+    }
+
+    private Task DeleteAsync(string id) => WriteAsync(new WriteBatch().Delete(id));
+
+    private async Task WriteAsync(WriteBatch batch)
+    {
+        await _database.WriteAsync(batch, TestContext.Current.CancellationToken);
+        _changes.Publish(_database.LastEtag);
+    }
+}
