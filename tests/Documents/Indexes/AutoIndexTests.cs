@@ -207,6 +207,23 @@ public sealed class AutoIndexTests : IDisposable
         Assert.Equal(1, (await _database.AskAsync("from Users where Age = 1 and Field0 = null and Field1 = null and Field2 = null and Field3 = null")).Total);
     }
 
+    [Fact]
+    public async Task Everybody_who_waits_sees_what_he_wrote_before()
+    {
+        await PutUsersAsync(1);
+        await Task.WhenAll(Enumerable.Range(0, 8).Select(async writer =>
+        {
+            for (int i = 0; i < 20; i++)
+            {
+                await _database.PutAsync($"users/{writer}-{i % 5}", $$"""{"Age":{{i}},"Writer":{{writer}}}""", "Users");
+                Answer answer = await _database.AskAsync($"from Users where Age = {i} and Writer = {writer}");
+                Assert.Equal([$"users/{writer}-{i % 5}"], answer.Ids);
+                Assert.False(answer.IsStale);
+            }
+        }));
+        Assert.Equal(41, (await _database.AskAsync("from Users where Age >= 0 and Writer != -1")).Total);
+    }
+
     private void Reopen()
     {
         _database.Dispose();

@@ -1,7 +1,9 @@
+using System.Text;
 using System.Text.Json.Nodes;
 using Treepie.Rql;
 using Treepie.Rql.Syntax;
 using Treepie.Tests.Support;
+using Treepie.Writes;
 
 namespace Treepie.Documents.Tests.Queries;
 
@@ -25,6 +27,40 @@ public sealed class DifferentialQueryTests
             for (int i = 0; i < QueriesPerRound; i++)
                 await CompareAsync(database, documents, make.Query(random.Next(6) == 0 ? "@all_docs" : "Docs"), random);
         }
+    }
+
+    [Fact]
+    public async Task Random_queries_over_more_documents_than_one_window_give_what_a_scan_gives()
+    {
+        const int Count = 9_000;
+        var random = new Random(Seed.Next());
+        var make = new RandomDocuments(random);
+        using var folder = new TemporaryDirectory();
+        using Database database = Database.Open(folder.Path);
+        var documents = new SortedDictionary<string, JsonObject>(StringComparer.Ordinal);
+        for (int from = 0; from < Count; from += 1_000)
+            await PutAsync(database, documents, make, Enumerable.Range(from, 1_000));
+
+        for (int i = 0; i < 40; i++)
+        {
+            await CompareAsync(database, documents, make.Query("Docs"), random);
+            await PutAsync(database, documents, make, Enumerable.Range(0, 50).Select(_ => random.Next(Count)).Distinct());
+        }
+    }
+
+    private static async Task PutAsync(Database database, SortedDictionary<string, JsonObject> documents, RandomDocuments make, IEnumerable<int> numbers)
+    {
+        var batch = new WriteBatch();
+        foreach (int number in numbers)
+        {
+            JsonObject document = make.Document();
+            documents[$"docs/{number}"] = document;
+            JsonObject stored = document.DeepClone().AsObject();
+            stored["@metadata"] = new JsonObject { ["@collection"] = "Docs" };
+            batch.Put($"docs/{number}", Encoding.UTF8.GetBytes(stored.ToJsonString()));
+        }
+
+        await database.WriteAsync(batch, TestContext.Current.CancellationToken);
     }
 
     private static async Task ChangeAsync(Database database, SortedDictionary<string, JsonObject> documents, RandomDocuments make, Random random)
@@ -55,7 +91,9 @@ public sealed class DifferentialQueryTests
         Answer whole = await database.AskAsync(text);
         List<string> found = [.. whole.Ids];
         Assert.False(whole.IsStale, text);
-        Assert.True(expected.SequenceEqual(found.Order(StringComparer.Ordinal)), $"{text}\nexpected {string.Join(' ', expected)}\nfound    {string.Join(' ', found.Order(StringComparer.Ordinal))}\nwith {whole.Index}");
+        string lost = string.Join(' ', expected.Except(found).Take(5));
+        string added = string.Join(' ', found.Except(expected).Take(5));
+        Assert.True(expected.SequenceEqual(found.Order(StringComparer.Ordinal)), $"{text}\nexpected {expected.Count}, found {found.Count}\nlost  {lost}\nadded {added}\nwith {whole.Index}");
         Assert.Equal(expected.Count, whole.Total);
         for (int i = 1; i < found.Count; i++)
         {

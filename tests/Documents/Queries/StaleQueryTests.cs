@@ -95,7 +95,7 @@ public sealed class StaleQueryTests : IDisposable
         _gate.Reset();
         await PutAsync("users/2");
         using var stop = new CancellationTokenSource();
-        Task waiting = AskAsync(wait: TimeSpan.FromMinutes(5), stop.Token);
+        Task waiting = AskAsync(wait: TimeSpan.FromMinutes(5), stop);
         await stop.CancelAsync();
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => waiting);
     }
@@ -141,11 +141,11 @@ public sealed class StaleQueryTests : IDisposable
         return _database.BeginRead();
     }
 
-    private async Task<(List<string> Ids, bool IsStale, long Total)> AskAsync(TimeSpan? wait = null, CancellationToken stop = default)
+    private async Task<(List<string> Ids, bool IsStale, long Total)> AskAsync(TimeSpan? wait = null, CancellationTokenSource? stop = null)
     {
-        var request = new QueryRequest { Text = "from Users where Age = 1 order by id()", WaitForNonStaleResults = wait is not null, WaitTimeout = wait };
-        using CancellationTokenSource either = CancellationTokenSource.CreateLinkedTokenSource(stop, TestContext.Current.CancellationToken);
-        using QueryResults results = await _queries.ExecuteAsync(request with { Text = "from Users where Age = 1" }, either.Token);
+        var request = new QueryRequest { Text = "from Users where Age = 1", WaitForNonStaleResults = wait is not null, WaitTimeout = wait };
+        using CancellationTokenSource either = CancellationTokenSource.CreateLinkedTokenSource(stop?.Token ?? default, TestContext.Current.CancellationToken);
+        using QueryResults results = await _queries.ExecuteAsync(request, either.Token);
         var ids = new List<string>();
         while (results.MoveNext())
             ids.Add(results.Current.IdText());
