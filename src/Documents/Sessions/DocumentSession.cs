@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Text;
+using System.Text.Json;
 using System.Text.Json.Nodes;
 using Treepie.Queries;
 using Treepie.Store;
@@ -257,7 +258,7 @@ public sealed class DocumentSession : IDisposable
         TrackedEntity tracked = Tracked(entity);
         if (tracked.Metadata is null)
         {
-            tracked.Metadata = (JsonObject)JsonNode.Parse(tracked.StoredMetadata)!; // the store keeps objects
+            tracked.Metadata = (JsonObject)JsonNode.Parse(tracked.StoredMetadata, documentOptions: new JsonDocumentOptions { MaxDepth = _database.Options.MaxDocumentDepth })!; // the store keeps objects
             tracked.Metadata["@collection"] = tracked.Collection ?? tracked.Type.Collection;
             tracked.MetadataBefore = tracked.Metadata.DeepClone();
         }

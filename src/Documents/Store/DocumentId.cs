@@ -50,9 +50,16 @@ internal static class DocumentId
     /// <exception cref="InvalidDocumentException">The id is empty, too long, or holds what an id may not hold.</exception>
     public static byte[] Encode(string id, int maxBytes)
     {
+        Span<byte> utf8 = stackalloc byte[MaxBytes];
+        return utf8[..Encode(id, maxBytes, utf8)].ToArray();
+    }
+
+    /// <summary>As <see cref="Encode(string, int)"/>, into room of <see cref="MaxBytes"/>; returns the length.</summary>
+    public static int Encode(string id, int maxBytes, Span<byte> destination)
+    {
         if (id.Length == 0)
             throw new InvalidDocumentException("The document id is empty. Give an id, or one that ends in '/' to have it completed.");
-        if (id.Length > maxBytes || Encoding.UTF8.GetByteCount(id) is var count && count > maxBytes)
+        if (id.Length > maxBytes || Encoding.UTF8.GetByteCount(id) > maxBytes)
         {
             throw new InvalidDocumentException(
                 $"The document id '{id.AsSpan(0, Math.Min(id.Length, 40))}…' has {Encoding.UTF8.GetByteCount(id)} bytes in UTF-8, the limit is {maxBytes} (MaxIdBytes). Shorten it.");
@@ -62,10 +69,9 @@ internal static class DocumentId
             if (char.IsControl(unit))
                 throw new InvalidDocumentException($"The document id '{Printable(id)}' holds the control character U+{(int)unit:X4}. Remove it.");
 
-        byte[] utf8 = new byte[count];
-        if (Utf8.FromUtf16(id, utf8, out _, out _, replaceInvalidSequences: false) != OperationStatus.Done)
+        if (Utf8.FromUtf16(id, destination, out _, out int length, replaceInvalidSequences: false) != OperationStatus.Done)
             throw new InvalidDocumentException($"The document id '{Printable(id)}' holds half of a surrogate pair, which is no character. Remove it.");
-        return utf8;
+        return length;
     }
 
     private static string Printable(string id) => string.Create(id.Length, id, static (output, given) =>

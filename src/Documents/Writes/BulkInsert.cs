@@ -10,6 +10,7 @@ public sealed class BulkInsert : IAsyncDisposable
     private readonly Database _database;
     private readonly BulkInsertOptions _options;
     private WriteBatch _batch;
+    private WriteBatch? _spare;
     private string? _lastId;
     private Task _commit = Task.CompletedTask;
     private bool _completed;
@@ -80,7 +81,8 @@ public sealed class BulkInsert : IAsyncDisposable
     {
         await _commit.WaitAsync(cancellationToken).ConfigureAwait(false); // one at a time: documents keep their order
         WriteBatch batch = _batch;
-        _batch = NewBatch();
+        _batch = _spare ?? NewBatch();
+        _spare = null;
         string? lastId = _lastId;
         // The storage runs a commit on the thread that asks for it; on another one, this one can go on parsing. It is not cancelled:
         // what has been handed over is written.
@@ -91,6 +93,8 @@ public sealed class BulkInsert : IAsyncDisposable
     {
         int documents = batch.Count;
         await _database.WriteWithoutResultsAsync(batch, CancellationToken.None).ConfigureAwait(false);
+        batch.Reopen();
+        _spare = batch; // seen by the next batch, which waits for this one
         Progress = new BulkInsertProgress(Progress.Documents + documents, Progress.Batches + 1, lastId);
     }
 }

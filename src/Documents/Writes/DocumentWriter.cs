@@ -85,8 +85,8 @@ internal sealed class DocumentWriter
         Debug.Assert(command.Collection is not null, "a put names a collection, if only the empty one");
         long etag = _lastEtag + 1;
         string id = command.Id;
-        ReadOnlySpan<byte> idUtf8 = command.IdUtf8;
-        ReadOnlySpan<byte> folded = command.FoldedId;
+        ReadOnlySpan<byte> idUtf8 = command.IdUtf8.Span;
+        ReadOnlySpan<byte> folded = command.FoldedId.Span;
         if (command.IdKind != IdKind.Given)
         {
             id = command.IdKind == IdKind.ServerSide ? Ids.ServerSide(id, ref etag) : Ids.Identity(id);
@@ -134,19 +134,19 @@ internal sealed class DocumentWriter
 
     private WriteResult? Delete(in WriteCommand command)
     {
-        long etag = _documents.TryGet(command.FoldedId, out ReadOnlySpan<byte> value) ? new DocumentRecord(value).Etag : 0;
+        long etag = _documents.TryGet(command.FoldedId.Span, out ReadOnlySpan<byte> value) ? new DocumentRecord(value).Etag : 0;
         Check(command.Id, command.ExpectedChangeVector, etag);
         if (etag == 0)
             return NoDeletion(command.Id);
 
-        Remove(command.FoldedId, new DocumentRecord(value));
+        Remove(command.FoldedId.Span, new DocumentRecord(value));
         return Deletion(command.Id);
     }
 
     private WriteResult? DeleteByPrefix(in WriteCommand command)
     {
         bool any = false;
-        while (NextWithPrefix(command.FoldedId) is { } folded)
+        while (NextWithPrefix(command.FoldedId.Span) is { } folded)
         {
             any = true;
             _documents.TryGet(folded, out ReadOnlySpan<byte> value);
@@ -156,7 +156,7 @@ internal sealed class DocumentWriter
         return any ? Deletion(command.Id) : NoDeletion(command.Id);
     }
 
-    private byte[]? NextWithPrefix(byte[] foldedPrefix)
+    private byte[]? NextWithPrefix(ReadOnlySpan<byte> foldedPrefix)
     {
         using Cursor cursor = _documents.OpenCursor();
         return cursor.Seek(foldedPrefix) && cursor.Key.StartsWith(foldedPrefix) ? cursor.Key.ToArray() : null;

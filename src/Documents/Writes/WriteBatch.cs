@@ -25,7 +25,7 @@ public sealed class WriteBatch : IDisposable
     /// <summary>Commands in it.</summary>
     public int Count => _commands.Count;
 
-    /// <summary>Bytes of its documents, minified.</summary>
+    /// <summary>Bytes of its documents, minified, and of their ids.</summary>
     public long SizeBytes => _buffer.LengthBytes;
 
     /// <summary>
@@ -66,7 +66,7 @@ public sealed class WriteBatch : IDisposable
             '|' => IdKind.Identity,
             _ => IdKind.Given,
         };
-        byte[] idUtf8 = DocumentId.Encode(id, Options.MaxIdBytes);
+        (ReadOnlyMemory<byte> idUtf8, ReadOnlyMemory<byte> foldedId) = Encode(id);
         if (idKind != IdKind.Given && idUtf8.Length + IdMaker.MaxAddedBytes > Options.MaxIdBytes)
         {
             throw new InvalidDocumentException(
@@ -81,7 +81,7 @@ public sealed class WriteBatch : IDisposable
         (int documentBytes, int depth, int idBytes) = Needs;
         Needs = (Math.Max(documentBytes, json.Length), Math.Max(depth, parsed.Depth), Math.Max(idBytes, idUtf8.Length));
         _commands.Add(new WriteCommand(
-            WriteKind.Put, id, idKind, idUtf8, CollectionName.Fold(idUtf8), metadata, body, collection, expectedChangeVector));
+            WriteKind.Put, id, idKind, idUtf8, foldedId, metadata, body, collection, expectedChangeVector));
         return this;
     }
 
@@ -91,9 +91,8 @@ public sealed class WriteBatch : IDisposable
     {
         ArgumentNullException.ThrowIfNull(id);
         ObjectDisposedException.ThrowIf(_used, this);
-        byte[] idUtf8 = DocumentId.Encode(id, Options.MaxIdBytes);
-        _commands.Add(new WriteCommand(
-            WriteKind.Delete, id, IdKind.Given, idUtf8, CollectionName.Fold(idUtf8), default, default, null, expectedChangeVector));
+        (ReadOnlyMemory<byte> idUtf8, ReadOnlyMemory<byte> foldedId) = Encode(id);
+        _commands.Add(new WriteCommand(WriteKind.Delete, id, IdKind.Given, idUtf8, foldedId, default, default, null, expectedChangeVector));
         return this;
     }
 
@@ -103,9 +102,8 @@ public sealed class WriteBatch : IDisposable
     {
         ArgumentNullException.ThrowIfNull(prefix);
         ObjectDisposedException.ThrowIf(_used, this);
-        byte[] prefixUtf8 = DocumentId.Encode(prefix, Options.MaxIdBytes);
-        _commands.Add(new WriteCommand(
-            WriteKind.DeleteByPrefix, prefix, IdKind.Given, prefixUtf8, CollectionName.Fold(prefixUtf8), default, default, null, null));
+        (ReadOnlyMemory<byte> prefixUtf8, ReadOnlyMemory<byte> foldedPrefix) = Encode(prefix);
+        _commands.Add(new WriteCommand(WriteKind.DeleteByPrefix, prefix, IdKind.Given, prefixUtf8, foldedPrefix, default, default, null, null));
         return this;
     }
 
@@ -126,6 +124,14 @@ public sealed class WriteBatch : IDisposable
         _used = true;
     }
 
+    /// <summary>Makes a batch whose write is done empty and usable again, for those who write many.</summary>
+    internal void Reopen()
+    {
+        Dispose();
+        _used = false;
+        Needs = default;
+    }
+
     private static InvalidDocumentException OverLimit(string what, long found, long limit, string option) => new(
         $"The batch holds {what} {found:N0}, the limit of this database is {limit:N0} ({option}). Make the batch with the database's options to be told which, and shorten it.");
 
@@ -137,6 +143,14 @@ public sealed class WriteBatch : IDisposable
             throw OverLimit("a document with nesting", Needs.Depth, database.MaxDocumentDepth, nameof(database.MaxDocumentDepth));
         if (Needs.IdBytes > database.MaxIdBytes)
             throw OverLimit("an id with bytes", Needs.IdBytes, database.MaxIdBytes, nameof(database.MaxIdBytes));
+    }
+
+    /// <summary>An id in UTF-8 and folded, in the buffer of the batch.</summary>
+    private (ReadOnlyMemory<byte> Utf8, ReadOnlyMemory<byte> Folded) Encode(string id)
+    {
+        ReadOnlyMemory<byte> utf8 = _buffer.Take(DocumentId.Encode(id, Options.MaxIdBytes, _buffer.Room(DocumentId.MaxBytes)));
+        int foldedLength = DocumentId.Fold(utf8.Span, _buffer.Room(DocumentId.MaxFoldedBytes));
+        return (utf8, _buffer.Take(foldedLength));
     }
 
     private CollectionName CollectionOf(string id)
