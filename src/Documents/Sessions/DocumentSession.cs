@@ -194,12 +194,15 @@ public sealed class DocumentSession : IDisposable
     /// Runs a query and gives its results: objects of this session where they are whole documents, new objects where they are projections.
     /// </summary>
     /// <param name="rql">The text.</param>
-    /// <param name="parameters">Values of its parameters, by name without <c>$</c>.</param>
+    /// <param name="parameters">
+    /// Values of its parameters, by name without <c>$</c>: an object, <c>new { least = 10 }</c>, or a dictionary of string to object, which needs no
+    /// serializer for itself.
+    /// </param>
     /// <param name="waitForIndex">Waits until the index has everything saved before the query.</param>
     /// <param name="cancellationToken">Ends the wait or the query.</param>
     /// <exception cref="InvalidQueryException">The text is not valid.</exception>
     public Task<IReadOnlyList<T>> QueryAsync<T>(
-        string rql, IReadOnlyDictionary<string, object?>? parameters = null, bool waitForIndex = false, CancellationToken cancellationToken = default)
+        string rql, object? parameters = null, bool waitForIndex = false, CancellationToken cancellationToken = default)
         where T : class => QueryAsync<T>(
         new QueryRequest
         {
@@ -209,7 +212,7 @@ public sealed class DocumentSession : IDisposable
         },
         cancellationToken);
 
-    /// <summary>As <see cref="QueryAsync{T}(string, IReadOnlyDictionary{string, object}, bool, CancellationToken)"/>, with all that can be asked.</summary>
+    /// <summary>As <see cref="QueryAsync{T}(string, object, bool, CancellationToken)"/>, with all that can be asked.</summary>
     public async Task<IReadOnlyList<T>> QueryAsync<T>(QueryRequest request, CancellationToken cancellationToken = default)
         where T : class
     {

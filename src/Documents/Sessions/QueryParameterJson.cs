@@ -8,7 +8,15 @@ namespace Treepie.Sessions;
 /// <summary>Parameters of a query, given as C# values, as the JSON object that queries take.</summary>
 internal static class QueryParameterJson
 {
-    public static JsonElement From(IReadOnlyDictionary<string, object?> parameters, JsonSerializerOptions options)
+    /// <summary>The members of a dictionary, or the properties of any other object.</summary>
+    public static JsonElement From(object parameters, JsonSerializerOptions options) => parameters switch
+    {
+        JsonElement element => element,
+        IEnumerable<KeyValuePair<string, object?>> members => FromMembers(members, options),
+        _ => JsonSerializer.SerializeToElement(parameters, options.GetTypeInfo(parameters.GetType())),
+    };
+
+    private static JsonElement FromMembers(IEnumerable<KeyValuePair<string, object?>> parameters, JsonSerializerOptions options)
     {
         var buffer = new ArrayBufferWriter<byte>();
         using (var writer = new Utf8JsonWriter(buffer))

@@ -268,6 +268,32 @@ public sealed class DocumentSessionTests : IDisposable
     }
 
     [Fact]
+    public async Task Results_of_queries_are_objects_of_the_session_and_projections_are_new_ones()
+    {
+        using DocumentSession session = _database.OpenSession();
+        session.Store(new User { Id = "users/1", Name = "Ada", Tags = ["x"] });
+        session.Store(new User { Id = "users/2", Name = "Bob" });
+        await session.SaveChangesAsync(TestContext.Current.CancellationToken);
+
+        IReadOnlyList<User> found = await session.QueryAsync<User>(
+            "from Users where Name >= $least order by Name desc", new { least = "Ada" }, waitForIndex: true, TestContext.Current.CancellationToken);
+        IReadOnlyList<User> byDictionary = await session.QueryAsync<User>(
+            "from Users where Name in ($names)",
+            new Dictionary<string, object?> { ["$names"] = new[] { "Ada", "Eve" } },
+            waitForIndex: true,
+            TestContext.Current.CancellationToken);
+        IReadOnlyList<User> projected = await session.QueryAsync<User>(
+            "from Users where Name = 'Ada' select Name", null, waitForIndex: true, TestContext.Current.CancellationToken);
+
+        Assert.Equal(["users/2", "users/1"], found.Select(user => user.Id));
+        Assert.Same(found[1], Assert.Single(byDictionary));
+        Assert.Equal((null, "Ada"), (projected[0].Id, projected[0].Name));
+        Assert.NotSame(found[1], projected[0]);
+        session.Delete(found[1]);
+        Assert.Equal(["users/2"], (await session.QueryAsync<User>("from Users", cancellationToken: TestContext.Current.CancellationToken)).Select(user => user.Id));
+    }
+
+    [Fact]
     public void A_session_follows_no_more_documents_than_its_limit()
     {
         using DocumentSession session = _database.OpenSession(new SessionOptions { Json = JsonSerializerOptions.Default, MaxTrackedDocuments = 2 });
