@@ -51,18 +51,16 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
         if (!cursor.TryGet(window, out PostingWindow mine))
             return;
 
+        if (scorer is not null)
+        {
+            scorer.Score(window, mine, hits, scores, boost);
+            return;
+        }
+
         for (int i = 0; i < hits.Length; i++)
         {
-            if (scorer is null)
-            {
-                if (mine.Contains(hits[i]))
-                    scores[i] += boost;
-                continue;
-            }
-
-            int rank = mine.Rank(hits[i]);
-            if (rank >= 0)
-                scores[i] += scorer.Score((window << PostingWindow.SizeBits) + hits[i], mine.Frequency(rank), boost);
+            if (mine.Contains(hits[i]))
+                scores[i] += boost;
         }
     }
 }

@@ -110,7 +110,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
 
         TermScorer? scorer = null;
         if (isScored && field >= 0)
-            scorer = new TermScorer(context.OpenColumn(view.Tree(TreeNames.Norms(field))), view.Statistics(field), payload.EntryCount);
+            scorer = new TermScorer(context.Factors(field), payload.EntryCount);
         return payload.Kind == PostingKind.Long
             ? new LongListOperator(context, view.Postings(dictionary)!, payload.ListId, payload.EntryCount, scorer) // long lists lie there
             : new ShortListOperator(context, payload, scorer);

@@ -1,5 +1,7 @@
+using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Columns;
 using Treepie.Indexing.Postings;
+using Treepie.Indexing.Ranking;
 using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Matching;
@@ -12,6 +14,7 @@ internal sealed class QueryContext(IndexView view, CancellationToken cancellatio
 {
     private readonly Stack<WindowSet> pool = new();
     private readonly List<IDisposable> cursors = [];
+    private readonly Dictionary<int, LengthFactors> factors = [];
 
     public IndexView View { get; } = view;
 
@@ -41,6 +44,14 @@ internal sealed class QueryContext(IndexView view, CancellationToken cancellatio
         var cursor = new ChunkCursor(column);
         cursors.Add(cursor);
         return cursor;
+    }
+
+    /// <summary>Lengths of a full-text field, shared by its terms.</summary>
+    public LengthFactors Factors(int field)
+    {
+        if (!factors.TryGetValue(field, out LengthFactors? found))
+            factors.Add(field, found = new LengthFactors(OpenColumn(View.Tree(TreeNames.Norms(field))), View.Statistics(field)));
+        return found;
     }
 
     public void Dispose()

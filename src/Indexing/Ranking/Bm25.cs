@@ -11,7 +11,4 @@ internal static class Bm25
 
     public static double Idf(long entriesWithTerms, long entriesWithTerm) =>
         Math.Log(1 + ((entriesWithTerms - entriesWithTerm + 0.5) / (entriesWithTerm + 0.5)));
-
-    public static double Part(double idf, int frequency, int length, double averageLength) =>
-        idf * frequency / (frequency + (K1 * (1 - B + (B * length / averageLength))));
 }

@@ -84,6 +84,7 @@ internal sealed class SearchRun(QueryContext context, Operator root, SearchReque
         bool isScored = SortPlan.NeedsScores(request.Sort);
         long limit = Math.Min(request.Take, long.MaxValue - request.Skip) + request.Skip;
         var sorter = new HitSorter(parts, limit);
+        bool bestFirst = request.Sort[0] is { Kind: SortKind.Score, Descending: true };
         float[] scores = new float[isScored ? PostingWindow.Size : 1];
         for (long window = root.Next(0); window != Operator.End; window = root.Next(window + 1))
         {
@@ -99,7 +100,12 @@ internal sealed class SearchRun(QueryContext context, Operator root, SearchReque
 
             long start = window << PostingWindow.SizeBits;
             for (int i = 0; i < count; i++)
+            {
+                // Most hits of a scored query end here, with one comparison.
+                if (bestFirst && scores[i] < sorter.WorstScore)
+                    continue;
                 sorter.Add(start + offsets[i], isScored ? scores[i] : 0);
+            }
         }
 
         TakePage(sorter.Finish(), isScored);

@@ -11,10 +11,12 @@ internal sealed class HitSorter(KeyPart[] parts, long limit)
     private readonly KeyBuffer key = new();
     private readonly KeyArena arena = new();
     private SortedHit[] hits = new SortedHit[16];
-    private bool isHeap;
 
     /// <summary>Hits kept.</summary>
     public int Count { get; private set; }
+
+    /// <summary>Score of the worst hit once all places are taken, negative infinity before.</summary>
+    public float WorstScore { get; private set; } = float.NegativeInfinity;
 
     /// <summary>Offers a hit.</summary>
     public void Add(long id, float score)
@@ -36,20 +38,25 @@ internal sealed class HitSorter(KeyPart[] parts, long limit)
             if (Count == hits.Length)
                 Array.Resize(ref hits, (int)Math.Min(Array.MaxLength, hits.Length * 2L));
             hits[Count++] = new SortedHit(head, arena.Add(written), written.Length, written.Length, id, score);
+            if (Count == limit)
+            {
+                BuildHeap();
+                WorstScore = hits[0].Score;
+            }
+
             return;
         }
 
         if (limit == 0)
             return;
 
-        if (!isHeap)
-            BuildHeap();
         if (Compare(head, written, hits[0]) < 0)
         {
             int capacity = hits[0].Capacity;
             long place = arena.Replace(hits[0].Place, ref capacity, written);
             hits[0] = new SortedHit(head, place, written.Length, capacity, id, score);
             SiftDown(0);
+            WorstScore = hits[0].Score;
         }
     }
 
@@ -65,8 +72,6 @@ internal sealed class HitSorter(KeyPart[] parts, long limit)
     {
         if (limit == 0)
             return true;
-        if (!isHeap)
-            BuildHeap();
         ReadOnlySpan<byte> worst = arena[hits[0].Place, hits[0].Length];
         ReadOnlySpan<byte> written = key.Written;
         return written.SequenceCompareTo(worst[..Math.Min(written.Length, worst.Length)]) > 0;
@@ -74,7 +79,6 @@ internal sealed class HitSorter(KeyPart[] parts, long limit)
 
     private void BuildHeap()
     {
-        isHeap = true;
         for (int i = (Count / 2) - 1; i >= 0; i--)
             SiftDown(i);
     }
