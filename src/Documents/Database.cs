@@ -1,4 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
+using System.Text.Encodings.Web;
 using System.Text.Json;
 using System.Text.Json.Serialization.Metadata;
 using Treepie.Indexes;
@@ -278,14 +279,24 @@ public sealed class Database : IDisposable, IAsyncDisposable
     [RequiresDynamicCode("Serializes by reflection.")]
     private SessionOptions ReflectionOptions() => new()
     {
-        Json = new JsonSerializerOptions { MaxDepth = Options.MaxDocumentDepth, TypeInfoResolver = new DefaultJsonTypeInfoResolver() },
+        Json = new JsonSerializerOptions
+        {
+            MaxDepth = Options.MaxDocumentDepth,
+            TypeInfoResolver = new DefaultJsonTypeInfoResolver(),
+            Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping, // documents go into no web page, and é is shorter than its escape
+        },
     };
 
     private void PublishWhatIsDurable()
     {
-        if (_disposed != 0)
-            return;
-        using DatabaseSnapshot snapshot = BeginRead();
-        _changes.Publish(snapshot.LastEtag);
+        try
+        {
+            using DatabaseSnapshot snapshot = BeginRead();
+            _changes.Publish(snapshot.LastEtag);
+        }
+        catch (ObjectDisposedException)
+        {
+            // closed meanwhile: nobody waits any more
+        }
     }
 }

@@ -1,4 +1,3 @@
-using System.Buffers;
 using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using System.Text;
@@ -15,9 +14,6 @@ namespace Treepie.Json;
 /// </remarks>
 internal ref struct DocumentScan
 {
-    private static readonly SearchValues<byte> StringStops =
-        SearchValues.Create([.. Enumerable.Range(0, 0x20).Select(value => (byte)value), (byte)'"', (byte)'\\']);
-
     private readonly DocumentParser _parser;
     private readonly KeyScopes _keys;
     private readonly string _id;
@@ -190,16 +186,16 @@ internal ref struct DocumentScan
                     CaptureCollection(start, hasEscapes);
                 break;
             case (byte)'t':
-                Literal("true"u8);
+                Pass(JsonTokens.Literal(_json, _position, "true"u8));
                 break;
             case (byte)'f':
-                Literal("false"u8);
+                Pass(JsonTokens.Literal(_json, _position, "false"u8));
                 break;
             case (byte)'n':
-                Literal("null"u8);
+                Pass(JsonTokens.Literal(_json, _position, "null"u8));
                 break;
             case (byte)'-' or (>= (byte)'0' and <= (byte)'9'):
-                Number();
+                Pass(JsonTokens.Number(_json, _position));
                 break;
             default:
                 Fail(_position, $"a value is expected, found {Found()}.");
@@ -290,91 +286,15 @@ internal ref struct DocumentScan
     /// <summary>Passes a string, quotes included; true if it holds escapes.</summary>
     private bool String()
     {
-        bool hasEscapes = false;
-        int start = _position++;
-        while (true)
-        {
-            int stop = _json[_position..].IndexOfAny(StringStops);
-            if (stop < 0)
-                Fail(start, "the string that begins here has no closing quote.");
-            _position += stop;
-            byte found = _json[_position];
-            if (found == (byte)'"')
-            {
-                _position++;
-                return hasEscapes;
-            }
-
-            if (found != (byte)'\\')
-                Fail(_position, $"a string holds the control character 0x{found:X2}; write it as an escape like \\u{found:x4}.");
-            hasEscapes = true;
-            Escape();
-        }
+        Pass(JsonTokens.String(_json, _position, out bool hasEscapes));
+        return hasEscapes;
     }
 
-    private void Escape()
+    private void Pass(TokenEnd end)
     {
-        byte kind = _position + 1 < _json.Length ? _json[_position + 1] : (byte)0;
-        if (kind is (byte)'"' or (byte)'\\' or (byte)'/' or (byte)'b' or (byte)'f' or (byte)'n' or (byte)'r' or (byte)'t')
-        {
-            _position += 2;
-            return;
-        }
-
-        int unit = kind == (byte)'u' ? JsonStrings.HexUnit(_json[(_position + 2)..]) : -1;
-        if (unit < 0)
-            Fail(_position, "a backslash must be followed by one of \" \\ / b f n r t, or by u and four hexadecimal digits.");
-        if (!char.IsSurrogate((char)unit))
-        {
-            _position += 6;
-            return;
-        }
-
-        ReadOnlySpan<byte> rest = _json[(_position + 6)..];
-        bool isPair = char.IsHighSurrogate((char)unit) && rest.StartsWith("\\u"u8)
-            && JsonStrings.HexUnit(rest[2..]) is >= 0xDC00 and <= 0xDFFF;
-        if (!isPair)
-            Fail(_position, $"the escape \\u{unit:x4} is half of a surrogate pair, which is no character. Write both halves, or the character itself in UTF-8.");
-        _position += 12;
-    }
-
-    private void Literal(ReadOnlySpan<byte> literal)
-    {
-        if (!_json[_position..].StartsWith(literal))
-            Fail(_position, $"a value is expected, found {Found()}; true, false and null are the only words.");
-        _position += literal.Length;
-    }
-
-    private void Number()
-    {
-        int start = _position;
-        if (_json[_position] == (byte)'-')
-            _position++;
-        if (Digits() is var whole && (whole == 0 || (whole > 1 && _json[_position - whole] == (byte)'0')))
-            Fail(start, "a number has digits, and no zero before them.");
-        if (Peek() == (byte)'.')
-        {
-            _position++;
-            if (Digits() == 0)
-                Fail(start, "a decimal point is followed by digits.");
-        }
-
-        if (Peek() is (byte)'e' or (byte)'E')
-        {
-            _position++;
-            if (Peek() is (byte)'+' or (byte)'-')
-                _position++;
-            if (Digits() == 0)
-                Fail(start, "an exponent has digits.");
-        }
-    }
-
-    private int Digits()
-    {
-        int start = _position;
-        while (Peek() is >= (byte)'0' and <= (byte)'9')
-            _position++;
-        return _position - start;
+        if (end.Error is not null)
+            Fail(end.Position, end.Error);
+        _position = end.Position;
     }
 
     private readonly byte Peek() => _position < _json.Length ? _json[_position] : (byte)0;

@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Text;
+using System.Text.Encodings.Web;
 using System.Text.Json;
 using System.Text.Json.Nodes;
 using Treepie.Json;
@@ -9,6 +10,8 @@ namespace Treepie.Sessions;
 /// <summary>Objects to documents and back. The id's member is put in on the way to an object and left out on the way to a document.</summary>
 internal sealed class EntityJson
 {
+    private static readonly JsonWriterOptions s_plain = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
+
     private readonly ArrayBufferWriter<byte> _buffer = new();
     private readonly DocumentParser _parser;
 
@@ -75,7 +78,7 @@ internal sealed class EntityJson
             JsonObject copy = (JsonObject)metadata.DeepClone();
             if (!copy.ContainsKey("@collection"))
                 copy["@collection"] = entity.Collection ?? entity.Type.Collection;
-            using var writer = new Utf8JsonWriter(_buffer);
+            using var writer = new Utf8JsonWriter(_buffer, s_plain);
             copy.WriteTo(writer);
         }
         else

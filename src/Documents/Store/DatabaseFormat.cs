@@ -8,6 +8,8 @@ namespace Treepie.Store;
 /// <summary>What makes a directory a database: its folders, its trees, its version and its id.</summary>
 internal static class DatabaseFormat
 {
+    private static readonly EnumerationOptions s_everything = new() { RecurseSubdirectories = true, IgnoreInaccessible = true, AttributesToSkip = 0 };
+
     /// <summary>Refuses a directory that holds other things and no database, before anything is written there.</summary>
     /// <exception cref="ForeignDataException">Names what was found.</exception>
     public static void RefuseForeignDirectory(string directory, params ReadOnlySpan<string> folders)
@@ -17,13 +19,20 @@ internal static class DatabaseFormat
         if (!Directory.Exists(directory))
             return;
 
-        foreach (string entry in Directory.EnumerateFileSystemEntries(directory))
+        try
         {
-            if (!folders.Contains(Path.GetFileName(entry)) && !Directory.Exists(Path.Combine(directory, folders[0])))
+            foreach (string entry in Directory.EnumerateFileSystemEntries(directory))
             {
-                throw new ForeignDataException(
-                    $"The directory '{directory}' holds no database but other things, for instance '{Path.GetFileName(entry)}'. Nothing was changed. Give a directory of its own to the database.");
+                if (!folders.Contains(Path.GetFileName(entry)) && !Directory.Exists(Path.Combine(directory, folders[0])))
+                {
+                    throw new ForeignDataException(
+                        $"The directory '{directory}' holds no database but other things, for instance '{Path.GetFileName(entry)}'. Nothing was changed. Give a directory of its own to the database.");
+                }
             }
+        }
+        catch (UnauthorizedAccessException error)
+        {
+            throw new StorageException($"The directory '{directory}' cannot be read: {error.Message} Give the process the right to, or choose another directory.", error);
         }
     }
 
@@ -51,7 +60,7 @@ internal static class DatabaseFormat
     public static long SizeOnDiskBytes(string directory)
     {
         long bytes = 0;
-        foreach (FileInfo file in new DirectoryInfo(directory).EnumerateFiles("*", SearchOption.AllDirectories))
+        foreach (FileInfo file in new DirectoryInfo(directory).EnumerateFiles("*", s_everything))
         {
             try
             {

@@ -27,26 +27,21 @@ internal sealed class IdMaker
     /// </summary>
     public string ServerSide(string prefix, ref long etag)
     {
-        while (true)
-        {
-            string id = string.Create(CultureInfo.InvariantCulture, $"{prefix}{etag:D19}-{ChangeVectors.NodeTag}");
-            if (!Exists(id))
-                return id;
-            etag++;
-        }
+        etag = FirstFree(etag, IdOf);
+        return IdOf(etag);
+
+        string IdOf(long number) => string.Create(CultureInfo.InvariantCulture, $"{prefix}{number:D19}-{ChangeVectors.NodeTag}");
     }
 
-    /// <summary><c>users|</c> becomes <c>users/7</c>, if 6 was the last number given or the last that is taken without a gap.</summary>
+    /// <summary><c>users|</c> becomes <c>users/7</c>, if 6 was the last number given; numbers that are taken are passed over.</summary>
     public string Identity(string name)
     {
         string prefix = name[..^1].TrimEnd('/') + "/";
-        long value = Read(name);
-        string id;
-        do
-            id = prefix + (++value).ToString(CultureInfo.InvariantCulture);
-        while (Exists(id) && value < long.MaxValue);
+        long value = FirstFree(Read(name) + 1, IdOf);
         Write(name, value);
-        return id;
+        return IdOf(value);
+
+        string IdOf(long number) => prefix + number.ToString(CultureInfo.InvariantCulture);
     }
 
     /// <summary>The name of an identity as it is kept: with the <c>|</c> at its end.</summary>
@@ -86,6 +81,36 @@ internal sealed class IdMaker
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(name);
         IdentityRecord.Write(_identities.Reserve(CollectionName.Fold(utf8), IdentityRecord.SizeOf(utf8.Length)), value, utf8);
+    }
+
+    /// <summary>
+    /// A number from one on whose id is free: in growing steps to a free one, then halving back to where the taken ones end. So a million
+    /// ids written by hand cost twenty look-ups or forty, not a million.
+    /// </summary>
+    private long FirstFree(long from, Func<long, string> idOf)
+    {
+        if (!Exists(idOf(from)))
+            return from;
+
+        long taken = from;
+        long step = 1;
+        while (Exists(idOf(checked(taken + step))))
+        {
+            taken += step;
+            step *= 2;
+        }
+
+        long free = taken + step;
+        while (free - taken > 1)
+        {
+            long middle = taken + ((free - taken) / 2);
+            if (Exists(idOf(middle)))
+                taken = middle;
+            else
+                free = middle;
+        }
+
+        return free;
     }
 
     private bool Exists(string id)

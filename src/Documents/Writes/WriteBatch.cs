@@ -54,7 +54,7 @@ public sealed class WriteBatch : IDisposable
     public WriteBatch Put(string? id, ReadOnlyMemory<byte> json, string? expectedChangeVector = null) => Put(id, json.Span, expectedChangeVector);
 
     /// <summary>As <see cref="Put(string?, ReadOnlyMemory{byte}, string?)"/>.</summary>
-    public WriteBatch Put(string? id, ReadOnlySpan<byte> json, string? expectedChangeVector = null, ReadOnlySpan<byte> dropRootMember = default)
+    public WriteBatch Put(string? id, ReadOnlySpan<byte> json, string? expectedChangeVector = null)
     {
         ObjectDisposedException.ThrowIf(_used, this);
         if (string.IsNullOrEmpty(id))
@@ -74,7 +74,7 @@ public sealed class WriteBatch : IDisposable
         }
 
         Span<byte> room = _buffer.Room(Math.Min(json.Length, Options.MaxDocumentBytes));
-        ParsedDocument parsed = _parser.Parse(id, json, room, dropRootMember);
+        ParsedDocument parsed = _parser.Parse(id, json, room);
         CollectionName collection = CollectionOf(id);
         ReadOnlyMemory<byte> body = _buffer.Take(parsed.BodyLength);
         ReadOnlyMemory<byte> metadata = _buffer.Take(parsed.MetadataLength);
@@ -96,7 +96,7 @@ public sealed class WriteBatch : IDisposable
         return this;
     }
 
-    /// <summary>Deletes every document whose id starts with <paramref name="prefix"/>, which is not empty.</summary>
+    /// <summary>Deletes every document whose id starts with <paramref name="prefix"/>, which is not empty; all in one transaction, however many.</summary>
     /// <exception cref="InvalidDocumentException">The prefix cannot be the beginning of an id.</exception>
     public WriteBatch DeleteByPrefix(string prefix)
     {

@@ -66,6 +66,20 @@ public sealed class WriteBatchTests : IDisposable
     }
 
     [Fact]
+    public async Task A_number_that_is_free_is_found_beyond_any_number_of_taken_ones()
+    {
+        var taken = new WriteBatch();
+        for (int number = 1; number <= 300; number++)
+            taken.Put($"users/{number}", Json("{}")).Put($"orders/{number + 600:D19}-A", Json("{}"));
+        await Write(taken);
+
+        IReadOnlyList<WriteResult> results = await Write(new WriteBatch().Put("users|", Json("{}")).Put("users|", Json("{}")).Put("orders/", Json("{}")).Put("x/", Json("{}")));
+
+        Assert.Equal(["users/301", "users/302", "orders/0000000000000000901-A", "x/0000000000000000902-A"], results.Select(result => result.Id));
+        Assert.Equal(902, _database.LastEtag);
+    }
+
+    [Fact]
     public async Task Identities_count_on_are_seeded_and_listed()
     {
         Assert.Equal(1, await _database.NextIdentityAsync("users|", Token));
