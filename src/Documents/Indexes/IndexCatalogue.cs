@@ -87,22 +87,29 @@ public sealed class IndexCatalogue : IDisposable
 
     /// <summary>Empties an index and builds it again.</summary>
     /// <exception cref="IndexNotFoundException">There is none of that name.</exception>
-    public void Reset(string name)
-    {
-        lock (_lock)
-        {
-            ObjectDisposedException.ThrowIf(_closed, this);
-            AutoIndexDefinition definition = (Find(name) ?? throw new IndexNotFoundException(name)).Definition;
-            Remove(name);
-            Add(DocumentIndex.Create(definition, IndexDirectory.Create(_directory, definition, ++_generation)));
-        }
-    }
+    public void Reset(string name) => Reset(Find(name) ?? throw new IndexNotFoundException(name));
 
     /// <summary>The index of that name; null if there is none.</summary>
     internal DocumentIndex? Find(string name)
     {
         lock (_lock)
+        {
+            ObjectDisposedException.ThrowIf(_closed, this);
             return _indexers.GetValueOrDefault(name)?.Index;
+        }
+    }
+
+    /// <summary>Empties an index and builds it again, unless somebody has done so meanwhile.</summary>
+    internal void Reset(DocumentIndex index)
+    {
+        lock (_lock)
+        {
+            if (Find(index.Name) != index)
+                return;
+
+            Remove(index.Name);
+            Add(DocumentIndex.Create(index.Definition, IndexDirectory.Create(_directory, index.Definition, ++_generation)));
+        }
     }
 
     /// <summary>

@@ -6,6 +6,7 @@ using Treepie.Indexing.Queries;
 using Treepie.Queries.Binding;
 using Treepie.Queries.Sources;
 using Treepie.Rql;
+using Treepie.Storage;
 using Treepie.Store;
 
 namespace Treepie.Queries;
@@ -80,6 +81,7 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
     private async Task<QueryResults> ExecuteOnIndexAsync(QueryContext context, CancellationToken cancellationToken)
     {
         long cutoff = changes.LastEtag;
+        bool wasReset = false;
         while (true)
         {
             DocumentIndex? index = ChooseIndex(context, out bool created);
@@ -87,6 +89,7 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
                 return ExecuteOnNothing(context);
 
             bool waits = context.Request.WaitForNonStaleResults;
+            created |= wasReset;
             TimeSpan longest = waits && context.Request.WaitTimeout is { } asked ? asked : options.DefaultStaleWait;
             try
             {
@@ -94,6 +97,12 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
                     await WaitAsync(index, cutoff, longest, cancellationToken).ConfigureAwait(false);
                 if (index.TryHold())
                     return ExecuteOn(index, context, waits ? cutoff : long.MaxValue, cancellationToken);
+            }
+            catch (CorruptionException) when (!wasReset)
+            {
+                // An index is made of documents and can be made of them again.
+                wasReset = true;
+                indexes.Reset(index);
             }
             catch (ObjectDisposedException)
             {

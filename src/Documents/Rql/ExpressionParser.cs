@@ -12,7 +12,7 @@ internal sealed class ExpressionParser(RqlLexer lexer)
     /// <summary>Deepest nesting of parentheses and calls. A chain of ANDs or ORs is one level, however long.</summary>
     public const int MaxDepth = 128;
 
-    private int depth;
+    private int _depth;
 
     /// <summary>A condition.</summary>
     public Expression ParseCondition() => ParseOr(asArgument: false);
@@ -142,7 +142,7 @@ internal sealed class ExpressionParser(RqlLexer lexer)
             lexer.Next();
             Expression inner = ParseOr(asArgument: false);
             lexer.Expect(RqlTokenKind.CloseParenthesis, "')', 'and' or 'or'");
-            depth--;
+            _depth--;
             return inner;
         }
 
@@ -227,7 +227,7 @@ internal sealed class ExpressionParser(RqlLexer lexer)
         }
 
         lexer.Expect(RqlTokenKind.CloseParenthesis, $"',' or ')' in '{name}(…)'");
-        depth--;
+        _depth--;
         return new MethodExpression(name.Position, name.ToString(), arguments);
     }
 
@@ -250,7 +250,7 @@ internal sealed class ExpressionParser(RqlLexer lexer)
 
     private void Enter()
     {
-        if (++depth > MaxDepth)
+        if (++_depth > MaxDepth)
             throw lexer.Error(lexer.Current.Start, $"The query is too complex: more than {MaxDepth} clauses are nested in one another.");
     }
 

@@ -9,41 +9,41 @@ namespace Treepie.Rql;
 /// </summary>
 internal sealed class RqlLexer
 {
-    private readonly string text;
-    private RqlToken current;
+    private readonly string _text;
+    private RqlToken _current;
 
     public RqlLexer(string text)
     {
-        this.text = text;
-        current = Scan(0);
+        _text = text;
+        _current = Scan(0);
     }
 
-    public string Text => text;
+    public string Text => _text;
 
     /// <summary>The token to be looked at next.</summary>
-    public RqlToken Current => current;
+    public RqlToken Current => _current;
 
     /// <summary>Takes the current token.</summary>
     public RqlToken Next()
     {
-        RqlToken taken = current;
-        current = Scan(taken.End);
+        RqlToken taken = _current;
+        _current = Scan(taken.End);
         return taken;
     }
 
     /// <summary>The token behind the current one.</summary>
-    public RqlToken Peek() => Scan(current.End);
+    public RqlToken Peek() => Scan(_current.End);
 
     /// <summary>Goes on (or back) from an offset.</summary>
-    public void MoveTo(int offset) => current = Scan(offset);
+    public void MoveTo(int offset) => _current = Scan(offset);
 
-    public bool Is(RqlTokenKind kind) => current.Kind == kind;
+    public bool Is(RqlTokenKind kind) => _current.Kind == kind;
 
-    public bool IsWord(string keyword) => current.Kind == RqlTokenKind.Identifier && RqlKeywords.Is(current.Text, keyword);
+    public bool IsWord(string keyword) => _current.Kind == RqlTokenKind.Identifier && RqlKeywords.Is(_current.Text, keyword);
 
     public bool Take(RqlTokenKind kind)
     {
-        if (current.Kind != kind)
+        if (_current.Kind != kind)
             return false;
 
         Next();
@@ -59,19 +59,19 @@ internal sealed class RqlLexer
         return true;
     }
 
-    public RqlToken Expect(RqlTokenKind kind, string what) => current.Kind == kind ? Next() : throw Expected(what);
+    public RqlToken Expect(RqlTokenKind kind, string what) => _current.Kind == kind ? Next() : throw Expected(what);
 
     public InvalidQueryException Expected(string what) =>
-        RqlErrors.At(text, current.Start, $"Expected {what}, but found {Describe(current)}.");
+        RqlErrors.At(_text, _current.Start, $"Expected {what}, but found {Describe(_current)}.");
 
-    public InvalidQueryException Error(int position, string problem) => RqlErrors.At(text, position, problem);
+    public InvalidQueryException Error(int position, string problem) => RqlErrors.At(_text, position, problem);
 
     public string Describe(RqlToken token) => token.Kind switch
     {
         RqlTokenKind.End => "the end of the query",
-        RqlTokenKind.String => $"the string {Shorten(text[token.Start..token.End])}",
+        RqlTokenKind.String => $"the string {Shorten(_text[token.Start..token.End])}",
         RqlTokenKind.Parameter => $"the parameter ${Shorten(token.Text ?? "")}",
-        _ => $"'{Shorten(text[token.Start..token.End])}'",
+        _ => $"'{Shorten(_text[token.Start..token.End])}'",
     };
 
     private static string Shorten(string part) => part.Length <= 40 ? part : part[..40] + "…";
@@ -79,10 +79,10 @@ internal sealed class RqlLexer
     private RqlToken Scan(int position)
     {
         position = SkipBlanks(position);
-        if (position >= text.Length)
-            return new RqlToken(RqlTokenKind.End, text.Length, text.Length, null);
+        if (position >= _text.Length)
+            return new RqlToken(RqlTokenKind.End, _text.Length, _text.Length, null);
 
-        char c = text[position];
+        char c = _text[position];
         if (c is '\'' or '"')
             return ScanString(position);
         if (char.IsAsciiDigit(c) || (c == '-' && At(position + 1) is >= '0' and <= '9'))
@@ -98,20 +98,20 @@ internal sealed class RqlLexer
 
     private int SkipBlanks(int position)
     {
-        while (position < text.Length)
+        while (position < _text.Length)
         {
-            if (char.IsWhiteSpace(text[position]))
+            if (char.IsWhiteSpace(_text[position]))
             {
                 position++;
             }
-            else if (text[position] == '/' && At(position + 1) == '/')
+            else if (_text[position] == '/' && At(position + 1) == '/')
             {
-                int end = text.IndexOf('\n', position);
-                position = end < 0 ? text.Length : end + 1;
+                int end = _text.IndexOf('\n', position);
+                position = end < 0 ? _text.Length : end + 1;
             }
-            else if (text[position] == '/' && At(position + 1) == '*')
+            else if (_text[position] == '/' && At(position + 1) == '*')
             {
-                int end = text.IndexOf("*/", position + 2, StringComparison.Ordinal);
+                int end = _text.IndexOf("*/", position + 2, StringComparison.Ordinal);
                 if (end < 0)
                     throw Error(position, "This comment is not closed: expected '*/'.");
                 position = end + 2;
@@ -127,11 +127,11 @@ internal sealed class RqlLexer
 
     private RqlToken ScanString(int start)
     {
-        char quote = text[start];
+        char quote = _text[start];
         var content = new StringBuilder();
-        for (int i = start + 1; i < text.Length; i++)
+        for (int i = start + 1; i < _text.Length; i++)
         {
-            char c = text[i];
+            char c = _text[i];
             if (c == quote)
             {
                 if (At(i + 1) != quote)
@@ -140,7 +140,7 @@ internal sealed class RqlLexer
             }
             else if (c == '\\' && At(i + 1) is '\'' or '"' or '\\')
             {
-                c = text[++i];
+                c = _text[++i];
             }
 
             content.Append(c);
@@ -153,41 +153,41 @@ internal sealed class RqlLexer
     {
         int end = start + 1;
         bool hasPoint = false;
-        while (end < text.Length && (char.IsAsciiDigit(text[end]) || (text[end] == '.' && !hasPoint && char.IsAsciiDigit(At(end + 1)))))
-            hasPoint |= text[end++] == '.';
+        while (end < _text.Length && (char.IsAsciiDigit(_text[end]) || (_text[end] == '.' && !hasPoint && char.IsAsciiDigit(At(end + 1)))))
+            hasPoint |= _text[end++] == '.';
 
-        if (end < text.Length && (IsIdentifierStart(text[end]) || text[end] == '.'))
+        if (end < _text.Length && (IsIdentifierStart(_text[end]) || _text[end] == '.'))
             throw Error(end, "A number is digits with at most one point (no exponent, no unit), and a blank or a sign must follow it.");
 
-        return new RqlToken(RqlTokenKind.Number, start, end, text[start..end]);
+        return new RqlToken(RqlTokenKind.Number, start, end, _text[start..end]);
     }
 
     private RqlToken ScanParameter(int start)
     {
         int end = start + 1;
-        while (end < text.Length && IsIdentifierPart(text[end]))
+        while (end < _text.Length && IsIdentifierPart(_text[end]))
             end++;
 
         if (end == start + 1)
             throw Error(start, "Expected the name of a parameter after '$'.");
 
-        return new RqlToken(RqlTokenKind.Parameter, start, end, text[(start + 1)..end]);
+        return new RqlToken(RqlTokenKind.Parameter, start, end, _text[(start + 1)..end]);
     }
 
     private RqlToken ScanIdentifier(int start)
     {
         // Clients leave names with '-' and '@' inside unquoted; there is no arithmetic in RQL that a minus could belong to.
         int end = start + 1;
-        while (end < text.Length && (IsIdentifierPart(text[end]) || (text[end] is '-' or '@' && IsIdentifierPart(At(end + 1)))))
+        while (end < _text.Length && (IsIdentifierPart(_text[end]) || (_text[end] is '-' or '@' && IsIdentifierPart(At(end + 1)))))
             end++;
 
-        return new RqlToken(RqlTokenKind.Identifier, start, end, text[start..end]);
+        return new RqlToken(RqlTokenKind.Identifier, start, end, _text[start..end]);
     }
 
     private (RqlTokenKind Kind, int Length) ScanSign(int position)
     {
         char next = At(position + 1);
-        return text[position] switch
+        return _text[position] switch
         {
             '(' => (RqlTokenKind.OpenParenthesis, 1),
             ')' => (RqlTokenKind.CloseParenthesis, 1),
@@ -213,7 +213,7 @@ internal sealed class RqlLexer
     private static string Name(char c) =>
         char.IsControl(c) || char.IsSurrogate(c) ? string.Create(CultureInfo.InvariantCulture, $"The character U+{(int)c:X4}") : $"'{c}'";
 
-    private char At(int position) => position < text.Length ? text[position] : '\0';
+    private char At(int position) => position < _text.Length ? _text[position] : '\0';
 
     private static bool IsIdentifierStart(char c) => char.IsLetter(c) || c is '_' or '@';
 

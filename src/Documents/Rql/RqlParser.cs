@@ -12,17 +12,17 @@ internal sealed class RqlParser
     /// <summary>Longest query in characters: room for some ten thousand values of an <c>in</c>; more belongs in a parameter.</summary>
     public const int MaxLength = 1024 * 1024;
 
-    private readonly RqlLexer lexer;
-    private readonly ExpressionParser expressions;
-    private readonly SourceParser sources;
-    private readonly OutputParser outputs;
+    private readonly RqlLexer _lexer;
+    private readonly ExpressionParser _expressions;
+    private readonly SourceParser _sources;
+    private readonly OutputParser _outputs;
 
     private RqlParser(string text)
     {
-        lexer = new RqlLexer(text);
-        expressions = new ExpressionParser(lexer);
-        sources = new SourceParser(lexer, expressions);
-        outputs = new OutputParser(lexer, expressions);
+        _lexer = new RqlLexer(text);
+        _expressions = new ExpressionParser(_lexer);
+        _sources = new SourceParser(_lexer, _expressions);
+        _outputs = new OutputParser(_lexer, _expressions);
     }
 
     /// <summary>Parses a whole query.</summary>
@@ -37,24 +37,24 @@ internal sealed class RqlParser
 
     private RqlQuery ParseQuery()
     {
-        IReadOnlyList<Declaration> declarations = sources.ParseDeclarations();
-        FromClause from = sources.ParseFrom();
-        var query = new RqlQuery { Text = lexer.Text, Declarations = declarations, From = from };
+        IReadOnlyList<Declaration> declarations = _sources.ParseDeclarations();
+        FromClause from = _sources.ParseFrom();
+        var query = new RqlQuery { Text = _lexer.Text, Declarations = declarations, From = from };
 
         if (TakeTwoWords("group"))
-            query = query with { GroupBy = outputs.ParseGroupKeys() };
-        if (lexer.TakeWord("where"))
-            query = query with { Where = expressions.ParseCondition() };
+            query = query with { GroupBy = _outputs.ParseGroupKeys() };
+        if (_lexer.TakeWord("where"))
+            query = query with { Where = _expressions.ParseCondition() };
         if (TakeTwoWords("order"))
-            query = query with { OrderBy = outputs.ParseOrderKeys() };
-        if (lexer.TakeWord("load"))
-            query = query with { Load = sources.ParseLoad() };
-        if (lexer.TakeWord("filter"))
-            query = query with { Filter = expressions.ParseCondition() };
+            query = query with { OrderBy = _outputs.ParseOrderKeys() };
+        if (_lexer.TakeWord("load"))
+            query = query with { Load = _sources.ParseLoad() };
+        if (_lexer.TakeWord("filter"))
+            query = query with { Filter = _expressions.ParseCondition() };
 
-        query = lexer.IsWord("update") ? query with { Update = outputs.ParseUpdate() } : ParseProjection(query);
-        query = outputs.ParsePaging(query);
-        if (lexer.IsWord("include"))
+        query = _lexer.IsWord("update") ? query with { Update = _outputs.ParseUpdate() } : ParseProjection(query);
+        query = _outputs.ParsePaging(query);
+        if (_lexer.IsWord("include"))
             query = ParseInclude(query);
 
         RequireEnd();
@@ -63,42 +63,42 @@ internal sealed class RqlParser
 
     private RqlQuery ParseProjection(RqlQuery query)
     {
-        if (lexer.IsWord("select"))
-            query = query with { Select = outputs.ParseSelect() };
+        if (_lexer.IsWord("select"))
+            query = query with { Select = _outputs.ParseSelect() };
 
-        return lexer.IsWord("include") ? ParseInclude(query) : query;
+        return _lexer.IsWord("include") ? ParseInclude(query) : query;
     }
 
     private RqlQuery ParseInclude(RqlQuery query)
     {
         if (query.Update is not null)
-            throw lexer.Error(lexer.Current.Start, "A query that updates has no 'include'.");
+            throw _lexer.Error(_lexer.Current.Start, "A query that updates has no 'include'.");
         if (query.Include.Count > 0)
-            throw lexer.Error(lexer.Current.Start, "'include' is given twice: name all that is to be included in one clause, apart by ','.");
+            throw _lexer.Error(_lexer.Current.Start, "'include' is given twice: name all that is to be included in one clause, apart by ','.");
 
-        lexer.Next();
-        return query with { Include = outputs.ParseIncludes() };
+        _lexer.Next();
+        return query with { Include = _outputs.ParseIncludes() };
     }
 
     private bool TakeTwoWords(string first)
     {
-        if (!lexer.TakeWord(first))
+        if (!_lexer.TakeWord(first))
             return false;
-        if (!lexer.TakeWord("by"))
-            throw lexer.Expected($"'by' after '{first}'");
+        if (!_lexer.TakeWord("by"))
+            throw _lexer.Expected($"'by' after '{first}'");
 
         return true;
     }
 
     private void RequireEnd()
     {
-        RqlToken token = lexer.Current;
+        RqlToken token = _lexer.Current;
         if (token.Kind == RqlTokenKind.End)
             return;
         if (token.Kind == RqlTokenKind.Identifier && RqlKeywords.IsClauseStart(token.Text))
-            throw lexer.Error(token.Start, $"'{token.Text}' cannot stand here, or is given twice. {ClauseOrder}");
+            throw _lexer.Error(token.Start, $"'{token.Text}' cannot stand here, or is given twice. {ClauseOrder}");
 
-        throw lexer.Expected("the end of the query, or a clause");
+        throw _lexer.Expected("the end of the query, or a clause");
     }
 
     private const string ClauseOrder =

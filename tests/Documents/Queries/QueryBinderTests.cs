@@ -49,11 +49,13 @@ public sealed class QueryBinderTests
     [InlineData("Tags all in ()", "all")]
     [InlineData("true and not Age = 1", "[all and not Age=1]")]
     [InlineData("u.Address.City = 'Reims' or 'First Name' = 'A'", "[Address.City=Reims or First Name=A]")]
-    [InlineData("exact(Name = 'A' or startsWith(Name, 'B'))", "[exact(Name)=A or exact(Name)^B]")]
+    [InlineData("exact(Name = 'A' or startsWith(Name, 'B'))", "[exact(Name)^B or exact(Name)=A]")]
     [InlineData("endsWith(Name, 'x')", "Name$x")]
     [InlineData("search(Notes, 'a b')", "search(Notes)~a b")]
     [InlineData("search(u.Notes, $text, AND)", "search(Notes)~~hello")]
     [InlineData("exists(Name)", "Name?")]
+    [InlineData("Age = 1 or Age = 2 or Name = 'x' or Age = null or Age > 7", "[Age in (7;*) or Age any 1,2,null or Name=x]")]
+    [InlineData("Age = 1 or Age = 2", "Age any 1,2")]
     [InlineData("exists(id())", "all")]
     [InlineData("boost(Name = 'A', 2.5)", "Name=A*2.5")]
     [InlineData("id() != 'a' and startsWith(id(u), 'b')", "[not id()=a and id()^b]")]
@@ -136,6 +138,15 @@ public sealed class QueryBinderTests
         var error = Assert.Throws<InvalidQueryException>(() => Bind(text, """{"o":{"a":1},"list":[1],"text":"x"}"""));
         Assert.Contains(part, error.Message, StringComparison.Ordinal);
         Assert.Equal((line, column), (error.Line, error.Column));
+    }
+
+    [Fact]
+    public void More_conditions_than_the_limit_are_too_complex()
+    {
+        string Chain(int count) => "from X where " + string.Join(" and ", Enumerable.Repeat("a > 1", count));
+        Bind(Chain(ConditionBinder.MaxConditions - 1));
+        var error = Assert.Throws<InvalidQueryException>(() => Bind(Chain(ConditionBinder.MaxConditions)));
+        Assert.Contains("too complex", error.Message, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -101,6 +101,19 @@ public sealed class StaleQueryTests : IDisposable
     }
 
     [Fact]
+    public async Task A_query_that_takes_too_long_says_how_long_it_may()
+    {
+        await PutAsync("users/1");
+        await AskAsync();
+        _gate.Reset();
+        await PutAsync("users/2");
+        var queries = new QueryExecutor(_indexes, _database.BeginRead, _changes, _options with { MaxQueryTime = TimeSpan.FromMilliseconds(1) });
+        var request = new QueryRequest { Text = "from Users where Age = 1", WaitForNonStaleResults = true, WaitTimeout = TimeSpan.FromMinutes(5) };
+        var error = await Assert.ThrowsAsync<TimeoutException>(() => queries.ExecuteAsync(request, TestContext.Current.CancellationToken));
+        Assert.Contains("MaxQueryTime", error.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public async Task Waiting_for_an_index_that_is_deleted_goes_on_with_a_new_one()
     {
         await PutAsync("users/1");

@@ -15,39 +15,39 @@ internal sealed class FieldPath : IEquatable<FieldPath>
     /// <summary>Most members of a path: deeper documents are refused by default too.</summary>
     public const int MaxMembers = 128;
 
-    private readonly Member[] members;
+    private readonly Member[] _members;
 
     private FieldPath(string text, Member[] members)
     {
         Text = text;
-        this.members = members;
+        _members = members;
     }
 
     /// <summary>The path as written.</summary>
     public string Text { get; }
 
-    public int Count => members.Length;
+    public int Count => _members.Length;
 
     /// <summary>Whether it leads into metadata.</summary>
-    public bool IsMetadata => members[0].Name.SequenceEqual("@metadata"u8);
+    public bool IsMetadata => _members[0].Name.SequenceEqual("@metadata"u8);
 
     /// <summary>Whether it takes single elements.</summary>
-    public bool HasElementIndex => members.Any(m => m.Elements.Any(e => e >= 0));
+    public bool HasElementIndex => _members.Any(m => m.Elements.Any(e => e >= 0));
 
     /// <summary>Name of a member, UTF-8.</summary>
-    public ReadOnlySpan<byte> NameOf(int member) => members[member].Name;
+    public ReadOnlySpan<byte> NameOf(int member) => _members[member].Name;
 
     /// <summary>
     /// Which element of an array is wanted at a member, <paramref name="level"/> arrays deep; -1: all.
     /// </summary>
     public int ElementOf(int member, int level)
     {
-        int[] elements = members[member].Elements;
+        int[] elements = _members[member].Elements;
         return level < elements.Length ? elements[level] : -1;
     }
 
     /// <summary>How many pairs of brackets stand at a member.</summary>
-    public int LevelsOf(int member) => members[member].Elements.Length;
+    public int LevelsOf(int member) => _members[member].Elements.Length;
 
     /// <summary>Reads the text of a path.</summary>
     /// <returns>Null where the text is no path: an empty member, or brackets around something else than a number.</returns>

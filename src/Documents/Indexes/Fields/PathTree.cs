@@ -8,8 +8,8 @@ namespace Treepie.Indexes.Fields;
 /// </summary>
 internal sealed class PathTree
 {
-    private readonly Node root = new([], null);
-    private readonly List<Node> single = [];
+    private readonly Node _root = new([], null);
+    private readonly List<Node> _single = [];
 
     /// <summary>Builds the tree; value i belongs to <paramref name="paths"/>[i]. <paramref name="skipMembers"/> leading members are left out.</summary>
     public PathTree(IReadOnlyList<(FieldPath Path, int Slot)> paths, int skipMembers = 0)
@@ -17,9 +17,9 @@ internal sealed class PathTree
         foreach ((FieldPath path, int slot) in paths)
         {
             // A path that takes one element walks alone: it must not see the elements others want.
-            Node start = root;
+            Node start = _root;
             if (path.HasElementIndex)
-                single.Add(start = new Node([], null));
+                _single.Add(start = new Node([], null));
 
             for (int i = skipMembers; i < path.Count; i++)
                 start = start.Child(path.NameOf(i), path.HasElementIndex ? path : null, i);
@@ -28,7 +28,7 @@ internal sealed class PathTree
         }
     }
 
-    public bool IsEmpty => root.Children.Count == 0 && single.Count == 0;
+    public bool IsEmpty => _root.Children.Count == 0 && _single.Count == 0;
 
     /// <summary>Calls the sink for every value at one of the paths.</summary>
     /// <param name="json">One JSON object.</param>
@@ -36,10 +36,10 @@ internal sealed class PathTree
     public void Visit<TSink>(ReadOnlySpan<byte> json, ref TSink sink)
         where TSink : struct, IFieldSink, allows ref struct
     {
-        if (root.Children.Count > 0)
-            VisitFrom(root, json, ref sink);
+        if (_root.Children.Count > 0)
+            VisitFrom(_root, json, ref sink);
 
-        foreach (Node start in single)
+        foreach (Node start in _single)
             VisitFrom(start, json, ref sink);
     }
 

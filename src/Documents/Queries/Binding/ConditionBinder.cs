@@ -17,23 +17,60 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
         ["regex", "lucene", "fuzzy", "proximity", "intersect", "morelikethis", "cmpxchg", "spatial.within", "spatial.contains", "spatial.disjoint",
             "spatial.intersects", "vector.search"];
 
+    /// <summary>Most conditions of one query: each costs a few kilobytes while it runs.</summary>
+    public const int MaxConditions = 16 * 1024;
+
+    private int _count;
+
     /// <summary>Whether something in the condition gives scores.</summary>
     public bool IsScored { get; private set; }
 
     public IndexQuery Bind(Expression expression) => Bind(expression, AutoIndexFieldKind.Value);
 
-    private IndexQuery Bind(Expression expression, AutoIndexFieldKind kind) => expression switch
+    private IndexQuery Bind(Expression expression, AutoIndexFieldKind kind)
     {
-        LiteralExpression { Kind: LiteralKind.True } => new MatchAllQuery(),
-        AndExpression and => new AndQuery([.. and.Clauses.Select(c => Bind(c, kind))]),
-        OrExpression or => new OrQuery([.. or.Clauses.Select(c => Bind(c, kind))]),
-        NotExpression not => new NotQuery(Bind(not.Clause, kind)),
-        CompareExpression compare => BindCompare(compare, kind),
-        BetweenExpression between => BindBetween(between, kind),
-        InExpression list => BindIn(list, kind),
-        MethodExpression method => BindMethod(method, kind),
-        _ => throw RqlErrors.At(query.Text, expression.Position, "Expected a condition."),
-    };
+        if (++_count > MaxConditions)
+            throw RqlErrors.At(query.Text, expression.Position, $"The query is too complex: it has more than {MaxConditions:N0} conditions. Long lists of values go with 'in'.");
+
+        return expression switch
+        {
+            LiteralExpression { Kind: LiteralKind.True } => new MatchAllQuery(),
+            AndExpression and => new AndQuery([.. and.Clauses.Select(c => Bind(c, kind))]),
+            OrExpression or => BindOr(or, kind),
+            NotExpression not => new NotQuery(Bind(not.Clause, kind)),
+            CompareExpression compare => BindCompare(compare, kind),
+            BetweenExpression between => BindBetween(between, kind),
+            InExpression list => BindIn(list, kind),
+            MethodExpression method => BindMethod(method, kind),
+            _ => throw RqlErrors.At(query.Text, expression.Position, "Expected a condition."),
+        };
+    }
+
+    /// <summary>What is written as a = 1 or a = 2 or a = 3 … is one list of values.</summary>
+    private IndexQuery BindOr(OrExpression or, AutoIndexFieldKind kind)
+    {
+        var clauses = new List<IndexQuery>();
+        var lists = new Dictionary<string, List<FieldValue>>(StringComparer.Ordinal);
+        foreach (Expression clause in or.Clauses)
+        {
+            IndexQuery bound = Bind(clause, kind);
+            if (bound is not TermQuery term)
+            {
+                clauses.Add(bound);
+            }
+            else if (lists.TryGetValue(term.Field, out List<FieldValue>? values))
+            {
+                values.Add(term.Value);
+            }
+            else
+            {
+                lists.Add(term.Field, [term.Value]);
+            }
+        }
+
+        clauses.AddRange(lists.Select(l => l.Value is [FieldValue only] ? (IndexQuery)new TermQuery(l.Key, only) : new InQuery(l.Key, l.Value)));
+        return clauses is [{ } single] ? single : new OrQuery(clauses);
+    }
 
     private IndexQuery BindCompare(CompareExpression compare, AutoIndexFieldKind kind)
     {
