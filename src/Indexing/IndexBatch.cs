@@ -260,6 +260,7 @@ public sealed class IndexBatch
             return;
         }
 
+        target.HasTextValue |= tag == SortTag.Text;
         target.SortValues.Add(new BatchField.SortValue(owner, tag, ordinal));
         SizeBytes += 12;
     }

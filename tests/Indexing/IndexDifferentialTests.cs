@@ -27,6 +27,32 @@ public sealed class IndexDifferentialTests
     }
 
     [Fact]
+    public void Orders_by_walk_and_by_sort_are_the_order_of_a_scan()
+    {
+        var random = new Random(Seed.Next());
+        var data = new RandomData(random, singleValues: true);
+        using var fixture = new IndexFixture(RandomData.Schema);
+        for (int round = 0; round < 12; round++)
+        {
+            fixture.ChangeRandomly(random, data, changes: random.Next(1, 150), keys: 150);
+
+            // A null beside a value, and a list long enough to leave its dictionary.
+            fixture.Put("null", (2, FieldValue.Null), (2, FieldValue.Of(5L)), (0, FieldValue.Null), (0, FieldValue.Of("w1")));
+            for (int i = 0; i < (round == 6 ? 300 : 0); i++)
+                fixture.Put("many/" + i, (0, FieldValue.Of("w5")), (2, FieldValue.Of(i % 3 == 0 ? 7.5 : 7.25)));
+            fixture.Commit();
+            for (int i = 0; i < 40; i++)
+            {
+                SearchRequest request = data.Request();
+                SortKey first = new(random.Next(2) == 0 ? "number" : "name", (SortKind)random.Next(3), random.Next(2) == 0, random.Next(3) switch { 0 => null, 1 => true, _ => false });
+                request = request with { Sort = [first, .. request.Sort] };
+                foreach (OrderHint hint in Enum.GetValues<OrderHint>())
+                    fixture.Check(request with { OrderHint = hint });
+            }
+        }
+    }
+
+    [Fact]
     public void Every_kind_of_query_alone_answers_as_a_scan_does()
     {
         var random = new Random(Seed.Next());

@@ -100,7 +100,7 @@ public sealed class IndexWindowsTests
         CheckPage(searcher, new FullTextQuery("text", "even third", All: true), [.. entries.Where(i => i % 6 == 0)]);
     }
 
-    /// <summary>Compares total, a page in id order, the count alone, and a page sorted by number both ways.</summary>
+    /// <summary>Compares the count alone, and total and a page in id order.</summary>
     private static void CheckPage(IndexSearcher searcher, IndexQuery query, int[] expected)
     {
         Assert.Equal(expected.Length, Count(searcher, query));

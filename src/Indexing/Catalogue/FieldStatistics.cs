@@ -9,7 +9,8 @@ namespace Treepie.Indexing.Catalogue;
 /// OFFSET  SIZE  MEANING
 /// 0       8     full text: entries with at least one term
 /// 8       8     full text: terms of all entries, repetitions counted
-/// 16      1     1 once an entry ever had several values: its sort value is not its only one
+/// 16      1     bit 0 once an entry ever had several values: its sort value is not its only one;
+///               bit 1 once a sort value ever was a text
 /// </code>
 /// </summary>
 internal sealed class FieldStatistics
@@ -22,6 +23,8 @@ internal sealed class FieldStatistics
 
     public bool EverHadSeveralValues { get; set; }
 
+    public bool EverHadTextValue { get; set; }
+
     public static FieldStatistics Read(Tree? index, int field)
     {
         Span<byte> key = stackalloc byte[sizeof(int)];
@@ -33,7 +36,8 @@ internal sealed class FieldStatistics
         {
             EntriesWithTerms = BinaryPrimitives.ReadInt64LittleEndian(value),
             TotalTerms = BinaryPrimitives.ReadInt64LittleEndian(value[8..]),
-            EverHadSeveralValues = value[16] != 0,
+            EverHadSeveralValues = (value[16] & 1) != 0,
+            EverHadTextValue = (value[16] & 2) != 0,
         };
     }
 
@@ -44,7 +48,7 @@ internal sealed class FieldStatistics
         Span<byte> value = stackalloc byte[Bytes];
         BinaryPrimitives.WriteInt64LittleEndian(value, EntriesWithTerms);
         BinaryPrimitives.WriteInt64LittleEndian(value[8..], TotalTerms);
-        value[16] = EverHadSeveralValues ? (byte)1 : (byte)0;
+        value[16] = (byte)((EverHadSeveralValues ? 1 : 0) | (EverHadTextValue ? 2 : 0));
         index.Put(key, value);
     }
 }

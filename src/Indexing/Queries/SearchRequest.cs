@@ -14,6 +14,22 @@ public sealed record SearchRequest
 
     /// <summary>Hits to return at the most; 0 asks for the count alone.</summary>
     public long Take { get; init; } = long.MaxValue;
+
+    /// <summary>How an order is to be found, for tests that hold the ways equal.</summary>
+    internal OrderHint OrderHint { get; init; }
+}
+
+/// <summary>Ways to find the first hits of an order. All give the same answer.</summary>
+internal enum OrderHint
+{
+    /// <summary>The cheaper by exact counts.</summary>
+    Cheaper,
+
+    /// <summary>By reading the sort value of every hit.</summary>
+    Sort,
+
+    /// <summary>By walking the values in order, wherever that is possible.</summary>
+    Walk,
 }
 
 /// <summary>One key of an order.</summary>

@@ -6,8 +6,9 @@ using Treepie.Indexing.Sorting;
 namespace Treepie.Indexing.Searching;
 
 /// <summary>
-/// Runs one prepared query: the loop over windows, in one of three forms: count, first in id order, sorted. Cancellation
-/// is checked at every window.
+/// Runs one prepared query: the loop over windows, in one of three forms: count, first in id order, in an order. Cancellation
+/// is checked at every window. An order is found by walking its dictionary or by sorting, whichever
+/// is cheaper by exact counts; both give the same answer.
 /// </summary>
 internal sealed class SearchRun(QueryContext context, Operator root, SearchRequest request)
 {
@@ -83,6 +84,27 @@ internal sealed class SearchRun(QueryContext context, Operator root, SearchReque
         KeyPart[] parts = SortPlan.Open(context, request.Sort);
         bool isScored = SortPlan.NeedsScores(request.Sort);
         long limit = Math.Min(request.Take, long.MaxValue - request.Skip) + request.Skip;
+        if (isScored)
+        {
+            CollectByColumn(parts, limit, isScored);
+            return;
+        }
+
+        CountAll(from: 0);
+        var filter = new FilterProbe(context, root, request.Query is MatchAllQuery);
+        if (OrderWalk.TryOpen(context, filter, request, parts, Total, limit) is { } walk)
+        {
+            List<long> found = walk.Run();
+            Ids = request.Skip >= found.Count ? [] : [.. found[(int)request.Skip..]];
+            return;
+        }
+
+        CollectByColumn(parts, limit, isScored);
+    }
+
+    private void CollectByColumn(KeyPart[] parts, long limit, bool isScored)
+    {
+        long total = 0;
         var sorter = new HitSorter(parts, limit);
         bool bestFirst = request.Sort[0] is { Kind: SortKind.Score, Descending: true };
         float[] scores = new float[isScored ? PostingWindow.Size : 1];
@@ -91,7 +113,7 @@ internal sealed class SearchRun(QueryContext context, Operator root, SearchReque
             context.CancellationToken.ThrowIfCancellationRequested();
             root.Fill(window, set);
             int count = set.CopyTo(offsets);
-            Total += count;
+            total += count;
             if (isScored && count > 0)
             {
                 scores.AsSpan(0, count).Clear();
@@ -108,6 +130,7 @@ internal sealed class SearchRun(QueryContext context, Operator root, SearchReque
             }
         }
 
+        Total = total;
         TakePage(sorter.Finish(), isScored);
     }
 

@@ -7,8 +7,6 @@ namespace Treepie.Indexing.Sorting;
 /// <summary>A part from the sort values of a field. A value that has no meaning for the kind (a text as number) counts as null.</summary>
 internal sealed class ColumnKeyPart(ChunkCursor column, SortKey sort) : KeyPart
 {
-    private const double TwoTo63 = 9223372036854775808.0;
-
     private readonly byte nullRank = (sort.NullsFirst ?? !sort.Descending) ? NullsFirstRank : NullsLastRank;
 
     public override void Append(long id, float score, KeyBuffer key)
@@ -28,7 +26,7 @@ internal sealed class ColumnKeyPart(ChunkCursor column, SortKey sort) : KeyPart
         if (sort.Kind == SortKind.Double)
             key.Append(chunk.HeadAt(slot));
         else if (sort.Kind == SortKind.Long)
-            key.Append((ulong)ToLong(chunk.NumberAt(slot)) ^ (1UL << 63));
+            key.Append((ulong)NumberKey.ToSaturatedLong(chunk.NumberAt(slot)) ^ (1UL << 63));
         else
             AppendText(chunk, slot, tag, key);
         if (sort.Descending)
@@ -87,20 +85,5 @@ internal sealed class ColumnKeyPart(ChunkCursor column, SortKey sort) : KeyPart
             key.AppendText(text[..others]);
             text = text[others..];
         }
-    }
-
-    /// <summary>A fraction is cut; what a long cannot hold becomes its nearest end.</summary>
-    private static long ToLong(ReadOnlySpan<byte> number)
-    {
-        if (NumberKey.TryToLong(number, out long whole))
-            return whole;
-
-        double value = NumberKey.ToDouble(number);
-        return value switch
-        {
-            >= TwoTo63 => long.MaxValue,
-            < -TwoTo63 => long.MinValue,
-            _ => (long)value,
-        };
     }
 }

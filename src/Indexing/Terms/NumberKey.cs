@@ -66,6 +66,21 @@ internal static class NumberKey
         return true;
     }
 
+    /// <summary>The number as a long: a fraction is cut, what a long cannot hold becomes its nearest end.</summary>
+    public static long ToSaturatedLong(ReadOnlySpan<byte> key)
+    {
+        if (TryToLong(key, out long whole))
+            return whole;
+
+        double value = ToDouble(key);
+        return value switch
+        {
+            >= TwoTo63 => long.MaxValue,
+            < -TwoTo63 => long.MinValue,
+            _ => (long)value,
+        };
+    }
+
     /// <summary>
     /// The number as text, the same for equal numbers however they came: whole numbers of a long without fraction or exponent,
     /// others in the shortest form that reads back (<c>0.1</c>, <c>1e+300</c>). Returns the bytes written, at most 32.

@@ -155,6 +155,7 @@ internal sealed class BatchCommit
 
             ApplySortValues(field, added, removed);
             statistics.EverHadSeveralValues |= added?.HasSeveralValues ?? false;
+            statistics.EverHadTextValue |= added?.HasTextValue ?? false;
         }
 
         statistics.Write(index, field);

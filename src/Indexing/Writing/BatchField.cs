@@ -31,6 +31,9 @@ internal sealed class BatchField
     /// <summary>Whether an entry has more than one value.</summary>
     public bool HasSeveralValues { get; set; }
 
+    /// <summary>Whether a sort value is a text.</summary>
+    public bool HasTextValue { get; set; }
+
     public void Clear()
     {
         Terms.Clear();
@@ -40,5 +43,6 @@ internal sealed class BatchField
         SortValues.Clear();
         Lengths.Clear();
         HasSeveralValues = false;
+        HasTextValue = false;
     }
 }

@@ -4,7 +4,7 @@ using Treepie.Indexing.Schema;
 namespace Treepie.Indexing.Tests.Model;
 
 /// <summary>Random entries and queries from small alphabets, so that values meet: any kind of value in any field.</summary>
-public sealed class RandomData(Random random)
+public sealed class RandomData(Random random, bool singleValues = false)
 {
     public static readonly IndexSchema Schema = new(
     [
@@ -26,12 +26,13 @@ public sealed class RandomData(Random random)
     {
         for (int field = 0; field < Schema.Fields.Count; field++)
         {
-            int values = field == 5 ? (random.Next(50) == 0 ? 1 : 0) : random.Next(10) switch { 0 => 0, 1 => 2, 2 => 3, _ => 1 };
+            int values = field == 5 ? (random.Next(50) == 0 ? 1 : 0) : random.Next(10) switch { 0 => 0, 1 when !singleValues => 2, 2 when !singleValues => 3, _ => 1 };
             for (int i = 0; i < values; i++)
                 yield return (field, Value(field));
         }
     }
 
+    /// <summary>In data of single values the field "number" holds nothing but numbers and nulls, so that it can be walked.</summary>
     public FieldValue Value(int field) => random.Next(12) switch
     {
         0 => FieldValue.Null,
