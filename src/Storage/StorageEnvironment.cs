@@ -70,7 +70,10 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     /// <summary>A number drawn when the directory was first created; it never changes.</summary>
     public Guid StoreId { get; }
 
-    /// <summary>For tests: the state behind the door.</summary>
+    /// <summary>For tests: the lane that writers go through.</summary>
+    internal CommitLane Lane => _lane;
+
+    /// <summary>The state behind the door.</summary>
     internal EnvironmentState State => _state;
 
     /// <summary>Opens the directory, creating it if absent, and recovers what was acknowledged.</summary>
@@ -247,6 +250,12 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     {
         _checkpoints.Throttle();
         _writer.ExecuteBatch(lane);
+        while (_writer.HasRetries)
+        {
+            _checkpoints.RunHoldingLane();
+            _writer.ExecuteBatch(lane);
+        }
+
         _checkpoints.AfterBatch();
     }
 

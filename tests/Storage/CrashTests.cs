@@ -11,7 +11,7 @@ namespace Treepie.Storage.Tests;
 /// </summary>
 public sealed class CrashTests
 {
-    private const int Runs = 60;
+    private const int Runs = 25;
     private const int CrashesPerRun = 6;
 
     private static readonly StorageOptions _small = new()
@@ -53,14 +53,14 @@ public sealed class CrashTests
         var possible = new List<Model> { new() };
         for (int crash = 0; crash < CrashesPerRun; crash++)
         {
-            disk.CrashAt = random.Next(crash == 0 ? 120 : 60);
+            disk.CrashAt = disk.Operations + random.Next(crash == 0 ? 120 : 60);
             Work(random, disk, workload, options, possible);
             disk.Crash();
 
             // Recovery is cut off too, now and then; it must find the same again.
             if (random.Next(3) == 0)
             {
-                disk.CrashAt = random.Next(6);
+                disk.CrashAt = disk.Operations + random.Next(6);
                 Work(random, disk, workload, options, possible);
                 disk.Crash();
             }

@@ -101,9 +101,9 @@ internal sealed class DiskFileSystem(string path) : IFileSystem
     {
         try
         {
-            using var stream = new FileStream(file, FileMode.Open, FileAccess.Read, FileShare.ReadWrite, bufferSize: 0);
+            using Microsoft.Win32.SafeHandles.SafeFileHandle? handle = OperatingSystem.IsWindows() ? null : UnixFileCalls.OpenUnlocked(file);
             var text = new byte[512];
-            int length = stream.ReadAtLeast(text, text.Length, throwOnEndOfStream: false);
+            int length = handle is null ? 0 : RandomAccess.Read(handle, text, 0);
             return length == 0 ? "by an unnamed process" : "by " + Encoding.UTF8.GetString(text, 0, length);
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)

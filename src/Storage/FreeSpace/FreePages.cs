@@ -146,9 +146,7 @@ internal sealed class FreePages
     public void FinishLoad(long pageCount, IReadOnlyCollection<PageRun> freedSince, long transaction)
     {
         PageCount = Math.Max(PageCount, pageCount);
-        for (long page = FormatLimits.FirstDataPage; page < PageCount; page++)
-            if (!_live[page])
-                _free.Set(page);
+        _free.SetComplement(_live, FormatLimits.FirstDataPage, PageCount);
 
         foreach (PageRun run in freedSince)
         {

@@ -94,6 +94,22 @@ internal sealed class PageBitmap
         }
     }
 
+    /// <summary>Sets what another bitmap has clear, in a range; everything outside the range is clear afterwards.</summary>
+    public void SetComplement(PageBitmap other, long from, long to)
+    {
+        var words = new ulong[(to + BitsPerWord - 1) / BitsPerWord];
+        other.CopyTo(0, words);
+        for (int i = 0; i < words.Length; i++)
+            words[i] = ~words[i];
+        if (to % BitsPerWord != 0)
+            words[^1] &= ulong.MaxValue >> (int)(BitsPerWord - (to % BitsPerWord));
+        words[0] &= ulong.MaxValue << (int)from;
+        _words = words;
+        SetCount = 0;
+        foreach (ulong word in words)
+            SetCount += BitOperations.PopCount(word);
+    }
+
     private void Reserve(long bits)
     {
         long words = (bits + BitsPerWord - 1) / BitsPerWord;

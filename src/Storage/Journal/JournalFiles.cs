@@ -127,10 +127,15 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
             file.Sync();
             files.SyncDirectory();
         }
-        catch
+        catch (DiskFullException)
         {
             file.Dispose();
             files.Delete(name);
+            throw;
+        }
+        catch
+        {
+            file.Dispose();
             throw;
         }
 

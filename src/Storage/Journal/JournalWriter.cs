@@ -50,7 +50,10 @@ internal sealed class JournalWriter(JournalFiles files, Guid storeId, JournalPos
         Position = Position with { Use = header.Use, Offset = 0 };
 
         long spare = Math.Min(sizes.MaxFileBytes, next.LengthBytes * sizes.GrowthFactor);
-        background?.Invoke(() => files.PrepareSpare(spare, OldestNeededUse));
+        if (background is null)
+            TryPrepareSpare(spare);
+        else
+            background(() => TryPrepareSpare(spare));
     }
 
     /// <summary>Writes and syncs the frame in <see cref="Buffer"/>. After any exception the journal must not be used again: what the disk holds is unknown.</summary>
@@ -81,5 +84,18 @@ internal sealed class JournalWriter(JournalFiles files, Guid storeId, JournalPos
         OldestNeededUse = position.Use;
         BytesSinceCheckpoint -= bytesBefore;
         files.Release(position.Use);
+    }
+
+    /// <summary>A full disk is no reason to fail what did find a place; then a checkpoint has to free a file before this one is full.</summary>
+    private void TryPrepareSpare(long lengthBytes)
+    {
+        try
+        {
+            files.PrepareSpare(lengthBytes, OldestNeededUse);
+        }
+        catch (DiskFullException)
+        {
+            // The next use will say so, if it is still true then.
+        }
     }
 }

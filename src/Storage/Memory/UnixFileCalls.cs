@@ -48,6 +48,13 @@ internal static partial class UnixFileCalls
         return error;
     }
 
+    /// <summary>Opens a file for reading past the locks that .NET takes on every file it opens; null where it cannot be opened.</summary>
+    public static SafeFileHandle? OpenUnlocked(string path)
+    {
+        int descriptor = Open(path, OpenReadOnly);
+        return descriptor < 0 ? null : new SafeFileHandle(descriptor, ownsHandle: true);
+    }
+
     private static int OnFile(SafeFileHandle file, Func<int, int> call)
     {
         bool held = false;

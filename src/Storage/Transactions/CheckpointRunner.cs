@@ -86,13 +86,35 @@ internal sealed class CheckpointRunner(
         }
     }
 
+    /// <summary>Runs one to its end, and the one under way before it. Holding the lane.</summary>
+    public void RunHoldingLane()
+    {
+        if (!background.IsAllowed)
+        {
+            TryRunInLine();
+            return;
+        }
+
+        // One may be under way that began before the pages in question were freed.
+        for (int i = 0; i < 2 && !checkpointer.IsUpToDate && Request(); i++)
+        {
+            while (Volatile.Read(ref _isRequested) != 0)
+            {
+                lane.WaitForExclusive(() => Volatile.Read(ref _isRequested) == 0);
+                lane.DrainExclusive();
+            }
+        }
+    }
+
     /// <summary>After a batch: begins a checkpoint where one is due. Holding the lane.</summary>
     public void AfterBatch()
     {
         bool isDue = state.UnwrittenBytes >= options.ScratchBudgetBytes / 2
             || (journal is not null && journal.BytesSinceCheckpoint >= options.MaxJournalFileBytes);
-        if (isDue)
+        if (isDue && background.IsAllowed)
             Request();
+        else if (isDue)
+            TryRunInLine();
         else if (journal is null && !checkpointer.IsUpToDate && background.IsAllowed && Volatile.Read(ref _timer) is null)
             StartTimer();
     }
@@ -108,6 +130,26 @@ internal sealed class CheckpointRunner(
     {
         Stop();
         _gate.Dispose();
+    }
+
+    /// <summary>Without other threads: here and now, in the lane.</summary>
+    private void TryRunInLine()
+    {
+        if (checkpointer.IsUpToDate || state.Failure is not null)
+            return;
+
+        try
+        {
+            checkpointer.Begin(isClean: false);
+            checkpointer.Write(CancellationToken.None);
+            checkpointer.End();
+            _error = null;
+        }
+        catch (Exception error) when (error is StorageException or IOException)
+        {
+            checkpointer.GiveUp();
+            _error = error;
+        }
     }
 
     private bool Request()

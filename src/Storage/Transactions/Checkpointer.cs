@@ -88,11 +88,14 @@ internal sealed class Checkpointer(EnvironmentState state, IFile file, JournalWr
     /// <summary>Hands out what is durable now. Holding the lane.</summary>
     public void End()
     {
+        var frames = new List<uint>(_captured.Count);
         foreach (Captured captured in _captured)
         {
             state.Store.MoveToMap(captured.Page);
-            state.Retire(captured.Frame);
+            frames.Add(captured.Frame);
         }
+
+        state.Retire(frames);
 
         state.Durable = _meta;
         state.CheckpointUnderWay = -1;

@@ -96,13 +96,23 @@ internal sealed class CommitLane(Action<CommitLane> executeBatch)
 
     private void Lead(WriteRequest own)
     {
-        do
+        try
         {
-            DrainExclusive();
-            executeBatch(this);
+            do
+            {
+                DrainExclusive();
+                executeBatch(this);
+            }
+            while (!own.IsDone);
         }
-        while (!own.IsDone);
-        LetGo();
+        catch (Exception error) when (!own.IsDone)
+        {
+            own.Complete(error);
+        }
+        finally
+        {
+            LetGo();
+        }
     }
 
     private void LetGo()

@@ -7,7 +7,7 @@ namespace Treepie.Storage.Transactions;
 /// <summary>What writer, checkpointer and readers of one environment share.</summary>
 internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPage durable, Snapshot current)
 {
-    private readonly List<RetiredFrame> _retired = [];
+    private readonly List<RetiredGroup> _retired = [];
     private readonly List<long> _snapshots = [];
     private readonly List<PageRun> _released = [];
     private Snapshot _current = current;
@@ -48,12 +48,12 @@ internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPag
     /// <summary>Bytes of pages that a checkpoint still has to write.</summary>
     public long UnwrittenBytes => Store.Scratch.BytesInUse - Interlocked.Read(ref _retiredBytes);
 
-    /// <summary>A page was written: its frame goes when no reader can hold it any more. For the holder of the lane.</summary>
-    public void Retire(uint frame)
+    /// <summary>Pages were written: their frames go when no reader can hold them any more. For the holder of the lane.</summary>
+    public void Retire(List<uint> frames)
     {
-        ref Scratch.FrameRecord record = ref Store.Scratch.Record(frame);
-        _retired.Add(new RetiredFrame(frame, record.Birth, Current.TransactionId));
-        Interlocked.Add(ref _retiredBytes, (long)record.Pages * PageLayout.SizeBytes);
+        foreach (uint frame in frames)
+            Interlocked.Add(ref _retiredBytes, (long)Store.Scratch.Record(frame).Pages * PageLayout.SizeBytes);
+        _retired.Add(new RetiredGroup(frames, Current.TransactionId));
     }
 
     /// <summary>Gives free what no snapshot can see. For the holder of the lane.</summary>
@@ -73,26 +73,51 @@ internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPag
             Store.Forget(run.First);
     }
 
+    /// <summary>
+    /// Looks at a group again only when fewer snapshots are open that can hold frames of it, so that a reader that stays
+    /// for a year costs one comparison for each checkpoint it blocks, not one for each frame.
+    /// </summary>
     private void ReleaseRetired()
     {
-        int kept = 0;
-        for (int i = 0; i < _retired.Count; i++)
+        for (int i = _retired.Count - 1; i >= 0; i--)
         {
-            RetiredFrame retired = _retired[i];
-            int index = _snapshots.BinarySearch(retired.Birth);
-            index = index < 0 ? ~index : index;
-            if (index < _snapshots.Count && _snapshots[index] <= retired.At)
-            {
-                _retired[kept++] = retired;
+            RetiredGroup group = _retired[i];
+            int blockers = 0;
+            while (blockers < _snapshots.Count && _snapshots[blockers] <= group.At)
+                blockers++;
+            if (blockers >= group.Blockers)
                 continue;
-            }
 
-            Interlocked.Add(ref _retiredBytes, -(long)Store.Scratch.Record(retired.Frame).Pages * PageLayout.SizeBytes);
-            Store.Scratch.Release(retired.Frame);
+            group.Blockers = blockers;
+            group.Frames.RemoveAll(frame => !IsHeld(frame, group.At) && Release(frame));
+            if (group.Frames.Count == 0)
+                _retired.RemoveAt(i);
         }
-
-        _retired.RemoveRange(kept, _retired.Count - kept);
     }
 
-    private readonly record struct RetiredFrame(uint Frame, long Birth, long At);
+    private bool IsHeld(uint frame, long until)
+    {
+        int index = _snapshots.BinarySearch(Store.Scratch.Record(frame).Birth);
+        index = index < 0 ? ~index : index;
+        return index < _snapshots.Count && _snapshots[index] <= until;
+    }
+
+    private bool Release(uint frame)
+    {
+        Interlocked.Add(ref _retiredBytes, -(long)Store.Scratch.Record(frame).Pages * PageLayout.SizeBytes);
+        Store.Scratch.Release(frame);
+        return true;
+    }
+
+    /// <summary>Frames that one checkpoint made superfluous.</summary>
+    private sealed class RetiredGroup(List<uint> frames, long at)
+    {
+        public List<uint> Frames { get; } = frames;
+
+        /// <summary>Snapshots after this one find the pages in the map.</summary>
+        public long At { get; } = at;
+
+        /// <summary>Snapshots up to <see cref="At"/> when the group was last looked at.</summary>
+        public int Blockers { get; set; } = int.MaxValue;
+    }
 }

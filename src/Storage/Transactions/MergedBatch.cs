@@ -15,10 +15,13 @@ namespace Treepie.Storage.Transactions;
 /// is copied first. 2. A committed page that the batch frees stays in use until the batch is published, so undoing
 /// a command only forgets its wish. 3. <c>_written</c> has each of the batch's own pages once, or -1 where it was given back.
 /// </remarks>
-internal sealed class MergedBatch(PageStore store, FreePages space, Snapshot basis)
+internal sealed class MergedBatch(PageStore store, FreePages space, Snapshot basis, PageLocator locator)
 {
     /// <summary>Most bytes of pages in one batch: they have to fit into one journal frame, which has to fit into one array.</summary>
     private const long MaxBytes = int.MaxValue - (1 << 20);
+
+    /// <summary>Pages, free or at the end of the file, that are kept for changing what is there: more than one delete copies.</summary>
+    private const int ReservedPages = 24;
 
     private readonly List<WrittenPage> _written = [];
     private readonly List<FreedRun> _freed = [];
@@ -56,6 +59,7 @@ internal sealed class MergedBatch(PageStore store, FreePages space, Snapshot bas
     public void BeginCommand()
     {
         _command++;
+        locator.Reset();
         _writtenMark = _written.Count;
         _freedMark = _freed.Count;
         _treeIdMark = NextTreeId;
@@ -98,6 +102,7 @@ internal sealed class MergedBatch(PageStore store, FreePages space, Snapshot bas
     public void Finish()
     {
         _command++;
+        locator.Reset();
         var catalogue = new Tree(store, "", Catalogue, this, null);
         Span<byte> value = stackalloc byte[TreeRecord.SizeBytes];
         foreach ((string name, TreeRecord? record) in _trees)
@@ -201,7 +206,11 @@ internal sealed class MergedBatch(PageStore store, FreePages space, Snapshot bas
     /// <summary>The bytes of one of the batch's own pages, to be changed.</summary>
     public Span<byte> Bytes(long number)
     {
-        uint frame = store.FrameOf(number);
+        uint frame = locator.Get(number, out bool isWritable);
+        if (isWritable)
+            return store.Scratch.Bytes(frame, PageLayout.SizeBytes);
+
+        frame = store.FrameOf(number);
         ref Scratch.FrameRecord record = ref store.Scratch.Record(frame);
         Debug.Assert(record.Birth == Birth, "Invariant 1: only the batch's own pages are changed.");
         Span<byte> bytes = store.Scratch.Bytes(frame, PageLayout.SizeBytes);
@@ -213,6 +222,7 @@ internal sealed class MergedBatch(PageStore store, FreePages space, Snapshot bas
             _images.Add(new PageImage(frame, image));
         }
 
+        locator.Set(number, frame, isWritable: true);
         return bytes;
     }
 
@@ -235,7 +245,8 @@ internal sealed class MergedBatch(PageStore store, FreePages space, Snapshot bas
             long number = space.Allocate(pages);
             try
             {
-                store.GrowFile(space.PageCount);
+                // Copies may use room that new pages may not: so a full disk can still delete.
+                store.GrowFile(space.PageCount + (from == 0 ? Math.Max(0, ReservedPages - space.FreeCount) : 0));
                 bytes = store.Place(number, pages, Birth, out uint frame);
                 ref Scratch.FrameRecord record = ref store.Scratch.Record(frame);
                 record.Command = _command;
@@ -270,6 +281,7 @@ internal sealed class MergedBatch(PageStore store, FreePages space, Snapshot bas
         if (page.Number < 0)
             return;
 
+        locator.Remove(page.Number);
         store.Forget(page.Number);
         space.Return(new PageRun(page.Number, page.Pages));
         _bytes -= (long)page.Pages * PageLayout.SizeBytes;

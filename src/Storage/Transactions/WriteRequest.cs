@@ -22,6 +22,9 @@ internal abstract class WriteRequest
     /// <summary>Whether someone blocks in <see cref="Wait"/>; otherwise its completion continues by itself.</summary>
     public bool IsAsync { get; protected init; }
 
+    /// <summary>Whether it already runs for the second time, after the first found the disk full.</summary>
+    public bool IsRetry { get; set; }
+
     public bool IsDone => Volatile.Read(ref _state) >= Done;
 
     /// <summary>Runs the command.</summary>

@@ -22,16 +22,23 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
     private const int MaxPages = 2048;
 
     private readonly List<WriteRequest> _kept = [];
+    private readonly Queue<WriteRequest> _retries = new();
+    private readonly PageLocator _locator = new();
 
     /// <summary>Whether anything was committed since opening.</summary>
     public bool HasCommitted { get; private set; }
+
+    /// <summary>
+    /// Whether commands found the disk full and wait to be run a second time: a checkpoint before that gives journal files and pages free.
+    /// </summary>
+    public bool HasRetries => _retries.Count > 0;
 
     /// <summary>Runs what waits in the lane, up to the bounds.</summary>
     public void ExecuteBatch(CommitLane lane)
     {
         if (state.Failure is { } failure)
         {
-            while (lane.TryNext(out WriteRequest? request))
+            while (TryNext(lane, out WriteRequest? request))
                 request!.Complete(Stopped(failure)); // TryNext gave it
             return;
         }
@@ -41,7 +48,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         try
         {
             state.Reclaim();
-            batch = new MergedBatch(state.Store, state.Space, state.Current);
+            batch = new MergedBatch(state.Store, state.Space, state.Current, _locator);
             RunCommands(lane, batch);
             if (batch.HasChanges)
                 Commit(batch);
@@ -50,7 +57,9 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         {
             if (state.Failure is null)
                 batch?.Discard();
-            FailKept(error);
+            foreach (WriteRequest request in _kept)
+                Fail(request, error);
+            _kept.Clear();
             return;
         }
 
@@ -64,7 +73,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
 
     private void RunCommands(CommitLane lane, MergedBatch batch)
     {
-        for (int i = 0; i < MaxCommands && batch.WrittenCount < MaxPages && lane.TryNext(out WriteRequest? next); i++)
+        for (int i = 0; i < MaxCommands && batch.WrittenCount < MaxPages && TryNext(lane, out WriteRequest? next); i++)
         {
             WriteRequest request = next!; // TryNext gave it
             var transaction = new WriteTransaction(batch, batch.Birth + _kept.Count);
@@ -80,7 +89,9 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
             {
                 transaction.Close(keep: false);
                 batch.UndoCommand();
-                request.Complete(error);
+                Fail(request, error);
+                if (HasRetries)
+                    break;
             }
         }
     }
@@ -110,12 +121,20 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         HasCommitted = true;
     }
 
-    private void FailKept(Exception error)
+    private void Fail(WriteRequest request, Exception error)
     {
-        foreach (WriteRequest request in _kept)
+        if (error is DiskFullException && !request.IsRetry)
+        {
+            request.IsRetry = true;
+            _retries.Enqueue(request);
+        }
+        else
+        {
             request.Complete(error);
-        _kept.Clear();
+        }
     }
+
+    private bool TryNext(CommitLane lane, out WriteRequest? request) => _retries.TryDequeue(out request) || lane.TryNext(out request);
 
     private void Encode(MergedBatch batch, FrameBuffer buffer)
     {
