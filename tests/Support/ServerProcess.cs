@@ -18,6 +18,7 @@ public sealed class ServerProcess : IAsyncDisposable
     private readonly TemporaryDirectory? _ownData;
     private readonly StringBuilder _output = new();
     private readonly TaskCompletionSource<string> _address = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly List<(string Text, TaskCompletionSource Seen)> _awaited = [];
     private HttpClient? _http;
     private string? _url;
 
@@ -69,6 +70,28 @@ public sealed class ServerProcess : IAsyncDisposable
         {
             await server.DisposeAsync();
             throw;
+        }
+    }
+
+    /// <summary>Waits until it has written a line that holds this text.</summary>
+    public async Task WrittenAsync(string text)
+    {
+        var seen = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        lock (_output)
+        {
+            if (_output.ToString().Contains(text, StringComparison.Ordinal))
+                return;
+
+            _awaited.Add((text, seen));
+        }
+
+        try
+        {
+            await seen.Task.WaitAsync(_patience, TestContext.Current.CancellationToken);
+        }
+        catch (TimeoutException)
+        {
+            Assert.Fail($"The server did not write '{text}', but:\n{Output}");
         }
     }
 
@@ -147,7 +170,12 @@ public sealed class ServerProcess : IAsyncDisposable
             return;
 
         lock (_output)
+        {
             _output.AppendLine(line);
+            foreach ((string text, TaskCompletionSource seen) in _awaited)
+                if (line.Contains(text, StringComparison.Ordinal))
+                    seen.TrySetResult();
+        }
 
         int at = line.IndexOf(AddressLine, StringComparison.Ordinal);
         if (at >= 0)

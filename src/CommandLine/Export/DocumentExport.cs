@@ -81,7 +81,7 @@ internal sealed class DocumentExport(DatabaseClient database, string? collection
         }
 
         if (!complete)
-            throw new InvalidDataException($"The answer of the server ends after {count} documents without its last line.");
+            throw new InvalidDataException($"The answer of the server ends after {count} documents without its statistics.");
 
         await buffered.FlushAsync(cancellationToken);
         return count;

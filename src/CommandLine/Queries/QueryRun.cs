@@ -40,7 +40,7 @@ internal sealed class QueryRun(DatabaseClient database, Shell shell)
         var output = new BufferedStream(shell.Output, 64 * 1024);
         var reader = new LineReader(lines);
         long count = 0;
-        string? stats = null;
+        JsonElement? stats = null;
         while (await reader.ReadAsync(cancellationToken))
         {
             if (reader.Line.IsEmpty)
@@ -64,15 +64,13 @@ internal sealed class QueryRun(DatabaseClient database, Shell shell)
             if (StreamedAnswer.StatsOf(reader.Line) is { IsEmpty: false } statsOfLine)
             {
                 using JsonDocument document = JsonDocument.Parse(statsOfLine);
-                stats = Footer(document.RootElement, count, count);
+                stats = document.RootElement.Clone();
             }
         }
 
         await output.FlushAsync(cancellationToken);
-        if (stats is null)
-            throw new InvalidDataException($"The answer of the server ends after {count} results without its last line.");
-
-        await shell.Error.WriteLineAsync(stats);
+        await shell.Error.WriteLineAsync(
+            Footer(stats ?? throw new InvalidDataException($"The answer of the server ends after {count} results without its statistics."), count, count));
     }
 
     private static string Footer(JsonElement answer, long received, long shown)

@@ -7,7 +7,7 @@ namespace Treepie.Clients.Tests.Crash;
 internal sealed class BulkInserter
 {
     /// <summary>Documents of one bulk insert: several batches of the server.</summary>
-    public const int PerRun = 1_000;
+    public const int PerRun = 700;
 
     private readonly HashSet<int> _acknowledged = [];
 

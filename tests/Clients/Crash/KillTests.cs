@@ -41,6 +41,7 @@ public sealed class KillTests
         }
         finally
         {
+            TestContext.Current.TestOutputHelper?.WriteLine($"The last server wrote:\n{server.Output}");
             await server.DisposeAsync();
         }
     }
@@ -64,7 +65,7 @@ public sealed class KillTests
     /// </summary>
     private static async Task WriteUntilKilledAsync(ServerProcess server, BatchWriter[] writers, BulkInserter inserter, Random random)
     {
-        int left = random.Next(1, 120);
+        int left = random.Next(1, 50);
         var moment = TimeSpan.FromMicroseconds(random.Next(0, 20_000));
         var enough = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         void Acknowledged()

@@ -18,7 +18,9 @@ internal sealed class Survivors
         var survivors = new Survivors();
         using HttpResponseMessage response = await http.GetAsync(
             $"/databases/{database}/streams/docs?format=jsonl", HttpCompletionOption.ResponseHeadersRead, TestContext.Current.CancellationToken);
-        response.EnsureSuccessStatusCode();
+        if (!response.IsSuccessStatusCode)
+            Assert.Fail($"The documents cannot be read: {(int)response.StatusCode} {await response.Content.ReadAsStringAsync(TestContext.Current.CancellationToken)}");
+
         using var reader = new StreamReader(await response.Content.ReadAsStreamAsync(TestContext.Current.CancellationToken));
         while (await reader.ReadLineAsync(TestContext.Current.CancellationToken) is { } line)
             if (line.Length > 0)
