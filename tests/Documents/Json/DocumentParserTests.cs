@@ -265,7 +265,7 @@ public sealed class DocumentParserTests
     {
         var result = new JsonObject();
         for (int count = random.Next(depth == 0 ? 8 : 5); count > 0; count--)
-            result["k\"é" [random.Next(3)] + random.Next(100).ToString(System.Globalization.CultureInfo.InvariantCulture)] = RandomNode(random, depth + 1);
+            result["k\"é"[random.Next(3)] + random.Next(100).ToString(System.Globalization.CultureInfo.InvariantCulture)] = RandomNode(random, depth + 1);
         return result;
     }
 
