@@ -1,7 +1,6 @@
 using System.Text;
 using Treepie.Indexes.Fields;
 using Treepie.Indexing;
-using Treepie.Storage;
 using Treepie.Store;
 
 namespace Treepie.Indexes;
@@ -98,8 +97,9 @@ internal sealed class DocumentIndexer
         {
             return RunBatch(stop);
         }
-        catch (Exception error) when (error is StorageException or CorruptionException or IOException)
+        catch (Exception error) when (error is not OperationCanceledException && !stop.IsCancellationRequested)
         {
+            // Whatever it is, the index goes on at the next change and its statistics say what happened.
             _index.Progress.ReportFault($"Index '{_index.Name}': {error.Message}");
             return (_context.Changes.LastEtag, true);
         }

@@ -3,6 +3,7 @@ using System.Runtime.InteropServices;
 using System.Security.Cryptography;
 using System.Text.Json;
 using Treepie.Indexes;
+using Treepie.Indexing.Queries;
 using Treepie.Store;
 
 namespace Treepie.Queries;
@@ -30,6 +31,10 @@ internal static class ResultEtags
         if (context.Request.Parameters.ValueKind != JsonValueKind.Undefined)
             hash.AppendData(MemoryMarshal.AsBytes(context.Request.Parameters.GetRawText().AsSpan()));
         hash.AppendData(MemoryMarshal.AsBytes((index?.Name ?? "").AsSpan()));
+
+        foreach (SortKey key in context.Query.Sort)
+            if (key.Seed is { } seed)
+                hash.AppendData(MemoryMarshal.AsBytes(seed.AsSpan())); // without a seed of its own, each run of random() is another question
 
         Span<byte> result = stackalloc byte[SHA256.HashSizeInBytes];
         hash.GetHashAndReset(result);

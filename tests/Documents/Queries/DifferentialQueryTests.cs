@@ -48,6 +48,61 @@ public sealed class DifferentialQueryTests
         }
     }
 
+    [Fact]
+    public Task All_movies_are_found_as_a_scan_finds_them() => CompareDataSetAsync(
+        "movies.ndjson.gz",
+        "Movies",
+        "where year = 1999",
+        "where year between 1920 and 1925 and genres = 'comedy' order by title, year as long",
+        "where cast[] = 'Tom Hanks' or cast = 'tom cruise'",
+        "where genres all in ('Comedy', 'Drama') and year > 2015 order by year as long desc, title desc",
+        "where startsWith(title, 'star') and not startsWith(title, 'star w')",
+        "where endsWith(title, 'LOVE') and genres != 'Drama'",
+        "where exact(title = 'heat') or exact(title = 'Heat')",
+        "where title in ('heat', 'ALIEN', 'Amélie', 'nothing')",
+        "where href = null and year >= 1960 order by title as alphaNumeric",
+        "where genres = null and year < 1905 order by id()",
+        "where exists(extract) and year < 1910 order by year as double desc nulls last, title",
+        "where title > 'zo' and title <= 'zu' or (year = 1942 and not (genres = 'war' or genres = 'comedy'))");
+
+    [Fact]
+    public Task All_cities_are_found_as_a_scan_finds_them() => CompareDataSetAsync(
+        "cities.ndjson.gz",
+        "Cities",
+        "where country = 'fr' and population > 100000 order by population as long desc",
+        "where location.lat between 49 and 50 and location.lng > 4.1 order by location.lat as double, location.lng as double desc",
+        "where name = 'KÖLN' or alternate_names[] = 'colonia' order by name",
+        "where dem < 0 or dem = null order by dem as long, name",
+        "where startsWith(timezone, 'europe/b') and population < 20000 order by name, id()",
+        "where startsWith(name, 'Ł') or startsWith(alternate_names, 'くに')",
+        "where country in ('AD', 'LI', 'MC', 'va') and feature != 'PPLC' order by country, population as long",
+        "where modified >= '2024' and admin1 = '07' order by modified desc, id()");
+
+    private static async Task CompareDataSetAsync(string file, string collection, params string[] queries)
+    {
+        string path = DataSets.Require(file);
+        var random = new Random(Seed.Next());
+        using var folder = new TemporaryDirectory();
+        using Database database = Database.Open(folder.Path);
+        var documents = new SortedDictionary<string, JsonObject>(StringComparer.Ordinal);
+        foreach (string[] lines in DataSets.Lines(path).Chunk(2_000))
+        {
+            var batch = new WriteBatch();
+            foreach (string line in lines)
+            {
+                JsonObject document = JsonNode.Parse(line)!.AsObject(); // a line is an object
+                string id = document["id"]!.GetValue<string>(); // which has an id
+                documents.Add(id, document);
+                batch.Put(id, Encoding.UTF8.GetBytes($"{line.TrimEnd()[..^1]},\"@metadata\":{{\"@collection\":\"{collection}\"}}}}"));
+            }
+
+            await database.WriteAsync(batch, TestContext.Current.CancellationToken);
+        }
+
+        foreach (string query in queries)
+            await CompareAsync(database, documents, $"from {collection} {query}", random);
+    }
+
     private static async Task PutAsync(Database database, SortedDictionary<string, JsonObject> documents, RandomDocuments make, IEnumerable<int> numbers)
     {
         var batch = new WriteBatch();

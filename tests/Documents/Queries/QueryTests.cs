@@ -183,6 +183,7 @@ public sealed class QueryTests : IAsyncLifetime
         await _database.PutAsync("companies/2", "{}", "Companies");
         Assert.Equal(first, (await _database.AskAsync(Text, """{"f":9}""")).Etag);
         Assert.NotEqual(first, (await _database.AskAsync(Text, """{"f":10}""")).Etag);
+        Assert.NotEqual((await _database.AskAsync("from Orders order by random()")).Etag, (await _database.AskAsync("from Orders order by random()")).Etag);
         await _database.PutAsync("orders/4", "{}", "Orders");
         Assert.NotEqual(first, (await _database.AskAsync(Text, """{"f":9}""")).Etag);
     }
