@@ -97,6 +97,19 @@ public sealed class IndexWindowsTests
         }
 
         CheckPage(searcher, new RangeQuery("number", FieldValue.Of(5_000L), true, null, true), [.. entries.Where(i => number[i] >= 5_000)]);
+
+        // Wide ranges compare sort values instead of gathering numbers; bounds that are and are not among the numbers.
+        foreach ((double low, bool lowIn, double high, bool highIn) in new[] { (10, true, 200_000, true), (10, false, 200_000, false), (9.5, false, 200_000.5, true), (-1e9, true, 1e300, false) })
+        {
+            bool Inside(int i) => (lowIn ? number[i] >= low : number[i] > low) && (highIn ? number[i] <= high : number[i] < high);
+            var range = new RangeQuery("number", FieldValue.Of(low), lowIn, FieldValue.Of(high), highIn);
+            CheckPage(searcher, range, [.. entries.Where(Inside)]);
+            CheckPage(searcher, new NotQuery(range), [.. entries.Where(i => !Inside(i))]);
+            CheckPage(searcher, new AndQuery([range, new TermQuery("group", FieldValue.Of("g2"))]), [.. entries.Where(i => group[i] == 2 && Inside(i))]);
+            using SearchResults first = searcher.Search(new SearchRequest { Query = range, Sort = [new SortKey("number", SortKind.Long)], Take = 5 });
+            Assert.Equal(entries.Where(Inside).OrderBy(i => number[i]).Take(5).Select(i => Encoding.UTF8.GetString(Key(i))), IndexFixture.Read(first));
+        }
+
         CheckPage(searcher, new FullTextQuery("text", "even third", All: true), [.. entries.Where(i => i % 6 == 0)]);
     }
 

@@ -31,7 +31,7 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes)
 
     public SortTag TagAt(int slot) => slot < Count ? (SortTag)Slot(slot)[0] : SortTag.None;
 
-    /// <summary>The first eight bytes of a value as a number that orders as they do.</summary>
+    /// <summary>The first eight bytes of a value (0 where there is none) as a number that orders as they do.</summary>
     public ulong HeadAt(int slot) => BinaryPrimitives.ReadUInt64BigEndian(Slot(slot)[1..]);
 
     /// <summary>The ten bytes of a number.</summary>

@@ -215,6 +215,25 @@ internal sealed class WindowSet
         }
     }
 
+    /// <summary>Writes the members as the 64 words of a bitmap.</summary>
+    public void CopyWords(Span<ulong> words)
+    {
+        switch (Form)
+        {
+            case WindowSetForm.Bits:
+                bits.CopyTo(words);
+                break;
+            case WindowSetForm.Full:
+                words.Fill(ulong.MaxValue);
+                break;
+            default:
+                words.Clear();
+                if (Form == WindowSetForm.List)
+                    BitmapKernels.Set(words, List);
+                break;
+        }
+    }
+
     private void AndOffsets(ReadOnlySpan<ushort> others)
     {
         switch (Form)

@@ -1,0 +1,83 @@
+using System.Buffers.Binary;
+using System.Numerics;
+using System.Runtime.InteropServices;
+using Treepie.Indexing.Columns;
+using Treepie.Indexing.Kernels;
+using Treepie.Indexing.Postings;
+using Treepie.Indexing.Terms;
+
+namespace Treepie.Indexing.Matching;
+
+/// <summary>
+/// A range of numbers that is too wide to gather: reads the sort values of the windows it is asked about and compares. A chunk
+/// of a column has 64 entries, which is one word of a window's bitmap. Right only where the sort value of an entry is its
+/// only value.
+/// </summary>
+/// <param name="context">The query.</param>
+/// <param name="all">Every entry: says which windows there are.</param>
+/// <param name="column">Sort values of the field.</param>
+/// <param name="low">Lowest number, a <see cref="NumberKey"/> that belongs to the range; null: open.</param>
+/// <param name="high">Highest number, as <paramref name="low"/>.</param>
+/// <param name="estimate">Entries in the range at the most.</param>
+internal sealed class ColumnRangeOperator(QueryContext context, Operator all, ChunkCursor column, byte[]? low, byte[]? high, long estimate)
+    : Operator(context)
+{
+    private const int ChunksPerWindow = PostingWindow.Size / SortChunk.Entries;
+
+    private readonly ulong lowHead = low is null ? 0 : BinaryPrimitives.ReadUInt64BigEndian(low);
+    private readonly ulong highHead = high is null ? ulong.MaxValue : BinaryPrimitives.ReadUInt64BigEndian(high);
+    private readonly ulong[] words = new ulong[BitmapKernels.Words];
+
+    public override long Estimate => estimate;
+
+    public override long Next(long from) => all.Next(from);
+
+    public override void Fill(long window, WindowSet set)
+    {
+        for (int i = 0; i < ChunksPerWindow; i++)
+            words[i] = Matches(new SortChunk(column.Read((window * ChunksPerWindow) + i)), ulong.MaxValue);
+        set.SetBits(MemoryMarshal.AsBytes<ulong>(words));
+    }
+
+    /// <summary>Looks at the chunks of survivors only.</summary>
+    public override void And(long window, WindowSet set)
+    {
+        set.CopyWords(words);
+        for (int i = 0; i < ChunksPerWindow; i++)
+        {
+            if (words[i] != 0)
+                words[i] = Matches(new SortChunk(column.Read((window * ChunksPerWindow) + i)), words[i]);
+        }
+
+        set.SetBits(MemoryMarshal.AsBytes<ulong>(words));
+    }
+
+    public override bool Contains(long id)
+    {
+        ulong bit = 1UL << (int)(id & (SortChunk.Entries - 1));
+        return Matches(new SortChunk(column.Read(id >> SortChunk.EntryBits)), bit) != 0;
+    }
+
+    /// <summary>The asked-for entries of a chunk that are in the range, a bit each.</summary>
+    private ulong Matches(SortChunk chunk, ulong asked)
+    {
+        ulong found = 0;
+        int count = chunk.Count;
+        if (count < SortChunk.Entries)
+            asked &= (1UL << count) - 1;
+        for (; asked != 0; asked &= asked - 1)
+        {
+            int slot = BitOperations.TrailingZeroCount(asked);
+            ulong head = chunk.HeadAt(slot);
+            if (head >= lowHead && head <= highHead && chunk.TagAt(slot) == SortTag.Number && IsInside(chunk, slot, head))
+                found |= 1UL << slot;
+        }
+
+        return found;
+    }
+
+    /// <summary>Where the first eight bytes are those of a bound, the last two decide.</summary>
+    private bool IsInside(SortChunk chunk, int slot, ulong head) =>
+        (head != lowHead || low is null || chunk.NumberAt(slot).SequenceCompareTo(low) >= 0)
+        && (head != highHead || high is null || chunk.NumberAt(slot).SequenceCompareTo(high) <= 0);
+}
