@@ -7,19 +7,17 @@ namespace Treepie.Server.BulkInsert;
 
 /// <summary>
 /// Takes a bulk insert apart as it arrives, in pieces of any size: <c>[{"Id":…,"Type":"PUT","Document":{…}},…]</c>. Looks only at brackets and
-/// quotes until an item is whole, then reads that item once. Holds one item at most beyond the batch.
+/// quotes until an item is whole, then reads that item once. Holds one item, and no more of it than a document may have.
 /// </summary>
 /// <remarks>
-/// States: <c>Start</c> -[→ <c>BeforeItem</c> -{→ <c>InItem</c> -}→ <c>AfterItem</c> -,→ <c>BeforeItem</c>; a <c>]</c> before or after an
-/// item → <c>Ended</c>. The end is the bracket, not the end of the request: clients wait for the answer before they end it.
+/// States: <c>Start</c> -[→ <c>FirstItem</c> -{→ <c>InItem</c> -}→ <c>AfterItem</c> -,→ <c>BeforeItem</c> -{→ <c>InItem</c>; a <c>]</c> in
+/// <c>FirstItem</c> or <c>AfterItem</c> → <c>Ended</c>. The end is the bracket, not the end of the request: clients wait for the answer before
+/// they end it.
 /// </remarks>
 internal sealed class BulkInsertParser(DatabaseOptions limits)
 {
-    /// <summary>Bytes of a batch after which it is written: large enough that the sync costs little, small enough to be bounded.</summary>
-    public const int FullBatchBytes = 1024 * 1024;
-
-    /// <summary>Documents of a batch after which it is written.</summary>
-    public const int FullBatchCount = 8_192;
+    /// <summary>First size of the item's buffer; it grows with what comes.</summary>
+    private const int FirstBytes = 16 * 1024;
 
     /// <summary>Room for an item's id, type and punctuation around its document.</summary>
     private const int AroundDocumentBytes = 16 * 1024;
@@ -29,8 +27,9 @@ internal sealed class BulkInsertParser(DatabaseOptions limits)
 
     private static readonly SearchValues<byte> Structure = SearchValues.Create("\"{}[]"u8);
 
+    private byte[] item = new byte[FirstBytes];
+    private int length;
     private State state;
-    private int itemStart;
     private int depth;
     private bool inString;
     private bool escaped;
@@ -39,8 +38,8 @@ internal sealed class BulkInsertParser(DatabaseOptions limits)
     private enum State
     {
         Start,
-        BeforeItem,
         FirstItem,
+        BeforeItem,
         InItem,
         AfterItem,
         Ended,
@@ -49,39 +48,29 @@ internal sealed class BulkInsertParser(DatabaseOptions limits)
     /// <summary>Whether the closing bracket was seen.</summary>
     public bool Ended => state == State.Ended;
 
-    /// <summary>
-    /// Reads on, into <paramref name="batch"/>, until the bytes end, the batch is full, or the insert has ended; gives the bytes read. An
-    /// unfinished item stays at the end of the batch, and goes on in the next one through <see cref="MoveUnfinishedItem"/>.
-    /// </summary>
-    public int Read(ReadOnlySpan<byte> bytes, BulkInsertBatch batch)
+    /// <summary>Id of the document that <see cref="Read"/> found; null if it found none.</summary>
+    public string? DocumentId { get; private set; }
+
+    /// <summary>That document's JSON, until the next <see cref="Read"/>.</summary>
+    public ReadOnlyMemory<byte> Document { get; private set; }
+
+    /// <summary>Reads on until a document is whole, the insert has ended, or the bytes end; gives the bytes read.</summary>
+    public int Read(ReadOnlySpan<byte> bytes)
     {
+        DocumentId = null;
         int read = 0;
-        while (read < bytes.Length && state != State.Ended && !(state != State.InItem && IsFull(batch)))
+        while (read < bytes.Length && DocumentId is null && state != State.Ended)
         {
             if (state == State.InItem)
-                read += ReadItem(bytes[read..], batch);
+                read += ReadItem(bytes[read..]);
             else
-                ReadBetween(bytes[read++], batch);
+                ReadBetween(bytes[read++]);
         }
 
         return read;
     }
 
-    /// <summary>Whether it is time to write the batch.</summary>
-    public static bool IsFull(BulkInsertBatch batch) => batch.Length >= FullBatchBytes || batch.Count >= FullBatchCount;
-
-    /// <summary>Takes the item that is not whole yet along to the batch that comes next.</summary>
-    public void MoveUnfinishedItem(BulkInsertBatch from, BulkInsertBatch to)
-    {
-        if (state != State.InItem)
-            return;
-
-        to.Append(from.From(itemStart));
-        from.CutTo(itemStart);
-        itemStart = 0;
-    }
-
-    private void ReadBetween(byte next, BulkInsertBatch batch)
+    private void ReadBetween(byte next)
     {
         if (next is (byte)' ' or (byte)'\n' or (byte)'\r' or (byte)'\t')
             return;
@@ -97,36 +86,47 @@ internal sealed class BulkInsertParser(DatabaseOptions limits)
         if (state != State.InItem)
             return;
 
-        itemStart = batch.Length;
+        item[0] = next;
+        length = 1;
         depth = 1;
-        batch.Append([next]);
     }
 
-    private int ReadItem(ReadOnlySpan<byte> bytes, BulkInsertBatch batch)
+    private int ReadItem(ReadOnlySpan<byte> bytes)
     {
         int position = 0;
         while (position < bytes.Length && depth > 0)
             position += inString ? SkipString(bytes[position..]) : SkipStructure(bytes[position..]);
 
-        if (batch.Length - itemStart + (long)position > limits.MaxDocumentBytes + AroundDocumentBytes)
-            throw TooLarge(batch, bytes[..position]);
+        Append(bytes[..position]);
+        if (depth > 0)
+            return position;
 
-        batch.Append(bytes[..position]);
-        if (depth == 0)
+        state = State.AfterItem;
+        items++;
+        try
         {
-            state = State.AfterItem;
-            items++;
-            try
-            {
-                FinishItem(batch);
-            }
-            catch (JsonException exception)
-            {
-                throw WireException.BadRequest($"Item {items} of the bulk insert is not valid JSON: {WireJson.Explain(exception)}", exception);
-            }
+            FinishItem();
+        }
+        catch (JsonException exception)
+        {
+            throw WireException.BadRequest($"Item {items} of the bulk insert is not valid JSON: {WireJson.Explain(exception)}", exception);
         }
 
         return position;
+    }
+
+    private void Append(ReadOnlySpan<byte> bytes)
+    {
+        long needed = (long)length + bytes.Length;
+        long most = (long)limits.MaxDocumentBytes + AroundDocumentBytes;
+        if (needed > most)
+            throw TooLarge(bytes);
+
+        if (needed > item.Length)
+            Array.Resize(ref item, (int)Math.Min(Math.Max(item.Length * 2L, needed), most));
+
+        bytes.CopyTo(item.AsSpan(length));
+        length += bytes.Length;
     }
 
     private int SkipString(ReadOnlySpan<byte> bytes)
@@ -171,10 +171,9 @@ internal sealed class BulkInsertParser(DatabaseOptions limits)
         return found + 1;
     }
 
-    // The item is whole: read it, keep its document, drop the rest of it if it is the last thing in the buffer.
-    private void FinishItem(BulkInsertBatch batch)
+    private void FinishItem()
     {
-        var reader = new Utf8JsonReader(batch.From(itemStart), new JsonReaderOptions { MaxDepth = limits.MaxDocumentDepth + LevelsAroundDocument });
+        var reader = new Utf8JsonReader(item.AsSpan(0, length), new JsonReaderOptions { MaxDepth = limits.MaxDocumentDepth + LevelsAroundDocument });
         string? id = null;
         string? type = null;
         int documentStart = -1;
@@ -192,20 +191,24 @@ internal sealed class BulkInsertParser(DatabaseOptions limits)
                 type = Text(ref reader, "Type");
             else if (isDocument && reader.TokenType == JsonTokenType.StartObject)
             {
-                documentStart = itemStart + (int)reader.TokenStartIndex;
+                documentStart = (int)reader.TokenStartIndex;
                 reader.Skip();
-                documentLength = itemStart + (int)reader.BytesConsumed - documentStart;
+                documentLength = (int)reader.BytesConsumed - documentStart;
             }
             else
                 reader.Skip();
         }
 
         if (type == "HeartBeat")
-        {
-            batch.CutTo(itemStart);
             return;
-        }
 
+        Check(id, type, documentStart, documentLength);
+        DocumentId = id;
+        Document = item.AsMemory(documentStart, documentLength);
+    }
+
+    private void Check(string? id, string? type, int documentStart, int documentLength)
+    {
         if (type != "PUT")
             throw type is null
                 ? WireException.BadRequest($"Item {items} of the bulk insert lacks 'Type'.")
@@ -219,8 +222,6 @@ internal sealed class BulkInsertParser(DatabaseOptions limits)
 
         if (documentLength > limits.MaxDocumentBytes)
             throw WireException.TooLarge($"Document '{id}' has {documentLength:N0} bytes; {limits.MaxDocumentBytes:N0} are allowed (MaxDocumentBytes).");
-
-        batch.AddDocument(id, documentStart, documentLength);
     }
 
     private string? Text(ref Utf8JsonReader reader, string name)
@@ -254,15 +255,12 @@ internal sealed class BulkInsertParser(DatabaseOptions limits)
         return WireException.BadRequest($"The bulk insert is not an array of items: after item {items} stands '{shown}' (0x{found:X2}); expected is {expected}.");
     }
 
-    private WireException TooLarge(BulkInsertBatch batch, ReadOnlySpan<byte> rest)
+    private WireException TooLarge(ReadOnlySpan<byte> rest)
     {
         const int shownBytes = 100;
-        ReadOnlySpan<byte> start = batch.From(itemStart);
-        if (start.Length < shownBytes)
-            start = rest;
-
+        ReadOnlySpan<byte> start = length > shownBytes ? item.AsSpan(0, length) : rest;
         string shown = Encoding.UTF8.GetString(start[..Math.Min(shownBytes, start.Length)]);
         return WireException.TooLarge(
-            $"Item {items + 1} of the bulk insert is longer than the {limits.MaxDocumentBytes:N0} bytes allowed for a document (MaxDocumentBytes). It begins: {shown}");
+            $"Item {items + 1} of the bulk insert is longer than the {limits.MaxDocumentBytes:N0} bytes allowed for a document (MaxDocumentBytes). It holds: {shown}…");
     }
 }

@@ -18,6 +18,7 @@ internal static class AllEndpoints
         BulkDocsEndpoints.Map(routes);
         BulkInsertEndpoints.Map(routes);
         HiLoEndpoints.Map(routes);
+        IdentitiesEndpoints.Map(routes);
         QueriesEndpoints.Map(routes);
         StreamsEndpoints.Map(routes);
         MultiGetEndpoints.Map(routes);

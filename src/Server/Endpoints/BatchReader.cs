@@ -5,8 +5,8 @@ using Treepie.Writes;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// Reads <c>{"Commands":[{"Id":…,"Type":"PUT","ChangeVector":…,"Document":{…}},…]}</c> in one pass. Documents are not parsed into anything:
-/// the batch gets their bytes where they lie.
+/// Reads <c>{"Commands":[{"Id":…,"Type":"PUT","ChangeVector":…,"Document":{…}},…]}</c> in one pass. Documents are not parsed
+/// into anything: the batch takes their bytes.
 /// </summary>
 internal static class BatchReader
 {
@@ -19,7 +19,7 @@ internal static class BatchReader
         if (body.Length == 0 || !reader.Read() || reader.TokenType != JsonTokenType.StartObject)
             throw WireException.BadRequest("The request body is not a batch; expected is {\"Commands\":[…]}.");
 
-        var batch = new WriteBatch();
+        var batch = new WriteBatch(limits);
         bool found = false;
         while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
         {

@@ -15,12 +15,13 @@ internal static class BulkDocsEndpoints
             throw WireException.NotBuilt("Attachments in a batch");
 
         RefuseReplicas(request);
-        RequestBody body = await request.ReadBodyAsync(request.Server.Options.MaxRequestBytes).ConfigureAwait(false);
-        WriteBatch batch = BatchReader.Read(body.Memory, database.Options, request.Server.Options.MaxCommandsPerRequest);
+        WriteBatch batch;
+        using (RequestBody body = await request.ReadBodyAsync(request.Server.Options.MaxRequestBytes).ConfigureAwait(false))
+            batch = BatchReader.Read(body.Memory, database.Options, request.Server.Options.MaxCommandsPerRequest);
+
         IReadOnlyList<WriteResult> results = batch.Count == 0
             ? []
             : await database.WriteAsync(batch, request.Aborted).ConfigureAwait(false);
-        body.Return();
         await WaitForIndexesAsync(request, database).ConfigureAwait(false);
         await request.JsonAsync(results, WriteResults, StatusCodes.Status201Created).ConfigureAwait(false);
     }

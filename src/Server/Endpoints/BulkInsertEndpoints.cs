@@ -5,6 +5,7 @@ using Microsoft.AspNetCore.Server.Kestrel.Core.Features;
 using Treepie.Server.BulkInsert;
 using Treepie.Server.Http;
 using Treepie.Server.Operations;
+using Treepie.Writes;
 
 namespace Treepie.Server.Endpoints;
 
@@ -22,9 +23,7 @@ internal static class BulkInsertEndpoints
         if (id == 0)
             throw WireException.BadRequest("The query string lacks 'id=', a number from operations/next-operation-id.");
 
-        if (request.Flag("skipOverwriteIfUnchanged"))
-            throw WireException.NotBuilt("A bulk insert that skips unchanged documents (skipOverwriteIfUnchanged)");
-
+        var options = new BulkInsertOptions { SkipUnchanged = request.Flag("skipOverwriteIfUnchanged") };
         Operation operation = request.Server.Operations.TryBegin(id)
             ?? throw WireException.BadRequest($"An operation with the number {id} has begun before. Take a new one from operations/next-operation-id.");
         try
@@ -32,7 +31,7 @@ internal static class BulkInsertEndpoints
             PipeReader input = Open(request);
             request.WithoutDeadline();
             using var stop = CancellationTokenSource.CreateLinkedTokenSource(request.Aborted, operation.Killed);
-            await new BulkInsertRun(request, database, operation).RunAsync(input, stop.Token).ConfigureAwait(false);
+            await new BulkInsertRun(request, database, operation).RunAsync(input, options, stop.Token).ConfigureAwait(false);
             operation.Complete();
         }
         catch (OperationCanceledException) when (operation.Killed.IsCancellationRequested)

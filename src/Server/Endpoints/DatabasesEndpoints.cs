@@ -62,7 +62,7 @@ internal static class DatabasesEndpoints
     // What a record asks for and nobody does must not look as if it were done.
     private static async Task RefuseWhatIsNotBuilt(HttpServerRequest request)
     {
-        RequestBody body = await request.ReadBodyAsync(MaxBodyBytes).ConfigureAwait(false);
+        using RequestBody body = await request.ReadBodyAsync(MaxBodyBytes).ConfigureAwait(false);
         if (body.Length == 0)
             return;
 
@@ -82,7 +82,7 @@ internal static class DatabasesEndpoints
 
     private static async Task Delete(HttpServerRequest request)
     {
-        RequestBody body = await request.ReadBodyAsync(MaxBodyBytes).ConfigureAwait(false);
+        using RequestBody body = await request.ReadBodyAsync(MaxBodyBytes).ConfigureAwait(false);
         using JsonDocument command = WireJson.ParseObject(body, "a command such as {\"DatabaseNames\":[\"a\"],\"HardDelete\":true}");
         bool deleteFiles = command.RootElement.TryGetProperty("HardDelete", out JsonElement hard) && hard.ValueKind == JsonValueKind.True;
         List<string> names = NamesOf(command.RootElement);

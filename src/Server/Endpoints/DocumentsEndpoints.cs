@@ -31,7 +31,7 @@ internal static class DocumentsEndpoints
     /// <summary>Loads by ids that are too many for a URL: <c>{"Ids":["users/1",…]}</c>.</summary>
     public static async Task Post(ServerRequest request, Database database)
     {
-        RequestBody body = await request.ReadBodyAsync(request.Server.Options.MaxRequestBytes).ConfigureAwait(false);
+        using RequestBody body = await request.ReadBodyAsync(request.Server.Options.MaxRequestBytes).ConfigureAwait(false);
         var ids = new List<string>();
         using (var document = WireJson.ParseObject(body, "{\"Ids\":[\"…\"]}"))
         {
@@ -42,7 +42,6 @@ internal static class DocumentsEndpoints
                 ids.Add(WireJson.Text(element, "Ids") ?? "");
         }
 
-        body.Return();
         await DocumentLoader.LoadAsync(request, database, ids).ConfigureAwait(false);
     }
 
@@ -63,13 +62,12 @@ internal static class DocumentsEndpoints
     private static async Task Put(HttpServerRequest request, Database database)
     {
         string id = request.RequiredParameter("id");
-        RequestBody body = await request.ReadBodyAsync(database.Options.MaxDocumentBytes).ConfigureAwait(false);
+        using RequestBody body = await request.ReadBodyAsync(database.Options.MaxDocumentBytes).ConfigureAwait(false);
         if (body.Length == 0)
             throw WireException.BadRequest($"PUT of document '{id}' has no body; expected is one JSON object.");
 
-        WriteBatch batch = new WriteBatch().Put(id, body.Memory, request.ChangeVectorHeader("If-Match"));
+        WriteBatch batch = new WriteBatch(database.Options).Put(id, body.Memory, request.ChangeVectorHeader("If-Match"));
         IReadOnlyList<WriteResult> results = await database.WriteAsync(batch, request.Aborted).ConfigureAwait(false);
-        body.Return();
         await request.JsonAsync(results[0], static (json, result) =>
         {
             json.WriteStartObject();
@@ -81,7 +79,7 @@ internal static class DocumentsEndpoints
 
     private static async Task Delete(HttpServerRequest request, Database database)
     {
-        WriteBatch batch = new WriteBatch().Delete(request.RequiredParameter("id"), request.ChangeVectorHeader("If-Match"));
+        WriteBatch batch = new WriteBatch(database.Options).Delete(request.RequiredParameter("id"), request.ChangeVectorHeader("If-Match"));
         await database.WriteAsync(batch, request.Aborted).ConfigureAwait(false);
         await request.NoContentAsync().ConfigureAwait(false);
     }

@@ -13,7 +13,7 @@ internal static class MultiGetEndpoints
 
     private static async Task Post(HttpServerRequest request, Database database)
     {
-        RequestBody body = await request.ReadBodyAsync(request.Server.Options.MaxRequestBytes).ConfigureAwait(false);
+        using RequestBody body = await request.ReadBodyAsync(request.Server.Options.MaxRequestBytes).ConfigureAwait(false);
         using (JsonDocument document = WireJson.ParseObject(body, "{\"Requests\":[…]}"))
         {
             if (!document.RootElement.TryGetProperty("Requests", out JsonElement requests) || requests.ValueKind != JsonValueKind.Array)
@@ -44,8 +44,6 @@ internal static class MultiGetEndpoints
 
             output.Write("]}"u8);
         }
-
-        body.Return();
     }
 
     private static (string Path, string Query, string Method) AddressOf(JsonElement one)

@@ -22,14 +22,16 @@ internal sealed class QueryCommand : IDisposable
     public static async Task<QueryCommand> ReadAsync(ServerRequest request)
     {
         RequestBody body = await request.ReadBodyAsync(request.Server.Options.MaxRequestBytes).ConfigureAwait(false);
-        JsonDocument document = WireJson.ParseObject(body, "a query such as {\"Query\":\"from Users\"}");
+        JsonDocument? document = null;
         try
         {
+            document = WireJson.ParseObject(body, "a query such as {\"Query\":\"from Users\"}");
             return new QueryCommand(Read(request, document.RootElement), document, body);
         }
         catch
         {
-            document.Dispose();
+            document?.Dispose();
+            body.Dispose();
             throw;
         }
     }
@@ -37,7 +39,7 @@ internal sealed class QueryCommand : IDisposable
     public void Dispose()
     {
         document.Dispose();
-        body.Return();
+        body.Dispose();
     }
 
     private static QueryRequest Read(ServerRequest request, JsonElement command)

@@ -16,7 +16,7 @@ internal static class UnbuiltEndpoints
         ("/revisions", "Revisions"), ("/revisions/{**rest}", "Revisions"), ("/admin/revisions/{**rest}", "Revisions"),
         ("/cmpxchg", "Compare-exchange values"), ("/cmpxchg/{**rest}", "Compare-exchange values"),
         ("/subscriptions", "Subscriptions"), ("/subscriptions/{**rest}", "Subscriptions"),
-        ("/identity/{**rest}", "Identities as commands of their own"), ("/debug/identities", "Identities as commands of their own"),
+        ("/debug/identities", "The list of identities"),
         ("/smuggler/{**rest}", "Export and import through the smuggler"),
         ("/changes", "The changes API"), ("/info/tcp", "TCP connections"),
         ("/admin/expiration/{**rest}", "Expiration"), ("/admin/refresh/{**rest}", "Refreshing documents"),

@@ -117,9 +117,12 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
         {
             while (!complete)
             {
-                ReadResult read = await reader.ReadAsync(Aborted).ConfigureAwait(false);
+                ReadResult read = await reader.ReadOrCancelAsync(Aborted).ConfigureAwait(false);
                 if (length + read.Buffer.Length > maxBytes)
+                {
+                    reader.AdvanceTo(read.Buffer.End);
                     throw TooLarge(maxBytes, announced);
+                }
 
                 int piece = (int)read.Buffer.Length;
                 if (length + piece > buffer.Length)

@@ -2,12 +2,11 @@ using System.Buffers;
 
 namespace Treepie.Server.Http;
 
-/// <summary>
-/// A request's body in one pooled buffer. Give it back with <see cref="Return"/> only when nothing can read it any more: after a write that
-/// was cancelled the writer may still be at it, and then the buffer is left to the collector.
-/// </summary>
-internal sealed class RequestBody(byte[] buffer, int length, bool pooled)
+/// <summary>A request's body in one pooled buffer; disposing gives it back. Batches copy what they take from it.</summary>
+internal sealed class RequestBody(byte[] buffer, int length, bool pooled) : IDisposable
 {
+    private bool disposed;
+
     public static RequestBody Empty { get; } = new([], 0, pooled: false);
 
     public ReadOnlyMemory<byte> Memory => buffer.AsMemory(0, length);
@@ -16,9 +15,11 @@ internal sealed class RequestBody(byte[] buffer, int length, bool pooled)
 
     public int Length => length;
 
-    public void Return()
+    public void Dispose()
     {
-        if (pooled)
+        if (pooled && !disposed)
             ArrayPool<byte>.Shared.Return(buffer);
+
+        disposed = true;
     }
 }

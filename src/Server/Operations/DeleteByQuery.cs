@@ -98,7 +98,7 @@ internal sealed class DeleteByQuery
     private async Task<bool> DeleteBatchAsync(CancellationToken stop)
     {
         int size = (int)Math.Min(settings.MaxPerSecond ?? BatchSize, BatchSize);
-        var batch = new WriteBatch();
+        var batch = new WriteBatch(lease.Database.Options);
         while (batch.Count < size && results.MoveNext())
         {
             if (results.IsProjection)
@@ -111,11 +111,12 @@ internal sealed class DeleteByQuery
         if (batch.Count == 0)
             return false;
 
-        await lease.Database.WriteAsync(batch, stop).ConfigureAwait(false);
-        deleted += batch.Count;
+        int count = batch.Count;
+        await lease.Database.WriteAsync(batch, stop).ConfigureAwait(false); // which uses the batch up
+        deleted += count;
         batches++;
         if (settings.MaxPerSecond is { } perSecond)
-            await Task.Delay(TimeSpan.FromSeconds((double)batch.Count / perSecond), server.Clock, stop).ConfigureAwait(false);
+            await Task.Delay(TimeSpan.FromSeconds((double)count / perSecond), server.Clock, stop).ConfigureAwait(false);
 
         return true;
     }

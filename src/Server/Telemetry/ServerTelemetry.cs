@@ -31,7 +31,7 @@ internal sealed class ServerTelemetry : IDisposable
 
     public void RequestFailed() => failures.Add(1);
 
-    public void BulkInserted(int documents) => bulkInserted.Add(documents);
+    public void BulkInserted(long documents) => bulkInserted.Add(documents);
 
     public void Dispose() => meter.Dispose();
 }

@@ -56,6 +56,7 @@ internal sealed class QueryParameters(string text, JsonElement given)
         FieldValue value = Value(expression);
         return value.Kind switch
         {
+            FieldValueKind.Null => otherwise, // clients that set one half of 'limit $skip, $take' send null for the other
             FieldValueKind.Long when value.Long >= 0 => value.Long,
             FieldValueKind.Double when value.Double >= 0 && Math.Truncate(value.Double) == value.Double => (long)value.Double,
             _ => throw RqlErrors.At(text, expression.Position, $"'{clause}' takes a whole number from 0."),

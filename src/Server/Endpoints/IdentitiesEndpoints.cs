@@ -1,0 +1,34 @@
+using Treepie.Server.Http;
+
+namespace Treepie.Server.Endpoints;
+
+/// <summary>Numbers that count up by one for a whole database, under a name such as <c>invoices|</c>.</summary>
+internal static class IdentitiesEndpoints
+{
+    public static void Map(Routes routes)
+    {
+        routes.Database("POST", "/identity/next", Next);
+        routes.Database("POST", "/identity/seed", Seed);
+    }
+
+    private static async Task Next(HttpServerRequest request, Database database)
+    {
+        long value = await database.NextIdentityAsync(request.RequiredParameter("name"), request.Aborted).ConfigureAwait(false);
+        await WriteAsync(request, "NewIdentityValue", value).ConfigureAwait(false);
+    }
+
+    private static async Task Seed(HttpServerRequest request, Database database)
+    {
+        long value = request.Number("value", 0);
+        bool force = request.Flag("force");
+        long seeded = await database.SeedIdentityAsync(request.RequiredParameter("name"), value, force, request.Aborted).ConfigureAwait(false);
+        await WriteAsync(request, "NewSeedValue", seeded).ConfigureAwait(false);
+    }
+
+    private static Task WriteAsync(HttpServerRequest request, string name, long value) => request.JsonAsync((name, value), static (json, state) =>
+    {
+        json.WriteStartObject();
+        json.WriteNumber(state.name, state.value);
+        json.WriteEndObject();
+    });
+}

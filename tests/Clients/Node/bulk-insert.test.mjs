@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { GetStatisticsOperation } from "ravendb";
+import { seed, User, withDatabase } from "./support.mjs";
+
+for (const useCompression of [false, true]) {
+    const how = useCompression ? "compressed" : "plain";
+
+    test(`a ${how} bulk insert stores every document, with given and with made ids`, () => withDatabase(async store => {
+        const bulk = store.bulkInsert({ useCompression });
+        for (let i = 0; i < 5_000; i++)
+            await bulk.store(new User({ name: `User ${i}`, age: i, quote: "\"\\ [{]} ü😀" }), `users/${i}`);
+        const made = new User({ name: "made" });
+        await bulk.store(made);
+        await bulk.finish();
+
+        assert.equal((await store.maintenance.send(new GetStatisticsOperation())).countOfDocuments, 5_002); // and the HiLo document
+        const session = store.openSession();
+        const some = await session.load(["users/0", "users/2500", "users/4999"], User);
+        assert.equal(some["users/2500"].name, "User 2500");
+        assert.equal(some["users/4999"].quote, "\"\\ [{]} ü😀");
+        assert.equal(session.advanced.getMetadataFor(some["users/0"])["@collection"], "Users");
+    }));
+
+    test(`a ${how} bulk insert of documents of a megabyte`, () => withDatabase(async store => {
+        const bulk = store.bulkInsert({ useCompression });
+        const long = "0123456789abcdef".repeat(65_536);
+        for (let i = 0; i < 8; i++)
+            await bulk.store(new User({ name: `User ${i}`, long: long + i }), `users/${i}`);
+        await bulk.finish();
+        assert.equal((await store.openSession().load("users/7", User)).long, long + 7);
+    }));
+
+    test(`what a ${how} bulk insert cannot store is told, with the document's id`, () => withDatabase(async store => {
+        const bulk = store.bulkInsert({ useCompression });
+        await assert.rejects(async () => {
+            await bulk.store(new User({ name: "good" }), "users/good");
+            await bulk.store(new User({ name: "bad" }), "users/" + "x".repeat(600));
+            await bulk.finish();
+        }, error => error.name === "BulkInsertAbortedException" && error.message.includes("512"));
+    }));
+}
+
+test("an empty bulk insert is no error", () => withDatabase(async store => {
+    await store.bulkInsert().finish();
+}));
+
+test("a bulk insert overwrites", () => withDatabase(async store => {
+    await seed(store, { "users/1": new User({ name: "Ada" }) });
+    const bulk = store.bulkInsert();
+    await bulk.store(new User({ name: "Augusta" }), "users/1");
+    await bulk.finish();
+    assert.equal((await store.openSession().load("users/1", User)).name, "Augusta");
+}));
+
+test("an aborted bulk insert ends", () => withDatabase(async store => {
+    const bulk = store.bulkInsert();
+    await bulk.store(new User({ name: "Ada" }), "users/1");
+    await bulk.abort();
+    await assert.rejects(async () => {
+        for (let i = 0; i < 100_000; i++)
+            await bulk.store(new User({ name: `User ${i}` }), `users/${i}`);
+        await bulk.finish();
+    }, { name: "BulkInsertAbortedException" });
+}));
+
+test("counters, time series and attachments in a bulk insert are refused in words", () => withDatabase(async store => {
+    for (const [word, write] of [
+        ["Counters", bulk => bulk.countersFor("users/1").increment("likes", 1)],
+        ["AttachmentPUT", bulk => bulk.attachmentsFor("users/1").store("photo", Buffer.from([1, 2, 3]), "image/png")],
+    ]) {
+        const bulk = store.bulkInsert();
+        await assert.rejects(async () => {
+            await bulk.store(new User({ name: "Ada" }), "users/1");
+            await write(bulk);
+            await bulk.finish();
+        }, error => error.message.includes(word) && error.message.includes("not built"), word);
+    }
+}));
+
+test("several bulk inserts at once", () => withDatabase(async store => {
+    await Promise.all(Array.from({ length: 4 }, async (_, n) => {
+        const bulk = store.bulkInsert({ useCompression: n % 2 === 0 });
+        for (let i = 0; i < 1_000; i++)
+            await bulk.store(new User({ name: `User ${i}` }), `users/${n}-${i}`);
+        await bulk.finish();
+    }));
+    assert.equal((await store.maintenance.send(new GetStatisticsOperation())).countOfDocuments, 4_000);
+}));
