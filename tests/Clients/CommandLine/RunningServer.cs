@@ -52,7 +52,8 @@ public sealed class RunningServer : IAsyncLifetime, ICollectionFixture<RunningSe
     {
         var document = new Dictionary<string, object>
         {
-            ["name"] = name, ["@metadata"] = new Dictionary<string, string> { ["@collection"] = collection },
+            ["name"] = name,
+            ["@metadata"] = new Dictionary<string, string> { ["@collection"] = collection },
         };
         using HttpResponseMessage response = await Server.Http.PutAsJsonAsync(
             $"/databases/{database}/docs?id={Uri.EscapeDataString(id)}", document, JsonSerializerOptions.Default, TestContext.Current.CancellationToken);
