@@ -4,7 +4,11 @@ using Treepie.CommandLine.Http;
 namespace Treepie.CommandLine.Import;
 
 /// <summary>
-/// One import: batches of a file, one after the other, each one transaction.
+/// One import: batches of a file, one after the other, each one transaction, while the next is read and checked.
+/// <para>
+/// Batches and not one bulk insert: a bulk insert is acknowledged once, at its end, and cannot ask that a document does not exist. It costs
+/// the server the same; the reading and checking of the lines is what an import takes its time for.
+/// </para>
 /// <para>
 /// How it resumes. The ids depend on the file alone (<see cref="DocumentLine"/>), and unless told to overwrite every document is sent
 /// with the condition that it does not exist yet. After an interruption the same command therefore meets the documents that were
