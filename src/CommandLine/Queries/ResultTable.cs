@@ -15,6 +15,9 @@ internal sealed class ResultTable
     /// <summary>Narrower columns than that are no help to anyone.</summary>
     private const int LeastColumnWidth = 12;
 
+    /// <summary>A line and two blanks between columns.</summary>
+    private const int BorderWidth = 3;
+
     private readonly List<JsonElement> _rows;
     private readonly List<string> _columns;
 
@@ -50,17 +53,57 @@ internal sealed class ResultTable
         int room = Math.Max(1, console.Profile.Width / LeastColumnWidth);
         HiddenColumns = [.. _columns.Skip(room)];
         List<string> shown = [.. _columns.Take(room)];
+        List<string[]> cells = [.. _rows.Select(row => shown.Select(column => Cell(row, column)).ToArray())];
+        int[] widths = Widths(shown, cells, console.Profile.Width - 1 - (BorderWidth * shown.Count));
         var table = new Table { Border = TableBorder.Rounded };
-        foreach (string column in shown)
-            table.AddColumn(new TableColumn(new Text(column, new Style(decoration: Decoration.Bold)))
+        for (int i = 0; i < shown.Count; i++)
+            table.AddColumn(new TableColumn(new Text(Cut(shown[i], widths[i]), new Style(decoration: Decoration.Bold)))
             {
-                Alignment = IsNumeric(column) ? Justify.Right : Justify.Left,
+                Alignment = IsNumeric(shown[i]) ? Justify.Right : Justify.Left,
+                NoWrap = true,
             });
 
-        foreach (JsonElement row in _rows)
-            table.AddRow(shown.Select(column => new Text(Cell(row, column))));
+        foreach (string[] row in cells)
+            table.AddRow(row.Select((cell, i) => new Text(Cut(cell, widths[i]))));
 
         console.Write(table);
+    }
+
+    /// <summary>As wide as their longest text; where that is too much together, the widest give way, but not the id, which people copy.</summary>
+    private static int[] Widths(List<string> columns, List<string[]> cells, int room)
+    {
+        int[] widths = [.. columns.Select((column, i) => Math.Max(column.GetCellWidth(), cells.Max(row => row[i].GetCellWidth())))];
+        Span<int> yielding = columns[0] == IdColumn && columns.Count > 1 ? widths.AsSpan(1) : widths;
+        for (int tooMuch = widths.Sum() - room; tooMuch > 0; tooMuch--)
+        {
+            int widest = 0;
+            for (int i = 1; i < yielding.Length; i++)
+                if (yielding[i] > yielding[widest])
+                    widest = i;
+
+            yielding[widest] = Math.Max(1, yielding[widest] - 1);
+        }
+
+        return widths;
+    }
+
+    private static string Cut(string text, int width)
+    {
+        if (text.GetCellWidth() <= width)
+            return text;
+
+        var cut = new StringBuilder(width);
+        int used = 1; // the ellipsis
+        foreach (Rune rune in text.EnumerateRunes())
+        {
+            used += rune.ToString().GetCellWidth();
+            if (used > width)
+                break;
+
+            cut.Append(rune);
+        }
+
+        return cut.Append('…').ToString();
     }
 
     private bool IsNumeric(string column) =>
