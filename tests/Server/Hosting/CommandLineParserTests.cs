@@ -1,0 +1,70 @@
+using Treepie.Server.Hosting;
+using Treepie.Server.Security;
+
+namespace Treepie.Server.Tests.Hosting;
+
+public sealed class CommandLineParserTests
+{
+    [Fact]
+    public void Own_options_take_their_value_after_a_space_or_an_equals_sign()
+    {
+        ProgramOptions options = CommandLineParser.Parse(["--data", "/tmp/a", "--urls=http://127.0.0.1:1;http://[::1]:2", "--demo"]);
+        Assert.Equal("/tmp/a", options.DataDirectory);
+        Assert.Equal(["http://127.0.0.1:1", "http://[::1]:2"], options.Urls);
+        Assert.True(options.Demo);
+    }
+
+    [Fact]
+    public void Settings_in_RavenDBs_form_are_done_or_named_as_ignored()
+    {
+        ProgramOptions options = CommandLineParser.Parse(
+        [
+            "--ServerUrl=http://127.0.0.1:0", "--DataDir=/tmp/b", "--Setup.Mode=None", "--License.Eula.Accepted=true",
+            "--Security.UnsecuredAccessAllowed=PublicNetwork", "--Features.Availability=Experimental", "--ServerUrl.Tcp=tcp://127.0.0.1:0",
+            "--Testing.ParentProcessId=1", "--non-interactive", "--no-setup-wizard",
+        ]);
+        Assert.Equal(["http://127.0.0.1:0"], options.Urls);
+        Assert.Equal("/tmp/b", options.DataDirectory);
+        Assert.Equal(1, options.ParentProcessId);
+        Assert.Equal(
+            ["--Setup.Mode", "--License.Eula.Accepted", "--Security.UnsecuredAccessAllowed", "--Features.Availability", "--ServerUrl.Tcp", "--non-interactive",
+                "--no-setup-wizard"],
+            options.Ignored);
+        Assert.Null(CommandLineParser.Parse(["--RunInMemory=true"]).DataDirectory);
+    }
+
+    [Theory]
+    [InlineData("--dta", "dta")]
+    [InlineData("data", "two dashes")]
+    [InlineData("--data", "needs a value")]
+    [InlineData("--max-request-bytes=many", "many")]
+    [InlineData("--demo=perhaps", "perhaps")]
+    public void What_is_not_understood_is_named(string argument, string hint) =>
+        Assert.Contains(hint, Assert.Throws<CommandLineException>(() => CommandLineParser.Parse([argument])).Message, StringComparison.Ordinal);
+
+    [Theory]
+    [InlineData("http://0.0.0.0:8080")]
+    [InlineData("http://*:8080")]
+    [InlineData("http://+:8080")]
+    [InlineData("http://[::]:8080")]
+    [InlineData("http://192.168.1.1:8080")]
+    [InlineData("http://example.com:8080")]
+    [InlineData("http://127.0.0.1.nip.io:8080")]
+    public void Addresses_that_other_machines_reach_are_refused_with_the_reason(string url) =>
+        Assert.Contains("password", Assert.Throws<CommandLineException>(() => BindAddress.Parse(url)).Message, StringComparison.Ordinal);
+
+    [Theory]
+    [InlineData("https://127.0.0.1:8080")]
+    [InlineData("ftp://127.0.0.1")]
+    [InlineData("127.0.0.1:8080")]
+    [InlineData("http://127.0.0.1:8080/path")]
+    [InlineData("nonsense")]
+    public void What_is_no_address_here_is_refused(string url) => Assert.Throws<CommandLineException>(() => BindAddress.Parse(url));
+
+    [Theory]
+    [InlineData("http://127.0.0.1:8080", 8080)]
+    [InlineData("http://127.0.0.53:0", 0)]
+    [InlineData("http://[::1]:81/", 81)]
+    [InlineData("http://LOCALHOST", 80)]
+    public void Loopback_addresses_are_accepted(string url, int port) => Assert.Equal(port, BindAddress.Parse(url).Port);
+}

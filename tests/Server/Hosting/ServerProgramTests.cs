@@ -1,0 +1,159 @@
+using System.Net;
+using Treepie.Server.Hosting;
+using Treepie.Tests.Support;
+
+namespace Treepie.Server.Tests.Hosting;
+
+public sealed class ServerProgramTests
+{
+    [Theory]
+    [InlineData("q")]
+    [InlineData("shutdown no-confirmation")]
+    public async Task A_line_on_standard_input_stops_the_server_cleanly(string line)
+    {
+        using var directory = new TemporaryDirectory();
+        using var input = new LineReader();
+        (Task<int> run, string url, StringWriter _) = await StartAsync(input, "--data", directory.Path);
+        using var http = new HttpClient();
+        Assert.Contains("7.1", await http.GetStringAsync(new Uri(url + "/build/version"), TestContext.Current.CancellationToken), StringComparison.Ordinal);
+        input.Send("something else");
+        input.Send(line);
+        Assert.Equal(ExitCodes.Success, await run);
+        await Assert.ThrowsAsync<HttpRequestException>(() => http.GetStringAsync(new Uri(url + "/build/version"), TestContext.Current.CancellationToken));
+    }
+
+    [Fact]
+    public async Task A_closed_standard_input_does_not_stop_it()
+    {
+        using var directory = new TemporaryDirectory();
+        using var stop = new CancellationTokenSource();
+        var output = new AddressWriter();
+        Task<int> run = new ServerProgram(TextReader.Null, output, TextWriter.Null).RunAsync(["--data", directory.Path, "--urls", "http://127.0.0.1:0"], stop.Token);
+        string url = await output.Address.WaitAsync(TestContext.Current.CancellationToken);
+        using var http = new HttpClient();
+        await http.GetStringAsync(new Uri(url + "/databases"), TestContext.Current.CancellationToken);
+        Assert.False(run.IsCompleted);
+        await stop.CancelAsync();
+        Assert.Equal(ExitCodes.Success, await run);
+    }
+
+    [Fact]
+    public async Task Unknown_paths_are_400_and_foreign_pages_403()
+    {
+        using var directory = new TemporaryDirectory();
+        using var input = new LineReader();
+        (Task<int> run, string url, StringWriter _) = await StartAsync(input, "--data", directory.Path);
+        using var http = new HttpClient();
+        foreach ((string name, string value, HttpStatusCode expected) in ((string, string, HttpStatusCode)[])
+                 [
+                     ("Accept", "*/*", HttpStatusCode.BadRequest),
+                     ("Host", "evil.example:80", HttpStatusCode.Forbidden),
+                     ("Host", "127.0.0.1.evil.example", HttpStatusCode.Forbidden),
+                     ("Origin", "http://evil.example", HttpStatusCode.Forbidden),
+                     ("Origin", "null", HttpStatusCode.Forbidden),
+                     ("Origin", url, HttpStatusCode.BadRequest),
+                     ("Sec-Fetch-Site", "cross-site", HttpStatusCode.Forbidden),
+                     ("Host", "localhost", HttpStatusCode.BadRequest),
+                 ])
+        {
+            using var request = new HttpRequestMessage(HttpMethod.Get, url + "/nothing/here");
+            request.Headers.TryAddWithoutValidation(name, value);
+            using HttpResponseMessage response = await http.SendAsync(request, TestContext.Current.CancellationToken);
+            Assert.Equal(expected, response.StatusCode);
+            Assert.Contains("\"Type\":\"Raven.Client.Exceptions.", await response.Content.ReadAsStringAsync(TestContext.Current.CancellationToken), StringComparison.Ordinal);
+        }
+
+        input.Send("q");
+        await run;
+    }
+
+    [Fact]
+    public async Task A_public_address_is_refused_before_anything_is_created()
+    {
+        using var directory = new TemporaryDirectory();
+        string data = Path.Combine(directory.Path, "data");
+        var error = new StringWriter();
+        int exitCode = await new ServerProgram(TextReader.Null, TextWriter.Null, error).RunAsync(
+            ["--data", data, "--urls", "http://0.0.0.0:0"], TestContext.Current.CancellationToken);
+        Assert.Equal(ExitCodes.BadCommandLine, exitCode);
+        Assert.Contains("Refused", error.ToString(), StringComparison.Ordinal);
+        Assert.False(Directory.Exists(data));
+    }
+
+    [Fact]
+    public async Task A_data_directory_that_is_open_elsewhere_a_file_or_a_taken_port_is_told()
+    {
+        using var directory = new TemporaryDirectory();
+        string file = Path.Combine(directory.Path, "file");
+        await File.WriteAllTextAsync(file, "not a directory", TestContext.Current.CancellationToken);
+        using var input = new LineReader();
+        (Task<int> run, string url, StringWriter _) = await StartAsync(input, "--data", Path.Combine(directory.Path, "data"));
+        foreach ((string data, string address) in ((string, string)[])
+                 [(Path.Combine(directory.Path, "data"), "http://127.0.0.1:0"), (file, "http://127.0.0.1:0"), (Path.Combine(directory.Path, "other"), url)])
+        {
+            var error = new StringWriter();
+            int exitCode = await new ServerProgram(TextReader.Null, TextWriter.Null, error).RunAsync(
+                ["--data", data, "--urls", address], TestContext.Current.CancellationToken);
+            Assert.Equal(ExitCodes.CannotStart, exitCode);
+            Assert.StartsWith("Cannot start: ", error.ToString(), StringComparison.Ordinal);
+        }
+
+        input.Send("q");
+        Assert.Equal(ExitCodes.Success, await run);
+    }
+
+    [Fact]
+    public async Task In_memory_means_a_temporary_directory_that_is_gone_at_the_end()
+    {
+        using var input = new LineReader();
+        string[] before = Directory.GetDirectories(Path.GetTempPath(), "treepie-memory-*");
+        (Task<int> run, string _, StringWriter _) = await StartAsync(input, "--RunInMemory=true");
+        input.Send("q");
+        Assert.Equal(ExitCodes.Success, await run);
+        Assert.Empty(Directory.GetDirectories(Path.GetTempPath(), "treepie-memory-*").Except(before));
+    }
+
+    private static async Task<(Task<int> Run, string Url, StringWriter Error)> StartAsync(LineReader input, params string[] arguments)
+    {
+        var output = new AddressWriter();
+        var error = new StringWriter();
+        Task<int> run = new ServerProgram(input, output, error).RunAsync([.. arguments, "--urls", "http://127.0.0.1:0"], TestContext.Current.CancellationToken);
+        Task first = await Task.WhenAny(run, output.Address);
+        Assert.True(first == output.Address, $"The server ended: {error}");
+        return (run, await output.Address, error);
+    }
+
+    /// <summary>Standard input that a test writes to.</summary>
+    private sealed class LineReader : TextReader
+    {
+        private readonly System.Collections.Concurrent.BlockingCollection<string> lines = [];
+
+        public void Send(string line) => lines.Add(line);
+
+        public override string? ReadLine() => lines.TryTake(out string? line, Timeout.Infinite) ? line : null;
+
+        protected override void Dispose(bool disposing)
+        {
+            lines.CompleteAdding();
+            base.Dispose(disposing);
+        }
+    }
+
+    /// <summary>Standard output that waits for the address.</summary>
+    private sealed class AddressWriter : StringWriter
+    {
+        private const string Prefix = "Server available on: ";
+
+        private readonly TaskCompletionSource<string> address = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+        public Task<string> Address => address.Task;
+
+        public override Task WriteLineAsync(string? value)
+        {
+            if (value?.StartsWith(Prefix, StringComparison.Ordinal) == true)
+                address.TrySetResult(value[Prefix.Length..]);
+
+            return base.WriteLineAsync(value);
+        }
+    }
+}

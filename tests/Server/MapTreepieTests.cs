@@ -1,0 +1,82 @@
+using System.Text.Json;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.TestHost;
+using Microsoft.Extensions.DependencyInjection;
+using Treepie.Tests.Support;
+using Treepie.Writes;
+
+namespace Treepie.Server.Tests;
+
+/// <summary>The API in somebody else's ASP.NET program.</summary>
+public sealed class MapTreepieTests
+{
+    [Fact]
+    public async Task One_database_of_the_programs_own_is_served_beside_its_other_routes()
+    {
+        using var directory = new TemporaryDirectory();
+        await using Database database = Database.Open(Path.Combine(directory.Path, "shop"));
+        await database.WriteAsync(new WriteBatch().Put("users/1", """{"name":"Ada"}"""u8.ToArray()), TestContext.Current.CancellationToken);
+        await using WebApplication app = Build();
+        app.MapGet("/", () => "the program's own page");
+        app.MapTreepie(database);
+        await app.StartAsync(TestContext.Current.CancellationToken);
+        using HttpClient http = app.GetTestClient();
+        Assert.Equal("the program's own page", await GetAsync(http, "/"));
+        Assert.Contains("Ada", await GetAsync(http, "/databases/shop/docs?id=users/1"), StringComparison.Ordinal);
+        using HttpResponseMessage create = await http.PutAsync(new Uri("/admin/databases?name=other", UriKind.Relative), null, TestContext.Current.CancellationToken);
+        Assert.Contains("shop", await create.Content.ReadAsStringAsync(TestContext.Current.CancellationToken), StringComparison.Ordinal);
+        Assert.Equal(400, (int)create.StatusCode);
+        using HttpResponseMessage none = await http.GetAsync(new Uri("/somewhere", UriKind.Relative), TestContext.Current.CancellationToken);
+        Assert.Equal(404, (int)none.StatusCode);
+    }
+
+    [Fact]
+    public async Task Below_a_group_clients_are_told_the_groups_address()
+    {
+        using var directory = new TemporaryDirectory();
+        await using Database database = Database.Open(Path.Combine(directory.Path, "shop"));
+        await using WebApplication app = Build();
+        app.MapGroup("/data").MapTreepie(database);
+        await app.StartAsync(TestContext.Current.CancellationToken);
+        using HttpClient http = app.GetTestClient();
+        using var topology = JsonDocument.Parse(await GetAsync(http, "/data/topology?name=shop"));
+        Assert.Equal("http://localhost/data", topology.RootElement.GetProperty("Nodes")[0].GetProperty("Url").GetString());
+        Assert.Contains("CountOfDocuments", await GetAsync(http, "/data/databases/shop/stats"), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_catalogue_of_the_programs_own_stays_open_after_the_app()
+    {
+        using var directory = new TemporaryDirectory();
+        await using var catalog = new DatabaseCatalog(directory.Path);
+        await using (WebApplication app = Build())
+        {
+            app.MapTreepie(catalog);
+            await app.StartAsync(TestContext.Current.CancellationToken);
+            using HttpClient http = app.GetTestClient();
+            using HttpResponseMessage created = await http.PutAsync(new Uri("/admin/databases?name=a", UriKind.Relative), null, TestContext.Current.CancellationToken);
+            Assert.Equal(201, (int)created.StatusCode);
+        }
+
+        Assert.Equal(["a"], catalog.Names);
+        Assert.NotNull(catalog.Find("a"));
+    }
+
+    [Fact]
+    public void Without_AddTreepie_the_message_says_what_is_missing()
+    {
+        WebApplicationBuilder builder = WebApplication.CreateSlimBuilder();
+        using var app = (IDisposable)builder.Build();
+        Assert.Contains("AddTreepie", Assert.Throws<InvalidOperationException>(() => ((WebApplication)app).MapTreepie()).Message, StringComparison.Ordinal);
+    }
+
+    private static WebApplication Build()
+    {
+        WebApplicationBuilder builder = WebApplication.CreateSlimBuilder();
+        builder.WebHost.UseTestServer();
+        builder.Services.AddTreepie();
+        return builder.Build();
+    }
+
+    private static Task<string> GetAsync(HttpClient http, string url) => http.GetStringAsync(new Uri(url, UriKind.Relative), TestContext.Current.CancellationToken);
+}

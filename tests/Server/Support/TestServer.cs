@@ -1,0 +1,115 @@
+using System.Net;
+using System.Text;
+using System.Text.Json;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Hosting;
+using Microsoft.AspNetCore.Hosting.Server;
+using Microsoft.AspNetCore.Hosting.Server.Features;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
+using Treepie.Tests.Support;
+
+namespace Treepie.Server.Tests.Support;
+
+/// <summary>
+/// A program of a test's own around the API, on a real port, as anybody could write it with <c>AddTreepie</c> and <c>MapTreepie</c>.
+/// It has a database <c>db</c>, and a client whose base address is below it.
+/// </summary>
+internal sealed class TestServer : IAsyncDisposable
+{
+    private readonly TemporaryDirectory directory;
+    private readonly WebApplication app;
+
+    private TestServer(TemporaryDirectory directory, WebApplication app)
+    {
+        this.directory = directory;
+        this.app = app;
+        Url = app.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!.Addresses.Single();
+        Http = new HttpClient { BaseAddress = new Uri(Url + "/databases/db/") };
+    }
+
+    public string Url { get; }
+
+    public HttpClient Http { get; }
+
+    public static CancellationToken Cancelled => TestContext.Current.CancellationToken;
+
+    public static async Task<TestServer> StartAsync(Action<TreepieServerOptions>? configure = null)
+    {
+        var directory = new TemporaryDirectory();
+        WebApplicationBuilder builder = WebApplication.CreateSlimBuilder();
+        builder.WebHost.UseUrls("http://127.0.0.1:0");
+        builder.Logging.ClearProviders();
+        builder.Services.AddTreepie(options =>
+        {
+            options.DataDirectory = directory.Path;
+            configure?.Invoke(options);
+        });
+        WebApplication app = builder.Build();
+        app.MapTreepie();
+        app.Services.GetRequiredService<DatabaseCatalog>().Create("db");
+        await app.StartAsync(Cancelled);
+        return new TestServer(directory, app);
+    }
+
+    public async Task PutAsync(string id, string json)
+    {
+        using HttpResponseMessage response = await SendAsync(HttpMethod.Put, $"docs?id={Uri.EscapeDataString(id)}", json);
+        await JsonOf(response, HttpStatusCode.Created);
+    }
+
+    public async Task<HttpResponseMessage> SendAsync(HttpMethod method, string url, string? body = null, params (string Name, string Value)[] headers)
+    {
+        using var request = new HttpRequestMessage(method, url);
+        if (body is not null)
+            request.Content = new StringContent(body, Encoding.UTF8, "application/json");
+
+        foreach ((string name, string value) in headers)
+            request.Headers.TryAddWithoutValidation(name, value);
+
+        return await Http.SendAsync(request, Cancelled);
+    }
+
+    public async Task<HttpResponseMessage> SendAsync(HttpMethod method, string url, byte[] body)
+    {
+        using var request = new HttpRequestMessage(method, url) { Content = new ByteArrayContent(body) };
+        return await Http.SendAsync(request, Cancelled);
+    }
+
+    public async Task<JsonElement> GetAsync(string url)
+    {
+        using HttpResponseMessage response = await Http.GetAsync(new Uri(url, UriKind.RelativeOrAbsolute), Cancelled);
+        return await JsonOf(response, HttpStatusCode.OK);
+    }
+
+    /// <summary>The number of documents, to see that bad input changed nothing.</summary>
+    public async Task<long> CountAsync() => (await GetAsync("stats")).GetProperty("CountOfDocuments").GetInt64();
+
+    /// <summary>The answer's body, which must have this status.</summary>
+    public static async Task<JsonElement> JsonOf(HttpResponseMessage response, HttpStatusCode expected)
+    {
+        string text = await response.Content.ReadAsStringAsync(Cancelled);
+        Assert.True(response.StatusCode == expected, $"Expected {expected}, got {(int)response.StatusCode}: {text}");
+        using var document = JsonDocument.Parse(text);
+        return document.RootElement.Clone();
+    }
+
+    /// <summary>An error as the protocol describes it; gives its message.</summary>
+    public static async Task<string> ErrorOf(HttpResponseMessage response, HttpStatusCode expected, string wireType)
+    {
+        JsonElement body = await JsonOf(response, expected);
+        Assert.EndsWith(wireType, body.GetProperty("Type").GetString(), StringComparison.Ordinal);
+        string message = body.GetProperty("Message").GetString()!;
+        Assert.Contains(message, body.GetProperty("Error").GetString(), StringComparison.Ordinal);
+        Assert.StartsWith("/", body.GetProperty("Url").GetString(), StringComparison.Ordinal);
+        return message;
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        Http.Dispose();
+        await app.StopAsync(CancellationToken.None);
+        await app.DisposeAsync();
+        directory.Dispose();
+    }
+}
