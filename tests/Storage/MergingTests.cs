@@ -105,6 +105,25 @@ public sealed class MergingTests : IDisposable
     }
 
     [Fact]
+    public void A_tree_that_was_dropped_or_whose_command_has_returned_refuses_changes()
+    {
+        using StorageEnvironment environment = StorageEnvironment.Open(_directory.Path, new StorageOptions { Durability = Durability.Relaxed });
+        Tree? kept = null;
+        environment.Write(transaction =>
+        {
+            kept = transaction.GetOrCreateTree("kept");
+            kept.Put("a"u8, "b"u8);
+            Tree dropped = transaction.GetOrCreateTree("dropped");
+            dropped.Put("a"u8, "b"u8);
+            transaction.DropTree("dropped");
+            Assert.Throws<InvalidOperationException>(() => dropped.Put("c"u8, "d"u8));
+            return true;
+        });
+        Assert.Throws<InvalidOperationException>(() => kept!.Put("c"u8, "d"u8));
+        Assert.Empty(environment.Check().Problems);
+    }
+
+    [Fact]
     public async Task A_waiting_command_that_is_cancelled_changes_nothing()
     {
         using StorageEnvironment environment = StorageEnvironment.Open(_directory.Path);

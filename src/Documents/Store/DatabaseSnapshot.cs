@@ -143,7 +143,7 @@ public sealed class DatabaseSnapshot : IDisposable
     internal CollectionName NameOf(int collectionId) => _collectionNames.Get(collectionId, CollectionsTree);
 
     /// <summary>The document a log entry points to.</summary>
-    internal Document GetByFoldedId(scoped ReadOnlySpan<byte> foldedId) => _documents.Find(foldedId, out ReadOnlySpan<byte> record)
+    internal Document GetByFoldedId(scoped ReadOnlySpan<byte> foldedId) => _documents.TryGet(foldedId, out ReadOnlySpan<byte> record)
         ? new Document(this, record)
         : throw new CorruptionException(
             $"The log names the document '{Encoding.UTF8.GetString(foldedId)}', which does not exist. Run a check of the database and restore a backup.");
@@ -153,7 +153,7 @@ public sealed class DatabaseSnapshot : IDisposable
     {
         Span<byte> key = stackalloc byte[TreeNames.EtagKeyBytes];
         TreeNames.WriteEtagKey(key, etag);
-        return Tree(TreeNames.TombstonesByEtag).Find(key, out ReadOnlySpan<byte> record)
+        return Tree(TreeNames.TombstonesByEtag).TryGet(key, out ReadOnlySpan<byte> record)
             ? record
             : throw new CorruptionException($"The log of a collection names the tombstone {etag}, which does not exist. Run a check of the database and restore a backup.");
     }
@@ -170,7 +170,7 @@ public sealed class DatabaseSnapshot : IDisposable
 
     private bool TryGetByFoldedId(scoped ReadOnlySpan<byte> foldedId, out Document document)
     {
-        if (!foldedId.IsEmpty && _documents.Find(foldedId, out ReadOnlySpan<byte> record))
+        if (!foldedId.IsEmpty && _documents.TryGet(foldedId, out ReadOnlySpan<byte> record))
         {
             document = new Document(this, record);
             return true;

@@ -71,7 +71,7 @@ internal sealed class DocumentWriter
     /// <summary>The document of a folded id, until the next change.</summary>
     public bool TryGet(scoped ReadOnlySpan<byte> foldedId, out DocumentRecord record)
     {
-        bool found = _documents.Find(foldedId, out ReadOnlySpan<byte> value);
+        bool found = _documents.TryGet(foldedId, out ReadOnlySpan<byte> value);
         record = found ? new DocumentRecord(value) : default;
         return found;
     }

@@ -18,6 +18,12 @@ internal static class FormatLimits
     /// <summary>Values up to this many bytes lie beside their key, longer ones in a run of pages of their own.</summary>
     public const int MaxInlineValueBytes = 2048;
 
+    /// <summary>Longest key.</summary>
+    public const int MaxKeyBytes = 2000;
+
+    /// <summary>Longest value: one span, with header and frame around it in one array.</summary>
+    public const int MaxValueBytes = int.MaxValue - 65536;
+
     /// <summary>Pages one bitmap page speaks of: a bit for each, after the header.</summary>
     public const int PagesPerBitmap = PageLayout.ContentBytes * 8;
 }

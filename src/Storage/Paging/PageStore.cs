@@ -191,7 +191,7 @@ internal sealed class PageStore : IDisposable
         {
             int length = page.ValueLength;
             long pages = length < 0 ? long.MaxValue : PageLayout.RunPages(length);
-            if (pages > _filePages - number || length > Trees.Tree.MaxValueBytes)
+            if (pages > _filePages - number || length > FormatLimits.MaxValueBytes)
                 throw Corrupt(number, $"it says its value has {length} bytes");
             if (pages > 1 && !_map.Load(offset, pages * PageLayout.SizeBytes))
                 throw Corrupt(number, "the disk cannot read its value");

@@ -49,7 +49,7 @@ public sealed class WriteTransaction
             return tree;
 
         if (Batch.FindTree(name) is { } record)
-            _trees.Add(name, tree = new Tree(Batch.Store, name, record, this));
+            _trees.Add(name, tree = new Tree(Batch.Pages.Store, name, record, Batch.Pages));
         return tree;
     }
 
@@ -60,7 +60,7 @@ public sealed class WriteTransaction
             return found;
 
         _ = Catalogue.KeyOf(name); // too long a name is refused here, not at commit
-        var tree = new Tree(Batch.Store, name, TreeRecord.Empty(Batch.NextTreeId++), this);
+        var tree = new Tree(Batch.Pages.Store, name, TreeRecord.Empty(Batch.NextTreeId++), Batch.Pages);
         _trees[name] = tree;
         return tree;
     }
@@ -76,7 +76,7 @@ public sealed class WriteTransaction
         return true;
     }
 
-    internal void ThrowIfClosed()
+    private void ThrowIfClosed()
     {
         if (_isClosed)
             throw new InvalidOperationException("The write transaction has ended: it lives only inside the command it was given to.");
@@ -86,6 +86,8 @@ public sealed class WriteTransaction
     internal void Close(bool keep)
     {
         _isClosed = true;
+        foreach (Tree? tree in _trees.Values)
+            tree?.End();
         if (!keep)
             return;
 

@@ -2,6 +2,7 @@ using System.Buffers.Binary;
 using Treepie.Storage.Format;
 using Treepie.Storage.Journal;
 using Treepie.Storage.Paging;
+using Treepie.Storage.Trees;
 
 namespace Treepie.Storage.Transactions;
 
@@ -56,7 +57,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         catch (Exception error)
         {
             if (state.Failure is null)
-                batch?.Discard();
+                batch?.Pages.Discard();
             foreach (WriteRequest request in _kept)
                 Fail(request, error);
             _kept.Clear();
@@ -73,7 +74,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
 
     private void RunCommands(CommitLane lane, MergedBatch batch)
     {
-        for (int i = 0; i < MaxCommands && batch.WrittenCount < MaxPages && TryNext(lane, out WriteRequest? next); i++)
+        for (int i = 0; i < MaxCommands && batch.Pages.WrittenCount < MaxPages && TryNext(lane, out WriteRequest? next); i++)
         {
             WriteRequest request = next!; // TryNext gave it
             var transaction = new WriteTransaction(batch, batch.Birth + _kept.Count);
@@ -81,7 +82,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
             {
                 batch.BeginCommand();
                 request.Run(transaction);
-                batch.EndCommand();
+                batch.Pages.EndCommand();
                 transaction.Close(keep: true);
                 _kept.Add(request);
             }
@@ -115,7 +116,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
             }
         }
 
-        foreach (MergedBatch.FreedRun freed in batch.Freed)
+        foreach (PageWriter.FreedRun freed in batch.Pages.Freed)
             state.Space.Free(freed.Run, freed.Birth, batch.Birth);
         state.Current = new Snapshot(last, batch.Catalogue, batch.NextTreeId, state.Space.PageCount);
         HasCommitted = true;
@@ -139,14 +140,14 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
     private void Encode(MergedBatch batch, FrameBuffer buffer)
     {
         buffer.Clear();
-        Span<byte> head = buffer.Room(JournalPayload.HeadBytes + ((long)batch.Freed.Count * JournalPayload.FreedRunBytes));
+        Span<byte> head = buffer.Room(JournalPayload.HeadBytes + ((long)batch.Pages.Freed.Count * JournalPayload.FreedRunBytes));
         head.Clear();
         batch.Catalogue.Write(head);
         BinaryPrimitives.WriteUInt32LittleEndian(head[32..], batch.NextTreeId);
         BinaryPrimitives.WriteInt64LittleEndian(head[40..], state.Space.PageCount);
-        BinaryPrimitives.WriteInt32LittleEndian(head[48..], batch.Freed.Count);
+        BinaryPrimitives.WriteInt32LittleEndian(head[48..], batch.Pages.Freed.Count);
         int offset = JournalPayload.HeadBytes;
-        foreach (MergedBatch.FreedRun freed in batch.Freed)
+        foreach (PageWriter.FreedRun freed in batch.Pages.Freed)
         {
             BinaryPrimitives.WriteInt64LittleEndian(head[offset..], freed.Run.First);
             BinaryPrimitives.WriteInt32LittleEndian(head[(offset + 8)..], freed.Run.Pages);
@@ -155,7 +156,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
 
         buffer.Advance(head.Length);
         int pages = 0;
-        foreach (MergedBatch.WrittenPage written in batch.Written)
+        foreach (PageWriter.WrittenPage written in batch.Pages.Written)
         {
             if (written.Number < 0)
                 continue;
@@ -167,7 +168,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         buffer.WriteInt32At(FrameHeader.SizeBytes + 36, pages);
     }
 
-    private void EncodePage(MergedBatch.WrittenPage written, FrameBuffer buffer)
+    private void EncodePage(PageWriter.WrittenPage written, FrameBuffer buffer)
     {
         PageStore store = state.Store;
         Span<byte> bytes = store.Read(written.Number);

@@ -56,7 +56,7 @@ public sealed class Cursor : IDisposable
     public bool MoveLast() => Start() && DescendLast(0, _tree.Record.Root);
 
     /// <summary>Goes to the smallest key that is equal to or greater than <paramref name="key"/>; false if there is none.</summary>
-    public bool Seek(ReadOnlySpan<byte> key)
+    public bool Seek(scoped ReadOnlySpan<byte> key)
     {
         if (!Start())
             return false;
@@ -68,7 +68,7 @@ public sealed class Cursor : IDisposable
     }
 
     /// <summary>Goes to the greatest key that is smaller than <paramref name="key"/>; false if there is none.</summary>
-    public bool SeekBefore(ReadOnlySpan<byte> key)
+    public bool SeekBefore(scoped ReadOnlySpan<byte> key)
     {
         if (!Start())
             return false;
@@ -116,7 +116,7 @@ public sealed class Cursor : IDisposable
         return levels > 0;
     }
 
-    private void SeekLeaf(ReadOnlySpan<byte> key)
+    private void SeekLeaf(scoped ReadOnlySpan<byte> key)
     {
         PageReference reference = _tree.Record.Root;
         for (int depth = 0; depth < _depth; depth++)

@@ -12,15 +12,18 @@ internal readonly ref struct PageRebuild(Span<byte> old, int index, ReadOnlySpan
 {
     private readonly SlottedPage _old = new(old);
     private readonly ReadOnlySpan<byte> _key = key;
+    private readonly int _index = index;
+    private readonly int _valueBytes = valueBytes;
+    private readonly bool _isOverflow = isOverflow;
 
     /// <summary>Entries in all.</summary>
-    public int Count => _old.Count + (index >= 0 ? 1 : 0);
+    public int Count => _old.Count + (_index >= 0 ? 1 : 0);
 
     /// <summary>Bytes of an entry's key and value, head and slot, with its key whole.</summary>
     public int EntryBytes(int entry)
     {
-        if (entry == index)
-            return SlottedPage.EntryBytes(_key.Length, valueBytes);
+        if (entry == _index)
+            return SlottedPage.EntryBytes(_key.Length, _valueBytes);
 
         int at = OldIndex(entry);
         return SlottedPage.EntryBytes(_old.Prefix.Length + _old.Suffix(at).Length, _old.Value(at, out _).Length);
@@ -51,16 +54,16 @@ internal readonly ref struct PageRebuild(Span<byte> old, int index, ReadOnlySpan
 
     /// <summary>
     /// Fills an empty page with entries; returns the place of the additional entry's value where it is among them. Entry
-    /// <paramref name="from"/> of a branch loses its key, which has no meaning there.
+    /// <paramref name="from"/> of a branch loses its key, which has no meaning there. Static, because the room it returns lies in the destination and outlives the entries.
     /// </summary>
-    public Span<byte> Write(SlottedPage destination, int from, int to)
+    public static Span<byte> Write(scoped PageRebuild rebuild, SlottedPage destination, int from, int to)
     {
         bool isBranch = destination.Header.Type == PageType.Branch;
-        int prefix = CommonPrefix(from, to, isBranch);
+        int prefix = rebuild.CommonPrefix(from, to, isBranch);
         Span<byte> buffer = stackalloc byte[Tree.MaxKeyBytes];
         if (prefix > 0)
         {
-            CopyKey(from + (isBranch ? 1 : 0), buffer);
+            rebuild.CopyKey(from + (isBranch ? 1 : 0), buffer);
             destination.SetPrefix(buffer[..prefix], default);
         }
 
@@ -68,18 +71,18 @@ internal readonly ref struct PageRebuild(Span<byte> old, int index, ReadOnlySpan
         for (int entry = from; entry < to; entry++)
         {
             bool isKeyless = isBranch && entry == from;
-            if (entry == index)
+            if (entry == rebuild._index)
             {
-                ReadOnlySpan<byte> suffix = isKeyless ? default : _key[prefix..];
-                place = destination.InsertSuffix(entry - from, suffix, default, valueBytes, isOverflow);
+                ReadOnlySpan<byte> suffix = isKeyless ? default : rebuild._key[prefix..];
+                place = destination.InsertSuffix(entry - from, suffix, default, rebuild._valueBytes, rebuild._isOverflow);
                 continue;
             }
 
-            int at = OldIndex(entry);
-            ReadOnlySpan<byte> oldPrefix = _old.Prefix, oldSuffix = _old.Suffix(at);
+            int at = rebuild.OldIndex(entry);
+            ReadOnlySpan<byte> oldPrefix = rebuild._old.Prefix, oldSuffix = rebuild._old.Suffix(at);
             ReadOnlySpan<byte> first = prefix < oldPrefix.Length ? oldPrefix[prefix..] : default;
             ReadOnlySpan<byte> second = prefix <= oldPrefix.Length ? oldSuffix : oldSuffix[Math.Min(oldSuffix.Length, prefix - oldPrefix.Length)..];
-            Span<byte> value = _old.Value(at, out bool oldIsOverflow);
+            Span<byte> value = rebuild._old.Value(at, out bool oldIsOverflow);
             value.CopyTo(isKeyless
                 ? destination.InsertSuffix(entry - from, default, default, value.Length, oldIsOverflow)
                 : destination.InsertSuffix(entry - from, first, second, value.Length, oldIsOverflow));
@@ -92,7 +95,7 @@ internal readonly ref struct PageRebuild(Span<byte> old, int index, ReadOnlySpan
     /// <summary>The whole key of an entry; returns its length.</summary>
     public int CopyKey(int entry, Span<byte> destination)
     {
-        if (entry != index)
+        if (entry != _index)
             return _old.CopyKey(OldIndex(entry), destination);
 
         _key.CopyTo(destination);
@@ -112,5 +115,5 @@ internal readonly ref struct PageRebuild(Span<byte> old, int index, ReadOnlySpan
         return split;
     }
 
-    private int OldIndex(int entry) => index >= 0 && entry > index ? entry - 1 : entry;
+    private int OldIndex(int entry) => _index >= 0 && entry > _index ? entry - 1 : entry;
 }

@@ -94,7 +94,7 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
     public void SetChild(int index, PageReference child) => child.WritePacked(Value(index, out _));
 
     /// <summary>The first entry from <paramref name="from"/> on whose key is not below <paramref name="key"/>.</summary>
-    public int LowerBound(ReadOnlySpan<byte> key, int from, out bool isExact)
+    public int LowerBound(scoped ReadOnlySpan<byte> key, int from, out bool isExact)
     {
         isExact = false;
         ReadOnlySpan<byte> prefix = Prefix;
@@ -147,7 +147,7 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
     }
 
     /// <summary>The entry of a branch whose child holds a key.</summary>
-    public int FindChild(ReadOnlySpan<byte> key)
+    public int FindChild(scoped ReadOnlySpan<byte> key)
     {
         int index = LowerBound(key, 1, out bool isExact);
         return isExact ? index : index - 1;
@@ -157,11 +157,11 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
     /// Makes room for an entry and returns the place of its value; the page must have it without compaction.
     /// The key must begin with the page's prefix.
     /// </summary>
-    public Span<byte> Insert(int index, ReadOnlySpan<byte> key, int valueBytes, bool isOverflow) =>
+    public Span<byte> Insert(int index, scoped ReadOnlySpan<byte> key, int valueBytes, bool isOverflow) =>
         InsertSuffix(index, key[Header.PrefixLength..], default, valueBytes, isOverflow);
 
     /// <summary>As <see cref="Insert"/>, for a key (after the prefix) in two parts.</summary>
-    public Span<byte> InsertSuffix(int index, ReadOnlySpan<byte> first, ReadOnlySpan<byte> second, int valueBytes, bool isOverflow)
+    public Span<byte> InsertSuffix(int index, scoped ReadOnlySpan<byte> first, scoped ReadOnlySpan<byte> second, int valueBytes, bool isOverflow)
     {
         Page header = Header;
         int count = header.Count;

@@ -1,7 +1,6 @@
 using System.Buffers.Binary;
 using Treepie.Storage.Format;
 using Treepie.Storage.Paging;
-using Treepie.Storage.Transactions;
 
 namespace Treepie.Storage.Trees;
 
@@ -13,27 +12,23 @@ namespace Treepie.Storage.Trees;
 public sealed class Tree
 {
     /// <summary>Longest key, in bytes.</summary>
-    public const int MaxKeyBytes = 2000;
+    public const int MaxKeyBytes = FormatLimits.MaxKeyBytes;
 
     /// <summary>Longest value, in bytes.</summary>
-    public const int MaxValueBytes = int.MaxValue - 65536;
+    public const int MaxValueBytes = FormatLimits.MaxValueBytes;
 
     private readonly PageStore _store;
     private readonly TreeWriter? _writer;
 
-    internal Tree(PageStore store, string name, TreeRecord record, WriteTransaction? transaction)
-        : this(store, name, record, transaction?.Batch, transaction)
-    {
-    }
+    private bool _isEnded;
 
-    internal Tree(PageStore store, string name, TreeRecord record, MergedBatch? batch, WriteTransaction? transaction)
+    internal Tree(PageStore store, string name, TreeRecord record, PageWriter? pages)
     {
         _store = store;
         Name = name;
         Record = record;
-        Transaction = transaction;
-        if (batch is not null)
-            _writer = new TreeWriter(this, store, batch);
+        if (pages is not null)
+            _writer = new TreeWriter(this, store, pages);
     }
 
     /// <summary>The name it was opened by.</summary>
@@ -50,11 +45,9 @@ public sealed class Tree
 
     internal PageStore Store => _store;
 
-    private WriteTransaction? Transaction { get; }
-
     /// <summary>The value of <paramref name="key"/>, in place in its page; values of any size are one span.</summary>
     /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
-    public bool TryGet(ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
+    public bool TryGet(scoped ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
     {
         value = default;
         TreeRecord record = Record;
@@ -78,13 +71,13 @@ public sealed class Tree
     }
 
     /// <summary>Whether the key is there.</summary>
-    public bool Contains(ReadOnlySpan<byte> key) => TryGet(key, out _);
+    public bool Contains(scoped ReadOnlySpan<byte> key) => TryGet(key, out _);
 
     /// <summary>Sets the value of a key; true if the key is new.</summary>
     /// <exception cref="ArgumentException">Key or value are too long.</exception>
     /// <exception cref="InvalidOperationException">The tree belongs to a read transaction, or to a write command that has returned.</exception>
     /// <exception cref="DiskFullException">There is no room; the whole command is undone if this is not caught, and must be given up if it is.</exception>
-    public bool Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    public bool Put(scoped ReadOnlySpan<byte> key, scoped ReadOnlySpan<byte> value)
     {
         value.CopyTo(Change(key, value.Length).Put(key, value.Length, out bool isNew));
         return isNew;
@@ -93,7 +86,7 @@ public sealed class Tree
     /// <summary>Makes room for a value of this length and returns the room, zeroed, to be filled before the next change.</summary>
     /// <exception cref="ArgumentException">Key or value are too long.</exception>
     /// <exception cref="InvalidOperationException">The tree belongs to a read transaction, or to a write command that has returned.</exception>
-    public Span<byte> Reserve(ReadOnlySpan<byte> key, int lengthBytes)
+    public Span<byte> Reserve(scoped ReadOnlySpan<byte> key, int lengthBytes)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(lengthBytes);
         Span<byte> room = Change(key, lengthBytes).Put(key, lengthBytes, out _);
@@ -103,7 +96,7 @@ public sealed class Tree
 
     /// <summary>Removes a key; false if it is not there.</summary>
     /// <exception cref="InvalidOperationException">The tree belongs to a read transaction, or to a write command that has returned.</exception>
-    public bool Delete(ReadOnlySpan<byte> key) => Change(key, 0).Delete(key);
+    public bool Delete(scoped ReadOnlySpan<byte> key) => Change(key, 0).Delete(key);
 
     /// <summary>
     /// A cursor before the first key. In a write transaction any change of the tree
@@ -120,15 +113,23 @@ public sealed class Tree
             : value;
     }
 
-    /// <summary>Frees every page.</summary>
-    internal void Drop() => Change(default, 0).Drop();
+    /// <summary>Frees every page; the tree may not be changed afterwards.</summary>
+    internal void Drop()
+    {
+        Change(default, 0).Drop();
+        _isEnded = true;
+    }
 
-    private TreeWriter Change(ReadOnlySpan<byte> key, int valueBytes)
+    /// <summary>Lets no change through any more.</summary>
+    internal void End() => _isEnded = true;
+
+    private TreeWriter Change(scoped ReadOnlySpan<byte> key, int valueBytes)
     {
         if (_writer is null)
             throw new InvalidOperationException($"The tree '{Name}' belongs to a read transaction; change it in StorageEnvironment.Write.");
 
-        Transaction?.ThrowIfClosed();
+        if (_isEnded)
+            throw new InvalidOperationException($"The tree '{Name}' may not be changed any more: it was dropped, or its write transaction has ended, which lives only inside the command it was given to.");
         if (key.Length > MaxKeyBytes)
             throw new ArgumentException($"A key has at most {MaxKeyBytes} bytes; this one has {key.Length}.", nameof(key));
         if (valueBytes > MaxValueBytes)

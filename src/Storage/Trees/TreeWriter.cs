@@ -2,7 +2,6 @@ using System.Buffers.Binary;
 using System.Diagnostics;
 using Treepie.Storage.Format;
 using Treepie.Storage.Paging;
-using Treepie.Storage.Transactions;
 
 namespace Treepie.Storage.Trees;
 
@@ -10,7 +9,7 @@ namespace Treepie.Storage.Trees;
 /// Changes a tree. On the way down every page is made the batch's own (copied, its parent pointed to the copy); then the
 /// leaf is changed in place, splitting or merging upwards along the path that was kept.
 /// </summary>
-internal sealed class TreeWriter(Tree tree, PageStore store, MergedBatch batch)
+internal sealed class TreeWriter(Tree tree, PageStore store, PageWriter pages)
 {
     /// <summary>2^48 pages with two children each; real trees have five levels.</summary>
     private const int MaxLevels = 48;
@@ -26,17 +25,17 @@ internal sealed class TreeWriter(Tree tree, PageStore store, MergedBatch batch)
     private readonly byte[] _copy = new byte[PageLayout.SizeBytes];
 
     /// <summary>Makes room for a value under a key and returns the room, its bytes undefined.</summary>
-    public Span<byte> Put(ReadOnlySpan<byte> key, int valueBytes, out bool isNew)
+    public Span<byte> Put(scoped ReadOnlySpan<byte> key, int valueBytes, out bool isNew)
     {
         TreeRecord record = tree.Record;
         if (record.Levels == 0)
         {
-            PageReference root = batch.New(record.Id, PageType.Leaf, 0);
+            PageReference root = pages.New(record.Id, PageType.Leaf, 0);
             tree.Record = record = record with { Root = root, Levels = 1 };
         }
 
         int depth = DescendForWriting(key);
-        var leaf = new SlottedPage(batch.Bytes(_path[depth].Number));
+        var leaf = new SlottedPage(pages.Bytes(_path[depth].Number));
         int index = leaf.LowerBound(key, 0, out bool isExact);
         bool isOverflow = valueBytes > FormatLimits.MaxInlineValueBytes || SlottedPage.CellHeadBytes + key.Length + valueBytes > FormatLimits.MaxCellBytes;
         int cellValueBytes = isOverflow ? SlottedPage.OverflowBytes : valueBytes;
@@ -44,7 +43,7 @@ internal sealed class TreeWriter(Tree tree, PageStore store, MergedBatch batch)
 
         // Room for a long value comes first: it is the one step that can find the disk full with nothing changed in the leaf.
         PageReference run = default;
-        Span<byte> runBytes = isOverflow ? batch.NewRun(record.Id, valueBytes, out run) : default;
+        Span<byte> runBytes = isOverflow ? pages.NewRun(record.Id, valueBytes, out run) : default;
 
         Span<byte> place;
         if (isExact)
@@ -77,13 +76,13 @@ internal sealed class TreeWriter(Tree tree, PageStore store, MergedBatch batch)
     }
 
     /// <summary>Removes a key; false, with nothing copied, if it is not there.</summary>
-    public bool Delete(ReadOnlySpan<byte> key)
+    public bool Delete(scoped ReadOnlySpan<byte> key)
     {
         if (!tree.Contains(key))
             return false;
 
         int depth = DescendForWriting(key);
-        var leaf = new SlottedPage(batch.Bytes(_path[depth].Number));
+        var leaf = new SlottedPage(pages.Bytes(_path[depth].Number));
         int index = leaf.LowerBound(key, 0, out bool isExact);
         Debug.Assert(isExact, "It was there a moment ago.");
         Span<byte> value = leaf.Value(index, out bool isOverflow);
@@ -115,14 +114,14 @@ internal sealed class TreeWriter(Tree tree, PageStore store, MergedBatch batch)
                 FreeRun(value);
         }
 
-        batch.Free(reference);
+        pages.Free(reference);
     }
 
     /// <summary>Goes to the leaf of a key; returns its place in the path. All pages of the path are the batch's own afterwards.</summary>
-    private int DescendForWriting(ReadOnlySpan<byte> key)
+    private int DescendForWriting(scoped ReadOnlySpan<byte> key)
     {
         TreeRecord record = tree.Record;
-        PageReference own = batch.MakeWritable(record.Root);
+        PageReference own = pages.MakeWritable(record.Root);
         if (own != record.Root)
             tree.Record = record with { Root = own };
 
@@ -130,10 +129,10 @@ internal sealed class TreeWriter(Tree tree, PageStore store, MergedBatch batch)
         _path[0] = own;
         for (int level = record.Levels - 1; level > 0; level--)
         {
-            var branch = new SlottedPage(batch.Bytes(own.Number));
+            var branch = new SlottedPage(pages.Bytes(own.Number));
             int index = branch.FindChild(key);
             PageReference child = branch.Child(index);
-            own = batch.MakeWritable(child);
+            own = pages.MakeWritable(child);
             if (own != child)
                 branch.SetChild(index, own);
             _index[depth++] = index;
@@ -144,9 +143,9 @@ internal sealed class TreeWriter(Tree tree, PageStore store, MergedBatch batch)
     }
 
     /// <summary>Puts an entry into the page at a place of the path; returns the room for its value.</summary>
-    private Span<byte> Insert(int depth, int index, ReadOnlySpan<byte> key, int valueBytes, bool isOverflow)
+    private Span<byte> Insert(int depth, int index, scoped ReadOnlySpan<byte> key, int valueBytes, bool isOverflow)
     {
-        Span<byte> bytes = batch.Bytes(_path[depth].Number);
+        Span<byte> bytes = pages.Bytes(_path[depth].Number);
         var page = new SlottedPage(bytes);
         if (key.StartsWith(page.Prefix))
         {
@@ -161,26 +160,26 @@ internal sealed class TreeWriter(Tree tree, PageStore store, MergedBatch batch)
         if (rebuild.ContentBytes(0, rebuild.Count, isBranch) <= PageLayout.ContentBytes)
         {
             page.Clear();
-            return rebuild.Write(page, 0, rebuild.Count);
+            return PageRebuild.Write(rebuild, page, 0, rebuild.Count);
         }
 
         return Split(depth, index, rebuild, isBranch);
     }
 
     /// <summary>Divides a page in two, with the additional entry; the right half is a new page.</summary>
-    private Span<byte> Split(int depth, int index, PageRebuild rebuild, bool isBranch)
+    private Span<byte> Split(int depth, int index, scoped PageRebuild rebuild, bool isBranch)
     {
         int split = ChooseSplit(depth, index, rebuild, isBranch);
         Span<byte> separator = stackalloc byte[Tree.MaxKeyBytes];
         separator = separator[..Separator(rebuild, split, isBranch, separator)];
 
         // The new page first: it may find the disk full, and nothing has changed yet.
-        var left = new SlottedPage(batch.Bytes(_path[depth].Number));
-        PageReference rightReference = batch.New(tree.Record.Id, left.Header.Type, left.Header.Level);
-        var right = new SlottedPage(batch.Bytes(rightReference.Number));
+        var left = new SlottedPage(pages.Bytes(_path[depth].Number));
+        PageReference rightReference = pages.New(tree.Record.Id, left.Header.Type, left.Header.Level);
+        var right = new SlottedPage(pages.Bytes(rightReference.Number));
         left.Clear();
-        Span<byte> inLeft = rebuild.Write(left, 0, split);
-        Span<byte> inRight = rebuild.Write(right, split, rebuild.Count);
+        Span<byte> inLeft = PageRebuild.Write(rebuild, left, 0, split);
+        Span<byte> inRight = PageRebuild.Write(rebuild, right, split, rebuild.Count);
         Span<byte> place = index < split ? inLeft : inRight;
 
         // The parent's insertion rebuilds through the same copy, which is spent by now; the place found above stays.
@@ -191,7 +190,7 @@ internal sealed class TreeWriter(Tree tree, PageStore store, MergedBatch batch)
         return place;
     }
 
-    private int ChooseSplit(int depth, int index, PageRebuild rebuild, bool isBranch)
+    private int ChooseSplit(int depth, int index, scoped PageRebuild rebuild, bool isBranch)
     {
         int count = rebuild.Count;
 
@@ -238,11 +237,11 @@ internal sealed class TreeWriter(Tree tree, PageStore store, MergedBatch batch)
         return Math.Min(length, last.CommonPrefixLength(destination[..length]) + 1);
     }
 
-    private void GrowRoot(ReadOnlySpan<byte> separator, PageReference right)
+    private void GrowRoot(scoped ReadOnlySpan<byte> separator, PageReference right)
     {
         TreeRecord record = tree.Record;
-        PageReference root = batch.New(record.Id, PageType.Branch, record.Levels);
-        var branch = new SlottedPage(batch.Bytes(root.Number));
+        PageReference root = pages.New(record.Id, PageType.Branch, record.Levels);
+        var branch = new SlottedPage(pages.Bytes(root.Number));
         record.Root.WritePacked(branch.Insert(0, default, PageReference.PackedBytes, false));
         right.WritePacked(branch.Insert(1, separator, PageReference.PackedBytes, false));
         tree.Record = record with { Root = root, Levels = record.Levels + 1 };
@@ -253,11 +252,11 @@ internal sealed class TreeWriter(Tree tree, PageStore store, MergedBatch batch)
     {
         for (; depth > 0; depth--)
         {
-            var page = new SlottedPage(batch.Bytes(_path[depth].Number));
+            var page = new SlottedPage(pages.Bytes(_path[depth].Number));
             if (page.Count == 0)
             {
-                batch.Free(_path[depth]);
-                new SlottedPage(batch.Bytes(_path[depth - 1].Number)).Remove(_index[depth - 1]);
+                pages.Free(_path[depth]);
+                new SlottedPage(pages.Bytes(_path[depth - 1].Number)).Remove(_index[depth - 1]);
                 continue;
             }
 
@@ -273,10 +272,10 @@ internal sealed class TreeWriter(Tree tree, PageStore store, MergedBatch batch)
         while (true)
         {
             TreeRecord record = tree.Record;
-            var root = new SlottedPage(batch.Bytes(record.Root.Number));
+            var root = new SlottedPage(pages.Bytes(record.Root.Number));
             if (root.Count == 0)
             {
-                batch.Free(record.Root);
+                pages.Free(record.Root);
                 tree.Record = record with { Root = default, Levels = 0 };
                 return;
             }
@@ -285,15 +284,15 @@ internal sealed class TreeWriter(Tree tree, PageStore store, MergedBatch batch)
                 return;
 
             PageReference child = root.Child(0);
-            batch.Free(record.Root);
-            tree.Record = record with { Root = batch.MakeWritable(child), Levels = record.Levels - 1 };
+            pages.Free(record.Root);
+            tree.Record = record with { Root = pages.MakeWritable(child), Levels = record.Levels - 1 };
         }
     }
 
     /// <summary>Joins a page with a neighbour of the same parent, into the left one, where both fit with room to spare.</summary>
     private bool Merge(int depth)
     {
-        var parent = new SlottedPage(batch.Bytes(_path[depth - 1].Number));
+        var parent = new SlottedPage(pages.Bytes(_path[depth - 1].Number));
         int index = _index[depth - 1];
         if (parent.Count < 2)
             return false;
@@ -309,19 +308,19 @@ internal sealed class TreeWriter(Tree tree, PageStore store, MergedBatch batch)
             return false;
 
         PageReference child = parent.Child(leftIndex);
-        PageReference own = batch.MakeWritable(child);
+        PageReference own = pages.MakeWritable(child);
         if (own != child)
             parent.SetChild(leftIndex, own);
 
         // Without a prefix, because the pages may share none; the next rebuild finds what there is.
-        Span<byte> bytes = batch.Bytes(own.Number);
+        Span<byte> bytes = pages.Bytes(own.Number);
         bytes.CopyTo(_copy);
         left = new SlottedPage(_copy);
         var merged = new SlottedPage(bytes);
         merged.Clear();
         Append(merged, left, default, isBranch);
         Append(merged, right, separator, isBranch);
-        batch.Free(parent.Child(leftIndex + 1));
+        pages.Free(parent.Child(leftIndex + 1));
         parent.Remove(leftIndex + 1);
         return true;
     }
@@ -343,7 +342,7 @@ internal sealed class TreeWriter(Tree tree, PageStore store, MergedBatch batch)
         }
     }
 
-    private void FreeRun(ReadOnlySpan<byte> overflow) => batch.Free(
+    private void FreeRun(ReadOnlySpan<byte> overflow) => pages.Free(
         PageReference.ReadPacked(overflow),
         PageLayout.RunPages(BinaryPrimitives.ReadInt32LittleEndian(overflow[PageReference.PackedBytes..])));
 }

@@ -1,0 +1,254 @@
+using System.Diagnostics;
+using Treepie.Storage.Format;
+using Treepie.Storage.FreeSpace;
+using Treepie.Storage.Paging;
+
+namespace Treepie.Storage.Trees;
+
+/// <summary>
+/// The pages of one merged batch of commands, in scratch, seen by nobody else until published. Each command can be undone alone:
+/// its new pages are given back, and pages of earlier commands that it changed are restored from images.
+/// </summary>
+/// <remarks>
+/// Invariants. 1. A page whose birth is <see cref="Birth"/> is the batch's own and is changed in place; every other page
+/// is copied first. 2. A committed page that the batch frees stays in use until the batch is published, so undoing
+/// a command only forgets its wish. 3. <c>_written</c> has each of the batch's own pages once, or -1 where it was given back.
+/// </remarks>
+internal sealed class PageWriter(PageStore store, FreePages space, long birth, PageLocator locator)
+{
+    /// <summary>Most bytes of pages in one batch: they have to fit into one journal frame, which has to fit into one array.</summary>
+    private const long MaxBytes = int.MaxValue - (1 << 20);
+
+    /// <summary>Pages, free or at the end of the file, that are kept for changing what is there: more than one delete copies.</summary>
+    private const int ReservedPages = 24;
+
+    private readonly List<WrittenPage> _written = [];
+    private readonly List<FreedRun> _freed = [];
+    private readonly List<PageImage> _images = [];
+    private int _command;
+    private int _writtenMark;
+    private int _freedMark;
+    private long _bytes;
+    private Exception? _poison;
+
+    /// <summary>Where pages are read.</summary>
+    public PageStore Store => store;
+
+    /// <summary>First transaction of the batch: the birth of its pages.</summary>
+    public long Birth { get; } = birth;
+
+    /// <summary>Whether a page was made or freed.</summary>
+    public bool HasChanges => _written.Count > 0 || _freed.Count > 0;
+
+    /// <summary>Pages made or changed so far.</summary>
+    public int WrittenCount => _written.Count;
+
+    /// <summary>The batch's own pages; an entry with number -1 was given back.</summary>
+    public IReadOnlyList<WrittenPage> Written => _written;
+
+    /// <summary>Committed pages that the state after the batch no longer uses.</summary>
+    public IReadOnlyList<FreedRun> Freed => _freed;
+
+    /// <summary>From here on changes belong to the next command.</summary>
+    public void BeginCommand()
+    {
+        _command++;
+        locator.Reset();
+        _writtenMark = _written.Count;
+        _freedMark = _freed.Count;
+        _poison = null;
+    }
+
+    /// <summary>Keeps what the command did. Throws what a step of it threw, if the command swallowed that: half a step is no state to keep.</summary>
+    public void EndCommand()
+    {
+        if (_poison is { } poison)
+            throw new StorageException($"The command went on after an error that must end it: {poison.Message}", poison);
+
+        DropImages();
+    }
+
+    /// <summary>Undoes what the command did, and only that.</summary>
+    public void UndoCommand()
+    {
+        for (int i = _images.Count - 1; i >= 0; i--)
+            store.Scratch.Bytes(_images[i].Image, PageLayout.SizeBytes).CopyTo(store.Scratch.Bytes(_images[i].Frame, PageLayout.SizeBytes));
+        DropImages();
+        for (int i = _written.Count - 1; i >= _writtenMark; i--)
+            GiveBack(_written[i]);
+        _written.RemoveRange(_writtenMark, _written.Count - _writtenMark);
+        _freed.RemoveRange(_freedMark, _freed.Count - _freedMark);
+    }
+
+    /// <summary>Undoes everything.</summary>
+    public void Discard()
+    {
+        DropImages();
+        foreach (WrittenPage page in _written)
+            GiveBack(page);
+        _written.Clear();
+        _freed.Clear();
+    }
+
+    /// <summary>After the last command: gives back what was both made and freed within the batch.</summary>
+    public void Finish()
+    {
+        DropImages();
+        for (int i = _freed.Count - 1; i >= 0; i--)
+        {
+            if (_freed[i].Birth != Birth)
+                continue;
+
+            GiveBackOwn(_freed[i].Run.First);
+            _freed.RemoveAt(i);
+        }
+    }
+
+    /// <summary>A new page with a header and nothing in it.</summary>
+    public PageReference New(uint treeId, PageType type, int level)
+    {
+        long number = Allocate(1, out Span<byte> bytes, 0);
+        bytes.Clear();
+        _ = new Page(bytes)
+        {
+            Number = number,
+            Birth = Birth,
+            TreeId = treeId,
+            Type = type,
+            Level = level,
+            HeapStart = PageLayout.SizeBytes,
+        };
+        return new PageReference(number, Birth);
+    }
+
+    /// <summary>A new overflow run; its value's bytes are undefined.</summary>
+    public Span<byte> NewRun(uint treeId, int valueBytes, out PageReference reference)
+    {
+        long number = Allocate(PageLayout.RunPages(valueBytes), out Span<byte> bytes, 0);
+        bytes[..PageLayout.HeaderBytes].Clear();
+        bytes[(PageLayout.HeaderBytes + valueBytes)..].Clear();
+        _ = new Page(bytes)
+        {
+            Number = number,
+            Birth = Birth,
+            TreeId = treeId,
+            Type = PageType.Overflow,
+            ValueLength = valueBytes,
+        };
+        reference = new PageReference(number, Birth);
+        return bytes.Slice(PageLayout.HeaderBytes, valueBytes);
+    }
+
+    /// <summary>The page itself if it is the batch's own, otherwise a copy in its place; the old one is freed.</summary>
+    public PageReference MakeWritable(PageReference reference)
+    {
+        if (reference.Birth == Birth)
+            return reference;
+
+        Span<byte> original = store.Read(reference);
+        long number = Allocate(1, out Span<byte> bytes, reference.Number);
+        original.CopyTo(bytes);
+        _ = new Page(bytes) { Number = number, Birth = Birth };
+        _freed.Add(new FreedRun(new PageRun(reference.Number, 1), reference.Birth));
+        return new PageReference(number, Birth);
+    }
+
+    /// <summary>The bytes of one of the batch's own pages, to be changed.</summary>
+    public Span<byte> Bytes(long number)
+    {
+        uint frame = locator.Get(number, out bool isWritable);
+        if (isWritable)
+            return store.Scratch.Bytes(frame, PageLayout.SizeBytes);
+
+        frame = store.FrameOf(number);
+        ref Scratch.FrameRecord record = ref store.Scratch.Record(frame);
+        Debug.Assert(record.Birth == Birth, "Invariant 1: only the batch's own pages are changed.");
+        Span<byte> bytes = store.Scratch.Bytes(frame, PageLayout.SizeBytes);
+        if (record.Command != _command)
+        {
+            record.Command = _command;
+            uint image = store.Scratch.Allocate(1, -1, Birth);
+            bytes.CopyTo(store.Scratch.Bytes(image, PageLayout.SizeBytes));
+            _images.Add(new PageImage(frame, image));
+        }
+
+        locator.Set(number, frame, isWritable: true);
+        return bytes;
+    }
+
+    /// <summary>The state after the batch does not use this page or run.</summary>
+    public void Free(PageReference reference, int pages = 1)
+    {
+        if (reference.Birth == Birth && store.Scratch.Record(store.FrameOf(reference.Number)).Index >= _writtenMark)
+            GiveBackOwn(reference.Number);
+        else
+            _freed.Add(new FreedRun(new PageRun(reference.Number, pages), reference.Birth));
+    }
+
+    private long Allocate(int pages, out Span<byte> bytes, long from)
+    {
+        try
+        {
+            if (_bytes + ((long)pages * PageLayout.SizeBytes) > MaxBytes)
+                throw new StorageException($"A transaction may change up to {MaxBytes >> 20} MiB of pages; write in smaller transactions.");
+
+            long number = space.Allocate(pages);
+            try
+            {
+                // Copies may use room that new pages may not: so a full disk can still delete.
+                store.GrowFile(space.PageCount + (from == 0 ? Math.Max(0, ReservedPages - space.FreeCount) : 0));
+                bytes = store.Place(number, pages, Birth, out uint frame);
+                ref Scratch.FrameRecord record = ref store.Scratch.Record(frame);
+                record.Command = _command;
+                record.Index = _written.Count;
+            }
+            catch
+            {
+                space.Return(new PageRun(number, pages));
+                throw;
+            }
+
+            _written.Add(new WrittenPage(number, from, pages));
+            _bytes += (long)pages * PageLayout.SizeBytes;
+            return number;
+        }
+        catch (Exception error)
+        {
+            _poison = error;
+            throw;
+        }
+    }
+
+    private void GiveBackOwn(long number)
+    {
+        int index = store.Scratch.Record(store.FrameOf(number)).Index;
+        GiveBack(_written[index]);
+        _written[index] = new WrittenPage(-1, 0, 0);
+    }
+
+    private void GiveBack(WrittenPage page)
+    {
+        if (page.Number < 0)
+            return;
+
+        locator.Remove(page.Number);
+        store.Forget(page.Number);
+        space.Return(new PageRun(page.Number, page.Pages));
+        _bytes -= (long)page.Pages * PageLayout.SizeBytes;
+    }
+
+    private void DropImages()
+    {
+        foreach (PageImage image in _images)
+            store.Scratch.Release(image.Image);
+        _images.Clear();
+    }
+
+    /// <summary>A page (or run) of the batch, and the committed page it was copied from, or 0.</summary>
+    internal readonly record struct WrittenPage(long Number, long From, int Pages);
+
+    /// <summary>Pages the batch freed, and when they were born.</summary>
+    internal readonly record struct FreedRun(PageRun Run, long Birth);
+
+    private readonly record struct PageImage(uint Frame, uint Image);
+}
