@@ -89,6 +89,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
                 string unfinished = UnfinishedPath("creating", name);
                 Database.Open(unfinished, _options with { Name = name }).Dispose();
                 Directory.Move(unfinished, entry.Path);
+                StorageEnvironment.SyncDirectory(_folder);
                 entry.IsCreated = true;
                 return entry.Database = Database.Open(entry.Path, _options with { Name = name });
             }
@@ -147,6 +148,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
             {
                 string unfinished = UnfinishedPath("deleted", entry.Name);
                 Directory.Move(entry.Path, unfinished);
+                StorageEnvironment.SyncDirectory(_folder);
                 DeleteFolder(unfinished);
             }
 
@@ -205,7 +207,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         string path = Path.Combine(DataDirectory, LockFile);
         try
         {
-            Directory.CreateDirectory(_folder);
+            StorageEnvironment.CreateDirectory(_folder);
             return new FileStream(path, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None);
         }
         catch (UnauthorizedAccessException error)

@@ -88,6 +88,25 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         return Open(World.OfDisk(directory), options ?? new StorageOptions());
     }
 
+    /// <summary>Creates a directory, with those above it, if absent. Their names survive a loss of power from then on.</summary>
+    /// <exception cref="StorageException">The system refuses; the message says what and why.</exception>
+    public static void CreateDirectory(string path)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(path);
+        DurableDirectory.Create(Path.GetFullPath(path));
+    }
+
+    /// <summary>
+    /// Makes names that were created, renamed or deleted in a directory durable, for those who keep environments in directories of
+    /// their own: a renamed directory may otherwise have its old name again after a loss of power. One sync; nothing on Windows, where the file system sees to it.
+    /// </summary>
+    /// <exception cref="StorageException">The directory is not there or cannot be synced.</exception>
+    public static void SyncDirectory(string path)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(path);
+        DurableDirectory.Sync(Path.GetFullPath(path));
+    }
+
     /// <summary>Begins a read of the last published commit. Never waits; must be disposed by the caller, on any thread.</summary>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     [SuppressMessage("Reliability", "CA2000", Justification = "The caller disposes it.")]
@@ -159,6 +178,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
             FreePages = _state.Space.FreeCount,
             LastTransactionId = _state.Current.TransactionId,
             OpenReaders = snapshots.Count,
+            LastCheckpointError = _checkpoints.LastError?.Message,
             OldestReaderTransactionId = snapshots.Count == 0 ? null : snapshots.Min(),
         };
     }
@@ -182,7 +202,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         _checkpoints.Stop();
         if (!_options.ReadOnly)
         {
-            if (_writer.HasCommitted && _state.Failure is null)
+            if ((_writer.HasCommitted || _checkpoints.HasMarked) && _state.Failure is null)
                 _checkpoints.TryRunLast();
             _lane.RunExclusive(() => _state.Failure ??= new ObjectDisposedException(nameof(StorageEnvironment)));
         }
@@ -248,6 +268,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
 
     private void ExecuteBatch(CommitLane lane)
     {
+        _checkpoints.MarkInUse();
         _checkpoints.Throttle();
         _writer.ExecuteBatch(lane);
         while (_writer.HasRetries)

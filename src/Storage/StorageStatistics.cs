@@ -21,6 +21,9 @@ public sealed record StorageStatistics
     /// <summary>Open read transactions.</summary>
     public required int OpenReaders { get; init; }
 
+    /// <summary>Why the last checkpoint failed, or null if it did not. Nothing is lost then: the journal stays until one succeeds.</summary>
+    public string? LastCheckpointError { get; init; }
+
     /// <summary>Transaction number the oldest open reader sees, or null without readers.</summary>
     public required long? OldestReaderTransactionId { get; init; }
 }

@@ -84,6 +84,82 @@ public sealed class BadWorldTests
     }
 
     [Fact]
+    public void Journal_files_deleted_after_a_crash_are_missed_even_if_the_session_before_closed_cleanly()
+    {
+        var random = new Random(4);
+        var disk = new SimulatedDisk(random);
+        using (StorageEnvironment environment = Open(disk, random))
+            environment.Write(transaction => transaction.GetOrCreateTree("t").Put("a"u8, "1"u8));
+
+        using (StorageEnvironment environment = Open(disk, random))
+        {
+            environment.Write(transaction => transaction.GetOrCreateTree("t").Put("b"u8, "2"u8));
+            disk.CrashAt = disk.Operations; // so that closing writes no checkpoint
+        }
+
+        disk.Crash();
+        SimulatedDisk whole = disk.Copy(random);
+        foreach (string name in disk.List().Where(name => name.StartsWith("journal-", StringComparison.Ordinal)))
+            disk.Delete(name);
+        CorruptionException error = Assert.Throws<CorruptionException>(() => Open(disk, random));
+        Assert.Contains("missing", error.Message, StringComparison.Ordinal);
+
+        using StorageEnvironment recovered = Open(whole, random);
+        using ReadTransaction read = recovered.BeginRead();
+        Assert.True(read.FindTree("t")!.Contains("b"u8));
+    }
+
+    [Fact]
+    public void Journal_files_deleted_after_a_clean_close_are_not_missed()
+    {
+        var random = new Random(5);
+        var disk = new SimulatedDisk(random);
+        for (int session = 0; session < 3; session++)
+        {
+            using (StorageEnvironment environment = Open(disk, random))
+                environment.Write(transaction => transaction.GetOrCreateTree("t").Put([(byte)session], "1"u8));
+            foreach (string name in disk.List().Where(name => name.StartsWith("journal-", StringComparison.Ordinal)))
+                disk.Delete(name);
+        }
+
+        using StorageEnvironment again = Open(disk, random);
+        using ReadTransaction read = again.BeginRead();
+        Assert.Equal(3, read.FindTree("t")!.Count);
+    }
+
+    [Fact]
+    public void A_checkpoint_that_fails_is_told_in_the_statistics_until_one_succeeds()
+    {
+        var random = new Random(6);
+        var disk = new SimulatedDisk(random);
+        using StorageEnvironment environment = Open(disk, random);
+        environment.Write(transaction => transaction.GetOrCreateTree("t").Put("a"u8, "1"u8));
+        Assert.Null(environment.GetStatistics().LastCheckpointError);
+        disk.FailAt = disk.Operations;
+        Assert.Throws<IOException>(() => environment.Checkpoint());
+        Assert.Equal("The disk failed once.", environment.GetStatistics().LastCheckpointError);
+        environment.Checkpoint();
+        Assert.Null(environment.GetStatistics().LastCheckpointError);
+    }
+
+    [Fact]
+    public void An_error_of_the_system_names_the_path_and_the_reason()
+    {
+        using var directory = new TemporaryDirectory();
+        string file = Path.Combine(directory.Path, "file");
+        File.WriteAllText(file, "in the way");
+        StorageException error = Assert.Throws<StorageException>(() => StorageEnvironment.Open(Path.Combine(file, "store")));
+        Assert.Contains(file, error.Message, StringComparison.Ordinal);
+        string absent = Path.Combine(directory.Path, "absent");
+        error = Assert.Throws<StorageException>(() => StorageEnvironment.SyncDirectory(absent));
+        Assert.Contains(absent, error.Message, StringComparison.Ordinal);
+        string deep = Path.Combine(directory.Path, "a", "b", "c");
+        StorageEnvironment.CreateDirectory(deep);
+        StorageEnvironment.CreateDirectory(deep);
+        Assert.True(Directory.Exists(deep));
+    }
+
+    [Fact]
     public void A_full_disk_fails_the_write_and_deletes_still_work()
     {
         var random = new Random(2);
@@ -111,13 +187,13 @@ public sealed class BadWorldTests
         var disk = new SimulatedDisk(random);
         var model = new Model();
         var workload = new Workload(random, new WorkloadShape { Keys = 300, MaxValueBytes = 20_000 });
-        var states = new List<Model> { model.Copy() };
+        var states = new Dictionary<long, Model> { [0] = model.Copy() };
         using (StorageEnvironment environment = Open(disk, random))
         {
             for (int i = 0; i < 26; i++)
             {
                 environment.Write(workload.Next(model));
-                states.Add(model.Copy());
+                states[environment.GetStatistics().LastTransactionId] = model.Copy(); // a command that changes nothing is no transaction
                 if (i == 20)
                     environment.Checkpoint();
             }
@@ -161,14 +237,14 @@ public sealed class BadWorldTests
     }
 
     /// <summary>False where a typed error came up; otherwise whether the data is that of the transaction it says (a damaged end of the journal is a torn tail).</summary>
-    private static bool ReadsRight(SimulatedDisk disk, Random random, List<Model> states, out bool isRight)
+    private static bool ReadsRight(SimulatedDisk disk, Random random, Dictionary<long, Model> states, out bool isRight)
     {
         isRight = false;
         try
         {
             using StorageEnvironment environment = Open(disk, random);
             using ReadTransaction read = environment.BeginRead();
-            isRight = states[(int)read.TransactionId].IsEqual(read);
+            isRight = states[read.TransactionId].IsEqual(read);
             return environment.Check().IsClean;
         }
         catch (StorageException)

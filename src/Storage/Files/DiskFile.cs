@@ -32,13 +32,9 @@ internal sealed class DiskFile : IFile
                 OperatingSystem.IsWindows() && writable ? FileOptions.WriteThrough : FileOptions.None);
             return new DiskFile(path, handle);
         }
-        catch (UnauthorizedAccessException error)
+        catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
-            throw new StorageException($"The file '{path}' cannot be opened: {error.Message}", error);
-        }
-        catch (IOException error) when (FileErrors.IsDiskFull(error))
-        {
-            throw FileErrors.Translate(error, path, "The file cannot be created");
+            throw FileErrors.Translate(error, path, create ? "The file cannot be created" : "The file cannot be opened");
         }
     }
 
@@ -47,7 +43,7 @@ internal sealed class DiskFile : IFile
         int total = 0;
         while (total < destination.Length)
         {
-            int read = RandomAccess.Read(Handle, destination[total..], offset + total);
+            int read = ReadSome(destination[total..], offset + total);
             if (read == 0)
                 break;
             total += read;
@@ -62,7 +58,7 @@ internal sealed class DiskFile : IFile
         {
             RandomAccess.Write(Handle, source, offset);
         }
-        catch (IOException error) when (FileErrors.IsDiskFull(error))
+        catch (IOException error)
         {
             throw FileErrors.Translate(error, _path, "The file cannot be written");
         }
@@ -72,8 +68,15 @@ internal sealed class DiskFile : IFile
     {
         if (OperatingSystem.IsWindows())
         {
-            RandomAccess.FlushToDisk(Handle);
-            return;
+            try
+            {
+                RandomAccess.FlushToDisk(Handle);
+                return;
+            }
+            catch (IOException failure)
+            {
+                throw FileErrors.Translate(failure, _path, "The file cannot be synced");
+            }
         }
 
         int error = UnixFileCalls.SyncData(Handle);
@@ -98,11 +101,23 @@ internal sealed class DiskFile : IFile
         {
             RandomAccess.SetLength(Handle, lengthBytes);
         }
-        catch (IOException error) when (FileErrors.IsDiskFull(error))
+        catch (IOException error)
         {
             throw FileErrors.Translate(error, _path, "The file cannot grow");
         }
     }
 
     public void Dispose() => Handle.Dispose();
+
+    private int ReadSome(Span<byte> destination, long offset)
+    {
+        try
+        {
+            return RandomAccess.Read(Handle, destination, offset);
+        }
+        catch (IOException error)
+        {
+            throw FileErrors.Translate(error, _path, "The file cannot be read");
+        }
+    }
 }

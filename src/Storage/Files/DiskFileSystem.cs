@@ -10,17 +10,7 @@ internal sealed class DiskFileSystem(string path) : IFileSystem
 {
     public string Path { get; } = System.IO.Path.GetFullPath(path);
 
-    public void CreateDirectory()
-    {
-        try
-        {
-            Directory.CreateDirectory(Path);
-        }
-        catch (UnauthorizedAccessException error)
-        {
-            throw new StorageException($"The directory '{Path}' cannot be created: {error.Message}", error);
-        }
-    }
+    public void CreateDirectory() => DurableDirectory.Create(Path);
 
     public IReadOnlyList<string> List()
     {
@@ -32,19 +22,31 @@ internal sealed class DiskFileSystem(string path) : IFileSystem
 
     public IFile Open(string name, bool create, bool writable) => DiskFile.Open(Full(name), create, writable);
 
-    public void Delete(string name) => File.Delete(Full(name));
-
-    public void Rename(string from, string to) => File.Move(Full(from), Full(to), overwrite: true);
-
-    public void SyncDirectory()
+    public void Delete(string name)
     {
-        if (OperatingSystem.IsWindows())
-            return; // NTFS journals names by itself
-
-        int error = UnixFileCalls.SyncDirectory(Path);
-        if (error != 0)
-            throw FileErrors.FromNumber(error, Path, "The directory cannot be synced");
+        try
+        {
+            File.Delete(Full(name));
+        }
+        catch (Exception error) when (error is IOException or UnauthorizedAccessException)
+        {
+            throw FileErrors.Translate(error, Full(name), "The file cannot be deleted");
+        }
     }
+
+    public void Rename(string from, string to)
+    {
+        try
+        {
+            File.Move(Full(from), Full(to), overwrite: true);
+        }
+        catch (Exception error) when (error is IOException or UnauthorizedAccessException)
+        {
+            throw FileErrors.Translate(error, Full(from), $"The file cannot be renamed to '{to}'");
+        }
+    }
+
+    public void SyncDirectory() => DurableDirectory.Sync(Path);
 
     /// <summary>
     /// The lock is the system's own on an open file, so it ends with the process, however that ends, and a stale one

@@ -24,12 +24,13 @@ internal static class FileErrors
     public static Exception FromNumber(int number, string file, string what)
     {
         string message = $"{what}: '{file}' (error {number}: {Marshal.GetPInvokeErrorMessage(number)}).";
-        return IsDiskFull(number) ? new DiskFullException(message) : new IOException(message, number);
+        return IsDiskFull(number) ? new DiskFullException(message) : new StorageException(message, new IOException(message, number));
     }
 
-    /// <summary>The same error, as <see cref="DiskFullException"/> if it is one.</summary>
-    public static Exception Translate(IOException error, string file, string what) =>
-        IsDiskFull(error) ? new DiskFullException($"{what}: the disk of '{file}' is full. Free some room and try again.", error) : error;
+    /// <summary>An error of the system as one that names the file: <see cref="DiskFullException"/>, or else <see cref="StorageException"/>.</summary>
+    public static StorageException Translate(Exception error, string file, string what) => error is IOException io && IsDiskFull(io)
+        ? new DiskFullException($"{what}: the disk of '{file}' is full. Free some room and try again.", error)
+        : new StorageException($"{what}: '{file}': {error.Message}", error);
 
     private static bool IsDiskFull(int number) =>
         number == NoSpace || number == (OperatingSystem.IsMacOS() ? QuotaExceededMac : QuotaExceededLinux);

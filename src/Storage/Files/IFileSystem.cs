@@ -3,14 +3,14 @@ namespace Treepie.Storage.Files;
 /// <summary>
 /// The seam to the world: everything the store does to files goes through here, so that a simulated disk can stand in.
 /// Names are without a directory: one file system is one environment's directory. Methods raise typed errors:
-/// <see cref="DiskFullException"/> where there is no room, otherwise <see cref="IOException"/> or a <see cref="StorageException"/>.
+/// <see cref="DiskFullException"/> where there is no room, otherwise a <see cref="StorageException"/> that names the file (a simulated disk: <see cref="IOException"/>).
 /// </summary>
 internal interface IFileSystem
 {
     /// <summary>The directory, for error messages.</summary>
     string Path { get; }
 
-    /// <summary>Creates the directory if it is absent.</summary>
+    /// <summary>Creates the directory, and those above it, if absent; their names are durable then.</summary>
     void CreateDirectory();
 
     /// <summary>Names of all plain files, in no order; empty if the directory is absent.</summary>

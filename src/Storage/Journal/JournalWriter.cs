@@ -56,6 +56,23 @@ internal sealed class JournalWriter(JournalFiles files, Guid storeId, JournalPos
             background(() => TryPrepareSpare(spare));
     }
 
+    /// <summary>
+    /// Begins the first use of this session, unless that is done, and makes its header durable, before there is a frame. Throws
+    /// <see cref="DiskFullException"/> with nothing changed; after any other exception the journal must not be used again.
+    /// </summary>
+    public void BeginUse()
+    {
+        if (_current is not null && Position.Offset > 0)
+            return;
+
+        Buffer.Clear();
+        MakeRoom();
+        JournalFile file = _current!; // MakeRoom found one
+        file.File.Write(_block, 0);
+        file.File.Sync();
+        Position = Position with { Offset = JournalFileHeader.BlockBytes };
+    }
+
     /// <summary>Writes and syncs the frame in <see cref="Buffer"/>. After any exception the journal must not be used again: what the disk holds is unknown.</summary>
     public void Append(long firstTransaction, long lastTransaction)
     {

@@ -15,6 +15,44 @@ internal sealed class CheckpointRunner(
     /// <summary>What the last attempt failed with, or null.</summary>
     public Exception? LastError => Volatile.Read(ref _error);
 
+    /// <summary>Whether this session took the mark of a clean close away.</summary>
+    public bool HasMarked { get; private set; }
+
+    /// <summary>
+    /// Before the first batch after a clean close: takes the mark away, durably, and names the journal use that follows, so that an
+    /// opener who finds no such file knows that acknowledged data is missing. Holding the lane.
+    /// </summary>
+    /// <remarks>
+    /// Once in a session: the new use's header and its sync, then a checkpoint with no pages. A failure to write the checkpoint is no reason
+    /// to refuse the batch, whose frame is as safe as any; the next batch tries again. A failure of the journal stops writing, as always.
+    /// </remarks>
+    public void MarkInUse()
+    {
+        if (journal is null || !state.Durable.IsClean || state.Failure is not null || !_gate.Wait(0))
+            return;
+
+        try
+        {
+            if (!TryBeginUse())
+                return;
+
+            checkpointer.Begin(isClean: false);
+            checkpointer.Write(CancellationToken.None);
+            checkpointer.End();
+            HasMarked = true;
+            Volatile.Write(ref _error, null);
+        }
+        catch (Exception error) when (error is StorageException or IOException)
+        {
+            checkpointer.GiveUp();
+            Volatile.Write(ref _error, error);
+        }
+        finally
+        {
+            _gate.Release();
+        }
+    }
+
     /// <summary>Runs one, unless everything is written already. Blocks; must not be called holding the lane.</summary>
     public void Run(bool isClean, CancellationToken cancellationToken)
     {
@@ -149,6 +187,24 @@ internal sealed class CheckpointRunner(
         {
             checkpointer.GiveUp();
             _error = error;
+        }
+    }
+
+    private bool TryBeginUse()
+    {
+        try
+        {
+            journal!.BeginUse(); // there is one: see MarkInUse
+            return true;
+        }
+        catch (DiskFullException)
+        {
+            return false; // the batch will find out too, and say so
+        }
+        catch (Exception error) when (error is StorageException or IOException)
+        {
+            state.Failure = error;
+            return false;
         }
     }
 

@@ -1,0 +1,41 @@
+using Treepie.Storage.Memory;
+
+namespace Treepie.Storage.Files;
+
+/// <summary>Directories whose names survive a loss of power: a name is durable only after the directory that holds it was synced.</summary>
+internal static class DurableDirectory
+{
+    /// <summary>Creates a directory with those above it that are absent, and makes the name of each one durable.</summary>
+    public static void Create(string path)
+    {
+        var holders = new Stack<string>();
+        for (string? at = path; at is not null && !Directory.Exists(at); at = System.IO.Path.GetDirectoryName(at))
+        {
+            if (System.IO.Path.GetDirectoryName(at) is { Length: > 0 } holder)
+                holders.Push(holder);
+        }
+
+        try
+        {
+            Directory.CreateDirectory(path);
+        }
+        catch (Exception error) when (error is IOException or UnauthorizedAccessException)
+        {
+            throw FileErrors.Translate(error, path, "The directory cannot be created");
+        }
+
+        while (holders.TryPop(out string? holder))
+            Sync(holder);
+    }
+
+    /// <summary>Makes created, renamed and deleted names of a directory durable.</summary>
+    public static void Sync(string path)
+    {
+        if (OperatingSystem.IsWindows())
+            return; // NTFS journals names by itself
+
+        int error = UnixFileCalls.SyncDirectory(path);
+        if (error != 0)
+            throw FileErrors.FromNumber(error, path, "The directory cannot be synced");
+    }
+}
