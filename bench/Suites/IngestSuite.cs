@@ -73,14 +73,10 @@ internal sealed class IngestSuite : ISuite
                 await FindAsync(database, cancellationToken);
             seconds = await Timing.SecondsAsync(async () =>
             {
-                foreach (Movie[] films in movies.Batches(BatchSize))
-                {
-                    var batch = new WriteBatch();
-                    foreach (Movie movie in films)
-                        batch.Put(movie.Id, movie.Json);
-                    await database.WriteAsync(batch, cancellationToken);
-                }
-
+                await using BulkInsert bulk = database.BulkInsert(new BulkInsertOptions { MaxBatchDocuments = BatchSize });
+                foreach (Movie movie in movies.Documents)
+                    await bulk.StoreAsync(movie.Id, movie.Json, cancellationToken);
+                await bulk.CompleteAsync(cancellationToken);
                 if (indexed)
                     await FindAsync(database, cancellationToken);
             });

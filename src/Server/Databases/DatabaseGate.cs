@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using System.Diagnostics.CodeAnalysis;
-using Treepie.Server.Http;
 
 namespace Treepie.Server.Databases;
 

@@ -1,6 +1,5 @@
 using System.Text.Json;
 using Microsoft.Extensions.Primitives;
-using Treepie.Server.Http;
 
 namespace Treepie.Server.Endpoints;
 

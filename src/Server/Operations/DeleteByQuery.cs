@@ -1,6 +1,5 @@
 using Treepie.Queries;
 using Treepie.Server.Databases;
-using Treepie.Server.Endpoints;
 using Treepie.Server.Http;
 using Treepie.Writes;
 

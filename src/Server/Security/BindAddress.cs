@@ -1,5 +1,4 @@
 using System.Net;
-using Treepie.Server.Hosting;
 
 namespace Treepie.Server.Security;
 

@@ -1,7 +1,6 @@
 using System.Text;
 using System.Text.Json;
 using Treepie.Server.BulkInsert;
-using Treepie.Server.Http;
 using Treepie.Tests.Support;
 
 namespace Treepie.Server.Tests.BulkInsert;

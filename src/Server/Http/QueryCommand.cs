@@ -1,8 +1,7 @@
 using System.Text.Json;
 using Treepie.Queries;
-using Treepie.Server.Http;
 
-namespace Treepie.Server.Endpoints;
+namespace Treepie.Server.Http;
 
 /// <summary>A query as it came in a body. Its parameters live in that body's buffer: dispose when the query is done.</summary>
 internal sealed class QueryCommand : IDisposable

@@ -1,4 +1,6 @@
-namespace Treepie.Server.Http;
+using Treepie.Server.Http;
+
+namespace Treepie.Server;
 
 /// <summary>An answer that is an error: its status, the error's name on the wire, and words for people.</summary>
 internal sealed class WireException(int statusCode, string wireType, string message, Exception? innerException = null)

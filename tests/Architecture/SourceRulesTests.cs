@@ -1,0 +1,75 @@
+using System.Text.RegularExpressions;
+using Treepie.Tests.Support;
+
+namespace Treepie.Architecture.Tests;
+
+/// <summary>House rules that a look at the text can prove. Each message says what to do.</summary>
+public sealed partial class SourceRulesTests
+{
+    private const int MaxFileLines = 500;
+
+    /// <summary>The places that may hold raw pointers, platform calls and vector intrinsics.</summary>
+    private static readonly string[] UnsafePlaces = ["src/Storage/Memory/", "src/Indexing/Kernels/", "src/Server/Hosting/ServerProgram.cs"];
+
+    [Fact]
+    public void A_file_has_one_job()
+    {
+        IEnumerable<string> long_ = Sources("src", "tests", "bench")
+            .Select(file => (file, lines: File.ReadLines(file).Count()))
+            .Where(entry => entry.lines > MaxFileLines)
+            .Select(entry => $"{Relative(entry.file)}: {entry.lines} lines; split it by job, {MaxFileLines} is the most");
+        AssertNone(long_);
+    }
+
+    [Fact]
+    public void Raw_memory_and_platform_calls_stay_in_their_rooms()
+    {
+        IEnumerable<string> found = Sources("src")
+            .Where(file => !UnsafePlaces.Any(place => Relative(file).StartsWith(place, StringComparison.Ordinal)))
+            .Where(file => UnsafeCode().IsMatch(File.ReadAllText(file)))
+            .Select(file => $"{Relative(file)}: move the unsafe part to one of {string.Join(", ", UnsafePlaces)}");
+        AssertNone(found);
+    }
+
+    [Fact]
+    public void Storage_touches_the_world_only_through_its_seam()
+    {
+        IEnumerable<string> found = Sources("src/Storage")
+            .Where(file => !Relative(file).StartsWith("src/Storage/Files/", StringComparison.Ordinal)
+                && !Relative(file).StartsWith("src/Storage/Memory/", StringComparison.Ordinal))
+            .Where(file => WorldCalls().IsMatch(File.ReadAllText(file)))
+            .Select(file => $"{Relative(file)}: go through IFileSystem, so that a simulated disk can stand in");
+        AssertNone(found);
+    }
+
+    [Fact]
+    public void Nothing_is_left_for_later_in_the_code()
+    {
+        IEnumerable<string> found = Sources("src", "tests", "bench")
+            .Where(file => Path.GetFileName(file) != "SourceRulesTests.cs")
+            .Where(file => LeftForLater().IsMatch(File.ReadAllText(file)))
+            .Select(file => $"{Relative(file)}: do it, or open an issue");
+        AssertNone(found);
+    }
+
+    private static void AssertNone(IEnumerable<string> found)
+    {
+        string[] all = [.. found];
+        Assert.True(all.Length == 0, string.Join("\n", all));
+    }
+
+    private static IEnumerable<string> Sources(params string[] folders) => folders
+        .SelectMany(folder => Directory.EnumerateFiles(Path.Combine(DataSets.RepositoryRoot, folder), "*.cs", SearchOption.AllDirectories))
+        .Where(file => !Relative(file).Split('/').Any(part => part is "obj" or "bin" or "node_modules"));
+
+    private static string Relative(string file) => Path.GetRelativePath(DataSets.RepositoryRoot, file).Replace('\\', '/');
+
+    [GeneratedRegex(@"\bunsafe\b|\bUnsafe\.|\bDllImport\b|\bLibraryImport\b|\bRuntime\.Intrinsics\b")]
+    private static partial Regex UnsafeCode();
+
+    [GeneratedRegex(@"(?<!\.)\b(File|Directory|RandomAccess|FileStream|MemoryMappedFile)\.[A-Z]|\bnew (FileStream|FileInfo|DirectoryInfo|Random)\b|\bStopwatch\b|\bThread\.Sleep\b")]
+    private static partial Regex WorldCalls();
+
+    [GeneratedRegex(@"\b(TODO|FIXME|HACK|NotImplementedException)\b")]
+    private static partial Regex LeftForLater();
+}

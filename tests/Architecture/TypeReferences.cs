@@ -1,0 +1,166 @@
+using System.Collections.Immutable;
+using System.Reflection.Emit;
+using System.Reflection.Metadata;
+using System.Reflection.Metadata.Ecma335;
+using System.Reflection.PortableExecutable;
+
+namespace Treepie.Architecture.Tests;
+
+/// <summary>
+/// Which type of an assembly refers to which other type of the same assembly, read from its metadata and its IL: base types,
+/// interfaces, fields, signatures and every instruction that names a type, method or field.
+/// </summary>
+internal sealed class TypeReferences
+{
+    private static readonly Dictionary<short, OpCode> OpCodesByValue = typeof(OpCodes).GetFields()
+        .Select(field => (OpCode)field.GetValue(null)!) // every public field of OpCodes is a static OpCode
+        .ToDictionary(code => code.Value);
+
+    private readonly PEReader file;
+    private readonly MetadataReader metadata;
+    private readonly HashSet<(string From, string To)> found = [];
+
+    private TypeReferences(PEReader file)
+    {
+        this.file = file;
+        metadata = file.GetMetadataReader();
+    }
+
+    /// <summary>All pairs, by full name of the outermost type.</summary>
+    public static IReadOnlyCollection<(string From, string To)> Within(string assembly)
+    {
+        using var file = new PEReader(File.OpenRead(Assemblies.PathOf(assembly)));
+        var references = new TypeReferences(file);
+        references.Collect();
+        return references.found;
+    }
+
+    private void Collect()
+    {
+        foreach (TypeDefinitionHandle handle in metadata.TypeDefinitions)
+        {
+            string from = NameOf(handle);
+            if (!from.StartsWith("Treepie", StringComparison.Ordinal))
+                continue; // what the compiler adds
+
+            TypeDefinition type = metadata.GetTypeDefinition(handle);
+            var names = new NameCollector(this, from);
+            Add(from, type.BaseType, names);
+            foreach (InterfaceImplementationHandle implemented in type.GetInterfaceImplementations())
+                Add(from, metadata.GetInterfaceImplementation(implemented).Interface, names);
+            foreach (FieldDefinitionHandle field in type.GetFields())
+                metadata.GetFieldDefinition(field).DecodeSignature(names, null);
+            foreach (MethodDefinitionHandle method in type.GetMethods())
+                CollectMethod(from, metadata.GetMethodDefinition(method), names);
+        }
+    }
+
+    private void CollectMethod(string from, MethodDefinition method, NameCollector names)
+    {
+        method.DecodeSignature(names, null);
+        if (method.RelativeVirtualAddress == 0)
+            return;
+
+        MethodBodyBlock body = file.GetMethodBody(method.RelativeVirtualAddress);
+        if (!body.LocalSignature.IsNil)
+            metadata.GetStandaloneSignature(body.LocalSignature).DecodeLocalSignature(names, null);
+
+        BlobReader il = body.GetILReader();
+        while (il.RemainingBytes > 0)
+        {
+            short value = il.ReadByte();
+            if (value == 0xFE)
+                value = unchecked((short)(0xFE00 | il.ReadByte()));
+            OperandType operand = OpCodesByValue[value].OperandType;
+            if (operand is OperandType.InlineField or OperandType.InlineMethod or OperandType.InlineTok or OperandType.InlineType)
+                Add(from, MetadataTokens.EntityHandle(il.ReadInt32()), names);
+            else
+            {
+                int skip = SizeOf(operand, ref il); // a switch is read to know its length, which moves the offset
+                il.Offset += skip;
+            }
+        }
+    }
+
+    private static int SizeOf(OperandType operand, ref BlobReader il) => operand switch
+    {
+        OperandType.InlineNone => 0,
+        OperandType.ShortInlineBrTarget or OperandType.ShortInlineI or OperandType.ShortInlineVar => 1,
+        OperandType.InlineVar => 2,
+        OperandType.InlineI8 or OperandType.InlineR => 8,
+        OperandType.InlineSwitch => il.ReadInt32() * 4,
+        _ => 4,
+    };
+
+    private void Add(string from, EntityHandle handle, NameCollector names)
+    {
+        if (handle.IsNil)
+            return; // an interface has no base type
+
+        switch (handle.Kind)
+        {
+            case HandleKind.TypeDefinition:
+                found.Add((from, NameOf((TypeDefinitionHandle)handle)));
+                break;
+            case HandleKind.TypeSpecification:
+                metadata.GetTypeSpecification((TypeSpecificationHandle)handle).DecodeSignature(names, null);
+                break;
+            case HandleKind.MethodDefinition:
+                found.Add((from, NameOf(metadata.GetMethodDefinition((MethodDefinitionHandle)handle).GetDeclaringType())));
+                break;
+            case HandleKind.FieldDefinition:
+                found.Add((from, NameOf(metadata.GetFieldDefinition((FieldDefinitionHandle)handle).GetDeclaringType())));
+                break;
+            case HandleKind.MemberReference:
+                Add(from, metadata.GetMemberReference((MemberReferenceHandle)handle).Parent, names);
+                break;
+            case HandleKind.MethodSpecification:
+                MethodSpecification specification = metadata.GetMethodSpecification((MethodSpecificationHandle)handle);
+                specification.DecodeSignature(names, null);
+                Add(from, specification.Method, names);
+                break;
+        }
+    }
+
+    private string NameOf(TypeDefinitionHandle handle)
+    {
+        TypeDefinition type = metadata.GetTypeDefinition(handle);
+        while (type.IsNested)
+            type = metadata.GetTypeDefinition(type.GetDeclaringType());
+        return $"{metadata.GetString(type.Namespace)}.{metadata.GetString(type.Name)}";
+    }
+
+    /// <summary>Notes every type of this assembly that a signature names. Results are not used: the visit is the point.</summary>
+    private sealed class NameCollector(TypeReferences owner, string from) : ISignatureTypeProvider<bool, object?>
+    {
+        public bool GetTypeFromDefinition(MetadataReader reader, TypeDefinitionHandle handle, byte rawTypeKind) =>
+            owner.found.Add((from, owner.NameOf(handle)));
+
+        public bool GetTypeFromSpecification(MetadataReader reader, object? genericContext, TypeSpecificationHandle handle, byte rawTypeKind) =>
+            reader.GetTypeSpecification(handle).DecodeSignature(this, genericContext);
+
+        public bool GetTypeFromReference(MetadataReader reader, TypeReferenceHandle handle, byte rawTypeKind) => false;
+
+        public bool GetArrayType(bool elementType, ArrayShape shape) => false;
+
+        public bool GetByReferenceType(bool elementType) => false;
+
+        public bool GetFunctionPointerType(MethodSignature<bool> signature) => false;
+
+        public bool GetGenericInstantiation(bool genericType, ImmutableArray<bool> typeArguments) => false;
+
+        public bool GetGenericMethodParameter(object? genericContext, int index) => false;
+
+        public bool GetGenericTypeParameter(object? genericContext, int index) => false;
+
+        public bool GetModifiedType(bool modifier, bool unmodifiedType, bool isRequired) => false;
+
+        public bool GetPinnedType(bool elementType) => false;
+
+        public bool GetPointerType(bool elementType) => false;
+
+        public bool GetPrimitiveType(PrimitiveTypeCode typeCode) => false;
+
+        public bool GetSZArrayType(bool elementType) => false;
+    }
+}
