@@ -1,0 +1,73 @@
+using System.Buffers.Binary;
+using Treepie.Storage.Transactions;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Storage.Tests.Killing;
+
+/// <summary>Batches whose content follows from their number, so that whoever looks later knows what must be there and what must not.</summary>
+/// <remarks>Each writer has a tree of its own: entries (batch, index), and under the empty key the number of its last batch. The last <see cref="Kept"/> batches stay.</remarks>
+internal static class NumberedBatches
+{
+    public const int Writers = 3;
+
+    private const int Kept = 40;
+    private const int KeyBytes = 12;
+
+    public static string TreeName(int writer) => $"writer-{writer}";
+
+    /// <summary>The number of the last batch, 0 before the first.</summary>
+    public static long Last(Tree? tree) => tree is not null && tree.TryGet(default, out ReadOnlySpan<byte> last) ? BinaryPrimitives.ReadInt64LittleEndian(last) : 0;
+
+    /// <summary>Writes the next batch; returns its number.</summary>
+    public static long WriteNext(WriteTransaction transaction, int writer)
+    {
+        Tree tree = transaction.GetOrCreateTree(TreeName(writer));
+        long batch = Last(tree) + 1;
+        Span<byte> key = stackalloc byte[KeyBytes];
+        for (int i = 0; i < Entries(batch); i++)
+            Fill(tree.Reserve(Key(key, batch, i), Length(batch, i)), batch, i);
+        for (int i = 0; batch > Kept && i < Entries(batch - Kept); i++)
+            tree.Delete(Key(key, batch - Kept, i));
+        BinaryPrimitives.WriteInt64LittleEndian(tree.Reserve(default, sizeof(long)), batch);
+        return batch;
+    }
+
+    /// <summary>Fails unless a writer's tree holds its last batches whole, nothing else, and at least what was acknowledged.</summary>
+    public static void AssertWhole(ReadTransaction read, int writer, long acknowledged)
+    {
+        Tree? tree = read.FindTree(TreeName(writer));
+        long last = Last(tree);
+        Assert.True(last >= acknowledged, $"Writer {writer}: batch {acknowledged} was acknowledged, the last one found is {last}.");
+        if (tree is null)
+            return;
+
+        long entries = 1;
+        var key = new byte[KeyBytes];
+        for (long batch = Math.Max(1, last - Kept + 1); batch <= last; batch++)
+        {
+            for (int i = 0; i < Entries(batch); i++, entries++)
+            {
+                var expected = new byte[Length(batch, i)];
+                Fill(expected, batch, i);
+                Assert.True(tree.TryGet(Key(key, batch, i), out ReadOnlySpan<byte> value), $"Writer {writer}: entry {i} of batch {batch} is missing; the last is {last}.");
+                Assert.True(value.SequenceEqual(expected), $"Writer {writer}: entry {i} of batch {batch} has other bytes.");
+            }
+        }
+
+        Assert.Equal(entries, tree.Count);
+    }
+
+    private static int Entries(long batch) => 1 + (int)(batch * 7 % 13);
+
+    /// <summary>Mostly short, one in twenty on pages of its own.</summary>
+    private static int Length(long batch, int index) => (batch + index) % 20 == 0 ? 9000 + index : (int)((batch * 31) + index) % 300;
+
+    private static void Fill(Span<byte> room, long batch, int index) => room.Fill((byte)((batch * 3) + index + 1));
+
+    private static Span<byte> Key(Span<byte> key, long batch, int index)
+    {
+        BinaryPrimitives.WriteInt64BigEndian(key, batch);
+        BinaryPrimitives.WriteInt32BigEndian(key[sizeof(long)..], index);
+        return key;
+    }
+}
