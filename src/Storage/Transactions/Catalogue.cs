@@ -8,6 +8,9 @@ namespace Treepie.Storage.Transactions;
 /// <summary>The tree of trees: name in UTF-8 → <see cref="TreeRecord"/>.</summary>
 internal static class Catalogue
 {
+    /// <summary>Longest name whose key is made on the stack; a char takes up to three bytes of UTF-8.</summary>
+    private const int MaxStackChars = 80;
+
     /// <summary>The key of a name; throws where it is too long.</summary>
     public static byte[] KeyOf(string name)
     {
@@ -17,8 +20,14 @@ internal static class Catalogue
             : throw new ArgumentException($"A tree's name has at most {Tree.MaxKeyBytes} bytes; this one has {key.Length}.", nameof(name));
     }
 
-    public static TreeRecord? Find(PageStore store, TreeRecord catalogue, string name) =>
-        new Tree(store, "", catalogue, null).TryGet(KeyOf(name), out ReadOnlySpan<byte> value) ? TreeRecord.Read(value) : null;
+    /// <summary>The record of a name, or null. Allocates nothing for names of ordinary length.</summary>
+    public static TreeRecord? Find(PageStore store, in TreeRecord catalogue, string name)
+    {
+        Span<byte> key = name.Length <= MaxStackChars ? stackalloc byte[MaxStackChars * 3] : new byte[Tree.MaxKeyBytes];
+        return Encoding.UTF8.TryGetBytes(name, key, out int length) && Tree.TryGet(store, catalogue, key[..length], out ReadOnlySpan<byte> value)
+            ? TreeRecord.Read(value)
+            : null;
+    }
 
     public static List<string> ReadNames(PageStore store, TreeRecord catalogue)
     {

@@ -47,7 +47,7 @@ public sealed class Cursor : IDisposable
 
     /// <summary>The value of that key.</summary>
     /// <exception cref="InvalidOperationException">It stands on none.</exception>
-    public ReadOnlySpan<byte> Value => _tree.ReadValue(Leaf(), _indexes[_depth]);
+    public ReadOnlySpan<byte> Value => Tree.ReadValue(_tree.Store, Leaf(), _indexes[_depth]);
 
     /// <summary>Goes to the smallest key; false in an empty tree.</summary>
     public bool MoveFirst() => Start() && DescendFirst(0, _tree.Record.Root);

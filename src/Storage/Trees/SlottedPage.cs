@@ -3,6 +3,7 @@ using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using Treepie.Storage.Format;
+using Treepie.Storage.Memory;
 
 namespace Treepie.Storage.Trees;
 
@@ -108,16 +109,7 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
 
         uint head = HeadOf(key);
         ReadOnlySpan<uint> heads = Heads;
-        int low = from, high = count;
-        while (low < high)
-        {
-            int middle = (low + high) >>> 1;
-            if (heads[middle] < head)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-
+        int low = from + SortedSearch.LowerBound(heads[from..], head);
         if (low == count || heads[low] != head)
             return low;
 

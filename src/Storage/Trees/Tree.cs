@@ -47,28 +47,7 @@ public sealed class Tree
 
     /// <summary>The value of <paramref name="key"/>, in place in its page; values of any size are one span.</summary>
     /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
-    public bool TryGet(scoped ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
-    {
-        value = default;
-        TreeRecord record = Record;
-        if (record.Levels == 0)
-            return false;
-
-        PageReference reference = record.Root;
-        for (int level = record.Levels - 1; level > 0; level--)
-        {
-            var branch = new SlottedPage(_store.Read(reference));
-            reference = branch.Child(branch.FindChild(key));
-        }
-
-        var leaf = new SlottedPage(_store.Read(reference));
-        int index = leaf.LowerBound(key, 0, out bool isExact);
-        if (!isExact)
-            return false;
-
-        value = ReadValue(leaf, index);
-        return true;
-    }
+    public bool TryGet(scoped ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) => TryGet(_store, Record, key, out value);
 
     /// <summary>Whether the key is there.</summary>
     public bool Contains(scoped ReadOnlySpan<byte> key) => TryGet(key, out _);
@@ -104,12 +83,35 @@ public sealed class Tree
     /// </summary>
     public Cursor OpenCursor() => new(this);
 
+    /// <summary>As <see cref="TryGet(ReadOnlySpan{byte}, out ReadOnlySpan{byte})"/>, in a tree that needs no object for one look-up.</summary>
+    internal static bool TryGet(PageStore store, scoped in TreeRecord record, scoped ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
+    {
+        value = default;
+        if (record.Levels == 0)
+            return false;
+
+        PageReference reference = record.Root;
+        for (int level = record.Levels - 1; level > 0; level--)
+        {
+            var branch = new SlottedPage(store.Read(reference));
+            reference = branch.Child(branch.FindChild(key));
+        }
+
+        var leaf = new SlottedPage(store.Read(reference));
+        int index = leaf.LowerBound(key, 0, out bool isExact);
+        if (!isExact)
+            return false;
+
+        value = ReadValue(store, leaf, index);
+        return true;
+    }
+
     /// <summary>The value of a leaf's entry, wherever it lies.</summary>
-    internal ReadOnlySpan<byte> ReadValue(SlottedPage leaf, int index)
+    internal static ReadOnlySpan<byte> ReadValue(PageStore store, SlottedPage leaf, int index)
     {
         Span<byte> value = leaf.Value(index, out bool isOverflow);
         return isOverflow
-            ? _store.ReadRun(PageReference.ReadPacked(value), BinaryPrimitives.ReadInt32LittleEndian(value[PageReference.PackedBytes..]))
+            ? store.ReadRun(PageReference.ReadPacked(value), BinaryPrimitives.ReadInt32LittleEndian(value[PageReference.PackedBytes..]))
             : value;
     }
 
