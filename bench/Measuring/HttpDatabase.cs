@@ -26,8 +26,9 @@ internal sealed class HttpDatabase(HttpClient client, string name)
         await ExpectSuccessAsync(next);
         using JsonDocument parsed = JsonDocument.Parse(await next.Content.ReadAsByteArrayAsync(cancellationToken));
         long operation = parsed.RootElement.GetProperty("Id").GetInt64();
-        using var body = new PushContent(async (stream, token) =>
+        using var body = new PushContent(async (connection, token) =>
         {
+            var stream = new BufferedStream(connection, 64 * 1024); // not disposed: the connection is not ours to close
             await stream.WriteAsync("["u8.ToArray(), token);
             for (int i = 0; i < films.Length; i++)
             {
@@ -38,6 +39,7 @@ internal sealed class HttpDatabase(HttpClient client, string name)
             }
 
             await stream.WriteAsync("]"u8.ToArray(), token);
+            await stream.FlushAsync(token);
         });
         string url = string.Create(CultureInfo.InvariantCulture, $"/databases/{name}/bulk_insert?id={operation}");
         using HttpResponseMessage answer = await client.PostAsync(url, body, cancellationToken);

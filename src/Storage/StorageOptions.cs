@@ -24,7 +24,7 @@ public sealed record StorageOptions
     public long FirstJournalFileBytes { get; init; } = 256L << 10;
 
     /// <summary>Largest journal file, in bytes; when as much was written since the last checkpoint, the next one begins.</summary>
-    public long MaxJournalFileBytes { get; init; } = 64L << 20;
+    public long MaxJournalFileBytes { get; init; } = 16L << 20;
 
     /// <summary>
     /// How long a <see cref="Durability.Relaxed"/> commit may wait to become durable. Relaxed environments keep no journal: a checkpoint

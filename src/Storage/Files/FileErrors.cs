@@ -5,6 +5,7 @@ namespace Treepie.Storage.Files;
 /// <summary>Errors of the system, told apart.</summary>
 internal static class FileErrors
 {
+    private const string RoomIsNeeded = "Nothing of this write was kept; reads and deletes go on. Free some room and try again.";
     private const int NoSpace = 28;
     private const int ReadOnlyFileSystem = 30;
     private const int QuotaExceededLinux = 122;
@@ -24,12 +25,12 @@ internal static class FileErrors
     public static Exception FromNumber(int number, string file, string what)
     {
         string message = $"{what}: '{file}' (error {number}: {Marshal.GetPInvokeErrorMessage(number)}).";
-        return IsDiskFull(number) ? new DiskFullException(message) : new StorageException(message, new IOException(message, number));
+        return IsDiskFull(number) ? new DiskFullException($"{message} {RoomIsNeeded}") : new StorageException(message, new IOException(message, number));
     }
 
     /// <summary>An error of the system as one that names the file: <see cref="DiskFullException"/>, or else <see cref="StorageException"/>.</summary>
     public static StorageException Translate(Exception error, string file, string what) => error is IOException io && IsDiskFull(io)
-        ? new DiskFullException($"{what}: the disk of '{file}' is full. Free some room and try again.", error)
+        ? new DiskFullException($"{what}: the disk of '{file}' is full. {RoomIsNeeded}", error)
         : new StorageException($"{what}: '{file}': {error.Message}", error);
 
     private static bool IsDiskFull(int number) =>
