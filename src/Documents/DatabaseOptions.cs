@@ -5,17 +5,29 @@ namespace Treepie;
 /// <summary>Settings and limits of a database. Immutable.</summary>
 public sealed record DatabaseOptions
 {
+    /// <summary>Lowest value of <see cref="MaxDocumentBytes"/>: an empty object, 2.</summary>
+    public const int LeastDocumentBytes = 2;
+
+    /// <summary>Highest value of <see cref="MaxDocumentBytes"/>: 1 GiB.</summary>
+    public const int MostDocumentBytes = 1 << 30;
+
+    /// <summary>Highest value of <see cref="MaxDocumentDepth"/>: 1,000. What reads documents for indexes and queries goes little deeper.</summary>
+    public const int MostDocumentDepth = 1_000;
+
+    /// <summary>Highest value of <see cref="MaxIdBytes"/>, the file format's: 512.</summary>
+    public const int MostIdBytes = DocumentId.MaxBytes;
+
     /// <summary>Name used in messages and in clients; null takes the directory's.</summary>
     public string? Name { get; init; }
 
     /// <summary>Longest document, in bytes of JSON as given. Default 32 MiB, at most 1 GiB.</summary>
     public int MaxDocumentBytes { get; init; } = 32 * 1024 * 1024;
 
-    /// <summary>Deepest nesting of a document. Default 128. Readers of documents need a depth limit of one more, for <c>@metadata</c>.</summary>
+    /// <summary>Deepest nesting of a document. Default 128, at most 1,000. Readers of documents need a depth limit of one more, for <c>@metadata</c>.</summary>
     public int MaxDocumentDepth { get; init; } = 128;
 
     /// <summary>Longest document id in UTF-8 bytes. 512 is the format's limit.</summary>
-    public int MaxIdBytes { get; init; } = DocumentId.MaxBytes;
+    public int MaxIdBytes { get; init; } = MostIdBytes;
 
     /// <summary>Longest a query may run. Default 60 seconds.</summary>
     public TimeSpan MaxQueryTime { get; init; } = TimeSpan.FromSeconds(60);
@@ -28,9 +40,9 @@ public sealed record DatabaseOptions
 
     internal void Validate()
     {
-        Range(MaxDocumentBytes, 2, 1 << 30, nameof(MaxDocumentBytes));
-        Range(MaxDocumentDepth, 1, 1 << 20, nameof(MaxDocumentDepth));
-        Range(MaxIdBytes, 1, DocumentId.MaxBytes, nameof(MaxIdBytes));
+        Range(MaxDocumentBytes, LeastDocumentBytes, MostDocumentBytes, nameof(MaxDocumentBytes));
+        Range(MaxDocumentDepth, 1, MostDocumentDepth, nameof(MaxDocumentDepth));
+        Range(MaxIdBytes, 1, MostIdBytes, nameof(MaxIdBytes));
     }
 
     private static void Range(int value, int least, int most, string option)

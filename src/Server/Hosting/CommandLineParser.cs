@@ -31,8 +31,7 @@ internal static class CommandLineParser
                 "demo" => options with { Demo = Switch(name, value) },
                 "help" or "h" or "?" => options with { Help = Switch(name, value) },
                 "version" => options with { Version = Switch(name, value) },
-                "max-request-bytes" => options with { MaxRequestBytes = Number(name, Value(), Array.MaxLength) },
-                "max-document-bytes" => options with { MaxDocumentBytes = (int)Number(name, Value(), Array.MaxLength) },
+                _ when LimitOption.Find(name) is { } limit => options with { Limits = [.. options.Limits, (limit, limit.Parse(Value()))] },
                 _ => Foreign(options, name, value, ignored),
             };
         }

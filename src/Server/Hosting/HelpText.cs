@@ -3,7 +3,7 @@ namespace Treepie.Server.Hosting;
 /// <summary>What <c>--help</c> prints.</summary>
 internal static class HelpText
 {
-    public const string Text = """
+    public static string Text { get; } = $"""
         Treepie server: document databases over HTTP and JSON, for RavenDB's clients.
 
         Usage: Treepie.Server [options]
@@ -13,10 +13,12 @@ internal static class HelpText
                                       Only this machine's own addresses (127.0.0.1, [::1], localhost) are accepted:
                                       nobody is asked for a password yet.
           --demo                      Creates the database 'demo' with sample data and prints commands to try.
-          --max-request-bytes <n>     Largest request. Default: 134217728
-          --max-document-bytes <n>    Largest document. Default: 33554432
           --version                   Prints the version.
           --help                      Prints this.
+
+        Limits; seconds may have a fraction:
+
+        {LimitOption.Help()}
 
         Settings in RavenDB's form are accepted too: --ServerUrl, --DataDir and --RunInMemory do what they say
         (in memory: a temporary directory, deleted at the end), others are named and ignored.

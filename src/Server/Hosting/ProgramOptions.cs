@@ -21,11 +21,8 @@ internal sealed record ProgramOptions
     /// <summary>The process with whose end the server ends.</summary>
     public int? ParentProcessId { get; init; }
 
-    /// <summary>Largest request in bytes; null takes the default.</summary>
-    public long? MaxRequestBytes { get; init; }
-
-    /// <summary>Largest document in bytes; null takes the default.</summary>
-    public int? MaxDocumentBytes { get; init; }
+    /// <summary>Limits that are not to be the default; of two for the same the later counts.</summary>
+    public IReadOnlyList<(LimitOption Limit, decimal Value)> Limits { get; init; } = [];
 
     /// <summary>Settings of another server that were understood as such and mean nothing here.</summary>
     public IReadOnlyList<string> Ignored { get; init; } = [];

@@ -19,8 +19,8 @@ internal static class WebServer
         builder.Services.AddTreepie(treepie =>
         {
             treepie.DataDirectory = directory;
-            treepie.MaxRequestBytes = options.MaxRequestBytes ?? treepie.MaxRequestBytes;
-            treepie.Database = treepie.Database with { MaxDocumentBytes = options.MaxDocumentBytes ?? treepie.Database.MaxDocumentBytes };
+            foreach ((LimitOption limit, decimal value) in options.Limits)
+                limit.Set(treepie, value);
         });
         return builder.Build();
     }
