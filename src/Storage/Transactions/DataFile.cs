@@ -56,7 +56,7 @@ internal static class DataFile
         if (newest is null)
             throw sawMagic
                 ? new CorruptionException($"Both meta pages of '{path}' are damaged. Nothing was written. Restore a backup, or salvage what is left.")
-                : new ForeignDataException($"'{path}' ({file.Length} bytes) is not a data file of this store. Nothing was written.");
+                : new ForeignDataException($"'{path}' ({file.Length} bytes) is not a data file of this store. Open another directory, or move the file away and put the right one in its place. It was not changed.");
 
         if (file.Length < newest.PageCount * PageLayout.SizeBytes)
             throw new CorruptionException(
