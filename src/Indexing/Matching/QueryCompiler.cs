@@ -127,7 +127,9 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
                 Span<byte> key = stackalloc byte[NumberKey.Bytes];
                 return QueryValue.TryWriteNumber(value, key) ? Term(TreeNames.Numbers(field), key, field: -1) : None();
             default:
-                return And(Terms(field, QueryValue.ToText(value)), whenEmpty: None());
+                // Equality is a filter: it scores the same in every field, also where search() would weigh the words.
+                Operator terms = And(Terms(field, QueryValue.ToText(value)), whenEmpty: None());
+                return analysis == FieldAnalysis.FullText ? new ConstantOperator(context, terms) : terms;
         }
     }
 
