@@ -47,8 +47,8 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
             var space = new FreePages();
             var reader = new JournalReader(world.Files, _journalFiles.OpenAll(meta.StoreId, !options.ReadOnly));
             Snapshot current = new Recovery(store, space, meta).Run(reader, out JournalPosition end);
-            _state = new EnvironmentState(store, space, meta, current);
-            _background = new Background(world.IsBackgroundAllowed);
+            _state = new EnvironmentState(store, space, meta, current, world.Ages);
+            _background = new Background(world.Scheduler, world.IsBackgroundAllowed);
             if (options is { ReadOnly: false, Durability: Durability.Durable })
             {
                 var sizes = new JournalSizes(options.FirstJournalFileBytes, options.MaxJournalFileBytes, GrowthFactor: 4);
@@ -56,7 +56,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
             }
 
             _writer = new Writer(_state, _journal);
-            _lane = new CommitLane(ExecuteBatch);
+            _lane = new CommitLane(ExecuteBatch, world.Scheduler);
             _checkpoints = new CheckpointRunner(_state, new Checkpointer(_state, data, _journal, end), _lane, _background, options, _journal, world.Clock);
         }
         catch
@@ -212,7 +212,23 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     }
 
     /// <inheritdoc/>
-    public async ValueTask DisposeAsync() => await Task.Run(Dispose).ConfigureAwait(false);
+    public ValueTask DisposeAsync()
+    {
+        var done = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        _world.Scheduler.Queue(() =>
+        {
+            try
+            {
+                Dispose();
+                done.SetResult();
+            }
+            catch (Exception error)
+            {
+                done.SetException(error);
+            }
+        });
+        return new ValueTask(done.Task);
+    }
 
     /// <summary>Opens on a given world.</summary>
     internal static StorageEnvironment Open(World world, StorageOptions options)

@@ -1,5 +1,5 @@
 using Treepie.Storage.Files;
-using Treepie.Storage.Tests.Simulation;
+using Treepie.Storage.Simulation;
 using Treepie.Storage.Transactions;
 using Treepie.Storage.Trees;
 using Treepie.Tests.Support;

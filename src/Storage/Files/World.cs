@@ -1,12 +1,18 @@
 namespace Treepie.Storage.Files;
 
-/// <summary>Everything an environment takes from outside itself.</summary>
+/// <summary>Everything an environment takes from outside itself: the one seam, which a simulated world replaces.</summary>
 /// <param name="Files">The directory.</param>
 /// <param name="Clock">Time.</param>
 /// <param name="Random">Numbers for ids and salts; used under a lock of its own.</param>
 /// <param name="IsBackgroundAllowed">False: no work on other threads; checkpoints then run in line. For runs that a seed repeats.</param>
 internal sealed record World(IFileSystem Files, TimeProvider Clock, Random Random, bool IsBackgroundAllowed)
 {
+    /// <summary>Other threads.</summary>
+    public IScheduler Scheduler { get; init; } = new ThreadPoolScheduler();
+
+    /// <summary>Ages of readers.</summary>
+    public CoarseClock Ages { get; init; } = new();
+
     /// <summary>The real one.</summary>
     public static World OfDisk(string directory) =>
         new(new DiskFileSystem(directory), TimeProvider.System, new Random(), IsBackgroundAllowed: true);

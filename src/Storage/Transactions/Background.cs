@@ -1,10 +1,12 @@
+using Treepie.Storage.Files;
+
 namespace Treepie.Storage.Transactions;
 
-/// <summary>Work that nobody waits for, on the thread pool, until the environment closes.</summary>
-internal sealed class Background(bool isAllowed)
+/// <summary>Work that nobody waits for, on other threads, until the environment closes.</summary>
+internal sealed class Background(IScheduler scheduler, bool isAllowed)
 {
-    private readonly Lock _lock = new();
-    private readonly List<Task> _tasks = [];
+    private readonly object _lock = new(); // the scheduler waits on it
+    private int _running;
     private bool _isStopped;
 
     public bool IsAllowed => isAllowed;
@@ -15,7 +17,7 @@ internal sealed class Background(bool isAllowed)
         get
         {
             lock (_lock)
-                return _isStopped && _tasks.TrueForAll(task => task.IsCompleted);
+                return _isStopped && _running == 0;
         }
     }
 
@@ -27,22 +29,38 @@ internal sealed class Background(bool isAllowed)
             if (_isStopped)
                 return;
 
-            _tasks.RemoveAll(task => task.IsCompleted);
-            _tasks.Add(Task.Run(work));
+            _running++;
         }
+
+        scheduler.Queue(() =>
+        {
+            try
+            {
+                work();
+            }
+            catch (Exception)
+            {
+                // See above: whoever needs it done does it again.
+            }
+            finally
+            {
+                lock (_lock)
+                {
+                    _running--;
+                    Monitor.PulseAll(_lock);
+                }
+            }
+        });
     }
 
     /// <summary>Lets no new work begin and waits for what runs.</summary>
     public void WaitForAll()
     {
-        Task[] tasks;
         lock (_lock)
         {
             _isStopped = true;
-            tasks = [.. _tasks];
+            while (_running > 0)
+                scheduler.Wait(_lock);
         }
-
-        foreach (Task task in tasks)
-            ((IAsyncResult)task).AsyncWaitHandle.WaitOne();
     }
 }

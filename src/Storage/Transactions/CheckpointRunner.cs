@@ -173,8 +173,8 @@ internal sealed class CheckpointRunner(
     /// <summary>Without other threads: here and now, in the lane.</summary>
     private void TryRunInLine()
     {
-        if (checkpointer.IsUpToDate || state.Failure is not null)
-            return;
+        if (checkpointer.IsUpToDate || state.Failure is not null || !_gate.Wait(0))
+            return; // one may be under way, for whose syncs the lane is free
 
         try
         {
@@ -187,6 +187,10 @@ internal sealed class CheckpointRunner(
         {
             checkpointer.GiveUp();
             _error = error;
+        }
+        finally
+        {
+            _gate.Release();
         }
     }
 

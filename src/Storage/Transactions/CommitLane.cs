@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using Treepie.Storage.Files;
 
 namespace Treepie.Storage.Transactions;
 
@@ -10,7 +11,7 @@ namespace Treepie.Storage.Transactions;
 /// Invariants. 1. At most one thread holds the lane; only it takes from the queue. 2. A lane with something waiting is held:
 /// who enqueues tries to take it, and who lets go looks again afterwards. 3. A leader serves until its own command is done, no longer.
 /// </remarks>
-internal sealed class CommitLane(Action<CommitLane> executeBatch)
+internal sealed class CommitLane(Action<CommitLane> executeBatch, IScheduler scheduler)
 {
     private readonly ConcurrentQueue<WriteRequest> _queue = new();
     private readonly ConcurrentQueue<Exclusive> _exclusive = new();
@@ -28,11 +29,11 @@ internal sealed class CommitLane(Action<CommitLane> executeBatch)
         }
 
         using CancellationTokenRegistration registration = Register(request, cancellationToken);
-        if (request.Wait())
+        if (request.Wait(scheduler))
             Lead(request);
     }
 
-    /// <summary>Runs a command through the lane: at once if it is free, else as part of another's batch or on the thread pool.</summary>
+    /// <summary>Runs a command through the lane: at once if it is free, else as part of another's batch or on another thread.</summary>
     public void SubmitAsync(WriteRequest request, CancellationToken cancellationToken)
     {
         cancellationToken.ThrowIfCancellationRequested();
@@ -52,7 +53,7 @@ internal sealed class CommitLane(Action<CommitLane> executeBatch)
             Monitor.PulseAll(_exclusive);
         if (TryTake())
             LetGo();
-        exclusive.Wait();
+        exclusive.Wait(scheduler);
     }
 
     /// <summary>The next command of the batch, taken out of waiting; false when there is none. For the holder.</summary>
@@ -77,7 +78,7 @@ internal sealed class CommitLane(Action<CommitLane> executeBatch)
         lock (_exclusive)
         {
             while (_exclusive.IsEmpty && !isOver())
-                Monitor.Wait(_exclusive);
+                scheduler.Wait(_exclusive);
         }
     }
 
@@ -140,7 +141,7 @@ internal sealed class CommitLane(Action<CommitLane> executeBatch)
         if (!next.IsAsync)
             return next.TryHandLane();
 
-        ThreadPool.UnsafeQueueUserWorkItem(static state => state.Lane.Lead(state.Request), (Lane: this, Request: next), preferLocal: false);
+        scheduler.Queue(() => Lead(next));
         return true;
     }
 
@@ -167,12 +168,12 @@ internal sealed class CommitLane(Action<CommitLane> executeBatch)
             }
         }
 
-        public void Wait()
+        public void Wait(IScheduler scheduler)
         {
             lock (this)
             {
                 while (!_isDone)
-                    Monitor.Wait(this);
+                    scheduler.Wait(this);
             }
 
             if (_error is not null)

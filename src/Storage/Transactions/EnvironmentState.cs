@@ -1,3 +1,4 @@
+using Treepie.Storage.Files;
 using Treepie.Storage.Format;
 using Treepie.Storage.FreeSpace;
 using Treepie.Storage.Paging;
@@ -5,7 +6,7 @@ using Treepie.Storage.Paging;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>What writer, checkpointer and readers of one environment share.</summary>
-internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPage durable, Snapshot current)
+internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPage durable, Snapshot current, CoarseClock ages)
 {
     private readonly List<RetiredGroup> _retired = [];
     private readonly List<long> _snapshots = [];
@@ -19,7 +20,7 @@ internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPag
 
     public FreePages Space { get; } = space;
 
-    public ReaderTable Readers { get; } = new();
+    public ReaderTable Readers { get; } = new(ages);
 
     /// <summary>The newest published state.</summary>
     public Snapshot Current

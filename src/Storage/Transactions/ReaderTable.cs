@@ -1,3 +1,5 @@
+using Treepie.Storage.Files;
+
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
@@ -18,7 +20,13 @@ internal sealed class ReaderTable
     private readonly Lock _growth = new();
     private int _segmentCount;
 
-    public ReaderTable() => AddSegment(0);
+    private readonly CoarseClock _ages;
+
+    public ReaderTable(CoarseClock ages)
+    {
+        _ages = ages;
+        AddSegment(0);
+    }
 
     /// <summary>Takes a slot for a snapshot.</summary>
     public Slot Claim(long snapshot)
@@ -35,7 +43,7 @@ internal sealed class ReaderTable
                 int index = ((hint + i) & (SegmentSlots - 1)) * SlotLongs;
                 if (slots[index] == 0 && Interlocked.CompareExchange(ref slots[index], snapshot + 1, 0) == 0)
                 {
-                    slots[index + 1] = Environment.TickCount64;
+                    slots[index + 1] = _ages.NowMs;
                     return new Slot(slots, index);
                 }
             }

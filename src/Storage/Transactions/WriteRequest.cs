@@ -1,5 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.ExceptionServices;
+using Treepie.Storage.Files;
 
 namespace Treepie.Storage.Transactions;
 
@@ -66,7 +67,7 @@ internal abstract class WriteRequest
     }
 
     /// <summary>Blocks until it is done (false) or the lane is handed over (true).</summary>
-    public bool Wait()
+    public bool Wait(IScheduler scheduler)
     {
         lock (this)
         {
@@ -84,7 +85,7 @@ internal abstract class WriteRequest
                     return false;
                 }
 
-                Monitor.Wait(this);
+                scheduler.Wait(this);
             }
         }
     }

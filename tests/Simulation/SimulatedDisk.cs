@@ -1,6 +1,6 @@
 using Treepie.Storage.Files;
 
-namespace Treepie.Storage.Tests.Simulation;
+namespace Treepie.Storage.Simulation;
 
 /// <summary>
 /// A disk in memory that can lose power. What was written and not synced is, after <see cref="Crash"/>, there, gone, torn in the

@@ -1,0 +1,9 @@
+namespace Treepie.Storage.Files;
+
+/// <summary>The thread pool of the process.</summary>
+internal sealed class ThreadPoolScheduler : IScheduler
+{
+    public void Queue(Action work) => ThreadPool.UnsafeQueueUserWorkItem(static work => work(), work, preferLocal: false);
+
+    public void Wait(object monitor) => Monitor.Wait(monitor);
+}
