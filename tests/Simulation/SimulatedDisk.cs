@@ -1,20 +1,34 @@
+using System.Globalization;
 using Treepie.Storage.Files;
 
 namespace Treepie.Storage.Simulation;
 
 /// <summary>
-/// A disk in memory that can lose power. What was written and not synced is, after <see cref="Crash"/>, there, gone, torn in the
+/// A disk in memory that can lose power, fail and fill up. What was written and not synced is, after <see cref="Crash"/>, there, gone, torn in the
 /// middle of a sector or garbage, each 512-byte sector for itself and in any order; names of files are durable only after their
 /// directory was synced; a file's length may fall back to what it was at its last sync.
 /// </summary>
-internal sealed class SimulatedDisk(Random random) : IFileSystem
+internal sealed class SimulatedDisk : IFileSystem
 {
-    private const int SectorBytes = 512;
-
+    private readonly Random _random;
     private readonly List<NameChange> _nameChanges = [];
-    private Dictionary<string, Inode> _names = new(StringComparer.Ordinal);
-    private Dictionary<string, Inode> _durableNames = new(StringComparer.Ordinal);
+    private readonly int[] _counts = new int[Enum.GetValues<DiskOperation>().Length];
+    private Dictionary<string, SimulatedInode> _names = new(StringComparer.Ordinal);
+    private Dictionary<string, SimulatedInode> _durableNames = new(StringComparer.Ordinal);
     private bool _isLocked;
+
+    /// <summary>An empty disk.</summary>
+    public SimulatedDisk(Random random)
+        : this(random, DiskImage.Empty)
+    {
+    }
+
+    /// <summary>A disk that holds an image, all of it durable.</summary>
+    public SimulatedDisk(Random random, DiskImage image)
+    {
+        _random = random;
+        Begin(image);
+    }
 
     public string Path => "/simulated";
 
@@ -27,6 +41,9 @@ internal sealed class SimulatedDisk(Random random) : IFileSystem
     /// <summary>The change that fails with an error, once, or -1.</summary>
     public int FailAt { get; set; } = -1;
 
+    /// <summary>Calls that fail.</summary>
+    public DiskFault? Fault { get; set; }
+
     /// <summary>Bytes all files may have together.</summary>
     public long CapacityBytes { get; set; } = long.MaxValue;
 
@@ -34,6 +51,29 @@ internal sealed class SimulatedDisk(Random random) : IFileSystem
 
     /// <summary>Whether a sector may come back as garbage: a torn write on disks that promise nothing.</summary>
     public bool LeavesGarbage { get; set; } = true;
+
+    /// <summary>Whether maps show at once what is written.</summary>
+    public bool MapsSeeWrites { get; set; }
+
+    /// <summary>Called before each call takes effect, with its kind and the file's name: others may act, or look what a crash would leave.</summary>
+    public Action<DiskOperation, string>? Acting { get; set; }
+
+    /// <summary>Where to note each change in words, or null.</summary>
+    public List<string>? Story { get; set; }
+
+    /// <summary>Whether the sync that fails now forgets what was dirty.</summary>
+    public bool ForgetsDirty => Fault is { MarksClean: true };
+
+    public bool IsAboutToCrash => Operations == CrashAt && !HasCrashed;
+
+    /// <summary>Changes of names that no sync has made durable, in their order.</summary>
+    public IReadOnlyList<NameChange> NameChanges => _nameChanges;
+
+    /// <summary>Files by the names that are durable.</summary>
+    public IReadOnlyDictionary<string, SimulatedInode> DurableNames => _durableNames;
+
+    /// <summary>Calls of a kind so far.</summary>
+    public int Count(DiskOperation kind) => _counts[(int)kind];
 
     public void CreateDirectory()
     {
@@ -44,10 +84,13 @@ internal sealed class SimulatedDisk(Random random) : IFileSystem
     public IFile Open(string name, bool create, bool writable)
     {
         if (!create)
-            return new SimulatedFile(this, name, _names.TryGetValue(name, out Inode? found) ? found : throw new FileNotFoundException(name));
+        {
+            Step(DiskOperation.Open, name);
+            return new SimulatedFile(this, name, _names.TryGetValue(name, out SimulatedInode? found) ? found : throw new FileNotFoundException(name));
+        }
 
-        Step();
-        var inode = new Inode();
+        Step(DiskOperation.Create, name);
+        var inode = new SimulatedInode(new DiskContent());
         if (!_names.TryAdd(name, inode))
             throw new IOException($"'{name}' exists.");
         _nameChanges.Add(new NameChange(name, inode));
@@ -56,15 +99,15 @@ internal sealed class SimulatedDisk(Random random) : IFileSystem
 
     public void Delete(string name)
     {
-        Step();
+        Step(DiskOperation.Delete, name);
         _names.Remove(name);
         _nameChanges.Add(new NameChange(name, null));
     }
 
     public void Rename(string from, string to)
     {
-        Step();
-        Inode inode = _names[from];
+        Step(DiskOperation.Rename, from);
+        SimulatedInode inode = _names[from];
         _names.Remove(from);
         _names[to] = inode;
         _nameChanges.Add(new NameChange(to, inode, From: from));
@@ -72,7 +115,7 @@ internal sealed class SimulatedDisk(Random random) : IFileSystem
 
     public void SyncDirectory()
     {
-        Step();
+        Step(DiskOperation.SyncDirectory, "");
         _durableNames = new(_names, StringComparer.Ordinal);
         _nameChanges.Clear();
     }
@@ -85,195 +128,118 @@ internal sealed class SimulatedDisk(Random random) : IFileSystem
         return new Release(this);
     }
 
-    public IFileMap Map(IFile file, long reserveBytes) => new CopiedFile(file, reserveBytes);
+    public IFileMap Map(IFile file, long reserveBytes) => new SimulatedMap(this, ((SimulatedFile)file).Inode, file.Name, reserveBytes, MapsSeeWrites);
+
+    /// <summary>The power goes off now: every further call fails.</summary>
+    public void PowerOff() => HasCrashed = true;
 
     /// <summary>Power is lost: what the disk holds now is drawn, and it can be opened again.</summary>
-    public void Crash()
+    public void Crash() => Restart(new PowerLoss(this).Draw(_random, LeavesGarbage).Build());
+
+    /// <summary>Begins again with what a loss of power left.</summary>
+    public void Restart(DiskImage image)
     {
-        foreach (NameChange change in _nameChanges.Take(random.Next(_nameChanges.Count + 1)))
-            change.Apply(_durableNames);
+        Begin(image);
         _nameChanges.Clear();
-        _names = new(_durableNames, StringComparer.Ordinal);
-        foreach (Inode inode in _names.Values.Distinct())
-            inode.LosePower(random, LeavesGarbage);
         HasCrashed = false;
         CrashAt = -1;
         FailAt = -1;
+        Fault = null;
         Operations = 0;
+        Array.Clear(_counts);
         _isLocked = false;
     }
 
-    /// <summary>The bytes of a file, to look at or to damage.</summary>
-    public byte[] Bytes(string name) => _names[name].Current;
+    /// <summary>The bytes of a file, to look at or to damage: a change of the array is one of the file.</summary>
+    public byte[] Bytes(string name) => _names[name].Lend();
 
     /// <summary>Replaces a file.</summary>
     public void Replace(string name, byte[] bytes)
     {
-        var inode = new Inode { Current = bytes, Durable = [.. bytes] };
+        var inode = new SimulatedInode(DiskContent.Of(bytes));
         _names[name] = inode;
         _durableNames[name] = inode;
     }
 
-    /// <summary>A disk of the same content, everything durable.</summary>
-    public SimulatedDisk Copy(Random draw)
-    {
-        var copy = new SimulatedDisk(draw);
-        foreach ((string name, Inode inode) in _names)
-            copy.Replace(name, [.. inode.Current]);
-        return copy;
-    }
+    /// <summary>What programs see now, as an image.</summary>
+    public DiskImage Image() => new(_names.ToDictionary(entry => entry.Key, entry => entry.Value.Current.Fork()));
 
-    private void Step()
+    /// <summary>A disk of the same content, everything durable.</summary>
+    public SimulatedDisk Copy(Random draw) => new(draw, Image());
+
+    /// <summary>Counts a call; throws where it fails.</summary>
+    public void Step(DiskOperation kind, string name, long offset = -1, long length = -1)
     {
         if (HasCrashed)
             throw new IOException("The power is off.");
+
+        Acting?.Invoke(kind, name);
+        if (HasCrashed)
+            throw new IOException("The power went off meanwhile.");
+
+        int number = _counts[(int)kind]++;
+        if (Fault is { } fault && fault.Kind == kind && (fault.IsForever ? number >= fault.Number : number == fault.Number))
+        {
+            Story?.Add($"  {Say(kind, name, offset, length)}: FAILS");
+            throw new StorageException($"The simulated disk failed: {kind} of '{name}'.", new IOException("Failed on purpose."));
+        }
+
+        if (kind is DiskOperation.Open or DiskOperation.Read or DiskOperation.Load)
+            return;
+
         if (Operations == CrashAt)
         {
             HasCrashed = true;
             throw new IOException("The power went off.");
         }
 
+        Story?.Add($"  {Operations}: {Say(kind, name, offset, length)}");
         if (Operations++ == FailAt)
             throw new IOException("The disk failed once.");
     }
 
-    private void CheckRoom(long moreBytes)
+    /// <summary>Throws where the disk has no room for so many bytes more.</summary>
+    public void CheckRoom(long moreBytes)
     {
-        if (moreBytes > 0 && _names.Values.Distinct().Sum(inode => (long)inode.Current.Length) + moreBytes > CapacityBytes)
+        if (moreBytes > 0 && CapacityBytes < long.MaxValue
+            && _names.Values.Distinct().Sum(inode => inode.Current.Length) + moreBytes > CapacityBytes)
             throw new DiskFullException("The simulated disk is full.");
+    }
+
+    private static string Say(DiskOperation kind, string name, long offset, long length) => kind switch
+    {
+        DiskOperation.SyncDirectory => "sync of the directory",
+        DiskOperation.Allocate => string.Create(CultureInfo.InvariantCulture, $"'{name}' grows to {offset}"),
+        _ when length >= 0 => string.Create(CultureInfo.InvariantCulture, $"{kind} '{name}' at {offset}, {length} bytes"),
+        _ => $"{kind} '{name}'",
+    };
+
+    private void Begin(DiskImage image)
+    {
+        _names = new(StringComparer.Ordinal);
+        foreach ((string name, DiskContent content) in image.Files)
+            _names.Add(name, new SimulatedInode(content));
+        _durableNames = new(_names, StringComparer.Ordinal);
     }
 
     private sealed class Release(SimulatedDisk disk) : IDisposable
     {
         public void Dispose() => disk._isLocked = false;
     }
+}
 
-    private sealed record NameChange(string Name, Inode? Inode, string? From = null)
+/// <summary>A file that was created or renamed, or (without an inode) deleted.</summary>
+internal sealed record NameChange(string Name, SimulatedInode? Inode, string? From = null)
+{
+    public void Apply(Dictionary<string, SimulatedInode> names)
     {
-        public void Apply(Dictionary<string, Inode> names)
-        {
-            if (From is not null)
-                names.Remove(From);
-            if (Inode is null)
-                names.Remove(Name);
-            else
-                names[Name] = Inode;
-        }
+        if (From is not null)
+            names.Remove(From);
+        if (Inode is null)
+            names.Remove(Name);
+        else
+            names[Name] = Inode;
     }
 
-    private sealed class Inode
-    {
-        private readonly List<(long Offset, byte[] Bytes)> _unsynced = [];
-
-        public byte[] Current { get; set; } = [];
-
-        public byte[] Durable { get; set; } = [];
-
-        public void Write(ReadOnlySpan<byte> source, long offset)
-        {
-            if (offset + source.Length > Current.Length)
-                Grow(offset + source.Length);
-            source.CopyTo(Current.AsSpan((int)offset));
-            _unsynced.Add((offset, source.ToArray()));
-        }
-
-        public void Grow(long length)
-        {
-            byte[] longer = Current;
-            Array.Resize(ref longer, (int)length);
-            Current = longer;
-        }
-
-        public void Sync()
-        {
-            Durable = [.. Current];
-            _unsynced.Clear();
-        }
-
-        public void LosePower(Random random, bool leavesGarbage)
-        {
-            byte[] bytes = [.. Durable];
-            if (Current.Length > bytes.Length && random.Next(2) == 0)
-                Array.Resize(ref bytes, Current.Length);
-
-            // One mood for a crash, or each sector for itself: all kept, all lost and mixtures are all likely.
-            int keepPercent = random.Next(4) switch { 0 => 0, 1 => 100, _ => random.Next(101) };
-            foreach ((long offset, byte[] written) in _unsynced)
-            {
-                for (int at = 0; at < written.Length;)
-                {
-                    int length = Math.Min(SectorBytes - (int)((offset + at) % SectorBytes), written.Length - at);
-                    if (random.Next(100) < keepPercent && offset + at + length <= bytes.Length)
-                        Keep(random, leavesGarbage, written.AsSpan(at, length), bytes.AsSpan((int)offset + at, length));
-                    at += length;
-                }
-            }
-
-            _unsynced.Clear();
-            Durable = bytes;
-            Current = [.. bytes];
-        }
-
-        private static void Keep(Random random, bool leavesGarbage, ReadOnlySpan<byte> written, Span<byte> sector)
-        {
-            switch (leavesGarbage ? random.Next(40) : 39)
-            {
-                case 0:
-                    random.NextBytes(sector);
-                    break;
-                case 1:
-                    written[..random.Next(written.Length)].CopyTo(sector);
-                    break;
-                default:
-                    written.CopyTo(sector);
-                    break;
-            }
-        }
-    }
-
-    private sealed class SimulatedFile(SimulatedDisk disk, string name, Inode inode) : IFile
-    {
-        public string Name => name;
-
-        public long Length => inode.Current.Length;
-
-        public int Read(Span<byte> destination, long offset)
-        {
-            if (offset >= inode.Current.Length)
-                return 0;
-
-            int length = (int)Math.Min(destination.Length, inode.Current.Length - offset);
-            inode.Current.AsSpan((int)offset, length).CopyTo(destination);
-            return length;
-        }
-
-        public void Write(ReadOnlySpan<byte> source, long offset)
-        {
-            disk.CheckRoom(offset + source.Length - inode.Current.Length);
-            if (disk.Operations == disk.CrashAt && !disk.HasCrashed)
-                inode.Write(source, offset); // the power fails while it is under way
-            disk.Step();
-            inode.Write(source, offset);
-        }
-
-        public void Sync()
-        {
-            disk.Step();
-            inode.Sync();
-        }
-
-        public void Allocate(long lengthBytes)
-        {
-            if (lengthBytes <= inode.Current.Length)
-                return;
-
-            disk.CheckRoom(lengthBytes - inode.Current.Length);
-            disk.Step();
-            inode.Grow(lengthBytes);
-        }
-
-        public void Dispose()
-        {
-        }
-    }
+    public override string ToString() => Inode is null ? $"'{Name}' deleted" : From is null ? $"'{Name}' created" : $"'{From}' renamed to '{Name}'";
 }

@@ -1,0 +1,41 @@
+namespace Treepie.Storage.Simulation;
+
+/// <summary>What a disk holds for good: names and contents. Never changes; disks are begun from it.</summary>
+internal sealed class DiskImage
+{
+    public DiskImage(IReadOnlyDictionary<string, DiskContent> files)
+    {
+        Files = files;
+        ulong hash = 0;
+        foreach ((string name, DiskContent content) in files)
+            hash = unchecked(hash + (content.Hash() * (NameHash(name) | 1)) + NameHash(name));
+        Hash = hash;
+    }
+
+    /// <summary>A disk without files.</summary>
+    public static DiskImage Empty { get; } = new(new Dictionary<string, DiskContent>());
+
+    public IReadOnlyDictionary<string, DiskContent> Files { get; }
+
+    /// <summary>Equal for equal images.</summary>
+    public ulong Hash { get; }
+
+    /// <summary>The same with one file in another's place, or added.</summary>
+    public DiskImage With(string name, DiskContent content) => new(new Dictionary<string, DiskContent>(Files) { [name] = content });
+
+    /// <summary>The same without a file.</summary>
+    public DiskImage Without(string name)
+    {
+        var files = new Dictionary<string, DiskContent>(Files);
+        files.Remove(name);
+        return new DiskImage(files);
+    }
+
+    private static ulong NameHash(string name)
+    {
+        ulong hash = 14695981039346656037;
+        foreach (char letter in name)
+            hash = unchecked((hash ^ letter) * 1099511628211);
+        return hash;
+    }
+}

@@ -1,0 +1,117 @@
+namespace Treepie.Storage.Simulation;
+
+/// <summary>A file apart from its name: what programs see of it, what the disk has for good, and what lies between.</summary>
+internal sealed class SimulatedInode
+{
+    private readonly List<PendingWrite> _unsynced = [];
+    private readonly List<PendingWrite> _forgotten = [];
+    private readonly List<long> _lengths = [];
+    private readonly List<SimulatedMap> _maps = [];
+    private DiskContent _current;
+    private byte[]? _lent;
+
+    public SimulatedInode(DiskContent content)
+    {
+        Durable = content;
+        _current = content.Fork();
+    }
+
+    /// <summary>What programs read.</summary>
+    public DiskContent Current
+    {
+        get
+        {
+            if (_lent is not null)
+                _current = DiskContent.Of(_lent); // whoever has the array may have changed it
+            return _current;
+        }
+    }
+
+    /// <summary>What a loss of power leaves for sure where nothing is unsynced.</summary>
+    public DiskContent Durable { get; private set; }
+
+    /// <summary>Writes that no sync has made durable, in their order: those a failed sync forgot come first.</summary>
+    public IEnumerable<PendingWrite> Pending => _forgotten.Concat(_unsynced);
+
+    public bool HasPending => _unsynced.Count > 0 || _forgotten.Count > 0 || _lengths.Count > 0;
+
+    /// <summary>Lengths since the last sync, in their order; after a loss of power any of them, or the durable one, may be found.</summary>
+    public IReadOnlyList<long> Lengths => _lengths;
+
+    public void Write(ReadOnlySpan<byte> source, long offset, int operation)
+    {
+        long length = Current.Length;
+        _lent = null;
+        _current.Write(source, offset);
+        _unsynced.Add(new PendingWrite(operation, offset, source.ToArray()));
+        if (_current.Length != length)
+            _lengths.Add(_current.Length);
+        foreach (SimulatedMap map in _maps)
+            map.OnWritten(source, offset);
+    }
+
+    public void SetLength(long length)
+    {
+        if (Current.Length == length)
+            return;
+
+        _lent = null;
+        _current.SetLength(length);
+        _lengths.Add(length);
+    }
+
+    public void Sync()
+    {
+        DiskContent before = Durable;
+        Durable = Current.Fork();
+        _forgotten.RemoveAll(write => _unsynced.Exists(later => later.Covers(write)));
+        foreach (PendingWrite forgotten in _forgotten)
+        {
+            var bytes = new byte[forgotten.Bytes.Length];
+            before.Read(bytes, forgotten.Offset);
+            Durable.Write(bytes, forgotten.Offset);
+        }
+
+        foreach (PendingWrite write in _forgotten.Count > 0 ? _unsynced : [])
+            Durable.Write(write.Bytes, write.Offset);
+        _unsynced.Clear();
+        _lengths.Clear();
+    }
+
+    /// <summary>A sync failed: what was dirty counts as clean from now on, and may or may not have reached the disk.</summary>
+    public void ForgetDirty()
+    {
+        foreach (PendingWrite write in _unsynced)
+            _forgotten.AddRange(write.Sectors());
+        _unsynced.Clear();
+    }
+
+    /// <summary>The bytes as an array whose changes are changes of the file, until somebody writes to it.</summary>
+    public byte[] Lend() => _lent ??= _current.ToArray();
+
+    public void Attach(SimulatedMap map) => _maps.Add(map);
+
+    public void Detach(SimulatedMap map) => _maps.Remove(map);
+}
+
+/// <summary>A write that is not durable yet.</summary>
+/// <param name="Operation">Number of the disk's operation that made it.</param>
+/// <param name="Offset">Where.</param>
+/// <param name="Bytes">What.</param>
+internal sealed record PendingWrite(int Operation, long Offset, byte[] Bytes)
+{
+    public const int SectorBytes = 512;
+
+    /// <summary>The write as one for each sector it touches.</summary>
+    public IEnumerable<PendingWrite> Sectors()
+    {
+        for (int at = 0; at < Bytes.Length;)
+        {
+            int length = Math.Min(SectorBytes - (int)((Offset + at) % SectorBytes), Bytes.Length - at);
+            yield return new PendingWrite(Operation, Offset + at, Bytes[at..(at + length)]);
+            at += length;
+        }
+    }
+
+    public bool Covers(PendingWrite other) => Offset <= other.Offset && Offset + Bytes.Length >= other.Offset + other.Bytes.Length;
+}

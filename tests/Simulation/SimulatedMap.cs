@@ -1,0 +1,70 @@
+using Treepie.Storage.Files;
+using Treepie.Storage.Memory;
+
+namespace Treepie.Storage.Simulation;
+
+/// <summary>
+/// A mapped file of a simulated disk. Like the real one it shows what is written to the file at once, or, like the one of systems without
+/// mapping, when it is loaded.
+/// </summary>
+internal sealed class SimulatedMap : IFileMap
+{
+    private const long CommitStepBytes = 1 << 20;
+
+    private readonly SimulatedDisk _disk;
+    private readonly SimulatedInode _inode;
+    private readonly string _name;
+    private long _committedBytes;
+
+    public SimulatedMap(SimulatedDisk disk, SimulatedInode inode, string name, long reserveBytes, bool seesWrites)
+    {
+        _disk = disk;
+        _inode = inode;
+        _name = name;
+        SeesWrites = seesWrites;
+        Range = AddressRange.Reserve(reserveBytes);
+        if (seesWrites)
+            inode.Attach(this);
+    }
+
+    public AddressRange Range { get; }
+
+    public bool SeesWrites { get; }
+
+    public void Grow(long lengthBytes)
+    {
+        if (lengthBytes <= _committedBytes)
+            return;
+
+        long end = Math.Min((lengthBytes + CommitStepBytes - 1) / CommitStepBytes * CommitStepBytes, Range.Length);
+        Range.Commit(_committedBytes, end - _committedBytes);
+        _committedBytes = end;
+    }
+
+    public bool Load(long offset, long lengthBytes)
+    {
+        try
+        {
+            _disk.Step(DiskOperation.Load, _name, offset, lengthBytes);
+        }
+        catch (Exception error) when (error is IOException or StorageException)
+        {
+            return false;
+        }
+
+        return _inode.Current.Read(Range.Span(offset, (int)lengthBytes), offset) == lengthBytes;
+    }
+
+    public void OnWritten(ReadOnlySpan<byte> source, long offset)
+    {
+        long length = Math.Min(source.Length, _committedBytes - offset);
+        if (length > 0)
+            source[..(int)length].CopyTo(Range.Span(offset, (int)length));
+    }
+
+    public void Dispose()
+    {
+        _inode.Detach(this);
+        Range.Dispose();
+    }
+}
