@@ -1,6 +1,7 @@
 using System.Globalization;
 using Treepie.Bench.Measuring;
 using Treepie.Bench.Suites;
+using Treepie.Bench.Suites.Fdb;
 
 // dotnet run -c Release --project bench -- <suite>|all [--quick] [--json <file>] [--no-docs]
 switch (args)
@@ -11,9 +12,12 @@ switch (args)
     case [StartSuite.OpenVerb, string path]:
         await StartSuite.OpenOnceAsync(path);
         return 0;
+    case [FdbLoad.Verb, string engine, string path, string rows]:
+        FdbLoad.Run(engine, path, int.Parse(rows, CultureInfo.InvariantCulture));
+        return 0;
 }
 
-ISuite[] suites = [new IngestSuite(), new ReadSuite(), new StartSuite()];
+ISuite[] suites = [new IngestSuite(), new ReadSuite(), new StartSuite(), new FdbSuite()];
 
 string? wanted = args.FirstOrDefault(arg => !arg.StartsWith("--", StringComparison.Ordinal));
 bool quick = args.Contains("--quick");

@@ -12,7 +12,8 @@ internal static class BenchReport
     public static string Markdown(ISuite suite, IReadOnlyList<BenchRow> rows, string command, DateTimeOffset now)
     {
         string[] peers = [.. rows.SelectMany(row => row.Peers.Keys).Distinct()];
-        bool limit = rows.Any(row => row.Limit is not null), notes = rows.Any(row => row.Note is not null);
+        bool limit = rows.Any(row => row.Limit is not null), goals = rows.Any(row => row.Goals.Count > 0);
+        bool notes = rows.Any(row => row.Note is not null || row.Reason is not null);
         var text = new StringBuilder();
         text.AppendLine(CultureInfo.InvariantCulture, $"## {suite.Name}").AppendLine();
         text.AppendLine(suite.Question).AppendLine();
@@ -22,6 +23,8 @@ internal static class BenchReport
         if (limit)
             head.Add("limit");
         head.Add("spread");
+        if (goals)
+            head.Add("goal");
         if (notes)
             head.Add("note");
         Line(text, head);
@@ -34,8 +37,11 @@ internal static class BenchReport
             if (limit)
                 cells.Add(row.Limit is { } most ? Number(most) : "");
             cells.Add(row.Spread is { } spread ? spread.ToString("P0", CultureInfo.InvariantCulture) : "");
+            string[] judged = Judge(row, out bool isMissed);
+            if (goals)
+                cells.Add(string.Join("; ", judged));
             if (notes)
-                cells.Add(row.Note ?? "");
+                cells.Add(string.Join("; ", new[] { isMissed ? row.Reason : null, row.Note }.Where(text => text is not null)));
             Line(text, cells);
         }
 
@@ -78,10 +84,31 @@ internal static class BenchReport
             else
                 json.WriteNull("limit");
             json.WriteNumber("spread", row.Spread ?? 0);
+            if (row.Goals.Count > 0)
+            {
+                json.WriteStartArray("goals");
+                foreach (string goal in Judge(row, out _))
+                    json.WriteStringValue(goal);
+                json.WriteEndArray();
+            }
+
             json.WriteEndObject();
         }
 
         json.WriteEndArray();
+    }
+
+    private static string[] Judge(BenchRow row, out bool isMissed)
+    {
+        bool any = false;
+        string[] judged = [.. row.Goals.Select(goal =>
+        {
+            string text = goal.Judge(row, out bool missed);
+            any |= missed;
+            return text;
+        }).Where(text => text.Length > 0)];
+        isMissed = any;
+        return judged;
     }
 
     private static string Machine()

@@ -16,6 +16,12 @@ public sealed record BenchRow(string Row, string Unit, bool HigherIsBetter, doub
     /// <summary>Half the distance between the greatest and the smallest round of ours, as a share of the median.</summary>
     public double? Spread { get; init; }
 
+    /// <summary>What the row has to reach.</summary>
+    public IReadOnlyList<Goal> Goals { get; init; } = [];
+
+    /// <summary>Why a goal is missed; shown only where one is.</summary>
+    public string? Reason { get; init; }
+
     /// <summary>Something to know about the figure: what it includes, why it falls short.</summary>
     public string? Note { get; init; }
 

@@ -4,30 +4,35 @@ using System.Text;
 namespace Treepie.Bench.Peers;
 
 /// <summary>
-/// SQLite as a document store: a table of id and JSON, written in WAL mode with full syncs, optionally with the same fields
-/// indexed (ordinary indexes over <c>json_extract</c>, FTS5 over the text). The machine's own library, called directly.
+/// A connection to a SQLite database, in WAL mode with full syncs unless told otherwise. The machine's own library, called directly.
 /// </summary>
 internal sealed class Sqlite : IDisposable
 {
-    private const string Library = "libsqlite3.so.0";
+    private const string Library = PeerLibrary.Sqlite;
     private const int Row = 100, Done = 101;
+    private const int ReadWriteCreate = 0x6, NoMutex = 0x8000, FullMutex = 0x10000;
+    private const int BusyMs = 60_000;
     private static readonly nint Transient = -1;
     private readonly nint connection;
 
-    /// <summary>Opens or creates a database file.</summary>
-    public Sqlite(string path)
+    /// <summary>Opens or creates a database file; a connection that is not shared belongs to one thread at a time and takes no lock.</summary>
+    public Sqlite(string path, bool isShared = true)
     {
-        Check(sqlite3_open(path, out connection));
+        Check(sqlite3_open_v2(path, out connection, ReadWriteCreate | (isShared ? FullMutex : NoMutex), 0));
+        Check(sqlite3_busy_timeout(connection, BusyMs));
         Execute("pragma journal_mode=wal");
         Execute("pragma synchronous=full");
         Execute("pragma cache_size=-262144");
     }
 
     /// <summary>Whether the library is on this machine.</summary>
-    public static bool IsPresent => NativeLibrary.TryLoad(Library, out _);
+    public static bool IsPresent => PeerLibrary.IsPresent(Library);
 
     /// <summary>The library's version.</summary>
     public static string Version => Marshal.PtrToStringUTF8(sqlite3_libversion()) ?? "";
+
+    /// <summary>Rows changed since the connection was opened.</summary>
+    public int TotalChanges => sqlite3_total_changes(connection);
 
     /// <summary>Runs statements without results.</summary>
     public void Execute(string sql) => Check(sqlite3_exec(connection, sql, 0, 0, 0));
@@ -68,6 +73,20 @@ internal sealed class Sqlite : IDisposable
             return this;
         }
 
+        /// <summary>Sets a parameter of bytes, from 1, by copying them.</summary>
+        public Statement BindBlob(int index, ReadOnlySpan<byte> bytes)
+        {
+            owner.Check(sqlite3_bind_blob(handle, index, in MemoryMarshal.GetReference(bytes), bytes.Length, Transient));
+            return this;
+        }
+
+        /// <summary>Sets a parameter of bytes, from 1, that do not move until the statement has run.</summary>
+        public Statement BindPinned(int index, ReadOnlySpan<byte> pinned)
+        {
+            owner.Check(sqlite3_bind_blob(handle, index, in MemoryMarshal.GetReference(pinned), pinned.Length, 0));
+            return this;
+        }
+
         /// <summary>Goes to the next row; false after the last, and the statement is ready to run again.</summary>
         public bool Step()
         {
@@ -89,6 +108,13 @@ internal sealed class Sqlite : IDisposable
             return new ReadOnlySpan<byte>((void*)text, sqlite3_column_bytes(handle, column));
         }
 
+        /// <summary>Bytes of a column of the current row, from 0.</summary>
+        public unsafe ReadOnlySpan<byte> Blob(int column)
+        {
+            nint bytes = sqlite3_column_blob(handle, column);
+            return new ReadOnlySpan<byte>((void*)bytes, sqlite3_column_bytes(handle, column));
+        }
+
         /// <summary>A number of the current row, from 0.</summary>
         public long Long(int column) => sqlite3_column_int64(handle, column);
 
@@ -98,7 +124,13 @@ internal sealed class Sqlite : IDisposable
 
 #pragma warning disable SYSLIB1054, CA2101 // the runtime's own marshalling is as fast here and shorter to read
     [DllImport(Library)]
-    private static extern int sqlite3_open([MarshalAs(UnmanagedType.LPUTF8Str)] string path, out nint connection);
+    private static extern int sqlite3_open_v2([MarshalAs(UnmanagedType.LPUTF8Str)] string path, out nint connection, int flags, nint files);
+
+    [DllImport(Library)]
+    private static extern int sqlite3_busy_timeout(nint connection, int milliseconds);
+
+    [DllImport(Library)]
+    private static extern int sqlite3_total_changes(nint connection);
 
     [DllImport(Library)]
     private static extern int sqlite3_close_v2(nint connection);
@@ -116,6 +148,12 @@ internal sealed class Sqlite : IDisposable
     [DllImport(Library)]
     private static extern int sqlite3_bind_int64(nint statement, int index, long value);
 
+    [DllImport(Library), SuppressGCTransition]
+    private static extern int sqlite3_bind_blob(nint statement, int index, in byte bytes, int length, nint destructor);
+
+    [DllImport(Library), SuppressGCTransition]
+    private static extern nint sqlite3_column_blob(nint statement, int column);
+
     [DllImport(Library)]
     private static extern int sqlite3_step(nint statement);
 
@@ -128,7 +166,7 @@ internal sealed class Sqlite : IDisposable
     [DllImport(Library)]
     private static extern nint sqlite3_column_text(nint statement, int column);
 
-    [DllImport(Library)]
+    [DllImport(Library), SuppressGCTransition]
     private static extern int sqlite3_column_bytes(nint statement, int column);
 
     [DllImport(Library)]
