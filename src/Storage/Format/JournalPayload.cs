@@ -82,6 +82,38 @@ internal static class JournalPayload
         return PageHeadBytes + sizeof(int) + content.Length;
     }
 
+    /// <summary>
+    /// What in a payload with a right hash cannot be, or null: after this <see cref="Apply"/>, and whoever walks the payload, stays inside
+    /// it and inside the pages it names. Looks at heads only, not at the bytes.
+    /// </summary>
+    public static string? FindFault(ReadOnlySpan<byte> payload)
+    {
+        if (payload.Length < HeadBytes)
+            return $"its payload has {payload.Length} bytes";
+
+        int pages = BinaryPrimitives.ReadInt32LittleEndian(payload[36..]);
+        long pageCount = BinaryPrimitives.ReadInt64LittleEndian(payload[40..]);
+        int freed = BinaryPrimitives.ReadInt32LittleEndian(payload[48..]);
+        if (TreeRecord.FindFault(payload[..TreeRecord.SizeBytes]) is { } fault)
+            return $"its catalogue has {fault}";
+        if (pages < 0 || freed < 0 || pageCount < FormatLimits.FirstDataPage || (long)freed * FreedRunBytes > payload.Length - HeadBytes)
+            return $"it speaks of {pages} pages changed, {freed} freed and {pageCount} in use";
+
+        ReadOnlySpan<byte> rest = payload[HeadBytes..];
+        for (int i = 0; i < freed; i++, rest = rest[FreedRunBytes..])
+            if (!IsInside(BinaryPrimitives.ReadInt64LittleEndian(rest), BinaryPrimitives.ReadInt32LittleEndian(rest[8..]), pageCount))
+                return $"it frees pages from {BinaryPrimitives.ReadInt64LittleEndian(rest)} on, of {pageCount}";
+
+        for (int i = 0; i < pages; i++)
+        {
+            if (FindPageFault(rest, pageCount, out int length) is { } what)
+                return what;
+            rest = rest[length..];
+        }
+
+        return rest.IsEmpty ? null : $"{rest.Length} bytes follow its {pages} pages";
+    }
+
     /// <summary>Applies what <see cref="WritePage"/> or <see cref="WriteWhole"/> wrote to a page that holds its original; returns the bytes read.</summary>
     public static int Apply(ReadOnlySpan<byte> source, Span<byte> page)
     {
@@ -104,6 +136,47 @@ internal static class JournalPayload
 
         return length;
     }
+
+    private static string? FindPageFault(ReadOnlySpan<byte> source, long pageCount, out int length)
+    {
+        length = PageHeadBytes;
+        if (source.Length < PageHeadBytes)
+            return "it ends inside the head of a page";
+
+        long number = BinaryPrimitives.ReadInt64LittleEndian(source), from = BinaryPrimitives.ReadInt64LittleEndian(source[8..]);
+        int run = BinaryPrimitives.ReadInt32LittleEndian(source[16..]);
+        uint ranges = BinaryPrimitives.ReadUInt32LittleEndian(source[20..]);
+        if (!IsInside(number, run, pageCount) || (from != 0 && !IsInside(from, 1, pageCount)))
+            return $"it changes {run} pages from {number} on, copied from {from}, of {pageCount}";
+
+        if (ranges == WholePage)
+        {
+            int bytes = source.Length < length + sizeof(int) ? -1 : BinaryPrimitives.ReadInt32LittleEndian(source[length..]);
+            if (bytes < PageLayout.HeaderBytes || bytes > source.Length - length - sizeof(int) || run != PageLayout.RunPages(bytes - PageLayout.HeaderBytes))
+                return $"page {number} and those of its run ({run}) have {bytes} bytes";
+            length += sizeof(int) + bytes;
+            return null;
+        }
+
+        if (run != 1)
+            return $"page {number} begins a run of {run} in ranges";
+        for (uint i = 0; i < ranges; i++)
+        {
+            if (source.Length - length < RangeHeadBytes)
+                return $"it ends inside page {number}";
+
+            int offset = BinaryPrimitives.ReadUInt16LittleEndian(source[length..]);
+            int bytes = BinaryPrimitives.ReadUInt16LittleEndian(source[(length + 2)..]);
+            length += RangeHeadBytes + bytes;
+            if (offset + bytes > PageLayout.SizeBytes || length > source.Length)
+                return $"page {number} changes {bytes} bytes at {offset}";
+        }
+
+        return null;
+    }
+
+    private static bool IsInside(long first, int pages, long pageCount) =>
+        first >= FormatLimits.FirstDataPage && pages > 0 && first <= pageCount - pages;
 
     private static int NextDifference(ReadOnlySpan<ulong> words, ReadOnlySpan<ulong> before, int from)
     {

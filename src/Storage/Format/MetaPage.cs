@@ -80,6 +80,28 @@ internal sealed record MetaPage
         page.Checksum = Page.ComputeChecksum(destination);
     }
 
+    /// <summary>What in a meta page with a right checksum cannot be, or null: nothing is read, allocated or written by numbers that were not looked at.</summary>
+    public string? FindFault()
+    {
+        if (PageCount < FormatLimits.FirstDataPage || Checkpoint < 0 || LastTransaction < 0)
+            return $"checkpoint {Checkpoint} of transaction {LastTransaction} has {PageCount} pages";
+        if (FindFault(Bitmap) is { } fault || (fault = FindFault(OtherBitmap)) is not null)
+            return fault;
+        if (Bitmap.First < OtherBitmap.First + OtherBitmap.Pages && OtherBitmap.First < Bitmap.First + Bitmap.Pages)
+            return $"both bitmaps lie at pages {Bitmap.First} and {OtherBitmap.First}";
+        if (Journal.Use < 0 || Journal.Frame < 1 || Journal.Offset < 0 || Journal.Offset % FrameHeader.AlignmentBytes != 0)
+            return $"its journal goes on in use {Journal.Use} at {Journal.Offset} with frame {Journal.Frame}";
+
+        Span<byte> record = stackalloc byte[TreeRecord.SizeBytes];
+        Catalogue.Write(record);
+        return TreeRecord.FindFault(record) is { } what ? $"its catalogue has {what}" : null;
+    }
+
+    private string? FindFault(PageRun run) =>
+        run.First < FormatLimits.FirstDataPage || run.Pages < 1 || run.First > PageCount - run.Pages
+            ? $"a bitmap of {run.Pages} pages at page {run.First} lies outside its {PageCount} pages"
+            : null;
+
     /// <summary>
     /// The meta page in these bytes, or null where they are none (torn, zero, damaged). Throws
     /// <see cref="ForeignDataException"/> for one that is whole but not for this version to open.

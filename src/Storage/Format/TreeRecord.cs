@@ -20,6 +20,9 @@ internal readonly record struct TreeRecord(uint Id, PageReference Root, int Leve
     public const int SizeBytes = 32;
     public const uint CatalogueId = 1;
 
+    /// <summary>2^48 pages with two children each; real trees have five levels.</summary>
+    public const int MaxLevels = 48;
+
     private const byte KindTree = 1;
 
     public static TreeRecord Empty(uint id) => new(id, default, 0, 0);
@@ -29,6 +32,18 @@ internal readonly record struct TreeRecord(uint Id, PageReference Root, int Leve
         new PageReference(BinaryPrimitives.ReadInt64LittleEndian(source), BinaryPrimitives.ReadInt64LittleEndian(source[8..])),
         source[28],
         BinaryPrimitives.ReadInt64LittleEndian(source[16..]));
+
+    /// <summary>What makes this no record that can be followed, or null.</summary>
+    public static string? FindFault(ReadOnlySpan<byte> source)
+    {
+        if (source.Length != SizeBytes)
+            return $"a record of {source.Length} bytes";
+
+        TreeRecord record = Read(source);
+        if (record.Levels > MaxLevels || record.Count < 0 || record.Root.Birth < 0)
+            return $"{record.Levels} levels, {record.Count} keys, born {record.Root.Birth}";
+        return record.Levels == 0 ? record.Root.IsNone ? null : "a root but no levels" : record.Root.Number < FormatLimits.FirstDataPage ? $"{record.Levels} levels below page {record.Root.Number}" : null;
+    }
 
     public void Write(Span<byte> destination)
     {

@@ -63,7 +63,8 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
         if (!TryReadWhole(file, position.Offset, ref buffer, out header, ref hash))
             return false;
 
-        return header.Frame == position.Frame && header.PreviousHash == position.PreviousHash && header.FirstTransaction == lastTransaction + 1;
+        return header.Frame == position.Frame && header.PreviousHash == position.PreviousHash
+            && header.FirstTransaction == lastTransaction + 1 && header.LastTransaction >= header.FirstTransaction;
     }
 
     /// <summary>Reads a frame that is whole and of this use of its file.</summary>
@@ -73,12 +74,12 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
         Span<byte> head = stackalloc byte[FrameHeader.SizeBytes];
         if (offset + FrameHeader.SizeBytes > file.LengthBytes || file.File.Read(head, offset) < head.Length || !FrameHeader.TryRead(head, out header))
             return false;
-        if (header.Salt != file.Header?.Salt || header.PayloadBytes > file.LengthBytes - offset - FrameHeader.SizeBytes)
+        if (header.Salt != file.Header?.Salt || header.PayloadBytes > Math.Min(file.LengthBytes - offset, Array.MaxLength) - FrameHeader.SizeBytes)
             return false;
 
         int length = FrameHeader.SizeBytes + header.PayloadBytes;
         if (buffer.Length < length)
-            buffer = new byte[Math.Max(length, 2 * buffer.Length)];
+            buffer = new byte[(int)Math.Min(Array.MaxLength, Math.Max(length, 2L * buffer.Length))];
         Span<byte> frame = buffer.AsSpan(0, length);
         return file.File.Read(frame, offset) == length && FrameHeader.TryOpen(frame, out hash);
     }

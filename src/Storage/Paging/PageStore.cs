@@ -80,6 +80,19 @@ internal sealed class PageStore : IDisposable
         return bytes;
     }
 
+    /// <summary>
+    /// The bytes of a page of a tree that must be the one its parent knows, of the level the way down has reached: so that a wrong reference can
+    /// neither lead in a circle nor make entries of one kind be taken for another.
+    /// </summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public Span<byte> Read(PageReference reference, int level)
+    {
+        Span<byte> bytes = Read(reference);
+        if (new Page(bytes).ReadUInt16(PageLayout.TypeOffset) != PageShape.KindOf(level))
+            ThrowOtherKind(reference.Number, level, bytes);
+        return bytes;
+    }
+
     /// <summary>The value in an overflow run.</summary>
     public Span<byte> ReadRun(PageReference reference, int valueBytes)
     {
@@ -98,6 +111,9 @@ internal sealed class PageStore : IDisposable
     /// <summary>The scratch frame of a page, or 0 when it is not in scratch.</summary>
     public uint FrameOf(long number)
     {
+        if ((ulong)number >= (ulong)_tablePages)
+            return 0; // addresses beyond the table have no memory behind them
+
         uint entry = _table.ReadUInt32(number);
         return entry > InMap ? entry : 0;
     }
@@ -159,9 +175,24 @@ internal sealed class PageStore : IDisposable
         Volatile.Write(ref _filePages, wanted);
     }
 
+    /// <summary>Refuses an overflow run that cannot be where a cell says it is, before its pages are given free.</summary>
+    public void ThrowIfOutside(long number, int valueBytes)
+    {
+        if (number < FormatLimits.FirstDataPage || valueBytes is < 0 or > FormatLimits.MaxValueBytes || number + PageLayout.RunPages(valueBytes) > _tablePages)
+            throw Corrupt(number, $"it is said to begin a value of {valueBytes} bytes, which cannot be there");
+    }
+
     /// <summary>An error that names file and page.</summary>
     public CorruptionException Corrupt(long number, string what) =>
         new($"Page {number} of '{_path}' is damaged: {what}. Restore a backup, or check the environment to see what else is hit.");
+
+    /// <summary>An error that names a frame of the journal.</summary>
+    public CorruptionException CorruptFrame(long frame, long transaction, string what) =>
+        new($"Frame {frame} of the journal beside '{_path}' (transaction {transaction}) is damaged: {what}. Nothing was written. Restore a backup, or salvage what is left.");
+
+    /// <summary>An error that names file and tree.</summary>
+    public CorruptionException CorruptTree(string name, string what) =>
+        new($"The catalogue of '{_path}' is damaged where it names tree '{name}': {what}. Restore a backup, or salvage what is left.");
 
     public void Dispose()
     {
@@ -201,9 +232,17 @@ internal sealed class PageStore : IDisposable
         uint expected = Page.ComputeChecksum(covered);
         if (page.Checksum != expected)
             throw Corrupt(number, $"checksum {page.Checksum:x8} found, {expected:x8} computed (tree {page.TreeId})");
+        if (PageShape.FindFault(bytes) is { } fault)
+            throw Corrupt(number, $"{fault} (tree {page.TreeId})");
 
         _table.WriteUInt32(number, InMap);
         return bytes;
+    }
+
+    private void ThrowOtherKind(long number, int level, Span<byte> bytes)
+    {
+        var page = new Page(bytes);
+        throw Corrupt(number, $"a page of level {level} was expected, type {page.Type} of level {page.Level} found (tree {page.TreeId})");
     }
 
     private void ThrowOtherBirth(PageReference reference, Span<byte> bytes) =>

@@ -25,9 +25,14 @@ internal static class Catalogue
     {
         Span<byte> key = name.Length <= MaxStackChars ? stackalloc byte[MaxStackChars * 3] : new byte[Tree.MaxKeyBytes];
         return Encoding.UTF8.TryGetBytes(name, key, out int length) && Tree.TryGet(store, catalogue, key[..length], out ReadOnlySpan<byte> value)
-            ? TreeRecord.Read(value)
+            ? ReadRecord(store, name, value)
             : null;
     }
+
+    /// <summary>The record in a value of the catalogue; throws <see cref="CorruptionException"/> for what cannot be one.</summary>
+    public static TreeRecord ReadRecord(PageStore store, string name, ReadOnlySpan<byte> value) => TreeRecord.FindFault(value) is { } fault
+        ? throw store.CorruptTree(name, fault)
+        : TreeRecord.Read(value);
 
     public static List<string> ReadNames(PageStore store, TreeRecord catalogue)
     {

@@ -58,9 +58,11 @@ internal static class DataFile
                 ? new CorruptionException($"Both meta pages of '{path}' are damaged. Nothing was written. Restore a backup, or salvage what is left.")
                 : new ForeignDataException($"'{path}' ({file.Length} bytes) is not a data file of this store. Open another directory, or move the file away and put the right one in its place. It was not changed.");
 
-        if (file.Length < newest.PageCount * PageLayout.SizeBytes)
+        if (newest.FindFault() is { } fault)
+            throw new CorruptionException($"Meta page {newest.Slot} of '{path}' is damaged: {fault}. Nothing was written. Restore a backup, or salvage what is left.");
+        if (file.Length / PageLayout.SizeBytes < newest.PageCount)
             throw new CorruptionException(
-                $"'{path}' is cut short: it has {file.Length} bytes, its {newest.PageCount} pages need {newest.PageCount * PageLayout.SizeBytes}. Nothing was written. Restore a backup.");
+                $"'{path}' is cut short: it has {file.Length} bytes, not the {newest.PageCount} pages of {PageLayout.SizeBytes} that it should have. Nothing was written. Restore a backup, or salvage what is left.");
         return newest;
     }
 

@@ -45,6 +45,9 @@ internal sealed class Recovery(PageStore store, FreePages space, MetaPage meta)
 
     private void Apply(FrameHeader header, ReadOnlySpan<byte> payload)
     {
+        if (JournalPayload.FindFault(payload) is { } fault)
+            throw store.CorruptFrame(header.Frame, header.FirstTransaction, fault);
+
         int pages = BinaryPrimitives.ReadInt32LittleEndian(payload[36..]);
         int freed = BinaryPrimitives.ReadInt32LittleEndian(payload[48..]);
         _pageCount = Math.Max(_pageCount, BinaryPrimitives.ReadInt64LittleEndian(payload[40..]));
@@ -78,10 +81,29 @@ internal sealed class Recovery(PageStore store, FreePages space, MetaPage meta)
         space.LoadLive(run);
         Span<byte> bytes = store.Place(number, run.Pages, birth, out _);
         if (from != 0)
-            store.Read(from).CopyTo(bytes);
+            ReadOriginal(from).CopyTo(bytes);
         else
             bytes.Clear();
-        return JournalPayload.Apply(source, bytes);
+
+        int length = JournalPayload.Apply(source, bytes);
+        var made = new Page(bytes);
+        if (made.Number != number || made.Birth != birth || (made.Type == PageType.Overflow && PageLayout.RunPages(made.ValueLength) != run.Pages))
+            throw store.Corrupt(number, $"a frame of the journal makes it page {made.Number}, born {made.Birth}, type {made.Type}");
+        if (PageShape.FindFault(bytes) is { } fault)
+            throw store.Corrupt(number, $"as a frame of the journal makes it, {fault}");
+        return length;
+    }
+
+    /// <summary>
+    /// The page that another is copied from, as it was: one of an earlier frame, or of the checkpoint. In the file a later
+    /// one may lie in its place only if the meta page in force is not the newest that was written.
+    /// </summary>
+    private Span<byte> ReadOriginal(long number)
+    {
+        Span<byte> bytes = store.Read(number);
+        if (store.FrameOf(number) == 0 && new Page(bytes).Birth > meta.LastTransaction)
+            throw store.Corrupt(number, $"transaction {new Page(bytes).Birth} made it, the newest meta page that can be read is of {meta.LastTransaction}: a newer one is damaged");
+        return bytes;
     }
 
     private void Free(PageRun run)

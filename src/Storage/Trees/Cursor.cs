@@ -193,7 +193,7 @@ public sealed class Cursor : IDisposable
         return true;
     }
 
-    private SlottedPage Page(int depth) => new(_tree.Store.Read(_pages[depth]));
+    private SlottedPage Page(int depth) => new(_tree.Store.Read(_pages[depth], _depth - depth));
 
     private SlottedPage Leaf()
     {

@@ -140,12 +140,12 @@ internal sealed class PageWriter(PageStore store, FreePages space, long birth, P
     }
 
     /// <summary>The page itself if it is the batch's own, otherwise a copy in its place; the old one is freed.</summary>
-    public PageReference MakeWritable(PageReference reference)
+    public PageReference MakeWritable(PageReference reference, int level)
     {
         if (reference.Birth == Birth)
             return reference;
 
-        Span<byte> original = store.Read(reference);
+        Span<byte> original = store.Read(reference, level);
         long number = Allocate(1, out Span<byte> bytes, reference.Number);
         original.CopyTo(bytes);
         _ = new Page(bytes) { Number = number, Birth = Birth };
@@ -160,7 +160,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, long birth, P
         if (isWritable)
             return store.Scratch.Bytes(frame, PageLayout.SizeBytes);
 
-        frame = store.FrameOf(number);
+        frame = OwnFrame(number);
         ref Scratch.FrameRecord record = ref store.Scratch.Record(frame);
         Debug.Assert(record.Birth == Birth, "Invariant 1: only the batch's own pages are changed.");
         Span<byte> bytes = store.Scratch.Bytes(frame, PageLayout.SizeBytes);
@@ -179,7 +179,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, long birth, P
     /// <summary>The state after the batch does not use this page or run.</summary>
     public void Free(PageReference reference, int pages = 1)
     {
-        if (reference.Birth == Birth && store.Scratch.Record(store.FrameOf(reference.Number)).Index >= _writtenMark)
+        if (reference.Birth == Birth && store.Scratch.Record(OwnFrame(reference.Number)).Index >= _writtenMark)
             GiveBackOwn(reference.Number);
         else
             _freed.Add(new FreedRun(new PageRun(reference.Number, pages), reference.Birth));
@@ -217,6 +217,13 @@ internal sealed class PageWriter(PageStore store, FreePages space, long birth, P
             _poison = error;
             throw;
         }
+    }
+
+    /// <summary>The frame of a page of this batch. A page of another time that claims this batch's birth has none: its parent lies.</summary>
+    private uint OwnFrame(long number)
+    {
+        uint frame = store.FrameOf(number);
+        return frame != 0 ? frame : throw store.Corrupt(number, $"its parent says that the running transaction {Birth} made it");
     }
 
     private void GiveBackOwn(long number)

@@ -11,17 +11,14 @@ namespace Treepie.Storage.Trees;
 /// </summary>
 internal sealed class TreeWriter(Tree tree, PageStore store, PageWriter pages)
 {
-    /// <summary>2^48 pages with two children each; real trees have five levels.</summary>
-    private const int MaxLevels = 48;
-
     /// <summary>A page with less than this in use looks for a neighbour to merge with.</summary>
     private const int UnderfullBytes = PageLayout.ContentBytes / 4;
 
     /// <summary>Merging leaves this much room, so that the next insert does not split again.</summary>
     private const int MergeLimitBytes = PageLayout.ContentBytes * 3 / 4;
 
-    private readonly PageReference[] _path = new PageReference[MaxLevels];
-    private readonly int[] _index = new int[MaxLevels];
+    private readonly PageReference[] _path = new PageReference[TreeRecord.MaxLevels];
+    private readonly int[] _index = new int[TreeRecord.MaxLevels];
     private readonly byte[] _copy = new byte[PageLayout.SizeBytes];
 
     /// <summary>Makes room for a value under a key and returns the room, its bytes undefined.</summary>
@@ -105,7 +102,7 @@ internal sealed class TreeWriter(Tree tree, PageStore store, PageWriter pages)
 
     private void DropPage(PageReference reference, int level)
     {
-        var page = new SlottedPage(store.Read(reference));
+        var page = new SlottedPage(store.Read(reference, level));
         for (int i = 0; i < page.Count; i++)
         {
             if (level > 0)
@@ -121,7 +118,7 @@ internal sealed class TreeWriter(Tree tree, PageStore store, PageWriter pages)
     private int DescendForWriting(scoped ReadOnlySpan<byte> key)
     {
         TreeRecord record = tree.Record;
-        PageReference own = pages.MakeWritable(record.Root);
+        PageReference own = pages.MakeWritable(record.Root, record.Levels - 1);
         if (own != record.Root)
             tree.Record = record with { Root = own };
 
@@ -132,7 +129,7 @@ internal sealed class TreeWriter(Tree tree, PageStore store, PageWriter pages)
             var branch = new SlottedPage(pages.Bytes(own.Number));
             int index = branch.FindChild(key);
             PageReference child = branch.Child(index);
-            own = pages.MakeWritable(child);
+            own = pages.MakeWritable(child, level - 1);
             if (own != child)
                 branch.SetChild(index, own);
             _index[depth++] = index;
@@ -285,7 +282,7 @@ internal sealed class TreeWriter(Tree tree, PageStore store, PageWriter pages)
 
             PageReference child = root.Child(0);
             pages.Free(record.Root);
-            tree.Record = record with { Root = pages.MakeWritable(child), Levels = record.Levels - 1 };
+            tree.Record = record with { Root = pages.MakeWritable(child, record.Levels - 2), Levels = record.Levels - 1 };
         }
     }
 
@@ -298,8 +295,9 @@ internal sealed class TreeWriter(Tree tree, PageStore store, PageWriter pages)
             return false;
 
         int leftIndex = index > 0 ? index - 1 : index;
-        var left = new SlottedPage(store.Read(parent.Child(leftIndex)));
-        var right = new SlottedPage(store.Read(parent.Child(leftIndex + 1)));
+        int level = parent.Header.Level - 1;
+        var left = new SlottedPage(store.Read(parent.Child(leftIndex), level));
+        var right = new SlottedPage(store.Read(parent.Child(leftIndex + 1), level));
         bool isBranch = left.Header.Type == PageType.Branch;
 
         Span<byte> separator = stackalloc byte[Tree.MaxKeyBytes];
@@ -308,7 +306,7 @@ internal sealed class TreeWriter(Tree tree, PageStore store, PageWriter pages)
             return false;
 
         PageReference child = parent.Child(leftIndex);
-        PageReference own = pages.MakeWritable(child);
+        PageReference own = pages.MakeWritable(child, level);
         if (own != child)
             parent.SetChild(leftIndex, own);
 
@@ -342,7 +340,11 @@ internal sealed class TreeWriter(Tree tree, PageStore store, PageWriter pages)
         }
     }
 
-    private void FreeRun(ReadOnlySpan<byte> overflow) => pages.Free(
-        PageReference.ReadPacked(overflow),
-        PageLayout.RunPages(BinaryPrimitives.ReadInt32LittleEndian(overflow[PageReference.PackedBytes..])));
+    private void FreeRun(ReadOnlySpan<byte> overflow)
+    {
+        PageReference run = PageReference.ReadPacked(overflow);
+        int lengthBytes = BinaryPrimitives.ReadInt32LittleEndian(overflow[PageReference.PackedBytes..]);
+        store.ThrowIfOutside(run.Number, lengthBytes);
+        pages.Free(run, PageLayout.RunPages(lengthBytes));
+    }
 }
