@@ -238,8 +238,13 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         if (!options.ReadOnly)
             files.CreateDirectory();
 
+        bool bringsLock = !options.ReadOnly && !files.List().Contains(FormatLimits.LockFileName);
+        if (bringsLock)
+            DataFile.ThrowIfForeign(files);
+
         IDisposable fileLock = files.Lock(FormatLimits.LockFileName, options.ReadOnly);
         IFile? data = null;
+        StorageEnvironment? environment = null;
         try
         {
             IReadOnlyList<string> names = files.List();
@@ -247,20 +252,22 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
             {
                 if (options.ReadOnly)
                     throw new StorageException($"There is no store in '{files.Path}': '{FormatLimits.DataFileName}' is missing.");
-                if (names.Any(name => name.StartsWith(FormatLimits.JournalPrefix, StringComparison.Ordinal)))
-                    throw new CorruptionException(
-                        $"'{files.Path}' has journal files but no '{FormatLimits.DataFileName}'. Nothing was written. Put it back, or restore a backup into an empty directory.");
-
+                DataFile.ThrowIfMissing(files, names);
                 DataFile.Create(world);
             }
 
             data = files.Open(FormatLimits.DataFileName, create: false, writable: !options.ReadOnly);
-            return new StorageEnvironment(world, options, fileLock, data, DataFile.ReadMeta(files, data));
+            environment = new StorageEnvironment(world, options, fileLock, data, DataFile.ReadMeta(files, data));
+            files.NameHolder(fileLock);
+            return environment;
         }
         catch
         {
+            environment?.Dispose();
             data?.Dispose();
             fileLock.Dispose();
+            if (bringsLock && files.List().Contains(FormatLimits.LockFileName))
+                files.Delete(FormatLimits.LockFileName);
             throw;
         }
     }

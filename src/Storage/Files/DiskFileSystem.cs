@@ -63,8 +63,6 @@ internal sealed class DiskFileSystem(string path) : IFileSystem
             var stream = shared
                 ? new FileStream(file, FileMode.Open, FileAccess.Read, FileShare.Read, bufferSize: 0)
                 : new FileStream(file, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None, bufferSize: 0);
-            if (!shared)
-                WriteHolder(stream);
             return stream;
         }
         catch (UnauthorizedAccessException error)
@@ -81,6 +79,21 @@ internal sealed class DiskFileSystem(string path) : IFileSystem
 
             throw new EnvironmentLockedException(
                 $"The directory '{Path}' is open elsewhere: {ReadHolder(file)}. Close it there first; one process at a time may have it open.", error);
+        }
+    }
+
+    public void NameHolder(IDisposable fileLock)
+    {
+        if (fileLock is not FileStream { CanWrite: true } stream)
+            return;
+
+        try
+        {
+            WriteHolder(stream);
+        }
+        catch (IOException error)
+        {
+            throw FileErrors.Translate(error, stream.Name, "The lock file cannot be written");
         }
     }
 

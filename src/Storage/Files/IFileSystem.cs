@@ -34,6 +34,11 @@ internal interface IFileSystem
     /// </summary>
     IDisposable Lock(string name, bool shared);
 
+    /// <summary>Writes into a lock taken for writing who holds it, for the error message of a second opener. Done last in opening, so that a directory which is refused stays as it was.</summary>
+    void NameHolder(IDisposable fileLock)
+    {
+    }
+
     /// <summary>A read-only view of a file as memory, of up to <paramref name="reserveBytes"/>.</summary>
     IFileMap Map(IFile file, long reserveBytes);
 }

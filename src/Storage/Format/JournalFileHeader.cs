@@ -38,8 +38,11 @@ internal readonly record struct JournalFileHeader(Guid StoreId, long Use, ulong 
         BinaryPrimitives.WriteUInt64LittleEndian(block[HashOffset..], FrameHash.Compute(block[..BlockBytes]));
     }
 
-    /// <summary>Reads a header; false where there is none. The block's hash field is left zero.</summary>
-    public static bool TryRead(Span<byte> block, out JournalFileHeader header)
+    /// <summary>
+    /// Reads a header; false where there is none. The block's hash field is left zero. Throws <see cref="ForeignDataException"/> for one of a newer format,
+    /// which must not be taken for a file that is free to use.
+    /// </summary>
+    public static bool TryRead(Span<byte> block, string file, out JournalFileHeader header)
     {
         header = default;
         if (block.Length < BlockBytes || BinaryPrimitives.ReadInt64LittleEndian(block) != Magic)
@@ -47,8 +50,12 @@ internal readonly record struct JournalFileHeader(Guid StoreId, long Use, ulong 
 
         ulong hash = BinaryPrimitives.ReadUInt64LittleEndian(block[HashOffset..]);
         BinaryPrimitives.WriteUInt64LittleEndian(block[HashOffset..], 0);
-        if (hash != FrameHash.Compute(block[..BlockBytes]) || BinaryPrimitives.ReadInt32LittleEndian(block[8..]) > MetaPage.FormatVersion)
+        if (hash != FrameHash.Compute(block[..BlockBytes]))
             return false;
+
+        int version = BinaryPrimitives.ReadInt32LittleEndian(block[8..]);
+        if (version > MetaPage.FormatVersion)
+            throw new ForeignDataException($"'{file}' has format {version}, this program knows formats up to {MetaPage.FormatVersion}: open it with a newer one. Nothing was written.");
 
         header = new JournalFileHeader(
             new Guid(block.Slice(16, 16)),

@@ -30,7 +30,7 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
         {
             IFile file = files.Open(name, create: false, writable);
             JournalFileHeader? header = null;
-            if (file.Read(block, 0) == block.Length && JournalFileHeader.TryRead(block, out JournalFileHeader read))
+            if (file.Read(block, 0) == block.Length && JournalFileHeader.TryRead(block, Path.Combine(files.Path, name), out JournalFileHeader read))
                 header = read;
             _all.Add(new JournalFile(file, file.Length) { Header = header });
             if (header is { } own && own.StoreId != storeId)

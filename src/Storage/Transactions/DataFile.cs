@@ -36,6 +36,28 @@ internal static class DataFile
         }
     }
 
+    /// <summary>Refuses a directory that holds something else, or a damaged store, before so much as a lock file is made in it.</summary>
+    public static void ThrowIfForeign(IFileSystem files)
+    {
+        IReadOnlyList<string> names = files.List();
+        if (!names.Contains(FormatLimits.DataFileName))
+        {
+            ThrowIfMissing(files, names);
+            return;
+        }
+
+        using IFile file = files.Open(FormatLimits.DataFileName, create: false, writable: false);
+        _ = ReadMeta(files, file);
+    }
+
+    /// <summary>Refuses to create a store beside journal files: its data file was here once.</summary>
+    public static void ThrowIfMissing(IFileSystem files, IReadOnlyList<string> names)
+    {
+        if (names.Any(name => name.StartsWith(FormatLimits.JournalPrefix, StringComparison.Ordinal)))
+            throw new CorruptionException(
+                $"'{files.Path}' has journal files but no '{FormatLimits.DataFileName}'. Nothing was written. Put it back, or restore a backup into an empty directory.");
+    }
+
     /// <summary>The newest whole meta page. Throws <see cref="ForeignDataException"/> or <see cref="CorruptionException"/> where there is none.</summary>
     public static MetaPage ReadMeta(IFileSystem files, IFile file)
     {
