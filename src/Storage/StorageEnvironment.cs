@@ -5,6 +5,7 @@ using Treepie.Storage.Format;
 using Treepie.Storage.FreeSpace;
 using Treepie.Storage.Journal;
 using Treepie.Storage.Paging;
+using Treepie.Storage.Snapshots;
 using Treepie.Storage.Transactions;
 
 namespace Treepie.Storage;
@@ -47,7 +48,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
             var space = new FreePages();
             var reader = new JournalReader(world.Files, _journalFiles.OpenAll(meta.StoreId, !options.ReadOnly));
             Snapshot current = new Recovery(store, space, meta).Run(reader, out JournalPosition end);
-            _state = new EnvironmentState(store, space, meta, current, world.Ages);
+            _state = new EnvironmentState(store, space, meta, current, world.Ages) { Clock = world.Clock };
             _background = new Background(world.Scheduler, world.IsBackgroundAllowed);
             if (options is { ReadOnly: false, Durability: Durability.Durable })
             {
@@ -108,24 +109,79 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     }
 
     /// <summary>Begins a read of the last published commit. Never waits; must be disposed by the caller, on any thread.</summary>
+    /// <param name="name">What statistics call it, for a read that may take long; null for none.</param>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
-    [SuppressMessage("Reliability", "CA2000", Justification = "The caller disposes it.")]
-    public ReadTransaction BeginRead()
+    public ReadTransaction BeginRead(string? name = null)
     {
         Snapshot snapshot = _state.Current;
-        ReaderTable.Slot slot = _state.Readers.Claim(snapshot.TransactionId);
+        ReaderTable.Slot slot = _state.Readers.Claim(snapshot.TransactionId, name);
         while (_state.Current is var newer && newer != snapshot)
         {
             snapshot = newer;
             slot.Change(snapshot.TransactionId);
         }
 
-        if (Volatile.Read(ref _disposed) == 0)
-            return new ReadTransaction(this, _state.Store, snapshot, slot);
+        return Begin(snapshot, slot);
+    }
 
-        slot.Free();
-        OnReaderClosed();
-        throw new ObjectDisposedException(nameof(StorageEnvironment));
+    /// <summary>Begins a read of a named snapshot. Never waits; must be disposed by the caller. Dropping the snapshot meanwhile does not disturb it.</summary>
+    /// <exception cref="SnapshotNotFoundException">There is none of that name.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    public ReadTransaction OpenSnapshot(string name)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(name);
+        while (true)
+        {
+            ObjectDisposedException.ThrowIf(Volatile.Read(ref _disposed) != 0, this);
+            NamedSnapshot named = _state.Current.Named.Find(name)
+                ?? throw new SnapshotNotFoundException($"There is no snapshot '{name}' in '{_world.Files.Path}'.");
+            ReaderTable.Slot slot = _state.Readers.Claim(named.TransactionId, name);
+
+            // Who drops it publishes that first and looks at the slots afterwards.
+            if (_state.Current.Named.Find(name) == named)
+                return Begin(new Snapshot(named.TransactionId, named.Record.Catalogue, named.Record.NextTreeId, _state.Current.PageCount), slot);
+
+            slot.Free();
+            OnReaderClosed();
+        }
+    }
+
+    /// <summary>The named snapshots there are, oldest first.</summary>
+    public IReadOnlyList<SnapshotInfo> ListSnapshots()
+    {
+        ObjectDisposedException.ThrowIf(Volatile.Read(ref _disposed) != 0, this);
+        return [.. _state.Current.Named.All.Select(snapshot => snapshot.Describe())];
+    }
+
+    /// <summary>
+    /// Keeps the last committed state under a name until it is dropped, through reopening and crashes. Costs one commit and no walk;
+    /// durable as any write is when it returns. To keep a state together with changes, see <see cref="WriteTransaction.CreateSnapshot"/>.
+    /// </summary>
+    /// <param name="name">1 to 512 bytes of UTF-8 without control characters.</param>
+    /// <param name="cancellationToken">Cancels the wait for its turn; nothing was done then.</param>
+    /// <exception cref="SnapshotExistsException">There is one of that name.</exception>
+    /// <exception cref="StorageException">There are as many as there may be (4,096), or as <see cref="Write{TResult}"/>.</exception>
+    public SnapshotInfo CreateSnapshot(string name, CancellationToken cancellationToken = default)
+    {
+        NamedSnapshots.CheckName(name);
+        return Write(transaction => transaction.CreateSnapshot(name), cancellationToken);
+    }
+
+    /// <summary>
+    /// Drops a named snapshot and gives free what only it kept; false if there is none. Reads of it that are open go on, and what they see is
+    /// kept until they end. It takes time with the pages that changed since the snapshot, in short steps between which others write.
+    /// </summary>
+    /// <param name="name">Its name.</param>
+    /// <param name="cancellationToken">Ends the work on its pages, which later commits go on with; the snapshot may be dropped by then.</param>
+    public bool DropSnapshot(string name, CancellationToken cancellationToken = default)
+    {
+        NamedSnapshots.CheckName(name);
+        if (!Write(transaction => transaction.DropSnapshot(name), cancellationToken))
+            return false;
+
+        while (_state.Current.Named.Dropped.Count > 0)
+            Write(transaction => transaction.Batch.Snapshots.IsCleaning = true, cancellationToken);
+        return true;
     }
 
     /// <summary>
@@ -287,6 +343,17 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         _state.Store.Dispose();
         _journalFiles.Dispose();
         _fileLock.Dispose();
+    }
+
+    [SuppressMessage("Reliability", "CA2000", Justification = "The caller disposes it.")]
+    private ReadTransaction Begin(Snapshot snapshot, ReaderTable.Slot slot)
+    {
+        if (Volatile.Read(ref _disposed) == 0)
+            return new ReadTransaction(this, _state.Store, snapshot, slot);
+
+        slot.Free();
+        OnReaderClosed();
+        throw new ObjectDisposedException(nameof(StorageEnvironment));
     }
 
     private void ExecuteBatch(CommitLane lane)

@@ -21,9 +21,11 @@ internal sealed class EnvironmentCheck(StorageEnvironment environment, CommitLan
         ulong[] live = [];
         long pageCount = 0, freePages = 0;
         MetaPage? meta = null;
+        var named = new List<ReadTransaction>();
         lane.RunExclusive(() =>
         {
             transaction = environment.BeginRead();
+            named.AddRange(transaction.Snapshot.Named.All.Select(snapshot => environment.OpenSnapshot(snapshot.Name))); // so that dropping one disturbs nothing
             pageCount = state.Space.PageCount;
             freePages = state.Space.FreeCount;
             meta = state.Durable;
@@ -41,10 +43,16 @@ internal sealed class EnvironmentCheck(StorageEnvironment environment, CommitLan
             foreach (string name in read.TreeNames)
                 if (read.FindTree(name) is { } tree)
                     walk.Run(name, tree.Record);
+            walk.Run("(system)", snapshot.System);
+            new SnapshotCheck(state.Store, snapshot.Named, snapshot.System, _seen, Report).Run(cancellationToken);
         }
         catch (CorruptionException error)
         {
             Report(error.Message);
+        }
+        finally
+        {
+            named.ForEach(open => open.Dispose());
         }
 
         for (long page = FormatLimits.FirstDataPage; page < pageCount; page++)

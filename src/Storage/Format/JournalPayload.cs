@@ -13,7 +13,8 @@ namespace Treepie.Storage.Format;
 ///     40    8 pages of the data file in use afterwards
 ///     48    4 freed runs
 ///     52    4 0
-///     56      freed runs, 12 bytes each: 8 first page, 4 pages
+///     56   32 record of the system tree afterwards
+///     88      freed runs, 12 bytes each: 8 first page, 4 pages
 ///             changed pages, each:
 ///                8 page number
 ///                8 page it was copied from; 0: from zeros
@@ -25,7 +26,7 @@ namespace Treepie.Storage.Format;
 /// </summary>
 internal static class JournalPayload
 {
-    public const int HeadBytes = 56;
+    public const int HeadBytes = 88;
     public const int FreedRunBytes = 12;
     public const int PageHeadBytes = 24;
     public const uint WholePage = uint.MaxValue;
@@ -96,6 +97,8 @@ internal static class JournalPayload
         int freed = BinaryPrimitives.ReadInt32LittleEndian(payload[48..]);
         if (TreeRecord.FindFault(payload[..TreeRecord.SizeBytes]) is { } fault)
             return $"its catalogue has {fault}";
+        if (TreeRecord.FindFault(payload.Slice(56, TreeRecord.SizeBytes)) is { } systemFault)
+            return $"its system tree has {systemFault}";
         if (pages < 0 || freed < 0 || pageCount < FormatLimits.FirstDataPage || (long)freed * FreedRunBytes > payload.Length - HeadBytes)
             return $"it speaks of {pages} pages changed, {freed} freed and {pageCount} in use";
 

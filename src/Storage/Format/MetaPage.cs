@@ -25,7 +25,8 @@ namespace Treepie.Storage.Format;
 ///    200    8 first page of the other bitmap, which the next checkpoint writes
 ///    208    4 pages of this bitmap
 ///    212    4 pages of the other
-///    216      0, kept for snapshots, branches and keys
+///    216   32 record of the system tree (see SystemKey): named snapshots and the pages they pin
+///    248      0, kept for keys
 /// </code>
 /// </summary>
 internal sealed record MetaPage
@@ -41,6 +42,7 @@ internal sealed record MetaPage
     public required long LastTransaction { get; init; }
     public required long PageCount { get; init; }
     public required TreeRecord Catalogue { get; init; }
+    public required TreeRecord System { get; init; }
     public required uint NextTreeId { get; init; }
     public required bool IsClean { get; init; }
     public required JournalPosition Journal { get; init; }
@@ -77,6 +79,7 @@ internal sealed record MetaPage
         BinaryPrimitives.WriteInt64LittleEndian(destination[200..], OtherBitmap.First);
         BinaryPrimitives.WriteInt32LittleEndian(destination[208..], Bitmap.Pages);
         BinaryPrimitives.WriteInt32LittleEndian(destination[212..], OtherBitmap.Pages);
+        System.Write(destination[216..]);
         page.Checksum = Page.ComputeChecksum(destination);
     }
 
@@ -94,7 +97,10 @@ internal sealed record MetaPage
 
         Span<byte> record = stackalloc byte[TreeRecord.SizeBytes];
         Catalogue.Write(record);
-        return TreeRecord.FindFault(record) is { } what ? $"its catalogue has {what}" : null;
+        if (TreeRecord.FindFault(record) is { } what)
+            return $"its catalogue has {what}";
+        System.Write(record);
+        return TreeRecord.FindFault(record) is { } systemFault ? $"its system tree has {systemFault}" : null;
     }
 
     private string? FindFault(PageRun run) =>
@@ -131,6 +137,7 @@ internal sealed record MetaPage
             LastTransaction = BinaryPrimitives.ReadInt64LittleEndian(source[104..]),
             PageCount = BinaryPrimitives.ReadInt64LittleEndian(source[112..]),
             Catalogue = TreeRecord.Read(source[120..]),
+            System = TreeRecord.Read(source[216..]),
             NextTreeId = BinaryPrimitives.ReadUInt32LittleEndian(source[152..]),
             IsClean = (flags & FlagClean) != 0,
             Journal = new JournalPosition(

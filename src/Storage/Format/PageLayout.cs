@@ -6,7 +6,7 @@ namespace Treepie.Storage.Format;
 /// OFFSET SIZE MEANING
 ///      0    8 own page number: a page found elsewhere was misdirected
 ///      8    8 birth: first transaction of the batch that made this page; parents repeat it, so an old page in its place is noticed
-///     16    4 tree id (0: none; 1: the catalogue)
+///     16    4 tree id (0: none; 1: the catalogue; 2: the system tree)
 ///     20    1 type (see PageType)
 ///     21    1 level: 0 for leaves, one more for each level of branches above
 ///     22    2 entries

@@ -20,6 +20,12 @@ internal readonly record struct TreeRecord(uint Id, PageReference Root, int Leve
     public const int SizeBytes = 32;
     public const uint CatalogueId = 1;
 
+    /// <summary>The tree of what the store itself has to remember: see <see cref="SystemKey"/>.</summary>
+    public const uint SystemId = 2;
+
+    /// <summary>The id the first tree of a store gets.</summary>
+    public const uint FirstId = 3;
+
     /// <summary>2^48 pages with two children each; real trees have five levels.</summary>
     public const int MaxLevels = 48;
 

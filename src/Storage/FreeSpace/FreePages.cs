@@ -10,7 +10,8 @@ namespace Treepie.Storage.FreeSpace;
 /// </summary>
 /// <remarks>
 /// Invariants. 1. A page in use by the newest state is set in <c>_live</c> and clear in <c>_free</c>. 2. A page that was freed but can
-/// still be seen is clear in both and in exactly one of <c>_held</c>, <c>_heldByCheckpoint</c> and <c>_recent</c>. 3. Every page from
+/// still be seen is clear in both and in exactly one of <c>_held</c>, <c>_heldByCheckpoint</c>, <c>_unpinned</c> and <c>_recent</c>. A page that a
+/// named snapshot sees counts as in use until it is unpinned. 3. Every page from
 /// <see cref="FormatLimits.FirstDataPage"/> to <see cref="PageCount"/> is live, free or held.
 /// </remarks>
 internal sealed class FreePages
@@ -18,6 +19,7 @@ internal sealed class FreePages
     private readonly PageBitmap _live = new();
     private readonly PageBitmap _free = new();
     private readonly List<Held> _recent = [];
+    private readonly List<(Held Held, long Dropped)> _unpinned = [];
     private readonly Dictionary<long, List<Held>> _held = [];
     private readonly List<Held> _heldByCheckpoint = [];
     private byte[] _dirty = [];
@@ -75,22 +77,36 @@ internal sealed class FreePages
     /// <summary>The newest state no longer uses these pages; they stay held until <see cref="Reclaim"/> lets them go.</summary>
     public void Free(PageRun run, long birth, long freed)
     {
-        for (long page = run.First; page < run.First + run.Pages; page++)
-        {
-            bool wasLive = _live.Clear(page);
-            Debug.Assert(wasLive, "Invariant 1: only a page in use is freed.");
-            MarkDirty(page);
-        }
-
+        ClearLive(run);
         _recent.Add(new Held(run, birth, freed));
     }
 
     /// <summary>
-    /// Lets go of pages that no snapshot sees. <paramref name="snapshots"/> is sorted; pages born up to
-    /// <paramref name="heldUpTo"/> stay in any case (a checkpoint is writing them).
+    /// As <see cref="Free"/>, for pages that an earlier transaction freed and only a named snapshot saw, which <paramref name="dropped"/>
+    /// dropped: a recovery must not find them needed, so a checkpoint has to contain that transaction first.
     /// </summary>
-    public void Reclaim(ReadOnlySpan<long> snapshots, long heldUpTo, List<PageRun> released)
+    public void FreeUnpinned(PageRun run, long birth, long freed, long dropped)
     {
+        ClearLive(run);
+        _unpinned.Add((new Held(run, birth, freed), dropped));
+    }
+
+    /// <summary>
+    /// Lets go of pages that no snapshot sees. <paramref name="snapshots"/> is sorted; <paramref name="durable"/> is the last transaction of the last
+    /// checkpoint; pages born up to <paramref name="heldUpTo"/> stay in any case (a checkpoint is writing them).
+    /// </summary>
+    public void Reclaim(ReadOnlySpan<long> snapshots, long durable, long heldUpTo, List<PageRun> released)
+    {
+        for (int i = _unpinned.Count - 1; i >= 0; i--)
+        {
+            if (_unpinned[i].Dropped > durable)
+                continue;
+
+            _recent.Add(_unpinned[i].Held);
+            _unpinned[i] = _unpinned[^1];
+            _unpinned.RemoveAt(_unpinned.Count - 1);
+        }
+
         foreach (long snapshot in _held.Keys.ToArray())
         {
             if (snapshots.BinarySearch(snapshot) >= 0)
@@ -180,6 +196,16 @@ internal sealed class FreePages
             Array.Resize(ref _dirty, BitmapPages);
         for (int group = 0; group < _dirty.Length; group++)
             _dirty[group] |= (byte)(1 << parity);
+    }
+
+    private void ClearLive(PageRun run)
+    {
+        for (long page = run.First; page < run.First + run.Pages; page++)
+        {
+            bool wasLive = _live.Clear(page);
+            Debug.Assert(wasLive, "Invariant 1: only a page in use is freed.");
+            MarkDirty(page);
+        }
     }
 
     private long AllocateSingle()

@@ -42,6 +42,7 @@ internal sealed class Checkpointer(EnvironmentState state, IFile file, JournalWr
             Checkpoint = durable.Checkpoint + 1,
             LastTransaction = _snapshot.TransactionId,
             Catalogue = _snapshot.Catalogue,
+            System = _snapshot.System,
             NextTreeId = _snapshot.NextTreeId,
             PageCount = state.Space.PageCount,
             IsClean = isClean,

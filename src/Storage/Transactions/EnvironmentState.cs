@@ -22,6 +22,9 @@ internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPag
 
     public ReaderTable Readers { get; } = new(ages);
 
+    /// <summary>Time of day, for what is stamped with it.</summary>
+    public TimeProvider Clock { get; init; } = TimeProvider.System;
+
     /// <summary>The newest published state.</summary>
     public Snapshot Current
     {
@@ -60,16 +63,19 @@ internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPag
     /// <summary>Gives free what no snapshot can see. For the holder of the lane.</summary>
     public void Reclaim()
     {
+        // Published before, so read before: a reader that is not in a slot yet will find this state or a newer one.
+        long current = Current.TransactionId;
+        long durable = Durable.LastTransaction;
         _snapshots.Clear();
         Readers.CollectSnapshots(_snapshots);
         _snapshots.Sort();
         ReleaseRetired();
 
-        _snapshots.Add(Current.TransactionId); // whoever begins now
-        _snapshots.Add(Durable.LastTransaction); // what a recovery would begin from
+        _snapshots.Add(current); // whoever begins now
+        _snapshots.Add(durable); // what a recovery would begin from
         _snapshots.Sort();
         _released.Clear();
-        Space.Reclaim(System.Runtime.InteropServices.CollectionsMarshal.AsSpan(_snapshots), CheckpointUnderWay, _released);
+        Space.Reclaim(System.Runtime.InteropServices.CollectionsMarshal.AsSpan(_snapshots), durable, CheckpointUnderWay, _released);
         foreach (PageRun run in _released)
             Store.Forget(run.First);
     }

@@ -1,12 +1,13 @@
 using Treepie.Storage.Format;
 using Treepie.Storage.FreeSpace;
 using Treepie.Storage.Paging;
+using Treepie.Storage.Snapshots;
 using Treepie.Storage.Trees;
 
 namespace Treepie.Storage.Transactions;
 
 /// <summary>One merged batch of commands: its pages, and what it did to the catalogue of trees. A command is undone alone.</summary>
-internal sealed class MergedBatch(PageStore store, FreePages space, Snapshot basis, PageLocator locator)
+internal sealed class MergedBatch(PageStore store, FreePages space, Snapshot basis, PageLocator locator, TimeProvider clock)
 {
     private readonly Dictionary<string, TreeRecord?> _trees = new(StringComparer.Ordinal);
     private uint _treeIdMark;
@@ -20,16 +21,29 @@ internal sealed class MergedBatch(PageStore store, FreePages space, Snapshot bas
     /// <summary>The catalogue with the changes of the batch, once finished.</summary>
     public TreeRecord Catalogue { get; private set; } = basis.Catalogue;
 
+    /// <summary>The system tree with the changes of the batch, once finished.</summary>
+    public TreeRecord System { get; private set; } = basis.System;
+
+    /// <summary>The named snapshots after the batch, once finished.</summary>
+    public NamedSnapshots Named { get; private set; } = basis.Named;
+
+    /// <summary>What the commands did to named snapshots.</summary>
+    public SnapshotChanges Snapshots { get; } = new(basis.Named);
+
     /// <summary>The id the next new tree gets.</summary>
     public uint NextTreeId { get; set; } = basis.NextTreeId;
 
     /// <summary>Whether anything was changed.</summary>
-    public bool HasChanges => Pages.HasChanges || _trees.Count > 0;
+    public bool HasChanges => Pages.HasChanges || _trees.Count > 0 || Snapshots.Any || (Snapshots.IsCleaning && basis.Named.Dropped.Count > 0);
+
+    /// <summary>Notes that a command makes a named snapshot.</summary>
+    public SnapshotInfo CreateSnapshot(string name, long transaction) => Snapshots.Create(name, transaction, clock.GetUtcNow().ToUnixTimeMilliseconds());
 
     /// <summary>From here on changes belong to the next command.</summary>
     public void BeginCommand()
     {
         Pages.BeginCommand();
+        Snapshots.BeginCommand();
         _treeIdMark = NextTreeId;
     }
 
@@ -37,6 +51,7 @@ internal sealed class MergedBatch(PageStore store, FreePages space, Snapshot bas
     public void UndoCommand()
     {
         Pages.UndoCommand();
+        Snapshots.UndoCommand();
         NextTreeId = _treeIdMark;
     }
 
@@ -61,7 +76,18 @@ internal sealed class MergedBatch(PageStore store, FreePages space, Snapshot bas
         }
 
         Catalogue = catalogue.Record;
+        if (Snapshots.Any || basis.Named.All.Count > 0 || basis.Named.Dropped.Count > 0)
+            FinishSnapshots();
         Pages.Finish();
+    }
+
+    /// <summary>What the store has to remember may use the room that is kept for deletes: dropping a snapshot must work on a full disk.</summary>
+    private void FinishSnapshots()
+    {
+        Pages.MayUseReserve = true;
+        var system = new Tree(store, "", System, Pages);
+        Named = Snapshots.Write(system, Pages, Catalogue, NextTreeId);
+        System = system.Record;
     }
 
     /// <summary>The tree of that name as the commands so far left it.</summary>

@@ -16,7 +16,7 @@ internal sealed class ReaderTable
     private const int SegmentSlots = 64;
     private const int MaxSegments = 1024;
 
-    private readonly long[]?[] _segments = new long[]?[MaxSegments];
+    private readonly Segment?[] _segments = new Segment?[MaxSegments];
     private readonly Lock _growth = new();
     private int _segmentCount;
 
@@ -28,8 +28,8 @@ internal sealed class ReaderTable
         AddSegment(0);
     }
 
-    /// <summary>Takes a slot for a snapshot.</summary>
-    public Slot Claim(long snapshot)
+    /// <summary>Takes a slot for a snapshot; <paramref name="name"/> is for statistics.</summary>
+    public Slot Claim(long snapshot, string? name)
     {
         int hint = Thread.GetCurrentProcessorId();
         for (int segment = 0; ; segment++)
@@ -37,26 +37,48 @@ internal sealed class ReaderTable
             if (segment == Volatile.Read(ref _segmentCount))
                 AddSegment(segment);
 
-            long[] slots = _segments[segment]!; // segments below the count are set
+            Segment found = _segments[segment]!; // segments below the count are set
+            long[] slots = found.Slots;
             for (int i = 0; i < SegmentSlots; i++)
             {
                 int index = ((hint + i) & (SegmentSlots - 1)) * SlotLongs;
                 if (slots[index] == 0 && Interlocked.CompareExchange(ref slots[index], snapshot + 1, 0) == 0)
                 {
-                    slots[index + 1] = _ages.NowMs;
-                    return new Slot(slots, index);
+                    Volatile.Write(ref slots[index + 1], _ages.NowMs);
+                    if (name is not null)
+                        found.Names[index / SlotLongs] = name;
+                    return new Slot(found, index);
                 }
             }
         }
     }
 
-    /// <summary>The distinct snapshots in use, sorted, added to a list.</summary>
+    /// <summary>Who reads, oldest snapshot first. A reader that begins or ends meanwhile may be missing, or be named as the one before in its slot.</summary>
+    public IReadOnlyList<ReaderInfo> Describe()
+    {
+        var readers = new List<ReaderInfo>();
+        long now = _ages.NowMs;
+        for (int segment = 0; segment < Volatile.Read(ref _segmentCount); segment++)
+        {
+            Segment found = _segments[segment]!; // segments below the count are set
+            for (int i = 0; i < SegmentSlots; i++)
+            {
+                long value = Volatile.Read(ref found.Slots[i * SlotLongs]);
+                if (value != 0)
+                    readers.Add(new ReaderInfo(found.Names[i], value - 1, TimeSpan.FromMilliseconds(Math.Max(0, now - Volatile.Read(ref found.Slots[(i * SlotLongs) + 1])))));
+            }
+        }
+
+        return [.. readers.OrderBy(reader => reader.TransactionId).ThenByDescending(reader => reader.Age)];
+    }
+
+    /// <summary>The snapshots in use, in no order and some more than once, added to a list.</summary>
     public void CollectSnapshots(List<long> snapshots)
     {
         Interlocked.MemoryBarrier();
         for (int segment = 0; segment < Volatile.Read(ref _segmentCount); segment++)
         {
-            long[] slots = _segments[segment]!; // segments below the count are set
+            long[] slots = _segments[segment]!.Slots; // segments below the count are set
             for (int i = 0; i < slots.Length; i += SlotLongs)
             {
                 long value = Volatile.Read(ref slots[i]);
@@ -75,18 +97,32 @@ internal sealed class ReaderTable
             if (segment == MaxSegments)
                 throw new InvalidOperationException($"{MaxSegments * SegmentSlots} read transactions are open; are they disposed?");
 
-            _segments[segment] = new long[(SegmentSlots * SlotLongs) + SlotLongs];
+            _segments[segment] = new Segment();
             Volatile.Write(ref _segmentCount, segment + 1);
         }
     }
 
     /// <summary>The place of one reader.</summary>
-    internal readonly struct Slot(long[] slots, int index)
+    internal readonly struct Slot(Segment segment, int index)
     {
         /// <summary>Moves to another snapshot.</summary>
-        public void Change(long snapshot) => Interlocked.Exchange(ref slots[index], snapshot + 1);
+        public void Change(long snapshot) => Interlocked.Exchange(ref segment.Slots[index], snapshot + 1);
 
         /// <summary>Gives the place back.</summary>
-        public void Free() => Volatile.Write(ref slots[index], 0);
+        public void Free()
+        {
+            ref string? name = ref segment.Names[index / SlotLongs];
+            if (name is not null)
+                name = null;
+            Volatile.Write(ref segment.Slots[index], 0);
+        }
+    }
+
+    /// <summary>Slots that were made together: snapshot + 1 and time of begin in ms for each; names, which are rare, beside them.</summary>
+    internal sealed class Segment
+    {
+        public long[] Slots { get; } = new long[(SegmentSlots * SlotLongs) + SlotLongs];
+
+        public string?[] Names { get; } = new string?[SegmentSlots];
     }
 }

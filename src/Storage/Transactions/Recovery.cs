@@ -4,6 +4,7 @@ using Treepie.Storage.Format;
 using Treepie.Storage.FreeSpace;
 using Treepie.Storage.Journal;
 using Treepie.Storage.Paging;
+using Treepie.Storage.Snapshots;
 
 namespace Treepie.Storage.Transactions;
 
@@ -14,7 +15,7 @@ namespace Treepie.Storage.Transactions;
 internal sealed class Recovery(PageStore store, FreePages space, MetaPage meta)
 {
     private readonly Dictionary<long, PageRun> _freed = [];
-    private Snapshot _snapshot = new(meta.LastTransaction, meta.Catalogue, meta.NextTreeId, meta.PageCount);
+    private Snapshot _snapshot = new(meta.LastTransaction, meta.Catalogue, meta.NextTreeId, meta.PageCount) { System = meta.System };
     private long _pageCount = meta.PageCount;
 
     /// <summary>Recovers; returns the newest state and where the journal ends.</summary>
@@ -23,7 +24,7 @@ internal sealed class Recovery(PageStore store, FreePages space, MetaPage meta)
         ReadBitmap();
         end = journal.Read(meta.Journal, meta.LastTransaction, meta.IsClean, Apply);
         space.FinishLoad(_pageCount, _freed.Values, _snapshot.TransactionId);
-        return _snapshot;
+        return _snapshot with { Named = NamedSnapshots.Read(store, _snapshot.System) };
     }
 
     private void ReadBitmap()
@@ -66,7 +67,10 @@ internal sealed class Recovery(PageStore store, FreePages space, MetaPage meta)
             header.LastTransaction,
             TreeRecord.Read(payload),
             BinaryPrimitives.ReadUInt32LittleEndian(payload[32..]),
-            _pageCount);
+            _pageCount)
+        {
+            System = TreeRecord.Read(payload[56..]),
+        };
     }
 
     private int ApplyPage(long birth, ReadOnlySpan<byte> source)

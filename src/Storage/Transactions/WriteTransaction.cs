@@ -76,6 +76,29 @@ public sealed class WriteTransaction
         return true;
     }
 
+    /// <summary>
+    /// Keeps the state that this command leaves under a name, until <see cref="DropSnapshot"/>: all or nothing with the other changes of the
+    /// command. It costs no walk; from then on each page it shares is kept when it is first changed.
+    /// </summary>
+    /// <param name="name">1 to 512 bytes of UTF-8 without control characters.</param>
+    /// <exception cref="SnapshotExistsException">There is one of that name.</exception>
+    /// <exception cref="StorageException">There are as many as there may be (4,096).</exception>
+    public SnapshotInfo CreateSnapshot(string name)
+    {
+        ThrowIfClosed();
+        return Batch.CreateSnapshot(name, TransactionId);
+    }
+
+    /// <summary>
+    /// Drops a named snapshot; false if there is none. Reads of it that are open go on. Its pages are given free by this and the
+    /// following commits, a bounded number by each.
+    /// </summary>
+    public bool DropSnapshot(string name)
+    {
+        ThrowIfClosed();
+        return Batch.Snapshots.Drop(name);
+    }
+
     private void ThrowIfClosed()
     {
         if (_isClosed)

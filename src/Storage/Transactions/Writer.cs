@@ -49,7 +49,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         try
         {
             state.Reclaim();
-            batch = new MergedBatch(state.Store, state.Space, state.Current, _locator);
+            batch = new MergedBatch(state.Store, state.Space, state.Current, _locator, state.Clock);
             RunCommands(lane, batch);
             if (batch.HasChanges)
                 Commit(batch);
@@ -85,6 +85,8 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
                 batch.Pages.EndCommand();
                 transaction.Close(keep: true);
                 _kept.Add(request);
+                if (batch.Snapshots.EndsBatch)
+                    break;
             }
             catch (Exception error)
             {
@@ -117,9 +119,17 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         }
 
         foreach (PageWriter.FreedRun freed in batch.Pages.Freed)
-            state.Space.Free(freed.Run, freed.Birth, batch.Birth);
-        state.Current = new Snapshot(last, batch.Catalogue, batch.NextTreeId, state.Space.PageCount);
+            Free(freed, batch.Birth);
+        state.Current = new Snapshot(last, batch.Catalogue, batch.NextTreeId, state.Space.PageCount) { System = batch.System, Named = batch.Named };
         HasCommitted = true;
+    }
+
+    private void Free(PageWriter.FreedRun freed, long transaction)
+    {
+        if (freed.Freed == 0)
+            state.Space.Free(freed.Run, freed.Birth, transaction);
+        else
+            state.Space.FreeUnpinned(freed.Run, freed.Birth, freed.Freed, transaction);
     }
 
     private void Fail(WriteRequest request, Exception error)
@@ -146,6 +156,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         BinaryPrimitives.WriteUInt32LittleEndian(head[32..], batch.NextTreeId);
         BinaryPrimitives.WriteInt64LittleEndian(head[40..], state.Space.PageCount);
         BinaryPrimitives.WriteInt32LittleEndian(head[48..], batch.Pages.Freed.Count);
+        batch.System.Write(head[56..]);
         int offset = JournalPayload.HeadBytes;
         foreach (PageWriter.FreedRun freed in batch.Pages.Freed)
         {

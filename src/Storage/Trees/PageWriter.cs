@@ -49,6 +49,12 @@ internal sealed class PageWriter(PageStore store, FreePages space, long birth, P
     /// <summary>Committed pages that the state after the batch no longer uses.</summary>
     public IReadOnlyList<FreedRun> Freed => _freed;
 
+    /// <summary>How many of them there are by now.</summary>
+    public int FreedCount => _freed.Count;
+
+    /// <summary>Whether new pages may use the room that is kept for changing what is there.</summary>
+    public bool MayUseReserve { get; set; }
+
     /// <summary>From here on changes belong to the next command.</summary>
     public void BeginCommand()
     {
@@ -185,6 +191,26 @@ internal sealed class PageWriter(PageStore store, FreePages space, long birth, P
             _freed.Add(new FreedRun(new PageRun(reference.Number, pages), reference.Birth));
     }
 
+    /// <summary>Takes those of the first <paramref name="count"/> freed runs out that were born up to a transaction: a named snapshot still sees them.</summary>
+    public List<FreedRun> TakeFreed(int count, long bornUpTo)
+    {
+        var taken = new List<FreedRun>();
+        int kept = 0;
+        for (int i = 0; i < _freed.Count; i++)
+        {
+            if (i < count && _freed[i].Birth <= bornUpTo)
+                taken.Add(_freed[i]);
+            else
+                _freed[kept++] = _freed[i];
+        }
+
+        _freed.RemoveRange(kept, _freed.Count - kept);
+        return taken;
+    }
+
+    /// <summary>No named snapshot sees this run any more, which an earlier transaction freed.</summary>
+    public void FreeUnpinned(PageRun run, long runBirth, long freed) => _freed.Add(new FreedRun(run, runBirth, freed));
+
     private long Allocate(int pages, out Span<byte> bytes, long from)
     {
         try
@@ -196,7 +222,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, long birth, P
             try
             {
                 // Copies may use room that new pages may not: so a full disk can still delete.
-                store.GrowFile(space.PageCount + (from == 0 ? Math.Max(0, ReservedPages - space.FreeCount) : 0));
+                store.GrowFile(space.PageCount + (from == 0 && !MayUseReserve ? Math.Max(0, ReservedPages - space.FreeCount) : 0));
                 bytes = store.Place(number, pages, Birth, out uint frame);
                 ref Scratch.FrameRecord record = ref store.Scratch.Record(frame);
                 record.Command = _command;
@@ -254,8 +280,8 @@ internal sealed class PageWriter(PageStore store, FreePages space, long birth, P
     /// <summary>A page (or run) of the batch, and the committed page it was copied from, or 0.</summary>
     internal readonly record struct WrittenPage(long Number, long From, int Pages);
 
-    /// <summary>Pages the batch freed, and when they were born.</summary>
-    internal readonly record struct FreedRun(PageRun Run, long Birth);
+    /// <summary>Pages the batch freed, when they were born, and the earlier transaction that freed them, or 0: this one.</summary>
+    internal readonly record struct FreedRun(PageRun Run, long Birth, long Freed = 0);
 
     private readonly record struct PageImage(uint Frame, uint Image);
 }

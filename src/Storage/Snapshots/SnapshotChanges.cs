@@ -1,0 +1,135 @@
+using Treepie.Storage.Format;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Storage.Snapshots;
+
+/// <summary>
+/// What the commands of one batch did to named snapshots, and how it gets into the system tree when the batch ends. A command can be
+/// undone alone.
+/// </summary>
+/// <remarks>
+/// A snapshot made in a command is the state which that command leaves; the batch ends with it, so that no later
+/// command changes pages it shares. Names are small and few; the pages held for them are looked at here, a bounded number for each batch.
+/// </remarks>
+internal sealed class SnapshotChanges(NamedSnapshots before)
+{
+    /// <summary>Keys of pinned runs (a hundred runs each at most) that one batch looks at after a snapshot was dropped: some milliseconds.</summary>
+    private const int MaxKeysPassedOn = 32;
+
+    private readonly List<Change> _changes = [];
+    private int _mark;
+
+    /// <summary>Whether there is something to write.</summary>
+    public bool Any => _changes.Count > 0;
+
+    /// <summary>Whether a snapshot was made: no command may join the batch any more.</summary>
+    public bool EndsBatch => _changes.Exists(change => change.Made is not null);
+
+    /// <summary>Whether the batch is to go on looking at pages of dropped snapshots even if it does nothing else.</summary>
+    public bool IsCleaning { get; set; }
+
+    public void BeginCommand() => _mark = _changes.Count;
+
+    public void UndoCommand() => _changes.RemoveRange(_mark, _changes.Count - _mark);
+
+    /// <summary>Notes that a snapshot is made. The catalogue's root is filled in when it is known.</summary>
+    public SnapshotInfo Create(string name, long transaction, long nowMs)
+    {
+        NamedSnapshots.CheckName(name);
+        if (Exists(name))
+            throw new SnapshotExistsException($"There is a snapshot '{name}' already: drop it first, or choose another name.");
+        if (before.All.Count + _changes.Count(change => change.Made is not null) >= NamedSnapshots.MaxCount)
+            throw new StorageException($"There are {NamedSnapshots.MaxCount} named snapshots, the most there may be; drop some.");
+
+        var record = new SnapshotRecord(transaction, nowMs, default, 0);
+        _changes.Add(new Change(name, record));
+        return new NamedSnapshot(name, record).Describe();
+    }
+
+    /// <summary>Notes that a snapshot is dropped; false if there is none.</summary>
+    public bool Drop(string name)
+    {
+        NamedSnapshots.CheckName(name);
+        if (!Exists(name))
+            return false;
+
+        _changes.Add(new Change(name, null));
+        return true;
+    }
+
+    /// <summary>
+    /// Writes all into the system tree, after the catalogue of the batch is final. Runs that the batch freed and a
+    /// snapshot sees are taken out of what <paramref name="pages"/> says it freed; those that no snapshot sees any more are added.
+    /// </summary>
+    public NamedSnapshots Write(Tree system, PageWriter pages, TreeRecord catalogue, uint nextTreeId)
+    {
+        int freedByCommands = pages.FreedCount;
+        NamedSnapshots after = WriteNames(system, catalogue, nextTreeId, out NamedSnapshots seenFrom);
+
+        long pinnedPages = before.PinnedPages;
+        List<PageWriter.FreedRun> pinned = pages.TakeFreed(freedByCommands, seenFrom.Newest);
+        if (pinned.Count > 0)
+            pinnedPages += PinnedPagesTree.Add(system, seenFrom.Newest, pages.Birth, pinned);
+
+        List<long> dropped = [.. after.Dropped];
+        if (dropped.Count > 0)
+        {
+            var free = new List<PinnedRun>();
+            if (!PinnedPagesTree.TryPassOn(system, dropped[^1], seenFrom.NewestUpTo(dropped[^1]), MaxKeysPassedOn, free))
+                dropped.RemoveAt(dropped.Count - 1);
+            foreach (PinnedRun run in free)
+            {
+                pages.FreeUnpinned(run.Run, run.Birth, run.Freed);
+                pinnedPages -= run.Run.Pages;
+            }
+        }
+
+        if (pinnedPages != before.PinnedPages)
+            PinnedPagesTree.SetTotal(system, pinnedPages);
+        return after.With(dropped, pinnedPages);
+    }
+
+    private NamedSnapshots WriteNames(Tree system, TreeRecord catalogue, uint nextTreeId, out NamedSnapshots seenFrom)
+    {
+        var last = new Dictionary<string, SnapshotRecord?>(StringComparer.Ordinal);
+        foreach (Change change in _changes)
+            last[change.Name] = change.Made;
+
+        Span<byte> value = stackalloc byte[SnapshotRecord.SizeBytes];
+        var gone = new HashSet<string>(StringComparer.Ordinal);
+        var made = new List<NamedSnapshot>();
+        foreach ((string name, SnapshotRecord? record) in last)
+        {
+            if (before.Find(name) is not null)
+                gone.Add(name);
+            if (record is { } kept)
+            {
+                kept = kept with { Catalogue = catalogue, NextTreeId = nextTreeId };
+                kept.Write(value);
+                system.Put(SystemKey.OfName(name), value);
+                made.Add(new NamedSnapshot(name, kept));
+            }
+            else if (gone.Contains(name))
+            {
+                system.Delete(SystemKey.OfName(name));
+            }
+        }
+
+        // Pages that this batch frees are seen by those that were there before and stay.
+        seenFrom = before.With(gone, []);
+        NamedSnapshots remaining = seenFrom;
+        IEnumerable<long> orphans = before.All
+            .Where(snapshot => gone.Contains(snapshot.Name))
+            .Select(snapshot => snapshot.TransactionId)
+            .Where(transaction => remaining.NewestUpTo(transaction) != transaction);
+        return seenFrom.With([.. before.Dropped.Concat(orphans).Distinct().Order()], before.PinnedPages).With(new HashSet<string>(), made);
+    }
+
+    private bool Exists(string name)
+    {
+        int index = _changes.FindLastIndex(change => change.Name == name);
+        return index >= 0 ? _changes[index].Made is not null : before.Find(name) is not null;
+    }
+
+    private sealed record Change(string Name, SnapshotRecord? Made);
+}
