@@ -28,7 +28,7 @@ internal static class PinnedPagesTree
     {
         using Cursor cursor = new Tree(store, "", system, null).OpenCursor();
         for (bool more = cursor.Seek([SystemKey.Pinned]); more && SystemKey.IsPinned(cursor.Key); more = cursor.MoveNext())
-            foreach (PinnedRun run in Decode(cursor.Key, cursor.Value))
+            foreach (PinnedRun run in Decode(store, cursor.Key, cursor.Value))
                 yield return run;
     }
 
@@ -73,7 +73,7 @@ internal static class PinnedPagesTree
             kept.Clear();
             if (!system.TryGet(key, out ReadOnlySpan<byte> value))
                 continue;
-            foreach (PinnedRun run in Decode(key, value))
+            foreach (PinnedRun run in Decode(system.Store, key, value))
                 (run.Birth <= heir ? kept : free).Add(run);
 
             system.Delete(key);
@@ -99,12 +99,17 @@ internal static class PinnedPagesTree
             system.Put([SystemKey.PinnedTotal], value);
     }
 
-    private static PinnedRun[] Decode(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    private static PinnedRun[] Decode(PageStore store, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
         long freed = SystemKey.FreedOf(key);
         var runs = new PinnedRun[value.Length / SystemKey.RunBytes];
         for (int i = 0; i < runs.Length; i++)
-            runs[i] = PinnedRun.Read(value[(i * SystemKey.RunBytes)..], freed);
+        {
+            PinnedRun run = runs[i] = PinnedRun.Read(value[(i * SystemKey.RunBytes)..], freed);
+            if (run.Run.First < FormatLimits.FirstDataPage || run.Run.Pages < 1 || run.Run.First + run.Run.Pages > store.LimitPages)
+                throw store.CorruptTree("(system)", $"{run.Run.Pages} pages from {run.Run.First} on are said to be kept for a snapshot");
+        }
+
         return runs;
     }
 }

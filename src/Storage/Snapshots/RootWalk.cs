@@ -26,6 +26,14 @@ internal sealed class RootWalk(PageStore store, Func<PageRun, bool> visit, Cance
             Walk(tree.Root, tree.Levels - 1, isCatalogue);
     }
 
+    private void VisitRun(ReadOnlySpan<byte> overflow)
+    {
+        long first = PageReference.ReadPacked(overflow).Number;
+        int lengthBytes = BinaryPrimitives.ReadInt32LittleEndian(overflow[PageReference.PackedBytes..]);
+        store.ThrowIfOutside(first, lengthBytes);
+        visit(new PageRun(first, PageLayout.RunPages(lengthBytes)));
+    }
+
     private void Walk(PageReference reference, int level, bool isCatalogue)
     {
         cancellationToken.ThrowIfCancellationRequested();
@@ -47,9 +55,7 @@ internal sealed class RootWalk(PageStore store, Func<PageRun, bool> visit, Cance
 
             Span<byte> value = page.Value(i, out bool isOverflow);
             if (isOverflow)
-                visit(new PageRun(
-                    PageReference.ReadPacked(value).Number,
-                    PageLayout.RunPages(BinaryPrimitives.ReadInt32LittleEndian(value[PageReference.PackedBytes..]))));
+                VisitRun(value);
             else if (isCatalogue && TreeRecord.FindFault(value) is { } fault)
                 throw store.Corrupt(reference.Number, $"the record of a tree has {fault}");
             else if (isCatalogue)
