@@ -3,7 +3,7 @@ using Treepie.Bench.Measuring;
 using Treepie.Bench.Suites;
 using Treepie.Bench.Suites.Fdb;
 
-// dotnet run -c Release --project bench -- <suite>|all [--quick] [--json <file>] [--no-docs]
+// dotnet run -c Release --project bench -- <suite>|all [--quick] [--json <file>] [--no-docs], or --list
 switch (args)
 {
     case [LimitServer.Verb, string bytes]:
@@ -20,12 +20,19 @@ switch (args)
 ISuite[] suites = [new IngestSuite(), new ReadSuite(), new StartSuite(), new FdbSuite()];
 
 string? wanted = args.FirstOrDefault(arg => !arg.StartsWith("--", StringComparison.Ordinal));
+if (args is ["--list"])
+{
+    foreach (ISuite suite in suites)
+        Console.WriteLine(suite.Name);
+    return 0;
+}
+
 bool quick = args.Contains("--quick");
 int jsonAt = Array.IndexOf(args, "--json");
 ISuite[] chosen = [.. suites.Where(suite => wanted == "all" || suite.Name == wanted)];
 if (chosen.Length == 0)
 {
-    Console.Error.WriteLine($"Which suite? all, {string.Join(", ", suites.Select(suite => suite.Name))}. Options: --quick, --json <file>, --no-docs.");
+    Console.Error.WriteLine($"Which suite? all, {string.Join(", ", suites.Select(suite => suite.Name))}. Options: --quick, --json <file>, --no-docs, --list.");
     return 2;
 }
 

@@ -12,7 +12,7 @@ internal static class Corpus
     public static IReadOnlyList<byte[]> Load(string file, int most)
     {
         string folder = Environment.GetEnvironmentVariable("TREEPIE_DATA") ?? Path.Combine(RepositoryRoot, "..", "shared", "data");
-        string path = Path.Combine(folder, file);
+        string path = new[] { Path.Combine(folder, file), Path.Combine(RepositoryRoot, "samples", file) }.FirstOrDefault(File.Exists) ?? Path.Combine(folder, file);
         if (!File.Exists(path))
             throw new FileNotFoundException($"No data set at {path}. Set TREEPIE_DATA to the folder that holds {file}.", path);
 

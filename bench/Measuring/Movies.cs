@@ -6,10 +6,12 @@ namespace Treepie.Bench.Measuring;
 /// <summary>The films every suite works on: ids, JSON, and the fields that are asked for.</summary>
 internal sealed class Movies
 {
-    /// <summary>The whole set, or its beginning.</summary>
+    private const int QuickStep = 18;
+
+    /// <summary>The whole set, or 2,000 of all years.</summary>
     public Movies(bool quick)
     {
-        Documents = [.. Corpus.Load("movies.ndjson.gz", quick ? 2_000 : int.MaxValue).Select(Parse)];
+        Documents = [.. Corpus.Load("movies.ndjson.gz", int.MaxValue).Where((_, position) => !quick || position % QuickStep == 0).Select(Parse)];
         Years = [.. Documents.Select(movie => movie.Year).Distinct().Order()];
     }
 

@@ -78,7 +78,7 @@ internal sealed class FdbSuite : ISuite
 
     private static async Task RoundAsync(FdbStore[] stores, FdbTable table, Scratch folder, bool quick, uint version)
     {
-        TimeSpan writing = TimeSpan.FromSeconds(quick ? 0.25 : 1.5), reading = TimeSpan.FromSeconds(quick ? 0.15 : 0.8), limit = writing / 2;
+        TimeSpan writing = TimeSpan.FromSeconds(quick ? 0.25 : 1.2), reading = TimeSpan.FromSeconds(quick ? 0.15 : 0.8), limit = reading / 2;
         table.AddLimits(
             RawMachine.SyncedWrites(folder.Path, isDirect: true, limit), RawMachine.SyncedWrites(folder.Path, isDirect: false, limit),
             RawMachine.DependentReads(Environment.ProcessorCount, quick ? 16 << 20 : 128 << 20, limit), RawMachine.SequentialReads(Environment.ProcessorCount, limit));

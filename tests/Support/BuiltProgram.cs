@@ -6,10 +6,13 @@ namespace Treepie.Tests.Support;
 public static class BuiltProgram
 {
     /// <summary>The server: <c>src/Server/bin/…/Treepie.Server.dll</c>.</summary>
-    public static string Server => Find("Server", "Treepie.Server.dll");
+    public static string Server => Find("src/Server", "Treepie.Server.dll");
 
     /// <summary>The command line: <c>src/CommandLine/bin/…/Treepie.CommandLine.dll</c>.</summary>
-    public static string CommandLine => Find("CommandLine", "Treepie.CommandLine.dll");
+    public static string CommandLine => Find("src/CommandLine", "Treepie.CommandLine.dll");
+
+    /// <summary>The benchmarks: <c>bench/bin/…/Treepie.Bench.dll</c>.</summary>
+    public static string Bench => Find("bench", "Treepie.Bench.dll");
 
     /// <summary>The <c>dotnet</c> that runs them: the one that runs the test if it is known, else the one on the path.</summary>
     public static string DotnetHost => Environment.GetEnvironmentVariable("DOTNET_HOST_PATH") is { Length: > 0 } host ? host : "dotnet";
@@ -39,10 +42,10 @@ public static class BuiltProgram
 
     private static string Find(string project, string assembly)
     {
-        // …/tests/<project>/bin/<configuration>/net10.0/: the last two folders are the same below src.
+        // …/tests/<project>/bin/<configuration>/net10.0/: the last two folders are the same everywhere.
         var framework = new DirectoryInfo(AppContext.BaseDirectory.TrimEnd(Path.DirectorySeparatorChar));
         string configuration = framework.Parent?.Name ?? "Debug";
-        string path = Path.Combine(DataSets.RepositoryRoot, "src", project, "bin", configuration, framework.Name, assembly);
+        string path = Path.Combine(DataSets.RepositoryRoot, project, "bin", configuration, framework.Name, assembly);
         Assert.True(File.Exists(path), $"There is no {path}: build the solution in {configuration} first (dotnet build Engine.sln -c {configuration}).");
         return path;
     }
