@@ -57,8 +57,10 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
             }
 
             _writer = new Writer(_state, _journal);
-            _lane = new CommitLane(ExecuteBatch, world.Scheduler);
+            var duties = new LaneDuties(_state, _writer);
+            _lane = new CommitLane(_writer, duties, world.Scheduler, isInline: !world.IsBackgroundAllowed);
             _checkpoints = new CheckpointRunner(_state, new Checkpointer(_state, data, _journal, end), _lane, _background, options, _journal, world.Clock);
+            duties.Checkpoints = _checkpoints;
         }
         catch
         {
@@ -354,20 +356,6 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         slot.Free();
         OnReaderClosed();
         throw new ObjectDisposedException(nameof(StorageEnvironment));
-    }
-
-    private void ExecuteBatch(CommitLane lane)
-    {
-        _checkpoints.MarkInUse();
-        _checkpoints.Throttle();
-        _writer.ExecuteBatch(lane);
-        while (_writer.HasRetries)
-        {
-            _checkpoints.RunHoldingLane();
-            _writer.ExecuteBatch(lane);
-        }
-
-        _checkpoints.AfterBatch();
     }
 
     private void ThrowIfNotWritable()

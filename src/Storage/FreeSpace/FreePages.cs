@@ -60,9 +60,24 @@ internal sealed class FreePages
         return first;
     }
 
-    /// <summary>Takes back pages that nobody ever saw.</summary>
+    /// <summary>
+    /// Takes back pages that nobody ever saw. Those at the end were never given out then: a command that asked for more than the disk has
+    /// leaves the next one asking for no more than it needs.
+    /// </summary>
     public void Return(PageRun run)
     {
+        if (run.First + run.Pages == PageCount)
+        {
+            for (long page = run.First; page < PageCount; page++)
+            {
+                _live.Clear(page);
+                MarkDirty(page);
+            }
+
+            PageCount = run.First;
+            return;
+        }
+
         for (long page = run.First; page < run.First + run.Pages; page++)
         {
             _live.Clear(page);

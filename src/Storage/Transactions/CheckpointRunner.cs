@@ -109,6 +109,27 @@ internal sealed class CheckpointRunner(
         }
     }
 
+    /// <summary>Whether <see cref="RunDuties"/> has something to do. Holding the lane.</summary>
+    public bool HasDuties => state.Failure is null
+        && ((journal is not null && state.Durable.IsClean) || (background.IsAllowed && state.UnwrittenBytes >= options.ScratchBudgetBytes));
+
+    private bool IsDue => state.UnwrittenBytes >= options.ScratchBudgetBytes / 2
+        || (journal is not null && journal.BytesSinceCheckpoint >= options.MaxJournalFileBytes);
+
+    /// <summary>What comes before a batch. Holding the lane, with no frame in flight.</summary>
+    public void RunDuties()
+    {
+        MarkInUse();
+        Throttle();
+    }
+
+    /// <summary>Without other threads: a checkpoint that is due runs here and now. Holding the lane, with nothing open and nothing in flight.</summary>
+    public void RunDueInLine()
+    {
+        if (!background.IsAllowed && IsDue)
+            TryRunInLine();
+    }
+
     /// <summary>Makes writers wait while scratch is over its budget. Holding the lane.</summary>
     public void Throttle()
     {
@@ -144,16 +165,15 @@ internal sealed class CheckpointRunner(
         }
     }
 
-    /// <summary>After a batch: begins a checkpoint where one is due. Holding the lane.</summary>
+    /// <summary>After a batch: begins a checkpoint where one is due. By any thread.</summary>
     public void AfterBatch()
     {
-        bool isDue = state.UnwrittenBytes >= options.ScratchBudgetBytes / 2
-            || (journal is not null && journal.BytesSinceCheckpoint >= options.MaxJournalFileBytes);
-        if (isDue && background.IsAllowed)
+        if (!background.IsAllowed)
+            return; // see RunDueInLine
+
+        if (IsDue)
             Request();
-        else if (isDue)
-            TryRunInLine();
-        else if (journal is null && !checkpointer.IsUpToDate && background.IsAllowed && Volatile.Read(ref _timer) is null)
+        else if (journal is null && !checkpointer.IsUpToDate && Volatile.Read(ref _timer) is null)
             StartTimer();
     }
 

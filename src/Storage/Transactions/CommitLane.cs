@@ -1,21 +1,44 @@
 using System.Collections.Concurrent;
+using System.Runtime.ExceptionServices;
 using Treepie.Storage.Files;
 
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// The one lane of writing. Who finds it free leads: runs the waiting commands as one batch, its own among them, and
-/// then hands the lane to the first that waits. One caller alone pays no change of thread; a hundred share one sync.
+/// The one lane of writing, and the one frame that may be on its way to the disk beside it. Who finds the lane idle takes it and runs
+/// what waits, its own command among it. With no frame in flight the batch is closed at once: the lane goes on to whoever comes, and its leader writes, syncs and publishes.
+/// With one in flight the batch stays open, the lane idle: whoever submits next runs its command into the same batch, and the end of the flight finds a leader for it.
+/// One caller alone pays no change of thread; a hundred share one sync, and run while it lasts.
 /// </summary>
 /// <remarks>
-/// Invariants. 1. At most one thread holds the lane; only it takes from the queue. 2. A lane with something waiting is held:
-/// who enqueues tries to take it, and who lets go looks again afterwards. 3. A leader serves until its own command is done, no longer.
+/// <code>
+///            TryTake                     no flight: close, begin flight, Release
+///   idle ───────────────► active ──┬──────────────────────────────────────────────► idle   (leader: write, sync, publish, EndFlight, answer)
+///    ▲                      ▲      └─ flight: Release, the batch stays open ───────► idle
+///    └── EndFlight: takes an idle lane, so that an open batch, or an action that waits for the end of the flight, goes on
+/// </code>
+/// Invariants. 1. One thread at most is active: only it takes from the queue, runs commands, and touches pages, free space and the open batch.
+/// 2. One frame at most is in flight. It was encoded before the lane was let go, so its leader needs nothing of what the next batch changes.
+/// 3. A batch is closed, an action of <see cref="RunExclusive"/> runs, and a batch that must not overlap begins, only with no frame in flight:
+/// then the newest executed state is the published one. 4. Nothing is answered, neither result nor error, before the state it rests on is published.
+/// 5. No work is left alone: who submits looks at the lane after queueing, who lets go looks at the queue after letting go, the end of a flight
+/// takes an idle lane, and who leaves work in an idle lane without a flight has woken one who will take it.
+/// 6. A caller serves others only until its own command has run; then it leaves the lane to one of those who wait.
 /// </remarks>
-internal sealed class CommitLane(Action<CommitLane> executeBatch, IScheduler scheduler)
+internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler scheduler, bool isInline)
 {
+    private const int Active = 1;
+    private const int InFlight = 2;
+
+    /// <summary>How far into a batch one who blocks is looked for, to lead it; beyond, another thread does.</summary>
+    private const int MaxCandidates = 16;
+
     private readonly ConcurrentQueue<WriteRequest> _queue = new();
     private readonly ConcurrentQueue<Exclusive> _exclusive = new();
-    private int _isHeld;
+    private int _state;
+
+    /// <summary>Whether commands wait that no batch has taken.</summary>
+    public bool HasWaiting => !_queue.IsEmpty;
 
     /// <summary>Runs a command through the lane, blocking.</summary>
     public void Submit(WriteRequest request, CancellationToken cancellationToken)
@@ -23,36 +46,42 @@ internal sealed class CommitLane(Action<CommitLane> executeBatch, IScheduler sch
         cancellationToken.ThrowIfCancellationRequested();
         _queue.Enqueue(request);
         if (TryTake())
-        {
-            Lead(request);
+            Drive(request, isServing: isInline);
+        if (request.IsDone)
             return;
-        }
+        if (isInline)
+            throw new InvalidOperationException("Without other threads a command cannot wait for a sync that its own thread is in: use WriteAsync there.");
 
         using CancellationTokenRegistration registration = Register(request, cancellationToken);
-        if (request.Wait(scheduler))
-            Lead(request);
+        while (request.Wait(scheduler))
+            if (TryTake())
+                Drive(request, isServing: false);
     }
 
-    /// <summary>Runs a command through the lane: at once if it is free, else as part of another's batch or on another thread.</summary>
+    /// <summary>
+    /// Runs a command through the lane: at once if it is idle, else as part of another's batch or on another thread. Blocks for the sync
+    /// only if this thread leads the batch.
+    /// </summary>
     public void SubmitAsync(WriteRequest request, CancellationToken cancellationToken)
     {
         cancellationToken.ThrowIfCancellationRequested();
         _queue.Enqueue(request);
         if (TryTake())
-            Lead(request);
+            Drive(request, isServing: isInline);
         else
             Register(request, cancellationToken);
     }
 
-    /// <summary>Runs an action while holding the lane, between batches, blocking until it has run.</summary>
+    /// <summary>Runs an action while holding the lane, with no batch open and no frame in flight, blocking until it has run.</summary>
     public void RunExclusive(Action action)
     {
         var exclusive = new Exclusive(action);
         _exclusive.Enqueue(exclusive);
-        lock (_exclusive)
-            Monitor.PulseAll(_exclusive);
+        Pulse();
         if (TryTake())
-            LetGo();
+            Drive(null, isServing: isInline);
+        if (isInline && !exclusive.IsDone)
+            throw new InvalidOperationException("Without other threads this cannot wait for a sync, or a command, that its own thread is in.");
         exclusive.Wait(scheduler);
     }
 
@@ -65,7 +94,7 @@ internal sealed class CommitLane(Action<CommitLane> executeBatch, IScheduler sch
         return false;
     }
 
-    /// <summary>Runs the actions that wait for the lane. For the holder.</summary>
+    /// <summary>Runs the actions that wait for the lane. For the holder, with nothing in flight.</summary>
     public void DrainExclusive()
     {
         while (_exclusive.TryDequeue(out Exclusive? exclusive))
@@ -93,62 +122,177 @@ internal sealed class CommitLane(Action<CommitLane> executeBatch, IScheduler sch
         static (state, token) => ((WriteRequest)state!).TryCancel(token), // the state given beside it
         request);
 
-    private bool TryTake() => Interlocked.CompareExchange(ref _isHeld, 1, 0) == 0;
+    private bool IsInFlight => (Volatile.Read(ref _state) & InFlight) != 0;
 
-    private void Lead(WriteRequest own)
+    /// <summary>Takes an idle lane. The barrier: what was queued before is seen by a holder that lets go after this has looked (invariant 5).</summary>
+    private bool TryTake()
     {
-        try
+        Interlocked.MemoryBarrier();
+        int state = Volatile.Read(ref _state);
+        while ((state & Active) == 0)
         {
-            do
-            {
-                DrainExclusive();
-                executeBatch(this);
-            }
-            while (!own.IsDone);
+            int seen = Interlocked.CompareExchange(ref _state, state | Active, state);
+            if (seen == state)
+                return true;
+            state = seen;
         }
-        catch (Exception error) when (!own.IsDone)
+
+        return false;
+    }
+
+    /// <summary>Lets the lane go while a frame is in flight, whose end will take it again; false, still holding it, if the flight has ended.</summary>
+    private bool TryReleaseInFlight() => Interlocked.CompareExchange(ref _state, InFlight, Active | InFlight) == (Active | InFlight);
+
+    private void Release() => Interlocked.And(ref _state, ~Active);
+
+    /// <summary>Ends the flight; true if the lane was idle and is the caller's now.</summary>
+    private bool EndFlight()
+    {
+        int state = Volatile.Read(ref _state);
+        while (true)
         {
-            own.Complete(error);
-        }
-        finally
-        {
-            LetGo();
+            int seen = Interlocked.CompareExchange(ref _state, Active, state);
+            if (seen == state)
+                return (state & Active) == 0;
+            state = seen;
         }
     }
 
-    private void LetGo()
+    /// <summary>
+    /// Works until the lane is somebody else's or idle. Holding the lane. A caller that serves goes on while there is work: a thread that was called for help, and
+    /// the one thread of a world without others.
+    /// </summary>
+    private void Drive(WriteRequest? own, bool isServing)
     {
         while (true)
         {
-            DrainExclusive();
-            if (_queue.TryPeek(out WriteRequest? next))
+            if (!writer.HasOpen)
             {
-                if (!next.IsDone && TryHand(next))
-                    return;
+                if (IsInFlight)
+                {
+                    if (!_exclusive.IsEmpty || duties.AreDue)
+                    {
+                        if (TryReleaseInFlight())
+                            return;
+                        continue;
+                    }
+                }
+                else
+                {
+                    writer.Settle();
+                    DrainExclusive();
+                    duties.AtRest();
+                }
 
-                _queue.TryDequeue(out _); // cancelled: invariant 1 makes it the one that was looked at
+                if (_queue.IsEmpty && !writer.HasRetries)
+                {
+                    if (TryRest())
+                        return;
+                    continue;
+                }
+
+                if (!isServing && own is not { IsStarted: false })
+                {
+                    LeaveToAnother();
+                    return;
+                }
+
+                if (!IsInFlight && duties.AreDue)
+                    duties.Run();
+            }
+
+            writer.Execute(this);
+            if (!writer.HasOpen)
+                continue;
+
+            bool isFull = !writer.CanTakeMore;
+            if (IsInFlight)
+            {
+                if (!TryReleaseInFlight())
+                    continue;
+                if (isFull || _queue.IsEmpty || !TryTake())
+                    return;
                 continue;
             }
 
-            Interlocked.Exchange(ref _isHeld, 0);
-            if ((_queue.IsEmpty && _exclusive.IsEmpty) || !TryTake())
+            if (!writer.Close())
+                duties.AfterBatch();
+            else if (!Fly(isServing))
                 return;
         }
     }
 
-    private bool TryHand(WriteRequest next)
+    /// <summary>Writes the batch that was closed while others go on; true if the lane is the caller's again.</summary>
+    private bool Fly(bool isServing)
     {
-        if (!next.IsAsync)
-            return next.TryHandLane();
+        Interlocked.Or(ref _state, InFlight);
+        Release();
+        if (!isInline && _queue.TryPeek(out WriteRequest? next))
+            Wake(next);
 
-        scheduler.Queue(() => Lead(next));
-        return true;
+        RequestList answers = writer.Flush();
+        bool isTaken = EndFlight();
+        if (isTaken && !isServing)
+        {
+            LeaveToAnother();
+            isTaken = false;
+        }
+
+        answers.Complete();
+        duties.AfterBatch();
+        return isTaken;
+    }
+
+    /// <summary>Lets go of a lane with nothing to do; false, still or again holding it, if something has come.</summary>
+    private bool TryRest()
+    {
+        Release();
+        return (_queue.IsEmpty && _exclusive.IsEmpty) || !TryTake();
+    }
+
+    /// <summary>Lets go of a lane that may have work, and wakes one of those who wait for that work to take it.</summary>
+    private void LeaveToAnother()
+    {
+        while (true)
+        {
+            if (!writer.HasOpen && !IsInFlight)
+            {
+                writer.Settle();
+                DrainExclusive();
+            }
+
+            WriteRequest? next = writer.FindWaiter(MaxCandidates);
+            if (next is null && !_queue.TryPeek(out next))
+            {
+                if (TryRest())
+                    return;
+                continue;
+            }
+
+            Release();
+            Wake(next);
+            return;
+        }
+    }
+
+    private void Wake(WriteRequest next)
+    {
+        if (next.IsAsync || !next.TryWake())
+            scheduler.Queue(Help);
+    }
+
+    private void Help()
+    {
+        if (TryTake())
+            Drive(null, isServing: true);
     }
 
     private sealed class Exclusive(Action action)
     {
         private Exception? _error;
         private bool _isDone;
+
+        public bool IsDone => Volatile.Read(ref _isDone);
 
         public void Run()
         {
@@ -177,7 +321,7 @@ internal sealed class CommitLane(Action<CommitLane> executeBatch, IScheduler sch
             }
 
             if (_error is not null)
-                System.Runtime.ExceptionServices.ExceptionDispatchInfo.Throw(_error);
+                ExceptionDispatchInfo.Throw(_error);
         }
     }
 }

@@ -5,7 +5,7 @@ using Treepie.Storage.Files;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>A command on its way through the lane.</summary>
-/// <remarks>States: waiting → running → done, or waiting → cancelled. Only the holder of the lane starts and completes it.</remarks>
+/// <remarks>States: waiting → running → done, or waiting → cancelled. Only the holder of the lane starts it; whoever has its batch completes it.</remarks>
 internal abstract class WriteRequest
 {
     private const int Waiting = 0;
@@ -14,7 +14,7 @@ internal abstract class WriteRequest
     private const int Cancelled = 3;
 
     private int _state;
-    private bool _hasLane;
+    private bool _isWoken;
     private bool _isAbandoned;
 
     /// <summary>What it failed with.</summary>
@@ -26,7 +26,13 @@ internal abstract class WriteRequest
     /// <summary>Whether it already runs for the second time, after the first found the disk full.</summary>
     public bool IsRetry { get; set; }
 
+    /// <summary>The next one in the list it is in.</summary>
+    public WriteRequest? Next { get; set; }
+
     public bool IsDone => Volatile.Read(ref _state) >= Done;
+
+    /// <summary>Whether it was taken out of waiting.</summary>
+    public bool IsStarted => Volatile.Read(ref _state) != Waiting;
 
     /// <summary>Runs the command.</summary>
     public abstract void Run(WriteTransaction transaction);
@@ -44,38 +50,40 @@ internal abstract class WriteRequest
         Signal();
     }
 
+    /// <summary>Notes what it failed with, to be told when it is completed.</summary>
+    public void Fail(Exception error) => Error = error;
+
     /// <summary>Ends it, with an error or without.</summary>
-    public void Complete(Exception? error)
+    public void Complete()
     {
-        Error = error;
         Volatile.Write(ref _state, Done);
         Signal();
     }
 
-    /// <summary>Makes the one who waits for it the next leader; false if nobody waits any more.</summary>
-    public bool TryHandLane()
+    /// <summary>Lets the one who waits for it look at the lane; false if nobody waits any more.</summary>
+    public bool TryWake()
     {
         lock (this)
         {
             if (_isAbandoned)
                 return false;
 
-            _hasLane = true;
+            _isWoken = true;
             Monitor.PulseAll(this);
             return true;
         }
     }
 
-    /// <summary>Blocks until it is done (false) or the lane is handed over (true).</summary>
+    /// <summary>Blocks until it is done (false), or it is time to look at the lane (true).</summary>
     public bool Wait(IScheduler scheduler)
     {
         lock (this)
         {
             while (true)
             {
-                if (_hasLane)
+                if (_isWoken)
                 {
-                    _hasLane = false;
+                    _isWoken = false;
                     return true;
                 }
 

@@ -7,14 +7,19 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// Runs one batch: commands one after the other, then one journal frame and one sync, then the new state is published and
-/// everyone told. Only the holder of the lane calls it.
+/// Runs batches: commands one after the other against the newest executed state, then one journal frame and one sync, then the new
+/// state is published and everyone told. All but <see cref="Flush"/> is for the holder of the lane (see <see cref="CommitLane"/>).
 /// </summary>
 /// <remarks>
 /// <code>
-/// commands ──► Finish (catalogue) ──► MakeRoom ──► Append ──► publish ──► complete
-///    │ throws: undone alone   │ disk full: all undone   │ fails: fail-stop, outcome unknown
+/// Execute: commands ──► Close: Finish (catalogue) ──► Encode ──► MakeRoom ──► Flush: Append ──► publish ──► answers
+///            │ throws: undone alone         │ disk full: all undone, run again     │ fails: fail-stop, outcome unknown
 /// </code>
+/// Invariants. 1. A batch builds on the newest executed state: the published one, or that of the frame in flight, whose page numbers no reader knows yet.
+/// 2. Pages are copied, never changed, once their batch is closed: the frame in flight and the open batch share none that either writes.
+/// 3. Pages a batch frees stay in use until the first moment after its publication at which someone holds the lane (<see cref="Settle"/>): the published
+/// state refers to them until then, and if the flight fails nothing needs to be taken back but the pages that were made.
+/// 4. After a failure the open batch and the closed one are undone in this order, so that free space and page table are those of the published state.
 /// </remarks>
 internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
 {
@@ -22,9 +27,16 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
     private const int MaxCommands = 1024;
     private const int MaxPages = 2048;
 
-    private readonly List<WriteRequest> _kept = [];
     private readonly Queue<WriteRequest> _retries = new();
     private readonly PageLocator _locator = new();
+    private RequestList _answers;
+    private MergedBatch? _open;
+    private MergedBatch? _closed;
+    private Snapshot? _closedState;
+    private RequestList _closedAnswers;
+    private long _kept;
+    private int _count;
+    private bool _isCut;
 
     /// <summary>Whether anything was committed since opening.</summary>
     public bool HasCommitted { get; private set; }
@@ -34,94 +46,172 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
     /// </summary>
     public bool HasRetries => _retries.Count > 0;
 
+    /// <summary>Whether commands have run that are not answered and not in flight.</summary>
+    public bool HasOpen => !_answers.IsEmpty;
+
+    /// <summary>Whether a further command may join the open batch.</summary>
+    public bool CanTakeMore => !_isCut && _count < MaxCommands && (_open?.Pages.WrittenCount ?? 0) < MaxPages;
+
     /// <summary>Runs what waits in the lane, up to the bounds.</summary>
-    public void ExecuteBatch(CommitLane lane)
+    public void Execute(CommitLane lane)
     {
         if (state.Failure is { } failure)
         {
+            UndoAll();
             while (TryNext(lane, out WriteRequest? request))
-                request!.Complete(Stopped(failure)); // TryNext gave it
+                Add(request!, null); // TryNext gave it
+            AnswerAll(Stopped(failure));
             return;
         }
 
-        _kept.Clear();
-        MergedBatch? batch = null;
+        while (CanTakeMore && TryNext(lane, out WriteRequest? next))
+        {
+            WriteRequest request = next!; // TryNext gave it
+            try
+            {
+                Run(request, _open ??= Begin());
+            }
+            catch (Exception error)
+            {
+                Reject(request, error);
+            }
+        }
+
+        if (_answers.IsEmpty)
+        {
+            _open = null; // all it had was undone, to run again
+            _isCut = false;
+        }
+    }
+
+    /// <summary>
+    /// Ends the open batch: true if its frame is to be flushed. Otherwise it is answered, or set aside to run again. With nothing in flight.
+    /// </summary>
+    public bool Close()
+    {
+        Settle();
+        if (state.Failure is { } failure)
+        {
+            UndoAll();
+            AnswerAll(Stopped(failure));
+            return false;
+        }
+
+        MergedBatch? batch = _open;
+        if (batch is null || !batch.HasChanges)
+        {
+            _open = null;
+            AnswerAll(null);
+            return false;
+        }
+
         try
         {
-            state.Reclaim();
-            batch = new MergedBatch(state.Store, state.Space, state.Current, _locator, state.Clock);
-            RunCommands(lane, batch);
-            if (batch.HasChanges)
-                Commit(batch);
+            batch.Finish();
+            if (journal is not null)
+            {
+                Encode(batch, journal.Buffer);
+                journal.MakeRoom();
+            }
         }
         catch (Exception error)
         {
-            if (state.Failure is null)
-                batch?.Pages.Discard();
-            foreach (WriteRequest request in _kept)
-                Fail(request, error);
-            _kept.Clear();
+            batch.Pages.Discard();
+            _open = null;
+            RejectAll(error);
+            return false;
+        }
+
+        _closed = batch;
+        _closedState = new Snapshot(batch.Birth + _kept - 1, batch.Catalogue, batch.NextTreeId, state.Space.PageCount) { System = batch.System, Named = batch.Named };
+        _open = null;
+        _closedAnswers = TakeAnswers();
+        if (journal is not null)
+            return true;
+
+        Publish();
+        Settle();
+        _closedAnswers.Take().Complete();
+        return false;
+    }
+
+    /// <summary>Writes, syncs and publishes the closed batch; returns who is to be told. Without the lane; never throws.</summary>
+    public RequestList Flush()
+    {
+        MergedBatch batch = _closed!; // Close returned true
+        RequestList answers = _closedAnswers.Take();
+        try
+        {
+            journal!.Append(batch.Birth, _closedState!.TransactionId); // Close returned true
+            Publish();
+        }
+        catch (Exception error)
+        {
+            state.Failure = error;
+            answers.Fail(Stopped(error));
+        }
+
+        return answers;
+    }
+
+    /// <summary>Gives back what the published batch freed, or what a failed one had made. With nothing in flight.</summary>
+    public void Settle()
+    {
+        if (_closed is not { } batch)
+            return;
+
+        if (state.Failure is not null)
+        {
+            UndoAll();
             return;
         }
 
-        foreach (WriteRequest request in _kept)
-            request.Complete(null);
-        _kept.Clear();
-    }
-
-    private static CommitOutcomeUnknownException Stopped(Exception failure) => new(
-        $"Writing has stopped because the journal could not be written: {failure.Message} Reads go on. Close and open the environment again to recover what the disk has.", failure);
-
-    private void RunCommands(CommitLane lane, MergedBatch batch)
-    {
-        for (int i = 0; i < MaxCommands && batch.Pages.WrittenCount < MaxPages && TryNext(lane, out WriteRequest? next); i++)
-        {
-            WriteRequest request = next!; // TryNext gave it
-            var transaction = new WriteTransaction(batch, batch.Birth + _kept.Count);
-            try
-            {
-                batch.BeginCommand();
-                request.Run(transaction);
-                batch.Pages.EndCommand();
-                transaction.Close(keep: true);
-                _kept.Add(request);
-                if (batch.Snapshots.EndsBatch)
-                    break;
-            }
-            catch (Exception error)
-            {
-                transaction.Close(keep: false);
-                batch.UndoCommand();
-                Fail(request, error);
-                if (HasRetries)
-                    break;
-            }
-        }
-    }
-
-    private void Commit(MergedBatch batch)
-    {
-        batch.Finish();
-        long last = batch.Birth + _kept.Count - 1;
-        if (journal is not null)
-        {
-            Encode(batch, journal.Buffer);
-            journal.MakeRoom();
-            try
-            {
-                journal.Append(batch.Birth, last);
-            }
-            catch (Exception error)
-            {
-                state.Failure = error;
-                throw Stopped(error);
-            }
-        }
-
+        _closed = null;
         foreach (PageWriter.FreedRun freed in batch.Pages.Freed)
             Free(freed, batch.Birth);
-        state.Current = new Snapshot(last, batch.Catalogue, batch.NextTreeId, state.Space.PageCount) { System = batch.System, Named = batch.Named };
-        HasCommitted = true;
+    }
+
+    /// <summary>One who waits for the open batch, or for a command set aside: one who blocks if there is one among the first.</summary>
+    public WriteRequest? FindWaiter(int maxCandidates)
+    {
+        WriteRequest? request = _answers.First;
+        for (int i = 0; request is { IsAsync: true } && i < maxCandidates; i++)
+            request = request.Next;
+        return request ?? _answers.First ?? (_retries.TryPeek(out WriteRequest? retry) ? retry : null);
+    }
+
+    private static Exception Stopped(Exception failure) => failure is ObjectDisposedException
+        ? new ObjectDisposedException(nameof(StorageEnvironment), "The environment was closed before this command ran; nothing of it was kept.")
+        : new CommitOutcomeUnknownException(
+            $"Writing has stopped because the journal could not be written: {failure.Message} Reads go on. Close and open the environment again to recover what the disk has.", failure);
+
+    private MergedBatch Begin()
+    {
+        state.Reclaim();
+        _kept = 0;
+        return new MergedBatch(state.Store, state.Space, _closed is null ? state.Current : _closedState!, _locator, state.Clock); // a closed batch has its state
+    }
+
+    private void Run(WriteRequest request, MergedBatch batch)
+    {
+        var transaction = new WriteTransaction(batch, batch.Birth + _kept);
+        batch.BeginCommand();
+        try
+        {
+            request.Run(transaction);
+            batch.Pages.EndCommand();
+            transaction.Close(keep: true);
+        }
+        catch
+        {
+            transaction.Close(keep: false);
+            batch.UndoCommand();
+            throw;
+        }
+
+        _kept++;
+        _isCut = batch.Snapshots.EndsBatch;
+        Add(request, null);
     }
 
     private void Free(PageWriter.FreedRun freed, long transaction)
@@ -132,17 +222,71 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
             state.Space.FreeUnpinned(freed.Run, freed.Birth, freed.Freed, transaction);
     }
 
-    private void Fail(WriteRequest request, Exception error)
+    private void Publish()
+    {
+        state.Current = _closedState!; // there is a closed batch
+        HasCommitted = true;
+    }
+
+    private void Add(WriteRequest request, Exception? error)
+    {
+        if (error is not null)
+            request.Fail(error);
+        _answers.Add(request);
+        _count++;
+    }
+
+    private RequestList TakeAnswers()
+    {
+        _count = 0;
+        _isCut = false;
+        return _answers.Take();
+    }
+
+    private void AnswerAll(Exception? error)
+    {
+        RequestList answers = TakeAnswers();
+        if (error is not null)
+            answers.Fail(error);
+        answers.Complete();
+    }
+
+    /// <summary>A command that was undone: the full disk is tried once more, everything else is told with the batch.</summary>
+    private void Reject(WriteRequest request, Exception error)
     {
         if (error is DiskFullException && !request.IsRetry)
         {
             request.IsRetry = true;
             _retries.Enqueue(request);
+            _isCut = true;
         }
         else
         {
-            request.Complete(error);
+            Add(request, error);
         }
+    }
+
+    private void RejectAll(Exception error)
+    {
+        for (WriteRequest? request = TakeAnswers().First; request is not null;)
+        {
+            WriteRequest? next = request.Next;
+            if (request.Error is null)
+                Reject(request, error);
+            else
+                Add(request, request.Error);
+            request = next;
+        }
+
+        AnswerAll(null);
+    }
+
+    private void UndoAll()
+    {
+        MergedBatch? open = _open, closed = _closed;
+        _open = _closed = null;
+        open?.Pages.Discard();
+        closed?.Pages.Discard();
     }
 
     private bool TryNext(CommitLane lane, out WriteRequest? request) => _retries.TryDequeue(out request) || lane.TryNext(out request);

@@ -1,5 +1,6 @@
 using Treepie.Storage.Files;
 using Treepie.Storage.Simulation;
+using Treepie.Storage.Transactions;
 using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Snapshots;
@@ -80,7 +81,7 @@ public sealed class NamedSnapshotCrashTests
                 }
 
                 SnapshotModel next = possible[^1].Copy();
-                Func<Transactions.WriteTransaction, bool> command = SnapshotModel.Next(random, workload, next);
+                Func<WriteTransaction, bool> command = SnapshotModel.Next(random, workload, next);
                 possible.Add(next);
                 environment.Write(command);
                 if (options.Durability == Durability.Durable)

@@ -1,0 +1,49 @@
+namespace Treepie.Storage.Transactions;
+
+/// <summary>Requests in the order in which they ran, linked through themselves: a batch costs no list.</summary>
+internal struct RequestList
+{
+    private WriteRequest? _last;
+
+    /// <summary>The first one.</summary>
+    public WriteRequest? First { get; private set; }
+
+    public readonly bool IsEmpty => First is null;
+
+    public void Add(WriteRequest request)
+    {
+        request.Next = null;
+        if (_last is null)
+            First = request;
+        else
+            _last.Next = request;
+        _last = request;
+    }
+
+    /// <summary>Takes all out.</summary>
+    public RequestList Take()
+    {
+        RequestList all = this;
+        this = default;
+        return all;
+    }
+
+    /// <summary>Notes an error for each that has none of its own.</summary>
+    public readonly void Fail(Exception error)
+    {
+        for (WriteRequest? request = First; request is not null; request = request.Next)
+            if (request.Error is null)
+                request.Fail(error);
+    }
+
+    /// <summary>Answers each. The next is read first: an answered request is its caller's again.</summary>
+    public readonly void Complete()
+    {
+        for (WriteRequest? request = First; request is not null;)
+        {
+            WriteRequest? next = request.Next;
+            request.Complete();
+            request = next;
+        }
+    }
+}

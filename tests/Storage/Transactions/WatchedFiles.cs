@@ -1,0 +1,74 @@
+using Treepie.Storage.Files;
+
+namespace Treepie.Storage.Tests.Transactions;
+
+/// <summary>A file system whose calls a test sees before they reach the one below: it may hold them up, fail them, or do something meanwhile.</summary>
+internal sealed class WatchedFiles(IFileSystem files) : IFileSystem
+{
+    /// <summary>Called before a journal file is synced.</summary>
+    public Action<string>? OnJournalSync { get; set; }
+
+    /// <summary>Called before the data file is synced.</summary>
+    public Action? OnDataSync { get; set; }
+
+    /// <summary>Called before a file grows.</summary>
+    public Action<string>? OnAllocate { get; set; }
+
+    /// <summary>Called when a file is created.</summary>
+    public Action<string>? OnCreate { get; set; }
+
+    public string Path => files.Path;
+
+    public void CreateDirectory() => files.CreateDirectory();
+
+    public IReadOnlyList<string> List() => files.List();
+
+    public IFile Open(string name, bool create, bool writable)
+    {
+        if (create)
+            OnCreate?.Invoke(name);
+        return new WatchedFile(this, files.Open(name, create, writable));
+    }
+
+    public void Delete(string name) => files.Delete(name);
+
+    public void Rename(string from, string to) => files.Rename(from, to);
+
+    public void SyncDirectory() => files.SyncDirectory();
+
+    public IDisposable Lock(string name, bool shared) => files.Lock(name, shared);
+
+    public void NameHolder(IDisposable fileLock) => files.NameHolder(fileLock);
+
+    public IFileMap Map(IFile file, long reserveBytes) => files.Map(((WatchedFile)file).Inner, reserveBytes);
+
+    private sealed class WatchedFile(WatchedFiles owner, IFile inner) : IFile
+    {
+        public IFile Inner => inner;
+
+        public string Name => inner.Name;
+
+        public long Length => inner.Length;
+
+        public int Read(Span<byte> destination, long offset) => inner.Read(destination, offset);
+
+        public void Write(ReadOnlySpan<byte> source, long offset) => inner.Write(source, offset);
+
+        public void Sync()
+        {
+            if (Name.StartsWith("journal-", StringComparison.Ordinal))
+                owner.OnJournalSync?.Invoke(Name);
+            else
+                owner.OnDataSync?.Invoke();
+            inner.Sync();
+        }
+
+        public void Allocate(long lengthBytes)
+        {
+            owner.OnAllocate?.Invoke(Name);
+            inner.Allocate(lengthBytes);
+        }
+
+        public void Dispose() => inner.Dispose();
+    }
+}
