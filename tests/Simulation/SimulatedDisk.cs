@@ -72,6 +72,10 @@ internal sealed class SimulatedDisk : IFileSystem
     /// <summary>Files by the names that are durable.</summary>
     public IReadOnlyDictionary<string, SimulatedInode> DurableNames => _durableNames;
 
+    /// <summary>Whether a file is found by this name after a crash.</summary>
+    public bool IsNameDurable(string name) =>
+        _names.TryGetValue(name, out SimulatedInode? inode) && _durableNames.TryGetValue(name, out SimulatedInode? durable) && inode == durable;
+
     /// <summary>Calls of a kind so far.</summary>
     public int Count(DiskOperation kind) => _counts[(int)kind];
 

@@ -13,7 +13,7 @@ namespace Treepie.Storage.Simulation;
 internal sealed class SimulatedScheduler(Random random) : IScheduler, IDisposable
 {
     private const int MaxIdleRounds = 50;
-    private static readonly TimeSpan MaxRun = TimeSpan.FromMinutes(1);
+    private static readonly TimeSpan MaxRun = TimeSpan.FromSeconds(10);
 
     private readonly ManualResetEventSlim _ended = new();
 

@@ -9,6 +9,8 @@ internal sealed class Background(IScheduler scheduler, bool isAllowed)
     private int _running;
     private bool _isStopped;
 
+    public IScheduler Scheduler => scheduler;
+
     public bool IsAllowed => isAllowed;
 
     /// <summary>Whether all work has ended for good.</summary>

@@ -6,7 +6,7 @@ namespace Treepie.Storage.Transactions;
 internal sealed class CheckpointRunner(
     EnvironmentState state, Checkpointer checkpointer, CommitLane lane, Background background, StorageOptions options, JournalWriter? journal, TimeProvider clock) : IDisposable
 {
-    private readonly SemaphoreSlim _gate = new(1);
+    private readonly Gate _gate = new(background.Scheduler);
     private ITimer? _timer;
     private int _isRequested;
     private volatile bool _isStopped;
@@ -28,7 +28,7 @@ internal sealed class CheckpointRunner(
     /// </remarks>
     public void MarkInUse()
     {
-        if (journal is null || !state.Durable.IsClean || state.Failure is not null || !_gate.Wait(0))
+        if (journal is null || !state.Durable.IsClean || state.Failure is not null || !_gate.TryEnter())
             return;
 
         try
@@ -49,14 +49,14 @@ internal sealed class CheckpointRunner(
         }
         finally
         {
-            _gate.Release();
+            _gate.Leave();
         }
     }
 
     /// <summary>Runs one, unless everything is written already. Blocks; must not be called holding the lane.</summary>
     public void Run(bool isClean, CancellationToken cancellationToken)
     {
-        _gate.Wait(cancellationToken);
+        _gate.Enter(cancellationToken);
         try
         {
             if (state.Failure is { } failure && failure is not ObjectDisposedException)
@@ -92,7 +92,7 @@ internal sealed class CheckpointRunner(
         }
         finally
         {
-            _gate.Release();
+            _gate.Leave();
         }
     }
 
@@ -184,16 +184,12 @@ internal sealed class CheckpointRunner(
         Interlocked.Exchange(ref _timer, null)?.Dispose();
     }
 
-    public void Dispose()
-    {
-        Stop();
-        _gate.Dispose();
-    }
+    public void Dispose() => Stop();
 
     /// <summary>Without other threads: here and now, in the lane.</summary>
     private void TryRunInLine()
     {
-        if (checkpointer.IsUpToDate || state.Failure is not null || !_gate.Wait(0))
+        if (checkpointer.IsUpToDate || state.Failure is not null || !_gate.TryEnter())
             return; // one may be under way, for whose syncs the lane is free
 
         try
@@ -210,7 +206,7 @@ internal sealed class CheckpointRunner(
         }
         finally
         {
-            _gate.Release();
+            _gate.Leave();
         }
     }
 

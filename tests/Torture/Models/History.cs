@@ -1,0 +1,79 @@
+namespace Treepie.Torture.Models;
+
+/// <summary>
+/// What was submitted, by transaction number, from a state that is known: so what each transaction must have left. Numbers are given by
+/// the engine in the order in which it runs commands; what is undone and run again submits its number again, and all later ones are void.
+/// </summary>
+internal sealed class History(long first, Model model)
+{
+    private readonly List<Entry> _entries = [];
+    private ulong _origin = (ulong)first * 0x9E3779B97F4A7C15;
+
+    /// <summary>The transaction whose state is known.</summary>
+    public long First { get; private set; } = first;
+
+    /// <summary>The last one submitted.</summary>
+    public long Last => First + _entries.Count;
+
+    /// <summary>A command ran as this transaction.</summary>
+    public void Submit(long transaction, IReadOnlyList<Change> changes)
+    {
+        int index = (int)(transaction - First - 1);
+        if (index < 0 || index > _entries.Count)
+            throw new InvalidOperationException($"Transaction {transaction} came after {Last}.");
+
+        _entries.RemoveRange(index, _entries.Count - index);
+        _entries.Add(new Entry(changes));
+    }
+
+    /// <summary>What the state after a transaction must be.</summary>
+    public Model At(long transaction)
+    {
+        int index = (int)(transaction - First - 1);
+        if (index < 0)
+            return model;
+
+        Entry entry = _entries[index];
+        return entry.Model ??= At(transaction - 1).Apply(entry.Changes);
+    }
+
+    /// <summary>Tells one history from another.</summary>
+    public ulong HashAt(long transaction)
+    {
+        int index = (int)(transaction - First - 1);
+        if (index < 0)
+            return _origin;
+
+        Entry entry = _entries[index];
+        if (entry.Hash == 0)
+        {
+            ulong hash = HashAt(transaction - 1);
+            foreach (Change change in entry.Changes)
+                hash = unchecked((hash * 0xC2B2AE3D27D4EB4F) + (ulong)HashCode.Combine(change.Kind, change.Tree, change.Key, change.Count, change.Length, change.Version));
+            entry.Hash = hash | 1;
+        }
+
+        return entry.Hash;
+    }
+
+    /// <summary>After a crash this state was found: what came later never happened.</summary>
+    public void Settle(long transaction)
+    {
+        model = At(transaction);
+        _origin = HashAt(transaction);
+        First = transaction;
+        _entries.Clear();
+    }
+
+    /// <summary>A history of its own that begins with one of the states of this one.</summary>
+    public History Branch(long transaction) => new(transaction, At(transaction));
+
+    private sealed class Entry(IReadOnlyList<Change> changes)
+    {
+        public IReadOnlyList<Change> Changes => changes;
+
+        public Model? Model { get; set; }
+
+        public ulong Hash { get; set; }
+    }
+}

@@ -1,0 +1,57 @@
+using Treepie.Storage;
+using Treepie.Storage.Simulation;
+using Treepie.Torture.Models;
+using Treepie.Torture.Runs;
+
+namespace Treepie.Torture.Modes;
+
+/// <summary>Environments to begin with, made once: new, closed cleanly after some life, and left by a crash with a journal to replay.</summary>
+internal sealed class Bases
+{
+    private readonly Dictionary<(Durability, bool), (DiskImage Image, Model Model, long Transaction)> _lived = [];
+
+    public Bases()
+    {
+        foreach (Durability durability in (Durability[])[Durability.Durable, Durability.Relaxed])
+        {
+            _lived.Add((durability, true), Live(durability, isClean: true));
+            _lived.Add((durability, false), Live(durability, isClean: false));
+        }
+    }
+
+    /// <summary>How many kinds there are.</summary>
+    public static int Count => 3;
+
+    /// <summary>A scenario that begins with one of the kinds.</summary>
+    public Scenario Begin(Scenario scenario, int kind)
+    {
+        if (kind == 0)
+            return scenario;
+
+        (DiskImage image, Model model, long transaction) = _lived[(scenario.Options.Durability, kind == 1)];
+        return scenario with { Start = image, StartModel = model, StartTransaction = transaction };
+    }
+
+    /// <summary>Enough work that journal files are on their second use, pages are free, values lie on pages of their own, and a tree has branches.</summary>
+    private static (DiskImage Image, Model Model, long Transaction) Live(Durability durability, bool isClean)
+    {
+        var steps = new List<Step> { Step.Write(new Change(ChangeKind.Fill, 0, 100, 150, 60, 1), new Change(ChangeKind.Put, 1, 1, 1, 9000, 1)) };
+        for (int i = 0; i < 24; i++)
+        {
+            steps.Add(Step.Write(new Change(ChangeKind.Put, 0, 1 + (i % 3), 1, 100 + i, i), new Change(ChangeKind.Put, 1, 2, 1, i % 5 == 0 ? 20_000 : 50, i)));
+            if (i % 6 == 5)
+                steps.Add(new Step(StepKind.Checkpoint));
+        }
+
+        steps.Add(new Step(StepKind.Reopen));
+        steps.Add(Step.Write(new Change(ChangeKind.Clear, 0, 120, 60), new Change(ChangeKind.Put, 0, 1, 1, 30, 50)));
+        steps.Add(new Step(StepKind.Checkpoint));
+        steps.Add(Step.Write(new Change(ChangeKind.Put, 0, 2, 1, 40, 51)));
+        steps.Add(Step.Write(new Change(ChangeKind.Put, 1, 3, 1, 5000, 52)));
+        var scenario = new Scenario { Seed = 1, Clients = [steps], Options = Scenario.SmallOptions with { Durability = durability } };
+        DiskImage? left = null;
+        var run = new SimulatedRun(scenario, new ExplorerShape { MomentPercent = 0 }, new Tally());
+        long transaction = run.RunAndStop(isClean, image => left = image);
+        return (left ?? throw new InvalidOperationException("The run left nothing."), run.History.At(transaction), transaction);
+    }
+}

@@ -1,0 +1,114 @@
+using System.Diagnostics;
+using Treepie.Torture.Runs;
+
+namespace Treepie.Torture.Modes;
+
+/// <summary>All modes, taken in turn by any number of threads until the time is over or one of them finds something.</summary>
+internal sealed class Battery
+{
+    private readonly Share[] _shares;
+    private TortureFailure? _failure;
+
+    /// <param name="modes">The modes, and of each the part of the time it gets.</param>
+    public Battery(params (IMode Mode, int Weight)[] modes) => _shares = [.. modes.Select(entry => new Share(entry.Mode, entry.Weight))];
+
+    /// <summary>The modes for seeds, and so on, that belong to it.</summary>
+    public IEnumerable<(IMode Mode, long Done)> Done => _shares.Select(share => (share.Mode, share.Done));
+
+    /// <summary>What was found first, or null.</summary>
+    public TortureFailure? Failure => Volatile.Read(ref _failure);
+
+    /// <summary>The mode and piece that found it.</summary>
+    public string FailedPiece { get; private set; } = "";
+
+    /// <summary>Everything that works without knowing what was changed: every mode there is.</summary>
+    public static Battery Full(long firstSeed)
+    {
+        var bases = new Bases();
+        return new Battery((new ExhaustiveMode(bases), 40), (new SeededMode(bases), 40)) { FirstSeed = firstSeed };
+    }
+
+    /// <summary>The first number of modes without end.</summary>
+    public long FirstSeed { get; init; }
+
+    /// <summary>Runs until the time is over.</summary>
+    public void Run(TimeSpan time, int threads, Tally tally)
+    {
+        var watch = Stopwatch.StartNew();
+        Thread[] workers = [.. Enumerable.Range(0, threads).Select(_ => new Thread(() => Work(watch, time, tally)) { IsBackground = true })];
+        foreach (Thread worker in workers)
+            worker.Start();
+        foreach (Thread worker in workers)
+            worker.Join();
+    }
+
+    /// <summary>Runs one piece again.</summary>
+    public void Repeat(string mode, long piece, Tally tally)
+    {
+        Share share = Array.Find(_shares, share => share.Mode.Name == mode)
+            ?? throw new ArgumentException($"There is no mode '{mode}'; there are {string.Join(", ", _shares.Select(share => share.Mode.Name))}.");
+        RunPiece(share, piece, tally);
+    }
+
+    private void Work(Stopwatch watch, TimeSpan time, Tally tally)
+    {
+        while (watch.Elapsed < time && Failure is null)
+        {
+            // The one that got least of what is its due.
+            Share? next = _shares.Where(share => !share.IsOver).MinBy(share => share.SpentTicks / share.Weight);
+            if (next is null)
+                return;
+
+            long piece = next.Take();
+            if (next.Mode.Pieces == long.MaxValue)
+                piece += FirstSeed;
+            else if (piece >= next.Mode.Pieces)
+            {
+                next.IsOver = true;
+                continue;
+            }
+
+            long start = Stopwatch.GetTimestamp();
+            RunPiece(next, piece, tally);
+            next.Spend(Stopwatch.GetTimestamp() - start);
+        }
+    }
+
+    private void RunPiece(Share share, long piece, Tally tally)
+    {
+        try
+        {
+            share.Mode.Run(piece, tally);
+            share.Finish();
+        }
+        catch (Exception error)
+        {
+            TortureFailure failure = error as TortureFailure ?? new TortureFailure($"{error.GetType().Name}: {error.Message}", error.ToString().Split('\n'), error);
+            if (Interlocked.CompareExchange(ref _failure, failure, null) is null)
+                FailedPiece = $"{share.Mode.Name}:{piece}";
+        }
+    }
+
+    private sealed class Share(IMode mode, int weight)
+    {
+        private long _next;
+        private long _done;
+        private long _spentTicks;
+
+        public IMode Mode => mode;
+
+        public int Weight => weight;
+
+        public long Done => Interlocked.Read(ref _done);
+
+        public long SpentTicks => Interlocked.Read(ref _spentTicks);
+
+        public bool IsOver { get; set; }
+
+        public long Take() => Interlocked.Increment(ref _next) - 1;
+
+        public void Finish() => Interlocked.Increment(ref _done);
+
+        public void Spend(long ticks) => Interlocked.Add(ref _spentTicks, ticks);
+    }
+}

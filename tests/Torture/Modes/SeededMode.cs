@@ -1,0 +1,102 @@
+using Treepie.Storage;
+using Treepie.Torture.Models;
+using Treepie.Torture.Runs;
+
+namespace Treepie.Torture.Modes;
+
+/// <summary>Random runs: everything follows from the seed. Longer lives than the exhaustive ones, several clients, crash after crash on the same files.</summary>
+internal sealed class SeededMode(Bases bases) : IMode
+{
+    private const int MaxSteps = 28;
+
+    public string Name => "seeds";
+
+    public long Pieces => long.MaxValue;
+
+    public void Run(long piece, Tally tally)
+    {
+        Scenario scenario = Make(unchecked((int)piece), out ExplorerShape shape);
+        try
+        {
+            new SimulatedRun(scenario, shape, tally).Run();
+        }
+        catch (TortureFailure failure)
+        {
+            throw Minimiser.Minimise(scenario, shape, failure);
+        }
+    }
+
+    /// <summary>The scenario of a seed.</summary>
+    public Scenario Make(int seed, out ExplorerShape shape)
+    {
+        var random = new Random(seed);
+        bool hasThreads = random.Next(3) == 0;
+        int keys = random.Next(4) switch { 0 => 8, 1 => 60, _ => 400 };
+        int clients = hasThreads ? random.Next(1, 5) : 1;
+        var scenario = new Scenario
+        {
+            Seed = seed,
+            Clients = [.. Enumerable.Range(0, clients).Select(client => Steps(random, keys, clients, client))],
+            MapsSeeWrites = random.Next(3) > 0,
+            HasThreads = hasThreads,
+            CapacityBytes = random.Next(12) == 0 ? (512 << 10) + random.Next(1 << 20) : long.MaxValue,
+            Options = Scenario.SmallOptions with
+            {
+                Durability = random.Next(4) == 0 ? Durability.Relaxed : Durability.Durable,
+                FirstJournalFileBytes = random.Next(2) == 0 ? 16 << 10 : 32 << 10,
+                MaxJournalFileBytes = random.Next(2) == 0 ? 32 << 10 : 128 << 10,
+                RelaxedDelay = TimeSpan.FromMilliseconds(random.Next(2000)),
+            },
+        };
+        shape = new ExplorerShape { AllUpTo = 8, Drawn = 2, IsTelling = random.Next(10) == 0, MomentPercent = random.Next(5, 40), ThoroughPercent = 5 };
+        return bases.Begin(scenario, random.Next(Bases.Count));
+    }
+
+    private static List<Step> Steps(Random random, int keys, int clients, int client)
+    {
+        var steps = new List<Step>();
+        int count = random.Next(3, MaxSteps) / clients;
+        for (int i = 0; i <= count; i++)
+        {
+            int kind = random.Next(100);
+            steps.Add(kind switch
+            {
+                < 60 => new Step(StepKind.Write) { Commands = [Changes(random, keys)] },
+                < 66 => new Step(StepKind.Throw) { Commands = [Changes(random, keys)] },
+                < 72 when clients == 1 => new Step(StepKind.Merge) { Commands = [.. Enumerable.Range(0, random.Next(2, 6)).Select(_ => Changes(random, keys))] },
+                < 82 => new Step(StepKind.Checkpoint),
+                < 86 => new Step(StepKind.Hold, random.Next(8)),
+                < 89 => new Step(StepKind.LetGo, random.Next(8)),
+                < 92 => new Step(StepKind.Reopen),
+                < 97 when client == 0 => new Step(StepKind.Crash, random.Next(random.Next(2) == 0 ? 12 : 60)),
+                _ => new Step(StepKind.Pass, random.Next(3000)),
+            });
+        }
+
+        return steps;
+    }
+
+    private static Change[] Changes(Random random, int keys)
+    {
+        var changes = new Change[random.Next(5) == 0 ? random.Next(1, 20) : random.Next(1, 4)];
+        for (int i = 0; i < changes.Length; i++)
+        {
+            int kind = random.Next(100);
+            int tree = random.Next(random.Next(4) + 1);
+            int key = random.Next(keys), version = random.Next(1_000_000);
+            int length = random.Next(100) switch { < 75 => random.Next(120), < 95 => random.Next(2200), _ => random.Next(40_000) };
+            changes[i] = kind switch
+            {
+                < 40 => new Change(ChangeKind.Put, tree, key, 1, length, version),
+                < 55 => new Change(ChangeKind.Reserve, tree, key, 1, length, version),
+                < 80 => new Change(ChangeKind.Delete, tree, key),
+                < 86 => new Change(ChangeKind.Fill, tree, key, random.Next(80), random.Next(200), version),
+                < 93 => new Change(ChangeKind.Clear, tree, key, random.Next(120)),
+                < 97 => new Change(ChangeKind.Create, tree),
+                _ => new Change(ChangeKind.Drop, tree),
+            };
+        }
+
+        return changes;
+    }
+}

@@ -1,0 +1,148 @@
+using Treepie.Storage;
+using Treepie.Storage.Files;
+using Treepie.Storage.Simulation;
+using Treepie.Storage.Transactions;
+using Treepie.Torture.Models;
+
+namespace Treepie.Torture.Runs;
+
+/// <summary>
+/// Opens what a crash left and holds it against what it must be: a state of the history that is not older than the last
+/// acknowledged one, whole; a clean check; nothing written while recovering.
+/// </summary>
+internal sealed class CrashVerifier(Scenario scenario, Tally tally)
+{
+    private static readonly Change[] _marker = [new(ChangeKind.Put, 3, Key: 7, Length: 40, Version: 77), new(ChangeKind.Put, 0, Key: 8, Length: 3000, Version: 78)];
+
+    /// <summary>Fails where the image does not recover to a state from <paramref name="required"/> to the history's last.</summary>
+    public void Verify(DiskImage image, History history, long required, bool isThorough)
+    {
+        tally.AddRecovery();
+        var disk = new SimulatedDisk(new Random(unchecked((int)image.Hash)), image) { MapsSeeWrites = scenario.MapsSeeWrites };
+        long found = OpenAndCompare(disk, history, required, out bool wasThere, isThorough ? FollowUp : null);
+        if (wasThere && !isThorough)
+            return;
+
+        // What recovery made of it is the same when it is recovered again.
+        if (isThorough)
+            return;
+        disk.Restart(disk.Image());
+        long again = OpenAndCompare(disk, history, found, out _, null);
+        if (again != found)
+            throw new TortureFailure($"Recovered again it is transaction {again}, it was {found}.");
+    }
+
+    /// <summary>The environment goes on after the crash: the first writes after recovery, crashed at each point in their turn, and a clean close.</summary>
+    private void FollowUp(SimulatedDisk disk, StorageEnvironment environment, History before, long found)
+    {
+        History history = before.Branch(found);
+        var plain = new CrashVerifier(scenario, tally);
+        var random = new Random(unchecked((int)history.HashAt(found)));
+        TortureFailure? failure = null;
+        disk.Acting = (kind, _) =>
+        {
+            if (kind is not (DiskOperation.Sync or DiskOperation.SyncDirectory) || failure is not null)
+                return;
+
+            try
+            {
+                Explore(plain, disk, history, CrashExplorer.Required(environment, scenario.Options), random);
+            }
+            catch (TortureFailure error)
+            {
+                failure = error;
+                disk.PowerOff();
+            }
+        };
+        try
+        {
+            environment.Write(transaction =>
+            {
+                Model.Apply(transaction, _marker);
+                history.Submit(transaction.TransactionId, _marker);
+                return true;
+            });
+            environment.Checkpoint();
+            environment.Dispose();
+        }
+        catch (Exception) when (failure is not null)
+        {
+            // The power was cut because of it.
+        }
+
+        disk.Acting = null;
+        if (failure is not null)
+            throw new TortureFailure($"In the first writes after recovery: {failure.Message}", failure.Story, failure);
+
+        disk.Restart(disk.Image());
+        OpenAndCompare(disk, history, history.Last, out _, null);
+    }
+
+    private static void Explore(CrashVerifier verifier, SimulatedDisk disk, History history, long required, Random random)
+    {
+        var loss = new PowerLoss(disk);
+        if (loss.Options.Count == 0)
+            return;
+
+        foreach (CrashOutcome outcome in (CrashOutcome[])[loss.None(), loss.All(), loss.Draw(random, true), loss.Draw(random, true)])
+        {
+            DiskImage image = outcome.Build();
+            if (!verifier.Note(image, history, required))
+                continue;
+
+            try
+            {
+                verifier.Verify(image, history, required, isThorough: false);
+            }
+            catch (TortureFailure error)
+            {
+                throw new TortureFailure(error.Message, error.Story.Concat(outcome.Describe().Select(line => "    " + line)), error);
+            }
+        }
+    }
+
+    /// <summary>Counts an image; false where it is proven for this history.</summary>
+    public bool Note(DiskImage image, History history, long required) =>
+        tally.TryAdd(image.Hash, unchecked(history.HashAt(history.Last) + ((ulong)required * 31) + (scenario.MapsSeeWrites ? 1UL : 0)));
+
+    private long OpenAndCompare(SimulatedDisk disk, History history, long required, out bool wasThere, Action<SimulatedDisk, StorageEnvironment, History, long>? goOn)
+    {
+        wasThere = disk.List().Contains("data.treepie");
+        var world = new World(disk, new SimulatedClock(), new Random(7), IsBackgroundAllowed: false);
+        StorageEnvironment? environment = null;
+        try
+        {
+            environment = StorageEnvironment.Open(world, scenario.Options);
+            if (wasThere && disk.Operations > 0)
+                throw new TortureFailure($"Recovery changed the disk ({disk.Operations} operations).");
+
+            long found;
+            using (ReadTransaction read = environment.BeginRead())
+            {
+                found = read.TransactionId;
+                if (found < required)
+                    throw new TortureFailure($"Transaction {required} was durable, but recovery ends with {found}.");
+                if (found > history.Last)
+                    throw new TortureFailure($"Recovery found transaction {found}, the last one submitted is {history.Last}.");
+                if (history.At(found).Difference(read) is { } difference)
+                    throw new TortureFailure($"Recovery found transaction {found}, but not its state: {difference}.");
+            }
+
+            CheckReport report = environment.Check();
+            if (!report.IsClean)
+                throw new TortureFailure($"Recovery found transaction {found}, but the check complains: {report.Problems[0]}");
+            goOn?.Invoke(disk, environment, history, found);
+            return found;
+        }
+        catch (Exception error) when (error is not TortureFailure)
+        {
+            throw new TortureFailure($"What a crash left cannot be used: {error.GetType().Name}: {error.Message}", null, error);
+        }
+        finally
+        {
+            disk.Acting = null;
+            disk.PowerOff(); // closing writes nothing
+            environment?.Dispose();
+        }
+    }
+}

@@ -1,0 +1,55 @@
+using Treepie.Torture.Models;
+
+namespace Treepie.Torture.Runs;
+
+internal enum StepKind
+{
+    /// <summary>One command.</summary>
+    Write,
+
+    /// <summary>A command that throws when all its changes are made.</summary>
+    Throw,
+
+    /// <summary>Several commands that run as one merged batch.</summary>
+    Merge,
+
+    Checkpoint,
+
+    /// <summary>Closes cleanly and opens again.</summary>
+    Reopen,
+
+    /// <summary>Opens a read transaction and keeps it; the argument is its place, one that is there is closed.</summary>
+    Hold,
+
+    /// <summary>Closes a read transaction.</summary>
+    LetGo,
+
+    /// <summary>Power will fail so many disk operations later.</summary>
+    Crash,
+
+    /// <summary>Time passes.</summary>
+    Pass,
+}
+
+/// <summary>A step of a client.</summary>
+internal sealed record Step(StepKind Kind, int Argument = 0)
+{
+    /// <summary>The commands: one, or several for a merged batch.</summary>
+    public IReadOnlyList<IReadOnlyList<Change>> Commands { get; init; } = [];
+
+    public static Step Write(params Change[] changes) => new(StepKind.Write) { Commands = [changes] };
+
+    public static Step Throw(params Change[] changes) => new(StepKind.Throw) { Commands = [changes] };
+
+    public override string ToString() => Kind switch
+    {
+        StepKind.Write => "write: " + string.Join("; ", Commands[0]),
+        StepKind.Throw => "write that throws: " + string.Join("; ", Commands[0]),
+        StepKind.Merge => "merged batch: " + string.Join(" | ", Commands.Select(command => string.Join("; ", command))),
+        StepKind.Hold => $"open reader {Argument}",
+        StepKind.LetGo => $"close reader {Argument}",
+        StepKind.Crash => $"power will fail {Argument} disk operations from here",
+        StepKind.Pass => $"{Argument} ms pass",
+        _ => Kind.ToString().ToLowerInvariant(),
+    };
+}
