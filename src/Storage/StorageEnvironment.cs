@@ -5,6 +5,7 @@ using Treepie.Storage.Format;
 using Treepie.Storage.FreeSpace;
 using Treepie.Storage.Journal;
 using Treepie.Storage.Paging;
+using Treepie.Storage.Sessions;
 using Treepie.Storage.Snapshots;
 using Treepie.Storage.Transactions;
 
@@ -184,6 +185,20 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         while (_state.Current.Named.Dropped.Count > 0)
             Write(transaction => transaction.Batch.Snapshots.IsCleaning = true, cancellationToken);
         return true;
+    }
+
+    /// <summary>
+    /// Begins a session: reads on a snapshot, writes kept to itself, and a commit that succeeds only if nothing it read has been changed. Never waits;
+    /// must be disposed by the caller, on any thread.
+    /// </summary>
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    /// <exception cref="InvalidOperationException">The environment was opened read-only.</exception>
+    public OptimisticSession BeginSession(SessionOptions? options = null)
+    {
+        ThrowIfNotWritable();
+        options ??= new SessionOptions();
+        options.Validate();
+        return new OptimisticSession(this, options);
     }
 
     /// <summary>

@@ -46,6 +46,9 @@ public sealed class ReadTransaction : IDisposable
         return Catalogue.Find(_store, _snapshot.Catalogue, name) is { } record ? new Tree(_store, name, record, null) : null;
     }
 
+    /// <summary>The tree of that name, or an empty one that is not there.</summary>
+    internal Tree FindTreeOrEmpty(string name) => FindTree(name) ?? new Tree(_store, name, Format.TreeRecord.Empty(0), null);
+
     /// <inheritdoc/>
     public void Dispose()
     {

@@ -64,7 +64,7 @@ public sealed class Cursor : IDisposable
         SeekLeaf(key);
         SlottedPage leaf = Page(_depth);
         _indexes[_depth] = leaf.LowerBound(key, 0, out _);
-        return _indexes[_depth] < _leafCount ? Stand() : NextLeaf();
+        return _indexes[_depth] < _leafCount ? Stand() : NextLeaf(_depth - 1);
     }
 
     /// <summary>Goes to the greatest key that is smaller than <paramref name="key"/>; false if there is none.</summary>
@@ -85,7 +85,7 @@ public sealed class Cursor : IDisposable
     {
         ThrowIfInvalid();
         _keyLength = -1;
-        return ++_indexes[_depth] < _leafCount || NextLeaf();
+        return ++_indexes[_depth] < _leafCount || NextLeaf(_depth - 1);
     }
 
     /// <summary>Goes to the key before; false (and no longer valid) before the first.</summary>
@@ -99,6 +99,34 @@ public sealed class Cursor : IDisposable
 
     /// <summary>Ends the position; the cursor may be used again by seeking.</summary>
     public void Dispose() => _isValid = false;
+
+    /// <summary>
+    /// The highest level (0: the leaf) at which two cursors that stand on the same key stand in the same page; -1 if there is none. From there on
+    /// to that page's end the trees are the same.
+    /// </summary>
+    internal int SharedLevel(Cursor other)
+    {
+        for (int level = Math.Min(_depth, other._depth); level >= 0; level--)
+            if (_pages[_depth - level] == other._pages[other._depth - level])
+                return level;
+        return -1;
+    }
+
+    /// <summary>Goes to the first key after the page it stands in at a level; false (and no longer valid) if there is none.</summary>
+    internal bool MovePast(int level)
+    {
+        ThrowIfInvalid();
+        _keyLength = -1;
+        return NextLeaf(_depth - level - 1);
+    }
+
+    /// <summary>Whether two cursors stand on equal values; long ones that are the same run are not looked at.</summary>
+    internal bool HasSameValue(Cursor other)
+    {
+        ReadOnlySpan<byte> own = Leaf().Value(_indexes[_depth], out bool isRun);
+        ReadOnlySpan<byte> others = other.Leaf().Value(other._indexes[other._depth], out bool isOthersRun);
+        return isRun == isOthersRun && (own.SequenceEqual(others) || (isRun && Value.SequenceEqual(other.Value)));
+    }
 
     private bool Start()
     {
@@ -162,9 +190,9 @@ public sealed class Cursor : IDisposable
         return _leafCount > 0 && Stand();
     }
 
-    private bool NextLeaf()
+    private bool NextLeaf(int from)
     {
-        for (int depth = _depth - 1; depth >= 0; depth--)
+        for (int depth = from; depth >= 0; depth--)
         {
             SlottedPage branch = Page(depth);
             if (_indexes[depth] + 1 < branch.Count)

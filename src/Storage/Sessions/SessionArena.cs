@@ -1,0 +1,36 @@
+namespace Treepie.Storage.Sessions;
+
+/// <summary>Bytes that live as long as the session: copied side by side into few arrays.</summary>
+internal sealed class SessionArena
+{
+    private const int FirstChunkBytes = 1 << 10;
+    private const int LargestChunkBytes = 64 << 10;
+
+    private byte[] _chunk = [];
+    private int _used;
+
+    /// <summary>A copy of the bytes; it never moves.</summary>
+    public Memory<byte> Copy(ReadOnlySpan<byte> bytes)
+    {
+        Memory<byte> room = Room(bytes.Length);
+        bytes.CopyTo(room.Span);
+        return room;
+    }
+
+    private Memory<byte> Room(int lengthBytes)
+    {
+        if (lengthBytes > _chunk.Length - _used)
+        {
+            // What would leave most of a chunk unused has an array of its own.
+            if (lengthBytes > LargestChunkBytes / 4)
+                return new byte[lengthBytes];
+
+            _chunk = new byte[Math.Max(lengthBytes, Math.Clamp(_chunk.Length * 2, FirstChunkBytes, LargestChunkBytes))];
+            _used = 0;
+        }
+
+        Memory<byte> room = _chunk.AsMemory(_used, lengthBytes);
+        _used += lengthBytes;
+        return room;
+    }
+}

@@ -1,0 +1,303 @@
+using Treepie.Storage.Trees;
+
+namespace Treepie.Storage.Sessions;
+
+/// <summary>
+/// A position in a session's tree that moves both ways over the snapshot and the session's own writes. What it moves over is what
+/// the commit validates, so one that goes from first to last reads the whole tree. Writes of the session end no position: the next move sees them.
+/// </summary>
+/// <remarks>
+/// Two places, the next in the snapshot and the next among the writes, of which the nearer one counts; where both have the same key, the write.
+/// The stretch looked through is kept as its ends and grows only when the direction changes or the cursor leaves it: a move costs nothing for it.
+/// </remarks>
+public sealed class SessionCursor : IDisposable
+{
+    private const int MostEndBytes = 2 * Tree.MaxKeyBytes;
+
+    private readonly SessionTree _tree;
+    private readonly Cursor _snapshot;
+    private readonly RangeEnd _low = new();
+    private readonly RangeEnd _high = new();
+    private readonly byte[] _key = new byte[Tree.MaxKeyBytes];
+    private int _entry;
+    private int _version;
+    private bool _hasSnapshot;
+    private bool _isForward;
+    private bool _isHighExcluded;
+    private bool _hasRange;
+    private bool _isValid;
+
+    internal SessionCursor(SessionTree tree)
+    {
+        _tree = tree;
+        _snapshot = tree.Snapshot.OpenCursor();
+    }
+
+    /// <summary>Whether it stands on a key.</summary>
+    public bool IsValid => _isValid;
+
+    /// <summary>The key it stands on. Lives until the cursor moves.</summary>
+    /// <exception cref="InvalidOperationException">It stands on none.</exception>
+    public ReadOnlySpan<byte> Key
+    {
+        get
+        {
+            ThrowIfInvalid();
+            return Current;
+        }
+    }
+
+    /// <summary>The value of that key; empty if the session has deleted it since the cursor came here.</summary>
+    /// <exception cref="InvalidOperationException">It stands on none.</exception>
+    public ReadOnlySpan<byte> Value
+    {
+        get
+        {
+            ThrowIfInvalid();
+            if (IsAtEntry)
+                return _tree.Writes.Value(_entry);
+
+            int written = _version == _tree.Writes.Version ? 0 : _tree.Writes.Find(Current);
+            return written != 0 ? _tree.Writes.Value(written) : _snapshot.Value;
+        }
+    }
+
+    private ReadOnlySpan<byte> Current => IsAtEntry ? _tree.Writes.Key(_entry) : _snapshot.Key;
+
+    private bool IsAtEntry { get; set; }
+
+    /// <summary>Goes to the smallest key; false in an empty tree.</summary>
+    /// <exception cref="SessionLimitException">The session has read more than it may remember.</exception>
+    /// <exception cref="ObjectDisposedException">The session has ended.</exception>
+    public bool MoveFirst() => Seek(default, isUnbounded: true);
+
+    /// <summary>Goes to the smallest key that is equal to or greater than <paramref name="key"/>; false if there is none.</summary>
+    /// <exception cref="SessionLimitException">The session has read more than it may remember.</exception>
+    /// <exception cref="ObjectDisposedException">The session has ended.</exception>
+    public bool Seek(scoped ReadOnlySpan<byte> key) => Seek(key, isUnbounded: false);
+
+    /// <summary>Goes to the greatest key; false in an empty tree.</summary>
+    /// <exception cref="SessionLimitException">The session has read more than it may remember.</exception>
+    /// <exception cref="ObjectDisposedException">The session has ended.</exception>
+    public bool MoveLast()
+    {
+        Begin();
+        _high.Open();
+        _low.Clear();
+        _isHighExcluded = false;
+        _hasSnapshot = _snapshot.MoveLast();
+        _entry = _tree.Writes.Last();
+        return SettleBackward() && KeepLow();
+    }
+
+    /// <summary>Goes to the greatest key that is smaller than <paramref name="key"/>; false if there is none.</summary>
+    /// <exception cref="SessionLimitException">The session has read more than it may remember.</exception>
+    /// <exception cref="ObjectDisposedException">The session has ended.</exception>
+    public bool SeekBefore(scoped ReadOnlySpan<byte> key)
+    {
+        Begin();
+        _low.Set(key);
+        _high.Set(key);
+        _isHighExcluded = true;
+        _hasSnapshot = _snapshot.SeekBefore(key);
+        _entry = _tree.Writes.LastBefore(key);
+        return SettleBackward();
+    }
+
+    /// <summary>Goes to the next key; false (and no longer valid) after the last.</summary>
+    /// <exception cref="InvalidOperationException">It stands on no key.</exception>
+    public bool MoveNext()
+    {
+        ThrowIfInvalid();
+        if (!_isForward || _version != _tree.Writes.Version)
+        {
+            ReadOnlySpan<byte> key = Turn();
+            _hasSnapshot = _snapshot.Seek(key) && (!_snapshot.Key.SequenceEqual(key) || _snapshot.MoveNext());
+            _entry = _tree.Writes.LowerBound(key);
+            if (_entry != 0 && _tree.Writes.Key(_entry).SequenceEqual(key))
+                _entry = _tree.Writes.Next(_entry);
+        }
+        else if (IsAtEntry)
+        {
+            _entry = _tree.Writes.Next(_entry);
+        }
+        else
+        {
+            _hasSnapshot = _snapshot.MoveNext();
+        }
+
+        return SettleForward();
+    }
+
+    /// <summary>Goes to the key before; false (and no longer valid) before the first.</summary>
+    /// <exception cref="InvalidOperationException">It stands on no key.</exception>
+    public bool MovePrevious()
+    {
+        ThrowIfInvalid();
+        if (_isForward || _version != _tree.Writes.Version)
+        {
+            ReadOnlySpan<byte> key = Turn();
+            _hasSnapshot = _snapshot.SeekBefore(key);
+            _entry = _tree.Writes.LastBefore(key);
+        }
+        else if (IsAtEntry)
+        {
+            _entry = _tree.Writes.LastBefore(_tree.Writes.Key(_entry));
+        }
+        else
+        {
+            _hasSnapshot = _snapshot.MovePrevious();
+        }
+
+        return SettleBackward();
+    }
+
+    /// <summary>Ends the position. What it read stays read.</summary>
+    public void Dispose()
+    {
+        if (!_tree.Session.IsEnded)
+            Note();
+        _isValid = false;
+        _snapshot.Dispose();
+        _tree.Session.Unregister(this);
+    }
+
+    /// <summary>Hands the stretch looked through over to the session; the next move begins another.</summary>
+    internal void Note()
+    {
+        if (!_hasRange)
+            return;
+
+        if (_isValid)
+            Cover(Current);
+        _tree.Session.ChargeRead(_low.Length + _high.Length - MostEndBytes);
+        _tree.Reads.Add(new ReadRange(_low.Key, _high.Key, _isHighExcluded));
+        _hasRange = false;
+    }
+
+    private bool Seek(scoped ReadOnlySpan<byte> key, bool isUnbounded)
+    {
+        Begin();
+        if (isUnbounded)
+            _low.Open();
+        else
+            _low.Set(key);
+        _high.Set(key);
+        _isHighExcluded = false;
+        _hasSnapshot = isUnbounded ? _snapshot.MoveFirst() : _snapshot.Seek(key);
+        _entry = _tree.Writes.LowerBound(key);
+        return SettleForward();
+    }
+
+    private void Begin()
+    {
+        _tree.Session.ThrowIfEnded();
+        Note();
+        _isValid = false;
+        _tree.Session.ChargeRead(ReadSet.RangeOverheadBytes + MostEndBytes); // the most it can come to, so that leaving a stretch cannot fail
+        _hasRange = true;
+        _version = _tree.Writes.Version;
+    }
+
+    /// <summary>Before both places are looked for anew: the way so far is noted. Returns a copy of the key it stands on.</summary>
+    private ReadOnlySpan<byte> Turn()
+    {
+        ReadOnlySpan<byte> current = Current;
+        Cover(current);
+        current.CopyTo(_key);
+        _version = _tree.Writes.Version;
+        return _key.AsSpan(0, current.Length);
+    }
+
+    private void Cover(scoped ReadOnlySpan<byte> key)
+    {
+        if (_low.Key is { } low && key.SequenceCompareTo(low.Span) < 0)
+            _low.Set(key);
+        if (_high.Key is not { } high || key.SequenceCompareTo(high.Span) is var order && order < 0)
+            return;
+
+        if (order > 0)
+            _high.Set(key);
+        _isHighExcluded = false;
+    }
+
+    private bool KeepLow()
+    {
+        _low.Set(Current);
+        return true;
+    }
+
+    private bool SettleForward()
+    {
+        _isForward = true;
+        while (_hasSnapshot || _entry != 0)
+        {
+            int order = !_hasSnapshot ? -1 : _entry == 0 ? 1 : _tree.Writes.Key(_entry).SequenceCompareTo(_snapshot.Key);
+            if (order == 0)
+                _hasSnapshot = _snapshot.MoveNext();
+            IsAtEntry = order <= 0;
+            if (!IsAtEntry || !_tree.Writes.IsDelete(_entry))
+                return _isValid = true;
+
+            _entry = _tree.Writes.Next(_entry);
+        }
+
+        _high.Open();
+        return _isValid = false;
+    }
+
+    private bool SettleBackward()
+    {
+        _isForward = false;
+        while (_hasSnapshot || _entry != 0)
+        {
+            int order = !_hasSnapshot ? 1 : _entry == 0 ? -1 : _tree.Writes.Key(_entry).SequenceCompareTo(_snapshot.Key);
+            if (order == 0)
+                _hasSnapshot = _snapshot.MovePrevious();
+            IsAtEntry = order >= 0;
+            if (!IsAtEntry || !_tree.Writes.IsDelete(_entry))
+                return _isValid = true;
+
+            _entry = _tree.Writes.LastBefore(_tree.Writes.Key(_entry));
+        }
+
+        _low.Open();
+        return _isValid = false;
+    }
+
+    private void ThrowIfInvalid()
+    {
+        _tree.Session.ThrowIfEnded();
+        if (!_isValid)
+            throw new InvalidOperationException("The cursor stands on no key: move it to one first.");
+    }
+
+    /// <summary>An end of the stretch: a key, or none.</summary>
+    private sealed class RangeEnd
+    {
+        private byte[] _bytes = [];
+        private bool _isOpen;
+
+        public int Length { get; private set; }
+
+        /// <summary>The key. A bare null would become an empty key here, by way of an empty array.</summary>
+        public ReadOnlyMemory<byte>? Key => _isOpen ? default(ReadOnlyMemory<byte>?) : _bytes.AsMemory(0, Length);
+
+        public void Open()
+        {
+            _isOpen = true;
+            Length = 0;
+        }
+
+        public void Clear() => Set(default);
+
+        public void Set(scoped ReadOnlySpan<byte> key)
+        {
+            if (_bytes.Length < key.Length)
+                _bytes = new byte[Math.Max(64, key.Length)];
+            key.CopyTo(_bytes);
+            Length = key.Length;
+            _isOpen = false;
+        }
+    }
+}

@@ -1,0 +1,63 @@
+namespace Treepie.Storage.Sessions;
+
+/// <summary>Runs a session again after a conflict.</summary>
+public static class SessionRetries
+{
+    /// <summary>
+    /// Runs <paramref name="body"/> in a session and commits it; after a conflict runs it again on a new snapshot, up to <paramref name="attempts"/>
+    /// times in all. It must not end the session itself. Any other exception ends the session with nothing kept.
+    /// </summary>
+    /// <exception cref="SessionConflictException">Every attempt met a conflict; this is the last one.</exception>
+    public static TResult RunSession<TResult>(
+        this StorageEnvironment environment,
+        Func<OptimisticSession, TResult> body,
+        int attempts = 10,
+        SessionOptions? options = null,
+        CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(environment);
+        ArgumentNullException.ThrowIfNull(body);
+        ArgumentOutOfRangeException.ThrowIfLessThan(attempts, 1);
+        for (int attempt = 1; ; attempt++)
+        {
+            using OptimisticSession session = environment.BeginSession(options);
+            try
+            {
+                TResult result = body(session);
+                session.Commit(cancellationToken);
+                return result;
+            }
+            catch (SessionConflictException) when (attempt < attempts)
+            {
+                // The next attempt reads what the other commit has left.
+            }
+        }
+    }
+
+    /// <summary>As <see cref="RunSession{TResult}"/>, for a body that awaits.</summary>
+    public static async ValueTask<TResult> RunSessionAsync<TResult>(
+        this StorageEnvironment environment,
+        Func<OptimisticSession, CancellationToken, ValueTask<TResult>> body,
+        int attempts = 10,
+        SessionOptions? options = null,
+        CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(environment);
+        ArgumentNullException.ThrowIfNull(body);
+        ArgumentOutOfRangeException.ThrowIfLessThan(attempts, 1);
+        for (int attempt = 1; ; attempt++)
+        {
+            using OptimisticSession session = environment.BeginSession(options);
+            try
+            {
+                TResult result = await body(session, cancellationToken).ConfigureAwait(false);
+                await session.CommitAsync(cancellationToken).ConfigureAwait(false);
+                return result;
+            }
+            catch (SessionConflictException) when (attempt < attempts)
+            {
+                // The next attempt reads what the other commit has left.
+            }
+        }
+    }
+}
