@@ -193,10 +193,10 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     /// </summary>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     /// <exception cref="InvalidOperationException">The environment was opened read-only.</exception>
-    public OptimisticSession BeginSession(SessionOptions? options = null)
+    public OptimisticSession BeginSession(OptimisticSessionOptions? options = null)
     {
         ThrowIfNotWritable();
-        options ??= new SessionOptions();
+        options ??= new OptimisticSessionOptions();
         options.Validate();
         return new OptimisticSession(this, options);
     }

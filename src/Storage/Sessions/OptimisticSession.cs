@@ -9,7 +9,7 @@ namespace Treepie.Storage.Sessions;
 /// Committed sessions are serializable: there is an order in which they could have run one after the other.
 /// </summary>
 /// <remarks>
-/// From one thread at a time, any thread. It holds a snapshot until it ends, so dispose it. What it remembers is bounded by <see cref="SessionOptions"/>.
+/// From one thread at a time, any thread. It holds a snapshot until it ends, so dispose it. What it remembers is bounded by <see cref="OptimisticSessionOptions"/>.
 /// The cost of a commit: one comparison for each key or stretch read, which ends at the first page that is still the same; then its writes in key order.
 /// A long list of reads is compared outside the lane of writers first, so that inside only what came last is left to compare.
 /// </remarks>
@@ -19,7 +19,7 @@ public sealed class OptimisticSession : IDisposable
     private const int ManyReads = 64;
 
     private readonly StorageEnvironment _environment;
-    private readonly SessionOptions _options;
+    private readonly OptimisticSessionOptions _options;
     private readonly SessionArena _arena = new();
     private readonly SortedDictionary<string, SessionTree> _trees = new(StringComparer.Ordinal);
     private readonly List<SessionCursor> _cursors = [];
@@ -28,7 +28,7 @@ public sealed class OptimisticSession : IDisposable
     private long _readBytes;
     private long _writeBytes;
 
-    internal OptimisticSession(StorageEnvironment environment, SessionOptions options)
+    internal OptimisticSession(StorageEnvironment environment, OptimisticSessionOptions options)
     {
         _environment = environment;
         _options = options;
@@ -112,7 +112,7 @@ public sealed class OptimisticSession : IDisposable
     {
         if (_readBytes + bytes > _options.MaxReadBytes)
             throw new SessionLimitException(
-                $"The session would have to remember more than {_options.MaxReadBytes} bytes of reads, which SessionOptions.MaxReadBytes allows. Read less in one session, read stretches by a cursor instead of single keys, or raise it.");
+                $"The session would have to remember more than {_options.MaxReadBytes} bytes of reads, which OptimisticSessionOptions.MaxReadBytes allows. Read less in one session, read stretches by a cursor instead of single keys, or raise it.");
         _readBytes += bytes;
     }
 
@@ -120,7 +120,7 @@ public sealed class OptimisticSession : IDisposable
     {
         if (_writeBytes + bytes > _options.MaxWriteBytes)
             throw new SessionLimitException(
-                $"The session would have more than {_options.MaxWriteBytes} bytes of writes, which SessionOptions.MaxWriteBytes allows. Write less in one session, or raise it.");
+                $"The session would have more than {_options.MaxWriteBytes} bytes of writes, which OptimisticSessionOptions.MaxWriteBytes allows. Write less in one session, or raise it.");
         _writeBytes += bytes;
     }
 

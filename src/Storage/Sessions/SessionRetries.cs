@@ -12,7 +12,7 @@ public static class SessionRetries
         this StorageEnvironment environment,
         Func<OptimisticSession, TResult> body,
         int attempts = 10,
-        SessionOptions? options = null,
+        OptimisticSessionOptions? options = null,
         CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(environment);
@@ -39,7 +39,7 @@ public static class SessionRetries
         this StorageEnvironment environment,
         Func<OptimisticSession, CancellationToken, ValueTask<TResult>> body,
         int attempts = 10,
-        SessionOptions? options = null,
+        OptimisticSessionOptions? options = null,
         CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(environment);

@@ -156,7 +156,7 @@ public sealed class OptimisticSessionTests : IDisposable
     [Fact]
     public void Reading_more_than_the_session_may_remember_is_a_clear_error_and_a_long_scan_is_one_stretch()
     {
-        using OptimisticSession session = _environment.BeginSession(new SessionOptions { MaxReadBytes = 8 << 10, MaxWriteBytes = 4 << 10 });
+        using OptimisticSession session = _environment.BeginSession(new OptimisticSessionOptions { MaxReadBytes = 8 << 10, MaxWriteBytes = 4 << 10 });
         SessionTree tree = session.GetTree("numbers");
         Assert.Equal(100, Scan(tree, 0, 10_000).Count);
         Assert.InRange(session.ReadBytes, 1, 500);

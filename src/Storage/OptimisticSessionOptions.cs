@@ -1,7 +1,7 @@
 namespace Treepie.Storage;
 
 /// <summary>Bounds of an optimistic session. Immutable; defaults are right for most uses.</summary>
-public sealed record SessionOptions
+public sealed record OptimisticSessionOptions
 {
     /// <summary>
     /// Memory for what the session remembers of its reads, in bytes: each key read alone counts with its length and 64 bytes more, each stretch read by a cursor
