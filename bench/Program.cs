@@ -15,6 +15,10 @@ switch (args)
     case [FdbLoad.Verb, string engine, string path, string rows]:
         FdbLoad.Run(engine, path, int.Parse(rows, CultureInfo.InvariantCulture));
         return 0;
+    case [FdbProfile.Verb, string engine, string work, string seconds, string rows]:
+        FdbProfile.Run(
+            engine, int.Parse(work, CultureInfo.InvariantCulture), double.Parse(seconds, CultureInfo.InvariantCulture), int.Parse(rows, CultureInfo.InvariantCulture));
+        return 0;
 }
 
 ISuite[] suites = [new IngestSuite(), new ReadSuite(), new StartSuite(), new FdbSuite()];

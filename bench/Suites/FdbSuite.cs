@@ -19,7 +19,7 @@ internal sealed class FdbSuite : ISuite
         transactions into one. RocksDB: `sync`, its own group commit, 2 GiB cache, bloom filters, recycled logs, no compression. SQLite:
         WAL, `synchronous=full`, prepared statements, file mapped, a connection for each client, writers queued in the application. Limits: a raw 4 KB
         `O_DIRECT|O_DSYNC` write to a zero-filled file; for reads, memory read in dependent steps (one a key) and in order. After the rounds every row of every engine is compared with what was
-        acknowledged. Bytes on the disk: as the kernel counts them. CPU: of all threads, the clients' work included. Memory and size: each engine alone in a process.
+        acknowledged. Bytes on the disk: as the device counts them, checkpoints and compactions included. CPU: of all threads, the clients' work included. Memory and size: each engine alone in a process.
         """;
 
     public async Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken)
