@@ -49,7 +49,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
             var space = new FreePages();
             var reader = new JournalReader(world.Files, _journalFiles.OpenAll(meta.StoreId, !options.ReadOnly));
             Snapshot current = new Recovery(store, space, meta).Run(reader, out JournalPosition end);
-            _state = new EnvironmentState(store, space, meta, current, world.Ages) { Clock = world.Clock };
+            _state = new EnvironmentState(store, space, meta, current, world.Ages) { Clock = world.Clock, HashSeed = world.Draw() };
             _background = new Background(world.Scheduler, world.IsBackgroundAllowed);
             if (options is { ReadOnly: false, Durability: Durability.Durable })
             {
@@ -116,15 +116,8 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     public ReadTransaction BeginRead(string? name = null)
     {
-        Snapshot snapshot = _state.Current;
-        ReaderTable.Slot slot = _state.Readers.Claim(snapshot.TransactionId, name);
-        while (_state.Current is var newer && newer != snapshot)
-        {
-            snapshot = newer;
-            slot.Change(snapshot.TransactionId);
-        }
-
-        return Begin(snapshot, slot);
+        Snapshot snapshot = EnterRead(name, out ReaderTable.Slot slot);
+        return new ReadTransaction(this, _state.Store, snapshot, slot);
     }
 
     /// <summary>Begins a read of a named snapshot. Never waits; must be disposed by the caller. Dropping the snapshot meanwhile does not disturb it.</summary>
@@ -345,6 +338,28 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         }
     }
 
+    /// <summary>Begins a read without an object for it; <see cref="ExitRead"/> must follow.</summary>
+    internal Snapshot EnterRead(string? name, out ReaderTable.Slot slot)
+    {
+        Snapshot snapshot = _state.Current;
+        slot = _state.Readers.Claim(snapshot.TransactionId, name);
+        while (_state.Current is var newer && newer != snapshot)
+        {
+            snapshot = newer;
+            slot.Change(snapshot.TransactionId);
+        }
+
+        ThrowIfClosed(slot);
+        return snapshot;
+    }
+
+    /// <summary>Ends a read that <see cref="EnterRead"/> began.</summary>
+    internal void ExitRead(ReaderTable.Slot slot)
+    {
+        slot.Free();
+        OnReaderClosed();
+    }
+
     /// <summary>After the environment is closed, the last reader takes the memory with it.</summary>
     internal void OnReaderClosed()
     {
@@ -365,8 +380,15 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     [SuppressMessage("Reliability", "CA2000", Justification = "The caller disposes it.")]
     private ReadTransaction Begin(Snapshot snapshot, ReaderTable.Slot slot)
     {
+        ThrowIfClosed(slot);
+        return new ReadTransaction(this, _state.Store, snapshot, slot);
+    }
+
+    /// <summary>Gives the slot of a read back that came after closing.</summary>
+    private void ThrowIfClosed(ReaderTable.Slot slot)
+    {
         if (Volatile.Read(ref _disposed) == 0)
-            return new ReadTransaction(this, _state.Store, snapshot, slot);
+            return;
 
         slot.Free();
         OnReaderClosed();

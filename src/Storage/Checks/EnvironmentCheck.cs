@@ -43,6 +43,10 @@ internal sealed class EnvironmentCheck(StorageEnvironment environment, CommitLan
             foreach (string name in read.TreeNames)
                 if (read.FindTree(name) is { } tree)
                     walk.Run(name, tree.Record);
+            var maps = new MapCheck(state.Store, Report, number => Mark(new PageRun(number, 1), "a map"), run => Mark(run, "a value"), cancellationToken);
+            foreach (string name in read.MapNames)
+                if (Catalogue.Find(state.Store, snapshot.Catalogue, name) is { } record)
+                    maps.Run(name, record);
             walk.Run("(system)", snapshot.System);
             new SnapshotCheck(state.Store, snapshot.Named, snapshot.System, _seen, Report).Run(cancellationToken);
         }

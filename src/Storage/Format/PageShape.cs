@@ -35,6 +35,8 @@ internal static class PageShape
                 ? "its value has an impossible length"
                 : null,
             PageType.Bitmap => null,
+            PageType.MapDirectory => MapShape.FindDirectoryFault(page),
+            PageType.MapBucket => MapShape.FindBucketFault(page),
             _ => $"a page of type {(int)type} has no place here",
         };
     }

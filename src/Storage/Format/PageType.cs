@@ -8,4 +8,6 @@ internal enum PageType : byte
     Leaf = 3,
     Overflow = 4,
     Bitmap = 5,
+    MapDirectory = 6,
+    MapBucket = 7,
 }

@@ -10,8 +10,8 @@ namespace Treepie.Storage.Format;
 ///      8    8 birth of the root page
 ///     16    8 keys
 ///     24    4 tree id
-///     28    1 levels: 0 empty, 1 a single leaf
-///     29    1 kind: 1 B+tree
+///     28    1 levels: 0 empty, 1 a single leaf; of a map: levels of its directory
+///     29    1 kind: 1 B+tree, 2 hash map
 ///     30    2 0
 /// </code>
 /// </summary>
@@ -29,7 +29,8 @@ internal readonly record struct TreeRecord(uint Id, PageReference Root, int Leve
     /// <summary>2^48 pages with two children each; real trees have five levels.</summary>
     public const int MaxLevels = 48;
 
-    private const byte KindTree = 1;
+    /// <summary>What it is.</summary>
+    public TreeKind Kind { get; init; } = TreeKind.Tree;
 
     public static TreeRecord Empty(uint id) => new(id, default, 0, 0);
 
@@ -37,7 +38,10 @@ internal readonly record struct TreeRecord(uint Id, PageReference Root, int Leve
         BinaryPrimitives.ReadUInt32LittleEndian(source[24..]),
         new PageReference(BinaryPrimitives.ReadInt64LittleEndian(source), BinaryPrimitives.ReadInt64LittleEndian(source[8..])),
         source[28],
-        BinaryPrimitives.ReadInt64LittleEndian(source[16..]));
+        BinaryPrimitives.ReadInt64LittleEndian(source[16..]))
+    {
+        Kind = (TreeKind)source[29],
+    };
 
     /// <summary>What makes this no record that can be followed, or null.</summary>
     public static string? FindFault(ReadOnlySpan<byte> source)
@@ -59,6 +63,6 @@ internal readonly record struct TreeRecord(uint Id, PageReference Root, int Leve
         BinaryPrimitives.WriteInt64LittleEndian(destination[16..], Count);
         BinaryPrimitives.WriteUInt32LittleEndian(destination[24..], Id);
         destination[28] = (byte)Levels;
-        destination[29] = KindTree;
+        destination[29] = (byte)Kind;
     }
 }

@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using Treepie.Storage.Format;
+using Treepie.Storage.Maps;
 using Treepie.Storage.Paging;
 using Treepie.Storage.Trees;
 
@@ -22,7 +23,9 @@ internal sealed class RootWalk(PageStore store, Func<PageRun, bool> visit, Cance
 
     private void Tree(TreeRecord tree, bool isCatalogue)
     {
-        if (tree.Levels > 0)
+        if (tree.Kind == TreeKind.Map)
+            new MapWalk(store, visit, cancellationToken).Run(tree);
+        else if (tree.Levels > 0)
             Walk(tree.Root, tree.Levels - 1, isCatalogue);
     }
 

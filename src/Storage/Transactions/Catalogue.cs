@@ -34,12 +34,17 @@ internal static class Catalogue
         ? throw store.CorruptTree(name, fault)
         : TreeRecord.Read(value);
 
-    public static List<string> ReadNames(PageStore store, TreeRecord catalogue)
+    /// <summary>The names of all trees, or of all maps.</summary>
+    public static List<string> ReadNames(PageStore store, TreeRecord catalogue, TreeKind kind)
     {
         var names = new List<string>();
         using Cursor cursor = new Tree(store, "", catalogue, null).OpenCursor();
         for (bool more = cursor.MoveFirst(); more; more = cursor.MoveNext())
-            names.Add(Encoding.UTF8.GetString(cursor.Key));
+        {
+            if (TreeRecord.Read(cursor.Value).Kind == kind)
+                names.Add(Encoding.UTF8.GetString(cursor.Key));
+        }
+
         return names;
     }
 }

@@ -25,6 +25,9 @@ internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPag
     /// <summary>Time of day, for what is stamped with it.</summary>
     public TimeProvider Clock { get; init; } = TimeProvider.System;
 
+    /// <summary>Drawn at every opening; where the seeds of new maps begin.</summary>
+    public ulong HashSeed { get; init; }
+
     /// <summary>The newest published state.</summary>
     public Snapshot Current
     {

@@ -33,6 +33,9 @@ internal sealed class MergedBatch(PageStore store, FreePages space, Snapshot bas
     /// <summary>The id the next new tree gets.</summary>
     public uint NextTreeId { get; set; } = basis.NextTreeId;
 
+    /// <summary>Where seeds of new maps begin.</summary>
+    public ulong HashSeed { get; init; }
+
     /// <summary>Whether anything was changed.</summary>
     public bool HasChanges => Pages.HasChanges || _trees.Count > 0 || Snapshots.Any || (Snapshots.IsCleaning && basis.Named.Dropped.Count > 0);
 
@@ -101,16 +104,16 @@ internal sealed class MergedBatch(PageStore store, FreePages space, Snapshot bas
             _trees[name] = record;
     }
 
-    /// <summary>Names of the trees there are now, in no order.</summary>
-    public IEnumerable<string> ReadTreeNames()
+    /// <summary>Names of the trees or maps there are now, in no order.</summary>
+    public IEnumerable<string> ReadNames(TreeKind kind)
     {
-        var names = new HashSet<string>(Transactions.Catalogue.ReadNames(store, basis.Catalogue), StringComparer.Ordinal);
+        var names = new HashSet<string>(Transactions.Catalogue.ReadNames(store, basis.Catalogue, kind), StringComparer.Ordinal);
         foreach ((string name, TreeRecord? record) in _trees)
         {
-            if (record is null)
-                names.Remove(name);
-            else
+            if (record?.Kind == kind)
                 names.Add(name);
+            else
+                names.Remove(name);
         }
 
         return names;

@@ -1,3 +1,5 @@
+using Treepie.Storage.Format;
+using Treepie.Storage.Maps;
 using Treepie.Storage.Paging;
 using Treepie.Storage.Trees;
 
@@ -34,7 +36,17 @@ public sealed class ReadTransaction : IDisposable
         get
         {
             ThrowIfDisposed();
-            return Catalogue.ReadNames(_store, _snapshot.Catalogue);
+            return Catalogue.ReadNames(_store, _snapshot.Catalogue, TreeKind.Tree);
+        }
+    }
+
+    /// <summary>Names of all hash maps, in byte order.</summary>
+    public IEnumerable<string> MapNames
+    {
+        get
+        {
+            ThrowIfDisposed();
+            return Catalogue.ReadNames(_store, _snapshot.Catalogue, TreeKind.Map);
         }
     }
 
@@ -43,7 +55,29 @@ public sealed class ReadTransaction : IDisposable
     {
         ArgumentException.ThrowIfNullOrEmpty(name);
         ThrowIfDisposed();
-        return Catalogue.Find(_store, _snapshot.Catalogue, name) is { } record ? new Tree(_store, name, record, null) : null;
+        if (Catalogue.Find(_store, _snapshot.Catalogue, name) is not { } record)
+            return null;
+
+        return record.Kind == TreeKind.Tree
+            ? new Tree(_store, name, record, null)
+            : throw new ArgumentException($"'{name}' is a hash map, not a tree: open it as a map.", nameof(name));
+    }
+
+    /// <summary>The hash map of that name, or null. The map may be used until this transaction is disposed.</summary>
+    /// <exception cref="ArgumentException">It was made with other types or serializers, or is a tree; the message says with which.</exception>
+    public TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer>? FindMap<TKey, TValue, TKeySerializer, TValueSerializer>(string name)
+        where TKey : notnull
+        where TKeySerializer : struct, IMapSerializer<TKey>
+        where TValueSerializer : struct, IMapSerializer<TValue>
+    {
+        ArgumentException.ThrowIfNullOrEmpty(name);
+        ThrowIfDisposed();
+        if (Catalogue.Find(_store, _snapshot.Catalogue, name) is not { } record)
+            return null;
+
+        return record.Kind == TreeKind.Map
+            ? new TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer>(_store, name, record, null)
+            : throw new ArgumentException($"'{name}' is a tree, not a hash map: open it as a tree.", nameof(name));
     }
 
     /// <summary>The tree of that name, or an empty one that is not there.</summary>

@@ -1,5 +1,6 @@
 using System.Text;
 using Treepie.Storage.Format;
+using Treepie.Storage.Maps;
 using Treepie.Storage.Trees;
 
 namespace Treepie.Storage.Transactions;
@@ -8,6 +9,7 @@ namespace Treepie.Storage.Transactions;
 public sealed class WriteTransaction
 {
     private readonly Dictionary<string, Tree?> _trees = new(StringComparer.Ordinal);
+    private Dictionary<string, MapRoot?>? _maps;
     private bool _isClosed;
 
     internal WriteTransaction(MergedBatch batch, long transactionId)
@@ -25,16 +27,17 @@ public sealed class WriteTransaction
         get
         {
             ThrowIfClosed();
-            var names = new HashSet<string>(Batch.ReadTreeNames(), StringComparer.Ordinal);
-            foreach ((string name, Tree? tree) in _trees)
-            {
-                if (tree is null)
-                    names.Remove(name);
-                else
-                    names.Add(name);
-            }
+            return ReadNames(TreeKind.Tree, _trees);
+        }
+    }
 
-            return names.OrderBy(Encoding.UTF8.GetBytes, ByteOrder.Instance).ToArray();
+    /// <summary>Names of all hash maps, in byte order.</summary>
+    public IEnumerable<string> MapNames
+    {
+        get
+        {
+            ThrowIfClosed();
+            return ReadNames(TreeKind.Map, _maps);
         }
     }
 
@@ -48,7 +51,7 @@ public sealed class WriteTransaction
         if (_trees.TryGetValue(name, out Tree? tree))
             return tree;
 
-        if (Batch.FindTree(name) is { } record)
+        if (FindRecord(name, TreeKind.Tree) is { } record)
             _trees.Add(name, tree = new Tree(Batch.Pages.Store, name, record, Batch.Pages));
         return tree;
     }
@@ -60,6 +63,7 @@ public sealed class WriteTransaction
             return found;
 
         _ = Catalogue.KeyOf(name); // too long a name is refused here, not at commit
+        ThrowIfOtherKind(name, TreeKind.Tree);
         var tree = new Tree(Batch.Pages.Store, name, TreeRecord.Empty(Batch.NextTreeId++), Batch.Pages);
         _trees[name] = tree;
         return tree;
@@ -99,6 +103,101 @@ public sealed class WriteTransaction
         return Batch.Snapshots.Drop(name);
     }
 
+    /// <summary>The hash map of that name, or null. The map may be used until the command returns.</summary>
+    /// <exception cref="ArgumentException">It was made with other types or serializers, or is a tree; the message says with which.</exception>
+    public TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer>? FindMap<TKey, TValue, TKeySerializer, TValueSerializer>(string name)
+        where TKey : notnull
+        where TKeySerializer : struct, IMapSerializer<TKey>
+        where TValueSerializer : struct, IMapSerializer<TValue>
+    {
+        ArgumentException.ThrowIfNullOrEmpty(name);
+        ThrowIfClosed();
+        if (_maps is not null && _maps.TryGetValue(name, out MapRoot? known))
+            return known is null ? null : Expect<TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer>>(known);
+
+        if (FindRecord(name, TreeKind.Map) is not { } record)
+            return null;
+
+        var map = new TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer>(Batch.Pages.Store, name, record, Batch.Pages);
+        (_maps ??= new(StringComparer.Ordinal)).Add(name, map);
+        return map;
+    }
+
+    /// <summary>The hash map of that name, created empty if absent.</summary>
+    /// <exception cref="ArgumentException">It was made with other types or serializers, or is a tree; the message says with which.</exception>
+    public TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer> GetOrCreateMap<TKey, TValue, TKeySerializer, TValueSerializer>(string name)
+        where TKey : notnull
+        where TKeySerializer : struct, IMapSerializer<TKey>
+        where TValueSerializer : struct, IMapSerializer<TValue>
+    {
+        if (FindMap<TKey, TValue, TKeySerializer, TValueSerializer>(name) is { } found)
+            return found;
+
+        _ = Catalogue.KeyOf(name);
+        ThrowIfOtherKind(name, TreeKind.Map);
+        uint id = Batch.NextTreeId;
+        var map = TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer>.Create(Batch.Pages, name, id, Batch.HashSeed + id);
+        Batch.NextTreeId++;
+        (_maps ??= new(StringComparer.Ordinal))[name] = map;
+        return map;
+    }
+
+    /// <summary>Removes a hash map with all it holds; false if there is none.</summary>
+    /// <exception cref="ArgumentException">It was made with other types or serializers, or is a tree; the message says with which.</exception>
+    public bool DropMap<TKey, TValue, TKeySerializer, TValueSerializer>(string name)
+        where TKey : notnull
+        where TKeySerializer : struct, IMapSerializer<TKey>
+        where TValueSerializer : struct, IMapSerializer<TValue>
+    {
+        if (FindMap<TKey, TValue, TKeySerializer, TValueSerializer>(name) is not { } map)
+            return false;
+
+        map.Drop();
+        _maps![name] = null; // FindMap has put it there
+        return true;
+    }
+
+    private static T Expect<T>(MapRoot map)
+        where T : MapRoot => map as T
+        ?? throw new ArgumentException($"The map '{map.Name}' is in use in this transaction with other types or serializers; use the same.");
+
+    private string[] ReadNames<T>(TreeKind kind, Dictionary<string, T?>? changed)
+        where T : class
+    {
+        var names = new HashSet<string>(Batch.ReadNames(kind), StringComparer.Ordinal);
+        foreach ((string name, T? root) in changed ?? [])
+        {
+            if (root is null)
+                names.Remove(name);
+            else
+                names.Add(name);
+        }
+
+        return [.. names.OrderBy(Encoding.UTF8.GetBytes, ByteOrder.Instance)];
+    }
+
+    /// <summary>The record of a name, or null where there is none, or it was dropped in this transaction as what it was before.</summary>
+    private TreeRecord? FindRecord(string name, TreeKind kind)
+    {
+        if (IsDropped(name) || Batch.FindTree(name) is not { } record)
+            return null;
+
+        return record.Kind == kind ? record : throw OtherKind(name, kind);
+    }
+
+    private bool IsDropped(string name) =>
+        (_trees.TryGetValue(name, out Tree? tree) && tree is null) || (_maps is not null && _maps.TryGetValue(name, out MapRoot? map) && map is null);
+
+    private void ThrowIfOtherKind(string name, TreeKind kind)
+    {
+        if (kind == TreeKind.Map ? _trees.TryGetValue(name, out Tree? tree) && tree is not null : _maps is not null && _maps.TryGetValue(name, out MapRoot? map) && map is not null)
+            throw OtherKind(name, kind);
+    }
+
+    private static ArgumentException OtherKind(string name, TreeKind kind) => new(kind == TreeKind.Map
+        ? $"'{name}' is a tree, not a hash map: open it as a tree, or choose another name."
+        : $"'{name}' is a hash map, not a tree: open it as a map, or choose another name.");
+
     private void ThrowIfClosed()
     {
         if (_isClosed)
@@ -111,11 +210,23 @@ public sealed class WriteTransaction
         _isClosed = true;
         foreach (Tree? tree in _trees.Values)
             tree?.End();
+        foreach (MapRoot? map in _maps?.Values ?? Enumerable.Empty<MapRoot?>())
+            map?.End();
         if (!keep)
             return;
 
+        // What was dropped goes first: the name may have been given to one of the other kind since.
         foreach ((string name, Tree? tree) in _trees)
-            Batch.SetTree(name, tree?.Record);
+        {
+            if (tree is not null || _maps?.GetValueOrDefault(name) is null)
+                Batch.SetTree(name, tree?.Record);
+        }
+
+        foreach ((string name, MapRoot? map) in _maps ?? [])
+        {
+            if (map is not null || _trees.GetValueOrDefault(name) is null)
+                Batch.SetTree(name, map?.Record);
+        }
     }
 
     private sealed class ByteOrder : IComparer<byte[]>

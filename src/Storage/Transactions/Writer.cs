@@ -189,7 +189,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
     {
         state.Reclaim();
         _kept = 0;
-        return new MergedBatch(state.Store, state.Space, _closed is null ? state.Current : _closedState!, _locator, state.Clock); // a closed batch has its state
+        return new MergedBatch(state.Store, state.Space, _closed is null ? state.Current : _closedState!, _locator, state.Clock) { HashSeed = state.HashSeed }; // a closed batch has its state
     }
 
     private void Run(WriteRequest request, MergedBatch batch)

@@ -146,12 +146,13 @@ internal sealed class PageWriter(PageStore store, FreePages space, long birth, P
     }
 
     /// <summary>The page itself if it is the batch's own, otherwise a copy in its place; the old one is freed.</summary>
-    public PageReference MakeWritable(PageReference reference, int level)
-    {
-        if (reference.Birth == Birth)
-            return reference;
+    public PageReference MakeWritable(PageReference reference, int level) =>
+        reference.Birth == Birth ? reference : Copy(reference, store.Read(reference, level));
 
-        Span<byte> original = store.Read(reference, level);
+    /// <summary>A copy in place of a page of an earlier batch, whose bytes the caller has looked at; the old one is freed.</summary>
+    public PageReference Copy(PageReference reference, ReadOnlySpan<byte> original)
+    {
+        Debug.Assert(reference.Birth != Birth, "Invariant 1: the batch's own pages are changed in place.");
         long number = Allocate(1, out Span<byte> bytes, reference.Number);
         original.CopyTo(bytes);
         _ = new Page(bytes) { Number = number, Birth = Birth };

@@ -1,0 +1,391 @@
+using System.Diagnostics;
+using System.Numerics;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using Treepie.Storage.Format;
+using Treepie.Storage.Memory;
+
+namespace Treepie.Storage.Maps;
+
+/// <summary>
+/// A bucket: the records whose hashes have the same low bits. The high bits of a hash choose a group of sixteen slots, a byte from its middle is
+/// the slot's tag; a look-up compares sixteen tags at once and a key only where the tag is right. Groups of records that find theirs full go on to the next.
+/// <code>
+/// OFFSET           SIZE  MEANING
+///     22              2  records (header)
+///     24              2  start of the heap (header); records side by side: the page's end
+///     26              2  bytes of the heap that belong to removed cells (header)
+///     28              2  slots, a multiple of 16 (header)
+///     30              2  bytes of a record, where they lie side by side; 65,535 where records are cells (header)
+///     64             12  reference to the next page of the bucket, 6 page, 6 birth; zeros: none
+///     76              4  0
+///     80          slots  tags: 0 free, otherwise bits 40 to 47 of the hash, 255 where those are 0
+///      .  slots × record records side by side: key, value. Or
+///      .      2 × slots  offsets of cells; and from the heap's start the cells:
+///                        2 bytes of key | 2 bytes of value; bit 15: the value is a reference to an overflow run | key | value
+/// </code>
+/// </summary>
+/// <remarks>
+/// Invariant: from the group that a record's hash chooses (bits 48 to 63 × groups / 65,536) up to the group it lies in, without
+/// that, no slot is free; so a search ends at the first group with a free slot.
+/// </remarks>
+internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
+{
+    public const int TagsOffset = 80;
+    public const int NextOffset = 64;
+    public const int CellHeadBytes = 4;
+    public const int OverflowFlag = 0x8000;
+    public const int OverflowBytes = PageReference.PackedBytes + sizeof(int);
+
+    private const int OffsetBytes = 2;
+
+    private readonly Span<byte> _bytes = bytes;
+    private readonly BucketLayout _layout = layout;
+
+    /// <summary>The whole page.</summary>
+    public ReadOnlySpan<byte> Bytes => _bytes;
+
+    /// <summary>The header.</summary>
+    public Page Header => new(_bytes);
+
+    /// <summary>Records.</summary>
+    public int Count => MemoryMarshal.Read<ushort>(_bytes[PageLayout.CountOffset..]);
+
+    /// <summary>Slots.</summary>
+    public int Slots
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get => _layout.IsFixed ? _layout.SlotsIn(_bytes.Length) : MemoryMarshal.Read<ushort>(_bytes[MapLayout.SlotsOffset..]);
+    }
+
+    /// <summary>The next page of the bucket.</summary>
+    public PageReference Next
+    {
+        get => PageReference.ReadPacked(_bytes.Slice(NextOffset, PageReference.PackedBytes));
+        set => value.WritePacked(_bytes.Slice(NextOffset, PageReference.PackedBytes));
+    }
+
+    /// <summary>Bytes that records take: what a map counts to know how full its buckets are.</summary>
+    public int UsedBytes => _layout.IsFixed
+        ? Count * (_layout.RecordBytes + 1)
+        : _bytes.Length - Header.HeapStart - Header.Garbage + (Count * (OffsetBytes + 1));
+
+    /// <summary>Bytes that a record takes.</summary>
+    public static int UsedBytesOf(BucketLayout layout, int keyBytes, int valueBytes) =>
+        layout.IsFixed ? layout.RecordBytes + 1 : CellHeadBytes + keyBytes + valueBytes + OffsetBytes + 1;
+
+    /// <summary>The tag of a hash.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static byte TagOf(ulong hash)
+    {
+        byte tag = (byte)(hash >> 40);
+        return tag == 0 ? byte.MaxValue : tag;
+    }
+
+    /// <summary>The group that a hash chooses.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static int HomeOf(ulong hash, int groups) => (int)(((uint)(hash >> 48) * (uint)groups) >> 16);
+
+    /// <summary>Makes an empty bucket of what has a header.</summary>
+    public void Clear()
+    {
+        Page header = Header;
+        _bytes[PageLayout.HeaderBytes..].Clear();
+        header.Count = 0;
+        header.HeapStart = _bytes.Length;
+        header.Garbage = 0;
+        header.WriteUInt16(MapLayout.SlotsOffset, _layout.IsFixed ? Slots : TagGroup.Size);
+        header.WriteUInt16(MapLayout.RecordOffset, _layout.Code);
+    }
+
+    /// <summary>Makes another page the same as this one.</summary>
+    public void CopyTo(BucketPage destination) => _bytes.CopyTo(destination._bytes);
+
+    /// <summary>The slot of a key, or -1. Reads inside the page whatever is in it.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public int Find(ulong hash, scoped ReadOnlySpan<byte> key)
+    {
+        int groups = Slots / TagGroup.Size;
+        if (!_layout.IsFixed && TagsOffset + (groups * TagGroup.Size * (OffsetBytes + 1)) > _bytes.Length)
+            return -1;
+
+        byte tag = TagOf(hash);
+        int group = HomeOf(hash, groups);
+        for (int left = groups; left > 0; left--)
+        {
+            uint matches = TagGroup.Match(_bytes.Slice(TagsOffset + (group * TagGroup.Size), TagGroup.Size), tag, out uint zeros);
+            for (; matches != 0; matches &= matches - 1)
+            {
+                int slot = (group * TagGroup.Size) + BitOperations.TrailingZeroCount(matches);
+                if (IsKey(slot, groups, key))
+                    return slot;
+            }
+
+            if (zeros != 0)
+                return -1;
+            if (++group == groups)
+                group = 0;
+        }
+
+        return -1;
+    }
+
+    /// <summary>Whether a slot holds a record.</summary>
+    public bool IsUsed(int slot) => _bytes[TagsOffset + slot] != 0;
+
+    /// <summary>The key in a slot.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public ReadOnlySpan<byte> Key(int slot)
+    {
+        if (_layout.IsFixed)
+            return _bytes.Slice(FixedOffset(slot), _layout.KeyBytes);
+
+        int cell = CellOffset(slot);
+        return _bytes.Slice(cell + CellHeadBytes, MemoryMarshal.Read<ushort>(_bytes[cell..]));
+    }
+
+    /// <summary>The value in a slot as it lies in the page, and whether it stands for an overflow run.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public Span<byte> Value(int slot, out bool isOverflow)
+    {
+        if (_layout.IsFixed)
+        {
+            isOverflow = false;
+            return _bytes.Slice(FixedOffset(slot) + _layout.KeyBytes, _layout.ValueBytes);
+        }
+
+        int cell = CellOffset(slot);
+        int info = MemoryMarshal.Read<ushort>(_bytes[(cell + 2)..]);
+        isOverflow = (info & OverflowFlag) != 0;
+        return _bytes.Slice(cell + CellHeadBytes + MemoryMarshal.Read<ushort>(_bytes[cell..]), info & ~OverflowFlag);
+    }
+
+    /// <summary>As <see cref="Value"/>, false where the page's bytes lead outside it: for those who read while others write.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool TryGetValue(int slot, out ReadOnlySpan<byte> value)
+    {
+        if (_layout.IsFixed)
+        {
+            value = _bytes.Slice(FixedOffset(slot) + _layout.KeyBytes, _layout.ValueBytes);
+            return true;
+        }
+
+        int cell = CellOffset(slot);
+        if (cell + CellHeadBytes <= _bytes.Length)
+        {
+            int start = cell + CellHeadBytes + MemoryMarshal.Read<ushort>(_bytes[cell..]);
+            int length = MemoryMarshal.Read<ushort>(_bytes[(cell + 2)..]) & ~OverflowFlag;
+            if (start + length <= _bytes.Length)
+            {
+                value = _bytes.Slice(start, length);
+                return true;
+            }
+        }
+
+        value = default;
+        return false;
+    }
+
+    /// <summary>
+    /// Makes room for a record and writes its key; returns its slot, its value undefined, or -1 where the page is too full. The key must not be there.
+    /// </summary>
+    public int Insert<THash>(ulong hash, scoped ReadOnlySpan<byte> key, int valueBytes, bool isOverflow, THash hashing)
+        where THash : struct, IKeyHash
+    {
+        Page header = Header;
+        int slots = Slots, count = header.Count;
+        if (_layout.IsFixed)
+        {
+            if (count >= MaxCount(slots))
+                return -1;
+        }
+        else
+        {
+            int needed = CellHeadBytes + key.Length + valueBytes;
+            if (count >= MaxCount(slots) || header.HeapStart - SlotsEnd(slots) < needed)
+            {
+                if (!TryRebuild(needed, hashing))
+                    return -1;
+                slots = Slots;
+            }
+        }
+
+        int slot = FreeSlot(hash, slots / TagGroup.Size);
+        _bytes[TagsOffset + slot] = TagOf(hash);
+        header.Count = count + 1;
+        if (_layout.IsFixed)
+        {
+            key.CopyTo(_bytes.Slice(FixedOffset(slot), _layout.KeyBytes));
+            return slot;
+        }
+
+        int cell = header.HeapStart - (CellHeadBytes + key.Length + valueBytes);
+        header.HeapStart = cell;
+        header.WriteUInt16(TagsOffset + slots + (slot * OffsetBytes), cell);
+        header.WriteUInt16(cell, key.Length);
+        header.WriteUInt16(cell + 2, valueBytes | (isOverflow ? OverflowFlag : 0));
+        key.CopyTo(_bytes[(cell + CellHeadBytes)..]);
+        return slot;
+    }
+
+    /// <summary>Takes a record out and lets those that had gone on because its group was full come back.</summary>
+    public void Remove<THash>(int slot, THash hashing)
+        where THash : struct, IKeyHash
+    {
+        Page header = Header;
+        if (!_layout.IsFixed)
+        {
+            int cell = CellOffset(slot);
+            int cellBytes = CellHeadBytes + header.ReadUInt16(cell) + (header.ReadUInt16(cell + 2) & ~OverflowFlag);
+            if (cell == header.HeapStart)
+                header.HeapStart = cell + cellBytes;
+            else
+                header.Garbage += cellBytes;
+        }
+
+        header.Count--;
+        int groups = Slots / TagGroup.Size, group = slot / TagGroup.Size, hole = slot;
+        bool wasFull = Zeros(group) == 0;
+        _bytes[TagsOffset + hole] = 0;
+        for (int other = Following(group, groups); wasFull && other != group; other = Following(other, groups))
+        {
+            wasFull = Zeros(other) == 0;
+            int moved = FindFarther(other, hole / TagGroup.Size, groups, hashing);
+            if (moved < 0)
+                continue;
+
+            Move(moved, hole);
+            hole = moved;
+        }
+    }
+
+    /// <summary>Whether a record lies where a search finds it; for checks.</summary>
+    public bool IsReachable(int slot, ulong hash)
+    {
+        int groups = Slots / TagGroup.Size;
+        int group = HomeOf(hash, groups);
+        for (int left = groups; left > 0 && group != slot / TagGroup.Size; left--)
+        {
+            if (Zeros(group) != 0)
+                return false;
+            group = Following(group, groups);
+        }
+
+        return _bytes[TagsOffset + slot] == TagOf(hash);
+    }
+
+    private static int Following(int group, int groups) => group + 1 == groups ? 0 : group + 1;
+
+    /// <summary>A sixteenth of the slots stays free, so that a search for what is not there ends soon.</summary>
+    private static int MaxCount(int slots) => slots - (slots / TagGroup.Size);
+
+    private static int SlotsEnd(int slots) => TagsOffset + (slots * (OffsetBytes + 1));
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool IsKey(int slot, int groups, scoped ReadOnlySpan<byte> key)
+    {
+        if (_layout.IsFixed)
+        {
+            int offset = TagsOffset + (groups * TagGroup.Size) + (slot * _layout.RecordBytes);
+            return _layout.KeyBytes == sizeof(ulong)
+                ? MemoryMarshal.Read<ulong>(_bytes[offset..]) == MemoryMarshal.Read<ulong>(key)
+                : _bytes.Slice(offset, _layout.KeyBytes).SequenceEqual(key);
+        }
+
+        int cell = MemoryMarshal.Read<ushort>(_bytes[(TagsOffset + (groups * TagGroup.Size) + (slot * OffsetBytes))..]);
+        return cell + CellHeadBytes + key.Length <= _bytes.Length
+            && MemoryMarshal.Read<ushort>(_bytes[cell..]) == key.Length
+            && _bytes.Slice(cell + CellHeadBytes, key.Length).SequenceEqual(key);
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private int FixedOffset(int slot) => TagsOffset + Slots + (slot * _layout.RecordBytes);
+
+    private int CellOffset(int slot) => MemoryMarshal.Read<ushort>(_bytes[(TagsOffset + Slots + (slot * OffsetBytes))..]);
+
+    private uint Zeros(int group)
+    {
+        TagGroup.Match(_bytes.Slice(TagsOffset + (group * TagGroup.Size), TagGroup.Size), 0, out uint zeros);
+        return zeros;
+    }
+
+    private int FreeSlot(ulong hash, int groups)
+    {
+        int group = HomeOf(hash, groups);
+        uint zeros;
+        while ((zeros = Zeros(group)) == 0)
+            group = Following(group, groups);
+        return (group * TagGroup.Size) + BitOperations.TrailingZeroCount(zeros);
+    }
+
+    /// <summary>A slot of a group whose record's way from its home leads over another group, or -1.</summary>
+    private int FindFarther<THash>(int group, int over, int groups, THash hashing)
+        where THash : struct, IKeyHash
+    {
+        int distance = (group - over + groups) % groups;
+        for (int slot = group * TagGroup.Size; slot < (group + 1) * TagGroup.Size; slot++)
+        {
+            if (IsUsed(slot) && (group - HomeOf(hashing.Of(Key(slot)), groups) + groups) % groups >= distance)
+                return slot;
+        }
+
+        return -1;
+    }
+
+    private void Move(int from, int to)
+    {
+        Page header = Header;
+        _bytes[TagsOffset + to] = _bytes[TagsOffset + from];
+        _bytes[TagsOffset + from] = 0;
+        if (_layout.IsFixed)
+            _bytes.Slice(FixedOffset(from), _layout.RecordBytes).CopyTo(_bytes[FixedOffset(to)..]);
+        else
+            header.WriteUInt16(TagsOffset + Slots + (to * OffsetBytes), CellOffset(from));
+    }
+
+    /// <summary>Packs the cells, with slots for one more record and some to spare; false where it would not fit.</summary>
+    private bool TryRebuild<THash>(int cellBytes, THash hashing)
+        where THash : struct, IKeyHash
+    {
+        Page header = Header;
+        int live = _bytes.Length - header.HeapStart - header.Garbage;
+        int room = _bytes.Length - live - cellBytes;
+        int tight = RoundUp(((header.Count + 1) * TagGroup.Size / (TagGroup.Size - 1)) + 1);
+        int slots = RoundUp(tight + (tight / 4));
+        if (SlotsEnd(slots) > room)
+            slots = tight;
+        if (SlotsEnd(slots) > room)
+            return false;
+
+        Span<byte> copy = stackalloc byte[_bytes.Length];
+        _bytes.CopyTo(copy);
+        Rebuild(new BucketPage(copy, _layout), slots, hashing);
+        return true;
+    }
+
+    private static int RoundUp(int slots) => (slots + TagGroup.Size - 1) / TagGroup.Size * TagGroup.Size;
+
+    /// <summary>Fills this page, whose header and way to the next page stay, with the records of another in as many slots.</summary>
+    private void Rebuild<THash>(scoped BucketPage source, int slots, THash hashing)
+        where THash : struct, IKeyHash
+    {
+        Page header = Header;
+        _bytes[TagsOffset..].Clear();
+        header.Count = 0;
+        header.HeapStart = _bytes.Length;
+        header.Garbage = 0;
+        header.WriteUInt16(MapLayout.SlotsOffset, slots);
+        int sourceSlots = source.Slots;
+        for (int slot = 0; slot < sourceSlots; slot++)
+        {
+            if (!source.IsUsed(slot))
+                continue;
+
+            ReadOnlySpan<byte> key = source.Key(slot);
+            Span<byte> value = source.Value(slot, out bool isOverflow);
+            int at = Insert(hashing.Of(key), key, value.Length, isOverflow, hashing);
+            Debug.Assert(at >= 0, "The room was counted.");
+            value.CopyTo(Value(at, out _));
+        }
+    }
+}

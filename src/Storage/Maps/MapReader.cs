@@ -1,0 +1,85 @@
+using System.Buffers.Binary;
+using System.Runtime.CompilerServices;
+using Treepie.Storage.Format;
+using Treepie.Storage.Paging;
+
+namespace Treepie.Storage.Maps;
+
+/// <summary>Finds records of a map as a snapshot has them: root, directory page, bucket. Needs no object and allocates nothing.</summary>
+internal static class MapReader
+{
+    /// <summary>More pages than this in one bucket are a circle, not a bucket.</summary>
+    private const int MaxChainPages = 1 << 20;
+
+    /// <summary>The value of a key, in place in its page or run.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static bool TryGet<TKey, TKeySerializer>(
+        PageStore store, in TreeRecord record, BucketLayout layout, scoped ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
+        where TKeySerializer : struct, IMapSerializer<TKey>
+    {
+        ReadOnlySpan<byte> root = ReadDirectory(store, record.Root, record.Levels - 1);
+        MapHeader header = MapLayout.Read(root);
+        ulong hash = new SerializerKeyHash<TKey, TKeySerializer>(header.Seed).Of(key);
+        PageReference reference = FindBucket(store, record, root, MapLayout.BucketOf(hash, header.Buckets));
+        for (int place = 0; !reference.IsNone; place++)
+        {
+            BucketPage page = ReadBucket(store, reference, place, layout);
+            int slot = page.Find(hash, key);
+            if (slot >= 0)
+            {
+                value = ReadValue(store, page, slot);
+                return true;
+            }
+
+            reference = page.Next;
+        }
+
+        value = default;
+        return false;
+    }
+
+    /// <summary>The first page of a bucket, or none.</summary>
+    public static PageReference FindBucket(PageStore store, in TreeRecord record, scoped ReadOnlySpan<byte> root, long bucket)
+    {
+        PageReference reference = MapLayout.Entry(root, MapLayout.IndexOf(bucket, record.Levels - 1));
+        for (int level = record.Levels - 2; level >= 0 && !reference.IsNone; level--)
+            reference = MapLayout.Entry(ReadDirectory(store, reference, level), MapLayout.IndexOf(bucket, level));
+        return reference;
+    }
+
+    /// <summary>A directory page that must be of the level the way down has reached.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static Span<byte> ReadDirectory(PageStore store, PageReference reference, int level)
+    {
+        Span<byte> page = store.Read(reference);
+        if (new Page(page).ReadUInt16(PageLayout.TypeOffset) != MapLayout.KindOf(level))
+            ThrowOtherKind(store, reference, page, $"a directory of level {level}");
+        return page;
+    }
+
+    /// <summary>A page of a bucket, the first (place 0) or one of those behind it.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static BucketPage ReadBucket(PageStore store, PageReference reference, int place, BucketLayout layout)
+    {
+        Span<byte> page = store.Read(reference);
+        if (page[PageLayout.TypeOffset] != (byte)PageType.MapBucket || new Page(page).ReadUInt16(MapLayout.RecordOffset) != layout.Code || place > MaxChainPages)
+            ThrowOtherKind(store, reference, page, $"page {place} of a bucket of records of the kind {layout.Code}");
+        return new BucketPage(page, layout);
+    }
+
+    /// <summary>The value in a slot, wherever it lies.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static ReadOnlySpan<byte> ReadValue(PageStore store, BucketPage page, int slot)
+    {
+        Span<byte> value = page.Value(slot, out bool isOverflow);
+        return isOverflow
+            ? store.ReadRun(PageReference.ReadPacked(value), BinaryPrimitives.ReadInt32LittleEndian(value[PageReference.PackedBytes..]))
+            : value;
+    }
+
+    private static void ThrowOtherKind(PageStore store, PageReference reference, Span<byte> page, string expected)
+    {
+        var header = new Page(page);
+        throw store.Corrupt(reference.Number, $"{expected} was expected, type {header.Type} of level {header.Level} with records of the kind {header.ReadUInt16(MapLayout.RecordOffset)} found (tree {header.TreeId})");
+    }
+}

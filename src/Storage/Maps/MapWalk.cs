@@ -1,0 +1,67 @@
+using System.Buffers.Binary;
+using Treepie.Storage.Format;
+using Treepie.Storage.Paging;
+
+namespace Treepie.Storage.Maps;
+
+/// <summary>Visits every page of a map, whatever its keys and values are.</summary>
+/// <param name="store">Where pages are read.</param>
+/// <param name="visit">Told each page or run once it is reached; false: do not go below.</param>
+/// <param name="cancellationToken">Looked at for each page.</param>
+internal sealed class MapWalk(PageStore store, Func<PageRun, bool> visit, CancellationToken cancellationToken)
+{
+    private BucketLayout _layout;
+
+    /// <summary>Visits the pages of a map.</summary>
+    public void Run(TreeRecord map)
+    {
+        MapHeader header = MapLayout.Read(MapReader.ReadDirectory(store, map.Root, map.Levels - 1));
+        _layout = new BucketLayout(header.KeyBytes, header.ValueBytes);
+        WalkDirectory(map.Root, map.Levels - 1);
+    }
+
+    private void WalkDirectory(PageReference reference, int level)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        if (!visit(new PageRun(reference.Number, 1)))
+            return;
+
+        Span<byte> page = MapReader.ReadDirectory(store, reference, level);
+        for (int i = 0; i < MapLayout.Fanout; i++)
+        {
+            PageReference child = MapLayout.Entry(page, i);
+            if (child.IsNone)
+                continue;
+            if (level > 0)
+                WalkDirectory(child, level - 1);
+            else
+                WalkBucket(child);
+        }
+    }
+
+    private void WalkBucket(PageReference reference)
+    {
+        for (int place = 0; !reference.IsNone; place++)
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+            BucketPage page = MapReader.ReadBucket(store, reference, place, _layout);
+            bool isNew = visit(new PageRun(reference.Number, 1));
+            int slots = isNew && !_layout.IsFixed ? page.Slots : 0; // records side by side have no runs
+            for (int slot = 0; slot < slots; slot++)
+            {
+                if (page.IsUsed(slot) && page.Value(slot, out bool isOverflow) is var value && isOverflow)
+                    VisitRun(value);
+            }
+
+            reference = page.Next;
+        }
+    }
+
+    private void VisitRun(ReadOnlySpan<byte> overflow)
+    {
+        long first = PageReference.ReadPacked(overflow).Number;
+        int lengthBytes = BinaryPrimitives.ReadInt32LittleEndian(overflow[PageReference.PackedBytes..]);
+        store.ThrowIfOutside(first, lengthBytes);
+        visit(new PageRun(first, PageLayout.RunPages(lengthBytes)));
+    }
+}

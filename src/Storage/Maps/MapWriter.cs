@@ -1,0 +1,420 @@
+using System.Buffers.Binary;
+using System.Diagnostics;
+using Treepie.Storage.Format;
+using Treepie.Storage.Paging;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Storage.Maps;
+
+/// <summary>
+/// Changes a map. The pages on the way to a bucket are made the batch's own, then the bucket is changed in place. A record that finds its bucket
+/// full gets a page behind it and divides the bucket whose turn it is, one and no more, so the map grows without ever standing still.
+/// </summary>
+/// <remarks>
+/// Invariants. 1. A record is in the chain of the bucket that <see cref="MapLayout.BucketOf"/> names. 2. Bytes of records in the
+/// header are those of all pages. 3. No page of a chain but the first is empty. 4. A bucket, or directory page, without records is not there.
+/// Splitting only when the buckets are filled on average to <see cref="SplitFromPerMille"/> keeps bad hashes from making a page for each record.
+/// </remarks>
+internal sealed class MapWriter
+{
+    private const int SplitFromPerMille = 400;
+    private const int MergeBelowPerMille = 200;
+
+    private readonly PageStore _store;
+    private readonly PageWriter _pages;
+    private readonly BucketLayout _layout;
+    private long _buckets;
+    private long _usedBytes;
+
+    public MapWriter(PageStore store, PageWriter pages, TreeRecord record, BucketLayout layout)
+    {
+        _store = store;
+        _pages = pages;
+        _layout = layout;
+        Record = record;
+        MapHeader header = MapLayout.Read(MapReader.ReadDirectory(store, record.Root, record.Levels - 1));
+        Seed = header.Seed;
+        _buckets = header.Buckets;
+        _usedBytes = header.UsedBytes;
+    }
+
+    /// <summary>Where the map is now.</summary>
+    public TreeRecord Record { get; private set; }
+
+    /// <summary>The seed of its hash.</summary>
+    public ulong Seed { get; }
+
+    /// <summary>Makes the root page of a new map.</summary>
+    public static TreeRecord Create(PageWriter pages, uint id, MapHeader header, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    {
+        PageReference root = pages.New(id, PageType.MapDirectory, 0);
+        MapLayout.Write(pages.Bytes(root.Number), header, key, value);
+        return TreeRecord.Empty(id) with { Root = root, Levels = 1, Kind = TreeKind.Map };
+    }
+
+    /// <summary>Sets the value of a key; true if the key is new. Values too long for a bucket get a run of their own.</summary>
+    public bool Put<THash>(ulong hash, scoped ReadOnlySpan<byte> key, scoped ReadOnlySpan<byte> value, THash hashing)
+        where THash : struct, IKeyHash
+    {
+        if (_layout.IsFixed || value.Length <= MapLayout.MaxInlineValueBytes)
+            return PutCell(hash, key, value, isOverflow: false, hashing);
+
+        Span<byte> cell = stackalloc byte[BucketPage.OverflowBytes];
+        value.CopyTo(_pages.NewRun(Record.Id, value.Length, out PageReference run));
+        run.WritePacked(cell);
+        BinaryPrimitives.WriteInt32LittleEndian(cell[PageReference.PackedBytes..], value.Length);
+        return PutCell(hash, key, cell, isOverflow: true, hashing);
+    }
+
+    /// <summary>Removes a key that is there.</summary>
+    public void Remove<THash>(ulong hash, scoped ReadOnlySpan<byte> key, THash hashing)
+        where THash : struct, IKeyHash
+    {
+        long bucket = MapLayout.BucketOf(hash, _buckets);
+        PageReference head = OwnBucket(bucket), reference = head, before = default;
+        while (true)
+        {
+            var page = new BucketPage(_pages.Bytes(reference.Number), _layout);
+            int slot = page.Find(hash, key);
+            if (slot >= 0)
+            {
+                RemoveAt(page, slot, hashing);
+                Unlink(bucket, head, before, reference);
+                break;
+            }
+
+            before = reference;
+            reference = OwnNext(page);
+            Debug.Assert(!reference.IsNone, "The caller has seen the key.");
+        }
+
+        Record = Record with { Count = Record.Count - 1 };
+        if (_buckets > 1 && _usedBytes * 1000 < _buckets * PageLayout.ContentBytes * MergeBelowPerMille)
+            MergeLast(hashing);
+        WriteFigures();
+    }
+
+    /// <summary>Removes all records.</summary>
+    public void Clear()
+    {
+        PageReference root = OwnRoot();
+        DropEntries(_pages.Bytes(root.Number), Record.Levels - 1);
+        Span<byte> bytes = _pages.Bytes(root.Number);
+        bytes[MapLayout.EntriesOffset..].Clear();
+        _ = new Page(bytes) { Level = 0 };
+        Record = Record with { Levels = 1, Count = 0 };
+        _buckets = 1;
+        _usedBytes = 0;
+        WriteFigures();
+    }
+
+    /// <summary>Frees every page.</summary>
+    public void Drop()
+    {
+        DropEntries(MapReader.ReadDirectory(_store, Record.Root, Record.Levels - 1), Record.Levels - 1);
+        _pages.Free(Record.Root);
+    }
+
+    private bool PutCell<THash>(ulong hash, scoped ReadOnlySpan<byte> key, scoped ReadOnlySpan<byte> value, bool isOverflow, THash hashing)
+        where THash : struct, IKeyHash
+    {
+        long bucket = MapLayout.BucketOf(hash, _buckets);
+        PageReference head = OwnBucket(bucket), reference = head, before = default;
+        bool isNew = true;
+        do
+        {
+            var page = new BucketPage(_pages.Bytes(reference.Number), _layout);
+            int slot = page.Find(hash, key);
+            if (slot >= 0)
+            {
+                Span<byte> old = page.Value(slot, out bool wasOverflow);
+                if (old.Length == value.Length && wasOverflow == isOverflow)
+                {
+                    if (wasOverflow)
+                        FreeRun(old);
+                    value.CopyTo(old);
+                    return false;
+                }
+
+                RemoveAt(page, slot, hashing);
+                isNew = false;
+                break;
+            }
+
+            before = reference;
+            reference = OwnNext(page);
+        }
+        while (!reference.IsNone);
+
+        bool isChained = Add(head, hash, key, value, isOverflow, hashing);
+        _usedBytes += BucketPage.UsedBytesOf(_layout, key.Length, value.Length);
+        if (isNew)
+            Record = Record with { Count = Record.Count + 1 };
+        else if (!before.IsNone)
+            Unlink(bucket, head, before, reference); // the record may have found room in an earlier page
+        if (isChained && _usedBytes * 1000 >= _buckets * PageLayout.ContentBytes * SplitFromPerMille && _buckets < MapLayout.MaxBuckets)
+            Split(hashing);
+        WriteFigures();
+        return isNew;
+    }
+
+    /// <summary>Puts a record into the first page of a bucket that has room, or a new one at the end; returns whether that was not the first page.</summary>
+    private bool Add<THash>(
+        PageReference head, ulong hash, scoped ReadOnlySpan<byte> key, scoped ReadOnlySpan<byte> value, bool isOverflow, THash hashing)
+        where THash : struct, IKeyHash
+    {
+        for (PageReference reference = head; ;)
+        {
+            var page = new BucketPage(_pages.Bytes(reference.Number), _layout);
+            int slot = page.Insert(hash, key, value.Length, isOverflow, hashing);
+            if (slot >= 0)
+            {
+                value.CopyTo(page.Value(slot, out _));
+                return reference != head;
+            }
+
+            PageReference next = OwnNext(page);
+            if (next.IsNone)
+            {
+                next = _pages.New(Record.Id, PageType.MapBucket, 1);
+                new BucketPage(_pages.Bytes(next.Number), _layout).Clear();
+                page.Next = next;
+            }
+
+            reference = next;
+        }
+    }
+
+    private void RemoveAt<THash>(BucketPage page, int slot, THash hashing)
+        where THash : struct, IKeyHash
+    {
+        Span<byte> value = page.Value(slot, out bool isOverflow);
+        _usedBytes -= BucketPage.UsedBytesOf(_layout, page.Key(slot).Length, value.Length);
+        if (isOverflow)
+            FreeRun(value);
+        page.Remove(slot, hashing);
+    }
+
+    /// <summary>Takes a page out of its chain when it is empty, and the first one when none is behind it.</summary>
+    private void Unlink(long bucket, PageReference head, PageReference before, PageReference reference)
+    {
+        var page = new BucketPage(_pages.Bytes(reference.Number), _layout);
+        if (page.Count > 0)
+            return;
+
+        if (!before.IsNone)
+        {
+            var previous = new BucketPage(_pages.Bytes(before.Number), _layout);
+            previous.Next = page.Next;
+            _pages.Free(reference);
+        }
+
+        var first = new BucketPage(_pages.Bytes(head.Number), _layout);
+        if (first.Count == 0 && first.Next.IsNone)
+        {
+            ForgetBucket(bucket);
+            _pages.Free(head);
+        }
+    }
+
+    /// <summary>Divides the bucket whose turn it is.</summary>
+    private void Split<THash>(THash hashing)
+        where THash : struct, IKeyHash
+    {
+        long added = _buckets, divided = MapLayout.Buddy(added);
+        if (added >> (MapLayout.FanoutBits * Record.Levels) != 0)
+            GrowRoot();
+        _buckets++;
+        if (MapReader.FindBucket(_store, Record, _store.Read(Record.Root), divided).IsNone)
+            return;
+
+        PageReference low = OwnBucket(divided), high = default;
+        var copy = new BucketPage(stackalloc byte[PageLayout.SizeBytes], _layout);
+        var first = new BucketPage(_pages.Bytes(low.Number), _layout);
+        first.CopyTo(copy);
+        first.Clear();
+        while (true)
+        {
+            int slots = copy.Slots;
+            for (int slot = 0; slot < slots; slot++)
+            {
+                if (!copy.IsUsed(slot))
+                    continue;
+
+                ulong hash = hashing.Of(copy.Key(slot));
+                Span<byte> value = copy.Value(slot, out bool isOverflow);
+                bool isHigh = (hash & (ulong)(added - divided)) != 0;
+                if (isHigh && high.IsNone)
+                    high = OwnBucket(added);
+                Add(isHigh ? high : low, hash, copy.Key(slot), value, isOverflow, hashing);
+            }
+
+            PageReference next = copy.Next;
+            if (next.IsNone)
+                break;
+
+            MapReader.ReadBucket(_store, next, 1, _layout).CopyTo(copy);
+            _pages.Free(next);
+        }
+
+        if (new BucketPage(_pages.Bytes(low.Number), _layout).Count == 0)
+        {
+            ForgetBucket(divided);
+            _pages.Free(low);
+        }
+    }
+
+    /// <summary>Puts the records of the last bucket back to where it was divided from.</summary>
+    private void MergeLast<THash>(THash hashing)
+        where THash : struct, IKeyHash
+    {
+        long last = _buckets - 1, buddy = MapLayout.Buddy(last);
+        _buckets = last;
+        PageReference reference = MapReader.FindBucket(_store, Record, _store.Read(Record.Root), last);
+        if (reference.IsNone)
+            return;
+
+        PageReference head = OwnBucket(buddy);
+        ForgetBucket(last);
+        var copy = new BucketPage(stackalloc byte[PageLayout.SizeBytes], _layout);
+        while (!reference.IsNone)
+        {
+            MapReader.ReadBucket(_store, reference, 0, _layout).CopyTo(copy);
+            _pages.Free(reference);
+            int slots = copy.Slots;
+            for (int slot = 0; slot < slots; slot++)
+            {
+                if (copy.IsUsed(slot))
+                    Add(head, hashing.Of(copy.Key(slot)), copy.Key(slot), copy.Value(slot, out bool isOverflow), isOverflow, hashing);
+            }
+
+            reference = copy.Next;
+        }
+    }
+
+    private PageReference OwnRoot()
+    {
+        PageReference own = OwnDirectory(Record.Root, Record.Levels - 1);
+        if (own != Record.Root)
+            Record = Record with { Root = own };
+        return own;
+    }
+
+    private PageReference OwnDirectory(PageReference reference, int level) =>
+        reference.Birth == _pages.Birth ? reference : _pages.Copy(reference, MapReader.ReadDirectory(_store, reference, level));
+
+    private PageReference OwnPage(PageReference reference, int place) =>
+        reference.Birth == _pages.Birth ? reference : _pages.Copy(reference, MapReader.ReadBucket(_store, reference, place, _layout).Bytes);
+
+    /// <summary>The first page of a bucket, made where it is not there, and the way to it, all the batch's own.</summary>
+    private PageReference OwnBucket(long bucket)
+    {
+        PageReference own = OwnRoot();
+        for (int level = Record.Levels - 1; level >= 0; level--)
+        {
+            Span<byte> page = _pages.Bytes(own.Number);
+            int index = MapLayout.IndexOf(bucket, level);
+            PageReference child = MapLayout.Entry(page, index);
+            own = child.IsNone
+                ? _pages.New(Record.Id, level == 0 ? PageType.MapBucket : PageType.MapDirectory, level == 0 ? 0 : level - 1)
+                : level == 0 ? OwnPage(child, 0) : OwnDirectory(child, level - 1);
+            if (own == child)
+                continue;
+
+            MapLayout.SetEntry(page, index, own);
+            if (child.IsNone && level == 0)
+                new BucketPage(_pages.Bytes(own.Number), _layout).Clear();
+        }
+
+        return own;
+    }
+
+    private PageReference OwnNext(BucketPage page)
+    {
+        PageReference next = page.Next;
+        if (next.IsNone)
+            return next;
+
+        PageReference own = OwnPage(next, 1);
+        if (own != next)
+            page.Next = own;
+        return own;
+    }
+
+    /// <summary>Takes a bucket out of the directory, and directory pages that lead nowhere then.</summary>
+    private void ForgetBucket(long bucket) => ForgetBucket(OwnRoot(), bucket, Record.Levels - 1);
+
+    private void ForgetBucket(PageReference directory, long bucket, int level)
+    {
+        Span<byte> page = _pages.Bytes(directory.Number);
+        int index = MapLayout.IndexOf(bucket, level);
+        if (level > 0)
+        {
+            PageReference child = MapLayout.Entry(page, index), own = OwnDirectory(child, level - 1);
+            if (own != child)
+                MapLayout.SetEntry(page, index, own);
+            ForgetBucket(own, bucket, level - 1);
+            if (_pages.Bytes(own.Number)[MapLayout.EntriesOffset..].ContainsAnyExcept((byte)0))
+                return;
+
+            _pages.Free(own);
+        }
+
+        MapLayout.SetEntry(page, index, default);
+    }
+
+    private void GrowRoot()
+    {
+        PageReference old = OwnRoot(), root = _pages.New(Record.Id, PageType.MapDirectory, Record.Levels);
+        Span<byte> from = _pages.Bytes(old.Number)[PageLayout.HeaderBytes..MapLayout.EntriesOffset];
+        Span<byte> page = _pages.Bytes(root.Number);
+        from.CopyTo(page[PageLayout.HeaderBytes..]);
+        from.Clear();
+        MapLayout.SetEntry(page, 0, old);
+        Record = Record with { Root = root, Levels = Record.Levels + 1 };
+    }
+
+    private void WriteFigures() => MapLayout.SetFigures(_pages.Bytes(OwnRoot().Number), _buckets, _usedBytes);
+
+    private void DropEntries(ReadOnlySpan<byte> directory, int level)
+    {
+        for (int i = 0; i < MapLayout.Fanout; i++)
+        {
+            PageReference reference = MapLayout.Entry(directory, i);
+            if (reference.IsNone)
+                continue;
+
+            if (level > 0)
+            {
+                DropEntries(MapReader.ReadDirectory(_store, reference, level - 1), level - 1);
+                _pages.Free(reference);
+            }
+            else
+            {
+                DropChain(reference);
+            }
+        }
+    }
+
+    private void DropChain(PageReference reference)
+    {
+        while (!reference.IsNone)
+        {
+            BucketPage page = MapReader.ReadBucket(_store, reference, 0, _layout);
+            int slots = _layout.IsFixed ? 0 : page.Slots; // records side by side have no runs
+            for (int slot = 0; slot < slots; slot++)
+            {
+                if (page.IsUsed(slot) && page.Value(slot, out bool isOverflow) is var value && isOverflow)
+                    FreeRun(value);
+            }
+
+            PageReference next = page.Next;
+            _pages.Free(reference);
+            reference = next;
+        }
+    }
+
+    private void FreeRun(ReadOnlySpan<byte> overflow) => _pages.Free(
+        PageReference.ReadPacked(overflow),
+        PageLayout.RunPages(BinaryPrimitives.ReadInt32LittleEndian(overflow[PageReference.PackedBytes..])));
+}
