@@ -46,10 +46,11 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         try
         {
             store = new PageStore(world.Files, data, options.MaxDataFileBytes, options.ScratchReserveBytes);
-            var space = new FreePages();
+            var bitmaps = new BitmapSource(store, meta);
+            var space = new FreePages(meta.PageCount, meta.LivePages, bitmaps.Load);
             var reader = new JournalReader(world.Files, _journalFiles.OpenAll(meta.StoreId, !options.ReadOnly));
             Snapshot current = new Recovery(store, space, meta).Run(reader, out JournalPosition end);
-            _state = new EnvironmentState(store, space, meta, current, world.Ages) { Clock = world.Clock, HashSeed = world.Draw() };
+            _state = new EnvironmentState(store, space, meta, current, world.Ages) { Clock = world.Clock, HashSeed = world.Draw(), Bitmaps = bitmaps };
             _background = new Background(world.Scheduler, world.IsBackgroundAllowed);
             if (options is { ReadOnly: false, Durability: Durability.Durable })
             {

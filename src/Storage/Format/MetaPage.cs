@@ -26,7 +26,8 @@ namespace Treepie.Storage.Format;
 ///    208    4 pages of this bitmap
 ///    212    4 pages of the other
 ///    216   32 record of the system tree (see SystemKey): named snapshots and the pages they pin
-///    248      0, kept for keys
+///    248    8 pages whose bit is set in the bitmap
+///    256      0, kept for keys
 /// </code>
 /// </summary>
 internal sealed record MetaPage
@@ -47,6 +48,7 @@ internal sealed record MetaPage
     public required bool IsClean { get; init; }
     public required JournalPosition Journal { get; init; }
     public required PageRun Bitmap { get; init; }
+    public required long LivePages { get; init; }
     public required PageRun OtherBitmap { get; init; }
 
     /// <summary>The page, 0 or 1, that this checkpoint is written to.</summary>
@@ -80,13 +82,14 @@ internal sealed record MetaPage
         BinaryPrimitives.WriteInt32LittleEndian(destination[208..], Bitmap.Pages);
         BinaryPrimitives.WriteInt32LittleEndian(destination[212..], OtherBitmap.Pages);
         System.Write(destination[216..]);
+        BinaryPrimitives.WriteInt64LittleEndian(destination[248..], LivePages);
         page.Checksum = Page.ComputeChecksum(destination);
     }
 
     /// <summary>What in a meta page with a right checksum cannot be, or null: nothing is read, allocated or written by numbers that were not looked at.</summary>
     public string? FindFault()
     {
-        if (PageCount < FormatLimits.FirstDataPage || Checkpoint < 0 || LastTransaction < 0)
+        if (PageCount < FormatLimits.FirstDataPage || LivePages < 0 || LivePages > PageCount || Checkpoint < 0 || LastTransaction < 0)
             return $"checkpoint {Checkpoint} of transaction {LastTransaction} has {PageCount} pages";
         if (FindFault(Bitmap) is { } fault || (fault = FindFault(OtherBitmap)) is not null)
             return fault;
@@ -138,6 +141,7 @@ internal sealed record MetaPage
             PageCount = BinaryPrimitives.ReadInt64LittleEndian(source[112..]),
             Catalogue = TreeRecord.Read(source[120..]),
             System = TreeRecord.Read(source[216..]),
+            LivePages = BinaryPrimitives.ReadInt64LittleEndian(source[248..]),
             NextTreeId = BinaryPrimitives.ReadUInt32LittleEndian(source[152..]),
             IsClean = (flags & FlagClean) != 0,
             Journal = new JournalPosition(

@@ -6,57 +6,78 @@ namespace Treepie.Storage.FreeSpace;
 /// <summary>
 /// Which pages hold something. A page is visible to snapshots in [birth, freed) and is given out again as soon as no
 /// snapshot that is open (by a reader, by the last durable checkpoint, by a checkpoint under way) lies in that interval:
-/// a reader open for a year holds back the pages it can see and no others. For the one writer only.
+/// a reader open for a year holds back the pages it can see and no others (see <see cref="HeldPages"/>). The lowest free page is given out first, so that the
+/// end of the file becomes free where less is stored. For the one writer only.
 /// </summary>
 /// <remarks>
-/// Invariants. 1. A page in use by the newest state is set in <c>_live</c> and clear in <c>_free</c>. 2. A page that was freed but can
-/// still be seen is clear in both and in exactly one of <c>_held</c>, <c>_heldByCheckpoint</c>, <c>_unpinned</c> and <c>_recent</c>. A page that a
-/// named snapshot sees counts as in use until it is unpinned. 3. Every page from
-/// <see cref="FormatLimits.FirstDataPage"/> to <see cref="PageCount"/> is live, free or held.
+/// Bitmap pages are read when a page of theirs is first given out or freed, so that opening costs the same for any amount of data.
+/// Invariants. 1. A page in use by the newest state is live. 2. A page that was freed but can still be seen is neither live nor free and
+/// is in exactly one place of <see cref="HeldPages"/>. A page that a named snapshot sees counts as live until it is unpinned. 3. Every page from
+/// <see cref="FormatLimits.FirstDataPage"/> to <see cref="PageCount"/> is live, free or held; none beyond is. 4. A group that is not loaded is
+/// as the last durable checkpoint has it. 5. No group below <c>_hint</c> that is loaded has a free page.
 /// </remarks>
 internal sealed class FreePages
 {
-    private readonly PageBitmap _live = new();
-    private readonly PageBitmap _free = new();
-    private readonly List<Held> _recent = [];
-    private readonly List<(Held Held, long Dropped)> _unpinned = [];
-    private readonly Dictionary<long, List<Held>> _held = [];
-    private readonly List<Held> _heldByCheckpoint = [];
+    private readonly LoadGroup _load;
+    private readonly long _loadablePages;
+    private PageGroup?[] _groups = [];
     private byte[] _dirty = [];
-    private long _hint;
+    private int _hint;
     private int _noRunOf = int.MaxValue;
+    private long _freeLoaded;
+    private long _freeNotLoaded;
 
-    /// <summary>Pages ever given out, counted from 0.</summary>
-    public long PageCount { get; private set; } = FormatLimits.FirstDataPage;
+    /// <param name="pageCount">Pages of the last checkpoint.</param>
+    /// <param name="livePages">How many of them are in use.</param>
+    /// <param name="load">Fetches their bits when needed.</param>
+    public FreePages(long pageCount, long livePages, LoadGroup load)
+    {
+        _load = load;
+        PageCount = _loadablePages = pageCount;
+        LivePages = livePages;
+        _freeNotLoaded = Math.Max(0, pageCount - FormatLimits.FirstDataPage - livePages);
+        MarkAllDirty(1);
+    }
+
+    /// <summary>Fills in the bits of a group as of the last durable checkpoint.</summary>
+    public delegate void LoadGroup(int group, Span<ulong> live);
+
+    /// <summary>Pages ever given out, counted from 0, less those at the end that were taken off.</summary>
+    public long PageCount { get; private set; }
+
+    /// <summary>Pages in use, bitmaps and those kept for named snapshots among them.</summary>
+    public long LivePages { get; private set; }
 
     /// <summary>Pages that can be given out at once.</summary>
-    public long FreeCount => _free.SetCount;
+    public long FreeCount => _freeLoaded + _freeNotLoaded;
+
+    /// <summary>Pages that are not in use and cannot be given out yet.</summary>
+    public HeldPages Held { get; } = new();
 
     /// <summary>Bitmap pages needed for all pages.</summary>
     public int BitmapPages => (int)((PageCount + FormatLimits.PagesPerBitmap - 1) / FormatLimits.PagesPerBitmap);
 
-    /// <summary>Whether a page belongs to the newest state.</summary>
-    public bool IsLive(long page) => _live[page];
-
     /// <summary>A copy of the bits of pages in use, up to <see cref="PageCount"/>.</summary>
     public ulong[] CopyLive()
     {
-        var words = new ulong[(PageCount / 64) + 1];
-        _live.CopyTo(0, words);
+        var words = new ulong[BitmapPages * PageGroup.Words];
+        for (int group = 0; group < BitmapPages; group++)
+            Group(group).Live.CopyTo(words.AsSpan(group * PageGroup.Words));
         return words;
     }
 
     /// <summary>Gives out pages side by side; returns the first. The file must hold <see cref="PageCount"/> pages before they are used.</summary>
     public long Allocate(int pages)
     {
-        long first = pages == 1 ? AllocateSingle() : AllocateRun(pages);
-        for (long page = first; page < first + pages; page++)
+        long first = pages == 1 ? FindSingle() : FindRun(pages);
+        if (first < 0)
         {
-            bool wasDead = _live.Set(page);
-            Debug.Assert(wasDead, "Invariant 1: a page is given out once.");
-            MarkDirty(page);
+            first = PageCount;
+            PageCount += pages;
         }
 
+        bool isNew = SetLive(new PageRun(first, pages));
+        Debug.Assert(isNew, "Invariant 1: a page is given out once.");
         return first;
     }
 
@@ -66,34 +87,18 @@ internal sealed class FreePages
     /// </summary>
     public void Return(PageRun run)
     {
+        ClearLive(run);
         if (run.First + run.Pages == PageCount)
-        {
-            for (long page = run.First; page < PageCount; page++)
-            {
-                _live.Clear(page);
-                MarkDirty(page);
-            }
-
             PageCount = run.First;
-            return;
-        }
-
-        for (long page = run.First; page < run.First + run.Pages; page++)
-        {
-            _live.Clear(page);
-            _free.Set(page);
-            MarkDirty(page);
-        }
-
-        _hint = Math.Min(_hint, run.First);
-        _noRunOf = int.MaxValue;
+        else
+            SetFree(run);
     }
 
     /// <summary>The newest state no longer uses these pages; they stay held until <see cref="Reclaim"/> lets them go.</summary>
     public void Free(PageRun run, long birth, long freed)
     {
         ClearLive(run);
-        _recent.Add(new Held(run, birth, freed));
+        Held.Add(run, birth, freed);
     }
 
     /// <summary>
@@ -103,184 +108,250 @@ internal sealed class FreePages
     public void FreeUnpinned(PageRun run, long birth, long freed, long dropped)
     {
         ClearLive(run);
-        _unpinned.Add((new Held(run, birth, freed), dropped));
+        Held.AddUnpinned(run, birth, freed, dropped);
     }
 
-    /// <summary>
-    /// Lets go of pages that no snapshot sees. <paramref name="snapshots"/> is sorted; <paramref name="durable"/> is the last transaction of the last
-    /// checkpoint; pages born up to <paramref name="heldUpTo"/> stay in any case (a checkpoint is writing them).
-    /// </summary>
+    /// <summary>Lets go of pages that no snapshot sees; see <see cref="HeldPages.Reclaim"/>.</summary>
     public void Reclaim(ReadOnlySpan<long> snapshots, long durable, long heldUpTo, List<PageRun> released)
     {
-        for (int i = _unpinned.Count - 1; i >= 0; i--)
-        {
-            if (_unpinned[i].Dropped > durable)
-                continue;
-
-            _recent.Add(_unpinned[i].Held);
-            _unpinned[i] = _unpinned[^1];
-            _unpinned.RemoveAt(_unpinned.Count - 1);
-        }
-
-        foreach (long snapshot in _held.Keys.ToArray())
-        {
-            if (snapshots.BinarySearch(snapshot) >= 0)
-                continue;
-
-            _recent.AddRange(_held[snapshot]);
-            _held.Remove(snapshot);
-        }
-
-        if (heldUpTo < 0)
-        {
-            _recent.AddRange(_heldByCheckpoint);
-            _heldByCheckpoint.Clear();
-        }
-
-        foreach (Held held in _recent)
-        {
-            int index = snapshots.BinarySearch(held.Birth);
-            index = index < 0 ? ~index : index;
-            if (held.Birth <= heldUpTo)
-                _heldByCheckpoint.Add(held);
-            else if (index < snapshots.Length && snapshots[index] < held.Freed)
-                Hold(snapshots[index], held);
-            else
-                Release(held.Run, released);
-        }
-
-        _recent.Clear();
+        Held.Reclaim(snapshots, durable, heldUpTo, released);
+        foreach (PageRun run in released)
+            SetFree(run);
     }
 
-    /// <summary>Marks a page as in use while a state is read from disk.</summary>
+    /// <summary>Marks pages as in use while frames of the journal are read.</summary>
     public void LoadLive(PageRun run)
     {
-        for (long page = run.First; page < run.First + run.Pages; page++)
-        {
-            _free.Clear(page);
-            _live.Set(page);
-            MarkDirty(page);
-        }
-
         PageCount = Math.Max(PageCount, run.First + run.Pages);
+        SetLive(run);
     }
 
-    /// <summary>Takes a bitmap page as read from disk.</summary>
-    public void LoadBitmap(int group, ReadOnlySpan<ulong> words) => _live.CopyFrom((long)group * words.Length, words);
-
-    /// <summary>Marks a page as no longer in use while a state is read from disk.</summary>
-    public void LoadDead(long page) => _live.Clear(page);
+    /// <summary>Marks a page as no longer in use while frames of the journal are read.</summary>
+    public void LoadDead(long page)
+    {
+        PageCount = Math.Max(PageCount, page + 1);
+        PageGroup group = Group(page, out int index);
+        if (group.ClearLive(index))
+            LivePages--;
+        MarkDirty(page);
+    }
 
     /// <summary>
-    /// After all is read: pages that are not in use are free, but for those freed since the last checkpoint, which it may refer to.
+    /// After the frames are read: pages beyond those of the checkpoint that are not in use are free, but for those freed since, which it may
+    /// refer to.
     /// </summary>
     public void FinishLoad(long pageCount, IReadOnlyCollection<PageRun> freedSince, long transaction)
     {
         PageCount = Math.Max(PageCount, pageCount);
-        _free.SetComplement(_live, FormatLimits.FirstDataPage, PageCount);
-
+        var dead = new HashSet<long>();
         foreach (PageRun run in freedSince)
         {
             for (long page = run.First; page < run.First + run.Pages; page++)
-                _free.Clear(page);
-            _recent.Add(new Held(run, 0, transaction));
+                dead.Add(page);
+            Held.Add(run, 0, transaction);
         }
 
-        MarkAllDirty(0);
-        MarkAllDirty(1);
+        for (long page = Math.Max(_loadablePages, FormatLimits.FirstDataPage); page < PageCount; page++)
+            if (!Group(page, out int index).IsLive(index) && !dead.Contains(page))
+                SetFree(new PageRun(page, 1));
     }
 
-    /// <summary>Copies the bitmap of a group as of now.</summary>
-    public void CopyBitmap(int group, Span<ulong> words) => _live.CopyTo((long)group * words.Length, words);
-
-    /// <summary>Whether a group changed since the bitmap of this parity was written, and notes that it is written now.</summary>
-    public bool TakeDirty(int group, int parity)
+    /// <summary>
+    /// Takes free pages off the end: they count as never given out afterwards. Costs what it takes off, and one look otherwise.
+    /// </summary>
+    public void TrimEnd()
     {
-        if (group >= _dirty.Length)
-            Array.Resize(ref _dirty, group + 1);
-        int bit = 1 << parity;
+        while (PageCount > FormatLimits.FirstDataPage)
+        {
+            PageGroup group = Group(PageCount - 1, out int index);
+            long first = PageCount - 1 - index;
+            long end = Math.Max(first + group.FindLastNotFree(index + 1) + 1, FormatLimits.FirstDataPage);
+            for (long page = end; page < PageCount; page++)
+            {
+                group.ClearFree((int)(page - first));
+                MarkDirty(page);
+                _freeLoaded--;
+            }
+
+            if (end == PageCount)
+                return;
+
+            PageCount = end;
+            if (end > first)
+                return;
+        }
+    }
+
+    /// <summary>Whether the bits of a group are in memory; otherwise they are those on disk.</summary>
+    public bool IsLoaded(int group) => group < _groups.Length && _groups[group] is not null;
+
+    /// <summary>Reads the bits of a group, if that is not done.</summary>
+    public void EnsureLoaded(int group) => _ = Group(group);
+
+    /// <summary>Copies the bits of pages in use of a group as of now.</summary>
+    public void CopyBitmap(int group, Span<ulong> words) => Group(group).Live.CopyTo(words);
+
+    /// <summary>Whether a group changed since its bitmap page in one of the two places (0 or 1) was written; notes that it is written now.</summary>
+    public bool TakeDirty(int group, int place)
+    {
+        GrowDirty(group);
+        int bit = 1 << place;
         bool dirty = (_dirty[group] & bit) != 0;
         _dirty[group] &= (byte)~bit;
         return dirty;
     }
 
-    /// <summary>Makes every group be written again: after a checkpoint that failed, or into a new bitmap run.</summary>
-    public void MarkAllDirty(int parity)
+    /// <summary>Whether a group changed since the bitmap in one of the two places was written.</summary>
+    public bool IsAnyDirty(int place)
     {
-        if (_dirty.Length < BitmapPages)
-            Array.Resize(ref _dirty, BitmapPages);
-        for (int group = 0; group < _dirty.Length; group++)
-            _dirty[group] |= (byte)(1 << parity);
+        for (int group = 0; group < BitmapPages; group++)
+            if (group >= _dirty.Length || (_dirty[group] & (1 << place)) != 0)
+                return true;
+        return false;
+    }
+
+    /// <summary>Makes a group be written again: after a checkpoint that failed.</summary>
+    public void MarkDirty(int group, int place)
+    {
+        GrowDirty(group);
+        _dirty[group] |= (byte)(1 << place);
+    }
+
+    /// <summary>Makes every group be written to a place: it is a new one, or nobody knows what a crash left there.</summary>
+    public void MarkAllDirty(int place)
+    {
+        for (int group = Math.Max(_dirty.Length, BitmapPages) - 1; group >= 0; group--)
+            MarkDirty(group, place);
+    }
+
+    private long FindSingle()
+    {
+        if (FreeCount <= 0)
+            return -1;
+
+        for (int group = _hint; group < BitmapPages; group++)
+        {
+            if (!IsLoaded(group) && _freeNotLoaded == 0)
+                continue;
+
+            int index = Group(group).FindFree();
+            if (index < 0)
+                continue;
+
+            _hint = group;
+            return First(group) + index;
+        }
+
+        _hint = BitmapPages;
+        return -1;
+    }
+
+    private long FindRun(int pages)
+    {
+        if (FreeCount < pages || pages >= _noRunOf)
+            return -1;
+
+        for (int group = _hint; group < BitmapPages; group++)
+        {
+            if ((!IsLoaded(group) && _freeNotLoaded == 0) || Group(group) is not { } found || found.FreeCount < pages)
+                continue;
+
+            int index = found.FindRun(pages);
+            if (index >= 0)
+                return First(group) + index;
+        }
+
+        _noRunOf = pages;
+        return -1;
+    }
+
+    private bool SetLive(PageRun run)
+    {
+        bool isNew = true;
+        for (long page = run.First; page < run.First + run.Pages; page++)
+        {
+            PageGroup group = Group(page, out int index);
+            if (group.IsFree(index))
+                _freeLoaded--;
+            if (group.SetLive(index))
+                LivePages++;
+            else
+                isNew = false;
+            MarkDirty(page);
+        }
+
+        return isNew;
     }
 
     private void ClearLive(PageRun run)
     {
         for (long page = run.First; page < run.First + run.Pages; page++)
         {
-            bool wasLive = _live.Clear(page);
+            bool wasLive = Group(page, out int index).ClearLive(index);
             Debug.Assert(wasLive, "Invariant 1: only a page in use is freed.");
+            if (wasLive)
+                LivePages--;
             MarkDirty(page);
         }
     }
 
-    private long AllocateSingle()
-    {
-        if (_free.SetCount > 0)
-        {
-            long page = _free.Find(_hint);
-            if (page < 0)
-                page = _free.Find(0);
-            _hint = page + 1;
-            _free.Clear(page);
-            return page;
-        }
-
-        return PageCount++;
-    }
-
-    private long AllocateRun(int pages)
-    {
-        if (_free.SetCount >= pages && pages < _noRunOf)
-        {
-            long first = _free.FindRun(pages);
-            if (first >= 0)
-            {
-                for (long page = first; page < first + pages; page++)
-                    _free.Clear(page);
-                return first;
-            }
-
-            _noRunOf = pages;
-        }
-
-        long end = PageCount;
-        PageCount += pages;
-        return end;
-    }
-
-    private void Hold(long snapshot, Held held)
-    {
-        if (!_held.TryGetValue(snapshot, out List<Held>? bucket))
-            _held.Add(snapshot, bucket = []);
-        bucket.Add(held);
-    }
-
-    private void Release(PageRun run, List<PageRun> released)
+    private void SetFree(PageRun run)
     {
         for (long page = run.First; page < run.First + run.Pages; page++)
-            _free.Set(page);
-        _hint = Math.Min(_hint, run.First);
+        {
+            if (Group(page, out int index).SetFree(index))
+                _freeLoaded++;
+            MarkDirty(page);
+        }
+
+        _hint = Math.Min(_hint, (int)(run.First / FormatLimits.PagesPerBitmap));
         _noRunOf = int.MaxValue;
-        released.Add(run);
     }
+
+    private PageGroup Group(long page, out int index)
+    {
+        index = (int)(page % FormatLimits.PagesPerBitmap);
+        return Group((int)(page / FormatLimits.PagesPerBitmap));
+    }
+
+    private PageGroup Group(int number)
+    {
+        if (number < _groups.Length && _groups[number] is { } found)
+            return found;
+
+        Span<ulong> live = stackalloc ulong[PageGroup.Words];
+        var group = new PageGroup();
+        long first = First(number);
+        if (first < _loadablePages)
+        {
+            _load(number, live);
+            group.Load(live, number == 0 ? (int)FormatLimits.FirstDataPage : 0, (int)Math.Min(FormatLimits.PagesPerBitmap, _loadablePages - first));
+            _freeLoaded += group.FreeCount;
+            _freeNotLoaded = Math.Max(0, _freeNotLoaded - group.FreeCount);
+            if (group.FreeCount > 0)
+            {
+                _hint = Math.Min(_hint, number);
+                _noRunOf = int.MaxValue;
+            }
+        }
+
+        if (number >= _groups.Length)
+            Array.Resize(ref _groups, number + 1);
+        return _groups[number] = group;
+    }
+
+    private static long First(int group) => (long)group * FormatLimits.PagesPerBitmap;
 
     private void MarkDirty(long page)
     {
         int group = (int)(page / FormatLimits.PagesPerBitmap);
-        if (group >= _dirty.Length)
-            Array.Resize(ref _dirty, group + 1);
+        GrowDirty(group);
         _dirty[group] = 3;
     }
 
-    private readonly record struct Held(PageRun Run, long Birth, long Freed);
+    private void GrowDirty(int group)
+    {
+        if (group >= _dirty.Length)
+            Array.Resize(ref _dirty, group + 1);
+    }
 }

@@ -1,6 +1,7 @@
 using System.Runtime.InteropServices;
 using Treepie.Storage.Files;
 using Treepie.Storage.Format;
+using Treepie.Storage.FreeSpace;
 using Treepie.Storage.Journal;
 using Treepie.Storage.Paging;
 
@@ -20,21 +21,31 @@ internal sealed class Checkpointer(EnvironmentState state, IFile file, JournalWr
     private const int StagingBytes = 1 << 20;
 
     private readonly List<Captured> _captured = [];
-    private readonly List<ulong[]?> _bitmap = [];
+    private readonly List<BitmapPage> _bitmap = [];
+    private readonly HashSet<int> _damaged = [];
     private Snapshot _snapshot = state.Current;
     private MetaPage _meta = state.Durable;
     private long _journalBytes;
 
+    /// <summary>The bitmap not in force, 0 or 1: which of the marks of changed groups is about it.</summary>
+    private int _otherPlace = 1;
+    private bool _keepsBitmap;
+
     /// <summary>Whether the newest state is in the data file already.</summary>
     public bool IsUpToDate => state.Current.TransactionId == state.Durable.LastTransaction;
+
+    /// <summary>Bitmaps at or beyond this page are put elsewhere when they are written next: the file is to become shorter.</summary>
+    public long MoveBitmapsFrom { get; set; } = long.MaxValue;
 
     /// <summary>Notes what there is to write. Holding the lane.</summary>
     public void Begin(bool isClean)
     {
         state.Reclaim();
+        state.Space.TrimEnd();
         MetaPage durable = state.Durable;
-        int parity = (int)((durable.Checkpoint + 1) & 1);
-        PageRun bitmap = MakeBitmapRoom(durable.OtherBitmap, parity);
+        _keepsBitmap = IsUpToDate && !state.Space.IsAnyDirty(1 - _otherPlace);
+        PageRun bitmap = _keepsBitmap ? durable.Bitmap : MakeBitmapRoom(durable.OtherBitmap);
+        durable = state.Durable;
         state.Store.GrowFile(state.Space.PageCount); // pages that recovery placed may lie beyond the file's end
         _snapshot = state.Current;
         _meta = durable with
@@ -45,22 +56,15 @@ internal sealed class Checkpointer(EnvironmentState state, IFile file, JournalWr
             System = _snapshot.System,
             NextTreeId = _snapshot.NextTreeId,
             PageCount = state.Space.PageCount,
+            LivePages = state.Space.LivePages,
             IsClean = isClean,
             Journal = journal?.Position ?? recovered,
             Bitmap = bitmap,
-            OtherBitmap = durable.Bitmap,
+            OtherBitmap = _keepsBitmap ? durable.OtherBitmap : durable.Bitmap,
         };
         _journalBytes = journal?.BytesSinceCheckpoint ?? 0;
         state.CheckpointUnderWay = _snapshot.TransactionId;
-
-        _bitmap.Clear();
-        for (int group = 0; group < state.Space.BitmapPages; group++)
-        {
-            ulong[]? words = null;
-            if (state.Space.TakeDirty(group, parity))
-                state.Space.CopyBitmap(group, words = new ulong[PageLayout.ContentBytes / sizeof(ulong)]);
-            _bitmap.Add(words);
-        }
+        CaptureBitmap();
 
         _captured.Clear();
         Scratch scratch = state.Store.Scratch;
@@ -97,7 +101,8 @@ internal sealed class Checkpointer(EnvironmentState state, IFile file, JournalWr
         }
 
         state.Retire(frames);
-
+        if (!_keepsBitmap)
+            _otherPlace = 1 - _otherPlace;
         state.Durable = _meta;
         state.CheckpointUnderWay = -1;
         journal?.OnCheckpoint(_meta.Journal, _journalBytes);
@@ -108,31 +113,52 @@ internal sealed class Checkpointer(EnvironmentState state, IFile file, JournalWr
     public void GiveUp()
     {
         state.CheckpointUnderWay = -1;
-        state.Space.MarkAllDirty(_meta.Slot);
+        foreach (BitmapPage page in _bitmap)
+            state.Space.MarkDirty(page.Group, _otherPlace);
     }
 
-    /// <summary>The run that this checkpoint's bitmap goes to: the one not in force, or a larger one in its place.</summary>
-    private PageRun MakeBitmapRoom(PageRun run, int parity)
+    /// <summary>The run that this checkpoint's bitmap goes to: the one not in force, or another in its place where it is too small or too far out.</summary>
+    private PageRun MakeBitmapRoom(PageRun run)
     {
-        if (state.Space.BitmapPages <= run.Pages)
+        bool isLarge = state.Space.BitmapPages <= run.Pages;
+        if (isLarge && run.First < MoveBitmapsFrom)
             return run;
 
-        int pages = Math.Max(state.Space.BitmapPages + 1, run.Pages * 2);
-        var larger = new PageRun(state.Space.Allocate(pages), pages);
+        int pages = isLarge ? state.Space.BitmapPages : Math.Max(state.Space.BitmapPages + 1, run.Pages * 2);
+        var other = new PageRun(state.Space.Allocate(pages), pages);
         try
         {
             state.Store.GrowFile(state.Space.PageCount);
         }
         catch
         {
-            state.Space.Return(larger);
+            state.Space.Return(other);
             throw;
         }
 
         state.Space.Free(run, 0, state.Current.TransactionId + 1);
-        state.Space.MarkAllDirty(parity);
-        state.Durable = state.Durable with { OtherBitmap = larger }; // in memory only: an attempt after a failed one finds it
-        return larger;
+        state.Space.MarkAllDirty(_otherPlace);
+        state.Durable = state.Durable with { OtherBitmap = other }; // in memory only: an attempt after a failed one finds it
+        return other;
+    }
+
+    /// <summary>
+    /// Notes the bitmap pages to write. Groups that nothing touched since they were read from disk are copied there later, without the
+    /// lane; where that finds damage, the next attempt comes with them in memory.
+    /// </summary>
+    private void CaptureBitmap()
+    {
+        _bitmap.Clear();
+        for (int group = 0; group < state.Space.BitmapPages && !_keepsBitmap; group++)
+        {
+            if (!state.Space.TakeDirty(group, _otherPlace))
+                continue;
+
+            ulong[]? words = null;
+            if (state.Space.IsLoaded(group) || _damaged.Remove(group))
+                state.Space.CopyBitmap(group, words = new ulong[PageGroup.Words]);
+            _bitmap.Add(new BitmapPage(group, words));
+        }
     }
 
     private void WritePages(CancellationToken cancellationToken)
@@ -174,13 +200,17 @@ internal sealed class Checkpointer(EnvironmentState state, IFile file, JournalWr
     private void WriteBitmap()
     {
         var bytes = new byte[PageLayout.SizeBytes];
-        for (int group = 0; group < _bitmap.Count; group++)
+        Span<ulong> read = stackalloc ulong[PageGroup.Words];
+        foreach ((int group, ulong[]? words) in _bitmap)
         {
-            if (_bitmap[group] is not { } words)
-                continue;
+            if (words is null && !state.Bitmaps.TryRead(group, read, out string fault))
+            {
+                _damaged.Add(group);
+                throw new CorruptionException(fault);
+            }
 
             bytes.AsSpan(0, PageLayout.HeaderBytes).Clear();
-            MemoryMarshal.AsBytes(words.AsSpan()).CopyTo(bytes.AsSpan(PageLayout.HeaderBytes));
+            MemoryMarshal.AsBytes(words ?? read).CopyTo(bytes.AsSpan(PageLayout.HeaderBytes));
             var page = new Page(bytes)
             {
                 Number = _meta.Bitmap.First + group,
@@ -189,6 +219,7 @@ internal sealed class Checkpointer(EnvironmentState state, IFile file, JournalWr
             };
             page.Checksum = Page.ComputeChecksum(bytes);
             file.Write(bytes, page.Number * PageLayout.SizeBytes);
+            state.Store.Forget(page.Number); // what was proven there is no longer
         }
     }
 
@@ -199,4 +230,7 @@ internal sealed class Checkpointer(EnvironmentState state, IFile file, JournalWr
     }
 
     private readonly record struct Captured(long Page, uint Frame);
+
+    /// <summary>A bitmap page to write; words null: as it is in the bitmap in force.</summary>
+    private readonly record struct BitmapPage(int Group, ulong[]? Words);
 }

@@ -106,6 +106,7 @@ internal static class DataFile
             Checkpoint = 0,
             LastTransaction = 0,
             PageCount = FirstBitmapPage + 2,
+            LivePages = 2,
             Catalogue = TreeRecord.Empty(TreeRecord.CatalogueId),
             System = TreeRecord.Empty(TreeRecord.SystemId),
             NextTreeId = TreeRecord.FirstId,

@@ -22,6 +22,9 @@ internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPag
 
     public ReaderTable Readers { get; } = new(ages);
 
+    /// <summary>Bitmap pages of the last durable checkpoint.</summary>
+    public required BitmapSource Bitmaps { get; init; }
+
     /// <summary>Time of day, for what is stamped with it.</summary>
     public TimeProvider Clock { get; init; } = TimeProvider.System;
 
@@ -39,7 +42,11 @@ internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPag
     public MetaPage Durable
     {
         get => Volatile.Read(ref _durable);
-        set => Volatile.Write(ref _durable, value);
+        set
+        {
+            Volatile.Write(ref _durable, value);
+            Bitmaps.Meta = value;
+        }
     }
 
     /// <summary>Last transaction of the checkpoint under way, or -1. Pages up to it are held.</summary>

@@ -1,5 +1,4 @@
 using System.Buffers.Binary;
-using System.Runtime.InteropServices;
 using Treepie.Storage.Format;
 using Treepie.Storage.FreeSpace;
 using Treepie.Storage.Journal;
@@ -21,27 +20,9 @@ internal sealed class Recovery(PageStore store, FreePages space, MetaPage meta)
     /// <summary>Recovers; returns the newest state and where the journal ends.</summary>
     public Snapshot Run(JournalReader journal, out JournalPosition end)
     {
-        ReadBitmap();
         end = journal.Read(meta.Journal, meta.LastTransaction, meta.IsClean, Apply);
         space.FinishLoad(_pageCount, _freed.Values, _snapshot.TransactionId);
         return _snapshot with { Named = NamedSnapshots.Read(store, _snapshot.System) };
-    }
-
-    private void ReadBitmap()
-    {
-        int groups = (int)((meta.PageCount + FormatLimits.PagesPerBitmap - 1) / FormatLimits.PagesPerBitmap);
-        if (groups > meta.Bitmap.Pages)
-            throw store.Corrupt(meta.Slot, $"{meta.PageCount} pages need {groups} bitmap pages, it names {meta.Bitmap.Pages}");
-
-        for (int group = 0; group < groups; group++)
-        {
-            long number = meta.Bitmap.First + group;
-            var page = new Page(store.Read(number));
-            if (page.Type != PageType.Bitmap)
-                throw store.Corrupt(number, $"a bitmap was expected, type {page.Type} found");
-
-            space.LoadBitmap(group, MemoryMarshal.Cast<byte, ulong>(page.Bytes[PageLayout.HeaderBytes..]));
-        }
     }
 
     private void Apply(FrameHeader header, ReadOnlySpan<byte> payload)

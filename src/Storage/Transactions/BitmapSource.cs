@@ -1,0 +1,118 @@
+using System.Runtime.InteropServices;
+using Treepie.Storage.Format;
+using Treepie.Storage.FreeSpace;
+using Treepie.Storage.Paging;
+using Treepie.Storage.Snapshots;
+
+namespace Treepie.Storage.Transactions;
+
+/// <summary>
+/// Reads bitmap pages of the last durable checkpoint when they are needed. One that is damaged is worked out again: what the checkpoint's
+/// roots lead to is in use, everything else is not.
+/// </summary>
+/// <remarks>
+/// The walk is over the checkpoint, not over the newest state: its pages stay until a newer one is durable, and a bitmap page that was not read
+/// so far is about pages that nothing changed since. It reads every branch and leaf once, in the lane: writers wait, readers do not. Damage is
+/// rare, and the alternative is to refuse to write.
+/// </remarks>
+internal sealed class BitmapSource(PageStore store, MetaPage first)
+{
+    private MetaPage _meta = first;
+    private ulong[]? _walked;
+    private long _walkedCheckpoint = -1;
+
+    /// <summary>The last durable checkpoint.</summary>
+    public MetaPage Meta
+    {
+        get => Volatile.Read(ref _meta);
+        set => Volatile.Write(ref _meta, value);
+    }
+
+    /// <summary>Bitmap pages that were damaged and worked out again.</summary>
+    public int RebuiltPages { get; private set; }
+
+    /// <summary>Fills in the bits of a group.</summary>
+    public void Load(int group, Span<ulong> live)
+    {
+        if (TryRead(group, live, out string fault))
+            return;
+
+        ulong[] all = Walk(fault);
+        all.AsSpan(group * PageGroup.Words, PageGroup.Words).CopyTo(live);
+        RebuiltPages++;
+    }
+
+    /// <summary>Reads a group from disk; false with the reason where its page is damaged.</summary>
+    public bool TryRead(int group, Span<ulong> live, out string fault)
+    {
+        MetaPage meta = Meta;
+        fault = "";
+        if (group >= meta.Bitmap.Pages)
+        {
+            fault = $"{meta.PageCount} pages need {group + 1} bitmap pages, the meta page names {meta.Bitmap.Pages}";
+            return false;
+        }
+
+        try
+        {
+            long number = meta.Bitmap.First + group;
+            var page = new Page(store.Read(number));
+            if (page.Type == PageType.Bitmap)
+            {
+                MemoryMarshal.Cast<byte, ulong>(page.Bytes[PageLayout.HeaderBytes..]).CopyTo(live);
+                return true;
+            }
+
+            fault = $"page {number} is of type {page.Type}, a bitmap was expected";
+        }
+        catch (CorruptionException error)
+        {
+            fault = error.Message;
+        }
+
+        return false;
+    }
+
+    private ulong[] Walk(string fault)
+    {
+        MetaPage meta = Meta;
+        if (_walked is not null && _walkedCheckpoint == meta.Checkpoint)
+            return _walked;
+
+        long groups = (meta.PageCount + FormatLimits.PagesPerBitmap - 1) / FormatLimits.PagesPerBitmap;
+        var live = new ulong[groups * PageGroup.Words];
+        try
+        {
+            Mark(live, meta.Bitmap, meta.PageCount);
+            Mark(live, meta.OtherBitmap, meta.PageCount);
+            var walk = new RootWalk(store, run => Mark(live, run, meta.PageCount), CancellationToken.None);
+            walk.Catalogue(meta.Catalogue);
+            walk.Tree(meta.System);
+            foreach (PinnedRun run in PinnedPagesTree.ReadAll(store, meta.System))
+                Mark(live, run.Run, meta.PageCount);
+        }
+        catch (CorruptionException error)
+        {
+            throw new CorruptionException($"A part of the bitmap of free pages is damaged: {fault} It cannot be worked out again either, because other pages are damaged: {error.Message}", error);
+        }
+
+        _walked = live;
+        _walkedCheckpoint = meta.Checkpoint;
+        return live;
+    }
+
+    /// <summary>False where a page was marked before: what lies below it was walked, or two trees share it, which the check tells.</summary>
+    private static bool Mark(ulong[] live, PageRun run, long pageCount)
+    {
+        bool isNew = false;
+        for (long page = run.First; page < Math.Min(run.First + run.Pages, pageCount); page++)
+        {
+            ref ulong word = ref live[page / 64];
+            ulong bit = 1UL << (int)(page % 64);
+            isNew |= (word & bit) == 0;
+            word |= bit;
+        }
+
+        return isNew;
+    }
+}

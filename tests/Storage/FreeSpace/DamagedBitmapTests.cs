@@ -1,0 +1,103 @@
+using Treepie.Storage.Files;
+using Treepie.Storage.Format;
+using Treepie.Storage.Simulation;
+using Treepie.Storage.Tests.Snapshots;
+using Treepie.Storage.Transactions;
+using Treepie.Tests.Support;
+
+namespace Treepie.Storage.Tests.FreeSpace;
+
+/// <summary>Which pages are free is known twice: from the bitmap, and from what the roots lead to.</summary>
+public sealed class DamagedBitmapTests
+{
+    private static readonly StorageOptions _options = new()
+    {
+        MaxDataFileBytes = 64 << 20,
+        ScratchReserveBytes = 64 << 20,
+        ScratchBudgetBytes = 1 << 20,
+        FirstJournalFileBytes = 16 << 10,
+        MaxJournalFileBytes = 64 << 10,
+    };
+
+    [Theory]
+    [InlineData(false, false)]
+    [InlineData(false, true)]
+    [InlineData(true, false)]
+    [InlineData(true, true)]
+    public void A_damaged_bitmap_is_worked_out_again(bool hasSnapshots, bool hasJournal)
+    {
+        var random = new Random(Seed.Next());
+        var disk = new SimulatedDisk(random);
+        var workload = new Workload(random, new WorkloadShape { Keys = 300, MaxValueBytes = 20_000 });
+        var model = new SnapshotModel();
+        using (StorageEnvironment environment = Open(disk, random))
+        {
+            for (int i = 0; i < 40; i++)
+            {
+                if (hasSnapshots)
+                    environment.Write(SnapshotModel.Next(random, workload, model));
+                else
+                    environment.Write(workload.Next(model.State));
+                if (i == 30)
+                    environment.Checkpoint();
+            }
+
+            if (hasJournal)
+                disk.CrashAt = disk.Operations; // so that closing writes no checkpoint
+        }
+
+        disk.Crash();
+        Damage(disk);
+        using (StorageEnvironment environment = Open(disk, random))
+        {
+            Assert.True(model.IsEqual(environment));
+            for (int i = 0; i < 30; i++)
+                environment.Write(SnapshotModel.Next(random, workload, model));
+            environment.Checkpoint();
+            Assert.Equal(1, environment.State.Bitmaps.RebuiltPages);
+            Assert.Empty(environment.Check().Problems);
+        }
+
+        using StorageEnvironment again = Open(disk, random);
+        Assert.True(model.IsEqual(again));
+        Assert.Empty(again.Check().Problems);
+        Assert.Equal(0, again.State.Bitmaps.RebuiltPages);
+    }
+
+    [Fact]
+    public void Where_other_pages_are_damaged_too_writing_is_refused_and_reading_goes_on()
+    {
+        var random = new Random(7);
+        var disk = new SimulatedDisk(random);
+        using (StorageEnvironment environment = Open(disk, random))
+        {
+            environment.Write(transaction => transaction.GetOrCreateTree("a").Put("k"u8, "v"u8));
+            environment.Write(transaction => transaction.GetOrCreateTree("b").Put("k"u8, new byte[100]));
+        }
+
+        Damage(disk);
+        long leaf;
+        using (StorageEnvironment environment = Open(disk, random))
+        using (ReadTransaction read = environment.BeginRead())
+            leaf = read.FindTree("b")!.Record.Root.Number;
+        disk.Bytes(FormatLimits.DataFileName)[(leaf * PageLayout.SizeBytes) + 5000] ^= 1;
+
+        using StorageEnvironment damaged = Open(disk, random);
+        CorruptionException error = Assert.Throws<CorruptionException>(() => damaged.Write(transaction => transaction.FindTree("a")!.Put("k"u8, "w"u8)));
+        Assert.Contains("bitmap", error.Message, StringComparison.OrdinalIgnoreCase);
+        using ReadTransaction still = damaged.BeginRead();
+        Assert.True(still.FindTree("a")!.Contains("k"u8));
+    }
+
+    private static void Damage(SimulatedDisk disk)
+    {
+        byte[] bytes = disk.Bytes(FormatLimits.DataFileName);
+        using IFile file = disk.Open(FormatLimits.DataFileName, create: false, writable: false);
+        long bitmap = DataFile.ReadMeta(disk, file).Bitmap.First;
+        bytes = disk.Bytes(FormatLimits.DataFileName);
+        bytes[(bitmap * PageLayout.SizeBytes) + PageLayout.HeaderBytes + 3] ^= 0x10;
+    }
+
+    private static StorageEnvironment Open(SimulatedDisk disk, Random random) =>
+        StorageEnvironment.Open(new World(disk, TimeProvider.System, random, false), _options);
+}
