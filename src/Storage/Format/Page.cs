@@ -91,18 +91,8 @@ internal readonly ref struct Page(Span<byte> bytes)
     /// <summary>The checksum these bytes should carry.</summary>
     public static uint ComputeChecksum(ReadOnlySpan<byte> bytes)
     {
-        uint crc = Crc(uint.MaxValue, bytes[..PageLayout.ChecksumOffset]);
+        uint crc = Crc32C.Append(uint.MaxValue, bytes[..PageLayout.ChecksumOffset]);
         crc = BitOperations.Crc32C(crc, 0u);
-        return ~Crc(crc, bytes[(PageLayout.ChecksumOffset + sizeof(uint))..]);
-    }
-
-    private static uint Crc(uint crc, ReadOnlySpan<byte> bytes)
-    {
-        ReadOnlySpan<ulong> words = MemoryMarshal.Cast<byte, ulong>(bytes);
-        foreach (ulong word in words)
-            crc = BitOperations.Crc32C(crc, word);
-        foreach (byte rest in bytes[(words.Length * sizeof(ulong))..])
-            crc = BitOperations.Crc32C(crc, rest);
-        return crc;
+        return ~Crc32C.Append(crc, bytes[(PageLayout.ChecksumOffset + sizeof(uint))..]);
     }
 }
