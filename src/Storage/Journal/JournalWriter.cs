@@ -103,14 +103,14 @@ internal sealed class JournalWriter(JournalFiles files, Guid storeId, JournalPos
         files.Release(position.Use);
     }
 
-    /// <summary>A full disk is no reason to fail what did find a place; then a checkpoint has to free a file before this one is full.</summary>
+    /// <summary>No reason to fail what did find a place; without a spare, a checkpoint has to free a file before this one is full.</summary>
     private void TryPrepareSpare(long lengthBytes)
     {
         try
         {
             files.PrepareSpare(lengthBytes, OldestNeededUse);
         }
-        catch (DiskFullException)
+        catch (Exception error) when (error is StorageException or IOException)
         {
             // The next use will say so, if it is still true then.
         }

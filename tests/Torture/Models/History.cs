@@ -65,6 +65,14 @@ internal sealed class History(long first, Model model)
         _entries.Clear();
     }
 
+    /// <summary>What came after a transaction counts no more.</summary>
+    public void CutAfter(long transaction)
+    {
+        _entries.RemoveRange((int)(transaction - First), (int)(Last - transaction));
+        for (long id = First; id <= Last; id++)
+            _ = (At(id), HashAt(id)); // from here on it may be read by any thread
+    }
+
     /// <summary>A history of its own that begins with one of the states of this one.</summary>
     public History Branch(long transaction) => new(transaction, At(transaction));
 

@@ -8,7 +8,7 @@ namespace Treepie.Torture.Modes;
 /// <summary>Environments to begin with, made once: new, closed cleanly after some life, and left by a crash with a journal to replay.</summary>
 internal sealed class Bases
 {
-    private readonly Dictionary<(Durability, bool), (DiskImage Image, Model Model, long Transaction)> _lived = [];
+    private readonly Dictionary<(Durability, bool), (DiskImage Image, History History)> _lived = [];
 
     public Bases()
     {
@@ -28,12 +28,15 @@ internal sealed class Bases
         if (kind == 0)
             return scenario;
 
-        (DiskImage image, Model model, long transaction) = _lived[(scenario.Options.Durability, kind == 1)];
-        return scenario with { Start = image, StartModel = model, StartTransaction = transaction };
+        (DiskImage image, History history) = _lived[(scenario.Options.Durability, kind == 1)];
+        return scenario with { Start = image, StartModel = history.At(history.Last), StartTransaction = history.Last };
     }
 
+    /// <summary>How one of the kinds came about: the states that were.</summary>
+    public History HistoryOf(Durability durability, int kind) => _lived[(durability, kind == 1)].History;
+
     /// <summary>Enough work that journal files are on their second use, pages are free, values lie on pages of their own, and a tree has branches.</summary>
-    private static (DiskImage Image, Model Model, long Transaction) Live(Durability durability, bool isClean)
+    private static (DiskImage Image, History History) Live(Durability durability, bool isClean)
     {
         var steps = new List<Step> { Step.Write(new Change(ChangeKind.Fill, 0, 100, 150, 60, 1), new Change(ChangeKind.Put, 1, 1, 1, 9000, 1)) };
         for (int i = 0; i < 24; i++)
@@ -52,6 +55,7 @@ internal sealed class Bases
         DiskImage? left = null;
         var run = new SimulatedRun(scenario, new ExplorerShape { MomentPercent = 0 }, new Tally());
         long transaction = run.RunAndStop(isClean, image => left = image);
-        return (left ?? throw new InvalidOperationException("The run left nothing."), run.History.At(transaction), transaction);
+        run.History.CutAfter(transaction);
+        return (left ?? throw new InvalidOperationException("The run left nothing."), run.History);
     }
 }

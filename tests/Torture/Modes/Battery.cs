@@ -25,7 +25,7 @@ internal sealed class Battery
     public static Battery Full(long firstSeed)
     {
         var bases = new Bases();
-        return new Battery((new ExhaustiveMode(bases), 40), (new SeededMode(bases), 40)) { FirstSeed = firstSeed };
+        return new Battery((new ExhaustiveMode(bases), 30), (new SeededMode(bases), 40), (new FailingCallsMode(bases), 20), (new BitFlipMode(bases), 10)) { FirstSeed = firstSeed };
     }
 
     /// <summary>The first number of modes without end.</summary>

@@ -11,6 +11,7 @@ namespace Treepie.Torture.Runs;
 internal sealed class SimulatedRun
 {
     private const int ReaderPlaces = 4;
+    private const int MaxOpens = 2;
 
     private readonly Scenario _scenario;
     private readonly CrashExplorer _explorer;
@@ -190,13 +191,30 @@ internal sealed class SimulatedRun
             Scheduler = _threads is null ? _inline : _threads,
             Ages = new CoarseClock(() => _clock.NowMs),
         };
-        _environment = StorageEnvironment.Open(world, _scenario.Options);
+        for (int attempt = 0; ; attempt++)
+        {
+            try
+            {
+                _environment = StorageEnvironment.Open(world, _scenario.Options);
+                break;
+            }
+            catch (StorageException error) when (_isFaulty && attempt < MaxOpens)
+            {
+                _story?.Add($"  → cannot be opened: {error.GetType().Name}: {error.Message}");
+                if (attempt == MaxOpens - 1)
+                    return; // the disk stays as it is
+            }
+        }
+
         VerifyNow("after opening");
     }
 
     private void Do(Step step)
     {
         _story?.Add(step.ToString());
+        if (_environment is null && _isFaulty)
+            return; // a failing disk kept it from being opened
+
         try
         {
             switch (step.Kind)
@@ -255,6 +273,9 @@ internal sealed class SimulatedRun
                 Recover();
             return;
         }
+
+        if (_environment is null)
+            return;
 
         Explore();
         ThrowIfBroken();

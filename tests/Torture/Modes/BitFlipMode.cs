@@ -1,0 +1,102 @@
+using Treepie.Storage;
+using Treepie.Storage.Files;
+using Treepie.Storage.Simulation;
+using Treepie.Storage.Transactions;
+using Treepie.Torture.Models;
+using Treepie.Torture.Runs;
+
+namespace Treepie.Torture.Modes;
+
+/// <summary>
+/// A bit of a file is wrong, or a few bytes: what is opened then is refused with a typed error, or reads as one of the states that were; never
+/// otherwise. Pieces go through every byte of every file, in an order that spreads them.
+/// </summary>
+internal sealed class BitFlipMode : IMode
+{
+    private const int FlipsOfPiece = 16;
+    private const long Stride = 1_000_003;
+
+    private readonly List<(DiskImage Image, History History, string File, Durability Durability)> _targets = [];
+    private readonly Bases _bases;
+
+    public BitFlipMode(Bases bases)
+    {
+        _bases = bases;
+        foreach (Durability durability in (Durability[])[Durability.Durable, Durability.Relaxed])
+        {
+            for (int kind = 1; kind < Bases.Count; kind++)
+            {
+                Scenario scenario = Begin(durability, kind);
+                foreach (string file in scenario.Start.Files.Keys.Order(StringComparer.Ordinal))
+                    _targets.Add((scenario.Start, _bases.HistoryOf(durability, kind), file, durability));
+            }
+        }
+    }
+
+    public string Name => "bit-flips";
+
+    public long Pieces => long.MaxValue;
+
+    public void Run(long piece, Tally tally)
+    {
+        (DiskImage image, History history, string file, Durability durability) = _targets[(int)(piece % _targets.Count)];
+        DiskContent content = image.Files[file];
+        Span<byte> one = stackalloc byte[1];
+        for (int i = 0; i < FlipsOfPiece; i++)
+        {
+            long number = (piece / _targets.Count * FlipsOfPiece) + i;
+            long offset = (long)((UInt128)(ulong)number * (ulong)Stride % (ulong)content.Length);
+
+            // Most of a file is zeros that nobody reads: every second flip hits the beginning of a sector or page instead.
+            if (number % 2 == 0)
+                offset = (offset & ~511L) + (number / 2 % 128);
+            if (offset >= content.Length)
+                continue;
+
+            DiskContent damaged = content.Fork();
+            damaged.Read(one, offset);
+            one[0] ^= (byte)(1 << (int)(number % 8));
+            damaged.Write(one, offset);
+            tally.AddRecovery();
+            Verify(image.With(file, damaged), history, durability, $"'{file}', byte {offset}, bit {number % 8}");
+        }
+    }
+
+    private static void Verify(DiskImage image, History history, Durability durability, string what)
+    {
+        var disk = new SimulatedDisk(new Random(1), image) { MapsSeeWrites = true };
+        StorageEnvironment? environment = null;
+        try
+        {
+            environment = StorageEnvironment.Open(
+                new World(disk, new SimulatedClock(), new Random(7), IsBackgroundAllowed: false), Scenario.SmallOptions with { Durability = durability });
+            using (ReadTransaction read = environment.BeginRead())
+            {
+                // A damaged last frame cannot be told from one that was cut off; an environment without a journal may fall back to its other meta page.
+                long oldest = durability == Durability.Durable ? history.Last - 1 : history.First;
+                if (read.TransactionId < oldest || read.TransactionId > history.Last)
+                    throw new TortureFailure($"With a wrong bit ({what}) transaction {read.TransactionId} is found, {oldest} to {history.Last} were there.");
+                if (history.At(read.TransactionId).Difference(read) is { } difference)
+                    throw new TortureFailure($"With a wrong bit ({what}) something else is read: {difference}.");
+            }
+
+            environment.Check();
+        }
+        catch (StorageException)
+        {
+            // Said, not guessed.
+        }
+        catch (Exception error) when (error is not TortureFailure)
+        {
+            throw new TortureFailure($"With a wrong bit ({what}): {error.GetType().Name}: {error.Message}", error.ToString().Split('\n'), error);
+        }
+        finally
+        {
+            disk.PowerOff();
+            environment?.Dispose();
+        }
+    }
+
+    private Scenario Begin(Durability durability, int kind) =>
+        _bases.Begin(new Scenario { Seed = 1, Clients = [[]], Options = Scenario.SmallOptions with { Durability = durability } }, kind);
+}
