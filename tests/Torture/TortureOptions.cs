@@ -5,7 +5,7 @@ namespace Treepie.Torture;
 /// <summary>What the command line asks for.</summary>
 internal sealed record TortureOptions
 {
-    private static readonly string[] _names = ["--minutes", "--seconds", "--seed", "--repeat", "--threads", "--first", "--mutants", "--help"];
+    private static readonly string[] _names = ["--minutes", "--seconds", "--seed", "--repeat", "--threads", "--first", "--mutants", "--modes", "--help"];
 
     /// <summary>How long.</summary>
     public TimeSpan Time { get; init; } = TimeSpan.FromMinutes(5);
@@ -21,6 +21,9 @@ internal sealed record TortureOptions
 
     /// <summary>Only mutants.</summary>
     public bool OnlyMutants { get; init; }
+
+    /// <summary>Only these modes; all where empty.</summary>
+    public IReadOnlyList<string> Modes { get; init; } = [];
 
     public bool IsHelp { get; init; }
 
@@ -42,6 +45,7 @@ internal sealed record TortureOptions
                 "--seed" => options with { Repeat = $"seeds:{(int)Number(arguments, ref i)}" },
                 "--first" => options with { FirstSeed = (int)Number(arguments, ref i) },
                 "--repeat" => options with { Repeat = Value(arguments, ref i) },
+                "--modes" => options with { Modes = Value(arguments, ref i).Split(',') },
                 "--mutants" => options with { OnlyMutants = true },
                 "--help" => options with { IsHelp = true },
                 _ => throw new ArgumentException($"'{name}' is no option; --help tells them."),

@@ -15,6 +15,7 @@ internal static class TortureProgram
           --repeat MODE:N   any piece of any mode again, as a failure names it
           --first N         the first seed; otherwise drawn
           --threads N       so many (one for each processor)
+          --modes A,B       only these modes: exhaustive, seeds, failing-calls, bit-flips
           --mutants         only the mutants
         """;
 
@@ -44,7 +45,7 @@ internal static class TortureProgram
     public static string? Torture(TortureOptions options, Action<string> say)
     {
         var tally = new Tally();
-        Battery battery = Battery.Full(options.FirstSeed);
+        Battery battery = Battery.Full(options.FirstSeed, options.Modes);
         var watch = Stopwatch.StartNew();
         if (options.Repeat is { } piece)
         {

@@ -22,10 +22,11 @@ internal sealed class Battery
     public string FailedPiece { get; private set; } = "";
 
     /// <summary>Everything that works without knowing what was changed: every mode there is.</summary>
-    public static Battery Full(long firstSeed)
+    public static Battery Full(long firstSeed, IReadOnlyList<string> only)
     {
         var bases = new Bases();
-        return new Battery((new ExhaustiveMode(bases), 30), (new SeededMode(bases), 40), (new FailingCallsMode(bases), 20), (new BitFlipMode(bases), 10)) { FirstSeed = firstSeed };
+        (IMode Mode, int Weight)[] all = [(new ExhaustiveMode(bases), 30), (new SeededMode(bases), 40), (new FailingCallsMode(bases), 20), (new BitFlipMode(bases), 10)];
+        return new Battery(only.Count == 0 ? all : [.. all.Where(entry => only.Contains(entry.Mode.Name))]) { FirstSeed = firstSeed };
     }
 
     /// <summary>The first number of modes without end.</summary>
