@@ -162,19 +162,22 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
 
     /// <summary>As <see cref="Value"/>, false where the page's bytes lead outside it: for those who read while others write.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool TryGetValue(int slot, out ReadOnlySpan<byte> value)
+    public bool TryGetValue(int slot, out ReadOnlySpan<byte> value, out bool isOverflow)
     {
+        isOverflow = false;
         if (_layout.IsFixed)
         {
             value = _bytes.Slice(FixedOffset(slot) + _layout.KeyBytes, _layout.ValueBytes);
             return true;
         }
 
-        int cell = CellOffset(slot);
+        int offset = TagsOffset + Slots + (slot * OffsetBytes);
+        int cell = offset + OffsetBytes <= _bytes.Length ? MemoryMarshal.Read<ushort>(_bytes[offset..]) : _bytes.Length;
         if (cell + CellHeadBytes <= _bytes.Length)
         {
-            int start = cell + CellHeadBytes + MemoryMarshal.Read<ushort>(_bytes[cell..]);
-            int length = MemoryMarshal.Read<ushort>(_bytes[(cell + 2)..]) & ~OverflowFlag;
+            int info = MemoryMarshal.Read<ushort>(_bytes[(cell + 2)..]);
+            int start = cell + CellHeadBytes + MemoryMarshal.Read<ushort>(_bytes[cell..]), length = info & ~OverflowFlag;
+            isOverflow = (info & OverflowFlag) != 0;
             if (start + length <= _bytes.Length)
             {
                 value = _bytes.Slice(start, length);
@@ -185,6 +188,20 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
         value = default;
         return false;
     }
+
+    /// <summary>Where the first record with a hash's tag in its group lies, to be brought near; only of records that lie side by side.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public int GuessOffset(ulong hash)
+    {
+        int group = HomeOf(hash, Slots / TagGroup.Size);
+        uint matches = TagGroup.Match(_bytes.Slice(TagsOffset + (group * TagGroup.Size), TagGroup.Size), TagOf(hash), out _);
+        return FixedOffset((group * TagGroup.Size) + (BitOperations.TrailingZeroCount(matches) & (TagGroup.Size - 1)));
+    }
+
+    /// <summary>Where the tags of a hash's group lie; of cells, where the header does.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static int TagOffset(BucketLayout layout, ulong hash, int pageBytes) =>
+        layout.IsFixed ? TagsOffset + (HomeOf(hash, layout.SlotsIn(pageBytes) / TagGroup.Size) * TagGroup.Size) : 0;
 
     /// <summary>
     /// Makes room for a record and writes its key; returns its slot, its value undefined, or -1 where the page is too full. The key must not be there.
@@ -292,7 +309,7 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
                 : _bytes.Slice(offset, _layout.KeyBytes).SequenceEqual(key);
         }
 
-        int cell = MemoryMarshal.Read<ushort>(_bytes[(TagsOffset + (groups * TagGroup.Size) + (slot * OffsetBytes))..]);
+        int cell = MemoryMarshal.Read<ushort>(_bytes[(TagsOffset + (groups * TagGroup.Size) + (slot * OffsetBytes))..]); // Find has seen that it is inside
         return cell + CellHeadBytes + key.Length <= _bytes.Length
             && MemoryMarshal.Read<ushort>(_bytes[cell..]) == key.Length
             && _bytes.Slice(cell + CellHeadBytes, key.Length).SequenceEqual(key);

@@ -12,7 +12,7 @@ namespace Treepie.Storage.Maps;
 /// </summary>
 /// <typeparam name="T">One of these types; the use of any other throws <see cref="NotSupportedException"/>.</typeparam>
 [SuppressMessage("Design", "CA1000", Justification = "They are called through a type argument.")]
-public readonly struct PrimitiveSerializer<T> : IMapSerializer<T>
+public readonly struct PrimitiveSerializer<T> : IMapSerializer<T>, IPlainSerializer
     where T : unmanaged
 {
     private static readonly bool _isSupported =

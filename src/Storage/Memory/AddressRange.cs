@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
+using System.Runtime.Intrinsics.X86;
 using Microsoft.Win32.SafeHandles;
 
 namespace Treepie.Storage.Memory;
@@ -95,6 +96,50 @@ internal sealed unsafe class AddressRange : IDisposable
     {
         Check(index * sizeof(uint), sizeof(uint));
         Volatile.Write(ref *((uint*)_start + index), value);
+    }
+
+    /// <summary>The 64-bit number at an index, read so that what was written before it was stored is seen.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public ulong ReadUInt64(long index)
+    {
+        Check(index * sizeof(ulong), sizeof(ulong));
+        return Volatile.Read(ref *((ulong*)_start + index));
+    }
+
+    /// <summary>Stores a 64-bit number after all that was written before.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void WriteUInt64(long index, ulong value)
+    {
+        Check(index * sizeof(ulong), sizeof(ulong));
+        Volatile.Write(ref *((ulong*)_start + index), value);
+    }
+
+    /// <summary>Stores a 64-bit number if another is there now; false if not.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool TryExchange(long index, ulong expected, ulong value)
+    {
+        Check(index * sizeof(ulong), sizeof(ulong));
+        return Interlocked.CompareExchange(ref *((ulong*)_start + index), value, expected) == expected;
+    }
+
+    /// <summary>Starts to bring the cache line at an offset near, without waiting for it.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void Prefetch(long offset)
+    {
+        Check(offset, 1);
+        if (Sse.IsSupported)
+            Sse.Prefetch0(_start + offset);
+    }
+
+    /// <summary>The first offset that is a multiple of an alignment as an address.</summary>
+    public long FirstAligned(long alignmentBytes) => (alignmentBytes - ((long)_start % alignmentBytes)) % alignmentBytes;
+
+    /// <summary>Asks the system for large pages: one entry of the processor's address cache then covers 2 MiB instead of 4 KiB.</summary>
+    public void AdviseLargePages(long offset, long lengthBytes)
+    {
+        Check(offset, lengthBytes);
+        if (OperatingSystem.IsLinux())
+            UnixMemory.AdviseLargePages(_start + offset, lengthBytes);
     }
 
     public void Dispose()

@@ -13,6 +13,7 @@ internal static unsafe partial class UnixMemory
     private const int MapPrivate = 0x02;
     private const int MapFixed = 0x10;
     private const int AdviseDontNeed = 4;
+    private const int AdviseHugePage = 14;
     private const int AdvisePopulateRead = 22;
     private const int ErrorInvalid = 22;
 
@@ -29,6 +30,9 @@ internal static unsafe partial class UnixMemory
     public static bool Commit(byte* start, long length) => MProtect(start, (nuint)length, ProtectRead | ProtectWrite) == 0;
 
     public static void Discard(byte* start, long length) => _ = MAdvise(start, (nuint)length, AdviseDontNeed);
+
+    /// <summary>Large pages where they are to be had; without them all goes on.</summary>
+    public static void AdviseLargePages(byte* start, long length) => _ = MAdvise(start, (nuint)length, AdviseHugePage);
 
     public static int MapFile(byte* start, SafeFileHandle file, long offset, long length)
     {

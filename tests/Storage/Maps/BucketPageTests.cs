@@ -62,7 +62,7 @@ public sealed class BucketPageTests
             Assert.Equal(model.ContainsKey(name), slot >= 0);
             if (slot >= 0)
             {
-                Assert.True(page.TryGetValue(slot, out ReadOnlySpan<byte> found));
+                Assert.True(page.TryGetValue(slot, out ReadOnlySpan<byte> found, out _));
                 Assert.True(found.SequenceEqual(model[name]));
                 page.Remove(slot, hashing);
                 model.Remove(name);

@@ -1,0 +1,155 @@
+using System.Runtime.CompilerServices;
+using Treepie.Storage.Format;
+using Treepie.Storage.Memory;
+
+namespace Treepie.Storage.Maps;
+
+/// <summary>
+/// Memory for the buckets and long values of a map without a disk: frames of 8 KiB, alone or in runs of a power of two, in one stretch of addresses
+/// with large pages. Frames that were given back stay readable, so that a reader who comes too late reads garbage and not nothing. Thread-safe.
+/// </summary>
+internal sealed class FrameArena : IDisposable
+{
+    private const int LargePageBytes = 2 << 20;
+    private const int FirstStepFrames = LargePageBytes / PageLayout.SizeBytes;
+    private const int MaxStepFrames = 16 * FirstStepFrames;
+    private const int Classes = 18; // runs of up to 2^17 frames are 1 GiB
+
+    private readonly AddressRange _range;
+    private readonly Lock _lock = new();
+    private readonly Stack<uint>[] _free = new Stack<uint>[Classes];
+    private readonly long _start;
+    private readonly long _limit;
+    private long _committed;
+    private long _next = 1; // frame 0 is none
+    private long _inUse;
+
+    public FrameArena(long reserveBytes)
+    {
+        _range = AddressRange.Reserve(reserveBytes + LargePageBytes);
+        _start = _range.FirstAligned(LargePageBytes);
+        _limit = reserveBytes / PageLayout.SizeBytes;
+        for (int i = 0; i < Classes; i++)
+            _free[i] = new Stack<uint>();
+    }
+
+    /// <summary>Bytes of frames in use.</summary>
+    public long BytesInUse => Volatile.Read(ref _inUse) * PageLayout.SizeBytes;
+
+    /// <summary>Frames that may be read, whether in use or not.</summary>
+    public long ReadableFrames => Volatile.Read(ref _committed);
+
+    /// <summary>Gives out frames side by side, at least as many as asked for; their bytes are undefined.</summary>
+    public uint Allocate(int frames)
+    {
+        int order = OrderOf(frames);
+        lock (_lock)
+        {
+            if (!TryTake(order, out uint frame))
+                frame = TakeNew(order);
+            Volatile.Write(ref _inUse, _inUse + (1L << order));
+            return frame;
+        }
+    }
+
+    /// <summary>Takes frames back.</summary>
+    public void Release(uint frame, int frames)
+    {
+        int order = OrderOf(frames);
+        lock (_lock)
+        {
+            _free[order].Push(frame);
+            Volatile.Write(ref _inUse, _inUse - (1L << order));
+        }
+    }
+
+    /// <summary>The bytes of a frame.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public Span<byte> Bytes(uint frame) => _range.Span(_start + ((long)frame * PageLayout.SizeBytes), PageLayout.SizeBytes);
+
+    /// <summary>The first bytes of a run.</summary>
+    public Span<byte> Bytes(uint frame, int lengthBytes) => _range.Span(_start + ((long)frame * PageLayout.SizeBytes), lengthBytes);
+
+    /// <summary>Starts to bring a part of a frame near.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void Prefetch(uint frame, int offset) => _range.Prefetch(_start + ((long)frame * PageLayout.SizeBytes) + offset);
+
+    /// <summary>Gives the memory back to the system; it reads as zeros from then on. The addresses go with the last who could use them.</summary>
+    public void Dispose()
+    {
+        lock (_lock)
+        {
+            if (_committed > 0)
+                _range.Discard(_start, _committed * PageLayout.SizeBytes);
+        }
+    }
+
+    private static int OrderOf(int frames) => System.Numerics.BitOperations.Log2((uint)frames - 1) + (frames > 1 ? 1 : 0);
+
+    /// <summary>A free run, or half of a larger one.</summary>
+    private bool TryTake(int order, out uint frame)
+    {
+        frame = 0;
+        int larger = order;
+        while (larger < Classes && !_free[larger].TryPop(out frame))
+            larger++;
+        if (larger == Classes)
+            return false;
+
+        while (larger-- > order)
+            _free[larger].Push(frame + (1u << larger));
+        return true;
+    }
+
+    /// <summary>Frames never given out before, at a multiple of their number; where there are none left, small free runs are joined to larger ones.</summary>
+    private uint TakeNew(int order)
+    {
+        long count = 1L << order, first = (_next + count - 1) / count * count;
+        if (first + count > _limit)
+        {
+            JoinFree();
+            if (TryTake(order, out uint frame))
+                return frame;
+        }
+
+        GrowTo(first + count);
+        for (; _next < first; _next++)
+            _free[0].Push((uint)_next);
+        _next = first + count;
+        return (uint)first;
+    }
+
+    private void JoinFree()
+    {
+        for (int order = 0; order < Classes - 1; order++)
+        {
+            uint[] frames = [.. _free[order]];
+            Array.Sort(frames);
+            _free[order].Clear();
+            uint size = 1u << order;
+            for (int i = 0; i < frames.Length; i++)
+            {
+                bool isPair = frames[i] % (2 * size) == 0 && i + 1 < frames.Length && frames[i + 1] == frames[i] + size;
+                _free[isPair ? order + 1 : order].Push(frames[i]);
+                i += isPair ? 1 : 0;
+            }
+        }
+    }
+
+    private void GrowTo(long frames)
+    {
+        while (_committed < frames)
+        {
+            if (frames > _limit)
+                throw new StorageException($"The map needs more than the {_limit * PageLayout.SizeBytes >> 20} MiB of addresses it may use; make it with more.");
+
+            // A small map takes what it needs; large pages begin with the second step.
+            long step = Math.Min(_committed == 0 ? FirstStepFrames : Math.Clamp(_committed, FirstStepFrames, MaxStepFrames), _limit - _committed);
+            long offset = _start + (_committed * PageLayout.SizeBytes);
+            _range.Commit(offset, step * PageLayout.SizeBytes);
+            if (_committed > 0)
+                _range.AdviseLargePages(offset, step * PageLayout.SizeBytes);
+            Volatile.Write(ref _committed, _committed + step);
+        }
+    }
+}

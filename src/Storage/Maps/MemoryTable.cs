@@ -1,0 +1,472 @@
+using System.Buffers.Binary;
+using System.Runtime.CompilerServices;
+using Treepie.Storage.Format;
+using Treepie.Storage.Memory;
+
+namespace Treepie.Storage.Maps;
+
+/// <summary>
+/// The buckets of a map without a disk: the same pages as on the disk, changed in place. A reader takes no lock: it reads the bucket's entry, the bucket, and
+/// the entry again. A writer holds the entry of its bucket. Growing divides one bucket at a time, into new frames, while everyone else goes on.
+/// </summary>
+/// <remarks>
+/// Invariants. 1. A record is in the bucket that <see cref="MapLayout.BucketOf"/> names for the number of buckets at that time; who divides a bucket publishes
+/// the new number while holding it, so a reader who sees the bucket free again sees the new number too. 2. Frames of a bucket change only while its
+/// entry is held, and the entry's version rises then. 3. No frame of a chain but the first is empty.
+/// </remarks>
+internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer> : IDisposable
+    where TKey : notnull
+    where TKeySerializer : struct, IMapSerializer<TKey>
+    where TValueSerializer : struct, IMapSerializer<TValue>
+{
+    private const int SplitFromPerMille = 400;
+    private const int OptimisticAttempts = 16;
+    private const int MaxChainFrames = 1 << 20;
+    private const int RunCellBytes = 2 * sizeof(int);
+    private const long DirectoryStepBytes = 64 << 10;
+
+    private readonly FrameArena _arena;
+    private readonly AddressRange _directory;
+    private readonly Lock _growth = new();
+    private readonly SerializerKeyHash<TKey, TKeySerializer> _hashing;
+    private readonly long _maxBuckets;
+    private long _buckets = 1;
+    private long _committedBytes;
+    private bool _isDisposed;
+
+    public MemoryTable(long maxBytes, ulong seed)
+    {
+        _hashing = new SerializerKeyHash<TKey, TKeySerializer>(seed);
+        long frames = Math.Min(maxBytes / PageLayout.SizeBytes, BucketEntry.MaxFrame);
+        _maxBuckets = Math.Min(2 * frames, MapLayout.MaxBuckets);
+        _arena = new FrameArena(frames * PageLayout.SizeBytes);
+        _directory = AddressRange.Reserve((_maxBuckets * sizeof(ulong)) + DirectoryStepBytes);
+        CommitDirectory(1);
+    }
+
+    /// <summary>Sums over all records.</summary>
+    public StripedFigures Figures { get; } = new();
+
+    /// <summary>Bytes of memory in use.</summary>
+    public long MemoryBytes => _arena.BytesInUse + Volatile.Read(ref _committedBytes);
+
+    /// <summary>Buckets.</summary>
+    public long Buckets => Volatile.Read(ref _buckets);
+
+    private static BucketLayout Layout
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get => new(TKeySerializer.FixedBytes, TValueSerializer.FixedBytes);
+    }
+
+    /// <summary>The hash of a key.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public ulong HashOf(ReadOnlySpan<byte> key) => _hashing.Of(key);
+
+    /// <summary>Takes the value of a key; false if it is not there.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool TryRead(ulong hash, scoped ReadOnlySpan<byte> key, ref TakenValue<TValue, TValueSerializer> value)
+    {
+        long buckets = Volatile.Read(ref _buckets);
+        long bucket = MapLayout.BucketOf(hash, buckets);
+        var entry = new BucketEntry(_directory.ReadUInt64(bucket));
+        if (!entry.IsHeld && Volatile.Read(ref _buckets) == buckets)
+        {
+            bool isFound = Search(entry, hash, key, ref value);
+            Volatile.ReadBarrier();
+            if (_directory.ReadUInt64(bucket) == entry.Bits)
+                return isFound;
+        }
+
+        return TryReadAgain(hash, key, ref value);
+    }
+
+    /// <summary>Starts to bring the tags of a key near; the first of two steps before <see cref="TryRead"/>.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void PrefetchTags(ulong hash)
+    {
+        uint frame = new BucketEntry(_directory.ReadUInt64(MapLayout.BucketOf(hash, Volatile.Read(ref _buckets)))).Frame;
+        _arena.Prefetch(frame, BucketPage.TagOffset(Layout, hash, PageLayout.SizeBytes));
+    }
+
+    /// <summary>Starts to bring the record of a key near; the second step.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void PrefetchRecord(ulong hash)
+    {
+        if (!Layout.IsFixed)
+            return;
+
+        uint frame = new BucketEntry(_directory.ReadUInt64(MapLayout.BucketOf(hash, Volatile.Read(ref _buckets)))).Frame;
+        if (frame != 0)
+            _arena.Prefetch(frame, new BucketPage(_arena.Bytes(frame), Layout).GuessOffset(hash));
+    }
+
+    /// <summary>Sets the value of a key, or, <paramref name="onlyIfNew"/>, leaves it as it is; returns whether the key is new.</summary>
+    public bool Put(ulong hash, scoped ReadOnlySpan<byte> key, scoped ReadOnlySpan<byte> value, bool onlyIfNew)
+    {
+        Span<byte> cell = stackalloc byte[RunCellBytes];
+        bool isRun = !Layout.IsFixed && value.Length > MapLayout.MaxInlineValueBytes;
+        if (isRun)
+        {
+            WriteRun(value, cell);
+            value = cell;
+        }
+
+        long bucket = Hold(hash, out BucketEntry entry);
+        var chain = new FrameChain<TKey, TKeySerializer>(_arena, Layout, _hashing, entry.Frame, entry.IsChained);
+        bool isThere = false, isChanged = true, isChained = false;
+        try
+        {
+            isThere = chain.Find(hash, key);
+            if (isThere && onlyIfNew)
+                isChanged = false;
+            else if (!isThere || !chain.TryOverwrite(value, isRun))
+                isChained = Store(ref chain, hash, key, value, isRun, isThere);
+        }
+        catch
+        {
+            ReleaseRun(isRun, cell);
+            throw;
+        }
+        finally
+        {
+            _directory.WriteUInt64(bucket, isChanged ? entry.After(chain.First, chain.HasNext) : entry.Bits);
+        }
+
+        if (!isChanged)
+            ReleaseRun(isRun, cell);
+        if (isChained)
+            TrySplit();
+        return !isThere;
+    }
+
+    /// <summary>Changes the value of a key that has another value now; false if it has not.</summary>
+    public bool TryReplace(ulong hash, scoped ReadOnlySpan<byte> key, scoped ReadOnlySpan<byte> value, scoped ReadOnlySpan<byte> expected)
+    {
+        Span<byte> cell = stackalloc byte[RunCellBytes];
+        bool isRun = !Layout.IsFixed && value.Length > MapLayout.MaxInlineValueBytes;
+        if (isRun)
+        {
+            WriteRun(value, cell);
+            value = cell;
+        }
+
+        long bucket = Hold(hash, out BucketEntry entry);
+        var chain = new FrameChain<TKey, TKeySerializer>(_arena, Layout, _hashing, entry.Frame, entry.IsChained);
+        bool isEqual = false;
+        try
+        {
+            isEqual = chain.Find(hash, key) && chain.HasValue(expected);
+            if (isEqual && !chain.TryOverwrite(value, isRun))
+                Store(ref chain, hash, key, value, isRun, isThere: true);
+        }
+        catch
+        {
+            ReleaseRun(isRun, cell);
+            throw;
+        }
+        finally
+        {
+            _directory.WriteUInt64(bucket, isEqual ? entry.After(chain.First, chain.HasNext) : entry.Bits);
+        }
+
+        if (!isEqual)
+            ReleaseRun(isRun, cell);
+        return isEqual;
+    }
+
+    /// <summary>Removes a key, which must have a certain value where <paramref name="mustBeEqual"/>, and takes the value; false if it is not there or has another.</summary>
+    public bool TryRemove(
+        ulong hash, scoped ReadOnlySpan<byte> key, scoped ReadOnlySpan<byte> expected, bool mustBeEqual, ref TakenValue<TValue, TValueSerializer> value)
+    {
+        long bucket = Hold(hash, out BucketEntry entry);
+        var chain = new FrameChain<TKey, TKeySerializer>(_arena, Layout, _hashing, entry.Frame, entry.IsChained);
+        bool isRemoved = false;
+        try
+        {
+            if (chain.Find(hash, key) && (!mustBeEqual || chain.HasValue(expected)))
+            {
+                value.Take(chain.Value);
+                isRemoved = true;
+                Figures.Add(-1, -chain.UsedBytes);
+                chain.Remove();
+            }
+        }
+        finally
+        {
+            _directory.WriteUInt64(bucket, isRemoved ? entry.After(chain.First, chain.HasNext) : entry.Bits);
+        }
+
+        return isRemoved;
+    }
+
+    /// <summary>Removes all records, a bucket at a time.</summary>
+    public void Clear()
+    {
+        lock (_growth)
+        {
+            for (long bucket = 0; bucket < _buckets; bucket++)
+            {
+                BucketEntry entry = HoldBucket(bucket);
+                var chain = new FrameChain<TKey, TKeySerializer>(_arena, Layout, _hashing, entry.Frame, entry.IsChained);
+                (long count, long usedBytes) = chain.Release();
+                Figures.Add(-count, -usedBytes);
+                _directory.WriteUInt64(bucket, entry.After(0, isChained: false));
+            }
+        }
+    }
+
+    /// <summary>
+    /// Copies the frames of a bucket, and of those that were divided from it since there were <paramref name="then"/> buckets, one behind the other: so who goes through
+    /// the buckets of then meets every record once, whatever is divided meanwhile.
+    /// </summary>
+    public void CopyFrames(long bucket, long then, List<byte[]> frames, List<byte[]> runs)
+    {
+        lock (_growth)
+            CopyDescendants(bucket, then, frames, runs);
+    }
+
+    /// <summary>Gives the memory back. The table is empty from then on, and whatever would need memory throws.</summary>
+    public void Dispose()
+    {
+        lock (_growth)
+        {
+            Volatile.Write(ref _isDisposed, true);
+            _directory.Discard(0, _committedBytes);
+            _arena.Dispose();
+        }
+    }
+
+    public void ThrowIfDisposed() => ObjectDisposedException.ThrowIf(Volatile.Read(ref _isDisposed), typeof(MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer>));
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool Search(BucketEntry entry, ulong hash, scoped ReadOnlySpan<byte> key, ref TakenValue<TValue, TValueSerializer> value)
+    {
+        if (entry.Frame == 0)
+        {
+            ThrowIfDisposed();
+            return false;
+        }
+
+        var page = new BucketPage(_arena.Bytes(entry.Frame), Layout);
+        int slot = page.Find(hash, key);
+        return slot >= 0 ? Take(page, slot, ref value) : entry.IsChained && SearchChain(page, hash, key, ref value);
+    }
+
+    private bool SearchChain(BucketPage page, ulong hash, scoped ReadOnlySpan<byte> key, ref TakenValue<TValue, TValueSerializer> value)
+    {
+        for (int i = 0; i < MaxChainFrames; i++)
+        {
+            long next = page.Next.Number;
+            if (next == 0 || next >= _arena.ReadableFrames)
+                return false;
+
+            page = new BucketPage(_arena.Bytes((uint)next), Layout);
+            int slot = page.Find(hash, key);
+            if (slot >= 0)
+                return Take(page, slot, ref value);
+        }
+
+        return false;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool Take(BucketPage page, int slot, ref TakenValue<TValue, TValueSerializer> value)
+    {
+        if (!page.TryGetValue(slot, out ReadOnlySpan<byte> bytes, out bool isRun))
+            return false;
+        if (isRun)
+            return TakeRun(bytes, ref value);
+
+        value.Take(bytes);
+        return true;
+    }
+
+    private bool TakeRun(ReadOnlySpan<byte> cell, ref TakenValue<TValue, TValueSerializer> value)
+    {
+        if (cell.Length != RunCellBytes)
+            return false;
+
+        uint frame = BinaryPrimitives.ReadUInt32LittleEndian(cell);
+        int length = BinaryPrimitives.ReadInt32LittleEndian(cell[sizeof(uint)..]);
+        if (length < 0 || ((long)frame * PageLayout.SizeBytes) + length > _arena.ReadableFrames * PageLayout.SizeBytes)
+            return false;
+
+        value.Take(_arena.Bytes(frame, length));
+        return true;
+    }
+
+    /// <summary>After a first attempt that met a writer: tries again for a while, then waits for its turn as a writer does.</summary>
+    private bool TryReadAgain(ulong hash, scoped ReadOnlySpan<byte> key, ref TakenValue<TValue, TValueSerializer> value)
+    {
+        var spin = default(SpinWait);
+        for (int i = 0; i < OptimisticAttempts; i++)
+        {
+            spin.SpinOnce(sleep1Threshold: -1);
+            long buckets = Volatile.Read(ref _buckets);
+            long at = MapLayout.BucketOf(hash, buckets);
+            var before = new BucketEntry(_directory.ReadUInt64(at));
+            if (before.IsHeld || Volatile.Read(ref _buckets) != buckets)
+                continue;
+
+            bool isFound = Search(before, hash, key, ref value);
+            Volatile.ReadBarrier();
+            if (_directory.ReadUInt64(at) == before.Bits)
+                return isFound;
+        }
+
+        long bucket = Hold(hash, out BucketEntry entry);
+        try
+        {
+            return Search(entry, hash, key, ref value);
+        }
+        finally
+        {
+            _directory.WriteUInt64(bucket, entry.Bits);
+        }
+    }
+
+    /// <summary>Holds the bucket of a hash.</summary>
+    private long Hold(ulong hash, out BucketEntry entry)
+    {
+        var spin = default(SpinWait);
+        while (true)
+        {
+            long buckets = Volatile.Read(ref _buckets);
+            long bucket = MapLayout.BucketOf(hash, buckets);
+            entry = new BucketEntry(_directory.ReadUInt64(bucket));
+            if (!entry.IsHeld && _directory.TryExchange(bucket, entry.Bits, entry.Held))
+            {
+                if (Volatile.Read(ref _buckets) == buckets || MapLayout.BucketOf(hash, Volatile.Read(ref _buckets)) == bucket)
+                    return bucket;
+                _directory.WriteUInt64(bucket, entry.Bits);
+            }
+
+            spin.SpinOnce(sleep1Threshold: -1);
+        }
+    }
+
+    private BucketEntry HoldBucket(long bucket)
+    {
+        var spin = default(SpinWait);
+        while (true)
+        {
+            var entry = new BucketEntry(_directory.ReadUInt64(bucket));
+            if (!entry.IsHeld && _directory.TryExchange(bucket, entry.Bits, entry.Held))
+                return entry;
+            spin.SpinOnce(sleep1Threshold: -1);
+        }
+    }
+
+    /// <summary>Stores a record that is new, or whose value has another length than before; returns whether the bucket's first frame was too full.</summary>
+    private bool Store(ref FrameChain<TKey, TKeySerializer> chain, ulong hash, scoped ReadOnlySpan<byte> key, scoped ReadOnlySpan<byte> value, bool isRun, bool isThere)
+    {
+        ThrowIfDisposed();
+        int usedBytes = BucketPage.UsedBytesOf(Layout, key.Length, value.Length), before = 0;
+        if (isThere)
+        {
+            chain.Reserve(); // what is removed must find a place again
+            before = chain.UsedBytes;
+            chain.Remove();
+        }
+
+        bool isChained = chain.Add(hash, key, value, isRun);
+        chain.Unreserve();
+        Figures.Add(isThere ? 0 : 1, usedBytes - before);
+        return isChained;
+    }
+
+    /// <summary>Divides the bucket whose turn it is, unless someone does that just now.</summary>
+    private void TrySplit()
+    {
+        if (Figures.UsedBytes * 1000 < Buckets * PageLayout.ContentBytes * SplitFromPerMille || !_growth.TryEnter())
+            return;
+
+        try
+        {
+            if (_buckets < _maxBuckets)
+                Split(_buckets);
+        }
+        finally
+        {
+            _growth.Exit();
+        }
+    }
+
+    private void Split(long added)
+    {
+        CommitDirectory(added + 1);
+        long divided = MapLayout.Buddy(added);
+        BucketEntry entry = HoldBucket(divided);
+        var old = new FrameChain<TKey, TKeySerializer>(_arena, Layout, _hashing, entry.Frame, entry.IsChained);
+        var low = new FrameChain<TKey, TKeySerializer>(_arena, Layout, _hashing, 0, hasNext: false);
+        FrameChain<TKey, TKeySerializer> high = low;
+        bool isDone = false;
+        try
+        {
+            old.Divide((ulong)(added - divided), ref low, ref high);
+            isDone = true;
+        }
+        finally
+        {
+            // Where memory ran out the bucket stays as it was.
+            if (!isDone)
+            {
+                low.ReleaseFrames();
+                high.ReleaseFrames();
+                _directory.WriteUInt64(divided, entry.Bits);
+            }
+        }
+
+        _directory.WriteUInt64(added, new BucketEntry(_directory.ReadUInt64(added)).After(high.First, high.HasNext));
+        Volatile.Write(ref _buckets, added + 1);
+        _directory.WriteUInt64(divided, entry.After(low.First, low.HasNext));
+        old.ReleaseFrames();
+    }
+
+    private void CommitDirectory(long buckets)
+    {
+        while (_committedBytes < buckets * sizeof(ulong))
+        {
+            ThrowIfDisposed();
+            _directory.Commit(_committedBytes, DirectoryStepBytes);
+            Volatile.Write(ref _committedBytes, _committedBytes + DirectoryStepBytes);
+        }
+    }
+
+    private void CopyDescendants(long bucket, long then, List<byte[]> frames, List<byte[]> runs)
+    {
+        BucketEntry entry = HoldBucket(bucket);
+        try
+        {
+            var chain = new FrameChain<TKey, TKeySerializer>(_arena, Layout, _hashing, entry.Frame, entry.IsChained);
+            chain.CopyTo(frames, runs);
+        }
+        finally
+        {
+            _directory.WriteUInt64(bucket, entry.Bits);
+        }
+
+        // Bucket c was divided from c without its highest bit.
+        for (long bit = (long)System.Numerics.BitOperations.RoundUpToPowerOf2((ulong)bucket + 1); bucket + bit < _buckets; bit <<= 1)
+        {
+            if (bucket + bit >= then)
+                CopyDescendants(bucket + bit, then, frames, runs);
+        }
+    }
+
+    private void WriteRun(ReadOnlySpan<byte> value, Span<byte> cell)
+    {
+        ThrowIfDisposed();
+        uint frame = _arena.Allocate(FrameChain<TKey, TKeySerializer>.RunFrames(value.Length));
+        value.CopyTo(_arena.Bytes(frame, value.Length));
+        BinaryPrimitives.WriteUInt32LittleEndian(cell, frame);
+        BinaryPrimitives.WriteInt32LittleEndian(cell[sizeof(uint)..], value.Length);
+    }
+
+    private void ReleaseRun(bool isRun, ReadOnlySpan<byte> cell)
+    {
+        if (isRun)
+            FrameChain<TKey, TKeySerializer>.ReleaseRun(_arena, cell);
+    }
+}
