@@ -26,6 +26,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     private readonly StorageOptions _options;
     private readonly IDisposable _fileLock;
     private readonly JournalFiles _journalFiles;
+    private readonly JournalArchive? _archive;
     private readonly JournalWriter? _journal;
     private readonly EnvironmentState _state;
     private readonly Writer _writer;
@@ -48,14 +49,26 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
             store = new PageStore(world.Files, data, options.MaxDataFileBytes, options.ScratchReserveBytes);
             var bitmaps = new BitmapSource(store, meta);
             var space = new FreePages(meta.PageCount, meta.LivePages, bitmaps.Load);
-            var reader = new JournalReader(world.Files, _journalFiles.OpenAll(meta.StoreId, !options.ReadOnly));
+            IReadOnlyList<JournalFile> journalFiles = _journalFiles.OpenAll(meta.StoreId, !options.ReadOnly);
+            var reader = new JournalReader(world.Files, journalFiles);
             Snapshot current = new Recovery(store, space, meta).Run(reader, out JournalPosition end);
             _state = new EnvironmentState(store, space, meta, current, world.Ages) { Clock = world.Clock, HashSeed = world.Draw(), Bitmaps = bitmaps };
             _background = new Background(world.Scheduler, world.IsBackgroundAllowed);
             if (options is { ReadOnly: false, Durability: Durability.Durable })
             {
-                var sizes = new JournalSizes(options.FirstJournalFileBytes, options.MaxJournalFileBytes, GrowthFactor: 4);
-                _journal = new JournalWriter(_journalFiles, StoreId, end, meta.Journal.Use, sizes, world.Draw, world.IsBackgroundAllowed ? _background.Run : null);
+                Action<Action> background = world.IsBackgroundAllowed ? _background.Run : static work => work();
+                _archive = options.JournalArchiver is { } archiver ? new JournalArchive(archiver, options.MaxUnarchivedJournalFiles, background) : null;
+                _archive?.Begin(journalFiles);
+                _journal = new JournalWriter(_journalFiles, end, meta.Journal.Use, new JournalSettings
+                {
+                    StoreId = StoreId,
+                    Sizes = new JournalSizes(options.FirstJournalFileBytes, options.MaxJournalFileBytes, GrowthFactor: 4),
+                    DrawSalt = world.Draw,
+                    Background = background,
+                    SyncData = data.Sync,
+                    ProbeClock = world.IsBackgroundAllowed ? world.Clock : null,
+                    Archive = _archive,
+                });
             }
 
             _writer = new Writer(_state, _journal);
@@ -66,6 +79,8 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         }
         catch
         {
+            _journal?.Dispose();
+            _archive?.Dispose();
             _journalFiles.Dispose();
             store?.Dispose();
             throw;
@@ -241,6 +256,12 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         {
             DataFileBytes = _state.Store.FileBytes,
             JournalBytes = _journalFiles.TotalBytes,
+            JournalSyncMethod = _journal?.Method ?? JournalSyncMethod.NotChosen,
+            JournalBytesWritten = _journal?.BytesWritten ?? 0,
+            JournalFramesWritten = _journal?.FramesWritten ?? 0,
+            UnarchivedJournalFiles = _archive?.Count ?? 0,
+            JournalFilesLostToArchive = _archive?.GivenUp ?? 0,
+            LastArchiveError = _archive?.LastError?.Message,
             ScratchBytes = _state.Store.Scratch.BytesInUse,
             FreePages = _state.Space.FreeCount,
             LastTransactionId = _state.Current.TransactionId,
@@ -274,6 +295,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
             _lane.RunExclusive(() => _state.Failure ??= new ObjectDisposedException(nameof(StorageEnvironment)));
         }
 
+        _archive?.Stop();
         _background.WaitForAll();
         OnReaderClosed();
     }
@@ -374,6 +396,8 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
 
         _checkpoints.Dispose();
         _state.Store.Dispose();
+        _journal?.Dispose();
+        _archive?.Dispose();
         _journalFiles.Dispose();
         _fileLock.Dispose();
     }

@@ -1,3 +1,5 @@
+using Treepie.Storage.Journal;
+
 namespace Treepie.Storage;
 
 /// <summary>How an environment is opened. Immutable; defaults are right for most uses.</summary>
@@ -26,6 +28,12 @@ public sealed record StorageOptions
     /// <summary>Largest journal file, in bytes; when as much was written since the last checkpoint, the next one begins.</summary>
     public long MaxJournalFileBytes { get; init; } = 16L << 20;
 
+    /// <summary>Who keeps copies of journal files, or null. See there what a slow or failing one means.</summary>
+    public IJournalArchiver? JournalArchiver { get; init; }
+
+    /// <summary>Journal files that may wait for the archiver; beyond, the oldest is given up. Each has up to <see cref="MaxJournalFileBytes"/>.</summary>
+    public int MaxUnarchivedJournalFiles { get; init; } = 32;
+
     /// <summary>
     /// How long a <see cref="Durability.Relaxed"/> commit may wait to become durable. Relaxed environments keep no journal: a checkpoint
     /// makes many commits durable at once.
@@ -41,6 +49,7 @@ public sealed record StorageOptions
         ArgumentOutOfRangeException.ThrowIfLessThan(ScratchBudgetBytes, 1L << 20);
         ArgumentOutOfRangeException.ThrowIfLessThan(FirstJournalFileBytes, 16L << 10);
         ArgumentOutOfRangeException.ThrowIfLessThan(MaxJournalFileBytes, FirstJournalFileBytes);
+        ArgumentOutOfRangeException.ThrowIfLessThan(MaxUnarchivedJournalFiles, 1);
         ArgumentOutOfRangeException.ThrowIfLessThan(RelaxedDelay, TimeSpan.Zero);
     }
 }

@@ -7,6 +7,8 @@ namespace Treepie.Storage.Files;
 internal sealed class DiskFile : IFile
 {
     private readonly string _path;
+    private SafeFileHandle? _direct;
+    private bool _isDirect;
 
     private DiskFile(string path, SafeFileHandle handle)
     {
@@ -84,6 +86,31 @@ internal sealed class DiskFile : IFile
             throw FileErrors.FromNumber(error, _path, "The file cannot be synced");
     }
 
+    public void WriteDurable(ReadOnlySpan<byte> source, long offset)
+    {
+        if (!_isDirect || _direct is not { } direct)
+        {
+            Write(source, offset);
+            Sync();
+            return;
+        }
+
+        int error = UnixFileCalls.WriteAt(direct, source, offset);
+        if (error != 0)
+            throw FileErrors.FromNumber(error, _path, "The file cannot be written");
+    }
+
+    public bool TryWriteDirectly(bool isDirect)
+    {
+        if (isDirect && _direct is null && OperatingSystem.IsLinux())
+            _direct = UnixFileCalls.OpenDirect(_path);
+        if (isDirect && _direct is null)
+            return false;
+
+        _isDirect = isDirect;
+        return true;
+    }
+
     public void Allocate(long lengthBytes)
     {
         if (Length >= lengthBytes)
@@ -107,7 +134,11 @@ internal sealed class DiskFile : IFile
         }
     }
 
-    public void Dispose() => Handle.Dispose();
+    public void Dispose()
+    {
+        _direct?.Dispose();
+        Handle.Dispose();
+    }
 
     private int ReadSome(Span<byte> destination, long offset)
     {

@@ -18,6 +18,22 @@ internal interface IFile : IDisposable
     /// <summary>Makes everything written durable.</summary>
     void Sync();
 
+    /// <summary>
+    /// Writes all bytes and makes them durable, at once where the system has a way for that. After <see cref="TryWriteDirectly"/> offset, length and
+    /// address must be multiples of 4 KiB.
+    /// </summary>
+    void WriteDurable(ReadOnlySpan<byte> source, long offset)
+    {
+        Write(source, offset);
+        Sync();
+    }
+
+    /// <summary>
+    /// Chooses whether <see cref="WriteDurable"/> goes past the system's cache (O_DIRECT|O_DSYNC) or through it; false, nothing changed, where the
+    /// file system refuses.
+    /// </summary>
+    bool TryWriteDirectly(bool isDirect) => !isDirect;
+
     /// <summary>Grows the file to a length with real blocks; never shrinks it.</summary>
     void Allocate(long lengthBytes);
 }

@@ -1,52 +1,59 @@
 using System.Buffers.Binary;
 using Treepie.Storage.Format;
+using Treepie.Storage.Memory;
 
 namespace Treepie.Storage.Journal;
 
-/// <summary>One frame while it is put together; used again for the next one.</summary>
-internal sealed class FrameBuffer
+/// <summary>
+/// One frame while it is put together; used again for the next one. Room for the header of a file lies before it, so that the first frame
+/// of a use is one write, and all of it lies as a write past the system's cache needs it.
+/// </summary>
+internal sealed class FrameBuffer : IDisposable
 {
     private const int FirstBytes = 1 << 16;
     private const int KeptBytes = 8 << 20;
+    private const int Start = JournalFileHeader.BlockBytes;
 
-    private byte[] _bytes = new byte[FirstBytes];
+    private readonly AlignedBuffer _bytes = new(FirstBytes);
 
     /// <summary>Bytes in use, header included.</summary>
     public int Length { get; private set; }
+
+    /// <summary>The block before the frame.</summary>
+    public Span<byte> Block => _bytes.Slice(0, Start);
+
+    /// <summary>Header and payload.</summary>
+    public Span<byte> Content => _bytes.Slice(Start, Length);
 
     public void Clear()
     {
         Length = FrameHeader.SizeBytes;
         if (_bytes.Length > KeptBytes)
-            _bytes = new byte[FirstBytes];
+            _bytes.Resize(FirstBytes, Start);
     }
 
     /// <summary>Room after what was added; <see cref="Advance"/> says how much of it was used.</summary>
     public Span<byte> Room(long lengthBytes)
     {
-        long needed = Length + lengthBytes + FrameHeader.AlignmentBytes;
+        long needed = Start + Length + lengthBytes + FrameHeader.AlignmentBytes;
         if (needed > Array.MaxLength)
             throw new StorageException($"A transaction's journal frame would have {needed} bytes, the most is {Array.MaxLength}; write in smaller transactions.");
         if (needed > _bytes.Length)
-            Array.Resize(ref _bytes, (int)Math.Min(Array.MaxLength, Math.Max(needed, 2L * _bytes.Length)));
-        return _bytes.AsSpan(Length, (int)lengthBytes);
+            _bytes.Resize((int)Math.Min(Array.MaxLength, Math.Max(needed, 2L * _bytes.Length)), Start + Length);
+        return _bytes.Slice(Start + Length, (int)lengthBytes);
     }
 
     public void Advance(int lengthBytes) => Length += lengthBytes;
 
-    public void WriteInt32At(int offset, int value) => BinaryPrimitives.WriteInt32LittleEndian(_bytes.AsSpan(offset), value);
+    public void WriteInt32At(int offset, int value) => BinaryPrimitives.WriteInt32LittleEndian(_bytes.Slice(Start + offset, sizeof(int)), value);
 
-    /// <summary>Header and payload.</summary>
-    public Span<byte> Content => _bytes.AsSpan(0, Length);
-
-    /// <summary>The frame as it goes to the file: filled with zeros to a multiple of 4 KiB.</summary>
-    public ReadOnlySpan<byte> Padded
+    /// <summary>The frame as it goes to the file: filled with zeros to a multiple of 4 KiB; with the block before it where wanted.</summary>
+    public ReadOnlySpan<byte> Padded(bool withBlock)
     {
-        get
-        {
-            int padded = (int)FrameHeader.FrameBytes(Length - FrameHeader.SizeBytes);
-            _bytes.AsSpan(Length, padded - Length).Clear();
-            return _bytes.AsSpan(0, padded);
-        }
+        int padded = (int)FrameHeader.FrameBytes(Length - FrameHeader.SizeBytes);
+        _bytes.Slice(Start + Length, padded - Length).Clear();
+        return withBlock ? _bytes.Slice(0, Start + padded) : _bytes.Slice(Start, padded);
     }
+
+    public void Dispose() => _bytes.Dispose();
 }

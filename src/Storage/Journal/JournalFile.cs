@@ -10,9 +10,15 @@ internal sealed class JournalFile(IFile file, long lengthBytes)
 
     public long LengthBytes { get; } = lengthBytes;
 
+    /// <summary>Where frames end: the last block is kept for <see cref="JournalNextUse"/>.</summary>
+    public long FramesEnd => JournalNextUse.OffsetIn(LengthBytes);
+
     /// <summary>Header of its last use, or null where none is readable.</summary>
     public JournalFileHeader? Header { get; set; }
 
     /// <summary>Whether it is being written, or its frames are not yet superseded by a checkpoint.</summary>
     public bool IsTaken { get; set; }
+
+    /// <summary>Whether an archiver has yet to take its frames.</summary>
+    public bool IsAwaited { get; set; }
 }

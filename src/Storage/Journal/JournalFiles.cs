@@ -10,6 +10,7 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
     private const int ZeroStepBytes = 1 << 20;
 
     private readonly Lock _lock = new();
+    private readonly Lock _creation = new(); // taken before the other one
     private readonly List<JournalFile> _all = [];
 
     /// <summary>Bytes of all files.</summary>
@@ -44,44 +45,76 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
         return _all;
     }
 
+    /// <summary>The file of a use, or null.</summary>
+    public JournalFile? Find(long use)
+    {
+        lock (_lock)
+            return _all.Find(file => file.Header?.Use == use);
+    }
+
     /// <summary>
     /// A file for a new use: the largest one whose frames no recovery needs, if it is large enough, else a new one.
     /// Throws <see cref="DiskFullException"/> with nothing changed.
     /// </summary>
     public JournalFile Take(long neededBytes, long wantedBytes, long oldestNeededUse)
     {
-        lock (_lock)
+        if (TryTakeSpare() is { } ready)
+            return ready;
+
+        lock (_creation)
         {
-            JournalFile? best = Spares(oldestNeededUse).MaxBy(file => file.LengthBytes);
-            if (best is not null && best.LengthBytes >= neededBytes)
+            if (TryTakeSpare() is { } made)
+                return made;
+
+            JournalFile created = Create(Math.Max(neededBytes, wantedBytes));
+            lock (_lock)
+                created.IsTaken = true;
+            return created;
+        }
+
+        JournalFile? TryTakeSpare()
+        {
+            lock (_lock)
             {
+                JournalFile? best = Spares(oldestNeededUse).MaxBy(file => file.LengthBytes);
+                if (best is null || best.LengthBytes < neededBytes)
+                    return null;
+
                 best.IsTaken = true;
                 return best;
             }
-
-            JournalFile created = Create(Math.Max(neededBytes, wantedBytes));
-            created.IsTaken = true;
-            return created;
         }
     }
 
-    /// <summary>Makes sure that a spare file of this size is ready; deletes smaller spares. Called in the background.</summary>
-    public void PrepareSpare(long wantedBytes, long oldestNeededUse)
+    /// <summary>
+    /// Makes sure that so many spare files of this size are ready; deletes other spares. Called in the background: a file is taken while another is
+    /// being made.
+    /// </summary>
+    public void PrepareSpares(int count, long wantedBytes, long oldestNeededUse)
     {
-        lock (_lock)
+        lock (_creation)
         {
-            List<JournalFile> spares = [.. Spares(oldestNeededUse)];
-            if (!spares.Exists(file => file.LengthBytes >= wantedBytes))
+            while (Large() < count)
                 Create(wantedBytes);
-            else
-                spares.Remove(spares.First(file => file.LengthBytes >= wantedBytes));
 
-            foreach (JournalFile small in spares)
+            List<JournalFile> surplus;
+            lock (_lock)
             {
-                _all.Remove(small);
-                small.File.Dispose();
-                files.Delete(small.File.Name);
+                surplus = [.. Spares(oldestNeededUse).OrderBy(file => file.LengthBytes < wantedBytes).Skip(count)];
+                _all.RemoveAll(surplus.Contains);
             }
+
+            foreach (JournalFile file in surplus)
+            {
+                file.File.Dispose();
+                files.Delete(file.File.Name);
+            }
+        }
+
+        int Large()
+        {
+            lock (_lock)
+                return Spares(oldestNeededUse).Count(file => file.LengthBytes >= wantedBytes);
         }
     }
 
@@ -110,7 +143,7 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
         name.StartsWith(FormatLimits.JournalPrefix, StringComparison.Ordinal) && name.EndsWith(FormatLimits.JournalSuffix, StringComparison.Ordinal);
 
     private IEnumerable<JournalFile> Spares(long oldestNeededUse) =>
-        _all.Where(file => !file.IsTaken && (file.Header is null || file.Header.Value.Use < oldestNeededUse));
+        _all.Where(file => file is { IsTaken: false, IsAwaited: false } && (file.Header is null || file.Header.Value.Use < oldestNeededUse));
 
     /// <summary>Zeros are really written: a block that was only allocated costs the file system a journal entry at its first sync.</summary>
     private JournalFile Create(long lengthBytes)
@@ -140,7 +173,8 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
         }
 
         var created = new JournalFile(file, lengthBytes);
-        _all.Add(created);
+        lock (_lock)
+            _all.Add(created);
         return created;
     }
 

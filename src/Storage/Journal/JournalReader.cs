@@ -47,9 +47,20 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
         if (uses.Count > 0 && uses.Keys.Max() > position.Use)
             throw new CorruptionException(
                 $"The journal in '{files.Path}' is damaged at transaction {lastTransaction + 1}: it breaks off in use {position.Use}, and use {uses.Keys.Max()} was begun after all of it was acknowledged. Nothing was written. Restore a backup, or salvage what is left.");
+        if (uses.TryGetValue(position.Use, out JournalFile? left) && TryReadNextUse(left, out JournalNextUse missing))
+            throw new CorruptionException(
+                $"The journal in '{files.Path}' breaks off after transaction {lastTransaction}: '{left.File.Name}' says that it goes on in use {missing.Use}, which is missing or has a damaged header, so later transactions were acknowledged. Nothing was written. Put the file back, restore a backup, or salvage what is left.");
         if ((position.Use > start.Use || !isClean) && uses.TryGetValue(position.Use, out JournalFile? last))
             ThrowIfDamaged(last, position, lastTransaction);
         return position;
+    }
+
+    private static bool TryReadNextUse(JournalFile file, out JournalNextUse next)
+    {
+        next = default;
+        var block = new byte[JournalNextUse.BlockBytes];
+        return file.FramesEnd >= JournalFileHeader.BlockBytes && file.File.Read(block, file.FramesEnd) == block.Length
+            && JournalNextUse.TryRead(block, out next) && next.Salt == file.Header?.Salt && next.Use == file.Header?.Use + 1;
     }
 
     private static bool IsNext(Dictionary<long, JournalFile> uses, JournalPosition position) =>
@@ -103,7 +114,7 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
     {
         byte[] frame = [];
         var chunk = new byte[ScanBytes];
-        for (long offset = end.Offset; offset < file.LengthBytes; offset += chunk.Length)
+        for (long offset = end.Offset; offset < file.FramesEnd; offset += chunk.Length)
         {
             int read = file.File.Read(chunk, offset);
             for (int at = 0; at + FrameHeader.SizeBytes <= read; at += FrameHeader.AlignmentBytes)

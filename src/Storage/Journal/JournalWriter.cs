@@ -3,32 +3,75 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Journal;
 
 /// <summary>
-/// Appends frames. One frame is one merged batch, written at once and made durable by one sync. Only the holder of
-/// the write lane calls it.
+/// Appends frames. One frame is one merged batch, written at once and made durable by one sync. <see cref="Append"/> is for whoever leads the one
+/// frame in flight, the rest for the holder of the write lane while nothing is in flight.
 /// </summary>
 /// <remarks>
-/// The first frame after opening goes into a new use of a file, with a new salt: what a torn tail left behind in the file used
-/// before can never be taken for a continuation.
+/// Invariants. 1. The first frame after opening goes into a new use of a file, with a new salt: what a torn tail left behind in the file used
+/// before can never be taken for a continuation. 2. Before a session overwrites anything, what its recovery read is made durable: a process that was
+/// killed may have left it in the system's cache only. 3. Before the first frame of a use is acknowledged, the file that the log comes from
+/// says durably that it goes on: so the loss of the newest file is noticed. 4. Nothing is written again after an error.
 /// </remarks>
-internal sealed class JournalWriter(JournalFiles files, Guid storeId, JournalPosition start, long oldestNeededUse, JournalSizes sizes, Func<ulong> drawSalt, Action<Action>? background)
+internal sealed class JournalWriter : IDisposable
 {
-    private readonly byte[] _block = new byte[JournalFileHeader.BlockBytes];
+    /// <summary>Files made ready ahead: one for the switch that comes, one for the switch after it while the next is being made.</summary>
+    private const int Spares = 2;
+
+    private readonly JournalFiles _files;
+    private readonly JournalSettings _settings;
     private JournalFile? _current;
-    private ulong _salt;
+    private JournalFile? _before;
+    private long _beforeEnd;
+    private JournalFileHeader _header;
     private long _durableUpTo;
+    private int _uses;
+    private bool _isRecoveredDurable;
+    private bool _needsSpares;
+
+    public JournalWriter(JournalFiles files, JournalPosition start, long oldestNeededUse, JournalSettings settings)
+    {
+        _files = files;
+        _settings = settings;
+        Position = start;
+        OldestNeededUse = oldestNeededUse;
+    }
 
     /// <summary>Where the next frame goes, as a checkpoint records it.</summary>
-    public JournalPosition Position { get; private set; } = start;
+    public JournalPosition Position { get; private set; }
+
+    /// <summary>How large the next file is to be: the first of a session may last for all of it, the second says that more is written here.</summary>
+    private long NextFileBytes => _current is null ? _settings.Sizes.FirstFileBytes
+        : Math.Min(_settings.Sizes.MaxFileBytes, _uses < 2 ? _current.LengthBytes : _current.LengthBytes * _settings.Sizes.GrowthFactor);
 
     /// <summary>Bytes of frames since <see cref="OnCheckpoint"/>.</summary>
     public long BytesSinceCheckpoint { get; private set; }
 
-    /// <summary>Oldest use whose frames a recovery may need.</summary>
-    public long OldestNeededUse { get; private set; } = oldestNeededUse;
+    /// <summary>Bytes of frames since opening.</summary>
+    public long BytesWritten { get; private set; }
 
-    public long TotalBytes => files.TotalBytes;
+    /// <summary>Frames since opening.</summary>
+    public long FramesWritten { get; private set; }
+
+    /// <summary>Oldest use whose frames a recovery may need.</summary>
+    public long OldestNeededUse { get; private set; }
+
+    /// <summary>How frames are made durable.</summary>
+    public JournalSyncMethod Method { get; private set; }
 
     public FrameBuffer Buffer { get; } = new();
+
+    /// <summary>
+    /// Once in a session, before anything is written: invariant 2. After any exception the journal must not be used.
+    /// </summary>
+    public void BeginSession()
+    {
+        if (_isRecoveredDurable)
+            return;
+
+        _settings.SyncData();
+        _files.Find(Position.Use)?.File.Sync();
+        _isRecoveredDurable = true;
+    }
 
     /// <summary>
     /// Finds a place for the frame in <see cref="Buffer"/>. May create a file, and so throw <see cref="DiskFullException"/>: nothing of the frame is
@@ -37,23 +80,24 @@ internal sealed class JournalWriter(JournalFiles files, Guid storeId, JournalPos
     public void MakeRoom()
     {
         long frameBytes = FrameHeader.FrameBytes(Buffer.Length - FrameHeader.SizeBytes);
-        if (_current is not null && Position.Offset + frameBytes <= _current.LengthBytes)
+        if (_current is not null && Position.Offset + frameBytes <= _current.FramesEnd)
             return;
 
-        long wanted = _current is null ? sizes.FirstFileBytes : Math.Min(sizes.MaxFileBytes, _current.LengthBytes * sizes.GrowthFactor);
-        JournalFile next = files.Take(JournalFileHeader.BlockBytes + frameBytes, wanted, OldestNeededUse);
-        var header = new JournalFileHeader(storeId, Position.Use + 1, drawSalt(), Position.Frame, Position.PreviousHash);
-        next.Header = header;
-        _current = next;
-        _salt = header.Salt;
-        header.Write(_block);
-        Position = Position with { Use = header.Use, Offset = 0 };
+        JournalFile next = _files.Take(
+            JournalFileHeader.BlockBytes + frameBytes + JournalNextUse.BlockBytes, NextFileBytes, OldestNeededUse);
+        if (Method == JournalSyncMethod.NotChosen)
+            Method = SyncMethodProbe.Choose(next.File, _settings.ProbeClock);
+        if (Method == JournalSyncMethod.Direct && next.LengthBytes % FrameHeader.AlignmentBytes == 0)
+            next.File.TryWriteDirectly(true); // where a file refuses, its frames go through the cache
 
-        long spare = Math.Min(sizes.MaxFileBytes, next.LengthBytes * sizes.GrowthFactor);
-        if (background is null)
-            TryPrepareSpare(spare);
-        else
-            background(() => TryPrepareSpare(spare));
+        _before = _current ?? _files.Find(Position.Use);
+        _beforeEnd = Position.Offset;
+        _header = new JournalFileHeader(_settings.StoreId, Position.Use + 1, _settings.DrawSalt(), Position.Frame, Position.PreviousHash);
+        next.Header = _header;
+        _current = next;
+        _uses++;
+        Position = Position with { Use = _header.Use, Offset = 0 };
+        _needsSpares = true;
     }
 
     /// <summary>
@@ -65,11 +109,13 @@ internal sealed class JournalWriter(JournalFiles files, Guid storeId, JournalPos
         if (_current is not null && Position.Offset > 0)
             return;
 
+        BeginSession();
         Buffer.Clear();
-        MakeRoom();
+        if (_current is null)
+            MakeRoom();
         JournalFile file = _current!; // MakeRoom found one
-        file.File.Write(_block, 0);
-        file.File.Sync();
+        _header.Write(Buffer.Block);
+        file.File.WriteDurable(Buffer.Block, 0);
         Position = Position with { Offset = JournalFileHeader.BlockBytes };
     }
 
@@ -77,22 +123,25 @@ internal sealed class JournalWriter(JournalFiles files, Guid storeId, JournalPos
     public void Append(long firstTransaction, long lastTransaction)
     {
         JournalFile file = _current ?? throw new InvalidOperationException("MakeRoom comes first.");
-        long offset = Position.Offset;
-        if (offset == 0)
-        {
-            file.File.Write(_block, 0);
-            offset = JournalFileHeader.BlockBytes;
-        }
-
         var header = new FrameHeader(
-            _salt, Position.Frame, firstTransaction, lastTransaction, _durableUpTo, Buffer.Length - FrameHeader.SizeBytes, Position.PreviousHash);
+            _header.Salt, Position.Frame, firstTransaction, lastTransaction, _durableUpTo, Buffer.Length - FrameHeader.SizeBytes, Position.PreviousHash);
         ulong hash = header.Seal(Buffer.Content);
-        ReadOnlySpan<byte> frame = Buffer.Padded;
-        file.File.Write(frame, offset);
-        file.File.Sync();
+        bool isFirst = Position.Offset == 0;
+        if (isFirst)
+            _header.Write(Buffer.Block);
+
+        ReadOnlySpan<byte> written = Buffer.Padded(withBlock: isFirst);
+        file.File.WriteDurable(written, Position.Offset);
+        if (_before is { } before)
+            Leave(before);
+        if (_needsSpares)
+            RequestSpares();
+
         _durableUpTo = lastTransaction;
-        BytesSinceCheckpoint += frame.Length;
-        Position = new JournalPosition(Position.Use, offset + frame.Length, Position.Frame + 1, hash);
+        BytesSinceCheckpoint += written.Length;
+        BytesWritten += written.Length;
+        FramesWritten++;
+        Position = new JournalPosition(Position.Use, Position.Offset + written.Length, Position.Frame + 1, hash);
     }
 
     /// <summary>A checkpoint at this position is durable: files of earlier uses may be used again.</summary>
@@ -100,19 +149,47 @@ internal sealed class JournalWriter(JournalFiles files, Guid storeId, JournalPos
     {
         OldestNeededUse = position.Use;
         BytesSinceCheckpoint -= bytesBefore;
-        files.Release(position.Use);
+        _files.Release(position.Use);
     }
 
-    /// <summary>No reason to fail what did find a place; without a spare, a checkpoint has to free a file before this one is full.</summary>
-    private void TryPrepareSpare(long lengthBytes)
+    public void Dispose() => Buffer.Dispose();
+
+    /// <summary>Invariant 3, where no checkpoint has named a later use yet; and the file's frames are final.</summary>
+    private void Leave(JournalFile before)
+    {
+        _before = null;
+        if (before.Header is not { } left || left.Use != _header.Use - 1)
+            return; // used again by now, because a checkpoint has named this use
+
+        if (left.Use >= OldestNeededUse)
+        {
+            new JournalNextUse(left.Salt, _header.Use, _header.FirstFrame, _header.PreviousHash).Write(Buffer.Block);
+            before.File.WriteDurable(Buffer.Block, JournalNextUse.OffsetIn(before.LengthBytes));
+        }
+
+        _settings.Archive?.Seal(before, left, _beforeEnd);
+    }
+
+    private void RequestSpares()
+    {
+        _needsSpares = false;
+        long lengthBytes = NextFileBytes;
+        _settings.Background(() => TryPrepareSpares(lengthBytes));
+    }
+
+    /// <summary>
+    /// A full disk, or one that fails here, is no reason to fail what did find a place: spares are never needed for what is acknowledged, and the next
+    /// use will say so if it is still true then.
+    /// </summary>
+    private void TryPrepareSpares(long lengthBytes)
     {
         try
         {
-            files.PrepareSpare(lengthBytes, OldestNeededUse);
+            _files.PrepareSpares(Spares, lengthBytes, OldestNeededUse);
         }
         catch (Exception error) when (error is StorageException or IOException)
         {
-            // The next use will say so, if it is still true then.
+            // See above.
         }
     }
 }

@@ -105,6 +105,9 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
             return false;
         }
 
+        if (!TryBeginSession())
+            return false;
+
         try
         {
             batch.Finish();
@@ -220,6 +223,22 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
             state.Space.Free(freed.Run, freed.Birth, transaction);
         else
             state.Space.FreeUnpinned(freed.Run, freed.Birth, freed.Freed, transaction);
+    }
+
+    private bool TryBeginSession()
+    {
+        try
+        {
+            journal?.BeginSession();
+            return true;
+        }
+        catch (Exception error)
+        {
+            state.Failure = error;
+            UndoAll();
+            AnswerAll(Stopped(error));
+            return false;
+        }
     }
 
     private void Publish()

@@ -17,6 +17,15 @@ internal sealed class WatchedFiles(IFileSystem files) : IFileSystem
     /// <summary>Called when a file is created.</summary>
     public Action<string>? OnCreate { get; set; }
 
+    /// <summary>Whether no file can be opened for direct writes.</summary>
+    public bool RefusesDirect { get; set; }
+
+    /// <summary>Whether direct writes are refused though a file can be opened for them.</summary>
+    public bool FailsDirectWrites { get; set; }
+
+    /// <summary>Whether cached writes are made so slow that direct ones are chosen.</summary>
+    public bool ForcesDirect { get; set; }
+
     public string Path => files.Path;
 
     public void CreateDirectory() => files.CreateDirectory();
@@ -44,6 +53,8 @@ internal sealed class WatchedFiles(IFileSystem files) : IFileSystem
 
     private sealed class WatchedFile(WatchedFiles owner, IFile inner) : IFile
     {
+        private bool _isDirect;
+
         public IFile Inner => inner;
 
         public string Name => inner.Name;
@@ -61,6 +72,26 @@ internal sealed class WatchedFiles(IFileSystem files) : IFileSystem
             else
                 owner.OnDataSync?.Invoke();
             inner.Sync();
+        }
+
+        public void WriteDurable(ReadOnlySpan<byte> source, long offset)
+        {
+            if (Name.StartsWith("journal-", StringComparison.Ordinal))
+                owner.OnJournalSync?.Invoke(Name);
+            if (_isDirect && owner.FailsDirectWrites)
+                throw new StorageException("Direct writes are refused.");
+            if (!_isDirect && owner.ForcesDirect)
+                Thread.SpinWait(1_000_000);
+            inner.WriteDurable(source, offset);
+        }
+
+        public bool TryWriteDirectly(bool isDirect)
+        {
+            if ((isDirect && owner.RefusesDirect) || !inner.TryWriteDirectly(isDirect))
+                return false;
+
+            _isDirect = isDirect;
+            return true;
         }
 
         public void Allocate(long lengthBytes)
