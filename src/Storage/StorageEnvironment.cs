@@ -90,6 +90,9 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     /// <summary>A number drawn when the directory was first created; it never changes.</summary>
     public Guid StoreId { get; }
 
+    /// <summary>Checkpoints.</summary>
+    internal CheckpointRunner Checkpoints => _checkpoints;
+
     /// <summary>For tests: the lane that writers go through.</summary>
     internal CommitLane Lane => _lane;
 
@@ -223,6 +226,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     {
         ArgumentNullException.ThrowIfNull(command);
         ThrowIfNotWritable();
+        ThrowIfAtBound();
         var request = new WriteRequest<TResult>(command, isAsync: false);
         _lane.Submit(request, cancellationToken);
         return request.Result;
@@ -233,6 +237,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     {
         ArgumentNullException.ThrowIfNull(command);
         ThrowIfNotWritable();
+        ThrowIfAtBound();
         var request = new WriteRequest<TResult>(command, isAsync: true);
         _lane.SubmitAsync(request, cancellationToken);
         return new ValueTask<TResult>(request.Task);
@@ -246,12 +251,27 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         _checkpoints.Run(isClean: false, cancellationToken);
     }
 
-    /// <summary>Figures of now: sizes, transactions, oldest reader.</summary>
+    /// <summary>
+    /// Makes the data file shorter and gives the room back to the system, while reads and writes go on: pages at its end are written again nearer to
+    /// the front, in short commits between which others write; what is free at the end is cut off. It reads every page of every tree.
+    /// What open reads and named snapshots keep stays where it is, and the report says so. May be called again, and cancelled or killed at any time.
+    /// </summary>
+    /// <param name="progress">Told after each step, on the calling thread.</param>
+    /// <param name="cancellationToken">Ends it between two steps; what was moved stays moved.</param>
+    /// <exception cref="OperationCanceledException">Cancelled.</exception>
+    /// <exception cref="StorageException">As <see cref="Write{TResult}"/> and <see cref="Checkpoint"/>.</exception>
+    public ShrinkReport Shrink(IProgress<ShrinkProgress>? progress = null, CancellationToken cancellationToken = default)
+    {
+        ThrowIfNotWritable();
+        return new Shrinker(this, _checkpoints, progress, cancellationToken).Run();
+    }
+
+    /// <summary>Figures of now: sizes, transactions, readers, snapshots, checkpoints.</summary>
     public StorageStatistics GetStatistics()
     {
         ObjectDisposedException.ThrowIf(Volatile.Read(ref _disposed) != 0, this);
-        var snapshots = new List<long>();
-        _state.Readers.CollectSnapshots(snapshots);
+        IReadOnlyList<ReaderInfo> readers = _state.Readers.Describe();
+        Snapshot current = _state.Current;
         return new StorageStatistics
         {
             DataFileBytes = _state.Store.FileBytes,
@@ -262,12 +282,23 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
             UnarchivedJournalFiles = _archive?.Count ?? 0,
             JournalFilesLostToArchive = _archive?.GivenUp ?? 0,
             LastArchiveError = _archive?.LastError?.Message,
+            JournalBytesSinceCheckpoint = _journal?.BytesSinceCheckpoint ?? 0,
             ScratchBytes = _state.Store.Scratch.BytesInUse,
+            UnwrittenBytes = _state.UnwrittenBytes,
             FreePages = _state.Space.FreeCount,
-            LastTransactionId = _state.Current.TransactionId,
-            OpenReaders = snapshots.Count,
+            LastTransactionId = current.TransactionId,
+            OpenReaders = readers.Count,
+            Readers = readers,
+            BytesHeldByReaders = _state.BytesHeldByReaders,
+            NamedSnapshots = current.Named.All.Count,
+            BytesHeldBySnapshots = current.Named.PinnedPages * PageLayout.SizeBytes,
+            Checkpoints = _checkpoints.Health.Count,
+            SinceLastCheckpoint = _checkpoints.Health.SinceLast,
+            CheckpointFailures = _checkpoints.Health.Failures,
             LastCheckpointError = _checkpoints.LastError?.Message,
-            OldestReaderTransactionId = snapshots.Count == 0 ? null : snapshots.Min(),
+            IsWritingRefused = _checkpoints.IsAtBound,
+            RebuiltBitmapPages = _state.Bitmaps.RebuiltPages,
+            OldestReaderTransactionId = readers.Count == 0 ? null : readers[0].TransactionId,
         };
     }
 
@@ -425,5 +456,20 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         ObjectDisposedException.ThrowIf(Volatile.Read(ref _disposed) != 0, this);
         if (_options.ReadOnly)
             throw new InvalidOperationException($"'{_world.Files.Path}' was opened read-only.");
+    }
+
+    /// <summary>A bound is no place to be silent: what waits for checkpoints that keep failing would fill disk and memory.</summary>
+    private void ThrowIfAtBound()
+    {
+        if (!_checkpoints.IsAtBound)
+            return;
+
+        if (_checkpoints.Health.WaitLeft <= TimeSpan.Zero)
+            _checkpoints.TryRun();
+        if (_checkpoints.IsAtBound)
+            throw new StorageException(
+                $"Writing to '{_world.Files.Path}' is refused until a checkpoint succeeds: {_checkpoints.Health.Failures} in a row have failed, the last with: {_checkpoints.LastError?.Message} "
+                + $"{_journal?.BytesSinceCheckpoint ?? 0} bytes of journal and {_state.UnwrittenBytes} bytes of memory wait for one. Nothing is lost; reads go on. Mend the disk; it is tried again by itself.",
+                _checkpoints.LastError);
     }
 }

@@ -35,6 +35,12 @@ public sealed record StorageOptions
     public int MaxUnarchivedJournalFiles { get; init; } = 32;
 
     /// <summary>
+    /// Most journal that may wait for a checkpoint, in bytes. It is reached only where checkpoints keep failing: then writes are refused until one
+    /// succeeds.
+    /// </summary>
+    public long MaxJournalBytes { get; init; } = 1L << 30;
+
+    /// <summary>
     /// How long a <see cref="Durability.Relaxed"/> commit may wait to become durable. Relaxed environments keep no journal: a checkpoint
     /// makes many commits durable at once.
     /// </summary>
@@ -50,6 +56,7 @@ public sealed record StorageOptions
         ArgumentOutOfRangeException.ThrowIfLessThan(FirstJournalFileBytes, 16L << 10);
         ArgumentOutOfRangeException.ThrowIfLessThan(MaxJournalFileBytes, FirstJournalFileBytes);
         ArgumentOutOfRangeException.ThrowIfLessThan(MaxUnarchivedJournalFiles, 1);
+        ArgumentOutOfRangeException.ThrowIfLessThan(MaxJournalBytes, MaxJournalFileBytes);
         ArgumentOutOfRangeException.ThrowIfLessThan(RelaxedDelay, TimeSpan.Zero);
     }
 }

@@ -1,6 +1,6 @@
 namespace Treepie.Storage;
 
-/// <summary>Figures of an environment at one moment.</summary>
+/// <summary>Figures of an environment at one moment. Cheap to collect: nothing is walked.</summary>
 public sealed record StorageStatistics
 {
     /// <summary>Bytes of the data file.</summary>
@@ -9,7 +9,10 @@ public sealed record StorageStatistics
     /// <summary>Bytes of all journal files.</summary>
     public required long JournalBytes { get; init; }
 
-    /// <summary>Bytes of pages that are not yet in the data file.</summary>
+    /// <summary>Bytes of journal that a recovery would read now.</summary>
+    public long JournalBytesSinceCheckpoint { get; init; }
+
+    /// <summary>Bytes of pages in memory: those that no checkpoint has written, and those that readers still hold.</summary>
     public required long ScratchBytes { get; init; }
 
     /// <summary>How journal frames are made durable.</summary>
@@ -30,7 +33,10 @@ public sealed record StorageStatistics
     /// <summary>Why the archiver did not take the last file it was given, or null.</summary>
     public string? LastArchiveError { get; init; }
 
-    /// <summary>Pages that hold nothing anyone can see.</summary>
+    /// <summary>Bytes among these that a checkpoint still has to write.</summary>
+    public long UnwrittenBytes { get; init; }
+
+    /// <summary>Pages of 8 KiB that hold nothing anyone can see; they are used before the file grows.</summary>
     public required long FreePages { get; init; }
 
     /// <summary>Number of the last durable transaction.</summary>
@@ -39,8 +45,44 @@ public sealed record StorageStatistics
     /// <summary>Open read transactions.</summary>
     public required int OpenReaders { get; init; }
 
+    /// <summary>Open read transactions, the one with the oldest snapshot first.</summary>
+    public IReadOnlyList<ReaderInfo> Readers { get; init; } = [];
+
+    /// <summary>The reader with the oldest snapshot, or null without readers.</summary>
+    public ReaderInfo? OldestReader => Readers.Count == 0 ? null : Readers[0];
+
+    /// <summary>
+    /// Bytes of the data file that hold what only open readers see, as of the last commit or checkpoint. At most one version of each page
+    /// for each snapshot that readers have open, however much is written meanwhile.
+    /// </summary>
+    public long BytesHeldByReaders { get; init; }
+
+    /// <summary>Named snapshots.</summary>
+    public int NamedSnapshots { get; init; }
+
+    /// <summary>Bytes of the data file that hold what only named snapshots see.</summary>
+    public long BytesHeldBySnapshots { get; init; }
+
+    /// <summary>Checkpoints written since opening.</summary>
+    public long Checkpoints { get; init; }
+
+    /// <summary>Time since the last checkpoint that was written; null if none was since opening.</summary>
+    public TimeSpan? SinceLastCheckpoint { get; init; }
+
+    /// <summary>
+    /// Alarm: attempts in a row that failed. Nothing is lost, they are repeated with growing waits, the journal keeps everything meanwhile. 0 when
+    /// all is well.
+    /// </summary>
+    public int CheckpointFailures { get; init; }
+
     /// <summary>Why the last checkpoint failed, or null if it did not. Nothing is lost then: the journal stays until one succeeds.</summary>
     public string? LastCheckpointError { get; init; }
+
+    /// <summary>Whether writes are refused because too much waits for a checkpoint while they fail.</summary>
+    public bool IsWritingRefused { get; init; }
+
+    /// <summary>Pages of the free-space bitmap that were damaged since opening and worked out again.</summary>
+    public int RebuiltBitmapPages { get; init; }
 
     /// <summary>Transaction number the oldest open reader sees, or null without readers.</summary>
     public required long? OldestReaderTransactionId { get; init; }

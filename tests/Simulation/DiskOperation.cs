@@ -9,6 +9,7 @@ internal enum DiskOperation
     Write,
     Sync,
     Allocate,
+    Truncate,
     Delete,
     Rename,
     SyncDirectory,

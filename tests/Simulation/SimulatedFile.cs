@@ -51,6 +51,15 @@ internal sealed class SimulatedFile(SimulatedDisk disk, string name, SimulatedIn
         inode.SetLength(lengthBytes);
     }
 
+    public void Truncate(long lengthBytes)
+    {
+        if (lengthBytes >= inode.Current.Length)
+            return;
+
+        disk.Step(DiskOperation.Truncate, name, lengthBytes);
+        inode.SetLength(lengthBytes);
+    }
+
     public void Dispose()
     {
     }

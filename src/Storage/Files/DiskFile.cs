@@ -134,6 +134,21 @@ internal sealed class DiskFile : IFile
         }
     }
 
+    public void Truncate(long lengthBytes)
+    {
+        if (Length <= lengthBytes)
+            return;
+
+        try
+        {
+            RandomAccess.SetLength(Handle, lengthBytes);
+        }
+        catch (IOException error)
+        {
+            throw FileErrors.Translate(error, _path, "The file cannot be made shorter");
+        }
+    }
+
     public void Dispose()
     {
         _direct?.Dispose();

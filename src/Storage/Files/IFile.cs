@@ -36,4 +36,7 @@ internal interface IFile : IDisposable
 
     /// <summary>Grows the file to a length with real blocks; never shrinks it.</summary>
     void Allocate(long lengthBytes);
+
+    /// <summary>Makes the file shorter, and gives the room back to the system; never longer.</summary>
+    void Truncate(long lengthBytes);
 }

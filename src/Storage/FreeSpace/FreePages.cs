@@ -12,7 +12,7 @@ namespace Treepie.Storage.FreeSpace;
 /// <remarks>
 /// Bitmap pages are read when a page of theirs is first given out or freed, so that opening costs the same for any amount of data.
 /// Invariants. 1. A page in use by the newest state is live. 2. A page that was freed but can still be seen is neither live nor free and
-/// is in exactly one place of <see cref="HeldPages"/>. A page that a named snapshot sees counts as live until it is unpinned. 3. Every page from
+/// is in exactly one place of <see cref="HeldPages"/>, or retired. A page that a named snapshot sees counts as live until it is unpinned. 3. Every page from
 /// <see cref="FormatLimits.FirstDataPage"/> to <see cref="PageCount"/> is live, free or held; none beyond is. 4. A group that is not loaded is
 /// as the last durable checkpoint has it. 5. No group below <c>_hint</c> that is loaded has a free page.
 /// </remarks>
@@ -20,6 +20,7 @@ internal sealed class FreePages
 {
     private readonly LoadGroup _load;
     private readonly long _loadablePages;
+    private readonly List<PageRun> _retired = [];
     private PageGroup?[] _groups = [];
     private byte[] _dirty = [];
     private int _hint;
@@ -109,6 +110,21 @@ internal sealed class FreePages
     {
         ClearLive(run);
         Held.AddUnpinned(run, birth, freed, dropped);
+    }
+
+    /// <summary>Pages that no snapshot ever sees (bitmaps) and that the last checkpoint names: no longer in use, but not to be given out before <see cref="FreeRetired"/>.</summary>
+    public void Retire(PageRun run)
+    {
+        ClearLive(run);
+        _retired.Add(run);
+    }
+
+    /// <summary>A checkpoint that does not name them is durable.</summary>
+    public void FreeRetired()
+    {
+        foreach (PageRun run in _retired)
+            SetFree(run);
+        _retired.Clear();
     }
 
     /// <summary>Lets go of pages that no snapshot sees; see <see cref="HeldPages.Reclaim"/>.</summary>

@@ -51,6 +51,9 @@ internal sealed class PageStore : IDisposable
     /// <summary>Bytes of the data file.</summary>
     public long FileBytes => Volatile.Read(ref _filePages) * PageLayout.SizeBytes;
 
+    /// <summary>Pages the file has room for.</summary>
+    public long FilePages => Volatile.Read(ref _filePages);
+
     /// <summary>Most pages the file may have.</summary>
     public long LimitPages => _limitPages;
 
@@ -180,6 +183,28 @@ internal sealed class PageStore : IDisposable
     {
         if (number < FormatLimits.FirstDataPage || valueBytes is < 0 or > FormatLimits.MaxValueBytes || number + PageLayout.RunPages(valueBytes) > _tablePages)
             throw Corrupt(number, $"it is said to begin a value of {valueBytes} bytes, which cannot be there");
+    }
+
+    /// <summary>
+    /// Gives the room of pages from a number on back to the system; none of them may be seen by anyone. Addresses stay reserved, and are good again when
+    /// the file has grown.
+    /// </summary>
+    public void ShrinkFile(long pages)
+    {
+        long before = _filePages;
+        if (pages >= before)
+            return;
+
+        Volatile.Write(ref _filePages, pages); // nobody proves a page beyond from here on
+        try
+        {
+            _file.Truncate(pages * PageLayout.SizeBytes);
+        }
+        catch
+        {
+            Volatile.Write(ref _filePages, before);
+            throw;
+        }
     }
 
     /// <summary>An error that names file and page.</summary>

@@ -10,10 +10,19 @@ internal sealed class CheckpointRunner(
     private ITimer? _timer;
     private int _isRequested;
     private volatile bool _isStopped;
-    private Exception? _error;
+    private ITimer? _retry;
+
+    /// <summary>How they go.</summary>
+    public CheckpointHealth Health { get; } = new(clock);
 
     /// <summary>What the last attempt failed with, or null.</summary>
-    public Exception? LastError => Volatile.Read(ref _error);
+    public Exception? LastError => Health.LastError;
+
+    /// <summary>
+    /// Whether so much waits for a checkpoint, and they keep failing, that no more can be taken: the journal is at its bound, or memory is.
+    /// </summary>
+    public bool IsAtBound => Health.Failures > 0
+        && (state.UnwrittenBytes >= 2 * options.ScratchBudgetBytes || (journal is not null && journal.BytesSinceCheckpoint >= options.MaxJournalBytes));
 
     /// <summary>Whether this session took the mark of a clean close away.</summary>
     public bool HasMarked { get; private set; }
@@ -40,12 +49,12 @@ internal sealed class CheckpointRunner(
             checkpointer.Write(CancellationToken.None);
             checkpointer.End();
             HasMarked = true;
-            Volatile.Write(ref _error, null);
+            Health.Succeeded();
         }
         catch (Exception error) when (error is StorageException or IOException)
         {
             checkpointer.GiveUp();
-            Volatile.Write(ref _error, error);
+            OnFailed(error);
         }
         finally
         {
@@ -54,7 +63,15 @@ internal sealed class CheckpointRunner(
     }
 
     /// <summary>Runs one, unless everything is written already. Blocks; must not be called holding the lane.</summary>
-    public void Run(bool isClean, CancellationToken cancellationToken)
+    public void Run(bool isClean, CancellationToken cancellationToken) => Run(isClean, isForced: false, long.MaxValue, cancellationToken);
+
+    /// <summary>Runs one even if everything is written already, and puts a bitmap from a page on elsewhere. As <see cref="Run(bool, CancellationToken)"/>.</summary>
+    public void RunToShrink(long boundary, CancellationToken cancellationToken) => Run(isClean: false, isForced: true, boundary, cancellationToken);
+
+    /// <summary>Gives all beyond the last page in use back to the system. Must not be called holding the lane.</summary>
+    public void Cut() => lane.RunExclusive(() => checkpointer.Cut(keptPages: 0));
+
+    private void Run(bool isClean, bool isForced, long boundary, CancellationToken cancellationToken)
     {
         _gate.Enter(cancellationToken);
         try
@@ -65,9 +82,12 @@ internal sealed class CheckpointRunner(
             bool isNeeded = false;
             lane.RunExclusive(() =>
             {
-                isNeeded = !checkpointer.IsUpToDate || (isClean && !state.Durable.IsClean);
-                if (isNeeded)
-                    checkpointer.Begin(isClean);
+                isNeeded = isForced || !checkpointer.IsUpToDate || (isClean && !state.Durable.IsClean);
+                if (!isNeeded)
+                    return;
+
+                checkpointer.MoveBitmapsFrom = boundary;
+                checkpointer.Begin(isClean);
             });
             if (!isNeeded)
                 return;
@@ -83,16 +103,29 @@ internal sealed class CheckpointRunner(
             }
 
             lane.RunExclusive(checkpointer.End);
-            Volatile.Write(ref _error, null);
+            Health.Succeeded();
         }
         catch (Exception error) when (error is not OperationCanceledException)
         {
-            Volatile.Write(ref _error, error);
+            OnFailed(error);
             throw;
         }
         finally
         {
             _gate.Leave();
+        }
+    }
+
+    /// <summary>Tries one; a failure is noted in <see cref="Health"/>. Must not be called holding the lane.</summary>
+    public void TryRun()
+    {
+        try
+        {
+            Run(isClean: false, CancellationToken.None);
+        }
+        catch (Exception error) when (error is StorageException or IOException)
+        {
+            // Run has noted it.
         }
     }
 
@@ -102,19 +135,26 @@ internal sealed class CheckpointRunner(
         try
         {
             Run(isClean: true, CancellationToken.None);
+            Cut();
         }
         catch (Exception error) when (error is StorageException or IOException)
         {
-            Volatile.Write(ref _error, error);
+            // Run has noted it.
         }
     }
 
     /// <summary>Whether <see cref="RunDuties"/> has something to do. Holding the lane.</summary>
     public bool HasDuties => state.Failure is null
-        && ((journal is not null && state.Durable.IsClean) || (background.IsAllowed && state.UnwrittenBytes >= options.ScratchBudgetBytes));
+        && ((journal is not null && state.Durable.IsClean) || (background.IsAllowed && state.UnwrittenBytes >= options.ScratchBudgetBytes && Health.Failures == 0));
 
-    private bool IsDue => state.UnwrittenBytes >= options.ScratchBudgetBytes / 2
-        || (journal is not null && journal.BytesSinceCheckpoint >= options.MaxJournalFileBytes);
+    private bool IsDue => Health.WaitLeft <= TimeSpan.Zero
+        && (state.UnwrittenBytes >= options.ScratchBudgetBytes / 2 || (journal is not null && journal.BytesSinceCheckpoint >= JournalInterval));
+
+    /// <summary>
+    /// Journal between checkpoints: one file's worth for a small store, up to four for a large one, where random changes touch a page
+    /// each, so that a checkpoint twice as late writes hardly more. A recovery reads that much: about a second.
+    /// </summary>
+    private long JournalInterval => Math.Clamp(state.Store.FileBytes / 2, options.MaxJournalFileBytes, 4 * options.MaxJournalFileBytes);
 
     /// <summary>What comes before a batch. Holding the lane, with no frame in flight.</summary>
     public void RunDuties()
@@ -133,15 +173,15 @@ internal sealed class CheckpointRunner(
     /// <summary>Makes writers wait while scratch is over its budget. Holding the lane.</summary>
     public void Throttle()
     {
-        if (!background.IsAllowed || state.UnwrittenBytes < options.ScratchBudgetBytes || state.Failure is not null)
-            return;
+        if (!background.IsAllowed || state.UnwrittenBytes < options.ScratchBudgetBytes || state.Failure is not null || Health.Failures > 0)
+            return; // where they fail, scratch has room beyond its budget, up to IsAtBound
 
         while (state.UnwrittenBytes >= options.ScratchBudgetBytes && Request())
         {
             lane.WaitForExclusive(() => Volatile.Read(ref _isRequested) == 0);
             lane.DrainExclusive();
             if (LastError is not null)
-                return; // scratch has room beyond its budget; the next batch tries again
+                return;
         }
     }
 
@@ -182,6 +222,7 @@ internal sealed class CheckpointRunner(
     {
         _isStopped = true;
         Interlocked.Exchange(ref _timer, null)?.Dispose();
+        Interlocked.Exchange(ref _retry, null)?.Dispose();
     }
 
     public void Dispose() => Stop();
@@ -197,17 +238,30 @@ internal sealed class CheckpointRunner(
             checkpointer.Begin(isClean: false);
             checkpointer.Write(CancellationToken.None);
             checkpointer.End();
-            _error = null;
+            Health.Succeeded();
         }
         catch (Exception error) when (error is StorageException or IOException)
         {
             checkpointer.GiveUp();
-            _error = error;
+            OnFailed(error);
         }
         finally
         {
             _gate.Leave();
         }
+    }
+
+    /// <summary>Notes a failure, and comes back when the wait after it is over.</summary>
+    private void OnFailed(Exception error)
+    {
+        Health.Failed(error);
+        if (!background.IsAllowed || _isStopped)
+            return;
+
+        ITimer timer = clock.CreateTimer(_ => Request(), null, Health.WaitLeft > TimeSpan.Zero ? Health.WaitLeft : TimeSpan.Zero, Timeout.InfiniteTimeSpan);
+        Interlocked.Exchange(ref _retry, timer)?.Dispose();
+        if (_isStopped)
+            Interlocked.Exchange(ref _retry, null)?.Dispose();
     }
 
     private bool TryBeginUse()
@@ -239,11 +293,7 @@ internal sealed class CheckpointRunner(
         {
             try
             {
-                Run(isClean: false, CancellationToken.None);
-            }
-            catch (Exception error) when (error is StorageException or IOException)
-            {
-                Volatile.Write(ref _error, error);
+                TryRun();
             }
             finally
             {

@@ -21,6 +21,9 @@ internal sealed class Checkpointer(EnvironmentState state, IFile file, JournalWr
     private const int StagingBytes = 1 << 20;
 
     private readonly List<Captured> _captured = [];
+    /// <summary>Less than this at the end of the file is not worth cutting off while it may be used again: 64 MiB, the largest step it grows by.</summary>
+    private const long MinCutPages = 8192;
+
     private readonly List<BitmapPage> _bitmap = [];
     private readonly HashSet<int> _damaged = [];
     private Snapshot _snapshot = state.Current;
@@ -30,6 +33,9 @@ internal sealed class Checkpointer(EnvironmentState state, IFile file, JournalWr
     /// <summary>The bitmap not in force, 0 or 1: which of the marks of changed groups is about it.</summary>
     private int _otherPlace = 1;
     private bool _keepsBitmap;
+
+    /// <summary>Pages that the newest state or the last checkpoint may refer to.</summary>
+    private long UsedPages => Math.Max(state.Space.PageCount, state.Durable.PageCount);
 
     /// <summary>Whether the newest state is in the data file already.</summary>
     public bool IsUpToDate => state.Current.TransactionId == state.Durable.LastTransaction;
@@ -43,7 +49,7 @@ internal sealed class Checkpointer(EnvironmentState state, IFile file, JournalWr
         state.Reclaim();
         state.Space.TrimEnd();
         MetaPage durable = state.Durable;
-        _keepsBitmap = IsUpToDate && !state.Space.IsAnyDirty(1 - _otherPlace);
+        _keepsBitmap = IsUpToDate && MoveBitmapsFrom == long.MaxValue && !state.Space.IsAnyDirty(1 - _otherPlace);
         PageRun bitmap = _keepsBitmap ? durable.Bitmap : MakeBitmapRoom(durable.OtherBitmap);
         durable = state.Durable;
         state.Store.GrowFile(state.Space.PageCount); // pages that recovery placed may lie beyond the file's end
@@ -64,7 +70,15 @@ internal sealed class Checkpointer(EnvironmentState state, IFile file, JournalWr
         };
         _journalBytes = journal?.BytesSinceCheckpoint ?? 0;
         state.CheckpointUnderWay = _snapshot.TransactionId;
-        CaptureBitmap();
+        try
+        {
+            CaptureBitmap();
+        }
+        catch
+        {
+            GiveUp();
+            throw;
+        }
 
         _captured.Clear();
         Scratch scratch = state.Store.Scratch;
@@ -105,8 +119,27 @@ internal sealed class Checkpointer(EnvironmentState state, IFile file, JournalWr
             _otherPlace = 1 - _otherPlace;
         state.Durable = _meta;
         state.CheckpointUnderWay = -1;
+        state.Space.FreeRetired();
         journal?.OnCheckpoint(_meta.Journal, _journalBytes);
         state.Reclaim();
+        if (state.Store.FilePages - UsedPages > Math.Max(MinCutPages, UsedPages / 2))
+            Cut(UsedPages / 4);
+    }
+
+    /// <summary>
+    /// Gives what lies beyond the last page in use, and some pages to grow into, back to the system. Where that fails nothing is lost, and a later checkpoint tries
+    /// again. Holding the lane, with nothing in flight.
+    /// </summary>
+    public void Cut(long keptPages)
+    {
+        try
+        {
+            state.Store.ShrinkFile(UsedPages + keptPages);
+        }
+        catch (Exception error) when (error is StorageException or IOException)
+        {
+            // The file stays as long as it was.
+        }
     }
 
     /// <summary>Forgets an attempt that failed; the checkpoint before stays in force. Holding the lane.</summary>
@@ -136,7 +169,7 @@ internal sealed class Checkpointer(EnvironmentState state, IFile file, JournalWr
             throw;
         }
 
-        state.Space.Free(run, 0, state.Current.TransactionId + 1);
+        state.Space.Retire(run);
         state.Space.MarkAllDirty(_otherPlace);
         state.Durable = state.Durable with { OtherBitmap = other }; // in memory only: an attempt after a failed one finds it
         return other;

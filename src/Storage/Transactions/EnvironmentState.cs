@@ -11,6 +11,8 @@ internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPag
     private readonly List<RetiredGroup> _retired = [];
     private readonly List<long> _snapshots = [];
     private readonly List<PageRun> _released = [];
+    private readonly List<long> _readers = [];
+    private long _heldByReaders;
     private Snapshot _current = current;
     private MetaPage _durable = durable;
     private Exception? _failure;
@@ -59,6 +61,12 @@ internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPag
         set => Volatile.Write(ref _failure, value);
     }
 
+    /// <summary>Bytes of the data file that only open readers keep, as of the last batch.</summary>
+    public long BytesHeldByReaders => Volatile.Read(ref _heldByReaders) * PageLayout.SizeBytes;
+
+    /// <summary>Bytes of pages that a checkpoint has written and that stay in memory because readers may hold them.</summary>
+    public long RetiredBytes => Interlocked.Read(ref _retiredBytes);
+
     /// <summary>Bytes of pages that a checkpoint still has to write.</summary>
     public long UnwrittenBytes => Store.Scratch.BytesInUse - Interlocked.Read(ref _retiredBytes);
 
@@ -80,6 +88,9 @@ internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPag
         Readers.CollectSnapshots(_snapshots);
         _snapshots.Sort();
         ReleaseRetired();
+        int readers = _snapshots.Count;
+        _readers.Clear();
+        _readers.AddRange(_snapshots);
 
         _snapshots.Add(current); // whoever begins now
         _snapshots.Add(durable); // what a recovery would begin from
@@ -88,6 +99,8 @@ internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPag
         Space.Reclaim(System.Runtime.InteropServices.CollectionsMarshal.AsSpan(_snapshots), durable, CheckpointUnderWay, _released);
         foreach (PageRun run in _released)
             Store.Forget(run.First);
+        long held = readers == 0 ? 0 : Space.Held.CountUnder(System.Runtime.InteropServices.CollectionsMarshal.AsSpan(_readers));
+        Volatile.Write(ref _heldByReaders, held);
     }
 
     /// <summary>

@@ -36,8 +36,11 @@ internal sealed class MergedBatch(PageStore store, FreePages space, Snapshot bas
     /// <summary>Where seeds of new maps begin.</summary>
     public ulong HashSeed { get; init; }
 
+    /// <summary>Pages of catalogue and system tree from this one on are written again elsewhere when the batch ends; 0: none.</summary>
+    public long MoveFrom { get; set; }
+
     /// <summary>Whether anything was changed.</summary>
-    public bool HasChanges => Pages.HasChanges || _trees.Count > 0 || Snapshots.Any || (Snapshots.IsCleaning && basis.Named.Dropped.Count > 0);
+    public bool HasChanges => Pages.HasChanges || _trees.Count > 0 || Snapshots.Any || MoveFrom > 0 || (Snapshots.IsCleaning && basis.Named.Dropped.Count > 0);
 
     /// <summary>Notes that a command makes a named snapshot.</summary>
     public SnapshotInfo CreateSnapshot(string name, long transaction) => Snapshots.Create(name, transaction, clock.GetUtcNow().ToUnixTimeMilliseconds());
@@ -78,8 +81,10 @@ internal sealed class MergedBatch(PageStore store, FreePages space, Snapshot bas
             }
         }
 
+        if (MoveFrom > 0)
+            new TreeMover(catalogue, Pages, MoveFrom, basis.Named.Newest).Run([]);
         Catalogue = catalogue.Record;
-        if (Snapshots.Any || basis.Named.All.Count > 0 || basis.Named.Dropped.Count > 0)
+        if (MoveFrom > 0 || Snapshots.Any || basis.Named.All.Count > 0 || basis.Named.Dropped.Count > 0)
             FinishSnapshots();
         Pages.Finish();
     }
@@ -90,6 +95,8 @@ internal sealed class MergedBatch(PageStore store, FreePages space, Snapshot bas
         Pages.MayUseReserve = true;
         var system = new Tree(store, "", System, Pages);
         Named = Snapshots.Write(system, Pages, Catalogue, NextTreeId);
+        if (MoveFrom > 0)
+            new TreeMover(system, Pages, MoveFrom, seenUpTo: -1).Run([]);
         System = system.Record;
     }
 

@@ -160,6 +160,15 @@ internal sealed class PageWriter(PageStore store, FreePages space, long birth, P
         return new PageReference(number, Birth);
     }
 
+    /// <summary>A copy of an overflow run in another place; the old one is freed.</summary>
+    public PageReference MoveRun(PageReference reference, int valueBytes, uint treeId)
+    {
+        ReadOnlySpan<byte> value = store.ReadRun(reference, valueBytes);
+        value.CopyTo(NewRun(treeId, valueBytes, out PageReference moved));
+        Free(reference, PageLayout.RunPages(valueBytes));
+        return moved;
+    }
+
     /// <summary>The bytes of one of the batch's own pages, to be changed.</summary>
     public Span<byte> Bytes(long number)
     {

@@ -100,6 +100,8 @@ internal sealed class WatchedFiles(IFileSystem files) : IFileSystem
             inner.Allocate(lengthBytes);
         }
 
+        public void Truncate(long lengthBytes) => inner.Truncate(lengthBytes);
+
         public void Dispose() => inner.Dispose();
     }
 }

@@ -1,0 +1,116 @@
+using System.Buffers.Binary;
+using Treepie.Storage.Format;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Storage.Maps;
+
+/// <summary>
+/// Writes the pages of a map that lie at or beyond a boundary again, elsewhere, as <see cref="TreeMover"/> does for trees: bucket after bucket, a bounded number of
+/// pages at a time.
+/// </summary>
+/// <param name="pages">The batch.</param>
+/// <param name="boundary">First page that is to be empty.</param>
+/// <param name="seenUpTo">Pages born up to this transaction stay, with all below them.</param>
+internal sealed class MapMover(PageWriter pages, long boundary, long seenUpTo)
+{
+    private BucketLayout _layout;
+    private uint _mapId;
+    private long _from;
+    private long _next = -1;
+    private int _visited;
+
+    /// <summary>Pages written again.</summary>
+    public int Moved { get; private set; }
+
+    /// <summary>Goes on from a bucket; returns the map's record afterwards, and the bucket to go on from, or -1 at the end.</summary>
+    public TreeRecord Run(TreeRecord map, long from, out long next)
+    {
+        MapHeader header = MapLayout.Read(MapReader.ReadDirectory(pages.Store, map.Root, map.Levels - 1));
+        _layout = new BucketLayout(header.KeyBytes, header.ValueBytes);
+        _mapId = map.Id;
+        _from = from;
+        PageReference root = VisitDirectory(map.Root, map.Levels - 1, 0);
+        next = _next;
+        return map with { Root = root };
+    }
+
+    private PageReference VisitDirectory(PageReference reference, int level, long firstBucket)
+    {
+        if (reference.Birth <= seenUpTo)
+            return reference;
+
+        _visited++;
+        PageReference own = reference.Number >= boundary ? Make(reference) : reference;
+        for (int i = 0; i < MapLayout.Fanout && _next < 0; i++)
+        {
+            PageReference child = MapLayout.Entry(MapReader.ReadDirectory(pages.Store, own, level), i);
+            long bucket = firstBucket + ((long)i << (level * MapLayout.FanoutBits));
+            if (child.IsNone || bucket + (1L << (level * MapLayout.FanoutBits)) <= _from)
+                continue;
+
+            if (Moved >= TreeMover.MaxMovedPages || _visited >= TreeMover.MaxVisitedPages)
+            {
+                _next = Math.Max(bucket, _from);
+                break;
+            }
+
+            PageReference moved = level > 0 ? VisitDirectory(child, level - 1, bucket) : VisitBucket(child, 0);
+            if (moved == child)
+                continue;
+
+            own = Make(own);
+            MapLayout.SetEntry(pages.Bytes(own.Number), i, moved);
+        }
+
+        return own;
+    }
+
+    private PageReference VisitBucket(PageReference reference, int place)
+    {
+        if (reference.Birth <= seenUpTo)
+            return reference;
+
+        _visited++;
+        PageReference own = reference.Number >= boundary ? Make(reference) : reference;
+        BucketPage page = MapReader.ReadBucket(pages.Store, own, place, _layout);
+        int slots = _layout.IsFixed ? 0 : page.Slots; // records side by side have no runs
+        for (int slot = 0; slot < slots; slot++)
+            if (page.IsUsed(slot))
+                MoveValue(ref own, place, slot);
+
+        PageReference next = MapReader.ReadBucket(pages.Store, own, place, _layout).Next;
+        PageReference moved = next.IsNone ? next : VisitBucket(next, place + 1);
+        if (moved == next)
+            return own;
+
+        own = Make(own);
+        _ = new BucketPage(pages.Bytes(own.Number), _layout) { Next = moved };
+        return own;
+    }
+
+    private void MoveValue(ref PageReference bucket, int place, int slot)
+    {
+        Span<byte> value = MapReader.ReadBucket(pages.Store, bucket, place, _layout).Value(slot, out bool isOverflow);
+        if (!isOverflow)
+            return;
+
+        PageReference run = PageReference.ReadPacked(value);
+        if (run.Number < boundary)
+            return;
+
+        int valueBytes = BinaryPrimitives.ReadInt32LittleEndian(value[PageReference.PackedBytes..]);
+        PageReference moved = pages.MoveRun(run, valueBytes, _mapId);
+        Moved += PageLayout.RunPages(valueBytes);
+        bucket = Make(bucket);
+        moved.WritePacked(new BucketPage(pages.Bytes(bucket.Number), _layout).Value(slot, out _));
+    }
+
+    private PageReference Make(PageReference reference)
+    {
+        if (reference.Birth == pages.Birth)
+            return reference;
+
+        Moved++;
+        return pages.Copy(reference, pages.Store.Read(reference));
+    }
+}
