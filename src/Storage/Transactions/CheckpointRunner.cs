@@ -37,7 +37,7 @@ internal sealed class CheckpointRunner(
     /// </remarks>
     public void MarkInUse()
     {
-        if (journal is null || !state.Durable.IsClean || state.Failure is not null || !_gate.TryEnter())
+        if (journal is null || !state.Durable.IsClean || state.Failure is not null || Health.WaitLeft > TimeSpan.Zero || !_gate.TryEnter())
             return;
 
         try
@@ -145,7 +145,7 @@ internal sealed class CheckpointRunner(
 
     /// <summary>Whether <see cref="RunDuties"/> has something to do. Holding the lane.</summary>
     public bool HasDuties => state.Failure is null
-        && ((journal is not null && state.Durable.IsClean) || (background.IsAllowed && state.UnwrittenBytes >= options.ScratchBudgetBytes && Health.Failures == 0));
+        && ((journal is not null && state.Durable.IsClean && Health.WaitLeft <= TimeSpan.Zero) || (background.IsAllowed && state.UnwrittenBytes >= options.ScratchBudgetBytes && Health.Failures == 0));
 
     private bool IsDue => Health.WaitLeft <= TimeSpan.Zero
         && (state.UnwrittenBytes >= options.ScratchBudgetBytes / 2 || (journal is not null && journal.BytesSinceCheckpoint >= JournalInterval));
