@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Runtime.InteropServices;
+using Treepie.Storage.Memory;
 
 namespace Treepie.Storage.Format;
 
@@ -36,7 +37,10 @@ internal static class JournalPayload
 
     private const int RangeHeadBytes = 4;
     private const int WordBytes = 8;
+    private const int PageWords = PageLayout.SizeBytes / WordBytes;
     private const int SlackBytes = 64;
+
+    private static readonly ulong[] ZeroPage = new ulong[PageWords];
 
     /// <summary>
     /// Writes the ranges in which a page differs from what it was copied from (null: from zeros); returns the bytes written.
@@ -45,20 +49,16 @@ internal static class JournalPayload
     public static int WritePage(Span<byte> destination, long number, long from, ReadOnlySpan<byte> page, ReadOnlySpan<byte> original)
     {
         WritePageHead(destination, number, from, 1);
+        Span<ulong> different = stackalloc ulong[PageWords / 64];
         ReadOnlySpan<ulong> words = MemoryMarshal.Cast<byte, ulong>(page);
-        ReadOnlySpan<ulong> before = MemoryMarshal.Cast<byte, ulong>(original);
-        int length = PageHeadBytes, ranges = 0, i = 0;
-        while (true)
+        WordDifference.Find(words, original.IsEmpty ? ZeroPage : MemoryMarshal.Cast<byte, ulong>(original), different);
+        WordDifference.FillSingleGaps(different);
+
+        int length = PageHeadBytes, ranges = 0, start = 0;
+        while ((start = WordDifference.Next(different, start, isSet: true)) < PageWords)
         {
-            i = NextDifference(words, before, i);
-            if (i == words.Length)
-                break;
-
-            int start = i++;
-            while (i < words.Length && !(IsSame(words, before, i) && (i + 1 >= words.Length || IsSame(words, before, i + 1))))
-                i++;
-
-            int bytes = (i - start) * WordBytes;
+            int end = WordDifference.Next(different, start, isSet: false);
+            int bytes = (end - start) * WordBytes;
             if (length + RangeHeadBytes + bytes >= PageLayout.SizeBytes)
                 return WriteWhole(destination, number, page, 1);
 
@@ -67,6 +67,7 @@ internal static class JournalPayload
             page.Slice(start * WordBytes, bytes).CopyTo(destination[(length + RangeHeadBytes)..]);
             length += RangeHeadBytes + bytes;
             ranges++;
+            start = end;
         }
 
         BinaryPrimitives.WriteInt32LittleEndian(destination[20..], ranges);
@@ -180,18 +181,6 @@ internal static class JournalPayload
 
     private static bool IsInside(long first, int pages, long pageCount) =>
         first >= FormatLimits.FirstDataPage && pages > 0 && first <= pageCount - pages;
-
-    private static int NextDifference(ReadOnlySpan<ulong> words, ReadOnlySpan<ulong> before, int from)
-    {
-        if (!before.IsEmpty)
-            return from + words[from..].CommonPrefixLength(before[from..]);
-
-        int index = words[from..].IndexOfAnyExcept(0UL);
-        return index < 0 ? words.Length : from + index;
-    }
-
-    private static bool IsSame(ReadOnlySpan<ulong> words, ReadOnlySpan<ulong> before, int index) =>
-        words[index] == (before.IsEmpty ? 0 : before[index]);
 
     private static void WritePageHead(Span<byte> destination, long number, long from, int pages)
     {

@@ -1,0 +1,91 @@
+using System.Numerics;
+using System.Runtime.InteropServices;
+using System.Runtime.Intrinsics;
+
+namespace Treepie.Storage.Memory;
+
+/// <summary>Says which words of two stretches of memory differ, a bit for each, many at once: what a commit writes down of a page.</summary>
+internal static class WordDifference
+{
+    private const int BitsPerGroup = 64;
+
+    /// <summary>Sets bit i where <paramref name="left"/>[i] is not <paramref name="right"/>[i]. The lengths are equal, and a multiple of 64.</summary>
+    public static void Find(ReadOnlySpan<ulong> left, ReadOnlySpan<ulong> right, Span<ulong> different)
+    {
+        if (Vector512.IsHardwareAccelerated)
+            Find512(left, right, different);
+        else if (Vector256.IsHardwareAccelerated)
+            Find256(left, right, different);
+        else
+            FindScalar(left, right, different);
+    }
+
+    /// <summary>The same in plain steps.</summary>
+    public static void FindScalar(ReadOnlySpan<ulong> left, ReadOnlySpan<ulong> right, Span<ulong> different)
+    {
+        for (int group = 0; group < left.Length / BitsPerGroup; group++)
+        {
+            ulong bits = 0;
+            for (int i = 0; i < BitsPerGroup; i++)
+                bits |= (left[(group * BitsPerGroup) + i] != right[(group * BitsPerGroup) + i] ? 1UL : 0) << i;
+            different[group] = bits;
+        }
+    }
+
+    /// <summary>Four words at a time.</summary>
+    public static void Find256(ReadOnlySpan<ulong> left, ReadOnlySpan<ulong> right, Span<ulong> different)
+    {
+        ReadOnlySpan<Vector256<ulong>> a = MemoryMarshal.Cast<ulong, Vector256<ulong>>(left), b = MemoryMarshal.Cast<ulong, Vector256<ulong>>(right);
+        int perGroup = BitsPerGroup / Vector256<ulong>.Count;
+        for (int group = 0; group < left.Length / BitsPerGroup; group++)
+        {
+            ulong equal = 0;
+            for (int i = 0; i < perGroup; i++)
+                equal |= (ulong)Vector256.Equals(a[(group * perGroup) + i], b[(group * perGroup) + i]).ExtractMostSignificantBits() << (i * Vector256<ulong>.Count);
+            different[group] = ~equal;
+        }
+    }
+
+    /// <summary>Eight words at a time.</summary>
+    public static void Find512(ReadOnlySpan<ulong> left, ReadOnlySpan<ulong> right, Span<ulong> different)
+    {
+        ReadOnlySpan<Vector512<ulong>> a = MemoryMarshal.Cast<ulong, Vector512<ulong>>(left), b = MemoryMarshal.Cast<ulong, Vector512<ulong>>(right);
+        int perGroup = BitsPerGroup / Vector512<ulong>.Count;
+        for (int group = 0; group < left.Length / BitsPerGroup; group++)
+        {
+            ulong equal = 0;
+            for (int i = 0; i < perGroup; i++)
+                equal |= Vector512.Equals(a[(group * perGroup) + i], b[(group * perGroup) + i]).ExtractMostSignificantBits() << (i * Vector512<ulong>.Count);
+            different[group] = ~equal;
+        }
+    }
+
+    /// <summary>Sets the bits of single words between two that differ: one range is shorter than two.</summary>
+    public static void FillSingleGaps(Span<ulong> different)
+    {
+        ulong before = 0;
+        for (int group = 0; group < different.Length; group++)
+        {
+            ulong own = different[group];
+            ulong after = group + 1 < different.Length ? different[group + 1] : 0;
+            ulong hasLower = (own << 1) | (before >> (BitsPerGroup - 1)), hasHigher = (own >> 1) | (after << (BitsPerGroup - 1));
+            different[group] = own | (hasLower & hasHigher);
+            before = own;
+        }
+    }
+
+    /// <summary>The first bit from <paramref name="from"/> on that is set (or, if asked, not set); the number of bits if there is none.</summary>
+    public static int Next(ReadOnlySpan<ulong> bits, int from, bool isSet)
+    {
+        for (int group = from / BitsPerGroup; group < bits.Length; group++)
+        {
+            ulong wanted = isSet ? bits[group] : ~bits[group];
+            if (group == from / BitsPerGroup)
+                wanted &= ulong.MaxValue << (from % BitsPerGroup);
+            if (wanted != 0)
+                return (group * BitsPerGroup) + BitOperations.TrailingZeroCount(wanted);
+        }
+
+        return bits.Length * BitsPerGroup;
+    }
+}
