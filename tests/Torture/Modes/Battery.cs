@@ -29,6 +29,9 @@ internal sealed class Battery
         return new Battery(only.Count == 0 ? all : [.. all.Where(entry => only.Contains(entry.Mode.Name))]) { FirstSeed = firstSeed };
     }
 
+    /// <summary>Whether what fails is made as short as can be before it is told.</summary>
+    public bool IsMinimising { get; set; } = true;
+
     /// <summary>The first number of modes without end.</summary>
     public long FirstSeed { get; init; }
 
@@ -43,7 +46,7 @@ internal sealed class Battery
             worker.Join();
     }
 
-    /// <summary>Runs one piece again.</summary>
+    /// <summary>Runs one piece again, whole.</summary>
     public void Repeat(string mode, long piece, Tally tally)
     {
         Share share = Array.Find(_shares, share => share.Mode.Name == mode)
@@ -85,8 +88,12 @@ internal sealed class Battery
         catch (Exception error)
         {
             TortureFailure failure = error as TortureFailure ?? new TortureFailure($"{error.GetType().Name}: {error.Message}", error.ToString().Split('\n'), error);
-            if (Interlocked.CompareExchange(ref _failure, failure, null) is null)
-                FailedPiece = $"{share.Mode.Name}:{piece}";
+            if (Interlocked.CompareExchange(ref _failure, failure, null) is not null)
+                return;
+
+            FailedPiece = $"{share.Mode.Name}:{piece}";
+            if (IsMinimising && failure is { Scenario: { } scenario, Shape: { } shape })
+                Volatile.Write(ref _failure, Minimiser.Minimise(scenario, shape, failure));
         }
     }
 

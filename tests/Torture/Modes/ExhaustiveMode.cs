@@ -49,7 +49,7 @@ internal sealed class ExhaustiveMode : IMode
         }
         catch (TortureFailure failure)
         {
-            throw Minimiser.Minimise(scenario, _shape, failure);
+            throw failure.In(scenario, _shape);
         }
     }
 

@@ -40,7 +40,7 @@ internal sealed class FailingCallsMode(Bases bases) : IMode
             }
             catch (TortureFailure failure)
             {
-                throw Minimiser.Minimise(failing, _shape, failure);
+                throw failure.In(failing, _shape);
             }
         }
     }

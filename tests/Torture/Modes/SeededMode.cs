@@ -22,7 +22,7 @@ internal sealed class SeededMode(Bases bases) : IMode
         }
         catch (TortureFailure failure)
         {
-            throw Minimiser.Minimise(scenario, shape, failure);
+            throw failure.In(scenario, shape);
         }
     }
 
