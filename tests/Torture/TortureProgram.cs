@@ -15,7 +15,7 @@ internal static class TortureProgram
           --repeat MODE:N   any piece of any mode again, as a failure names it
           --first N         the first seed; otherwise drawn
           --threads N       so many (one for each processor)
-          --modes A,B       only these modes: exhaustive, seeds, failing-calls, bit-flips
+          --modes A,B       only these modes: exhaustive, seeds, failing-calls, bit-flips, mixtures
           --mutants         only the mutants
         """;
 

@@ -25,6 +25,9 @@ internal enum ChangeKind
 
     /// <summary>Deletes many keys in a row.</summary>
     Clear,
+
+    /// <summary>The command gives up here: nothing of it may be seen.</summary>
+    GiveUp,
 }
 
 /// <summary>One thing a command does to a tree. Keys are numbers here; the bytes follow from them, so that a change can be told in a line.</summary>

@@ -45,6 +45,8 @@ internal sealed class Model
     {
         foreach (Change change in changes)
         {
+            if (change.Kind == ChangeKind.GiveUp)
+                throw new FormatException("on purpose");
             if (change.Kind == ChangeKind.Drop)
             {
                 transaction.DropTree(change.TreeName);

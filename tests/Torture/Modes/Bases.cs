@@ -51,6 +51,10 @@ internal sealed class Bases
         steps.Add(new Step(StepKind.Checkpoint));
         steps.Add(Step.Write(new Change(ChangeKind.Put, 0, 2, 1, 40, 51)));
         steps.Add(Step.Write(new Change(ChangeKind.Put, 1, 3, 1, 5000, 52)));
+
+        // A tail that goes over from one use of a file to the next.
+        for (int i = 0; i < 5; i++)
+            steps.Add(Step.Write(new Change(ChangeKind.Put, 1, 4 + i, 1, 7000, 53 + i), new Change(ChangeKind.Put, 0, 3, 1, 45, 53 + i)));
         var scenario = new Scenario { Seed = 1, Clients = [steps], Options = Scenario.SmallOptions with { Durability = durability } };
         DiskImage? left = null;
         var run = new SimulatedRun(scenario, new ExplorerShape { MomentPercent = 0 }, new Tally());

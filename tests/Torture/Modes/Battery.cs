@@ -25,7 +25,7 @@ internal sealed class Battery
     public static Battery Full(long firstSeed, IReadOnlyList<string> only)
     {
         var bases = new Bases();
-        (IMode Mode, int Weight)[] all = [(new ExhaustiveMode(bases), 30), (new SeededMode(bases), 40), (new FailingCallsMode(bases), 20), (new BitFlipMode(bases), 10)];
+        (IMode Mode, int Weight)[] all = [(new ExhaustiveMode(bases), 30), (new SeededMode(bases), 40), (new FailingCallsMode(bases), 20), (new BitFlipMode(bases), 10), (new MixtureMode(bases), 10)];
         return new Battery(only.Count == 0 ? all : [.. all.Where(entry => only.Contains(entry.Mode.Name))]) { FirstSeed = firstSeed };
     }
 

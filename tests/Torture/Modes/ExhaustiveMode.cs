@@ -62,13 +62,23 @@ internal sealed class ExhaustiveMode : IMode
         Step.Write(new Change(ChangeKind.Put, 3, at, 1, 300, 300 + at)),
         Step.Write(new Change(ChangeKind.Drop, 0)),
         Step.Write(new Change(ChangeKind.Fill, 0, 40, 90, 100, 400 + at)),
+        new Step(StepKind.Look)
+        {
+            Meanwhile =
+            [
+                Step.Write(new Change(ChangeKind.Reserve, 0, 3, 1, 200, 800 + at)),
+                new Step(StepKind.Checkpoint),
+                Step.Write(new Change(ChangeKind.Put, 0, 3, 1, 90, 850 + at), new Change(ChangeKind.Put, 1, 3, 1, 30_000, 850 + at)),
+            ],
+        },
         Step.Throw(new Change(ChangeKind.Put, 0, 1, 1, 70, 500 + at), new Change(ChangeKind.Put, 2, 1, 1, 7000, 500 + at), new Change(ChangeKind.Drop, 1)),
         new Step(StepKind.Merge)
         {
             Commands =
             [
                 [new Change(ChangeKind.Put, 0, 2, 1, 80, 600 + at)],
-                [new Change(ChangeKind.Reserve, 0, 1, 1, 2500, 700 + at), new Change(ChangeKind.Delete, 0, 2)],
+                [new Change(ChangeKind.Put, 0, 2, 1, 90, 650 + at), new Change(ChangeKind.Fill, 0, 200, 40, 100, 650 + at), new Change(ChangeKind.GiveUp, 0)],
+                [new Change(ChangeKind.Reserve, 0, 1, 1, 2500, 700 + at), new Change(ChangeKind.Delete, 0, 3)],
             ],
         },
     ];

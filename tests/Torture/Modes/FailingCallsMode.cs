@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using Treepie.Storage;
 using Treepie.Storage.Simulation;
 using Treepie.Torture.Models;
@@ -6,43 +7,65 @@ using Treepie.Torture.Runs;
 namespace Treepie.Torture.Modes;
 
 /// <summary>
-/// One call of the disk fails, once or from then on: the first of its kind in a run, then the second, and so on to the last. What the run is
+/// The disk is full, or one call of it fails, once or from then on: the first of its kind in a run, then the second, and so on to the last. What the run is
 /// follows from the piece, and of which kind.
 /// </summary>
 internal sealed class FailingCallsMode(Bases bases) : IMode
 {
     /// <summary>Of the calls of one kind in a run, so many fail in their turn; spread where there are more.</summary>
-    private const int MaxCalls = 24;
+    private const int CallsOfKind = 24;
+
+    private const long FillStepBytes = 2048;
 
     private static readonly ExplorerShape _shape = new() { AllUpTo = 8, Drawn = 3, IsTelling = true, MomentPercent = 30, ThoroughPercent = 5 };
     private static readonly DiskOperation[] _kinds = Enum.GetValues<DiskOperation>();
+
+    private readonly ConcurrentDictionary<int, int[]> _calls = new();
 
     public string Name => "failing-calls";
 
     public long Pieces => long.MaxValue;
 
+    /// <summary>
+    /// The kind changes fastest, then whether it fails once or for good, then which call; so each kind comes early. One more kind is a disk that is full.
+    /// </summary>
     public void Run(long piece, Tally tally)
     {
-        DiskOperation kind = _kinds[(int)(piece % _kinds.Length)];
-        bool isForever = piece / _kinds.Length % 2 == 1;
-        Scenario scenario = Make(unchecked((int)(piece / _kinds.Length / 2)));
-        var whole = new SimulatedRun(scenario, new ExplorerShape { MomentPercent = 0 }, tally);
-        whole.Run();
-        int calls = whole.Count(kind);
-        var random = new Random(unchecked((int)piece));
-        for (int at = 0; at < Math.Min(calls, MaxCalls); at++)
+        int kinds = _kinds.Length + 1;
+        int kind = (int)(piece % kinds);
+        bool isForever = piece / kinds % 2 == 1;
+        int slot = (int)(piece / kinds / 2 % CallsOfKind);
+        int workload = unchecked((int)(piece / kinds / 2 / CallsOfKind));
+        Scenario scenario = Make(workload);
+        if (kind == _kinds.Length)
         {
-            int number = calls <= MaxCalls ? at : random.Next(calls);
-            Scenario failing = scenario with { Fault = new DiskFault(kind, number, isForever, MarksClean: (number + piece) % 3 != 0) };
-            try
-            {
-                new SimulatedRun(failing, _shape, tally).Run();
-            }
-            catch (TortureFailure failure)
-            {
-                throw failure.In(failing, _shape);
-            }
+            long begin = scenario.Start.Files.Values.Sum(content => content.Length);
+            scenario = scenario with { CapacityBytes = begin + (slot * slot * FillStepBytes) + (isForever ? FillStepBytes / 2 : 0) };
         }
+        else
+        {
+            int calls = _calls.GetOrAdd(workload, _ => Count(scenario, tally))[kind];
+            int number = calls <= CallsOfKind ? slot : slot * calls / CallsOfKind;
+            if (number >= calls)
+                return;
+            scenario = scenario with { Fault = new DiskFault(_kinds[kind], number, isForever, MarksClean: piece % 3 != 0) };
+        }
+
+        try
+        {
+            new SimulatedRun(scenario, _shape, tally).Run();
+        }
+        catch (TortureFailure failure)
+        {
+            throw failure.In(scenario, _shape);
+        }
+    }
+
+    private static int[] Count(Scenario scenario, Tally tally)
+    {
+        var run = new SimulatedRun(scenario, new ExplorerShape { MomentPercent = 0 }, tally);
+        run.Run();
+        return [.. _kinds.Select(run.Count)];
     }
 
     private Scenario Make(int seed)

@@ -63,11 +63,21 @@ internal sealed class SeededMode(Bases bases) : IMode
             {
                 < 60 => new Step(StepKind.Write) { Commands = [Changes(random, keys)] },
                 < 66 => new Step(StepKind.Throw) { Commands = [Changes(random, keys)] },
-                < 72 when clients == 1 => new Step(StepKind.Merge) { Commands = [.. Enumerable.Range(0, random.Next(2, 6)).Select(_ => Changes(random, keys))] },
+                < 72 when clients == 1 => new Step(StepKind.Merge) { Commands = [.. Enumerable.Range(0, random.Next(2, 6)).Select(_ => Sometimes(random, Changes(random, keys)))] },
                 < 82 => new Step(StepKind.Checkpoint),
                 < 86 => new Step(StepKind.Hold, random.Next(8)),
                 < 89 => new Step(StepKind.LetGo, random.Next(8)),
-                < 92 => new Step(StepKind.Reopen),
+                < 91 => new Step(StepKind.Reopen),
+                < 93 => new Step(StepKind.Look)
+                {
+                    Meanwhile =
+                    [
+                        new Step(StepKind.Write) { Commands = [Changes(random, keys)] },
+                        new Step(StepKind.Checkpoint),
+                        new Step(StepKind.Write) { Commands = [Changes(random, keys)] },
+                        new Step(StepKind.Write) { Commands = [Changes(random, keys)] },
+                    ],
+                },
                 < 97 when client == 0 => new Step(StepKind.Crash, random.Next(random.Next(2) == 0 ? 12 : 60)),
                 _ => new Step(StepKind.Pass, random.Next(3000)),
             });
@@ -75,6 +85,10 @@ internal sealed class SeededMode(Bases bases) : IMode
 
         return steps;
     }
+
+    /// <summary>One command in four gives up at its end.</summary>
+    private static Change[] Sometimes(Random random, Change[] changes) =>
+        random.Next(4) == 0 ? [.. changes, new Change(ChangeKind.GiveUp, 0)] : changes;
 
     private static Change[] Changes(Random random, int keys)
     {

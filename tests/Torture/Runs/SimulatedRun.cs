@@ -1,7 +1,9 @@
 using Treepie.Storage;
 using Treepie.Storage.Files;
+using Treepie.Storage.Format;
 using Treepie.Storage.Simulation;
 using Treepie.Storage.Transactions;
+using Treepie.Storage.Trees;
 using Treepie.Torture.Models;
 
 namespace Treepie.Torture.Runs;
@@ -242,6 +244,9 @@ internal sealed class SimulatedRun
                 case StepKind.LetGo:
                     LetGo(step.Argument % ReaderPlaces);
                     break;
+                case StepKind.Look:
+                    Look(step.Meanwhile);
+                    break;
                 case StepKind.Crash:
                     _isCrashDue = true;
                     _disk.CrashAt = _disk.Operations + step.Argument;
@@ -322,8 +327,43 @@ internal sealed class SimulatedRun
                 (_threads is null ? _inline : (IScheduler)_threads).Wait(monitor);
         }
 
-        foreach (Task<long> task in tasks)
-            Acknowledge(task.GetAwaiter().GetResult());
+        for (int i = 0; i < tasks.Count; i++)
+        {
+            try
+            {
+                Acknowledge(tasks[i].GetAwaiter().GetResult());
+            }
+            catch (FormatException) when (commands[i].Any(change => change.Kind == ChangeKind.GiveUp))
+            {
+                // Undone alone; the others proceed.
+            }
+        }
+    }
+
+    /// <summary>Spans that were read stay as they are, whatever is written, checkpointed and given free meanwhile, for as long as the transaction is open.</summary>
+    private void Look(IReadOnlyList<Step> meanwhile)
+    {
+        using ReadTransaction read = _environment!.BeginRead(); // it is open between steps
+        ReadOnlySpan<byte> first = default, last = default;
+        foreach (string name in read.TreeNames)
+        {
+            using Cursor cursor = read.FindTree(name)!.OpenCursor(); // it is among the names
+            if (cursor.MoveLast())
+                last = cursor.Value;
+            if (cursor.MoveFirst())
+                first = cursor.Value;
+        }
+
+        byte[] firstBytes = first.ToArray(), lastBytes = last.ToArray();
+        foreach (Step step in meanwhile)
+        {
+            if (_disk.HasCrashed || _environment is null)
+                break;
+            Do(step);
+        }
+
+        if (!first.SequenceEqual(firstBytes) || !last.SequenceEqual(lastBytes))
+            throw new TortureFailure("The bytes of a value changed while its transaction was open.");
     }
 
     /// <summary>In the engine, as one of its commands.</summary>
@@ -429,8 +469,26 @@ internal sealed class SimulatedRun
     }
 
     /// <summary>The closed environment, opened on a copy of the disk, holds what it must.</summary>
-    private void VerifyClosed() =>
+    private void VerifyClosed()
+    {
+        VerifySalts();
         new CrashVerifier(_scenario, new Tally()).Verify(new PowerLoss(_disk).None().Build(), _history, _acknowledged, isThorough: false);
+    }
+
+    /// <summary>Each use of a journal file has a salt, and a number, of its own.</summary>
+    private void VerifySalts()
+    {
+        var salts = new HashSet<ulong>();
+        var uses = new HashSet<long>();
+        var block = new byte[JournalFileHeader.BlockBytes];
+        foreach ((string name, DiskContent content) in _disk.Image().Files)
+        {
+            if (!name.StartsWith("journal-", StringComparison.Ordinal) || content.Read(block, 0) < block.Length || !JournalFileHeader.TryRead(block, name, out JournalFileHeader header))
+                continue;
+            if (!salts.Add(header.Salt) || !uses.Add(header.Use))
+                throw new TortureFailure($"'{name}', use {header.Use}, has the salt or number of another use.");
+        }
+    }
 
     private void VerifyNow(string when)
     {

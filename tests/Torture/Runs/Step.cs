@@ -29,6 +29,9 @@ internal enum StepKind
 
     /// <summary>Time passes.</summary>
     Pass,
+
+    /// <summary>Values are read, and their bytes looked at again, in place, after other steps.</summary>
+    Look,
 }
 
 /// <summary>A step of a client.</summary>
@@ -36,6 +39,9 @@ internal sealed record Step(StepKind Kind, int Argument = 0)
 {
     /// <summary>The commands: one, or several for a merged batch.</summary>
     public IReadOnlyList<IReadOnlyList<Change>> Commands { get; init; } = [];
+
+    /// <summary>What happens while values are looked at.</summary>
+    public IReadOnlyList<Step> Meanwhile { get; init; } = [];
 
     public static Step Write(params Change[] changes) => new(StepKind.Write) { Commands = [changes] };
 
@@ -46,6 +52,7 @@ internal sealed record Step(StepKind Kind, int Argument = 0)
         StepKind.Write => "write: " + string.Join("; ", Commands[0]),
         StepKind.Throw => "write that throws: " + string.Join("; ", Commands[0]),
         StepKind.Merge => "merged batch: " + string.Join(" | ", Commands.Select(command => string.Join("; ", command))),
+        StepKind.Look => "look at values, and meanwhile: " + string.Join("; then ", Meanwhile),
         StepKind.Hold => $"open reader {Argument}",
         StepKind.LetGo => $"close reader {Argument}",
         StepKind.Crash => $"power will fail {Argument} disk operations from here",

@@ -1,0 +1,127 @@
+using Treepie.Storage;
+using Treepie.Storage.Files;
+using Treepie.Storage.Format;
+using Treepie.Storage.Simulation;
+using Treepie.Storage.Transactions;
+using Treepie.Torture.Models;
+using Treepie.Torture.Runs;
+
+namespace Treepie.Torture.Modes;
+
+/// <summary>
+/// Files and pages that do not belong together: two lives began with the same environment, and a file of one is put into the other; a page
+/// stands in another's place, or is the one of before; a file is gone. Refused, or one of the states of one of the lives.
+/// </summary>
+internal sealed class MixtureMode(Bases bases) : IMode
+{
+    private const int PagesOfPiece = 12;
+
+    public string Name => "mixtures";
+
+    public long Pieces => long.MaxValue;
+
+    public void Run(long piece, Tally tally)
+    {
+        var random = new Random(unchecked((int)piece));
+        Durability durability = piece % 4 == 3 ? Durability.Relaxed : Durability.Durable;
+        Life one = Live(unchecked((int)piece), durability, 1 + (int)(piece % 2), tally), other = Live(unchecked((int)piece) + 1_000_000, durability, 1 + (int)(piece % 2), tally);
+        Life[] lives = [one, other];
+
+        // Each file alone from the other life, or gone, or as it was at the beginning.
+        foreach (string file in one.Left.Files.Keys)
+        {
+            if (other.Left.Files.TryGetValue(file, out DiskContent? content))
+                Verify(one.Left.With(file, content), lives, durability, $"'{file}' of another life", tally);
+            if (one.Start.Files.TryGetValue(file, out DiskContent? before))
+                Verify(one.Left.With(file, before), lives, durability, $"'{file}' of before", tally);
+            Verify(one.Left.Without(file), lives, durability, $"'{file}' gone", tally, one.Required(durability));
+        }
+
+        DiskContent data = one.Left.Files[FormatLimits.DataFileName];
+        int pages = (int)(data.Length / PageLayout.SizeBytes);
+        for (int i = 0; i < PagesOfPiece; i++)
+        {
+            int page = random.Next(pages);
+            bool isOlder = i % 2 == 0;
+            DiskContent source = isOlder ? one.Start.Files[FormatLimits.DataFileName] : data;
+            int from = isOlder ? page : random.Next(pages);
+            var bytes = new byte[PageLayout.SizeBytes];
+            source.Read(bytes, (long)from * PageLayout.SizeBytes);
+            DiskContent mixed = data.Fork();
+            mixed.Write(bytes, (long)page * PageLayout.SizeBytes);
+            Verify(one.Left.With(FormatLimits.DataFileName, mixed), lives, durability, isOlder ? $"page {page} as it was before" : $"page {from} in the place of page {page}", tally);
+        }
+    }
+
+    private static void Verify(DiskImage image, Life[] lives, Durability durability, string what, Tally tally, long required = 0)
+    {
+        tally.AddRecovery();
+        var disk = new SimulatedDisk(new Random(1), image) { MapsSeeWrites = true };
+        StorageEnvironment? environment = null;
+        try
+        {
+            environment = StorageEnvironment.Open(
+                new World(disk, new SimulatedClock(), new Random(7), IsBackgroundAllowed: false), Scenario.SmallOptions with { Durability = durability });
+            using (ReadTransaction read = environment.BeginRead())
+            {
+                string? difference = "no such transaction";
+                foreach (Life life in lives)
+                    if (difference is not null && read.TransactionId <= life.History.Last)
+                        difference = life.Before.At(read.TransactionId, life.History).Difference(read);
+                if (difference is not null)
+                    throw new TortureFailure($"With {what} something is read that never was (transaction {read.TransactionId}): {difference}.");
+                if (read.TransactionId < required)
+                    throw new TortureFailure($"With {what} transaction {read.TransactionId} is found; {required} was acknowledged, and nothing is said.");
+            }
+
+            environment.Check();
+        }
+        catch (Exception error) when (error is StorageException)
+        {
+            // Said, not guessed.
+        }
+        catch (Exception error) when (error is not TortureFailure)
+        {
+            throw new TortureFailure($"With {what}: {error.GetType().Name}: {error.Message}", error.ToString().Split('\n'), error);
+        }
+        finally
+        {
+            disk.PowerOff();
+            environment?.Dispose();
+        }
+    }
+
+    private Life Live(int seed, Durability durability, int kind, Tally tally)
+    {
+        var random = new Random(seed);
+        var steps = new List<Step>();
+        for (int i = 0; i < 7; i++)
+        {
+            steps.Add(Step.Write(
+                new Change(ChangeKind.Put, random.Next(2), random.Next(4), 1, random.Next(3) == 0 ? 9000 : 200, seed + i),
+                new Change(ChangeKind.Fill, 0, 100 + (10 * random.Next(12)), 10, 60, seed + i)));
+            if (i == 3 && random.Next(2) == 0)
+                steps.Add(new Step(StepKind.Checkpoint));
+        }
+
+        Scenario scenario = bases.Begin(
+            new Scenario { Seed = seed, Clients = [steps], Options = Scenario.SmallOptions with { Durability = durability } }, kind);
+        DiskImage? left = null;
+        var run = new SimulatedRun(scenario, new ExplorerShape { MomentPercent = 0 }, tally);
+        long last = run.RunAndStop(isClean: false, image => left = image);
+        run.History.CutAfter(last);
+        return new Life(scenario.Start, left ?? throw new InvalidOperationException("The run left nothing."), new Lived(bases.HistoryOf(durability, kind)), run.History);
+    }
+
+    /// <summary>What came before a life began.</summary>
+    private sealed class Lived(History history)
+    {
+        public Model At(long transaction, History later) => transaction > later.First ? later.At(transaction) : history.At(transaction);
+    }
+
+    private sealed record Life(DiskImage Start, DiskImage Left, Lived Before, History History)
+    {
+        /// <summary>What must not be lost without a word.</summary>
+        public long Required(Durability durability) => durability == Durability.Durable ? 0 : 0;
+    }
+}
