@@ -29,10 +29,10 @@ internal sealed class CrashOutcome(PowerLoss loss, int[] picks)
     {
         var random = new Random(pick);
         byte[] bytes = [.. before];
-        if (pick % 2 == 0)
+        if (pick % 4 == 0)
             random.NextBytes(bytes);
         else
-            meant.AsSpan(0, random.Next(1, meant.Length)).CopyTo(bytes);
+            meant.AsSpan(0, random.Next(1, pick % 4 == -1 ? meant.Length : meant.Length / 2)).CopyTo(bytes);
         return bytes;
     }
 }

@@ -1,5 +1,6 @@
 using Treepie.Storage;
 using Treepie.Storage.Files;
+using Treepie.Storage.Format;
 using Treepie.Storage.Simulation;
 using Treepie.Storage.Transactions;
 using Treepie.Torture.Models;
@@ -47,9 +48,16 @@ internal sealed class BitFlipMode : IMode
             long number = (piece / _targets.Count * FlipsOfPiece) + i;
             long offset = (long)((UInt128)(ulong)number * (ulong)Stride % (ulong)content.Length);
 
-            // Most of a file is zeros that nobody reads: every second flip hits the beginning of a sector or page instead.
-            if (number % 2 == 0)
-                offset = (offset & ~511L) + (number / 2 % 128);
+            // Most of a file is zeros that nobody reads: of four flips one hits the first meta pages or headers, one the head of a page or frame,
+            // one the beginning of a sector, one anything.
+            long place = number / 4;
+            offset = (number % 4) switch
+            {
+                0 => (place % 256) + (place / 256 % 2 * (file == FormatLimits.DataFileName ? PageLayout.SizeBytes : FrameHeader.AlignmentBytes)),
+                1 => (offset & ~(long)(FrameHeader.AlignmentBytes - 1)) + (place % 256),
+                2 => (offset & ~511L) + (place % 128),
+                _ => offset,
+            };
             if (offset >= content.Length)
                 continue;
 

@@ -39,18 +39,40 @@ internal sealed class MixtureMode(Bases bases) : IMode
 
         DiskContent data = one.Left.Files[FormatLimits.DataFileName];
         int pages = (int)(data.Length / PageLayout.SizeBytes);
+        List<(int, int)> twins = Twins(data, pages);
         for (int i = 0; i < PagesOfPiece; i++)
         {
             int page = random.Next(pages);
             bool isOlder = i % 2 == 0;
             DiskContent source = isOlder ? one.Start.Files[FormatLimits.DataFileName] : data;
-            int from = isOlder ? page : random.Next(pages);
+            int from = page;
+            if (!isOlder && twins.Count > 0)
+                (from, page) = twins[random.Next(twins.Count)];
             var bytes = new byte[PageLayout.SizeBytes];
             source.Read(bytes, (long)from * PageLayout.SizeBytes);
             DiskContent mixed = data.Fork();
             mixed.Write(bytes, (long)page * PageLayout.SizeBytes);
             Verify(one.Left.With(FormatLimits.DataFileName, mixed), lives, durability, isOlder ? $"page {page} as it was before" : $"page {from} in the place of page {page}", tally);
         }
+    }
+
+    /// <summary>Pages that can be taken for each other but for their number: of one kind and birth.</summary>
+    private static List<(int From, int To)> Twins(DiskContent data, int pages)
+    {
+        var kinds = new Dictionary<(long Birth, PageType Type, int Level), List<int>>();
+        var head = new byte[PageLayout.HeaderBytes];
+        for (int page = (int)FormatLimits.FirstDataPage; page < pages; page++)
+        {
+            data.Read(head, (long)page * PageLayout.SizeBytes);
+            var header = new Page(head);
+            if (header.Number != page)
+                continue;
+            if (!kinds.TryGetValue((header.Birth, header.Type, header.Level), out List<int>? twins))
+                kinds.Add((header.Birth, header.Type, header.Level), twins = []);
+            twins.Add(page);
+        }
+
+        return [.. kinds.Values.SelectMany(twins => twins.SelectMany(from => twins.Where(to => to != from).Select(to => (from, to))))];
     }
 
     private static void Verify(DiskImage image, Life[] lives, Durability durability, string what, Tally tally, long required = 0)

@@ -26,6 +26,9 @@ internal sealed record ExplorerShape
 /// <summary>Takes the crash states of each moment of a run and proves each of them.</summary>
 internal sealed class CrashExplorer(Scenario scenario, ExplorerShape shape, Tally tally)
 {
+    private const int FewSectors = 2;
+    private const int TearsOfSector = 4;
+
     private readonly CrashVerifier _verifier = new(scenario, tally);
     private readonly Random _random = new(scenario.Seed);
 
@@ -70,6 +73,10 @@ internal sealed class CrashExplorer(Scenario scenario, ExplorerShape shape, Tall
             yield return outcome;
         if (loss.Options.Count == 0)
             yield break;
+
+        // A sector alone on its way, as that of a meta page is: torn at many places.
+        for (int i = 0; loss.Sectors <= FewSectors && i < loss.Sectors * TearsOfSector && shape.Drawn > 0; i++)
+            yield return loss.All().With(i / TearsOfSector, CrashOutcome.Damage(_random));
         for (int i = 0; i < shape.Drawn; i++)
             yield return loss.Draw(_random, withDamage: i % 2 == 0);
     }
