@@ -76,6 +76,9 @@ internal sealed class SimulatedDisk : IFileSystem
     public bool IsNameDurable(string name) =>
         _names.TryGetValue(name, out SimulatedInode? inode) && _durableNames.TryGetValue(name, out SimulatedInode? durable) && inode == durable;
 
+    /// <summary>Whether a failed sync forgot what was dirty, and nothing has replaced it since.</summary>
+    public bool HasForgotten => _names.Values.Any(inode => inode.HasForgotten);
+
     /// <summary>Calls of a kind so far.</summary>
     public int Count(DiskOperation kind) => _counts[(int)kind];
 
@@ -136,6 +139,14 @@ internal sealed class SimulatedDisk : IFileSystem
 
     /// <summary>The power goes off now: every further call fails.</summary>
     public void PowerOff() => HasCrashed = true;
+
+    /// <summary>The process ended, the machine goes on: what was written is there for the next one to read, synced or not.</summary>
+    public void Resume()
+    {
+        HasCrashed = false;
+        CrashAt = -1;
+        _isLocked = false;
+    }
 
     /// <summary>Power is lost: what the disk holds now is drawn, and it can be opened again.</summary>
     public void Crash() => Restart(new PowerLoss(this).Draw(_random, LeavesGarbage).Build());

@@ -33,6 +33,8 @@ internal sealed class SimulatedInode
     /// <summary>Writes that no sync has made durable, in their order: those a failed sync forgot come first.</summary>
     public IEnumerable<PendingWrite> Pending => _forgotten.Concat(_unsynced);
 
+    public bool HasForgotten => _forgotten.Count > 0;
+
     public bool HasPending => _unsynced.Count > 0 || _forgotten.Count > 0 || _lengths.Count > 0;
 
     /// <summary>Lengths since the last sync, in their order; after a loss of power any of them, or the durable one, may be found.</summary>

@@ -19,6 +19,7 @@ namespace Treepie.Storage.Format;
 ///             changed pages, each:
 ///                8 page number
 ///                8 page it was copied from; 0: from zeros
+///                8 birth of that page, so that an older one in its place is noticed
 ///                4 pages of its run
 ///                4 ranges that differ, in rising order; 0xFFFFFFFF: not ranges but the whole content follows:
 ///                  4 its length in bytes, then the bytes
@@ -29,12 +30,17 @@ internal static class JournalPayload
 {
     public const int HeadBytes = 88;
     public const int FreedRunBytes = 12;
-    public const int PageHeadBytes = 24;
+    public const int PageHeadBytes = 32;
     public const uint WholePage = uint.MaxValue;
 
     /// <summary>Most bytes one page adds: its head, and its content whole (ranges are dropped where they are longer).</summary>
     public const int MaxPageBytes = PageHeadBytes + sizeof(int) + PageLayout.SizeBytes + SlackBytes;
 
+    /// <summary>In the head of a page: birth of the page it was copied from, pages of its run, and ranges.</summary>
+    public const int FromBirthOffset = 16;
+    public const int RunOffset = 24;
+
+    private const int RangesOffset = 28;
     private const int RangeHeadBytes = 4;
     private const int WordBytes = 8;
     private const int PageWords = PageLayout.SizeBytes / WordBytes;
@@ -48,8 +54,7 @@ internal static class JournalPayload
     /// </summary>
     public static int WritePage(Span<byte> destination, long number, long from, ReadOnlySpan<byte> page, ReadOnlySpan<byte> original)
     {
-        WritePageHead(destination, number, from, 1);
-        Span<ulong> different = stackalloc ulong[PageWords / 64];
+    private static void WritePageHead(Span<byte> destination, long number, long from, long fromBirth, int pages)
         ReadOnlySpan<ulong> words = MemoryMarshal.Cast<byte, ulong>(page);
         WordDifference.Find(words, original.IsEmpty ? ZeroPage : MemoryMarshal.Cast<byte, ulong>(original), different);
         WordDifference.FillSingleGaps(different);
@@ -70,15 +75,15 @@ internal static class JournalPayload
             start = end;
         }
 
-        BinaryPrimitives.WriteInt32LittleEndian(destination[20..], ranges);
+        BinaryPrimitives.WriteInt32LittleEndian(destination[RangesOffset..], ranges);
         return length;
     }
 
     /// <summary>Writes a page or run whole; returns the bytes written.</summary>
     public static int WriteWhole(Span<byte> destination, long number, ReadOnlySpan<byte> content, int pages)
     {
-        WritePageHead(destination, number, 0, pages);
-        BinaryPrimitives.WriteUInt32LittleEndian(destination[20..], WholePage);
+        WritePageHead(destination, number, 0, 0, pages);
+        BinaryPrimitives.WriteUInt32LittleEndian(destination[RangesOffset..], WholePage);
         BinaryPrimitives.WriteInt32LittleEndian(destination[PageHeadBytes..], content.Length);
         content.CopyTo(destination[(PageHeadBytes + sizeof(int))..]);
         return PageHeadBytes + sizeof(int) + content.Length;
@@ -121,7 +126,7 @@ internal static class JournalPayload
     /// <summary>Applies what <see cref="WritePage"/> or <see cref="WriteWhole"/> wrote to a page that holds its original; returns the bytes read.</summary>
     public static int Apply(ReadOnlySpan<byte> source, Span<byte> page)
     {
-        uint ranges = BinaryPrimitives.ReadUInt32LittleEndian(source[20..]);
+        uint ranges = BinaryPrimitives.ReadUInt32LittleEndian(source[RangesOffset..]);
         int length = PageHeadBytes;
         if (ranges == WholePage)
         {
@@ -148,8 +153,8 @@ internal static class JournalPayload
             return "it ends inside the head of a page";
 
         long number = BinaryPrimitives.ReadInt64LittleEndian(source), from = BinaryPrimitives.ReadInt64LittleEndian(source[8..]);
-        int run = BinaryPrimitives.ReadInt32LittleEndian(source[16..]);
-        uint ranges = BinaryPrimitives.ReadUInt32LittleEndian(source[20..]);
+        int run = BinaryPrimitives.ReadInt32LittleEndian(source[RunOffset..]);
+        uint ranges = BinaryPrimitives.ReadUInt32LittleEndian(source[RangesOffset..]);
         if (!IsInside(number, run, pageCount) || (from != 0 && !IsInside(from, 1, pageCount)))
             return $"it changes {run} pages from {number} on, copied from {from}, of {pageCount}";
 
@@ -182,10 +187,11 @@ internal static class JournalPayload
     private static bool IsInside(long first, int pages, long pageCount) =>
         first >= FormatLimits.FirstDataPage && pages > 0 && first <= pageCount - pages;
 
-    private static void WritePageHead(Span<byte> destination, long number, long from, int pages)
+    private static void WritePageHead(Span<byte> destination, long number, long from, long fromBirth, int pages)
     {
         BinaryPrimitives.WriteInt64LittleEndian(destination, number);
         BinaryPrimitives.WriteInt64LittleEndian(destination[8..], from);
-        BinaryPrimitives.WriteInt32LittleEndian(destination[16..], pages);
+        BinaryPrimitives.WriteInt64LittleEndian(destination[FromBirthOffset..], fromBirth);
+        BinaryPrimitives.WriteInt32LittleEndian(destination[RunOffset..], pages);
     }
 }

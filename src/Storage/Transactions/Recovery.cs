@@ -58,7 +58,7 @@ internal sealed class Recovery(PageStore store, FreePages space, MetaPage meta)
     {
         long number = BinaryPrimitives.ReadInt64LittleEndian(source);
         long from = BinaryPrimitives.ReadInt64LittleEndian(source[8..]);
-        var run = new PageRun(number, BinaryPrimitives.ReadInt32LittleEndian(source[16..]));
+        var run = new PageRun(number, BinaryPrimitives.ReadInt32LittleEndian(source[JournalPayload.RunOffset..]));
         for (long page = run.First; page < run.First + run.Pages; page++)
             _freed.Remove(page);
 
@@ -66,7 +66,7 @@ internal sealed class Recovery(PageStore store, FreePages space, MetaPage meta)
         space.LoadLive(run);
         Span<byte> bytes = store.Place(number, run.Pages, birth, out _);
         if (from != 0)
-            ReadOriginal(from).CopyTo(bytes);
+            ReadOriginal(from, BinaryPrimitives.ReadInt64LittleEndian(source[JournalPayload.FromBirthOffset..])).CopyTo(bytes);
         else
             bytes.Clear();
 
@@ -79,15 +79,13 @@ internal sealed class Recovery(PageStore store, FreePages space, MetaPage meta)
         return length;
     }
 
-    /// <summary>
-    /// The page that another is copied from, as it was: one of an earlier frame, or of the checkpoint. In the file a later
-    /// one may lie in its place only if the meta page in force is not the newest that was written.
-    /// </summary>
-    private Span<byte> ReadOriginal(long number)
+    /// <summary>The page that another is copied from, as it was: one of an earlier frame, or of the checkpoint.</summary>
+    private Span<byte> ReadOriginal(long number, long birth)
     {
         Span<byte> bytes = store.Read(number);
-        if (store.FrameOf(number) == 0 && new Page(bytes).Birth > meta.LastTransaction)
-            throw store.Corrupt(number, $"transaction {new Page(bytes).Birth} made it, the newest meta page that can be read is of {meta.LastTransaction}: a newer one is damaged");
+        if (new Page(bytes).Birth != birth)
+            throw store.Corrupt(
+                number, $"made by transaction {new Page(bytes).Birth}, the journal knows it from {birth}: a write was lost, or a newer meta page than that of transaction {meta.LastTransaction} is damaged");
         return bytes;
     }
 

@@ -66,8 +66,8 @@ internal sealed class ExhaustiveMode : IMode
         {
             Meanwhile =
             [
-                Step.Write(new Change(ChangeKind.Reserve, 0, 3, 1, 200, 800 + at)),
                 new Step(StepKind.Checkpoint),
+                Step.Write(new Change(ChangeKind.Reserve, 0, 3, 1, 200, 800 + at)),
                 Step.Write(new Change(ChangeKind.Put, 0, 3, 1, 90, 850 + at), new Change(ChangeKind.Put, 1, 3, 1, 30_000, 850 + at)),
             ],
         },

@@ -40,10 +40,13 @@ internal sealed class MixtureMode(Bases bases) : IMode
         DiskContent data = one.Left.Files[FormatLimits.DataFileName];
         int pages = (int)(data.Length / PageLayout.SizeBytes);
         List<(int, int)> twins = Twins(data, pages);
+        List<int> changed = Changed(one.Start.Files[FormatLimits.DataFileName], data);
         for (int i = 0; i < PagesOfPiece; i++)
         {
             int page = random.Next(pages);
             bool isOlder = i % 2 == 0;
+            if (isOlder && changed.Count > 0)
+                page = changed[random.Next(changed.Count)];
             DiskContent source = isOlder ? one.Start.Files[FormatLimits.DataFileName] : data;
             int from = page;
             if (!isOlder && twins.Count > 0)
@@ -73,6 +76,22 @@ internal sealed class MixtureMode(Bases bases) : IMode
         }
 
         return [.. kinds.Values.SelectMany(twins => twins.SelectMany(from => twins.Where(to => to != from).Select(to => (from, to))))];
+    }
+
+    /// <summary>Pages that hold something before and something else after.</summary>
+    private static List<int> Changed(DiskContent before, DiskContent after)
+    {
+        var changed = new List<int>();
+        byte[] one = new byte[PageLayout.SizeBytes], other = new byte[PageLayout.SizeBytes];
+        for (int page = (int)FormatLimits.FirstDataPage; page < before.Length / PageLayout.SizeBytes; page++)
+        {
+            before.Read(one, (long)page * PageLayout.SizeBytes);
+            after.Read(other, (long)page * PageLayout.SizeBytes);
+            if (new Page(one).Number == page && !one.AsSpan().SequenceEqual(other))
+                changed.Add(page);
+        }
+
+        return changed;
     }
 
     private static void Verify(DiskImage image, Life[] lives, Durability durability, string what, Tally tally, long required = 0)
@@ -144,6 +163,6 @@ internal sealed class MixtureMode(Bases bases) : IMode
     private sealed record Life(DiskImage Start, DiskImage Left, Lived Before, History History)
     {
         /// <summary>What must not be lost without a word.</summary>
-        public long Required(Durability durability) => durability == Durability.Durable ? 0 : 0;
+        public long Required(Durability durability) => durability == Durability.Durable ? History.Last : 0;
     }
 }

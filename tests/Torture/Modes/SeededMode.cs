@@ -72,13 +72,14 @@ internal sealed class SeededMode(Bases bases) : IMode
                 {
                     Meanwhile =
                     [
-                        new Step(StepKind.Write) { Commands = [Changes(random, keys)] },
+                        random.Next(2) == 0 ? new Step(StepKind.Pass, 1) : new Step(StepKind.Write) { Commands = [Changes(random, keys)] },
                         new Step(StepKind.Checkpoint),
                         new Step(StepKind.Write) { Commands = [Changes(random, keys)] },
                         new Step(StepKind.Write) { Commands = [Changes(random, keys)] },
                     ],
                 },
-                < 97 when client == 0 => new Step(StepKind.Crash, random.Next(random.Next(2) == 0 ? 12 : 60)),
+                < 95 when client == 0 && clients == 1 => new Step(StepKind.Kill, random.Next(20)),
+                < 98 when client == 0 => new Step(StepKind.Crash, random.Next(random.Next(2) == 0 ? 12 : 60)),
                 _ => new Step(StepKind.Pass, random.Next(3000)),
             });
         }

@@ -27,6 +27,9 @@ internal enum StepKind
     /// <summary>Power will fail so many disk operations later.</summary>
     Crash,
 
+    /// <summary>The process will be killed so many disk operations later; the machine goes on.</summary>
+    Kill,
+
     /// <summary>Time passes.</summary>
     Pass,
 
@@ -56,6 +59,7 @@ internal sealed record Step(StepKind Kind, int Argument = 0)
         StepKind.Hold => $"open reader {Argument}",
         StepKind.LetGo => $"close reader {Argument}",
         StepKind.Crash => $"power will fail {Argument} disk operations from here",
+        StepKind.Kill => $"the process will be killed {Argument} disk operations from here",
         StepKind.Pass => $"{Argument} ms pass",
         _ => Kind.ToString().ToLowerInvariant(),
     };
