@@ -54,7 +54,8 @@ internal static class JournalPayload
     /// </summary>
     public static int WritePage(Span<byte> destination, long number, long from, ReadOnlySpan<byte> page, ReadOnlySpan<byte> original)
     {
-    private static void WritePageHead(Span<byte> destination, long number, long from, long fromBirth, int pages)
+        WritePageHead(destination, number, from, original.IsEmpty ? 0 : BinaryPrimitives.ReadInt64LittleEndian(original[PageLayout.BirthOffset..]), 1);
+        Span<ulong> different = stackalloc ulong[PageWords / 64];
         ReadOnlySpan<ulong> words = MemoryMarshal.Cast<byte, ulong>(page);
         WordDifference.Find(words, original.IsEmpty ? ZeroPage : MemoryMarshal.Cast<byte, ulong>(original), different);
         WordDifference.FillSingleGaps(different);
