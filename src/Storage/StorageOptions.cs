@@ -25,7 +25,10 @@ public sealed record StorageOptions
     /// <summary>First journal file, in bytes. Each next one is larger, up to <see cref="MaxJournalFileBytes"/>, so that a small store stays small.</summary>
     public long FirstJournalFileBytes { get; init; } = 256L << 10;
 
-    /// <summary>Largest journal file, in bytes; when as much was written since the last checkpoint, the next one begins.</summary>
+    /// <summary>
+    /// Largest journal file, in bytes; when as much was written since the last checkpoint, the next one begins (in a large store: up to four times as much,
+    /// and at most half of the data file).
+    /// </summary>
     public long MaxJournalFileBytes { get; init; } = 16L << 20;
 
     /// <summary>Who keeps copies of journal files, or null. See there what a slow or failing one means.</summary>

@@ -7,13 +7,13 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>One merged batch of commands: its pages, and what it did to the catalogue of trees. A command is undone alone.</summary>
-internal sealed class MergedBatch(PageStore store, FreePages space, Snapshot basis, PageLocator locator, TimeProvider clock)
+internal sealed class MergedBatch(PageStore store, FreePages space, Snapshot basis, PageLocator locator, BatchMemory memory, TimeProvider clock)
 {
-    private readonly Dictionary<string, TreeRecord?> _trees = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, TreeRecord?> _trees = memory.Trees;
     private uint _treeIdMark;
 
     /// <summary>The pages of the batch.</summary>
-    public PageWriter Pages { get; } = new(store, space, basis.TransactionId + 1, locator);
+    public PageWriter Pages { get; } = new(store, space, basis.TransactionId + 1, locator, memory);
 
     /// <summary>First transaction of the batch.</summary>
     public long Birth => Pages.Birth;

@@ -10,16 +10,15 @@ public sealed class WriteTransaction
 {
     private readonly Dictionary<string, Tree?> _trees = new(StringComparer.Ordinal);
     private Dictionary<string, MapRoot?>? _maps;
-    private bool _isClosed;
+    private MergedBatch? _batch;
+    private bool _isClosed = true;
 
-    internal WriteTransaction(MergedBatch batch, long transactionId)
+    internal WriteTransaction()
     {
-        Batch = batch;
-        TransactionId = transactionId;
     }
 
     /// <summary>The number this transaction will have once committed.</summary>
-    public long TransactionId { get; }
+    public long TransactionId { get; private set; }
 
     /// <summary>Names of all trees, in byte order.</summary>
     public IEnumerable<string> TreeNames
@@ -41,7 +40,7 @@ public sealed class WriteTransaction
         }
     }
 
-    internal MergedBatch Batch { get; }
+    internal MergedBatch Batch => _batch ?? throw Ended();
 
     /// <summary>The tree of that name, or null. The tree may be used until the command returns.</summary>
     public Tree? FindTree(string name)
@@ -201,7 +200,17 @@ public sealed class WriteTransaction
     private void ThrowIfClosed()
     {
         if (_isClosed)
-            throw new InvalidOperationException("The write transaction has ended: it lives only inside the command it was given to.");
+            throw Ended();
+    }
+
+    private static InvalidOperationException Ended() => new("The write transaction has ended: it lives only inside the command it was given to.");
+
+    /// <summary>Gives it to the next command: one object serves all, since one command runs at a time.</summary>
+    internal void Begin(MergedBatch batch, long transactionId)
+    {
+        _batch = batch;
+        TransactionId = transactionId;
+        _isClosed = false;
     }
 
     /// <summary>Ends it, and hands what it did to trees over to the batch.</summary>
@@ -210,11 +219,27 @@ public sealed class WriteTransaction
         _isClosed = true;
         foreach (Tree? tree in _trees.Values)
             tree?.End();
-        foreach (MapRoot? map in _maps?.Values ?? Enumerable.Empty<MapRoot?>())
-            map?.End();
-        if (!keep)
-            return;
+        if (_maps is not null)
+        {
+            foreach (MapRoot? map in _maps.Values)
+                map?.End();
+        }
 
+        try
+        {
+            if (keep)
+                HandOver();
+        }
+        finally
+        {
+            _trees.Clear();
+            _maps = null;
+            _batch = null;
+        }
+    }
+
+    private void HandOver()
+    {
         // What was dropped goes first: the name may have been given to one of the other kind since.
         foreach ((string name, Tree? tree) in _trees)
         {
@@ -222,7 +247,10 @@ public sealed class WriteTransaction
                 Batch.SetTree(name, tree?.Record);
         }
 
-        foreach ((string name, MapRoot? map) in _maps ?? [])
+        if (_maps is null)
+            return;
+
+        foreach ((string name, MapRoot? map) in _maps)
         {
             if (map is not null || _trees.GetValueOrDefault(name) is null)
                 Batch.SetTree(name, map?.Record);

@@ -29,6 +29,9 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
 
     private readonly Queue<WriteRequest> _retries = new();
     private readonly PageLocator _locator = new();
+    private readonly WriteTransaction _transaction = new();
+    private readonly BatchMemory _memory = new();
+    private readonly BatchMemory _otherMemory = new();
     private RequestList _answers;
     private MergedBatch? _open;
     private MergedBatch? _closed;
@@ -192,12 +195,15 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
     {
         state.Reclaim();
         _kept = 0;
-        return new MergedBatch(state.Store, state.Space, _closed is null ? state.Current : _closedState!, _locator, state.Clock) { HashSeed = state.HashSeed }; // a closed batch has its state
+        BatchMemory memory = _closed?.Pages.Memory == _memory ? _otherMemory : _memory; // that of the closed batch is needed until it is settled
+        memory.Clear();
+        return new MergedBatch(state.Store, state.Space, _closed is null ? state.Current : _closedState!, _locator, memory, state.Clock) { HashSeed = state.HashSeed }; // a closed batch has its state
     }
 
     private void Run(WriteRequest request, MergedBatch batch)
     {
-        var transaction = new WriteTransaction(batch, batch.Birth + _kept);
+        WriteTransaction transaction = _transaction;
+        transaction.Begin(batch, batch.Birth + _kept);
         batch.BeginCommand();
         try
         {

@@ -14,7 +14,7 @@ namespace Treepie.Storage.Trees;
 /// is copied first. 2. A committed page that the batch frees stays in use until the batch is published, so undoing
 /// a command only forgets its wish. 3. <c>_written</c> has each of the batch's own pages once, or -1 where it was given back.
 /// </remarks>
-internal sealed class PageWriter(PageStore store, FreePages space, long birth, PageLocator locator)
+internal sealed class PageWriter(PageStore store, FreePages space, long birth, PageLocator locator, BatchMemory memory)
 {
     /// <summary>Most bytes of pages in one batch: they have to fit into one journal frame, which has to fit into one array.</summary>
     private const long MaxBytes = int.MaxValue - (1 << 20);
@@ -22,9 +22,9 @@ internal sealed class PageWriter(PageStore store, FreePages space, long birth, P
     /// <summary>Pages, free or at the end of the file, that are kept for changing what is there: more than one delete copies.</summary>
     private const int ReservedPages = 24;
 
-    private readonly List<WrittenPage> _written = [];
-    private readonly List<FreedRun> _freed = [];
-    private readonly List<PageImage> _images = [];
+    private readonly List<WrittenPage> _written = memory.Written;
+    private readonly List<FreedRun> _freed = memory.Freed;
+    private readonly List<PageImage> _images = memory.Images;
     private int _command;
     private int _writtenMark;
     private int _freedMark;
@@ -33,6 +33,9 @@ internal sealed class PageWriter(PageStore store, FreePages space, long birth, P
 
     /// <summary>Where pages are read.</summary>
     public PageStore Store => store;
+
+    /// <summary>What changes of trees work with.</summary>
+    public BatchMemory Memory => memory;
 
     /// <summary>First transaction of the batch: the birth of its pages.</summary>
     public long Birth { get; } = birth;
@@ -44,10 +47,10 @@ internal sealed class PageWriter(PageStore store, FreePages space, long birth, P
     public int WrittenCount => _written.Count;
 
     /// <summary>The batch's own pages; an entry with number -1 was given back.</summary>
-    public IReadOnlyList<WrittenPage> Written => _written;
+    public List<WrittenPage> Written => _written;
 
     /// <summary>Committed pages that the state after the batch no longer uses.</summary>
-    public IReadOnlyList<FreedRun> Freed => _freed;
+    public List<FreedRun> Freed => _freed;
 
     /// <summary>How many of them there are by now.</summary>
     public int FreedCount => _freed.Count;
@@ -293,5 +296,6 @@ internal sealed class PageWriter(PageStore store, FreePages space, long birth, P
     /// <summary>Pages the batch freed, when they were born, and the earlier transaction that freed them, or 0: this one.</summary>
     internal readonly record struct FreedRun(PageRun Run, long Birth, long Freed = 0);
 
-    private readonly record struct PageImage(uint Frame, uint Image);
+    /// <summary>A page of an earlier command as it was before this one, in a frame of its own.</summary>
+    internal readonly record struct PageImage(uint Frame, uint Image);
 }

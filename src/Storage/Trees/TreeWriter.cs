@@ -17,9 +17,9 @@ internal sealed class TreeWriter(Tree tree, PageStore store, PageWriter pages)
     /// <summary>Merging leaves this much room, so that the next insert does not split again.</summary>
     private const int MergeLimitBytes = PageLayout.ContentBytes * 3 / 4;
 
-    private readonly PageReference[] _path = new PageReference[TreeRecord.MaxLevels];
-    private readonly int[] _index = new int[TreeRecord.MaxLevels];
-    private readonly byte[] _copy = new byte[PageLayout.SizeBytes];
+    private readonly PageReference[] _path = pages.Memory.Path;
+    private readonly int[] _index = pages.Memory.PathIndex;
+    private readonly byte[] _copy = pages.Memory.PageCopy;
 
     /// <summary>Makes room for a value under a key and returns the room, its bytes undefined.</summary>
     public Span<byte> Put(scoped ReadOnlySpan<byte> key, int valueBytes, out bool isNew)
