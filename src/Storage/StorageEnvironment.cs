@@ -59,7 +59,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
                 Action<Action> background = world.IsBackgroundAllowed ? _background.Run : static work => work();
                 _archive = options.JournalArchiver is { } archiver ? new JournalArchive(archiver, options.MaxUnarchivedJournalFiles, background) : null;
                 _archive?.Begin(journalFiles);
-                _journal = new JournalWriter(_journalFiles, end, meta.Journal.Use, new JournalSettings
+                _journal = new JournalWriter(_journalFiles, end, reader.Tail, meta.Journal.Use, new JournalSettings
                 {
                     StoreId = StoreId,
                     Sizes = new JournalSizes(options.FirstJournalFileBytes, options.MaxJournalFileBytes, GrowthFactor: 4),

@@ -15,6 +15,9 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
     /// <summary>Applies a frame's payload.</summary>
     public delegate void ApplyFrame(FrameHeader header, ReadOnlySpan<byte> payload);
 
+    /// <summary>The last frame that was read, or null.</summary>
+    public JournalTail? Tail { get; private set; }
+
     /// <summary>Reads from a position; returns where the log ends.</summary>
     public JournalPosition Read(JournalPosition start, long lastTransaction, bool isClean, ApplyFrame apply)
     {
@@ -27,16 +30,18 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
         byte[] buffer = [];
         while (true)
         {
-            if (uses.TryGetValue(position.Use, out JournalFile? file)
+            // The later use goes first: a session that recovered begins its own with the last frame it found.
+            if (IsNext(uses, position))
+            {
+                position = position with { Use = position.Use + 1, Offset = JournalFileHeader.BlockBytes };
+            }
+            else if (uses.TryGetValue(position.Use, out JournalFile? file)
                 && TryReadFrame(file, position, lastTransaction, ref buffer, out FrameHeader header, out ulong hash))
             {
                 apply(header, buffer.AsSpan(FrameHeader.SizeBytes, header.PayloadBytes));
                 lastTransaction = header.LastTransaction;
+                Tail = new JournalTail(file, position, header);
                 position = new JournalPosition(position.Use, position.Offset + FrameHeader.FrameBytes(header.PayloadBytes), position.Frame + 1, hash);
-            }
-            else if (IsNext(uses, position))
-            {
-                position = position with { Use = position.Use + 1, Offset = JournalFileHeader.BlockBytes };
             }
             else
             {

@@ -9,7 +9,8 @@ namespace Treepie.Storage.Journal;
 /// <remarks>
 /// Invariants. 1. The first frame after opening goes into a new use of a file, with a new salt: what a torn tail left behind in the file used
 /// before can never be taken for a continuation. 2. Before a session overwrites anything, what its recovery read is made durable: a process that was
-/// killed may have left it in the system's cache only. 3. Before the first frame of a use is acknowledged, the file that the log comes from
+/// killed, or whose sync failed, may have left it in the system's cache only. The data file and the last journal file are synced, and the last
+/// frame is written again as the first of the new use, since a sync after one that failed proves nothing. 3. Before the first frame of a use is acknowledged, the file that the log comes from
 /// says durably that it goes on: so the loss of the newest file is noticed. 4. Nothing is written again after an error.
 /// </remarks>
 internal sealed class JournalWriter : IDisposable
@@ -25,14 +26,16 @@ internal sealed class JournalWriter : IDisposable
     private JournalFileHeader _header;
     private long _durableUpTo;
     private int _uses;
+    private JournalTail? _tail;
     private bool _isRecoveredDurable;
     private bool _needsSpares;
 
-    public JournalWriter(JournalFiles files, JournalPosition start, long oldestNeededUse, JournalSettings settings)
+    public JournalWriter(JournalFiles files, JournalPosition start, JournalTail? tail, long oldestNeededUse, JournalSettings settings)
     {
         _files = files;
         _settings = settings;
         Position = start;
+        _tail = tail;
         OldestNeededUse = oldestNeededUse;
     }
 
@@ -61,7 +64,8 @@ internal sealed class JournalWriter : IDisposable
     public FrameBuffer Buffer { get; } = new();
 
     /// <summary>
-    /// Once in a session, before anything is written: invariant 2. After any exception the journal must not be used.
+    /// Once in a session, before anything is written: invariant 2. Throws <see cref="DiskFullException"/> with nothing changed; after any other exception the
+    /// journal must not be used.
     /// </summary>
     public void BeginSession()
     {
@@ -70,6 +74,9 @@ internal sealed class JournalWriter : IDisposable
 
         _settings.SyncData();
         _files.Find(Position.Use)?.File.Sync();
+        if (_tail is { } tail && tail.At.Use == Position.Use)
+            Repeat(tail);
+        _tail = null;
         _isRecoveredDurable = true;
     }
 
@@ -110,9 +117,11 @@ internal sealed class JournalWriter : IDisposable
             return;
 
         BeginSession();
+        if (_current is not null && Position.Offset > 0)
+            return;
+
         Buffer.Clear();
-        if (_current is null)
-            MakeRoom();
+        MakeRoom();
         JournalFile file = _current!; // MakeRoom found one
         _header.Write(Buffer.Block);
         file.File.WriteDurable(Buffer.Block, 0);
@@ -148,11 +157,47 @@ internal sealed class JournalWriter : IDisposable
     public void OnCheckpoint(JournalPosition position, long bytesBefore)
     {
         OldestNeededUse = position.Use;
+        _tail = null; // its pages are in the data file
         BytesSinceCheckpoint -= bytesBefore;
         _files.Release(position.Use);
     }
 
     public void Dispose() => Buffer.Dispose();
+
+    /// <summary>Writes the last frame of the session before again. Its header follows it: while there is none, the frame found before counts.</summary>
+    private void Repeat(JournalTail tail)
+    {
+        var found = new byte[FrameHeader.SizeBytes + tail.Header.PayloadBytes];
+        if (tail.File.File.Read(found, tail.At.Offset) < found.Length || !FrameHeader.TryOpen(found, out _))
+            throw new CorruptionException($"The last frame of '{tail.File.File.Name}', transaction {tail.Header.LastTransaction}, cannot be read a second time. Nothing was written. Close the environment and look at the disk.");
+
+        Buffer.Clear();
+        found.AsSpan(FrameHeader.SizeBytes).CopyTo(Buffer.Room(tail.Header.PayloadBytes));
+        Buffer.Advance(tail.Header.PayloadBytes);
+        JournalPosition end = Position;
+        try
+        {
+            Position = tail.At;
+            MakeRoom();
+        }
+        catch
+        {
+            Position = end;
+            throw;
+        }
+
+        JournalFile file = _current!; // MakeRoom found one
+        ulong hash = (tail.Header with { Salt = _header.Salt }).Seal(Buffer.Content);
+        ReadOnlySpan<byte> frame = Buffer.Padded(withBlock: false);
+        file.File.WriteDurable(frame, JournalFileHeader.BlockBytes);
+        _header.Write(Buffer.Block);
+        file.File.WriteDurable(Buffer.Block, 0);
+        if (_before is { } before)
+            Leave(before);
+        _durableUpTo = tail.Header.LastTransaction;
+        BytesSinceCheckpoint += frame.Length;
+        Position = new JournalPosition(Position.Use, JournalFileHeader.BlockBytes + frame.Length, Position.Frame + 1, hash);
+    }
 
     /// <summary>Invariant 3, where no checkpoint has named a later use yet; and the file's frames are final.</summary>
     private void Leave(JournalFile before)

@@ -238,6 +238,12 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
             journal?.BeginSession();
             return true;
         }
+        catch (DiskFullException error)
+        {
+            UndoAll();
+            RejectAll(error);
+            return false;
+        }
         catch (Exception error)
         {
             state.Failure = error;
