@@ -3,7 +3,7 @@ using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using Treepie.Storage.Format;
-using Treepie.Storage.Memory;
+using Treepie.Storage.Kernels;
 
 namespace Treepie.Storage.Trees;
 
