@@ -23,24 +23,6 @@ internal static class OffsetKernels
         return kept;
     }
 
-    /// <summary>Keeps the offsets that are in <paramref name="other"/>, or that are not; returns how many stay.</summary>
-    public static int Filter(Span<ushort> offsets, ReadOnlySpan<ushort> other, bool wanted)
-    {
-        int kept = 0;
-        int j = 0;
-        for (int i = 0; i < offsets.Length; i++)
-        {
-            ushort offset = offsets[i];
-            while (j < other.Length && other[j] < offset)
-                j++;
-            bool found = j < other.Length && other[j] == offset;
-            if (found == wanted)
-                offsets[kept++] = offset;
-        }
-
-        return kept;
-    }
-
     /// <summary>Position of the first offset that is not smaller than <paramref name="value"/>.</summary>
     public static int LowerBound(ReadOnlySpan<ushort> offsets, ushort value)
     {

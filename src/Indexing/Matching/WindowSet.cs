@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Runtime.InteropServices;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Postings;
+using Treepie.Storage.Kernels;
 
 namespace Treepie.Indexing.Matching;
 
@@ -239,7 +240,7 @@ internal sealed class WindowSet
         switch (Form)
         {
             case WindowSetForm.List:
-                Keep(OffsetKernels.Filter(List, others, wanted: true));
+                Keep(SortedSets.Intersect(List, others));
                 break;
             case WindowSetForm.Bits:
                 Debug.Assert(others.Length <= MaxListCount, "a list of a page or a set is short (invariant 1)");
@@ -309,7 +310,7 @@ internal sealed class WindowSet
         switch (Form)
         {
             case WindowSetForm.List:
-                Keep(OffsetKernels.Filter(List, others, wanted: false));
+                Keep(SortedSets.Except(List, others));
                 break;
             case WindowSetForm.Full:
                 FullToBits();

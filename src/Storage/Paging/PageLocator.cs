@@ -1,3 +1,5 @@
+using System.Runtime.CompilerServices;
+
 namespace Treepie.Storage.Paging;
 
 /// <summary>
@@ -13,44 +15,52 @@ internal sealed class PageLocator
 {
     private const int Entries = 512;
 
+    /// <summary>Bits of an entry's stamp that are the generation; above them is the page number, of which 48 bits are used anywhere.</summary>
+    private const int GenerationBits = 16;
+
     private readonly Entry[] _entries = new Entry[Entries];
     private ushort _generation = 1;
 
     /// <summary>The frame stored for a page since the last <see cref="Reset"/>; 0 where there is none.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public uint Get(long pageNumber, out bool isWritable)
     {
-        ref Entry entry = ref _entries[(int)pageNumber & (Entries - 1)];
-        if (entry.PageNumber == pageNumber && entry.Generation == _generation)
-        {
-            isWritable = entry.IsWritable;
-            return entry.Frame;
-        }
-
-        isWritable = false;
-        return 0;
+        Entry[] entries = _entries;
+        ref readonly Entry entry = ref entries[(int)pageNumber & (entries.Length - 1)];
+        bool isHit = entry.Stamp == StampOf(pageNumber);
+        isWritable = isHit && entry.IsWritable;
+        return isHit ? entry.Frame : 0;
     }
 
     /// <summary>Stores where a page lies, in place of another that shares its entry.</summary>
     public void Set(long pageNumber, uint frame, bool isWritable) =>
-        _entries[(int)pageNumber & (Entries - 1)] = new Entry(pageNumber, frame, _generation, isWritable);
+        _entries[(int)pageNumber & (Entries - 1)] = new Entry(StampOf(pageNumber), frame, isWritable);
 
     /// <summary>Forgets one page.</summary>
     public void Remove(long pageNumber)
     {
         ref Entry entry = ref _entries[(int)pageNumber & (Entries - 1)];
-        if (entry.PageNumber == pageNumber)
+        if (entry.Stamp == StampOf(pageNumber))
             entry = default;
     }
 
     /// <summary>Forgets all pages.</summary>
     public void Reset()
     {
-        if (++_generation != 0)
-            return;
-
-        Array.Clear(_entries);
-        _generation = 1;
+        if (++_generation == 0)
+            Clear();
     }
 
-    private readonly record struct Entry(long PageNumber, uint Frame, ushort Generation, bool IsWritable);
+    /// <summary>Forgets all pages by writing every entry; generations begin again.</summary>
+    internal void Clear()
+    {
+        Array.Clear(_entries);
+        _generation = 1; // an empty entry's is 0
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private ulong StampOf(long pageNumber) => ((ulong)pageNumber << GenerationBits) | _generation;
+
+    /// <summary>Page number and generation in one number, so that one comparison answers for both.</summary>
+    private readonly record struct Entry(ulong Stamp, uint Frame, bool IsWritable);
 }
