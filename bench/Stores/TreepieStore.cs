@@ -67,8 +67,8 @@ internal sealed class TreepieStore : IKeyValueStore
         public ulong Read(Entries keys)
         {
             var digest = default(Digest);
-            using ReadTransaction transaction = _environment.BeginRead();
-            Tree tree = FindTree(transaction);
+            using ReadScope read = _environment.Read();
+            TreeView tree = read.GetTree(TreeName);
             for (int i = 0; i < keys.Count; i++)
             {
                 ReadOnlySpan<byte> key = keys.Key(i);
@@ -82,19 +82,24 @@ internal sealed class TreepieStore : IKeyValueStore
         public ulong ReadRange(ReadOnlySpan<byte> from, int count)
         {
             var digest = default(Digest);
-            using ReadTransaction transaction = _environment.BeginRead();
-            using Cursor cursor = FindTree(transaction).OpenCursor();
-            for (bool more = cursor.Seek(from); more && count > 0; more = cursor.MoveNext(), count--)
-                digest.Add(cursor.Key, cursor.Value);
+            Span<byte> keyRoom = stackalloc byte[Tree.MaxKeyBytes];
+            using ReadScope read = _environment.Read();
+            foreach (LeafEntries leaf in read.GetTree(TreeName).Scan(from, keyRoom))
+            {
+                int wanted = Math.Min(count, leaf.Count);
+                for (int i = 0; i < wanted; i++)
+                    digest.Add(leaf.Key(i), leaf.Value(i));
+                count -= wanted;
+                if (count == 0)
+                    break;
+            }
+
             return digest.Sum;
         }
 
         public void Dispose()
         {
         }
-
-        private static Tree FindTree(ReadTransaction transaction) =>
-            transaction.FindTree(TreeName) ?? throw new InvalidOperationException("The tree was made at opening.");
 
         private int Put(WriteTransaction transaction)
         {

@@ -96,14 +96,19 @@ internal sealed class FilterSuite : ISuite
             source[i] = (share < 0 ? i == 0 : random.NextDouble() < share) ? ~random.NextInt64() : random.NextInt64();
 
         // Small lists stand side by side in few, so that one reading of the clock is for many of them.
-        int copies = size switch { < 100 => 128, < 10_000 => 8, _ => 1 };
+        int copies = size switch { < 100 => 128, < 10_000 => 4, _ => 1 };
         int rounds = quick ? 3 : size switch { < 10_000 => 1001, < 10_000_000 => 21, _ => 5 };
         long[] work = new long[size * copies];
         Dictionary<string, List<double>> times = forms.ToDictionary(form => form.Key, _ => new List<double>());
         Dictionary<string, ulong> digests = [];
-        for (int warm = 0; warm < 200 && size < 10_000; warm++)
+
+        // Until the compiler is done with all of them.
+        for (long began = Stopwatch.GetTimestamp(); !quick && size < 10_000 && Stopwatch.GetElapsedTime(began) < TimeSpan.FromSeconds(size < 100 ? 2 : 0.5);)
+        {
             foreach (Form form in forms.Values)
                 form(Fill(work, source)[..size]);
+        }
+
         for (int round = 0; round < rounds; round++)
         {
             foreach ((string name, Form form) in forms)

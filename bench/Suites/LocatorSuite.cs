@@ -18,7 +18,7 @@ internal sealed class LocatorSuite : ISuite
 
     public string Question =>
         """
-        What does it cost to ask where a page lies, and to forget all answers before the next command? 10,000 pages of one transaction, asked for at random: *hot* 64 of them, *uniform* all. A locator
+        What does it cost to ask where a page lies, and to forget all answers before the next command? 10,000 pages of one transaction, asked for at random: *hot* 64 of them; *way down* the root, one of a hundred branches, one of all, as a change of a tree does; *uniform* all. A locator
         has 512 entries with generation stamps; on a miss it asks what stands behind it. Write: the real page table and frame records of a write transaction, with the question whether the page may be
         changed. Read: the page table alone. Encrypted environments are not there yet: modelled as one more step behind the table, to the record of the decrypted page, with its use counted.
         *Without stamps* is the same locator, forgetting by clearing. Dictionary: page to frame, of the pages asked for since it was cleared.
@@ -47,9 +47,14 @@ internal sealed class LocatorSuite : ISuite
         PageStore store = environment.State.Store;
         long[] pages = [.. transaction.Batch.Pages.Written.Where(page => page.Number >= 0).Select(page => page.Number).Take(Pages)];
         var rows = new List<BenchRow>();
-        foreach ((string pattern, int range) in new[] { ("hot", 64), ("uniform", pages.Length) })
+        foreach ((string pattern, Func<int, int> pick) in new (string, Func<int, int>)[]
         {
-            long[] asked = [.. Enumerable.Range(0, Asked).Select(_ => pages[random.Next(range)])];
+            ("hot", _ => random.Next(64)),
+            ("way down", i => (i % 3) switch { 0 => 0, 1 => 1 + random.Next(100), _ => random.Next(pages.Length) }),
+            ("uniform", _ => random.Next(pages.Length)),
+        })
+        {
+            long[] asked = [.. Enumerable.Range(0, Asked).Select(i => pages[pick(i)])];
             foreach (PageQuestion question in Enum.GetValues<PageQuestion>())
                 rows.Add(GetRow($"Get, {question.ToString().ToLowerInvariant()} transaction, {pattern}", new LocatorRun(store, asked, question), question, quick));
         }

@@ -139,6 +139,14 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         return new ReadTransaction(this, _state.Store, snapshot, slot);
     }
 
+    /// <summary>Begins a read of the last published commit that lives on the stack and allocates nothing. Never waits; must be disposed by the caller.</summary>
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    public ReadScope Read()
+    {
+        Snapshot snapshot = EnterRead(null, out ReaderTable.Slot slot);
+        return new ReadScope(this, snapshot, slot);
+    }
+
     /// <summary>Begins a read of a named snapshot. Never waits; must be disposed by the caller. Dropping the snapshot meanwhile does not disturb it.</summary>
     /// <exception cref="SnapshotNotFoundException">There is none of that name.</exception>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
@@ -397,7 +405,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     {
         Snapshot snapshot = _state.Current;
         slot = _state.Readers.Claim(snapshot.TransactionId, name);
-        while (_state.Current is var newer && newer != snapshot)
+        while (_state.Current is var newer && !ReferenceEquals(newer, snapshot))
         {
             snapshot = newer;
             slot.Change(snapshot.TransactionId);

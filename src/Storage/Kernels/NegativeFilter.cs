@@ -81,9 +81,8 @@ internal static class NegativeFilter
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static int Compress(Vector512<long> lanes, ref long start, int kept)
     {
-        Vector512<long> stays = Vector512.GreaterThanOrEqual(lanes, Vector512<long>.Zero);
-        Avx512F.Compress(Vector512<long>.Zero, stays, lanes).StoreUnsafe(ref start, (nuint)kept);
-        return BitOperations.PopCount((uint)stays.ExtractMostSignificantBits());
+        Avx512F.Compress(Vector512<long>.Zero, ~lanes, lanes).StoreUnsafe(ref start, (nuint)kept);
+        return Vector512<long>.Count - BitOperations.PopCount((uint)lanes.ExtractMostSignificantBits());
     }
 
     /// <summary>The last few of a vector, written singly where a whole vector would reach behind the list.</summary>

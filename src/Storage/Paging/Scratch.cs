@@ -113,6 +113,7 @@ internal sealed class Scratch : IDisposable
                 $"A transaction needs more than the {(long)_limit * PageLayout.SizeBytes >> 20} MiB reserved for unwritten pages; write in smaller transactions.");
 
         _range.Commit((long)_committedFrames * PageLayout.SizeBytes, (long)step * PageLayout.SizeBytes);
+        _range.PreferHugePages((long)_committedFrames * PageLayout.SizeBytes, (long)step * PageLayout.SizeBytes); // steps are huge pages, or several
         uint first = Math.Max(_committedFrames, FirstFrame);
         _committedFrames += step;
         if (_records.Length < _committedFrames)

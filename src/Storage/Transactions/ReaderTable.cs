@@ -47,7 +47,7 @@ internal sealed class ReaderTable
                     Volatile.Write(ref slots[index + 1], _ages.NowMs);
                     if (name is not null)
                         found.Names[index / SlotLongs] = name;
-                    return new Slot(found, index);
+                    return new Slot(found, index, ++slots[index + 2]);
                 }
             }
         }
@@ -102,9 +102,19 @@ internal sealed class ReaderTable
         }
     }
 
-    /// <summary>The place of one reader.</summary>
-    internal readonly struct Slot(Segment segment, int index)
+    /// <summary>The place of one reader. It carries the number of its claim, by which a copy of it knows that it was given back, even if another has it now.</summary>
+    internal readonly struct Slot(Segment segment, int index, long claim)
     {
+        /// <summary>Whether it was given back.</summary>
+        public bool IsFreed => Volatile.Read(ref segment.Slots[index + 2]) != claim;
+
+        /// <summary>Throws if it was given back.</summary>
+        public void ThrowIfFreed()
+        {
+            if (segment is null || IsFreed)
+                throw new ObjectDisposedException(nameof(ReadScope), "The read has been disposed, and what was read through it with it.");
+        }
+
         /// <summary>Moves to another snapshot.</summary>
         public void Change(long snapshot) => Interlocked.Exchange(ref segment.Slots[index], snapshot + 1);
 
@@ -114,11 +124,12 @@ internal sealed class ReaderTable
             ref string? name = ref segment.Names[index / SlotLongs];
             if (name is not null)
                 name = null;
+            segment.Slots[index + 2]++;
             Volatile.Write(ref segment.Slots[index], 0);
         }
     }
 
-    /// <summary>Slots that were made together: snapshot + 1 and time of begin in ms for each; names, which are rare, beside them.</summary>
+    /// <summary>Slots that were made together: snapshot + 1, time of begin in ms and number of claims and returns for each; names, which are rare, beside them.</summary>
     internal sealed class Segment
     {
         public long[] Slots { get; } = new long[(SegmentSlots * SlotLongs) + SlotLongs];

@@ -22,6 +22,9 @@ internal sealed class BatchMemory
     /// <summary>The place taken in each of them.</summary>
     public int[] PathIndex { get; } = new int[TreeRecord.MaxLevels];
 
+    /// <summary>Whose path it is: who finds another's here goes down again.</summary>
+    public TreeWriter? PathOwner { get; set; }
+
     /// <summary>A page that is being written anew.</summary>
     public byte[] PageCopy { get; } = new byte[PageLayout.SizeBytes];
 
@@ -34,6 +37,7 @@ internal sealed class BatchMemory
             Freed = [];
         if (Trees.Count > KeptEntries)
             Trees = new(StringComparer.Ordinal);
+        PathOwner = null;
         Written.Clear();
         Freed.Clear();
         Images.Clear();

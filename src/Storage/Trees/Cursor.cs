@@ -18,6 +18,7 @@ public sealed class Cursor : IDisposable
     private int _leafCount;
     private int _changes;
     private bool _isValid;
+    private bool _seeksNear = true;
 
     internal Cursor(Tree tree) => _tree = tree;
 
@@ -58,6 +59,13 @@ public sealed class Cursor : IDisposable
     /// <summary>Goes to the smallest key that is equal to or greater than <paramref name="key"/>; false if there is none.</summary>
     public bool Seek(scoped ReadOnlySpan<byte> key)
     {
+        if (IsInLeaf(key, out int index, out bool isExact) && (isExact || index > 0))
+        {
+            _keyLength = -1;
+            _indexes[_depth] = index;
+            return true;
+        }
+
         if (!Start())
             return false;
 
@@ -70,6 +78,13 @@ public sealed class Cursor : IDisposable
     /// <summary>Goes to the greatest key that is smaller than <paramref name="key"/>; false if there is none.</summary>
     public bool SeekBefore(scoped ReadOnlySpan<byte> key)
     {
+        if (IsInLeaf(key, out int index, out _) && index > 0)
+        {
+            _keyLength = -1;
+            _indexes[_depth] = index - 1;
+            return true;
+        }
+
         if (!Start())
             return false;
 
@@ -144,6 +159,22 @@ public sealed class Cursor : IDisposable
         return levels > 0;
     }
 
+    /// <summary>
+    /// Whether a key lies among those of the leaf it stands in, and where: then no descent is needed. Seeks that come in order, or close to each other,
+    /// mostly find it so; after one that did not, the leaf is not asked again until two seeks have led to the same one.
+    /// </summary>
+    private bool IsInLeaf(scoped ReadOnlySpan<byte> key, out int index, out bool isExact)
+    {
+        index = 0;
+        isExact = false;
+        if (!_seeksNear || !IsValid)
+            return false;
+
+        index = Page(_depth).LowerBound(key, 0, out isExact);
+        _seeksNear = index < _leafCount;
+        return _seeksNear;
+    }
+
     private void SeekLeaf(scoped ReadOnlySpan<byte> key)
     {
         PageReference reference = _tree.Record.Root;
@@ -155,6 +186,7 @@ public sealed class Cursor : IDisposable
             reference = branch.Child(_indexes[depth]);
         }
 
+        _seeksNear = _pages[_depth] == reference;
         _pages[_depth] = reference;
         _leafCount = Page(_depth).Count;
     }

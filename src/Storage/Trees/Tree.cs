@@ -93,11 +93,11 @@ public sealed class Tree
         PageReference reference = record.Root;
         for (int level = record.Levels - 1; level > 0; level--)
         {
-            var branch = new SlottedPage(store.Read(reference, level));
+            var branch = new SlottedPage(store.Enter(reference, level));
             reference = branch.Child(branch.FindChild(key));
         }
 
-        var leaf = new SlottedPage(store.Read(reference, 0));
+        var leaf = new SlottedPage(store.Enter(reference, 0));
         int index = leaf.LowerBound(key, 0, out bool isExact);
         if (!isExact)
             return false;

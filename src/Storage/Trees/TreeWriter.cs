@@ -21,6 +21,11 @@ internal sealed class TreeWriter(Tree tree, PageStore store, PageWriter pages)
     private readonly int[] _index = pages.Memory.PathIndex;
     private readonly byte[] _copy = pages.Memory.PageCopy;
 
+    /// <summary>Where in the path the leaf of the last put is; -1 where the path is not known to be right.</summary>
+    private int _leafDepth = -1;
+    private bool _isLastLeaf;
+    private bool _staysNear = true;
+
     /// <summary>Makes room for a value under a key and returns the room, its bytes undefined.</summary>
     public Span<byte> Put(scoped ReadOnlySpan<byte> key, int valueBytes, out bool isNew)
     {
@@ -31,9 +36,14 @@ internal sealed class TreeWriter(Tree tree, PageStore store, PageWriter pages)
             tree.Record = record = record with { Root = root, Levels = 1 };
         }
 
-        int depth = DescendForWriting(key);
+        if (!IsInLeaf(key, out int index, out bool isExact))
+        {
+            DescendForWriting(key);
+            index = new SlottedPage(pages.Bytes(_path[_leafDepth].Number)).LowerBound(key, 0, out isExact);
+        }
+
+        int depth = _leafDepth;
         var leaf = new SlottedPage(pages.Bytes(_path[depth].Number));
-        int index = leaf.LowerBound(key, 0, out bool isExact);
         bool isOverflow = valueBytes > FormatLimits.MaxInlineValueBytes || SlottedPage.CellHeadBytes + key.Length + valueBytes > FormatLimits.MaxCellBytes;
         int cellValueBytes = isOverflow ? SlottedPage.OverflowBytes : valueBytes;
         isNew = !isExact;
@@ -79,6 +89,7 @@ internal sealed class TreeWriter(Tree tree, PageStore store, PageWriter pages)
             return false;
 
         int depth = DescendForWriting(key);
+        _leafDepth = -1; // what follows may merge pages
         var leaf = new SlottedPage(pages.Bytes(_path[depth].Number));
         int index = leaf.LowerBound(key, 0, out bool isExact);
         Debug.Assert(isExact, "It was there a moment ago.");
@@ -95,6 +106,7 @@ internal sealed class TreeWriter(Tree tree, PageStore store, PageWriter pages)
     public void Drop()
     {
         TreeRecord record = tree.Record;
+        _leafDepth = -1;
         if (record.Levels > 0)
             DropPage(record.Root, record.Levels - 1);
         tree.Record = TreeRecord.Empty(record.Id);
@@ -118,12 +130,15 @@ internal sealed class TreeWriter(Tree tree, PageStore store, PageWriter pages)
     private int DescendForWriting(scoped ReadOnlySpan<byte> key)
     {
         TreeRecord record = tree.Record;
+        PageReference before = _leafDepth < 0 || pages.Memory.PathOwner != this ? default : _path[_leafDepth];
+        pages.Memory.PathOwner = this;
         PageReference own = pages.MakeWritable(record.Root, record.Levels - 1);
         if (own != record.Root)
             tree.Record = record with { Root = own };
 
         int depth = 0;
         _path[0] = own;
+        _isLastLeaf = true;
         for (int level = record.Levels - 1; level > 0; level--)
         {
             var branch = new SlottedPage(pages.Bytes(own.Number));
@@ -132,11 +147,29 @@ internal sealed class TreeWriter(Tree tree, PageStore store, PageWriter pages)
             own = pages.MakeWritable(child, level - 1);
             if (own != child)
                 branch.SetChild(index, own);
+            _isLastLeaf &= index == branch.Count - 1;
             _index[depth++] = index;
             _path[depth] = own;
         }
 
-        return depth;
+        _staysNear = before == own || before.IsNone;
+        return _leafDepth = depth;
+    }
+
+    /// <summary>
+    /// Whether a key belongs into the leaf of the last put, and where: keys that come in order mostly do, and pay no way down. Keys that come in no order do not; then
+    /// the leaf is not asked again until two puts have led to the same one.
+    /// </summary>
+    private bool IsInLeaf(scoped ReadOnlySpan<byte> key, out int index, out bool isExact)
+    {
+        index = 0;
+        isExact = false;
+        if (_leafDepth < 0 || !_staysNear || pages.Memory.PathOwner != this)
+            return false;
+
+        var leaf = new SlottedPage(pages.Bytes(_path[_leafDepth].Number));
+        index = leaf.LowerBound(key, 0, out isExact);
+        return _staysNear = isExact || (index > 0 && (index < leaf.Count || _isLastLeaf));
     }
 
     /// <summary>Puts an entry into the page at a place of the path; returns the room for its value.</summary>
@@ -166,6 +199,7 @@ internal sealed class TreeWriter(Tree tree, PageStore store, PageWriter pages)
     /// <summary>Divides a page in two, with the additional entry; the right half is a new page.</summary>
     private Span<byte> Split(int depth, int index, scoped PageRebuild rebuild, bool isBranch)
     {
+        _leafDepth = -1; // the entry may go to the other half
         int split = ChooseSplit(depth, index, rebuild, isBranch);
         Span<byte> separator = stackalloc byte[Tree.MaxKeyBytes];
         separator = separator[..Separator(rebuild, split, isBranch, separator)];

@@ -1,0 +1,67 @@
+using System.Buffers.Binary;
+using Treepie.Storage.Format;
+using Treepie.Storage.Paging;
+
+namespace Treepie.Storage.Trees;
+
+/// <summary>The entries of one leaf, in key order, where they lie.</summary>
+public readonly ref struct LeafEntries
+{
+    private readonly PageStore _store;
+    private readonly SlottedPage _leaf;
+    private readonly Span<byte> _keyRoom;
+    private readonly int _start;
+    private readonly int _prefixBytes;
+
+    internal LeafEntries(PageStore store, SlottedPage leaf, int start, Span<byte> keyRoom)
+    {
+        _store = store;
+        _leaf = leaf;
+        _start = start;
+        _keyRoom = keyRoom;
+        Count = leaf.Count - start;
+        ReadOnlySpan<byte> prefix = leaf.Prefix;
+        _prefixBytes = prefix.Length;
+        prefix.CopyTo(keyRoom);
+    }
+
+    /// <summary>How many there are; they are numbered from 0.</summary>
+    public int Count { get; }
+
+    /// <summary>What every key begins with.</summary>
+    public ReadOnlySpan<byte> Prefix => _leaf.Prefix;
+
+    /// <summary>What follows the prefix in a key: in place, no copy.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">There is no such entry.</exception>
+    public ReadOnlySpan<byte> Suffix(int index) => _leaf.Suffix(At(index));
+
+    /// <summary>A whole key. Where the page has a prefix it is put together in the scan's room and lives until the next key is asked for.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">There is no such entry.</exception>
+    public ReadOnlySpan<byte> Key(int index)
+    {
+        ReadOnlySpan<byte> suffix = _leaf.Suffix(At(index));
+        if (_prefixBytes == 0)
+            return suffix;
+
+        suffix.CopyTo(_keyRoom[_prefixBytes..]);
+        return _keyRoom[..(_prefixBytes + suffix.Length)];
+    }
+
+    /// <summary>The value of an entry, in place; it lives until the read is disposed.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">There is no such entry.</exception>
+    /// <exception cref="CorruptionException">The pages of a long value are damaged.</exception>
+    public ReadOnlySpan<byte> Value(int index)
+    {
+        Span<byte> value = _leaf.Value(At(index), out bool isOverflow);
+        return isOverflow
+            ? _store.ReadRun(PageReference.ReadPacked(value), BinaryPrimitives.ReadInt32LittleEndian(value[PageReference.PackedBytes..]))
+            : value;
+    }
+
+    private int At(int index)
+    {
+        if ((uint)index >= (uint)Count)
+            throw new ArgumentOutOfRangeException(nameof(index), index, $"The leaf has {Count} entries.");
+        return _start + index;
+    }
+}
