@@ -88,7 +88,11 @@ internal sealed class TreepieStore : IKeyValueStore
             {
                 int wanted = Math.Min(count, leaf.Count);
                 for (int i = 0; i < wanted; i++)
-                    digest.Add(leaf.Key(i), leaf.Value(i));
+                {
+                    leaf.Get(i, out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value);
+                    digest.Add(key, value);
+                }
+
                 count -= wanted;
                 if (count == 0)
                     break;

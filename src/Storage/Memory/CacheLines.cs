@@ -28,4 +28,15 @@ internal static unsafe class CacheLines
         Sse.Prefetch0(start + (6 * LineBytes));
         Sse.Prefetch0(start + (7 * LineBytes));
     }
+
+    /// <summary>Begins to fetch a whole page that will be read through soon, into the second level, where it pushes nothing out that is in use.</summary>
+    public static void PrefetchWhole(Span<byte> page)
+    {
+        if (!Sse.IsSupported)
+            return;
+
+        byte* start = (byte*)Unsafe.AsPointer(ref MemoryMarshal.GetReference(page));
+        for (int at = 0; at < page.Length; at += LineBytes)
+            Sse.Prefetch1(start + at);
+    }
 }

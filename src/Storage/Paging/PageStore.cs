@@ -73,7 +73,7 @@ internal sealed class PageStore : IDisposable
         return Prove(number);
     }
 
-    /// <summary>Begins to bring a page's header and heads into the processor's cache; does nothing for one that was never looked at.</summary>
+    /// <summary>Begins to bring a page that is read next into the processor's cache; does nothing for one that was never looked at.</summary>
     public void Prefetch(long number)
     {
         if ((ulong)number >= (ulong)Volatile.Read(ref _tablePages))
@@ -81,9 +81,9 @@ internal sealed class PageStore : IDisposable
 
         uint entry = _table.ReadUInt32(number);
         if (entry > InMap)
-            CacheLines.Prefetch(Scratch.Bytes(entry, PageLayout.SizeBytes));
+            CacheLines.PrefetchWhole(Scratch.Bytes(entry, PageLayout.SizeBytes));
         else if (entry == InMap)
-            CacheLines.Prefetch(_mapRange.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes));
+            CacheLines.PrefetchWhole(_mapRange.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes));
     }
 
     /// <summary>The bytes of a page that must be the one its parent knows.</summary>

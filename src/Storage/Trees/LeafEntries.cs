@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Runtime.CompilerServices;
 using Treepie.Storage.Format;
 using Treepie.Storage.Paging;
 
@@ -10,6 +11,7 @@ public readonly ref struct LeafEntries
     private readonly PageStore _store;
     private readonly SlottedPage _leaf;
     private readonly Span<byte> _keyRoom;
+    private readonly ReadOnlySpan<ushort> _slots;
     private readonly int _start;
     private readonly int _prefixBytes;
 
@@ -20,6 +22,7 @@ public readonly ref struct LeafEntries
         _start = start;
         _keyRoom = keyRoom;
         Count = leaf.Count - start;
+        _slots = leaf.Slots[start..];
         ReadOnlySpan<byte> prefix = leaf.Prefix;
         _prefixBytes = prefix.Length;
         prefix.CopyTo(keyRoom);
@@ -56,6 +59,29 @@ public readonly ref struct LeafEntries
         return isOverflow
             ? _store.ReadRun(PageReference.ReadPacked(value), BinaryPrimitives.ReadInt32LittleEndian(value[PageReference.PackedBytes..]))
             : value;
+    }
+
+    /// <summary>Key and value of an entry at once, as <see cref="Key"/> and <see cref="Value"/> give them.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">There is no such entry.</exception>
+    /// <exception cref="CorruptionException">The pages of a long value are damaged.</exception>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void Get(int index, out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
+    {
+        if ((uint)index >= (uint)_slots.Length)
+            At(index);
+
+        SlottedPage.Cell cell = _leaf.At(_slots[index]);
+        key = cell.Key;
+        value = cell.Value;
+        if (_prefixBytes > 0)
+        {
+            int length = _prefixBytes + key.Length;
+            key.CopyTo(_keyRoom[_prefixBytes..]);
+            key = _keyRoom[..length];
+        }
+
+        if (cell.IsOverflow)
+            value = _store.ReadRun(PageReference.ReadPacked(value), BinaryPrimitives.ReadInt32LittleEndian(value[PageReference.PackedBytes..]));
     }
 
     private int At(int index)

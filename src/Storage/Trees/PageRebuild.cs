@@ -46,7 +46,7 @@ internal readonly ref struct PageRebuild(Span<byte> old, int index, ReadOnlySpan
     public int ContentBytes(int from, int to, bool isBranch)
     {
         int prefix = CommonPrefix(from, to, isBranch);
-        int bytes = prefix + 32; // heads come in steps of eight
+        int bytes = prefix + SlottedPage.UnusedHeadBytes(to - from);
         for (int entry = from; entry < to; entry++)
             bytes += EntryBytes(entry) - (isBranch && entry == from ? 0 : prefix);
         return bytes;

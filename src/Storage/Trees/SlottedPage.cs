@@ -58,6 +58,9 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
     /// <summary>Bytes an entry takes with its head and slot, at most.</summary>
     public static int EntryBytes(int keyBytes, int valueBytes) => CellHeadBytes + keyBytes + valueBytes + HeadBytes + SlotBytes;
 
+    /// <summary>Bytes of heads that so many entries leave unused, because heads come in steps.</summary>
+    public static int UnusedHeadBytes(int count) => SlotsStart(count) - PageLayout.HeaderBytes - (count * HeadBytes);
+
     /// <summary>Makes an empty page of what has a header.</summary>
     public void Clear()
     {
@@ -86,6 +89,18 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
         int info = MemoryMarshal.Read<ushort>(_bytes[(cell + 2)..]);
         isOverflow = (info & OverflowFlag) != 0;
         return _bytes.Slice(cell + CellHeadBytes + MemoryMarshal.Read<ushort>(_bytes[cell..]), info & ~OverflowFlag);
+    }
+
+    /// <summary>The offsets of all cells, in key order.</summary>
+    public ReadOnlySpan<ushort> Slots => MemoryMarshal.Cast<byte, ushort>(_bytes.Slice(SlotsStart(Count), Count * SlotBytes));
+
+    /// <summary>The cell at an offset.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public Cell At(int offset)
+    {
+        uint head = MemoryMarshal.Read<uint>(_bytes[offset..]);
+        int keyBytes = (int)(head & ushort.MaxValue), info = (int)(head >> 16);
+        return new Cell(_bytes.Slice(offset + CellHeadBytes, keyBytes + (info & ~OverflowFlag)), keyBytes, (info & OverflowFlag) != 0);
     }
 
     /// <summary>The child of a branch's entry.</summary>
@@ -271,5 +286,17 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
     {
         Debug.Assert((uint)index < (uint)Count, "An entry of this page.");
         return MemoryMarshal.Read<ushort>(_bytes[(SlotsStart(Count) + (index * SlotBytes))..]);
+    }
+
+    /// <summary>An entry as it lies in its page: what follows the prefix in its key, and its value.</summary>
+    internal readonly ref struct Cell(ReadOnlySpan<byte> bytes, int keyBytes, bool isOverflow)
+    {
+        private readonly ReadOnlySpan<byte> _bytes = bytes;
+
+        public ReadOnlySpan<byte> Key => _bytes[..keyBytes];
+
+        public ReadOnlySpan<byte> Value => _bytes[keyBytes..];
+
+        public bool IsOverflow => isOverflow;
     }
 }
