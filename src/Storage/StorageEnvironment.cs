@@ -310,11 +310,21 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         };
     }
 
-    /// <summary>Walks everything: each page reachable or free and not both, checksums, key order, counts.</summary>
-    public CheckReport Check(CancellationToken cancellationToken = default)
+    /// <summary>As <see cref="Check(IProgress{CheckProgress}, CancellationToken)"/>, with nobody watching.</summary>
+    public CheckReport Check(CancellationToken cancellationToken = default) => Check(null, cancellationToken);
+
+    /// <summary>
+    /// Walks everything there is now: each page reachable or free and not both, checksums, births, key order and separators, counts, named snapshots, the chain of the
+    /// journal. Reads and writes go on meanwhile; the pages of what is walked are held until it ends. Memory: two bits for each page.
+    /// Faults are in the report, not thrown. For a directory that is not open, or cannot be opened, see <see cref="StorageCheck"/>.
+    /// </summary>
+    /// <param name="progress">Told every few hundred pages, on this thread, or null.</param>
+    /// <param name="cancellationToken">Ends it between two pages.</param>
+    /// <exception cref="OperationCanceledException">Cancelled.</exception>
+    public CheckReport Check(IProgress<CheckProgress>? progress, CancellationToken cancellationToken = default)
     {
         ObjectDisposedException.ThrowIf(Volatile.Read(ref _disposed) != 0, this);
-        return new EnvironmentCheck(this, _lane).Run(cancellationToken);
+        return new EnvironmentCheck(this, _lane, _world.Files).Run(progress, cancellationToken);
     }
 
     /// <summary>

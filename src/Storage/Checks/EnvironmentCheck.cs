@@ -1,20 +1,17 @@
+using System.Numerics;
+using Treepie.Storage.Files;
 using Treepie.Storage.Format;
 using Treepie.Storage.Transactions;
 
 namespace Treepie.Storage.Checks;
 
 /// <summary>
-/// Walks a snapshot: every page reachable or not in use and never twice, keys in order and within the separators above them,
-/// counts, levels, checksums. Reads and writes go on meanwhile.
+/// Walks a snapshot: every page reachable or free and never both or twice, keys in order and within the separators above them,
+/// counts, levels, births, checksums, named snapshots, the chain of the journal. Reads and writes go on meanwhile.
 /// </summary>
-internal sealed class EnvironmentCheck(StorageEnvironment environment, CommitLane lane)
+internal sealed class EnvironmentCheck(StorageEnvironment environment, CommitLane lane, IFileSystem files)
 {
-    private const int MaxProblems = 100;
-
-    private readonly List<string> _problems = [];
-    private readonly HashSet<long> _seen = [];
-
-    public CheckReport Run(CancellationToken cancellationToken)
+    public CheckReport Run(IProgress<CheckProgress>? progress, CancellationToken cancellationToken)
     {
         EnvironmentState state = environment.State;
         ReadTransaction? transaction = null;
@@ -32,62 +29,64 @@ internal sealed class EnvironmentCheck(StorageEnvironment environment, CommitLan
             live = state.Space.CopyLive();
         });
         using ReadTransaction read = transaction!; // RunExclusive ran the action
-        Mark(meta!.Bitmap, "the bitmap");
-        Mark(meta.OtherBitmap, "the other bitmap");
-
-        Snapshot snapshot = read.Snapshot;
-        var walk = new TreeCheck(state.Store, Report, number => Mark(new PageRun(number, 1), "a tree"), run => Mark(run, "a value"), cancellationToken);
+        var context = new CheckContext(state.Store, pageCount, progress, cancellationToken) { PagesTotal = live.Sum(word => (long)BitOperations.PopCount(word)) };
         try
         {
-            walk.Run("(catalogue)", snapshot.Catalogue);
-            foreach (string name in read.TreeNames)
-                if (read.FindTree(name) is { } tree)
-                    walk.Run(name, tree.Record);
-            var maps = new MapCheck(state.Store, Report, number => Mark(new PageRun(number, 1), "a map"), run => Mark(run, "a value"), cancellationToken);
-            foreach (string name in read.MapNames)
-                if (Catalogue.Find(state.Store, snapshot.Catalogue, name) is { } record)
-                    maps.Run(name, record);
-            walk.Run("(system)", snapshot.System);
-            new SnapshotCheck(state.Store, snapshot.Named, snapshot.System, _seen, Report).Run(cancellationToken);
-        }
-        catch (CorruptionException error)
-        {
-            Report(error.Message);
+            context.Mark(meta!.Bitmap, "(bitmap)");
+            context.Mark(meta.OtherBitmap, "(bitmap)");
+            Walk(context, read);
         }
         finally
         {
             named.ForEach(open => open.Dispose());
         }
 
+        CompareWithBitmap(context, live, pageCount);
+        CheckBitmap(context, state);
+        new JournalCheck(files, environment.StoreId, state, context).Run();
+        progress?.Report(new CheckProgress("pages", context.Seen.Count, context.Seen.Count));
+        return context.ToReport(read.TransactionId, freePages);
+    }
+
+    /// <summary>Every tree of a snapshot, and what named snapshots keep.</summary>
+    private static void Walk(CheckContext context, ReadTransaction read)
+    {
+        Snapshot snapshot = read.Snapshot;
+        new KindCheck(context).RunAll(snapshot.Catalogue, snapshot.System);
+        try
+        {
+            new SnapshotCheck(context, snapshot.Named, snapshot.System).Run();
+        }
+        catch (CorruptionException error)
+        {
+            context.Report(error.Message, "(system)");
+        }
+    }
+
+    private static void CompareWithBitmap(CheckContext context, ulong[] live, long pageCount)
+    {
         for (long page = FormatLimits.FirstDataPage; page < pageCount; page++)
         {
             bool isLive = (live[page / 64] & (1UL << (int)(page % 64))) != 0;
-            if (isLive && !_seen.Contains(page))
-                Report($"Page {page} is marked as in use, but nothing refers to it.");
-            else if (!isLive && _seen.Contains(page))
-                Report($"Page {page} is referred to, but marked as free.");
+            if (isLive && !context.Seen.Contains(page))
+                context.Report("It is marked as in use, but nothing refers to it.", page: page);
+            else if (!isLive && context.Seen.Contains(page))
+                context.Report("It is referred to, but marked as free.", page: page);
         }
-
-        return new CheckReport(pageCount, freePages, _problems);
     }
 
-    private bool Mark(PageRun run, string what)
+    /// <summary>The bitmap in force, as it lies in the file. A checkpoint may write it while it is read, so a fault counts when it is still in force afterwards.</summary>
+    private static void CheckBitmap(CheckContext context, EnvironmentState state)
     {
-        for (long page = run.First; page < run.First + run.Pages; page++)
+        MetaPage meta = state.Durable;
+        int groups = (int)((meta.PageCount + FormatLimits.PagesPerBitmap - 1) / FormatLimits.PagesPerBitmap);
+        for (int group = 0; group < groups; group++)
         {
-            if (_seen.Add(page))
-                continue;
-
-            Report($"Page {page} is referred to twice, the second time by {what}.");
-            return false;
+            context.Cancellation.ThrowIfCancellationRequested();
+            long number = meta.Bitmap.First + group;
+            string? fault = context.Store.FindFault(number);
+            if (fault is not null && ReferenceEquals(meta, state.Durable))
+                context.Report($"It is damaged: {fault}.", "(bitmap)", number);
         }
-
-        return true;
-    }
-
-    private void Report(string problem)
-    {
-        if (_problems.Count < MaxProblems)
-            _problems.Add(problem);
     }
 }

@@ -9,9 +9,9 @@ namespace Treepie.Storage.Checks;
 /// Walks one hash map: each bucket where its number says, each record in the bucket and group that its hash names, no key twice, figures of
 /// pages and header right. Maps whose keys bring a hash of their own are walked without looking at places.
 /// </summary>
-internal sealed class MapCheck(
-    PageStore store, Action<string> report, Func<long, bool> markPage, Func<PageRun, bool> markRun, CancellationToken cancellationToken)
+internal sealed class MapCheck(CheckContext context) : ITreeCheck
 {
+    private readonly PageStore _store = context.Store;
     private string _name = "";
     private TreeRecord _record;
     private MapHeader _header;
@@ -26,20 +26,21 @@ internal sealed class MapCheck(
         _usedBytes = 0;
         if (record.Levels is < 1 or > MapLayout.MaxLevels)
         {
-            report($"Map '{name}' says it has {record.Levels} levels.");
+            context.Report($"Its record says {record.Levels} levels.", name);
             return;
         }
 
         WalkDirectory(record.Root, record.Levels - 1, 0);
         if (_keys != record.Count)
-            report($"Map '{name}' says it has {record.Count} keys, {_keys} were found.");
+            context.Report($"Its record says {record.Count} keys, {_keys} were found.", name);
         if (_usedBytes != _header.UsedBytes)
-            report($"Map '{name}' says its records take {_header.UsedBytes} bytes, {_usedBytes} were found.");
+            context.Report($"Its records are said to take {_header.UsedBytes} bytes, {_usedBytes} were found.", name);
+        context.Keys += _keys;
+        context.Trees++;
     }
 
     private void WalkDirectory(PageReference reference, int level, long firstBucket)
     {
-        cancellationToken.ThrowIfCancellationRequested();
         if (!TryRead(reference, PageType.MapDirectory, level, out Span<byte> page))
             return;
 
@@ -49,7 +50,7 @@ internal sealed class MapCheck(
             _header = MapLayout.Read(page);
             if (_header.Buckets is < 1 or > MapLayout.MaxBuckets)
             {
-                report($"Map '{_name}' says it has {_header.Buckets} buckets.");
+                context.Report($"It says it has {_header.Buckets} buckets.", _name, reference.Number);
                 return;
             }
         }
@@ -64,7 +65,7 @@ internal sealed class MapCheck(
             entries++;
             long bucket = firstBucket + ((long)i << (level * MapLayout.FanoutBits));
             if (bucket >= _header.Buckets)
-                report($"Map '{_name}', page {reference.Number}: bucket {bucket} is there, {_header.Buckets} are the map's.");
+                context.Report($"Bucket {bucket} is there, {_header.Buckets} are the map's.", _name, reference.Number);
             else if (level > 0)
                 WalkDirectory(child, level - 1, bucket);
             else
@@ -72,12 +73,11 @@ internal sealed class MapCheck(
         }
 
         if (entries == 0 && !isRoot)
-            report($"Map '{_name}', page {reference.Number} is empty.");
+            context.Report("It is empty.", _name, reference.Number);
     }
 
     private void WalkBucket(PageReference reference, long bucket)
     {
-        cancellationToken.ThrowIfCancellationRequested();
         var layout = new BucketLayout(_header.KeyBytes, _header.ValueBytes);
         var keys = new HashSet<string>(StringComparer.Ordinal);
         for (int place = 0; !reference.IsNone; place++)
@@ -88,12 +88,12 @@ internal sealed class MapCheck(
             var page = new BucketPage(bytes, layout);
             if ((MapShape.FindBucketFault(bytes) ?? FindOtherLayout(page, layout)) is { } fault)
             {
-                report($"Map '{_name}', page {reference.Number}: {fault}.");
+                context.Report($"It is damaged: {fault}.", _name, reference.Number);
                 return;
             }
 
             if (page.Count == 0 && (place > 0 || page.Next.IsNone))
-                report($"Map '{_name}', page {reference.Number} is empty.");
+                context.Report("It is empty.", _name, reference.Number);
             _usedBytes += page.UsedBytes;
             WalkRecords(page, reference.Number, bucket, keys);
             reference = page.Next;
@@ -111,7 +111,7 @@ internal sealed class MapCheck(
             _keys++;
             ReadOnlySpan<byte> key = page.Key(slot);
             if (!keys.Add(Convert.ToHexString(key)))
-                report($"Map '{_name}', page {number}: the key in slot {slot} is there twice.");
+                context.Report($"The key in slot {slot} is there twice.", _name, number);
             Span<byte> value = page.Value(slot, out bool isOverflow);
             if (isOverflow)
                 CheckRun(value, number);
@@ -120,9 +120,9 @@ internal sealed class MapCheck(
 
             ulong hash = MapHash.Compute(key, _header.Seed);
             if (MapLayout.BucketOf(hash, _header.Buckets) != bucket)
-                report($"Map '{_name}', page {number}: the record in slot {slot} belongs to bucket {MapLayout.BucketOf(hash, _header.Buckets)}, not {bucket}.");
+                context.Report($"The record in slot {slot} belongs to bucket {MapLayout.BucketOf(hash, _header.Buckets)}, not {bucket}.", _name, number);
             else if (!page.IsReachable(slot, hash))
-                report($"Map '{_name}', page {number}: the record in slot {slot} is not found by a search.");
+                context.Report($"The record in slot {slot} is not found by a search.", _name, number);
         }
     }
 
@@ -133,16 +133,16 @@ internal sealed class MapCheck(
     private bool TryRead(PageReference reference, PageType type, int level, out Span<byte> bytes)
     {
         bytes = default;
-        if (!markPage(reference.Number))
+        if (!context.Mark(new PageRun(reference.Number, 1), _name) || !context.Verify(reference.Number, _name))
             return false;
 
         try
         {
-            bytes = store.Read(reference);
+            bytes = _store.Read(reference);
         }
         catch (CorruptionException error)
         {
-            report($"Map '{_name}': {error.Message}");
+            context.Report(error.Message, _name, reference.Number);
             return false;
         }
 
@@ -150,7 +150,7 @@ internal sealed class MapCheck(
         if (page.Type == type && page.Level == level && page.TreeId == _record.Id)
             return true;
 
-        report($"Map '{_name}', page {reference.Number}: {type} of level {level} and tree {_record.Id} expected, {page.Type} of level {page.Level} and tree {page.TreeId} found.");
+        context.Report($"{type} of level {level} and tree {_record.Id} expected, {page.Type} of level {page.Level} and tree {page.TreeId} found.", _name, reference.Number);
         return false;
     }
 
@@ -158,22 +158,28 @@ internal sealed class MapCheck(
     {
         if (overflow.Length != BucketPage.OverflowBytes)
         {
-            report($"Map '{_name}', page {number}: a reference to a long value has {overflow.Length} bytes.");
+            context.Report($"A reference to a long value has {overflow.Length} bytes.", _name, number);
             return;
         }
 
         PageReference reference = PageReference.ReadPacked(overflow);
         int length = BinaryPrimitives.ReadInt32LittleEndian(overflow[PageReference.PackedBytes..]);
-        if (!markRun(new PageRun(reference.Number, PageLayout.RunPages(length))))
+        if (length is < 0 or > FormatLimits.MaxValueBytes)
+        {
+            context.Report($"It speaks of a value of {length} bytes.", _name, number);
+            return;
+        }
+
+        if (!context.Mark(new PageRun(reference.Number, PageLayout.RunPages(length)), _name) || !context.Verify(reference.Number, _name))
             return;
 
         try
         {
-            store.ReadRun(reference, length);
+            _store.ReadRun(reference, length);
         }
         catch (CorruptionException error)
         {
-            report($"Map '{_name}': {error.Message}");
+            context.Report(error.Message, _name, reference.Number);
         }
     }
 }

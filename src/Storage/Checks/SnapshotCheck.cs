@@ -1,5 +1,4 @@
 using Treepie.Storage.Format;
-using Treepie.Storage.Paging;
 using Treepie.Storage.Snapshots;
 
 namespace Treepie.Storage.Checks;
@@ -7,52 +6,56 @@ namespace Treepie.Storage.Checks;
 /// <summary>
 /// What only named snapshots see: each of their pages belongs to the newest state or is pinned, and what is pinned some snapshot sees.
 /// </summary>
-internal sealed class SnapshotCheck(PageStore store, NamedSnapshots named, TreeRecord system, HashSet<long> seenByState, Action<string> report)
+internal sealed class SnapshotCheck(CheckContext context, NamedSnapshots named, TreeRecord system)
 {
-    private readonly HashSet<long> _pinned = [];
-    private readonly HashSet<long> _seen = [];
+    private readonly PageSet _pinned = new(context.Seen.Bound);
+    private readonly PageSet _seen = new(context.Seen.Bound);
+    private string _name = "";
 
     /// <summary>Checks; what is pinned is added to what the state sees, because it is in use as that is.</summary>
-    public void Run(CancellationToken cancellationToken)
+    public void Run()
     {
-        foreach (PinnedRun run in PinnedPagesTree.ReadAll(store, system))
+        foreach (PinnedRun run in PinnedPagesTree.ReadAll(context.Store, system))
             for (long page = run.Run.First; page < run.Run.First + run.Run.Pages; page++)
-                if (seenByState.Contains(page) || !_pinned.Add(page))
-                    report($"Page {page} is kept for snapshots, and referred to otherwise or kept twice.");
+                if (context.Seen.Contains(page) || !_pinned.Add(page))
+                    context.Report("It is kept for snapshots, and referred to otherwise or kept twice.", "(system)", page);
         if (_pinned.Count != named.PinnedPages)
-            report($"The system tree says that {named.PinnedPages} pages are kept for snapshots, {_pinned.Count} were found.");
+            context.Report($"{named.PinnedPages} pages are said to be kept for snapshots, {_pinned.Count} were found.", "(system)");
 
-        var walk = new RootWalk(store, Visit, cancellationToken);
+        var walk = new RootWalk(context.Store, Visit, context.Cancellation);
         foreach (NamedSnapshot snapshot in named.All)
         {
+            _name = $"(snapshot {snapshot.Name})";
+            context.Snapshots++;
             try
             {
                 walk.Catalogue(snapshot.Record.Catalogue);
             }
             catch (CorruptionException error)
             {
-                report($"Snapshot '{snapshot.Name}': {error.Message}");
+                context.Report(error.Message, _name);
             }
         }
 
         if (named.Dropped.Count == 0)
-            foreach (long page in _pinned.Where(page => !_seen.Contains(page)).Order())
-                report($"Page {page} is kept for snapshots, but none sees it.");
-        seenByState.UnionWith(_pinned);
+            for (long page = FormatLimits.FirstDataPage; page < _pinned.Bound; page++)
+                if (_pinned.Contains(page) && !_seen.Contains(page))
+                    context.Report("It is kept for snapshots, but none sees it.", "(system)", page);
+        context.Seen.UnionWith(_pinned);
     }
 
     private bool Visit(PageRun run)
     {
+        if (context.Seen.Contains(run.First) || !_seen.Add(run.First))
+            return false; // shared with the newest state, or with another snapshot, and walked there
+
         for (long page = run.First; page < run.First + run.Pages; page++)
         {
-            if (seenByState.Contains(page))
-                return false; // shared with the newest state, which was walked
-            if (!_seen.Add(page))
-                return false;
+            _seen.Add(page);
             if (!_pinned.Contains(page))
-                report($"Page {page} is seen by a named snapshot, but not kept for it.");
+                context.Report("A named snapshot sees it, but it is not kept for it.", _name, page);
         }
 
-        return true;
+        return context.Verify(run.First, _name);
     }
 }

@@ -5,10 +5,13 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Storage.Checks;
 
-/// <summary>Walks one tree.</summary>
-internal sealed class TreeCheck(
-    PageStore store, Action<string> report, Func<long, bool> markPage, Func<PageRun, bool> markRun, CancellationToken cancellationToken)
+/// <summary>
+/// Walks a B+tree: each page sound, of its tree and level, born when its parent says and never after it; keys in order, between the separators above them
+/// and found by a search; values in overflow runs whole; as many keys as the record says.
+/// </summary>
+internal sealed class TreeCheck(CheckContext context) : ITreeCheck
 {
+    private readonly PageStore _store = context.Store;
     private string _name = "";
     private uint _id;
     private long _keys;
@@ -21,53 +24,57 @@ internal sealed class TreeCheck(
         if (record.Levels > 0)
             Walk(record.Root, record.Levels - 1, null, null);
         if (_keys != record.Count)
-            report($"Tree '{_name}' says it has {record.Count} keys, {_keys} were found.");
+            context.Report($"Its record says {record.Count} keys, {_keys} were found.", name);
+        context.Keys += _keys;
+        context.Trees++;
     }
 
     private void Walk(PageReference reference, int level, byte[]? low, byte[]? high)
     {
-        cancellationToken.ThrowIfCancellationRequested();
-        if (!markPage(reference.Number))
+        long number = reference.Number;
+        if (!context.Mark(new PageRun(number, 1), _name) || !context.Verify(number, _name))
             return;
 
         SlottedPage page;
         try
         {
-            page = new SlottedPage(store.Read(reference));
+            page = new SlottedPage(_store.Read(reference, level));
         }
         catch (CorruptionException error)
         {
-            report($"Tree '{_name}': {error.Message}");
+            context.Report(error.Message, _name, number);
             return;
         }
 
-        PageType expected = level == 0 ? PageType.Leaf : PageType.Branch;
-        if (page.Header.Type != expected || page.Header.Level != level || page.Header.TreeId != _id)
+        if (page.Header.TreeId != _id)
         {
-            report($"Tree '{_name}', page {reference.Number}: {expected} of level {level} and tree {_id} expected, {page.Header.Type} of level {page.Header.Level} and tree {page.Header.TreeId} found.");
+            context.Report($"It belongs to tree {page.Header.TreeId}, the catalogue says {_id}.", _name, number);
             return;
         }
 
         if (page.Count == 0)
-            report($"Tree '{_name}', page {reference.Number} is empty.");
-        CheckPage(page, reference.Number, level, low, high);
+            context.Report("It is empty.", _name, number);
+        CheckPage(page, reference, level, low, high);
         for (int i = 0; level > 0 && i < page.Count; i++)
-            Walk(page.Child(i), level - 1, i == 0 ? low : KeyOf(page, i), i + 1 < page.Count ? KeyOf(page, i + 1) : high);
+        {
+            PageReference child = page.Child(i);
+            if (child.Birth > reference.Birth)
+                context.Report($"Its child {child.Number} was born in transaction {child.Birth}, after it ({reference.Birth}).", _name, number);
+            Walk(child, level - 1, i == 0 ? low : KeyOf(page, i), i + 1 < page.Count ? KeyOf(page, i + 1) : high);
+        }
     }
 
-    private void CheckPage(SlottedPage page, long number, int level, byte[]? low, byte[]? high)
+    private void CheckPage(SlottedPage page, PageReference reference, int level, byte[]? low, byte[]? high)
     {
         byte[]? previous = null;
-        int used = page.Header.PrefixLength;
         for (int i = 0; i < page.Count; i++)
         {
             Span<byte> value = page.Value(i, out bool isOverflow);
-            used += SlottedPage.CellHeadBytes + page.Suffix(i).Length + value.Length;
             if (level == 0)
             {
                 _keys++;
                 if (isOverflow)
-                    CheckRun(value);
+                    CheckRun(value, reference);
             }
             else if (i == 0)
             {
@@ -76,34 +83,43 @@ internal sealed class TreeCheck(
 
             byte[] key = KeyOf(page, i);
             if (previous is not null && previous.AsSpan().SequenceCompareTo(key) >= 0)
-                report($"Tree '{_name}', page {number}: key {i} is not above the one before it.");
+                context.Report($"Key {i} is not above the one before it.", _name, reference.Number);
             if ((low is not null && key.AsSpan().SequenceCompareTo(low) < 0) || (high is not null && key.AsSpan().SequenceCompareTo(high) >= 0))
-                report($"Tree '{_name}', page {number}: key {i} lies outside the separators of its parent.");
+                context.Report($"Key {i} lies outside the separators of its parent.", _name, reference.Number);
             if (page.LowerBound(key, level == 0 ? 0 : 1, out bool isExact) != i || !isExact)
-                report($"Tree '{_name}', page {number}: key {i} is not found by a search.");
+                context.Report($"Key {i} is not found by a search.", _name, reference.Number);
             previous = key;
         }
-
-        int expected = PageLayout.SizeBytes - page.Header.HeapStart - page.Header.Garbage;
-        if (used != expected)
-            report($"Tree '{_name}', page {number}: cells use {used} bytes, its header says {expected}.");
     }
 
-    private void CheckRun(ReadOnlySpan<byte> overflow)
+    private void CheckRun(ReadOnlySpan<byte> overflow, PageReference leaf)
     {
         PageReference reference = PageReference.ReadPacked(overflow);
         int length = BinaryPrimitives.ReadInt32LittleEndian(overflow[PageReference.PackedBytes..]);
-        if (!markRun(new PageRun(reference.Number, PageLayout.RunPages(length))))
+        if (length is < 0 or > FormatLimits.MaxValueBytes)
+        {
+            context.Report($"It speaks of a value of {length} bytes.", _name, leaf.Number);
+            return;
+        }
+
+        if (!context.Mark(new PageRun(reference.Number, PageLayout.RunPages(length)), _name) || !context.Verify(reference.Number, _name))
             return;
 
         try
         {
-            store.ReadRun(reference, length);
+            _store.ReadRun(reference, length);
         }
         catch (CorruptionException error)
         {
-            report($"Tree '{_name}': {error.Message}");
+            context.Report(error.Message, _name, reference.Number);
+            return;
         }
+
+        if (reference.Birth > leaf.Birth)
+            context.Report($"Its value at page {reference.Number} was born in transaction {reference.Birth}, after it ({leaf.Birth}).", _name, leaf.Number);
+        uint owner = new Page(_store.Read(reference)).TreeId;
+        if (owner != _id)
+            context.Report($"It is a value of tree {owner}, the catalogue says {_id}.", _name, reference.Number);
     }
 
     private static byte[] KeyOf(SlottedPage page, int index)

@@ -30,7 +30,7 @@ internal sealed class PageStore : IDisposable
     public PageStore(IFileSystem files, IFile file, long maxFileBytes, long scratchReserveBytes)
     {
         _file = file;
-        _path = Path.Combine(files.Path, file.Name);
+        _path = System.IO.Path.Combine(files.Path, file.Name);
         _limitPages = maxFileBytes / PageLayout.SizeBytes;
         _table = AddressRange.Reserve((_limitPages + TableStepPages) * sizeof(uint));
         _map = files.Map(file, _limitPages * PageLayout.SizeBytes);
@@ -44,6 +44,9 @@ internal sealed class PageStore : IDisposable
         _filePages = pages;
         GrowTable(pages);
     }
+
+    /// <summary>The data file, for error messages.</summary>
+    public string Path => _path;
 
     /// <summary>The memory of pages that are not in the file yet.</summary>
     public Scratch Scratch { get; }
@@ -254,20 +257,52 @@ internal sealed class PageStore : IDisposable
         _file.Dispose();
     }
 
+    /// <summary>
+    /// What is wrong with a page of the file, looked at anew, or null. A page in scratch was never in the file, so nothing is wrong with it.
+    /// </summary>
+    public string? FindFault(long number)
+    {
+        if (FrameOf(number) != 0)
+            return null;
+
+        bool wasProven = (ulong)number < (ulong)_tablePages && _table.ReadUInt32(number) == InMap;
+        return FindFault(number, load: !wasProven || _map.SeesWrites, out _);
+    }
+
+    /// <summary>A page without trust and without an exception; false where it is damaged.</summary>
+    public bool TryRead(long number, out Span<byte> bytes)
+    {
+        if (FrameOf(number) is var frame && frame != 0)
+            bytes = Scratch.Bytes(frame, PageLayout.SizeBytes);
+        else if (FindFault(number, load: true, out bytes) is not null)
+            return false;
+        return true;
+    }
+
     [MethodImpl(MethodImplOptions.NoInlining)]
     private Span<byte> Prove(long number)
     {
+        if (FindFault(number, load: true, out Span<byte> bytes) is { } fault)
+            throw Corrupt(number, fault);
+
+        _table.WriteUInt32(number, InMap);
+        return bytes;
+    }
+
+    private string? FindFault(long number, bool load, out Span<byte> bytes)
+    {
+        bytes = default;
         if (number < FormatLimits.FirstDataPage || number >= Volatile.Read(ref _filePages))
-            throw Corrupt(number, $"it is referred to, but the file has {Volatile.Read(ref _filePages)} pages");
+            return $"it is referred to, but the file has {Volatile.Read(ref _filePages)} pages";
 
         long offset = number * PageLayout.SizeBytes;
-        if (!_map.Load(offset, PageLayout.SizeBytes))
-            throw Corrupt(number, "the disk cannot read it");
+        if (load && !_map.Load(offset, PageLayout.SizeBytes))
+            return "the disk cannot read it";
 
-        Span<byte> bytes = _mapRange.Span(offset, PageLayout.SizeBytes);
+        bytes = _mapRange.Span(offset, PageLayout.SizeBytes);
         var page = new Page(bytes);
         if (page.Number != number)
-            throw Corrupt(number, $"it says it is page {page.Number}");
+            return $"it says it is page {page.Number}";
 
         Span<byte> covered = bytes;
         if (page.Type == PageType.Overflow)
@@ -275,20 +310,16 @@ internal sealed class PageStore : IDisposable
             int length = page.ValueLength;
             long pages = length < 0 ? long.MaxValue : PageLayout.RunPages(length);
             if (pages > _filePages - number || length > FormatLimits.MaxValueBytes)
-                throw Corrupt(number, $"it says its value has {length} bytes");
-            if (pages > 1 && !_map.Load(offset, pages * PageLayout.SizeBytes))
-                throw Corrupt(number, "the disk cannot read its value");
+                return $"it says its value has {length} bytes";
+            if (load && pages > 1 && !_map.Load(offset, pages * PageLayout.SizeBytes))
+                return "the disk cannot read its value";
             covered = _mapRange.Span(offset, PageLayout.HeaderBytes + length);
         }
 
         uint expected = Page.ComputeChecksum(covered);
         if (page.Checksum != expected)
-            throw Corrupt(number, $"checksum {page.Checksum:x8} found, {expected:x8} computed (tree {page.TreeId})");
-        if (PageShape.FindFault(bytes) is { } fault)
-            throw Corrupt(number, $"{fault} (tree {page.TreeId})");
-
-        _table.WriteUInt32(number, InMap);
-        return bytes;
+            return $"checksum {page.Checksum:x8} found, {expected:x8} computed (tree {page.TreeId})";
+        return PageShape.FindFault(bytes) is { } fault ? $"{fault} (tree {page.TreeId})" : null;
     }
 
     private void ThrowOtherKind(long number, int level, Span<byte> bytes)

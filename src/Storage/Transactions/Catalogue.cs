@@ -41,8 +41,9 @@ internal static class Catalogue
         using Cursor cursor = new Tree(store, "", catalogue, null).OpenCursor();
         for (bool more = cursor.MoveFirst(); more; more = cursor.MoveNext())
         {
-            if (TreeRecord.Read(cursor.Value).Kind == kind)
-                names.Add(Encoding.UTF8.GetString(cursor.Key));
+            string name = Encoding.UTF8.GetString(cursor.Key);
+            if (ReadRecord(store, name, cursor.Value).Kind == kind)
+                names.Add(name);
         }
 
         return names;

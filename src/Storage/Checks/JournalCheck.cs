@@ -1,0 +1,66 @@
+using Treepie.Storage.Files;
+using Treepie.Storage.Format;
+using Treepie.Storage.Journal;
+using Treepie.Storage.Transactions;
+
+namespace Treepie.Storage.Checks;
+
+/// <summary>
+/// Reads the frames after the last checkpoint again from the files: each hash, the chain from frame to frame and from use to use, and that nothing acknowledged
+/// is missing behind them. Commits go on meanwhile; where a checkpoint takes files away under its hands it begins again after that.
+/// </summary>
+internal sealed class JournalCheck(IFileSystem files, Guid storeId, EnvironmentState state, CheckContext context)
+{
+    private const int MaxTries = 5;
+
+    public void Run()
+    {
+        for (int attempt = 1; ; attempt++)
+        {
+            MetaPage meta = state.Durable;
+            long published = state.Current.TransactionId;
+            string? fault = FindFault(meta, out long frames, out long last);
+            if (fault is null && last < published && frames > 0)
+                fault = $"Its frames end with transaction {last}, but {published} is published.";
+            if (fault is null)
+            {
+                context.JournalFrames = frames;
+                return;
+            }
+
+            if (ReferenceEquals(meta, state.Durable) || attempt == MaxTries)
+            {
+                context.Report(fault, file: Path.Combine(files.Path, FormatLimits.JournalPrefix + "*" + FormatLimits.JournalSuffix));
+                return;
+            }
+        }
+    }
+
+    private string? FindFault(MetaPage meta, out long frames, out long last)
+    {
+        long count = 0, newest = meta.LastTransaction;
+        using var journal = new JournalFiles(files);
+        try
+        {
+            var reader = new JournalReader(files, journal.OpenAll(storeId, writable: false));
+            reader.Read(meta.Journal, meta.LastTransaction, meta.IsClean, (header, payload) =>
+            {
+                context.Cancellation.ThrowIfCancellationRequested();
+                if (JournalPayload.FindFault(payload) is { } fault)
+                    throw context.Store.CorruptFrame(header.Frame, header.FirstTransaction, fault);
+                count++;
+                newest = header.LastTransaction;
+            });
+            return null;
+        }
+        catch (Exception error) when (error is StorageException or IOException)
+        {
+            return error.Message;
+        }
+        finally
+        {
+            frames = count;
+            last = newest;
+        }
+    }
+}

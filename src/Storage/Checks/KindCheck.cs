@@ -1,0 +1,27 @@
+using Treepie.Storage.Format;
+
+namespace Treepie.Storage.Checks;
+
+/// <summary>Walks whatever a catalogue names, each kind of record by its own check.</summary>
+internal sealed class KindCheck(CheckContext context)
+{
+    private readonly TreeCheck _trees = new(context);
+    private readonly MapCheck _maps = new(context);
+
+    /// <summary>Walks the catalogue, all that it names, and the system tree.</summary>
+    public void RunAll(TreeRecord catalogue, TreeRecord system)
+    {
+        _trees.Run("(catalogue)", catalogue);
+        NamedTrees.Read(context.Store, catalogue, new PageSet(context.Seen.Bound), Run, static _ => { }, context.Cancellation); // the walk before has told what is lost
+        _trees.Run("(system)", system);
+    }
+
+    private void Run(string name, TreeRecord? record)
+    {
+        ITreeCheck? check = record?.Kind switch { TreeKind.Tree => _trees, TreeKind.Map => _maps, _ => null };
+        if (check is null || record is null)
+            context.Report(record is { Kind: var kind } ? $"It is of kind {(int)kind}, which this program does not know." : "Its record in the catalogue cannot be one.", name);
+        else
+            check.Run(name, record.Value);
+    }
+}

@@ -1,0 +1,43 @@
+using System.Numerics;
+
+namespace Treepie.Storage.Checks;
+
+/// <summary>A set of page numbers: a bit for each page up to a bound, so that its memory is known beforehand (128 KiB for each 8 GiB of file).</summary>
+internal sealed class PageSet(long pages)
+{
+    private const int BitsPerWord = 64;
+
+    private readonly ulong[] _words = new ulong[(pages / BitsPerWord) + 1];
+
+    /// <summary>Pages it can hold.</summary>
+    public long Bound => pages;
+
+    /// <summary>Pages in it.</summary>
+    public long Count { get; private set; }
+
+    public bool Contains(long page) => (ulong)page < (ulong)pages && (_words[page / BitsPerWord] & Bit(page)) != 0;
+
+    /// <summary>Adds a page; false if it was there, or lies beyond the bound.</summary>
+    public bool Add(long page)
+    {
+        if ((ulong)page >= (ulong)pages || Contains(page))
+            return false;
+
+        _words[page / BitsPerWord] |= Bit(page);
+        Count++;
+        return true;
+    }
+
+    /// <summary>Adds what another set of the same bound holds.</summary>
+    public void UnionWith(PageSet other)
+    {
+        Count = 0;
+        for (int i = 0; i < _words.Length; i++)
+        {
+            _words[i] |= other._words[i];
+            Count += BitOperations.PopCount(_words[i]);
+        }
+    }
+
+    private static ulong Bit(long page) => 1UL << (int)(page % BitsPerWord);
+}

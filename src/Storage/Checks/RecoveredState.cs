@@ -1,0 +1,222 @@
+using System.Buffers.Binary;
+using Treepie.Storage.Files;
+using Treepie.Storage.Format;
+using Treepie.Storage.Journal;
+using Treepie.Storage.Paging;
+using Treepie.Storage.Transactions;
+
+namespace Treepie.Storage.Checks;
+
+/// <summary>
+/// The newest state that can still be read from a directory that may be damaged anywhere: what recovery does, but where recovery must refuse
+/// this notes a problem and goes on with what is left. Writes nothing. A page that cannot be had reads as damaged.
+/// </summary>
+internal sealed class RecoveredState : IDisposable
+{
+    private readonly IFileSystem _files;
+    private readonly Action<CheckProblem> _report;
+    private readonly IDisposable _lock;
+    private readonly IFile _data;
+
+    private RecoveredState(IFileSystem files, Action<CheckProblem> report, IDisposable fileLock, IFile data)
+    {
+        _files = files;
+        _report = report;
+        _lock = fileLock;
+        _data = data;
+        Store = new PageStore(files, data, ReserveBytes(files), new StorageOptions().ScratchReserveBytes);
+        PageCount = data.Length / PageLayout.SizeBytes;
+        Store.GrowTable(PageCount);
+        Live = LiveMap.Unknown(PageCount);
+    }
+
+    public PageStore Store { get; }
+
+    /// <summary>The meta page the state begins from, or null where neither can be read.</summary>
+    public MetaPage? Meta { get; private set; }
+
+    /// <summary>The state: of the journal's last frame that can be read, else of the checkpoint; null where no root is known.</summary>
+    public Snapshot? State { get; private set; }
+
+    /// <summary>Which pages it uses.</summary>
+    public LiveMap Live { get; private set; }
+
+    /// <summary>Pages to look at: those of the file, and those only frames have.</summary>
+    public long PageCount { get; private set; }
+
+    /// <summary>Address space for the data file of a directory: the usual, or more where the file is larger.</summary>
+    public static long ReserveBytes(IFileSystem files)
+    {
+        long usual = new StorageOptions().MaxDataFileBytes;
+        if (!files.List().Contains(FormatLimits.DataFileName))
+            return usual;
+
+        using IFile file = files.Open(FormatLimits.DataFileName, create: false, writable: false);
+        return Math.Max(usual, file.Length / PageLayout.SizeBytes * PageLayout.SizeBytes);
+    }
+
+    /// <summary>Opens a directory that nobody else has open.</summary>
+    public static RecoveredState Open(IFileSystem files, Action<CheckProblem> report)
+    {
+        if (!files.List().Contains(FormatLimits.DataFileName))
+            throw new StorageException($"There is no store in '{files.Path}': '{FormatLimits.DataFileName}' is missing.");
+
+        IDisposable fileLock = files.Lock(FormatLimits.LockFileName, shared: true);
+        IFile? data = null;
+        RecoveredState? state = null;
+        try
+        {
+            data = files.Open(FormatLimits.DataFileName, create: false, writable: false);
+            state = new RecoveredState(files, report, fileLock, data);
+            state.Recover();
+            return state;
+        }
+        catch
+        {
+            if (state is not null)
+            {
+                state.Dispose();
+            }
+            else
+            {
+                data?.Dispose();
+                fileLock.Dispose();
+            }
+
+            throw;
+        }
+    }
+
+    public void Dispose()
+    {
+        Store.Dispose();
+        _data.Dispose();
+        _lock.Dispose();
+    }
+
+    private void Recover()
+    {
+        ReadMeta();
+        if (Meta is not { } meta)
+        {
+            State = new RootSearch(Store, PageCount).Run();
+            Report(null, State is null
+                ? "No meta page and no root of the catalogue can be read: what is found has no names."
+                : $"No meta page can be read. The newest root of the catalogue that is left is of transaction {State.TransactionId}; later transactions, and the journal, are lost.");
+            return;
+        }
+
+        if (_data.Length / PageLayout.SizeBytes < meta.PageCount)
+            Report(null, $"The file is cut short: it has {_data.Length} bytes, not the {meta.PageCount} pages of {PageLayout.SizeBytes} that it should have.");
+        State = new Snapshot(meta.LastTransaction, meta.Catalogue, meta.NextTreeId, meta.PageCount) { System = meta.System };
+        PageCount = Math.Max(PageCount, Math.Min(meta.PageCount, Store.LimitPages));
+        Store.GrowTable(PageCount);
+        Live = LiveMap.Read(Store, meta);
+        foreach (long page in Live.Damaged)
+            Report(page, "It is a page of the bitmap and cannot be read: which of the pages it speaks of are in use is not known.");
+        ReadJournal(meta);
+    }
+
+    private void ReadMeta()
+    {
+        string path = Store.Path;
+        var bytes = new byte[PageLayout.SizeBytes];
+        var damaged = new List<int>();
+        for (int slot = 0; slot < 2; slot++)
+        {
+            bool isWhole = _data.Read(bytes, (long)slot * PageLayout.SizeBytes) == bytes.Length;
+            if (isWhole && MetaPage.TryRead(bytes, slot, path) is { } meta && meta.FindFault() is null)
+            {
+                if (meta.Checkpoint >= (Meta?.Checkpoint ?? 0))
+                    Meta = meta;
+            }
+            else
+            {
+                damaged.Add(slot);
+            }
+        }
+
+        foreach (int slot in damaged)
+            if (Meta is null || Meta.Checkpoint > 0)
+                Report(slot, Meta is null ? "It is a meta page and cannot be read." : "It is a meta page and cannot be read. If it was the newer of the two, what is found is the state of the checkpoint before, and of the journal as far as that is still there.");
+    }
+
+    private void ReadJournal(MetaPage meta)
+    {
+        using var journal = new JournalFiles(_files);
+        try
+        {
+            var reader = new JournalReader(_files, journal.OpenAll(meta.StoreId, writable: false));
+            reader.Read(meta.Journal, meta.LastTransaction, meta.IsClean, (header, payload) => Apply(meta, header, payload));
+        }
+        catch (Exception error) when (error is StorageException or IOException)
+        {
+            _report(new CheckProblem(Path.Combine(_files.Path, FormatLimits.JournalPrefix + "*" + FormatLimits.JournalSuffix), null, null,
+                $"It is read up to transaction {State!.TransactionId}; what came later is lost. {error.Message}")); // set before the journal is read
+        }
+    }
+
+    private void Apply(MetaPage meta, FrameHeader header, ReadOnlySpan<byte> payload)
+    {
+        if (JournalPayload.FindFault(payload) is { } fault)
+            throw Store.CorruptFrame(header.Frame, header.FirstTransaction, fault);
+
+        int pages = BinaryPrimitives.ReadInt32LittleEndian(payload[36..]);
+        int freed = BinaryPrimitives.ReadInt32LittleEndian(payload[48..]);
+        PageCount = Math.Max(PageCount, BinaryPrimitives.ReadInt64LittleEndian(payload[40..]));
+        Store.GrowTable(PageCount);
+
+        ReadOnlySpan<byte> runs = payload.Slice(JournalPayload.HeadBytes, freed * JournalPayload.FreedRunBytes);
+        ReadOnlySpan<byte> rest = payload[(JournalPayload.HeadBytes + runs.Length)..];
+        for (int i = 0; i < pages; i++)
+            rest = rest[ApplyPage(meta, header.FirstTransaction, rest)..];
+
+        for (; runs.Length > 0; runs = runs[JournalPayload.FreedRunBytes..])
+        {
+            var run = new PageRun(BinaryPrimitives.ReadInt64LittleEndian(runs), BinaryPrimitives.ReadInt32LittleEndian(runs[8..]));
+            Store.Forget(run.First);
+            Live.Set(run, isLive: false);
+        }
+
+        State = new Snapshot(header.LastTransaction, TreeRecord.Read(payload), BinaryPrimitives.ReadUInt32LittleEndian(payload[32..]), PageCount)
+        {
+            System = TreeRecord.Read(payload[56..]),
+        };
+    }
+
+    private int ApplyPage(MetaPage meta, long birth, ReadOnlySpan<byte> source)
+    {
+        long number = BinaryPrimitives.ReadInt64LittleEndian(source), from = BinaryPrimitives.ReadInt64LittleEndian(source[8..]);
+        var run = new PageRun(number, BinaryPrimitives.ReadInt32LittleEndian(source[16..]));
+        Store.Forget(number);
+        Live.Set(run, isLive: true);
+        Span<byte> bytes = Store.Place(number, run.Pages, birth, out _);
+        bytes.Clear();
+        bool isOriginalThere = from == 0 || TryCopyOriginal(meta, from, bytes);
+        int length = JournalPayload.Apply(source, bytes);
+        var made = new Page(bytes);
+        if (!isOriginalThere || made.Number != number || made.Birth != birth || PageShape.FindFault(bytes) is not null
+            || (made.Type == PageType.Overflow && PageLayout.RunPages(made.ValueLength) != run.Pages))
+        {
+            bytes.Clear(); // no page has zeros for a header, so whoever is led here finds it damaged
+            Report(number, $"Transaction {birth} changed it, and what it was copied from, page {from}, is damaged: it cannot be put together.");
+        }
+
+        return length;
+    }
+
+    private bool TryCopyOriginal(MetaPage meta, long from, Span<byte> destination)
+    {
+        if (!Store.TryRead(from, out Span<byte> original))
+            return false;
+
+        var page = new Page(original);
+        if (page.Number != from || (Store.FrameOf(from) == 0 && page.Birth > meta.LastTransaction))
+            return false;
+
+        original[..PageLayout.SizeBytes].CopyTo(destination);
+        return true;
+    }
+
+    private void Report(long? page, string what) => _report(new CheckProblem(Store.Path, page, null, what));
+}
