@@ -18,6 +18,7 @@ internal sealed class EnvironmentCheck(StorageEnvironment environment, CommitLan
         ulong[] live = [];
         long pageCount = 0, freePages = 0;
         MetaPage? meta = null;
+        string? bitmapFault = null;
         var named = new List<ReadTransaction>();
         lane.RunExclusive(() =>
         {
@@ -26,7 +27,14 @@ internal sealed class EnvironmentCheck(StorageEnvironment environment, CommitLan
             pageCount = state.Space.PageCount;
             freePages = state.Space.FreeCount;
             meta = state.Durable;
-            live = state.Space.CopyLive();
+            try
+            {
+                live = state.Space.CopyLive();
+            }
+            catch (CorruptionException error)
+            {
+                bitmapFault = error.Message;
+            }
         });
         using ReadTransaction read = transaction!; // RunExclusive ran the action
         var context = new CheckContext(state.Store, pageCount, progress, cancellationToken) { PagesTotal = live.Sum(word => (long)BitOperations.PopCount(word)) };
@@ -41,7 +49,10 @@ internal sealed class EnvironmentCheck(StorageEnvironment environment, CommitLan
             named.ForEach(open => open.Dispose());
         }
 
-        CompareWithBitmap(context, live, pageCount);
+        if (bitmapFault is null)
+            CompareWithBitmap(context, live, pageCount);
+        else
+            context.Report(bitmapFault, "(bitmap)");
         CheckBitmap(context, state);
         new JournalCheck(files, environment.StoreId, state, context).Run();
         progress?.Report(new CheckProgress("pages", context.Seen.Count, context.Seen.Count));

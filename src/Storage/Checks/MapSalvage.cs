@@ -1,0 +1,186 @@
+using System.Buffers.Binary;
+using Treepie.Storage.Format;
+using Treepie.Storage.Maps;
+using Treepie.Storage.Paging;
+
+namespace Treepie.Storage.Checks;
+
+/// <summary>
+/// Copies one hash map, record by record as bytes: what its directory leads to. The record of a lost page cannot be told from one that was never there, so
+/// the count says how many are missing, and no range can.
+/// </summary>
+internal sealed class MapSalvage(PageStore source, StorageEnvironment target, string name, CancellationToken cancellationToken)
+{
+    private const int MaxBatchBytes = 1 << 20;
+
+    private readonly List<(byte[] Key, byte[]? Value, PageReference Run, int LengthBytes)> _records = [];
+    private MapHeader _header;
+    private BucketLayout _layout;
+    private byte[] _keyDescription = [];
+    private byte[] _valueDescription = [];
+    private PageSet? _reached;
+    private long _bytes;
+    private long _keys;
+    private long _lostValues;
+    private long _damagedPages;
+
+    /// <summary>Notes the pages a map leads to, as far as they can be read.</summary>
+    public static void Mark(PageStore store, TreeRecord map, PageSet reached, CancellationToken cancellationToken)
+    {
+        try
+        {
+            new MapWalk(store, run =>
+            {
+                bool isNew = reached.Add(run.First);
+                for (long page = run.First + 1; page < run.First + run.Pages; page++)
+                    reached.Add(page);
+                return isNew;
+            }, cancellationToken).Run(map);
+        }
+        catch (CorruptionException)
+        {
+            // What is lost is told when the map is copied; pages that were not reached are of no tree.
+        }
+    }
+
+    public SalvagedTree Run(TreeRecord record)
+    {
+        string? failure = TryBegin(record);
+        if (failure is null)
+        {
+            _reached = new PageSet(source.LimitPages);
+            WalkDirectory(record.Root, record.Levels - 1);
+            Flush();
+        }
+
+        return new SalvagedTree
+        {
+            Name = name,
+            Keys = _keys,
+            ExpectedKeys = record.Count,
+            DoubtfulKeys = 0,
+            LostValues = _lostValues,
+            DamagedPages = _damagedPages,
+            MissingRanges = failure is null && _keys == record.Count ? [] : [new KeyRange(null, null)],
+            DoubtfulRanges = [],
+            Failure = failure,
+        };
+    }
+
+    private string? TryBegin(TreeRecord record)
+    {
+        if (record.Levels is < 1 or > MapLayout.MaxLevels)
+            return $"Its record says {record.Levels} levels.";
+
+        try
+        {
+            Span<byte> root = MapReader.ReadDirectory(source, record.Root, record.Levels - 1);
+            _header = MapLayout.Read(root);
+            MapLayout.ReadDescriptions(root, out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value);
+            (_keyDescription, _valueDescription) = (key.ToArray(), value.ToArray());
+        }
+        catch (CorruptionException error)
+        {
+            _damagedPages++;
+            return error.Message;
+        }
+
+        if (!_header.IsStandardHash)
+            return "Its keys bring a hash of their own, which only the program that made the map knows.";
+        _layout = new BucketLayout(_header.KeyBytes, _header.ValueBytes);
+        return null;
+    }
+
+    private void WalkDirectory(PageReference reference, int level)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        try
+        {
+            if (!_reached!.Add(reference.Number)) // set before the walk
+                throw source.Corrupt(reference.Number, "it is referred to twice");
+
+            Span<byte> page = MapReader.ReadDirectory(source, reference, level);
+            for (int i = 0; i < MapLayout.Fanout; i++)
+            {
+                PageReference child = MapLayout.Entry(page, i);
+                if (child.IsNone)
+                    continue;
+                if (level > 0)
+                    WalkDirectory(child, level - 1);
+                else
+                    WalkBucket(child);
+            }
+        }
+        catch (CorruptionException)
+        {
+            _damagedPages++;
+        }
+    }
+
+    private void WalkBucket(PageReference reference)
+    {
+        try
+        {
+            for (int place = 0; !reference.IsNone; place++)
+            {
+                if (!_reached!.Add(reference.Number)) // set before the walk
+                    throw source.Corrupt(reference.Number, "it is referred to twice");
+
+                BucketPage page = MapReader.ReadBucket(source, reference, place, _layout);
+                for (int slot = 0; slot < page.Slots; slot++)
+                    if (page.IsUsed(slot))
+                        Add(page, slot);
+                reference = page.Next;
+            }
+        }
+        catch (CorruptionException)
+        {
+            _damagedPages++;
+        }
+    }
+
+    private void Add(BucketPage page, int slot)
+    {
+        ReadOnlySpan<byte> value = page.Value(slot, out bool isOverflow);
+        PageReference run = default;
+        int lengthBytes = value.Length;
+        if (isOverflow)
+        {
+            run = PageReference.ReadPacked(value);
+            lengthBytes = BinaryPrimitives.ReadInt32LittleEndian(value[PageReference.PackedBytes..]);
+            try
+            {
+                source.ReadRun(run, lengthBytes);
+            }
+            catch (CorruptionException)
+            {
+                _lostValues++;
+                _damagedPages++;
+                return;
+            }
+        }
+
+        _records.Add((page.Key(slot).ToArray(), isOverflow ? null : value.ToArray(), run, lengthBytes));
+        _keys++;
+        _bytes += lengthBytes;
+        if (_bytes >= MaxBatchBytes)
+            Flush();
+    }
+
+    private void Flush()
+    {
+        target.Write(transaction =>
+        {
+            TreeRecord map = transaction.Batch.FindTree(name)
+                ?? MapWriter.Create(transaction.Batch.Pages, transaction.Batch.NextTreeId++, _header with { Buckets = 1, UsedBytes = 0 }, _keyDescription, _valueDescription);
+            var writer = new MapWriter(transaction.Batch.Pages.Store, transaction.Batch.Pages, map, _layout);
+            var hashing = new StandardKeyHash(_header.Seed);
+            foreach ((byte[] key, byte[]? value, PageReference run, int lengthBytes) in _records)
+                writer.Put(hashing.Of(key), key, value is null ? source.ReadRun(run, lengthBytes) : value, hashing);
+            transaction.Batch.SetTree(name, writer.Record);
+            return true;
+        });
+        _records.Clear();
+        _bytes = 0;
+    }
+}

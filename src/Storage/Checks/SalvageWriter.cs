@@ -1,0 +1,43 @@
+using Treepie.Storage.Format;
+using Treepie.Storage.Paging;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Storage.Checks;
+
+/// <summary>Writes entries to one tree of the target, many in a transaction, with bounded memory: long values go from page to page.</summary>
+internal sealed class SalvageWriter(StorageEnvironment target, PageStore source, string tree)
+{
+    private const int MaxBatchBytes = 1 << 20;
+
+    private readonly List<Entry> _entries = [];
+    private long _bytes;
+
+    public void Add(byte[] key, ReadOnlySpan<byte> value) => Add(new Entry(key, value.ToArray(), default, 0), value.Length);
+
+    /// <summary>Adds a value that lies in an overflow run, which was read once and found sound.</summary>
+    public void Add(byte[] key, PageReference run, int lengthBytes) => Add(new Entry(key, null, run, lengthBytes), lengthBytes);
+
+    /// <summary>Writes what was added; without entries it still makes the tree.</summary>
+    public void Flush()
+    {
+        target.Write(transaction =>
+        {
+            Tree destination = transaction.GetOrCreateTree(tree);
+            foreach (Entry entry in _entries)
+                destination.Put(entry.Key, entry.Value is { } value ? value : source.ReadRun(entry.Run, entry.LengthBytes));
+            return true;
+        });
+        _entries.Clear();
+        _bytes = 0;
+    }
+
+    private void Add(Entry entry, long valueBytes)
+    {
+        _entries.Add(entry);
+        _bytes += entry.Key.Length + valueBytes;
+        if (_bytes >= MaxBatchBytes)
+            Flush();
+    }
+
+    private sealed record Entry(byte[] Key, byte[]? Value, PageReference Run, int LengthBytes);
+}

@@ -1,0 +1,107 @@
+using System.Buffers.Binary;
+using Treepie.Storage.Files;
+using Treepie.Storage.Simulation;
+
+namespace Treepie.Storage.Tests.Checks;
+
+/// <summary>An environment on a simulated disk with all kinds of pages in it, and what it should hold after each of its transactions.</summary>
+internal sealed class BuiltStore
+{
+    public const string DataFile = "data.treepie";
+    public const int PageBytes = 8192;
+
+    public static readonly StorageOptions Options = new()
+    {
+        MaxDataFileBytes = 64 << 20,
+        ScratchReserveBytes = 64 << 20,
+        ScratchBudgetBytes = 4 << 20,
+        FirstJournalFileBytes = 64 << 10,
+        MaxJournalFileBytes = 1 << 20,
+    };
+
+    private BuiltStore(SimulatedDisk disk) => Disk = disk;
+
+    public SimulatedDisk Disk { get; }
+
+    /// <summary>What a reader of each transaction sees.</summary>
+    public Dictionary<long, Model> States { get; } = new() { [0] = new Model() };
+
+    public Model Last { get; private set; } = new();
+
+    /// <summary>Builds one; without a clean close the last commits are in the journal only.</summary>
+    public static BuiltStore Build(Random random, bool closesCleanly, WorkloadShape? shape = null, int commits = 120)
+    {
+        var store = new BuiltStore(new SimulatedDisk(random));
+        var workload = new Workload(random, shape ?? new WorkloadShape { Keys = 6000, MaxSteps = 200, MaxValueBytes = 40_000, DropPerMille = 0, DeletePerMille = 250 });
+        var model = new Model();
+        using (StorageEnvironment environment = Open(store.Disk, random))
+        {
+            for (int i = 0; i < commits; i++)
+            {
+                environment.Write(workload.Next(model));
+                store.States[environment.GetStatistics().LastTransactionId] = model.Copy();
+                if (i % 25 == 20 && i < commits - 12)
+                    environment.Checkpoint();
+            }
+
+            if (!closesCleanly)
+                store.Disk.CrashAt = store.Disk.Operations;
+        }
+
+        if (!closesCleanly)
+        {
+            store.Disk.LeavesGarbage = false;
+            store.Disk.Crash();
+        }
+
+        store.Last = model;
+        return store;
+    }
+
+    public static StorageEnvironment Open(SimulatedDisk disk, Random random, StorageOptions? options = null) => StorageEnvironment.Open(WorldOf(disk, random), options ?? Options);
+
+    public static World WorldOf(SimulatedDisk disk, Random random) => new(disk, TimeProvider.System, random, false);
+
+    /// <summary>A copy of the disk with some bytes of a file changed.</summary>
+    public SimulatedDisk With(Random random, string file, Action<byte[]> damage)
+    {
+        SimulatedDisk copy = Disk.Copy(random);
+        byte[] bytes = [.. copy.Bytes(file)];
+        damage(bytes);
+        copy.Replace(file, bytes);
+        return copy;
+    }
+
+    /// <summary>Pages of the newest state's trees, by type and tree id, as their headers say; old ones among them.</summary>
+    public List<(long Number, int Type, int Level, uint Tree)> Pages()
+    {
+        byte[] data = Disk.Bytes(DataFile);
+        var pages = new List<(long, int, int, uint)>();
+        for (int offset = 0; offset + PageBytes <= data.Length; offset += PageBytes)
+        {
+            ReadOnlySpan<byte> page = data.AsSpan(offset, PageBytes);
+            if (BinaryPrimitives.ReadInt64LittleEndian(page) == offset / PageBytes)
+                pages.Add((offset / PageBytes, page[20], page[21], BinaryPrimitives.ReadUInt32LittleEndian(page[16..])));
+        }
+
+        return pages;
+    }
+
+    /// <summary>Spoils a page: one bit, some random bytes, or all of it zero.</summary>
+    public static void Spoil(byte[] file, long page, Random random)
+    {
+        Span<byte> bytes = file.AsSpan((int)page * PageBytes, PageBytes);
+        switch (random.Next(3))
+        {
+            case 0:
+                bytes[random.Next(64 + random.Next(200))] ^= (byte)(1 << random.Next(8));
+                break;
+            case 1:
+                random.NextBytes(bytes.Slice(random.Next(PageBytes - 600), 600));
+                break;
+            default:
+                bytes.Clear();
+                break;
+        }
+    }
+}

@@ -1,0 +1,265 @@
+using Treepie.Storage.Simulation;
+using Treepie.Storage.Transactions;
+using Treepie.Storage.Trees;
+using Treepie.Tests.Support;
+
+namespace Treepie.Storage.Tests.Checks;
+
+/// <summary>
+/// Damages one thing after the other and salvages. Everything outside of the damage must come back exactly, everything missing must be named, and what was
+/// never so, or is so no more, must be counted as doubtful.
+/// </summary>
+public sealed class SalvageTests
+{
+    private const int SamplesOfEachKind = 5;
+    private const int Branch = 2, Leaf = 3, Overflow = 4, Bitmap = 5;
+    private const uint Catalogue = 1;
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void An_environment_without_damage_comes_back_whole(bool closesCleanly)
+    {
+        var random = new Random(Seed.Next());
+        BuiltStore store = BuiltStore.Build(random, closesCleanly);
+        SalvageReport report = Run(store, store.Disk, random, out _);
+        Assert.Empty(report.Problems);
+        Assert.True(report.IsComplete);
+        Assert.All(report.Trees, tree => Assert.Equal(tree.ExpectedKeys, tree.Keys));
+    }
+
+    [Theory]
+    [InlineData(Leaf, true)]
+    [InlineData(Leaf, false)]
+    [InlineData(Overflow, true)]
+    public void A_damaged_page_loses_its_own_keys_and_no_others(int type, bool closesCleanly)
+    {
+        var random = new Random(Seed.Next());
+        BuiltStore store = BuiltStore.Build(random, closesCleanly);
+        int hits = 0;
+        foreach (long page in Sample(store, random, page => page.Type == type && page.Tree != Catalogue))
+        {
+            SimulatedDisk damaged = store.With(random, BuiltStore.DataFile, bytes => BuiltStore.Spoil(bytes, page, random));
+            SalvageReport report = Run(store, damaged, random, out _);
+            Assert.All(report.Trees, tree => Assert.Equal(0, tree.DoubtfulKeys));
+            if (report.IsComplete)
+                continue; // a page of an older state
+
+            hits++;
+            AssertCheckNames(damaged, random, page);
+        }
+
+        Assert.True(hits > 0, "Some of the pages must have been in use.");
+    }
+
+    [Fact]
+    public void A_value_is_lost_with_any_page_of_its_run()
+    {
+        var random = new Random(Seed.Next());
+        BuiltStore store = BuiltStore.Build(random, closesCleanly: true);
+        int hits = 0;
+        foreach (long page in Sample(store, random, page => page.Type == Overflow))
+        {
+            SimulatedDisk damaged = store.With(random, BuiltStore.DataFile, bytes => bytes[((page + 1) * BuiltStore.PageBytes) + random.Next(100)] ^= 0x10);
+            SalvageReport report = Run(store, damaged, random, out _);
+            hits += report.Trees.Sum(tree => tree.LostValues) > 0 ? 1 : 0;
+        }
+
+        Assert.True(hits > 0, "Some of the runs must have been in use and longer than a page.");
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_damaged_branch_or_root_loses_nothing_because_its_leaves_are_found(bool closesCleanly)
+    {
+        var random = new Random(Seed.Next());
+        BuiltStore store = BuiltStore.Build(random, closesCleanly);
+        int hits = 0;
+        foreach (long page in Sample(store, random, page => page.Type == Branch && page.Tree != Catalogue))
+        {
+            SimulatedDisk damaged = store.With(random, BuiltStore.DataFile, bytes => BuiltStore.Spoil(bytes, page, random));
+            SalvageReport report = Run(store, damaged, random, out _);
+            hits += report.ProblemCount > 0 ? 1 : 0;
+            Assert.All(report.Trees, tree => Assert.True(tree.IsComplete, $"{tree.Name}: {tree.Keys} of {tree.ExpectedKeys}"));
+        }
+
+        Assert.True(hits > 0, "Some of the pages must have been in use.");
+    }
+
+    [Fact]
+    public void Without_the_bitmap_leaves_below_a_lost_branch_come_back_as_doubtful()
+    {
+        var random = new Random(Seed.Next());
+        BuiltStore store = BuiltStore.Build(random, closesCleanly: true);
+        long[] bitmaps = [.. store.Pages().Where(page => page.Type == Bitmap).Select(page => page.Number)];
+        int doubts = 0;
+        foreach (long page in Sample(store, random, page => page.Type == Branch && page.Tree != Catalogue))
+        {
+            SimulatedDisk damaged = store.With(random, BuiltStore.DataFile, bytes =>
+            {
+                foreach (long bitmap in bitmaps)
+                    BuiltStore.Spoil(bytes, bitmap, random);
+                BuiltStore.Spoil(bytes, page, random);
+            });
+            SalvageReport report = Run(store, damaged, random, out _);
+            doubts += report.Trees.Any(tree => tree.DoubtfulKeys > 0) ? 1 : 0;
+        }
+
+        Assert.True(doubts > 0, "Some of the pages must have been in use.");
+    }
+
+    [Fact]
+    public void A_damaged_catalogue_loses_names_and_their_trees_come_back_under_numbers()
+    {
+        var random = new Random(Seed.Next());
+        BuiltStore store = BuiltStore.Build(random, closesCleanly: true);
+        SimulatedDisk damaged = store.With(random, BuiltStore.DataFile, bytes =>
+        {
+            foreach ((long number, _, _, _) in store.Pages().Where(page => page.Tree == Catalogue))
+                BuiltStore.Spoil(bytes, number, random);
+        });
+        SimulatedDisk target = new(random);
+        SalvageReport report = Salvage.Run(BuiltStore.WorldOf(damaged, random), BuiltStore.WorldOf(target, random), null, CancellationToken.None);
+        Assert.False(report.IsComplete);
+        using StorageEnvironment environment = BuiltStore.Open(target, random);
+        using ReadTransaction read = environment.BeginRead();
+        foreach (SortedDictionary<byte[], byte[]> tree in store.Last.Trees.Values)
+            Assert.Contains(read.TreeNames, name => name.StartsWith("lost-tree-", StringComparison.Ordinal) && IsEqual(read.FindTree(name)!, tree));
+    }
+
+    [Fact]
+    public void Without_meta_pages_the_newest_root_is_found()
+    {
+        var random = new Random(Seed.Next());
+        BuiltStore store = BuiltStore.Build(random, closesCleanly: true);
+        SimulatedDisk damaged = store.With(random, BuiltStore.DataFile, bytes => bytes.AsSpan(0, 2 * BuiltStore.PageBytes).Clear());
+        SalvageReport report = Run(store, damaged, random, out _);
+        Assert.True(report.ProblemCount > 0);
+        Assert.All(report.Trees, tree => Assert.Equal(tree.ExpectedKeys, tree.Keys));
+    }
+
+    [Fact]
+    public void One_damaged_meta_page_costs_nothing_while_the_journal_is_there()
+    {
+        var random = new Random(Seed.Next());
+        BuiltStore store = BuiltStore.Build(random, closesCleanly: false);
+        for (int slot = 0; slot < 2; slot++)
+        {
+            int page = slot;
+            SimulatedDisk damaged = store.With(random, BuiltStore.DataFile, bytes => BuiltStore.Spoil(bytes, page, random));
+            SalvageReport report = Salvage.Run(BuiltStore.WorldOf(damaged, random), BuiltStore.WorldOf(new SimulatedDisk(random), random), null, CancellationToken.None);
+            Assert.True(report.ProblemCount > 0);
+        }
+    }
+
+    [Fact]
+    public void A_damaged_journal_gives_the_state_before_the_damage()
+    {
+        var random = new Random(Seed.Next());
+        BuiltStore store = BuiltStore.Build(random, closesCleanly: false);
+        long last = store.States.Keys.Max();
+        int earlier = 0;
+        foreach (string journal in store.Disk.List().Where(name => name.StartsWith("journal-", StringComparison.Ordinal)))
+        {
+            byte[] whole = store.Disk.Bytes(journal);
+            int[] frames = [.. Enumerable.Range(1, (whole.Length / 4096) - 1).Select(block => block * 4096).Where(offset => whole.AsSpan(offset, 8).SequenceEqual("TPJFRAME"u8))];
+            random.Shuffle(frames);
+            foreach (int frame in frames.Take(12))
+            {
+                SimulatedDisk damaged = store.With(random, journal, bytes => bytes[frame + random.Next(600)] ^= 4);
+                var target = new SimulatedDisk(random);
+                SalvageReport report = Salvage.Run(BuiltStore.WorldOf(damaged, random), BuiltStore.WorldOf(target, random), null, CancellationToken.None);
+                using StorageEnvironment environment = BuiltStore.Open(target, random);
+                using ReadTransaction read = environment.BeginRead();
+                Assert.True(store.States[report.TransactionId].IsEqual(read), $"Transaction {report.TransactionId} is not as it was.");
+                earlier += report.TransactionId < last ? 1 : 0;
+            }
+        }
+
+        Assert.True(earlier > 0, "Some damage must hit frames that count.");
+    }
+
+    [Fact]
+    public void A_salvage_that_is_cancelled_leaves_nothing_behind_and_a_target_in_use_is_refused()
+    {
+        using var directory = new TemporaryDirectory();
+        string source = Path.Combine(directory.Path, "source"), target = Path.Combine(directory.Path, "target");
+        using (StorageEnvironment environment = StorageEnvironment.Open(source))
+        {
+            environment.Write(transaction => transaction.GetOrCreateTree("t").Put("k"u8, "v"u8));
+            EnvironmentLockedException error = Assert.Throws<EnvironmentLockedException>(() => Salvage.Run(source, target));
+            Assert.Contains($"process {Environment.ProcessId}", error.Message, StringComparison.Ordinal);
+            Assert.Throws<EnvironmentLockedException>(() => StorageCheck.Run(source));
+        }
+
+        Assert.ThrowsAny<OperationCanceledException>(() => Salvage.Run(source, target, null, new CancellationToken(canceled: true)));
+        Assert.Empty(Directory.GetFiles(target));
+        Dictionary<string, byte[]> before = Directory.GetFiles(source).ToDictionary(file => file, File.ReadAllBytes);
+        Assert.True(Salvage.Run(source, target).IsComplete);
+        Assert.All(before, file => Assert.Equal(file.Value, File.ReadAllBytes(file.Key)));
+        Assert.True(StorageCheck.Run(target).IsClean);
+        Assert.Throws<StorageException>(() => Salvage.Run(source, target));
+    }
+
+    /// <summary>Salvages, and compares what came back with the newest state and with what the report says.</summary>
+    private static SalvageReport Run(BuiltStore store, SimulatedDisk damaged, Random random, out SimulatedDisk target)
+    {
+        target = new SimulatedDisk(random);
+        SalvageReport report = Salvage.Run(BuiltStore.WorldOf(damaged, random), BuiltStore.WorldOf(target, random), null, CancellationToken.None);
+        using StorageEnvironment environment = BuiltStore.Open(target, random);
+        Assert.Empty(environment.Check().Problems);
+        using ReadTransaction read = environment.BeginRead();
+        Assert.Equal(store.Last.Trees.Keys.Order(StringComparer.Ordinal), read.TreeNames.Order(StringComparer.Ordinal));
+        foreach ((string name, SortedDictionary<byte[], byte[]> expected) in store.Last.Trees)
+        {
+            SalvagedTree said = Assert.Single(report.Trees, tree => tree.Name == name);
+            Tree found = read.FindTree(name)!;
+            Assert.Equal(said.Keys, found.Count);
+            foreach ((byte[] key, byte[] value) in expected)
+            {
+                if (found.TryGet(key, out ReadOnlySpan<byte> there) && there.SequenceEqual(value))
+                    continue;
+                Assert.True(IsIn(said.MissingRanges, key) || IsIn(said.DoubtfulRanges, key), $"'{name}': a key outside of the missing ranges is not as it was.");
+            }
+
+            using Cursor cursor = found.OpenCursor();
+            for (bool more = cursor.MoveFirst(); more; more = cursor.MoveNext())
+            {
+                byte[] key = cursor.Key.ToArray();
+                if (!expected.TryGetValue(key, out byte[]? value) || !cursor.Value.SequenceEqual(value))
+                    Assert.True(IsIn(said.DoubtfulRanges, key), $"'{name}': a key or value came back that is not of the newest state, and is not called doubtful.");
+            }
+        }
+
+        return report;
+    }
+
+    private static void AssertCheckNames(SimulatedDisk damaged, Random random, long page)
+    {
+        CheckReport report = StorageCheck.Run(BuiltStore.WorldOf(damaged, random), null, CancellationToken.None);
+        Assert.False(report.IsClean);
+        Assert.Contains(report.Problems, problem => problem.Page == page || problem.What.Contains($"age {page} ", StringComparison.Ordinal));
+    }
+
+    private static bool IsIn(IEnumerable<KeyRange> ranges, byte[] key) => ranges.Any(range =>
+        (range.From is null || key.AsSpan().SequenceCompareTo(range.From) >= 0) && (range.To is null || key.AsSpan().SequenceCompareTo(range.To) < 0));
+
+    private static bool IsEqual(Tree tree, SortedDictionary<byte[], byte[]> expected)
+    {
+        if (tree.Count != expected.Count)
+            return false;
+        foreach ((byte[] key, byte[] value) in expected)
+            if (!tree.TryGet(key, out ReadOnlySpan<byte> found) || !found.SequenceEqual(value))
+                return false;
+        return true;
+    }
+
+    private static List<long> Sample(BuiltStore store, Random random, Func<(long Number, int Type, int Level, uint Tree), bool> filter)
+    {
+        long[] all = [.. store.Pages().Where(filter).Select(page => page.Number)];
+        Assert.NotEmpty(all);
+        random.Shuffle(all);
+        return [.. all.Take(SamplesOfEachKind)];
+    }
+}
