@@ -207,7 +207,7 @@ public sealed class Database : IDisposable, IAsyncDisposable
         };
     }
 
-    /// <summary>Walks all documents' pages and gives every fault found; see <see cref="StorageEnvironment.Check"/>.</summary>
+    /// <summary>Walks all documents' pages and gives every fault found; see <see cref="StorageEnvironment.Check(CancellationToken)"/>.</summary>
     public CheckReport Check(CancellationToken cancellationToken = default) => _environment.Check(cancellationToken);
 
     /// <inheritdoc/>

@@ -23,10 +23,10 @@ public sealed record SalvagedTree
     /// <summary>Pages of it that could not be read, runs of long values among them.</summary>
     public required long DamagedPages { get; init; }
 
-    /// <summary>Where keys may be missing, in key order; the first hundred.</summary>
+    /// <summary>Where keys may be missing, in key order; at most a hundred: of more, neighbours are joined.</summary>
     public required IReadOnlyList<KeyRange> MissingRanges { get; init; }
 
-    /// <summary>Where the doubtful keys are; the first hundred.</summary>
+    /// <summary>Where the doubtful keys are, in key order; at most a hundred: of more, neighbours are joined.</summary>
     public required IReadOnlyList<KeyRange> DoubtfulRanges { get; init; }
 
     /// <summary>Why it could not be copied at all, or null.</summary>

@@ -18,7 +18,7 @@ public sealed class ProjectDependencyTests
         { Indexing, [Storage] },
         { Documents, [Storage, Indexing] },
         { Server, [Documents] },
-        { CommandLine, [] },
+        { CommandLine, [Storage] },
     };
 
     [Theory]

@@ -30,7 +30,7 @@ public sealed class RoomOrderTests
         },
         {
             "Treepie.CommandLine",
-            ["Http", "Queries", "Export", "Import", "Commands"]
+            ["Http", "Queries", "Export", "Import", "Offline", "Commands"]
         },
     };
 

@@ -14,16 +14,18 @@ internal static class TreepieCommand
     public static async Task<int> RunAsync(string[] arguments, Shell shell)
     {
         var root = new RootCommand("""
-            Fills and asks a Treepie server, over HTTP.
+            Fills and asks a Treepie server, over HTTP; checks and salvages the files of one that is stopped.
 
             Results go to standard output, everything else to standard error.
-            Exit codes: 0 done, 1 failed (the message says why), 2 wrong command line, 130 cancelled.
+            Exit codes: 0 done, 1 failed or damage found (the message says what), 2 wrong command line, 130 cancelled.
             """)
         {
             ImportCommand.Create(shell),
             QueryCommand.Create(shell),
             ExportCommand.Create(shell),
             DatabasesCommand.Create(shell),
+            OfflineCommands.CreateCheck(shell),
+            OfflineCommands.CreateSalvage(shell),
         };
         ParseResult parsed = root.Parse(arguments);
         if (parsed.Action is ParseErrorAction errors)

@@ -12,6 +12,8 @@ internal sealed class TreeSalvage(PageStore source, long pageCount, OrphanLeaves
 {
     private const int MaxRanges = 100;
 
+    private static readonly Comparer<byte[]?> _byBytes = Comparer<byte[]?>.Create(static (a, b) => a.AsSpan().SequenceCompareTo(b));
+
     private readonly SalvageWriter _writer = new(target, source, name);
     private readonly List<KeyRange> _missing = [];
     private readonly List<KeyRange> _valuesMissing = [];
@@ -50,7 +52,7 @@ internal sealed class TreeSalvage(PageStore source, long pageCount, OrphanLeaves
             var leaf = new SlottedPage(source.Read(orphan.Page));
             byte[] first = LenientWalk.KeyOf(leaf, 0), last = LenientWalk.KeyOf(leaf, leaf.Count - 1);
             if (CopyLeaf(leaf, covered, !orphan.IsCertain) > 0 && !orphan.IsCertain)
-                Note(_doubtful, new KeyRange(first, After(last)));
+                _doubtful.Add(new KeyRange(first, After(last)));
             covered.Add(first, last);
         }
 
@@ -58,12 +60,12 @@ internal sealed class TreeSalvage(PageStore source, long pageCount, OrphanLeaves
         foreach ((byte[] first, byte[] last) in covered.All)
         {
             if (from is null || from.AsSpan().SequenceCompareTo(first) < 0)
-                Note(_missing, new KeyRange(from, first));
+                _missing.Add(new KeyRange(from, first));
             from = After(last);
         }
 
         if (from is null || lost.High is null || from.AsSpan().SequenceCompareTo(lost.High) < 0)
-            Note(_missing, new KeyRange(from, lost.High));
+            _missing.Add(new KeyRange(from, lost.High));
     }
 
     /// <summary>Copies the entries of a leaf whose keys no better leaf has spoken for; returns how many.</summary>
@@ -85,7 +87,7 @@ internal sealed class TreeSalvage(PageStore source, long pageCount, OrphanLeaves
             {
                 _lostValues++;
                 _damagedPages++;
-                Note(_valuesMissing, new KeyRange(key, After(key)));
+                _valuesMissing.Add(new KeyRange(key, After(key)));
                 continue;
             }
 
@@ -123,16 +125,18 @@ internal sealed class TreeSalvage(PageStore source, long pageCount, OrphanLeaves
         DoubtfulKeys = _doubtfulKeys,
         LostValues = _lostValues,
         DamagedPages = _damagedPages,
-        MissingRanges = expected == _keys + _lostValues && _doubtfulKeys == 0 ? _valuesMissing : [.. _missing, .. _valuesMissing],
-        DoubtfulRanges = _doubtful,
+        MissingRanges = expected == _keys + _lostValues && _doubtfulKeys == 0 ? Join(_valuesMissing) : Join([.. _missing, .. _valuesMissing]),
+        DoubtfulRanges = Join(_doubtful),
     };
 
     /// <summary>The first key after one.</summary>
     private static byte[] After(byte[] key) => [.. key, 0];
 
-    private static void Note(List<KeyRange> ranges, KeyRange range)
+    /// <summary>In key order, and no more than are of use to a person: neighbours are joined, so that what is named is more than there is, never less.</summary>
+    private static List<KeyRange> Join(List<KeyRange> ranges)
     {
-        if (ranges.Count < MaxRanges)
-            ranges.Add(range);
+        ranges.Sort(static (a, b) => a.From is null || b.From is null ? (a.From is null ? 0 : 1) - (b.From is null ? 0 : 1) : a.From.AsSpan().SequenceCompareTo(b.From));
+        int step = ((ranges.Count - 1) / MaxRanges) + 1;
+        return [.. ranges.Chunk(step).Select(static part => new KeyRange(part[0].From, Array.Exists(part, range => range.To is null) ? null : part.MaxBy(static range => range.To, _byBytes)!.To))]; // a part has a range
     }
 }

@@ -1,0 +1,69 @@
+using System.CommandLine;
+using Treepie.CommandLine.Offline;
+using Treepie.Storage;
+
+namespace Treepie.CommandLine.Commands;
+
+/// <summary><c>treepie check</c> and <c>treepie salvage</c>: on the files themselves, without a server.</summary>
+internal static class OfflineCommands
+{
+    /// <summary><c>check</c>.</summary>
+    public static Command CreateCheck(Shell shell)
+    {
+        Argument<DirectoryInfo> directory = Directory("The data directory of a server, a database in it, or a single environment");
+        Option<bool> json = Json();
+        var command = new Command("check", "Checks the files of a data directory that no server has open; changes nothing") { directory, json };
+        command.SetAction((parsed, cancellationToken) => RunAsync(
+            shell,
+            () => new CheckRun(shell, DataDirectory.Open(parsed.GetRequiredValue(directory))).RunAsync(parsed.GetValue(json), cancellationToken),
+            cancellationToken));
+        return command;
+    }
+
+    /// <summary><c>salvage</c>.</summary>
+    public static Command CreateSalvage(Shell shell)
+    {
+        Argument<DirectoryInfo> directory = Directory("The damaged data directory; nothing is written in it");
+        var target = new Argument<DirectoryInfo>("target") { Description = "Where to: a directory that is absent or empty" };
+        Option<bool> json = Json();
+        var command = new Command("salvage", "Brings what can still be read of a damaged data directory into a new one") { directory, target, json };
+        command.SetAction((parsed, cancellationToken) => RunAsync(
+            shell,
+            () => new SalvageCommandRun(shell, DataDirectory.Open(parsed.GetRequiredValue(directory)), Path.GetFullPath(parsed.GetRequiredValue(target).FullName))
+                .RunAsync(parsed.GetValue(json), cancellationToken),
+            cancellationToken));
+        return command;
+    }
+
+    private static Argument<DirectoryInfo> Directory(string description) => new("directory") { Description = description };
+
+    private static Option<bool> Json() => new("--json") { Description = "Write the report as JSON" };
+
+    private static async Task<int> RunAsync(Shell shell, Func<Task<int>> run, CancellationToken cancellationToken)
+    {
+        try
+        {
+            return await run();
+        }
+        catch (Exception) when (cancellationToken.IsCancellationRequested)
+        {
+            await shell.Error.WriteLineAsync("Cancelled.");
+            return ExitCode.Cancelled;
+        }
+        catch (UsageException error)
+        {
+            await shell.Error.WriteLineAsync(error.Message);
+            return ExitCode.Usage;
+        }
+        catch (EnvironmentLockedException error)
+        {
+            await shell.Error.WriteLineAsync($"{error.Message} Stop the server, or work on a copy made while it is stopped.");
+            return ExitCode.Usage;
+        }
+        catch (Exception error) when (error is StorageException or IOException or UnauthorizedAccessException)
+        {
+            await shell.Error.WriteLineAsync(error.Message);
+            return ExitCode.Failure;
+        }
+    }
+}
