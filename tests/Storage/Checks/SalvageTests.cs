@@ -260,6 +260,8 @@ public sealed class SalvageTests
         long[] all = [.. store.Pages().Where(filter).Select(page => page.Number)];
         Assert.NotEmpty(all);
         random.Shuffle(all);
-        return [.. all.Take(SamplesOfEachKind)];
+        byte[] data = store.Disk.Bytes(BuiltStore.DataFile);
+        long[] youngest = [.. all.OrderByDescending(page => BitConverter.ToInt64(data, ((int)page * BuiltStore.PageBytes) + 8))]; // the others may be of older states
+        return [.. youngest.Take(SamplesOfEachKind)];
     }
 }

@@ -1,5 +1,4 @@
 using System.Text;
-using Treepie.Storage.Transactions;
 using Treepie.Storage.Trees;
 using Treepie.Tests.Support;
 

@@ -1,0 +1,259 @@
+using System.Buffers.Binary;
+using System.Numerics;
+using System.Text;
+
+namespace Treepie.Storage.Tests.FormatReader;
+
+/// <summary>
+/// Reads the files of an environment by docs/file-format.md and by nothing else: it uses no type of the store. If it and the store differ, the page is wrong or
+/// the store is.
+/// </summary>
+internal sealed class StoreReader
+{
+    private const int PageBytes = 8192;
+    private const int Header = 64;
+
+    private readonly byte[] _data;
+    private readonly IReadOnlyDictionary<string, byte[]> _files;
+    private readonly Dictionary<long, byte[]> _changed = [];
+    private byte[] _catalogue;
+    private byte[] _system;
+
+    public StoreReader(IReadOnlyDictionary<string, byte[]> files)
+    {
+        _files = files;
+        _data = files["data.treepie"];
+        ReadOnlySpan<byte> meta = NewestMeta();
+        LastTransaction = Int64(meta, 104);
+        _catalogue = meta.Slice(120, 32).ToArray();
+        _system = meta.Slice(216, 32).ToArray();
+        ReadJournal(meta.ToArray());
+    }
+
+    public long LastTransaction { get; private set; }
+
+    /// <summary>All trees by name, each with its keys in order.</summary>
+    public Dictionary<string, List<(byte[] Key, byte[] Value)>> Trees() => TreesOf(_catalogue);
+
+    /// <summary>Named snapshots, each with its trees.</summary>
+    public Dictionary<string, Dictionary<string, List<(byte[] Key, byte[] Value)>>> Snapshots() => Entries(_system)
+        .Where(entry => entry.Key is [1, ..])
+        .ToDictionary(entry => Encoding.UTF8.GetString(entry.Key[1..]), entry => TreesOf(entry.Value[24..56]));
+
+    private Dictionary<string, List<(byte[] Key, byte[] Value)>> TreesOf(byte[] catalogue) => Entries(catalogue)
+        .Where(entry => entry.Value[29] == 1)
+        .ToDictionary(entry => Encoding.UTF8.GetString(entry.Key), entry => Entries(entry.Value));
+
+    private ReadOnlySpan<byte> NewestMeta()
+    {
+        int newest = -1;
+        for (int slot = 0; slot < 2; slot++)
+        {
+            ReadOnlySpan<byte> page = _data.AsSpan(slot * PageBytes, PageBytes);
+            if (page.Slice(64, 8).SequenceEqual("TREEPIE1"u8) && UInt32(page, 36) == Crc32C(page) && (newest < 0 || Int64(page, 96) > Int64(_data, (newest * PageBytes) + 96)))
+                newest = slot;
+        }
+
+        Assert.True(newest >= 0, "No meta page is whole.");
+        ReadOnlySpan<byte> meta = _data.AsSpan(newest * PageBytes, PageBytes);
+        Assert.Equal(1, Int32(meta, 72));
+        Assert.Equal(PageBytes, Int32(meta, 76));
+        return meta;
+    }
+
+    private List<(byte[] Key, byte[] Value)> Entries(byte[] record)
+    {
+        var entries = new List<(byte[] Key, byte[] Value)>();
+        if (record[28] > 0)
+            Walk(Int64(record, 0), Int64(record, 8), record[28] - 1, UInt32(record, 24), entries);
+        Assert.Equal(Int64(record, 16), entries.Count);
+        return entries;
+    }
+
+    private void Walk(long number, long birth, int level, uint tree, List<(byte[] Key, byte[] Value)> entries)
+    {
+        byte[] page = Page(number, birth);
+        Assert.Equal(level == 0 ? 3 : 2, page[20]);
+        Assert.Equal(level, page[21]);
+        Assert.Equal(tree, UInt32(page, 16));
+        int count = UInt16(page, 22);
+        byte[] prefix = page[UInt16(page, 28)..(UInt16(page, 28) + UInt16(page, 30))];
+        int slots = Header + ((count + 7) / 8 * 8 * 4);
+        for (int i = 0; i < count; i++)
+        {
+            int cell = UInt16(page, slots + (2 * i)), keyBytes = UInt16(page, cell), info = UInt16(page, cell + 2), valueBytes = info & 0x7FFF;
+            byte[] suffix = page[(cell + 4)..(cell + 4 + keyBytes)], value = page[(cell + 4 + keyBytes)..(cell + 4 + keyBytes + valueBytes)];
+            var head = new byte[4];
+            suffix.AsSpan(0, Math.Min(4, keyBytes)).CopyTo(head);
+            Assert.Equal(BinaryPrimitives.ReadUInt32BigEndian(head), UInt32(page, Header + (4 * i)));
+            if (level > 0)
+                Walk(Packed(value, 0), Packed(value, 6), level - 1, tree, entries);
+            else
+                entries.Add(([.. prefix, .. suffix], (info & 0x8000) != 0 ? Run(Packed(value, 0), Packed(value, 6), Int32(value, 12)) : value));
+        }
+    }
+
+    private byte[] Run(long number, long birth, int length)
+    {
+        byte[] page = Page(number, birth);
+        Assert.Equal(4, page[20]);
+        Assert.Equal(length, Int32(page, 32));
+        return page[Header..(Header + length)];
+    }
+
+    /// <summary>A page, or a whole overflow run.</summary>
+    private byte[] Page(long number, long birth)
+    {
+        if (!_changed.TryGetValue(number, out byte[]? page))
+        {
+            int offset = (int)number * PageBytes, length = _data[offset + 20] == 4 ? Header + Int32(_data, offset + 32) : PageBytes;
+            page = _data[offset..(offset + length)];
+            Assert.Equal(UInt32(page, 36), Crc32C(page));
+        }
+
+        Assert.Equal(number, Int64(page, 0));
+        Assert.Equal(birth, Int64(page, 8));
+        return page;
+    }
+
+    private void ReadJournal(byte[] meta)
+    {
+        var uses = new Dictionary<long, byte[]>();
+        foreach ((string name, byte[] file) in _files)
+            if (name.StartsWith("journal-", StringComparison.Ordinal) && file.Length >= 4096 && file.AsSpan(0, 8).SequenceEqual("TPJRNFIL"u8) && UInt64(file, 64) == Hash(file.AsSpan(0, 4096), 64))
+                uses[Int64(file, 32)] = file;
+
+        long use = Int64(meta, 160), offset = Int64(meta, 168), frame = Int64(meta, 176);
+        ulong before = UInt64(meta, 184);
+        while (true)
+        {
+            if (uses.TryGetValue(use, out byte[]? file) && TryFrame(file, offset, frame, before, out int payload, out ulong hash))
+            {
+                Apply(file.AsSpan((int)offset + 128, payload), Int64(file, (int)offset + 24));
+                LastTransaction = Int64(file, (int)offset + 32);
+                before = hash;
+                offset += (128 + payload + 4095) / 4096 * 4096;
+                frame++;
+            }
+            else if (uses.TryGetValue(use + 1, out byte[]? next) && Int64(next, 48) == frame && UInt64(next, 56) == before)
+            {
+                use++;
+                offset = 4096;
+            }
+            else
+            {
+                return;
+            }
+        }
+    }
+
+    private bool TryFrame(byte[] file, long offset, long frame, ulong before, out int payload, out ulong hash)
+    {
+        payload = 0;
+        hash = 0;
+        if (offset < 4096 || offset + 128 > file.Length)
+            return false;
+
+        ReadOnlySpan<byte> head = file.AsSpan((int)offset);
+        payload = Int32(head, 48);
+        if (!head[..8].SequenceEqual("TPJFRAME"u8) || UInt64(head, 8) != UInt64(file, 40) || payload < 0 || payload > head.Length - 128)
+            return false;
+
+        hash = UInt64(head, 72);
+        return Int32(head, 56) == 0 && hash == Hash(head[..(128 + payload)], 72) && Int64(head, 16) == frame && UInt64(head, 64) == before && Int64(head, 24) == LastTransaction + 1;
+    }
+
+    private void Apply(ReadOnlySpan<byte> payload, long birth)
+    {
+        int pages = Int32(payload, 36), freed = Int32(payload, 48), at = 88 + (12 * freed);
+        var made = new Dictionary<long, byte[]>();
+        for (int i = 0; i < pages; i++)
+        {
+            long number = Int64(payload, at), from = Int64(payload, at + 8);
+            int run = Int32(payload, at + 16);
+            uint ranges = UInt32(payload, at + 20);
+            at += 24;
+            byte[] page = new byte[run * PageBytes];
+            if (from != 0)
+                (made.GetValueOrDefault(from) ?? _changed.GetValueOrDefault(from) ?? _data[((int)from * PageBytes)..(((int)from + 1) * PageBytes)]).CopyTo(page.AsSpan());
+            if (ranges == uint.MaxValue)
+            {
+                payload.Slice(at + 4, Int32(payload, at)).CopyTo(page);
+                at += 4 + Int32(payload, at);
+            }
+            else
+            {
+                for (uint range = 0; range < ranges; range++)
+                {
+                    payload.Slice(at + 4, UInt16(payload, at + 2)).CopyTo(page.AsSpan(UInt16(payload, at)));
+                    at += 4 + UInt16(payload, at + 2);
+                }
+            }
+
+            Assert.Equal(birth, Int64(page, 8));
+            made[number] = page;
+        }
+
+        Assert.Equal(payload.Length, at);
+        foreach ((long number, byte[] page) in made)
+            _changed[number] = page;
+        _catalogue = payload[..32].ToArray();
+        _system = payload.Slice(56, 32).ToArray();
+    }
+
+    private static int UInt16(ReadOnlySpan<byte> bytes, int at) => BinaryPrimitives.ReadUInt16LittleEndian(bytes[at..]);
+
+    private static int Int32(ReadOnlySpan<byte> bytes, int at) => BinaryPrimitives.ReadInt32LittleEndian(bytes[at..]);
+
+    private static uint UInt32(ReadOnlySpan<byte> bytes, int at) => BinaryPrimitives.ReadUInt32LittleEndian(bytes[at..]);
+
+    private static long Int64(ReadOnlySpan<byte> bytes, int at) => BinaryPrimitives.ReadInt64LittleEndian(bytes[at..]);
+
+    private static ulong UInt64(ReadOnlySpan<byte> bytes, int at) => BinaryPrimitives.ReadUInt64LittleEndian(bytes[at..]);
+
+    /// <summary>Six bytes.</summary>
+    private static long Packed(ReadOnlySpan<byte> bytes, int at) => UInt32(bytes, at) | ((long)UInt16(bytes, at + 4) << 32);
+
+    /// <summary>CRC-32C bit by bit, the field at 36 taken as 0.</summary>
+    private static uint Crc32C(ReadOnlySpan<byte> page)
+    {
+        uint crc = uint.MaxValue;
+        for (int i = 0; i < page.Length; i++)
+        {
+            crc ^= i is >= 36 and < 40 ? 0u : page[i];
+            for (int bit = 0; bit < 8; bit++)
+                crc = (crc >> 1) ^ ((crc & 1) != 0 ? 0x82F63B78 : 0); // 0x1EDC6F41 reflected
+        }
+
+        return ~crc;
+    }
+
+    /// <summary>XXH64 with seed 0, the eight bytes of the field taken as 0; written after the public description of the algorithm.</summary>
+    private static ulong Hash(ReadOnlySpan<byte> source, int field)
+    {
+        const ulong P1 = 11400714785074694791, P2 = 14029467366897019727, P3 = 1609587929392839161, P4 = 9650029242287828579, P5 = 2870177450012600261;
+        byte[] bytes = source.ToArray();
+        bytes.AsSpan(field, 8).Clear();
+        int at = 0;
+        ulong[] lanes = [unchecked(P1 + P2), P2, 0, unchecked(0 - P1)];
+        for (; at + 32 <= bytes.Length; at += 32)
+            for (int lane = 0; lane < 4; lane++)
+                lanes[lane] = Round(lanes[lane], UInt64(bytes, at + (8 * lane)));
+        Assert.True(bytes.Length >= 32); // the shorter form is never needed: a header is longer
+        ulong hash = BitOperations.RotateLeft(lanes[0], 1) + BitOperations.RotateLeft(lanes[1], 7) + BitOperations.RotateLeft(lanes[2], 12) + BitOperations.RotateLeft(lanes[3], 18);
+        foreach (ulong lane in lanes)
+            hash = ((hash ^ Round(0, lane)) * P1) + P4;
+        hash += (ulong)bytes.Length;
+        for (; at + 8 <= bytes.Length; at += 8)
+            hash = (BitOperations.RotateLeft(hash ^ Round(0, UInt64(bytes, at)), 27) * P1) + P4;
+        for (; at + 4 <= bytes.Length; at += 4)
+            hash = (BitOperations.RotateLeft(hash ^ (UInt32(bytes, at) * P1), 23) * P2) + P3;
+        for (; at < bytes.Length; at++)
+            hash = BitOperations.RotateLeft(hash ^ (bytes[at] * P5), 11) * P1;
+        hash = (hash ^ (hash >> 33)) * P2;
+        hash = (hash ^ (hash >> 29)) * P3;
+        return hash ^ (hash >> 32);
+
+        static ulong Round(ulong state, ulong input) => BitOperations.RotateLeft(state + (input * P2), 31) * P1;
+    }
+}
