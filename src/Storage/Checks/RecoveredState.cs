@@ -41,6 +41,9 @@ internal sealed class RecoveredState : IDisposable
     /// <summary>Which pages it uses.</summary>
     public LiveMap Live { get; private set; }
 
+    /// <summary>Whether a page of the journal could not be put together: then which leaves the state uses is less certain than the bitmap says.</summary>
+    public bool HasBrokenPages { get; private set; }
+
     /// <summary>Pages to look at: those of the file, and those only frames have.</summary>
     public long PageCount { get; private set; }
 
@@ -147,7 +150,7 @@ internal sealed class RecoveredState : IDisposable
         try
         {
             var reader = new JournalReader(_files, journal.OpenAll(meta.StoreId, writable: false));
-            reader.Read(meta.Journal, meta.LastTransaction, meta.IsClean, (header, payload) => Apply(meta, header, payload));
+            reader.Read(meta.Journal, meta.LastTransaction, meta.IsClean, Apply);
         }
         catch (Exception error) when (error is StorageException or IOException)
         {
@@ -156,7 +159,7 @@ internal sealed class RecoveredState : IDisposable
         }
     }
 
-    private void Apply(MetaPage meta, FrameHeader header, ReadOnlySpan<byte> payload)
+    private void Apply(FrameHeader header, ReadOnlySpan<byte> payload)
     {
         if (JournalPayload.FindFault(payload) is { } fault)
             throw Store.CorruptFrame(header.Frame, header.FirstTransaction, fault);
@@ -169,7 +172,7 @@ internal sealed class RecoveredState : IDisposable
         ReadOnlySpan<byte> runs = payload.Slice(JournalPayload.HeadBytes, freed * JournalPayload.FreedRunBytes);
         ReadOnlySpan<byte> rest = payload[(JournalPayload.HeadBytes + runs.Length)..];
         for (int i = 0; i < pages; i++)
-            rest = rest[ApplyPage(meta, header.FirstTransaction, rest)..];
+            rest = rest[ApplyPage(header.FirstTransaction, rest)..];
 
         for (; runs.Length > 0; runs = runs[JournalPayload.FreedRunBytes..])
         {
@@ -184,20 +187,21 @@ internal sealed class RecoveredState : IDisposable
         };
     }
 
-    private int ApplyPage(MetaPage meta, long birth, ReadOnlySpan<byte> source)
+    private int ApplyPage(long birth, ReadOnlySpan<byte> source)
     {
         long number = BinaryPrimitives.ReadInt64LittleEndian(source), from = BinaryPrimitives.ReadInt64LittleEndian(source[8..]);
-        var run = new PageRun(number, BinaryPrimitives.ReadInt32LittleEndian(source[16..]));
+        var run = new PageRun(number, BinaryPrimitives.ReadInt32LittleEndian(source[JournalPayload.RunOffset..]));
         Store.Forget(number);
         Live.Set(run, isLive: true);
         Span<byte> bytes = Store.Place(number, run.Pages, birth, out _);
         bytes.Clear();
-        bool isOriginalThere = from == 0 || TryCopyOriginal(meta, from, bytes);
+        bool isOriginalThere = from == 0 || TryCopyOriginal(from, BinaryPrimitives.ReadInt64LittleEndian(source[JournalPayload.FromBirthOffset..]), bytes);
         int length = JournalPayload.Apply(source, bytes);
         var made = new Page(bytes);
         if (!isOriginalThere || made.Number != number || made.Birth != birth || PageShape.FindFault(bytes) is not null
             || (made.Type == PageType.Overflow && PageLayout.RunPages(made.ValueLength) != run.Pages))
         {
+            HasBrokenPages = true;
             bytes.Clear(); // no page has zeros for a header, so whoever is led here finds it damaged
             Report(number, $"Transaction {birth} changed it, and what it was copied from, page {from}, is damaged: it cannot be put together.");
         }
@@ -205,13 +209,13 @@ internal sealed class RecoveredState : IDisposable
         return length;
     }
 
-    private bool TryCopyOriginal(MetaPage meta, long from, Span<byte> destination)
+    private bool TryCopyOriginal(long from, long birth, Span<byte> destination)
     {
         if (!Store.TryRead(from, out Span<byte> original))
             return false;
 
         var page = new Page(original);
-        if (page.Number != from || (Store.FrameOf(from) == 0 && page.Birth > meta.LastTransaction))
+        if (page.Number != from || page.Birth != birth)
             return false;
 
         original[..PageLayout.SizeBytes].CopyTo(destination);

@@ -142,7 +142,7 @@ internal sealed class SalvageRun(
     /// <summary>Looks at all other pages; names that only lost pages of the catalogue had may be among them, and then their trees are walked too.</summary>
     private void FindOrphans(Snapshot? snapshot, List<LostRange> lostNames)
     {
-        _orphans.Scan(state, _reached, !_isSystemLost, progress, cancellationToken);
+        _orphans.Scan(state, _reached, !_isSystemLost && !state.HasBrokenPages, progress, cancellationToken);
         _isCatalogueLost |= lostNames.Count > 0;
         if (snapshot is null)
             lostNames.Add(new LostRange(null, null, new PageReference(0, long.MaxValue), 1, ""));

@@ -169,13 +169,15 @@ internal sealed class StoreReader
         var made = new Dictionary<long, byte[]>();
         for (int i = 0; i < pages; i++)
         {
-            long number = Int64(payload, at), from = Int64(payload, at + 8);
-            int run = Int32(payload, at + 16);
-            uint ranges = UInt32(payload, at + 20);
-            at += 24;
+            long number = Int64(payload, at), from = Int64(payload, at + 8), fromBirth = Int64(payload, at + 16);
+            int run = Int32(payload, at + 24);
+            uint ranges = UInt32(payload, at + 28);
+            at += 32;
             byte[] page = new byte[run * PageBytes];
             if (from != 0)
                 (made.GetValueOrDefault(from) ?? _changed.GetValueOrDefault(from) ?? _data[((int)from * PageBytes)..(((int)from + 1) * PageBytes)]).CopyTo(page.AsSpan());
+            if (from != 0)
+                Assert.Equal(fromBirth, Int64(page, 8));
             if (ranges == uint.MaxValue)
             {
                 payload.Slice(at + 4, Int32(payload, at)).CopyTo(page);
