@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Runtime.CompilerServices;
 
 namespace Treepie.Storage.Format;
 
@@ -76,6 +77,7 @@ internal static class MapLayout
     /// The bucket of a hash: linear hashing. With N buckets the low bits of the hash that number below the next power of two choose,
     /// one bit fewer where that bucket is not there yet.
     /// </summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static long BucketOf(ulong hash, long buckets)
     {
         ulong mask = System.Numerics.BitOperations.RoundUpToPowerOf2((ulong)buckets) - 1;

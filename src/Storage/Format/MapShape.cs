@@ -8,6 +8,7 @@ internal static class MapShape
 {
     private const int TagsOffset = 80;
     private const int GroupSize = 16;
+    private const int LineBytes = 64;
     private const int CellHeadBytes = 4;
     private const int OverflowFlag = 0x8000;
     private const int OverflowBytes = PageReference.PackedBytes + sizeof(int);
@@ -32,7 +33,7 @@ internal static class MapShape
     {
         int count = UInt16(page, PageLayout.CountOffset), slots = UInt16(page, MapLayout.SlotsOffset), record = UInt16(page, MapLayout.RecordOffset);
         bool isFixed = record != MapLayout.RecordOfCells;
-        int slotsEnd = TagsOffset + (slots * (1 + (isFixed ? record : sizeof(ushort))));
+        int slotsEnd = isFixed ? ((TagsOffset + slots + LineBytes - 1) & -LineBytes) + (slots * record) : TagsOffset + (slots * (1 + sizeof(ushort)));
         int heapStart = UInt16(page, PageLayout.HeapStartOffset);
         if (slots == 0 || slots % GroupSize != 0 || slotsEnd > heapStart || heapStart > page.Length || (isFixed && heapStart != page.Length))
             return $"{slots} slots of {(isFixed ? record : sizeof(ushort))} bytes do not fit before the heap at {heapStart}";

@@ -20,7 +20,7 @@ namespace Treepie.Storage.Maps;
 ///     64             12  reference to the next page of the bucket, 6 page, 6 birth; zeros: none
 ///     76              4  0
 ///     80          slots  tags: 0 free, otherwise bits 40 to 47 of the hash, 255 where those are 0
-///      .  slots × record records side by side: key, value. Or
+///      .  slots × record from the next multiple of 64: records side by side: key, value. Or
 ///      .      2 × slots  offsets of cells; and from the heap's start the cells:
 ///                        2 bytes of key | 2 bytes of value; bit 15: the value is a reference to an overflow run | key | value
 /// </code>
@@ -189,13 +189,12 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
         return false;
     }
 
-    /// <summary>Where the first record with a hash's tag in its group lies, to be brought near; only of records that lie side by side.</summary>
+    /// <summary>Starts to bring the line near in which a record most likely is; only of records that lie side by side.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public int GuessOffset(ulong hash)
+    public void Prefetch(ulong hash)
     {
-        int group = HomeOf(hash, Slots / TagGroup.Size);
-        uint matches = TagGroup.Match(_bytes.Slice(TagsOffset + (group * TagGroup.Size), TagGroup.Size), TagOf(hash), out _);
-        return FixedOffset((group * TagGroup.Size) + (BitOperations.TrailingZeroCount(matches) & (TagGroup.Size - 1)));
+        int slot = (HomeOf(hash, Slots / TagGroup.Size) * TagGroup.Size) + _layout.FirstChoice(hash);
+        RawValue.Prefetch(in _bytes[FixedOffset(slot)]);
     }
 
     /// <summary>Where the tags of a hash's group lie; of cells, where the header does.</summary>
@@ -303,7 +302,7 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
     {
         if (_layout.IsFixed)
         {
-            int offset = TagsOffset + (groups * TagGroup.Size) + (slot * _layout.RecordBytes);
+            int offset = BucketLayout.RecordsOffset(groups * TagGroup.Size) + (slot * _layout.RecordBytes);
             return _layout.KeyBytes == sizeof(ulong)
                 ? MemoryMarshal.Read<ulong>(_bytes[offset..]) == MemoryMarshal.Read<ulong>(key)
                 : _bytes.Slice(offset, _layout.KeyBytes).SequenceEqual(key);
@@ -316,7 +315,7 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private int FixedOffset(int slot) => TagsOffset + Slots + (slot * _layout.RecordBytes);
+    private int FixedOffset(int slot) => BucketLayout.RecordsOffset(Slots) + (slot * _layout.RecordBytes);
 
     private int CellOffset(int slot) => MemoryMarshal.Read<ushort>(_bytes[(TagsOffset + Slots + (slot * OffsetBytes))..]);
 
@@ -332,7 +331,10 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
         uint zeros;
         while ((zeros = Zeros(group)) == 0)
             group = Following(group, groups);
-        return (group * TagGroup.Size) + BitOperations.TrailingZeroCount(zeros);
+
+        int first = _layout.FirstChoice(hash);
+        uint after = zeros >> first;
+        return (group * TagGroup.Size) + (after != 0 ? first + BitOperations.TrailingZeroCount(after) : BitOperations.TrailingZeroCount(zeros));
     }
 
     /// <summary>A slot of a group whose record's way from its home leads over another group, or -1.</summary>

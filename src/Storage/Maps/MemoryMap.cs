@@ -1,6 +1,7 @@
 using System.Collections;
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
+using Treepie.Storage.Memory;
 
 namespace Treepie.Storage.Maps;
 
@@ -69,13 +70,15 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer> : 
     }
 
     /// <summary>The value of a key; false if it is not there.</summary>
-    [SkipLocalsInit]
     public bool TryGetValue(TKey key, [MaybeNullWhen(false)] out TValue value)
     {
-        using var bytes = new Serialized<TKey, TKeySerializer>(key, stackalloc byte[Serialized<TKey, TKeySerializer>.StackBytes]);
-        var taken = default(TakenValue<TValue, TValueSerializer>);
-        bool isFound = _table.TryRead(_table.HashOf(bytes.Bytes), bytes.Bytes, ref taken);
-        value = isFound ? taken.Finish() : default;
+        if (default(TKeySerializer) is not IPlainSerializer || default(TValueSerializer) is not IPlainSerializer)
+            return TryGetAny(key, out value);
+
+        ReadOnlySpan<byte> bytes = RawValue.BytesOf(in key);
+        var taken = default(PlainTaken<TValue, TValueSerializer>);
+        bool isFound = _table.TryRead(_table.HashOf(bytes), bytes, ref taken);
+        value = taken.Value;
         return isFound;
     }
 
@@ -84,7 +87,7 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer> : 
     /// the other where the map is larger than the processor's caches, because the memory accesses of sixteen keys go on at once.
     /// </summary>
     /// <exception cref="ArgumentException">The spans have different lengths.</exception>
-    public int TryGetValues(ReadOnlySpan<TKey> keys, Span<TValue?> values, Span<bool> found)
+    public int TryGetValues(ReadOnlySpan<TKey> keys, Span<TValue> values, Span<bool> found)
     {
         if (values.Length != keys.Length || found.Length != keys.Length)
             throw new ArgumentException($"There must be as many places as keys: {keys.Length} keys, {values.Length} values, {found.Length} flags.");
@@ -97,7 +100,8 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer> : 
             Prefetch(some, hashes);
             for (int i = 0; i < some.Length; i++)
             {
-                found[start + i] = TryGetValue(some[i], out values[start + i]);
+                found[start + i] = TryGetValue(some[i], out TValue? value);
+                values[start + i] = value!; // default where the flag says that it is not there
                 count += found[start + i] ? 1 : 0;
             }
         }
@@ -269,11 +273,29 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer> : 
     }
 
     [SkipLocalsInit]
+    private bool TryGetAny(TKey key, [MaybeNullWhen(false)] out TValue value)
+    {
+        using var bytes = new Serialized<TKey, TKeySerializer>(key, stackalloc byte[Serialized<TKey, TKeySerializer>.StackBytes]);
+        var taken = default(TakenValue<TValue, TValueSerializer>);
+        bool isFound = _table.TryRead(_table.HashOf(bytes.Bytes), bytes.Bytes, ref taken);
+        value = isFound ? taken.Finish() : default;
+        taken.Drop();
+        return isFound;
+    }
+
+    [SkipLocalsInit]
     private void Prefetch(ReadOnlySpan<TKey> keys, Span<ulong> hashes)
     {
         Span<byte> buffer = stackalloc byte[Serialized<TKey, TKeySerializer>.StackBytes];
         for (int i = 0; i < keys.Length; i++)
         {
+            if (default(TKeySerializer) is IPlainSerializer)
+            {
+                hashes[i] = _table.HashOf(RawValue.BytesOf(in keys[i]));
+                _table.PrefetchTags(hashes[i]);
+                continue;
+            }
+
             using var bytes = new Serialized<TKey, TKeySerializer>(keys[i], buffer);
             hashes[i] = _table.HashOf(bytes.Bytes);
             _table.PrefetchTags(hashes[i]);
@@ -283,8 +305,17 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer> : 
             _table.PrefetchRecord(hash);
     }
 
-    [SkipLocalsInit]
     private bool Put(TKey key, TValue value, bool onlyIfNew)
+    {
+        if (default(TKeySerializer) is not IPlainSerializer || default(TValueSerializer) is not IPlainSerializer)
+            return PutAny(key, value, onlyIfNew);
+
+        ReadOnlySpan<byte> bytes = RawValue.BytesOf(in key);
+        return _table.Put(_table.HashOf(bytes), bytes, RawValue.BytesOf(in value), onlyIfNew);
+    }
+
+    [SkipLocalsInit]
+    private bool PutAny(TKey key, TValue value, bool onlyIfNew)
     {
         using var keyBytes = new Serialized<TKey, TKeySerializer>(key, stackalloc byte[Serialized<TKey, TKeySerializer>.StackBytes]);
         using var valueBytes = new Serialized<TValue, TValueSerializer>(value, stackalloc byte[Serialized<TValue, TValueSerializer>.StackBytes]);

@@ -65,7 +65,8 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
 
     /// <summary>Takes the value of a key; false if it is not there.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool TryRead(ulong hash, scoped ReadOnlySpan<byte> key, ref TakenValue<TValue, TValueSerializer> value)
+    public bool TryRead<TTaken>(ulong hash, scoped ReadOnlySpan<byte> key, ref TTaken value)
+        where TTaken : struct, ITaken
     {
         long buckets = Volatile.Read(ref _buckets);
         long bucket = MapLayout.BucketOf(hash, buckets);
@@ -98,7 +99,7 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
 
         uint frame = new BucketEntry(_directory.ReadUInt64(MapLayout.BucketOf(hash, Volatile.Read(ref _buckets)))).Frame;
         if (frame != 0)
-            _arena.Prefetch(frame, new BucketPage(_arena.Bytes(frame), Layout).GuessOffset(hash));
+            new BucketPage(_arena.Bytes(frame), Layout).Prefetch(hash);
     }
 
     /// <summary>Sets the value of a key, or, <paramref name="onlyIfNew"/>, leaves it as it is; returns whether the key is new.</summary>
@@ -240,20 +241,22 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
     public void ThrowIfDisposed() => ObjectDisposedException.ThrowIf(Volatile.Read(ref _isDisposed), typeof(MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer>));
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool Search(BucketEntry entry, ulong hash, scoped ReadOnlySpan<byte> key, ref TakenValue<TValue, TValueSerializer> value)
+    private bool Search<TTaken>(BucketEntry entry, ulong hash, scoped ReadOnlySpan<byte> key, ref TTaken value)
+        where TTaken : struct, ITaken
     {
         if (entry.Frame == 0)
-        {
-            ThrowIfDisposed();
-            return false;
-        }
+            return IsAbsent();
 
         var page = new BucketPage(_arena.Bytes(entry.Frame), Layout);
+        if (Layout.IsFixed)
+            page.Prefetch(hash); // the tags and the record come at once, not one after the other
         int slot = page.Find(hash, key);
         return slot >= 0 ? Take(page, slot, ref value) : entry.IsChained && SearchChain(page, hash, key, ref value);
     }
 
-    private bool SearchChain(BucketPage page, ulong hash, scoped ReadOnlySpan<byte> key, ref TakenValue<TValue, TValueSerializer> value)
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool SearchChain<TTaken>(BucketPage page, ulong hash, scoped ReadOnlySpan<byte> key, ref TTaken value)
+        where TTaken : struct, ITaken
     {
         for (int i = 0; i < MaxChainFrames; i++)
         {
@@ -271,7 +274,8 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool Take(BucketPage page, int slot, ref TakenValue<TValue, TValueSerializer> value)
+    private bool Take<TTaken>(BucketPage page, int slot, ref TTaken value)
+        where TTaken : struct, ITaken
     {
         if (!page.TryGetValue(slot, out ReadOnlySpan<byte> bytes, out bool isRun))
             return false;
@@ -282,7 +286,8 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
         return true;
     }
 
-    private bool TakeRun(ReadOnlySpan<byte> cell, ref TakenValue<TValue, TValueSerializer> value)
+    private bool TakeRun<TTaken>(ReadOnlySpan<byte> cell, ref TTaken value)
+        where TTaken : struct, ITaken
     {
         if (cell.Length != RunCellBytes)
             return false;
@@ -296,8 +301,17 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
         return true;
     }
 
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool IsAbsent()
+    {
+        ThrowIfDisposed();
+        return false;
+    }
+
     /// <summary>After a first attempt that met a writer: tries again for a while, then waits for its turn as a writer does.</summary>
-    private bool TryReadAgain(ulong hash, scoped ReadOnlySpan<byte> key, ref TakenValue<TValue, TValueSerializer> value)
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool TryReadAgain<TTaken>(ulong hash, scoped ReadOnlySpan<byte> key, ref TTaken value)
+        where TTaken : struct, ITaken
     {
         var spin = default(SpinWait);
         for (int i = 0; i < OptimisticAttempts; i++)

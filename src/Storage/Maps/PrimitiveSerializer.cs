@@ -30,7 +30,7 @@ public readonly struct PrimitiveSerializer<T> : IMapSerializer<T>, IPlainSeriali
     public static int FixedBytes
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        get => RawSize.Of<T>();
+        get => RawValue.SizeOf<T>();
     }
 
     /// <inheritdoc/>

@@ -7,47 +7,15 @@ namespace Treepie.Storage.Maps;
 /// A value that is read while others may write: first its bytes are taken, then the reader finds out whether they were left alone, and only then they become a
 /// value. So no serializer ever sees half of one value and half of another; plain ones may, and nobody sees what they made of it.
 /// </summary>
-internal struct TakenValue<T, TSerializer>
+internal struct TakenValue<T, TSerializer> : ITaken
     where TSerializer : struct, IMapSerializer<T>
 {
-    private T? _value;
     private Buffer64 _small;
     private byte[]? _large;
     private int _length;
 
-    private static bool IsPlain
-    {
-        [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        get => default(TSerializer) is IPlainSerializer;
-    }
-
     /// <summary>Takes bytes, in place of what was taken before.</summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Take(ReadOnlySpan<byte> bytes)
-    {
-        if (IsPlain)
-            _value = TSerializer.Read(bytes);
-        else
-            Copy(bytes);
-    }
-
-    /// <summary>The value.</summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public T Finish() => IsPlain
-        ? _value! // plain values are never null
-        : ReadCopy();
-
-    /// <summary>Forgets what was taken.</summary>
-    public void Drop()
-    {
-        if (_large is { } large)
-        {
-            _large = null;
-            ArrayPool<byte>.Shared.Return(large);
-        }
-    }
-
-    private void Copy(ReadOnlySpan<byte> bytes)
     {
         _length = bytes.Length;
         if (bytes.Length <= Buffer64.Length)
@@ -65,7 +33,8 @@ internal struct TakenValue<T, TSerializer>
         bytes.CopyTo(_large);
     }
 
-    private T ReadCopy()
+    /// <summary>The value.</summary>
+    public T Finish()
     {
         try
         {
@@ -75,6 +44,16 @@ internal struct TakenValue<T, TSerializer>
         finally
         {
             Drop();
+        }
+    }
+
+    /// <summary>Forgets what was taken.</summary>
+    public void Drop()
+    {
+        if (_large is { } large)
+        {
+            _large = null;
+            ArrayPool<byte>.Shared.Return(large);
         }
     }
 

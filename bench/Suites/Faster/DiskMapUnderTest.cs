@@ -1,0 +1,96 @@
+using Treepie.Storage;
+using Treepie.Storage.Maps;
+using Treepie.Storage.Transactions;
+
+namespace Treepie.Bench.Suites.Faster;
+
+/// <summary>Ours with durability: a call is a transaction. Scratch and journal are as large as the data, as caches and logs of the peers are.</summary>
+internal sealed class DiskMapUnderTest : IMapUnderTest
+{
+    private const int ReservedBytesPerKey = 200;
+    private readonly StorageEnvironment _environment;
+    private readonly DiskMap<long, long, PrimitiveSerializer<long>, PrimitiveSerializer<long>> _map;
+
+    public DiskMapUnderTest(string directory, long keys)
+    {
+        _environment = StorageEnvironment.Open(directory, new StorageOptions
+        {
+            ScratchBudgetBytes = Math.Max(256L << 20, keys * ReservedBytesPerKey),
+            MaxJournalFileBytes = 256L << 20,
+        });
+        _map = new(_environment, "map");
+    }
+
+    public string Name => "Treepie";
+
+    public IMapClient Open() => new Client(_environment, _map);
+
+    public void Dispose() => _environment.Dispose();
+
+    private sealed class Client : IMapClient
+    {
+        private readonly StorageEnvironment _environment;
+        private readonly DiskMap<long, long, PrimitiveSerializer<long>, PrimitiveSerializer<long>> _map;
+        private readonly Func<WriteTransaction, int> _upsert;
+        private readonly long[] _keys = new long[MapRun.BatchOperations];
+        private int _count;
+
+        public Client(StorageEnvironment environment, DiskMap<long, long, PrimitiveSerializer<long>, PrimitiveSerializer<long>> map)
+        {
+            _environment = environment;
+            _map = map;
+            _upsert = Upsert;
+        }
+
+        public long Read(ReadOnlySpan<long> keys)
+        {
+            using ReadTransaction transaction = _environment.BeginRead();
+            TransactionMap<long, long, PrimitiveSerializer<long>, PrimitiveSerializer<long>> map = _map.In(transaction);
+            long sum = 0;
+            foreach (long key in keys)
+            {
+                if (map.TryGetValue(key, out long value))
+                    sum += value;
+            }
+
+            return sum;
+        }
+
+        public void Upsert(ReadOnlySpan<long> keys)
+        {
+            keys.CopyTo(_keys);
+            _count = keys.Length;
+            _environment.Write(_upsert);
+        }
+
+        public long Mix(ReadOnlySpan<long> keys)
+        {
+            using ReadTransaction transaction = _environment.BeginRead();
+            TransactionMap<long, long, PrimitiveSerializer<long>, PrimitiveSerializer<long>> map = _map.In(transaction);
+            long sum = 0;
+            _count = 0;
+            for (int i = 0; i < keys.Length; i++)
+            {
+                if ((i & 1) != 0)
+                    _keys[_count++] = keys[i];
+                else if (map.TryGetValue(keys[i], out long value))
+                    sum += value;
+            }
+
+            _environment.Write(_upsert);
+            return sum;
+        }
+
+        public void Dispose()
+        {
+        }
+
+        private int Upsert(WriteTransaction transaction)
+        {
+            TransactionMap<long, long, PrimitiveSerializer<long>, PrimitiveSerializer<long>> map = _map.In(transaction);
+            for (int i = 0; i < _count; i++)
+                map[_keys[i]] = MapKeys.ValueOf(_keys[i]);
+            return _count;
+        }
+    }
+}

@@ -1,0 +1,61 @@
+namespace Treepie.Bench.Suites.Faster;
+
+/// <summary>
+/// Keys in the order in which they are asked for: all alike often, or by Zipf's law with the exponent 0.99 of YCSB. As there, the n-th key is a hash of n: keys that count up
+/// would be a gift to maps whose hash is the key itself.
+/// </summary>
+internal static class MapKeys
+{
+    private const double Exponent = 0.99;
+
+    /// <summary>What the value of a key always is.</summary>
+    public static long ValueOf(long key) => (key * 3) + 1;
+
+    /// <summary>The key of a number, one to one.</summary>
+    public static long Key(long number)
+    {
+        ulong key = (ulong)number + 0x9E37_79B9_7F4A_7C15;
+        key = (key ^ (key >> 30)) * 0xBF58_476D_1CE4_E5B9;
+        key = (key ^ (key >> 27)) * 0x94D0_49BB_1331_11EB;
+        return (long)(key ^ (key >> 31));
+    }
+
+    /// <summary>Keys drawn alike.</summary>
+    public static long[] Uniform(int seed, long keys, int count)
+    {
+        var random = new Random(seed);
+        long[] drawn = new long[count];
+        for (int i = 0; i < count; i++)
+            drawn[i] = Key(random.NextInt64(keys));
+        return drawn;
+    }
+
+    /// <summary>Keys drawn by Zipf's law (the method of Gray and others that YCSB uses); the frequent ones lie scattered among all.</summary>
+    public static long[] Zipf(int seed, long keys, int count)
+    {
+        var random = new Random(seed);
+        double zetaAll = Zeta(keys), zetaTwo = Zeta(2), alpha = 1 / (1 - Exponent);
+        double eta = (1 - Math.Pow(2.0 / keys, 1 - Exponent)) / (1 - (zetaTwo / zetaAll));
+        long[] drawn = new long[count];
+        for (int i = 0; i < count; i++)
+        {
+            double u = random.NextDouble(), uz = u * zetaAll;
+            long rank = uz < 1 ? 0 : uz < zetaTwo ? 1 : (long)(keys * Math.Pow((eta * u) - eta + 1, alpha));
+            drawn[i] = Key(Math.Min(rank, keys - 1));
+        }
+
+        return drawn;
+    }
+
+    private static double Zeta(long keys)
+    {
+        // Exact for the first terms, by the integral with its first correction for the many small ones.
+        const long exact = 100_000;
+        double sum = 0;
+        for (long i = 1; i <= Math.Min(keys, exact); i++)
+            sum += Math.Pow(i, -Exponent);
+        return keys <= exact
+            ? sum
+            : sum + ((Math.Pow(keys, 1 - Exponent) - Math.Pow(exact, 1 - Exponent)) / (1 - Exponent)) + ((Math.Pow(keys, -Exponent) - Math.Pow(exact, -Exponent)) / 2);
+    }
+}
