@@ -49,6 +49,9 @@ internal sealed class Entries
 
     public ReadOnlySpan<byte> Key(int index) => _bytes.AsSpan(_places[index].Key.._places[index].Value);
 
+    /// <summary>As <see cref="Key"/>, as memory.</summary>
+    public ReadOnlyMemory<byte> KeyMemory(int index) => _bytes.AsMemory(_places[index].Key.._places[index].Value);
+
     public ReadOnlySpan<byte> Value(int index) => _bytes.AsSpan(_places[index].Value.._places[index].End);
 
     /// <summary>Where a span of this array lies, until the next <see cref="Add(ReadOnlySpan{byte}, ReadOnlySpan{byte})"/>.</summary>

@@ -33,6 +33,15 @@ internal static class MapKeys
     /// <summary>Keys drawn by Zipf's law (the method of Gray and others that YCSB uses); the frequent ones lie scattered among all.</summary>
     public static long[] Zipf(int seed, long keys, int count)
     {
+        long[] drawn = ZipfNumbers(seed, keys, count);
+        for (int i = 0; i < drawn.Length; i++)
+            drawn[i] = Key(drawn[i]);
+        return drawn;
+    }
+
+    /// <summary>Numbers by Zipf's law, the most frequent first.</summary>
+    public static long[] ZipfNumbers(int seed, long keys, int count)
+    {
         var random = new Random(seed);
         double zetaAll = Zeta(keys), zetaTwo = Zeta(2), alpha = 1 / (1 - Exponent);
         double eta = (1 - Math.Pow(2.0 / keys, 1 - Exponent)) / (1 - (zetaTwo / zetaAll));
@@ -41,7 +50,7 @@ internal static class MapKeys
         {
             double u = random.NextDouble(), uz = u * zetaAll;
             long rank = uz < 1 ? 0 : uz < zetaTwo ? 1 : (long)(keys * Math.Pow((eta * u) - eta + 1, alpha));
-            drawn[i] = Key(Math.Min(rank, keys - 1));
+            drawn[i] = Math.Min(rank, keys - 1);
         }
 
         return drawn;
