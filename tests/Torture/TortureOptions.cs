@@ -5,7 +5,7 @@ namespace Treepie.Torture;
 /// <summary>What the command line asks for.</summary>
 internal sealed record TortureOptions
 {
-    private static readonly string[] _names = ["--minutes", "--seconds", "--seed", "--repeat", "--threads", "--first", "--mutants", "--modes", "--help"];
+    private static readonly string[] _names = ["--minutes", "--seconds", "--seed", "--repeat", "--threads", "--first", "--mutants", "--modes", "--mutant-seconds", "--no-page", "--help"];
 
     /// <summary>How long.</summary>
     public TimeSpan Time { get; init; } = TimeSpan.FromMinutes(5);
@@ -21,6 +21,12 @@ internal sealed record TortureOptions
 
     /// <summary>Only mutants.</summary>
     public bool OnlyMutants { get; init; }
+
+    /// <summary>How long a mutant may go unnoticed.</summary>
+    public TimeSpan TimeOfMutant { get; init; } = TimeSpan.FromSeconds(60);
+
+    /// <summary>Whether the figures go to docs/reliability.md.</summary>
+    public bool WritesPage { get; init; } = true;
 
     /// <summary>Only these modes; all where empty.</summary>
     public IReadOnlyList<string> Modes { get; init; } = [];
@@ -46,6 +52,8 @@ internal sealed record TortureOptions
                 "--first" => options with { FirstSeed = (int)Number(arguments, ref i) },
                 "--repeat" => options with { Repeat = Value(arguments, ref i) },
                 "--modes" => options with { Modes = Value(arguments, ref i).Split(',') },
+                "--mutant-seconds" => options with { TimeOfMutant = TimeSpan.FromSeconds(Number(arguments, ref i)) },
+                "--no-page" => options with { WritesPage = false },
                 "--mutants" => options with { OnlyMutants = true },
                 "--help" => options with { IsHelp = true },
                 _ => throw new ArgumentException($"'{name}' is no option; --help tells them."),

@@ -16,7 +16,8 @@ internal static class TortureProgram
           --first N         the first seed; otherwise drawn
           --threads N       so many (one for each processor)
           --modes A,B       only these modes: exhaustive, seeds, failing-calls, bit-flips, mixtures
-          --mutants         only the mutants
+          --mutants         only the mutants; --mutant-seconds N for each (60)
+          --no-page         leaves docs/reliability.md as it is
         """;
 
     public static int Run(string[] arguments)
@@ -51,17 +52,55 @@ internal static class TortureProgram
         {
             string[] parts = piece.Split(':');
             battery.Repeat(parts[0], long.Parse(parts[^1], CultureInfo.InvariantCulture), tally);
-        }
-        else
-        {
-            say($"seeds from {options.FirstSeed} on, {options.Threads} threads, {options.Time}");
-            var work = new Thread(() => battery.Run(options.Time, options.Threads, tally));
-            work.Start();
-            while (!work.Join(TimeSpan.FromSeconds(10)))
-                say(Progress(battery, tally, watch));
+            return Tell(battery, say);
         }
 
+        bool isWhole = options.Modes.Count == 0;
+        string? survivors = null;
+        MutantHunt? hunt = null;
+        if (options.OnlyMutants || isWhole)
+        {
+            hunt = new MutantHunt(say);
+            hunt.Run(options.TimeOfMutant, options.Threads);
+            say($"{hunt.Killed} of {hunt.Count} mutants killed in {watch.Elapsed.TotalSeconds:0} s");
+            survivors = hunt.Survivors.Count == 0 ? null : "Mutants of the engine that nothing noticed, so the torture has a hole:\n" + string.Join("\n", hunt.Survivors);
+        }
+
+        if (options.OnlyMutants)
+            return survivors;
+
+        TimeSpan time = options.Time - watch.Elapsed;
+        time = time > options.Time / 4 ? time : options.Time / 4;
+        say($"seeds from {options.FirstSeed} on, {options.Threads} threads, {time.TotalSeconds:0} s");
+        watch.Restart();
+        var work = new Thread(() => battery.Run(time, options.Threads, tally));
+        work.Start();
+        while (!work.Join(TimeSpan.FromSeconds(10)))
+            say(Progress(battery, tally, watch));
         say(Progress(battery, tally, watch));
+        string? broken = Tell(battery, say) ?? survivors;
+        if (isWhole && options.WritesPage && broken is null)
+            ReliabilityPage.Write(Figures(battery, tally, watch.Elapsed, hunt, options.Threads));
+        return broken;
+    }
+
+    private static IEnumerable<(string, string)> Figures(Battery battery, Tally tally, TimeSpan time, MutantHunt? hunt, int threads)
+    {
+        yield return ("time, threads", string.Create(CultureInfo.InvariantCulture, $"{time.TotalSeconds:0} s, {threads}"));
+        yield return ("crash states, different ones by content", $"{Number(tally.States)}, {Number(tally.Distinct)}");
+        yield return ("different crash states in an hour at this rate", Number((long)(tally.Distinct / time.TotalHours)));
+        yield return ("recoveries held against what they must be", Number(tally.Recoveries));
+        yield return ("moments at which crash states were taken", Number(tally.Barriers));
+        foreach ((IMode mode, long done) in battery.Done)
+            yield return (mode.Name, mode.Pieces == long.MaxValue ? $"{Number(done)} ({Number((long)(done / time.TotalHours))} in an hour)" : $"{Number(done)} workloads of {Number(mode.Pieces)}");
+        if (hunt is not null)
+            yield return ("mutants killed", $"{hunt.Killed} of {hunt.Count}");
+    }
+
+    private static string Number(long number) => number.ToString("n0", CultureInfo.InvariantCulture);
+
+    private static string? Tell(Battery battery, Action<string> say)
+    {
         if (battery.Failure is not { } failure)
             return null;
 

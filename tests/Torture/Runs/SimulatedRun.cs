@@ -390,7 +390,7 @@ internal sealed class SimulatedRun
         long published = _environment!.State.Current.TransactionId; // it is open between steps
         if (id > published && published >= _history.First && !_history.At(id).HasSame(_history.At(published))) // a batch that changes nothing is no transaction
             throw new TortureFailure($"Transaction {id} was acknowledged, but {published} is the last one published.");
-        if (_scenario.Options.Durability == Durability.Durable)
+        if (_scenario.Options.Durability == Durability.Durable && published > _recovered)
             _acknowledged = Math.Max(_acknowledged, Math.Min(id, published));
     }
 
