@@ -19,6 +19,7 @@ internal sealed class TypeReferences
     private readonly PEReader file;
     private readonly MetadataReader metadata;
     private readonly HashSet<(string From, string To)> found = [];
+    private readonly HashSet<(string From, string Type, string Member)> outside = [];
 
     private TypeReferences(PEReader file)
     {
@@ -33,6 +34,15 @@ internal sealed class TypeReferences
         var references = new TypeReferences(file);
         references.Collect();
         return references.found;
+    }
+
+    /// <summary>Members of types of other assemblies that the code of an assembly names, with the outermost type that does.</summary>
+    public static IReadOnlyCollection<(string From, string Type, string Member)> MembersOutside(string assembly)
+    {
+        using var file = new PEReader(File.OpenRead(Assemblies.PathOf(assembly)));
+        var references = new TypeReferences(file);
+        references.Collect();
+        return references.outside;
     }
 
     private void Collect()
@@ -112,6 +122,13 @@ internal sealed class TypeReferences
                 found.Add((from, NameOf(metadata.GetFieldDefinition((FieldDefinitionHandle)handle).GetDeclaringType())));
                 break;
             case HandleKind.MemberReference:
+                MemberReference member = metadata.GetMemberReference((MemberReferenceHandle)handle);
+                if (member.Parent.Kind == HandleKind.TypeReference)
+                {
+                    TypeReference type = metadata.GetTypeReference((TypeReferenceHandle)member.Parent);
+                    outside.Add((from, $"{metadata.GetString(type.Namespace)}.{metadata.GetString(type.Name)}", metadata.GetString(member.Name)));
+                }
+
                 Add(from, metadata.GetMemberReference((MemberReferenceHandle)handle).Parent, names);
                 break;
             case HandleKind.MethodSpecification:

@@ -17,7 +17,7 @@ internal static class MutantProgram
     {
         if (arguments.Contains("--list"))
         {
-            foreach ((string name, string what) in Mutant.All)
+            foreach ((string name, string what, _) in Mutant.All)
                 Console.WriteLine($"{name}\t{what}");
             return 0;
         }
@@ -27,13 +27,21 @@ internal static class MutantProgram
         var watch = Stopwatch.StartNew();
         try
         {
-            Battery battery = Battery.Full(first, []);
-            battery.IsMinimising = false;
-            battery.Run(TimeSpan.FromSeconds(seconds), 1, new Tally());
-            if (battery.Failure is not { } failure)
-                return 0;
+            // The modes it names get half of the time, all of them the rest.
+            string modes = Mutant.On > 0 ? Mutant.All[Mutant.On - 1].Modes : "";
+            foreach (string[] only in (string[][])[modes.Split(',', StringSplitOptions.RemoveEmptyEntries), []])
+            {
+                Battery battery = Battery.Full(first, only);
+                battery.IsMinimising = false;
+                battery.Run(TimeSpan.FromSeconds(only.Length > 0 ? seconds / 2 : seconds - watch.Elapsed.TotalSeconds), 1, new Tally());
+                if (battery.Failure is not { } failure)
+                    continue;
 
-            Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{watch.Elapsed.TotalSeconds:0.0} s, {battery.FailedPiece}: {failure.Message}"));
+                Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{watch.Elapsed.TotalSeconds:0.0} s, {battery.FailedPiece}: {failure.Message}"));
+                return Killed;
+            }
+
+            return 0;
         }
         catch (Exception error)
         {

@@ -59,7 +59,11 @@ public class MutateSources : Task
                     return false;
                 }
 
-                names.Add(head.Groups["name"].Value + "\t" + head.Groups["what"].Value);
+                names.Add(head.Groups["name"].Value + "\t" + head.Groups["what"].Value + "\t");
+            }
+            else if (line.StartsWith("~ ", StringComparison.Ordinal))
+            {
+                names[names.Count - 1] = names.Last().Substring(0, names.Last().LastIndexOf('\t') + 1) + line.Substring(2).Trim();
             }
             else if (line.StartsWith("@ ", StringComparison.Ordinal))
             {
@@ -126,9 +130,9 @@ public class MutateSources : Task
 
     private static string Switch(List<string> names)
     {
-        var text = new StringBuilder("namespace Treepie.Mutants;\n\ninternal static partial class Mutant\n{\n    public static readonly (string Name, string What)[] All =\n    [\n");
+        var text = new StringBuilder("namespace Treepie.Mutants;\n\ninternal static partial class Mutant\n{\n    public static readonly (string Name, string What, string Modes)[] All =\n    [\n");
         foreach (string name in names)
-            text.Append("        (\"").Append(name.Split('\t')[0]).Append("\", \"").Append(name.Split('\t')[1].Replace("\\", "\\\\").Replace("\"", "\\\"")).Append("\"),\n");
+            text.Append("        (\"").Append(name.Split('\t')[0]).Append("\", \"").Append(name.Split('\t')[1].Replace("\\", "\\\\").Replace("\"", "\\\"")).Append("\", \"").Append(name.Split('\t')[2]).Append("\"),\n");
         return text.Append("    ];\n}\n").ToString();
     }
 

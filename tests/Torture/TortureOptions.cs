@@ -5,7 +5,7 @@ namespace Treepie.Torture;
 /// <summary>What the command line asks for.</summary>
 internal sealed record TortureOptions
 {
-    private static readonly string[] _names = ["--minutes", "--seconds", "--seed", "--repeat", "--threads", "--first", "--mutants", "--modes", "--mutant-seconds", "--no-page", "--help"];
+    private static readonly string[] _names = ["--minutes", "--seconds", "--seed", "--repeat", "--threads", "--first", "--mutants", "--modes", "--mutant-seconds", "--no-page", "--page", "--help"];
 
     /// <summary>How long.</summary>
     public TimeSpan Time { get; init; } = TimeSpan.FromMinutes(5);
@@ -27,6 +27,9 @@ internal sealed record TortureOptions
 
     /// <summary>Whether the figures go to docs/reliability.md.</summary>
     public bool WritesPage { get; init; } = true;
+
+    /// <summary>Whether they go there after a run of some modes only, too.</summary>
+    public bool ForcesPage { get; init; }
 
     /// <summary>Only these modes; all where empty.</summary>
     public IReadOnlyList<string> Modes { get; init; } = [];
@@ -53,6 +56,7 @@ internal sealed record TortureOptions
                 "--repeat" => options with { Repeat = Value(arguments, ref i) },
                 "--modes" => options with { Modes = Value(arguments, ref i).Split(',') },
                 "--mutant-seconds" => options with { TimeOfMutant = TimeSpan.FromSeconds(Number(arguments, ref i)) },
+                "--page" => options with { ForcesPage = true },
                 "--no-page" => options with { WritesPage = false },
                 "--mutants" => options with { OnlyMutants = true },
                 "--help" => options with { IsHelp = true },

@@ -17,7 +17,7 @@ internal static class TortureProgram
           --threads N       so many (one for each processor)
           --modes A,B       only these modes: exhaustive, seeds, failing-calls, bit-flips, mixtures
           --mutants         only the mutants; --mutant-seconds N for each (60)
-          --no-page         leaves docs/reliability.md as it is
+          --no-page         leaves docs/reliability.md as it is; --page writes it after a run of some modes too
         """;
 
     public static int Run(string[] arguments)
@@ -79,7 +79,7 @@ internal static class TortureProgram
             say(Progress(battery, tally, watch));
         say(Progress(battery, tally, watch));
         string? broken = Tell(battery, say) ?? survivors;
-        if (isWhole && options.WritesPage && broken is null)
+        if ((isWhole || options.ForcesPage) && options.WritesPage && broken is null)
             ReliabilityPage.Write(Figures(battery, tally, watch.Elapsed, hunt, options.Threads));
         return broken;
     }

@@ -477,7 +477,7 @@ internal sealed class SimulatedRun
         closing.Dispose();
         _environment = null;
         ThrowIfBroken();
-        if (!_disk.HasCrashed && !_isFaulty && !isStopped && _scenario.CapacityBytes == long.MaxValue)
+        if (last > _recovered && !_disk.HasCrashed && !_isFaulty && !isStopped && _scenario.CapacityBytes == long.MaxValue)
             _acknowledged = Math.Max(_acknowledged, last);
     }
 
