@@ -153,11 +153,20 @@ internal sealed class JournalWriter : IDisposable
         Position = new JournalPosition(Position.Use, Position.Offset + written.Length, Position.Frame + 1, hash);
     }
 
+    /// <summary>
+    /// Where the next frame goes, for a checkpoint that begins now. What recovery read has its pages written by it, and a meta page
+    /// that names this position must find the next frame there: so the frame before is not repeated any more.
+    /// </summary>
+    public JournalPosition BeginCheckpoint()
+    {
+        _tail = null;
+        return Position;
+    }
+
     /// <summary>A checkpoint at this position is durable: files of earlier uses may be used again.</summary>
     public void OnCheckpoint(JournalPosition position, long bytesBefore)
     {
         OldestNeededUse = position.Use;
-        _tail = null; // its pages are in the data file
         BytesSinceCheckpoint -= bytesBefore;
         _files.Release(position.Use);
     }

@@ -64,7 +64,7 @@ internal sealed class Checkpointer(EnvironmentState state, IFile file, JournalWr
             PageCount = state.Space.PageCount,
             LivePages = state.Space.LivePages,
             IsClean = isClean,
-            Journal = journal?.Position ?? recovered,
+            Journal = journal?.BeginCheckpoint() ?? recovered,
             Bitmap = bitmap,
             OtherBitmap = _keepsBitmap ? durable.OtherBitmap : durable.Bitmap,
         };

@@ -99,6 +99,42 @@ public sealed class JournalFilesTests
     }
 
     [Fact]
+    public void A_frame_whose_sync_failed_and_that_recovery_found_survives_what_comes_after()
+    {
+        int seed = Seed.Next();
+        for (int run = 0; run < 30; run++)
+        {
+            var random = new Random(unchecked(seed + run));
+            var disk = new SimulatedDisk(random);
+            using (StorageEnvironment environment = Open(disk, random, _small))
+            {
+                for (int i = 0; i < 5; i++)
+                    Put(environment, i, 500);
+                disk.Fault = new DiskFault(DiskOperation.Sync, disk.Count(DiskOperation.Sync), IsForever: false);
+                Assert.Throws<CommitOutcomeUnknownException>(() => Put(environment, 5, 500));
+            }
+
+            // The frame is still readable, though the disk may never have got it; what is acknowledged now builds on it.
+            disk.Fault = null;
+            bool isThere;
+            using (StorageEnvironment environment = Open(disk, random, _small))
+            {
+                using (ReadTransaction read = environment.BeginRead())
+                    isThere = read.FindTree("t")!.Contains(BitConverter.GetBytes(5));
+                Put(environment, 6, 500);
+                disk.CrashAt = disk.Operations; // so that closing writes no checkpoint
+            }
+
+            disk.Crash();
+            using StorageEnvironment again = Open(disk, random, _small);
+            using ReadTransaction after = again.BeginRead();
+            Assert.Equal(isThere, after.FindTree("t")!.Contains(BitConverter.GetBytes(5)));
+            Assert.True(after.FindTree("t")!.Contains(BitConverter.GetBytes(6)));
+            Assert.Empty(again.Check(TestContext.Current.CancellationToken).Problems);
+        }
+    }
+
+    [Fact]
     public void The_way_to_sync_is_measured_on_the_disk_at_hand_and_told()
     {
         using var directory = new TemporaryDirectory();
