@@ -16,6 +16,8 @@ internal sealed class FdbStore(string name, IKeyValueStore store, FdbData data, 
     /// <summary>The same store behind an application that merges what waits.</summary>
     public FdbStore Merged(string mergedName) => new(mergedName, new MergedStore(store), data, versions);
 
+    private long JournalBytes => (store as TreepieStore)?.Statistics.JournalBytesWritten ?? 0;
+
     /// <summary>Runs the work on a thread for each client, for some time.</summary>
     public FdbFigures Run(FdbWork work, TimeSpan duration, uint version)
     {
@@ -50,6 +52,7 @@ internal sealed class FdbStore(string name, IKeyValueStore store, FdbData data, 
             thread.Start();
         ready.SignalAndWait();
         ProcessCounters start = ProcessCounters.Now;
+        long journal = JournalBytes;
         long began = Stopwatch.GetTimestamp();
         Volatile.Write(ref deadline, began + (long)(duration.TotalSeconds * Stopwatch.Frequency));
         ready.SignalAndWait();
@@ -60,7 +63,7 @@ internal sealed class FdbStore(string name, IKeyValueStore store, FdbData data, 
         if (failure is not null)
             throw new InvalidOperationException($"{name} failed in '{work.Name}': {failure.Message}", failure);
 
-        return Figures(work, clients, counts.Sum(), seconds, used, [.. latencies.SelectMany((own, i) => own.Take((int)Math.Min(counts[i], own.Length)))]);
+        return Figures(work, clients, counts.Sum(), seconds, used, JournalBytes - journal, [.. latencies.SelectMany((own, i) => own.Take((int)Math.Min(counts[i], own.Length)))]);
     }
 
     /// <summary>As <see cref="Run"/>, with clients that await instead of threads. Ours only.</summary>
@@ -69,7 +72,7 @@ internal sealed class FdbStore(string name, IKeyValueStore store, FdbData data, 
         FdbClient[] clients = Clients(work, version);
         var counts = new long[clients.Length];
         ProcessCounters start = ProcessCounters.Now;
-        long began = Stopwatch.GetTimestamp();
+        long journal = JournalBytes, began = Stopwatch.GetTimestamp();
         await Task.WhenAll(clients.Select((client, index) => Task.Run(async () =>
         {
             var session = (TreepieStore.Session)client.Session;
@@ -82,7 +85,7 @@ internal sealed class FdbStore(string name, IKeyValueStore store, FdbData data, 
             }
         })));
         double seconds = Stopwatch.GetElapsedTime(began).TotalSeconds;
-        return Figures(work, clients, counts.Sum(), seconds, ProcessCounters.Now.Since(start), [0]);
+        return Figures(work, clients, counts.Sum(), seconds, ProcessCounters.Now.Since(start), JournalBytes - journal, [0]);
     }
 
     /// <summary>Digest of some ranges: the same for every engine.</summary>
@@ -127,7 +130,7 @@ internal sealed class FdbStore(string name, IKeyValueStore store, FdbData data, 
     private FdbClient[] Clients(FdbWork work, uint version) =>
         [.. Enumerable.Range(0, work.Clients).Select(i => new FdbClient(data, versions, i, work.Clients, version, store.OpenSession()))];
 
-    private static FdbFigures Figures(FdbWork work, FdbClient[] clients, long transactions, double seconds, ProcessCounters used, double[] latencies)
+    private static FdbFigures Figures(FdbWork work, FdbClient[] clients, long transactions, double seconds, ProcessCounters used, long journalBytes, double[] latencies)
     {
         double payload = clients.Sum(client => client.PayloadBytes);
         foreach (FdbClient client in clients)
@@ -136,6 +139,6 @@ internal sealed class FdbStore(string name, IKeyValueStore store, FdbData data, 
         double At(double share) => latencies[Math.Min(latencies.Length - 1, (int)(share * latencies.Length))];
         return new FdbFigures(
             transactions / seconds, At(0.5), At(0.99), used.CpuSeconds * 1e6 / transactions / work.Keys,
-            payload == 0 ? 0 : used.DiskBytes / payload, used.AllocatedBytes / transactions);
+            payload == 0 ? 0 : used.DiskBytes / payload, payload == 0 ? 0 : journalBytes / payload, used.AllocatedBytes / transactions);
     }
 }

@@ -13,6 +13,8 @@ internal sealed class FdbTable(IReadOnlyList<string> absent)
     /// <summary>LMDB behind an application that merges transactions.</summary>
     public const string Merged = "LMDB + merger";
 
+    private const double MostJournalPerPayload = 4;
+
     private static readonly string Ours = StoreEngines.Ours.Name;
     private readonly Dictionary<(string Work, string Engine), List<FdbFigures>> _figures = [];
     private readonly Dictionary<string, FdbLoad> _loads = [];
@@ -79,6 +81,12 @@ internal sealed class FdbTable(IReadOnlyList<string> absent)
             Goals = [new Goal(3.5, "RocksDB"), new Goal(10, "LMDB"), new Goal(10, "SQLite")],
         };
         yield return Row(FdbWork.ManyWrites, ", async", "tx/s", true, figures => figures.PerSecond, Async);
+        yield return Row(FdbWork.ManyWrites, ", journal per byte of payload", "×", false, figures => figures.JournalPerPayload) with
+        {
+            Peers = new Dictionary<string, double>(),
+            Limit = MostJournalPerPayload,
+            Goals = [Goal.AtMost(1)],
+        };
         yield return Row(FdbWork.ManyWrites, ", p50", "µs", false, figures => figures.P50);
         yield return Row(FdbWork.ManyWrites, ", p99", "µs", false, figures => figures.P99);
         foreach (BenchRow row in Costs(FdbWork.ManyWrites).Concat(MergedRow(FdbWork.ManyWrites)))

@@ -46,5 +46,6 @@ internal sealed record FdbWork(string Name, int Clients, int Reads, int Writes, 
 /// <param name="P99">Microseconds that 99 of 100 transactions do not need.</param>
 /// <param name="CpuPerKey">Microseconds of processor time for each row, all threads, the clients' own work included.</param>
 /// <param name="DiskPerPayload">Bytes written to the disk for each byte of key and value.</param>
+/// <param name="JournalPerPayload">Bytes of journal written for each byte of key and value; ours only.</param>
 /// <param name="AllocatedPerTransaction">Managed bytes for each transaction.</param>
-internal sealed record FdbFigures(double PerSecond, double P50, double P99, double CpuPerKey, double DiskPerPayload, double AllocatedPerTransaction);
+internal sealed record FdbFigures(double PerSecond, double P50, double P99, double CpuPerKey, double DiskPerPayload, double JournalPerPayload, double AllocatedPerTransaction);

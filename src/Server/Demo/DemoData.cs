@@ -46,7 +46,7 @@ internal static class DemoData
                 await LoadAsync(database, resource, cancellationToken);
 
             byte[] about = await ReadAboutAsync(cancellationToken);
-            await database.WriteAsync(new WriteBatch().Put(AboutId, about), cancellationToken);
+            await database.WriteAsync(new WriteBatch(database.Options).Put(AboutId, about), cancellationToken);
         }
 
         await WriteGuideAsync(database, output, url);
@@ -56,7 +56,7 @@ internal static class DemoData
     {
         using var content = new GZipStream(Open(resource), CompressionMode.Decompress);
         using var reader = new StreamReader(content);
-        var batch = new WriteBatch();
+        var batch = new WriteBatch(database.Options);
         while (await reader.ReadLineAsync(cancellationToken) is { } line)
         {
             byte[] document = System.Text.Encoding.UTF8.GetBytes(line);
@@ -67,7 +67,7 @@ internal static class DemoData
             if (batch.Count == BatchDocuments)
             {
                 await database.WriteAsync(batch, cancellationToken);
-                batch = new WriteBatch();
+                batch = new WriteBatch(database.Options);
             }
         }
 

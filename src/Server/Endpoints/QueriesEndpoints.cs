@@ -63,17 +63,9 @@ internal static class QueriesEndpoints
     private static async Task WriteAnswerAsync(ServerRequest request, QueryResults results, bool any)
     {
         ResponseBody output = request.Output;
-        output.Write("{\"Results\":["u8);
-        for (bool first = true; any; any = results.MoveNext(), first = false)
-        {
-            if (!first)
-                output.Write(","u8);
-
-            results.WriteCurrent(output);
-            await output.FlushIfNeededAsync(request.Aborted).ConfigureAwait(false);
-        }
-
-        output.Write("],\"Includes\":"u8);
+        output.Write("{\"Results\":"u8);
+        await ResultList.WriteAsync(request, results, any).ConfigureAwait(false);
+        output.Write(",\"Includes\":"u8);
         results.WriteIncludes(output);
         WriteFigures(output, results);
         output.Write("}"u8);

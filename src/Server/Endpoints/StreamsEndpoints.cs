@@ -86,17 +86,9 @@ internal static class StreamsEndpoints
         ResponseBody output = request.Output;
         output.Write("{"u8);
         WriteFigures(output, results);
-        output.Write(",\"Results\":["u8);
-        for (bool first = true; any; any = results.MoveNext(), first = false)
-        {
-            if (!first)
-                output.Write(","u8);
-
-            results.WriteCurrent(output);
-            await output.FlushIfNeededAsync(request.Aborted).ConfigureAwait(false);
-        }
-
-        output.Write("]}"u8);
+        output.Write(",\"Results\":"u8);
+        await ResultList.WriteAsync(request, results, any).ConfigureAwait(false);
+        output.Write("}"u8);
     }
 
     private static void WriteFigures(ResponseBody output, QueryResults results)
