@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Numerics;
 using System.Runtime.InteropServices;
 using Treepie.Storage.Memory;
 
@@ -57,20 +58,25 @@ internal static class JournalPayload
         WritePageHead(destination, number, from, original.IsEmpty ? 0 : BinaryPrimitives.ReadInt64LittleEndian(original[PageLayout.BirthOffset..]), 1);
         Span<ulong> different = stackalloc ulong[PageWords / 64];
         ReadOnlySpan<ulong> words = MemoryMarshal.Cast<byte, ulong>(page);
-        WordDifference.Find(words, original.IsEmpty ? ZeroPage : MemoryMarshal.Cast<byte, ulong>(original), different);
+        ReadOnlySpan<ulong> before = original.IsEmpty ? ZeroPage : MemoryMarshal.Cast<byte, ulong>(original);
+        WordDifference.Find(words, before, different);
         WordDifference.FillSingleGaps(different);
 
         int length = PageHeadBytes, ranges = 0, start = 0;
         while ((start = WordDifference.Next(different, start, isSet: true)) < PageWords)
         {
             int end = WordDifference.Next(different, start, isSet: false);
-            int bytes = (end - start) * WordBytes;
+
+            // Words are compared, bytes are written: those at both ends that are equal are left out.
+            int first = (start * WordBytes) + (BitOperations.TrailingZeroCount(words[start] ^ before[start]) / 8);
+            int last = (end * WordBytes) - (BitOperations.LeadingZeroCount(words[end - 1] ^ before[end - 1]) / 8);
+            int bytes = last - first;
             if (length + RangeHeadBytes + bytes >= PageLayout.SizeBytes)
                 return WriteWhole(destination, number, page, 1);
 
-            BinaryPrimitives.WriteUInt16LittleEndian(destination[length..], (ushort)(start * WordBytes));
+            BinaryPrimitives.WriteUInt16LittleEndian(destination[length..], (ushort)first);
             BinaryPrimitives.WriteUInt16LittleEndian(destination[(length + 2)..], (ushort)bytes);
-            page.Slice(start * WordBytes, bytes).CopyTo(destination[(length + RangeHeadBytes)..]);
+            page.Slice(first, bytes).CopyTo(destination[(length + RangeHeadBytes)..]);
             length += RangeHeadBytes + bytes;
             ranges++;
             start = end;

@@ -208,6 +208,20 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
     /// <summary>Whether an entry would fit after compaction.</summary>
     public bool HasRoomCompacted(int suffixBytes, int valueBytes) => HasRoomWith(Header.HeapStart + Header.Garbage, suffixBytes, valueBytes);
 
+    /// <summary>Gives a value as many bytes as it has or fewer, in its place; the rest becomes garbage. Returns the bytes of the value.</summary>
+    public Span<byte> ShrinkValue(int index, int valueBytes)
+    {
+        Span<byte> value = Value(index, out bool isOverflow);
+        Debug.Assert(valueBytes <= value.Length, "Values do not grow in place.");
+        if (valueBytes == value.Length)
+            return value;
+
+        Page header = Header;
+        header.WriteUInt16(CellOffset(index) + 2, valueBytes | (isOverflow ? OverflowFlag : 0));
+        header.Garbage += value.Length - valueBytes;
+        return value[..valueBytes];
+    }
+
     /// <summary>Takes an entry out; its cell becomes garbage.</summary>
     public void Remove(int index)
     {

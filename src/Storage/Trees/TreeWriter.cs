@@ -58,9 +58,10 @@ internal sealed class TreeWriter(Tree tree, PageStore store, PageWriter pages)
             Span<byte> old = leaf.Value(index, out bool wasOverflow);
             if (wasOverflow)
                 FreeRun(old);
-            if (old.Length == cellValueBytes && wasOverflow == isOverflow)
+            if (old.Length >= cellValueBytes && wasOverflow == isOverflow)
             {
-                place = old;
+                // In place, though bytes of the cell stay unused until the page is written anew: one that is written anew is a whole page of journal.
+                place = leaf.ShrinkValue(index, cellValueBytes);
             }
             else
             {
