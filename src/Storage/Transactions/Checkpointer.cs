@@ -14,7 +14,8 @@ namespace Treepie.Storage.Transactions;
 /// <remarks>
 /// Order, which recovery rests on: 1. pages and bitmap are written where nothing durable lies; 2. sync; 3. the older of the two
 /// meta pages is written; 4. sync; 5. frames, pages and journal files of the checkpoint before may be used again.
-/// A failure before step 5 leaves the checkpoint before in force, and everything can be tried again.
+/// A failure before step 3 leaves the checkpoint before in force, one in step 3 or 4 leaves open which of the two a recovery finds: what either
+/// refers to stays. Everything can be tried again.
 /// </remarks>
 internal sealed class Checkpointer(EnvironmentState state, IFile file, JournalWriter? journal, JournalPosition recovered)
 {
@@ -33,6 +34,7 @@ internal sealed class Checkpointer(EnvironmentState state, IFile file, JournalWr
     /// <summary>The bitmap not in force, 0 or 1: which of the marks of changed groups is about it.</summary>
     private int _otherPlace = 1;
     private bool _keepsBitmap;
+    private bool _isDoubtful;
 
     /// <summary>Pages that the newest state or the last checkpoint may refer to.</summary>
     private long UsedPages => Math.Max(state.Space.PageCount, state.Durable.PageCount);
@@ -49,7 +51,8 @@ internal sealed class Checkpointer(EnvironmentState state, IFile file, JournalWr
         state.Reclaim();
         state.Space.TrimEnd();
         MetaPage durable = state.Durable;
-        _keepsBitmap = IsUpToDate && MoveBitmapsFrom == long.MaxValue && !state.Space.IsAnyDirty(1 - _otherPlace);
+        _isDoubtful = false;
+        _keepsBitmap = IsUpToDate && durable.OtherBitmap.Pages > 0 && MoveBitmapsFrom == long.MaxValue && !state.Space.IsAnyDirty(1 - _otherPlace);
         PageRun bitmap = _keepsBitmap ? durable.Bitmap : MakeBitmapRoom(durable.OtherBitmap);
         durable = state.Durable;
         state.Store.GrowFile(state.Space.PageCount); // pages that recovery placed may lie beyond the file's end
@@ -100,6 +103,7 @@ internal sealed class Checkpointer(EnvironmentState state, IFile file, JournalWr
 
         var page = new byte[PageLayout.SizeBytes];
         _meta.Write(page);
+        _isDoubtful = true;
         file.Write(page, (long)_meta.Slot * PageLayout.SizeBytes);
         file.Sync();
     }
@@ -119,6 +123,7 @@ internal sealed class Checkpointer(EnvironmentState state, IFile file, JournalWr
             _otherPlace = 1 - _otherPlace;
         state.Durable = _meta;
         state.CheckpointUnderWay = -1;
+        state.Doubtful.Clear();
         state.Space.FreeRetired();
         journal?.OnCheckpoint(_meta.Journal, _journalBytes);
         state.Reclaim();
@@ -148,6 +153,16 @@ internal sealed class Checkpointer(EnvironmentState state, IFile file, JournalWr
         state.CheckpointUnderWay = -1;
         foreach (BitmapPage page in _bitmap)
             state.Space.MarkDirty(page.Group, _otherPlace);
+        if (!_isDoubtful)
+            return;
+
+        // What its meta page refers to stays as it is, the bitmap too: the next attempt takes another place for it.
+        state.Doubtful.Add(_meta.LastTransaction);
+        if (_keepsBitmap)
+            return;
+
+        state.Space.Retire(_meta.Bitmap);
+        state.Durable = state.Durable with { OtherBitmap = default };
     }
 
     /// <summary>The run that this checkpoint's bitmap goes to: the one not in force, or another in its place where it is too small or too far out.</summary>
@@ -169,7 +184,8 @@ internal sealed class Checkpointer(EnvironmentState state, IFile file, JournalWr
             throw;
         }
 
-        state.Space.Retire(run);
+        if (run.Pages > 0)
+            state.Space.Retire(run);
         state.Space.MarkAllDirty(_otherPlace);
         state.Durable = state.Durable with { OtherBitmap = other }; // in memory only: an attempt after a failed one finds it
         return other;

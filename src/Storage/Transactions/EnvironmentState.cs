@@ -51,6 +51,12 @@ internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPag
         }
     }
 
+    /// <summary>
+    /// Last transactions of checkpoints whose meta page was being written when they failed: the disk may have it all the same, and a recovery begin
+    /// from it, until a later one is durable. For the holder of the lane.
+    /// </summary>
+    public List<long> Doubtful { get; } = [];
+
     /// <summary>Last transaction of the checkpoint under way, or -1. Pages up to it are held.</summary>
     public long CheckpointUnderWay { get; set; } = -1;
 
@@ -94,6 +100,7 @@ internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPag
 
         _snapshots.Add(current); // whoever begins now
         _snapshots.Add(durable); // what a recovery would begin from
+        _snapshots.AddRange(Doubtful); // or this
         _snapshots.Sort();
         _released.Clear();
         Space.Reclaim(System.Runtime.InteropServices.CollectionsMarshal.AsSpan(_snapshots), durable, CheckpointUnderWay, _released);
