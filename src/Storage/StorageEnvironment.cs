@@ -46,7 +46,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         PageStore? store = null;
         try
         {
-            store = new PageStore(world.Files, data, options.MaxDataFileBytes, options.ScratchReserveBytes);
+            store = new PageStore(world.Files, data, options.MaxDataFileBytes, options.ScratchReserveBytes, options.ScratchBudgetBytes);
             var bitmaps = new BitmapSource(store, meta);
             var space = new FreePages(meta.PageCount, meta.LivePages, bitmaps.Load);
             IReadOnlyList<JournalFile> journalFiles = _journalFiles.OpenAll(meta.StoreId, !options.ReadOnly);
@@ -293,6 +293,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
             JournalBytesSinceCheckpoint = _journal?.BytesSinceCheckpoint ?? 0,
             ScratchBytes = _state.Store.Scratch.BytesInUse,
             UnwrittenBytes = _state.UnwrittenBytes,
+            ScratchResidentBytes = _state.Store.Scratch.ResidentBytes,
             FreePages = _state.Space.FreeCount,
             LastTransactionId = current.TransactionId,
             OpenReaders = readers.Count,

@@ -38,8 +38,8 @@ public sealed record StorageOptions
     public int MaxUnarchivedJournalFiles { get; init; } = 32;
 
     /// <summary>
-    /// Most journal that may wait for a checkpoint, in bytes. It is reached only where checkpoints keep failing: then writes are refused until one
-    /// succeeds.
+    /// Most journal that may wait for a checkpoint, in bytes. Where checkpoints are slow, writers wait for one there; where they keep failing, writes
+    /// are refused until one succeeds.
     /// </summary>
     public long MaxJournalBytes { get; init; } = 1L << 30;
 

@@ -36,6 +36,9 @@ public sealed record StorageStatistics
     /// <summary>Bytes among these that a checkpoint still has to write.</summary>
     public long UnwrittenBytes { get; init; }
 
+    /// <summary>Memory taken for these pages, in steps of 2 MiB. After a large transaction it goes back to <see cref="StorageOptions.ScratchBudgetBytes"/>.</summary>
+    public long ScratchResidentBytes { get; init; }
+
     /// <summary>Pages of 8 KiB that hold nothing anyone can see; they are used before the file grows.</summary>
     public required long FreePages { get; init; }
 

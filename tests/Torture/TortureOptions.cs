@@ -5,7 +5,7 @@ namespace Treepie.Torture;
 /// <summary>What the command line asks for.</summary>
 internal sealed record TortureOptions
 {
-    private static readonly string[] _names = ["--minutes", "--seconds", "--seed", "--repeat", "--threads", "--first", "--mutants", "--modes", "--mutant-seconds", "--no-page", "--page", "--help"];
+    private static readonly string[] _names = ["--minutes", "--seconds", "--seed", "--repeat", "--threads", "--first", "--mutants", "--long-reader", "--modes", "--mutant-seconds", "--no-page", "--page", "--help"];
 
     /// <summary>How long.</summary>
     public TimeSpan Time { get; init; } = TimeSpan.FromMinutes(5);
@@ -30,6 +30,9 @@ internal sealed record TortureOptions
 
     /// <summary>Whether they go there after a run of some modes only, too.</summary>
     public bool ForcesPage { get; init; }
+
+    /// <summary>The long reader, and nothing else.</summary>
+    public bool IsLongReader { get; init; }
 
     /// <summary>Only these modes; all where empty.</summary>
     public IReadOnlyList<string> Modes { get; init; } = [];
@@ -59,6 +62,7 @@ internal sealed record TortureOptions
                 "--page" => options with { ForcesPage = true },
                 "--no-page" => options with { WritesPage = false },
                 "--mutants" => options with { OnlyMutants = true },
+                "--long-reader" => options with { IsLongReader = true },
                 "--help" => options with { IsHelp = true },
                 _ => throw new ArgumentException($"'{name}' is no option; --help tells them."),
             };

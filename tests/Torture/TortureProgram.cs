@@ -18,6 +18,7 @@ internal static class TortureProgram
           --modes A,B       only these modes: exhaustive, seeds, failing-calls, bit-flips, mixtures
           --mutants         only the mutants; --mutant-seconds N for each (60)
           --no-page         leaves docs/reliability.md as it is; --page writes it after a run of some modes too
+          --long-reader     10 GB through a database of 1 GB on the real disk, while a reader stays open
         """;
 
     public static int Run(string[] arguments)
@@ -39,7 +40,24 @@ internal static class TortureProgram
             return 0;
         }
 
-        return Torture(options, Console.WriteLine) is null ? 0 : 1;
+        return (options.IsLongReader ? ReadLong(Console.WriteLine) : Torture(options, Console.WriteLine)) is null ? 0 : 1;
+    }
+
+    /// <summary>The big form of <see cref="LongReader"/>; returns what is wrong, told, or null.</summary>
+    private static string? ReadLong(Action<string> say)
+    {
+        DirectoryInfo directory = Directory.CreateTempSubdirectory("treepie-long-reader-");
+        try
+        {
+            List<string> problems = new LongReader(directory.FullName, 1L << 30, 10L << 30, say).Run();
+            string? told = problems.Count == 0 ? null : string.Join("\n", problems);
+            say(told ?? "All stayed within its bounds.");
+            return told;
+        }
+        finally
+        {
+            directory.Delete(recursive: true);
+        }
     }
 
     /// <summary>Tortures as asked; returns what is wrong, told, or null.</summary>

@@ -27,7 +27,7 @@ internal sealed class PageStore : IDisposable
     private long _tablePages;
     private long _filePages;
 
-    public PageStore(IFileSystem files, IFile file, long maxFileBytes, long scratchReserveBytes)
+    public PageStore(IFileSystem files, IFile file, long maxFileBytes, long scratchReserveBytes, long scratchKeptBytes)
     {
         _file = file;
         _path = System.IO.Path.Combine(files.Path, file.Name);
@@ -35,7 +35,7 @@ internal sealed class PageStore : IDisposable
         _table = AddressRange.Reserve((_limitPages + TableStepPages) * sizeof(uint));
         _map = files.Map(file, _limitPages * PageLayout.SizeBytes);
         _mapRange = _map.Range;
-        Scratch = new Scratch(scratchReserveBytes);
+        Scratch = new Scratch(scratchReserveBytes, scratchKeptBytes);
         long pages = file.Length / PageLayout.SizeBytes;
         if (pages > _limitPages)
             throw new StorageException($"'{_path}' has {file.Length} bytes, more than StorageOptions.MaxDataFileBytes ({maxFileBytes}); raise it.");

@@ -15,7 +15,8 @@ namespace Treepie.Storage.Paging;
 internal sealed class Scratch : IDisposable
 {
     private const uint FirstFrame = 2;
-    private const int CommitStepFrames = 256; // 2 MiB
+    private const int CommitStepFrames = (int)(AddressRange.AlignmentBytes / PageLayout.SizeBytes); // an arena: one large page of the processor
+    private const int SmallFrames = 2 * CommitStepFrames; // a small store does without large pages, which would cost it 2 MiB for a few of its own
     private const int DiscardFromPages = 32;
 
     private readonly AddressRange _range;
@@ -26,8 +27,16 @@ internal sealed class Scratch : IDisposable
     private uint _committedFrames;
     private long _framesInUse;
 
-    public Scratch(long reserveBytes)
+    private readonly long _keptArenas;
+    private int[] _arenaFrames = new int[1];
+    private bool[] _isResident = new bool[1];
+    private int _residentArenas;
+
+    /// <param name="reserveBytes">Address space.</param>
+    /// <param name="keptBytes">Memory that is kept for use again; what a large transaction needed beyond goes back to the system.</param>
+    public Scratch(long reserveBytes, long keptBytes)
     {
+        _keptArenas = Math.Max(1, keptBytes / AddressRange.AlignmentBytes);
         _range = AddressRange.Reserve(reserveBytes);
         _limit = (uint)Math.Min(uint.MaxValue, reserveBytes / PageLayout.SizeBytes);
         _committedFrames = 0;
@@ -36,6 +45,9 @@ internal sealed class Scratch : IDisposable
 
     /// <summary>Bytes of frames in use.</summary>
     public long BytesInUse => Volatile.Read(ref _framesInUse) * PageLayout.SizeBytes;
+
+    /// <summary>Bytes of memory that frames have touched and that did not go back to the system.</summary>
+    public long ResidentBytes => Volatile.Read(ref _residentArenas) * AddressRange.AlignmentBytes;
 
     /// <summary>Frames that were ever committed: those in use have numbers below.</summary>
     public uint FrameCount => _committedFrames;
@@ -46,6 +58,7 @@ internal sealed class Scratch : IDisposable
         uint frame = pages == 1 ? AllocateSingle() : AllocateRun(pages);
         _records[frame] = new FrameRecord { Page = pageNumber, Birth = birth, Pages = pages };
         Volatile.Write(ref _framesInUse, _framesInUse + pages);
+        Count(frame, pages);
         return frame;
     }
 
@@ -56,6 +69,7 @@ internal sealed class Scratch : IDisposable
         Debug.Assert(pages > 0, "Invariant 2: a frame in use has its record.");
         _records[frame] = default;
         Volatile.Write(ref _framesInUse, _framesInUse - pages);
+        Discount(frame, pages);
         if (pages == 1)
         {
             _singles.Push(frame);
@@ -74,6 +88,49 @@ internal sealed class Scratch : IDisposable
     public Span<byte> Bytes(uint frame, int lengthBytes) => _range.Span((long)frame * PageLayout.SizeBytes, lengthBytes);
 
     public void Dispose() => _range.Dispose();
+
+    private void Count(uint frame, int pages)
+    {
+        for (long at = frame; at < frame + pages;)
+        {
+            int arena = (int)(at / CommitStepFrames);
+            int part = (int)Math.Min(((arena + 1L) * CommitStepFrames) - at, frame + pages - at);
+            if (arena >= _arenaFrames.Length)
+            {
+                int length = Math.Max(arena + 1, 2 * _arenaFrames.Length);
+                Array.Resize(ref _arenaFrames, length);
+                Array.Resize(ref _isResident, length);
+            }
+
+            _arenaFrames[arena] += part;
+            if (!_isResident[arena])
+            {
+                _isResident[arena] = true;
+                _residentArenas++;
+            }
+
+            at += part;
+        }
+    }
+
+    /// <summary>An arena that nothing is in goes back to the system where more memory is resident than is to be kept.</summary>
+    private void Discount(uint frame, int pages)
+    {
+        for (long at = frame; at < frame + pages;)
+        {
+            int arena = (int)(at / CommitStepFrames);
+            int part = (int)Math.Min(((arena + 1L) * CommitStepFrames) - at, frame + pages - at);
+            _arenaFrames[arena] -= part;
+            if (_arenaFrames[arena] == 0 && _residentArenas > _keptArenas)
+            {
+                _range.Discard(arena * AddressRange.AlignmentBytes, AddressRange.AlignmentBytes);
+                _isResident[arena] = false;
+                _residentArenas--;
+            }
+
+            at += part;
+        }
+    }
 
     private uint AllocateSingle()
     {
@@ -113,7 +170,8 @@ internal sealed class Scratch : IDisposable
                 $"A transaction needs more than the {(long)_limit * PageLayout.SizeBytes >> 20} MiB reserved for unwritten pages; write in smaller transactions.");
 
         _range.Commit((long)_committedFrames * PageLayout.SizeBytes, (long)step * PageLayout.SizeBytes);
-        _range.PreferHugePages((long)_committedFrames * PageLayout.SizeBytes, (long)step * PageLayout.SizeBytes); // steps are huge pages, or several
+        if (_committedFrames >= SmallFrames)
+            _range.PreferHugePages((long)_committedFrames * PageLayout.SizeBytes, (long)step * PageLayout.SizeBytes);
         uint first = Math.Max(_committedFrames, FirstFrame);
         _committedFrames += step;
         if (_records.Length < _committedFrames)

@@ -145,7 +145,9 @@ internal sealed class CheckpointRunner(
 
     /// <summary>Whether <see cref="RunDuties"/> has something to do. Holding the lane.</summary>
     public bool HasDuties => state.Failure is null
-        && ((journal is not null && state.Durable.IsClean && Health.WaitLeft <= TimeSpan.Zero) || (background.IsAllowed && state.UnwrittenBytes >= options.ScratchBudgetBytes && Health.Failures == 0));
+        && ((journal is not null && state.Durable.IsClean && Health.WaitLeft <= TimeSpan.Zero) || (background.IsAllowed && IsFull && Health.Failures == 0));
+
+    private bool IsFull => state.UnwrittenBytes >= options.ScratchBudgetBytes || (journal is not null && journal.BytesSinceCheckpoint >= options.MaxJournalBytes);
 
     private bool IsDue => Health.WaitLeft <= TimeSpan.Zero
         && (state.UnwrittenBytes >= options.ScratchBudgetBytes / 2 || (journal is not null && journal.BytesSinceCheckpoint >= JournalInterval));
@@ -170,13 +172,13 @@ internal sealed class CheckpointRunner(
             TryRunInLine();
     }
 
-    /// <summary>Makes writers wait while scratch is over its budget. Holding the lane.</summary>
+    /// <summary>Makes writers wait while scratch or journal are over their budgets. Holding the lane.</summary>
     public void Throttle()
     {
-        if (!background.IsAllowed || state.UnwrittenBytes < options.ScratchBudgetBytes || state.Failure is not null || Health.Failures > 0)
+        if (!background.IsAllowed || !IsFull || state.Failure is not null || Health.Failures > 0)
             return; // where they fail, scratch has room beyond its budget, up to IsAtBound
 
-        while (state.UnwrittenBytes >= options.ScratchBudgetBytes && Request())
+        while (IsFull && Request())
         {
             lane.WaitForExclusive(() => Volatile.Read(ref _isRequested) == 0);
             lane.DrainExclusive();

@@ -1,0 +1,49 @@
+using Treepie.Storage.Format;
+using Treepie.Storage.Paging;
+using Treepie.Tests.Support;
+
+namespace Treepie.Storage.Tests.Paging;
+
+public sealed class ScratchTests
+{
+    [Fact]
+    public void Frames_keep_their_bytes_and_memory_beyond_what_is_kept_goes_back()
+    {
+        var random = new Random(Seed.Next());
+        using var scratch = new Scratch(256 << 20, keptBytes: 8 << 20);
+        var held = new Dictionary<uint, (int Pages, byte Stamp)>();
+        for (int step = 0; step < 20_000; step++)
+        {
+            bool isGrowing = step % 10_000 < 6_000;
+            if (held.Count == 0 || random.Next(100) < (isGrowing ? 60 : 35))
+            {
+                int pages = random.Next(20) == 0 ? random.Next(2, 300) : 1;
+                if (scratch.BytesInUse > 100 << 20)
+                    continue;
+                uint frame = scratch.Allocate(pages, step, 1);
+                Assert.DoesNotContain(frame, held.Keys);
+                byte stamp = (byte)random.Next(256);
+                Span<byte> bytes = scratch.Bytes(frame, pages * PageLayout.SizeBytes);
+                bytes[0] = bytes[^1] = stamp;
+                held.Add(frame, (pages, stamp));
+            }
+            else
+            {
+                uint frame = held.Keys.ElementAt(random.Next(Math.Min(held.Count, 50)));
+                (int pages, byte stamp) = held[frame];
+                Span<byte> bytes = scratch.Bytes(frame, pages * PageLayout.SizeBytes);
+                Assert.Equal((stamp, stamp), (bytes[0], bytes[^1]));
+                scratch.Release(frame);
+                held.Remove(frame);
+            }
+
+            Assert.Equal(held.Values.Sum(run => (long)run.Pages) * PageLayout.SizeBytes, scratch.BytesInUse);
+        }
+
+        Assert.True(scratch.ResidentBytes > 8 << 20);
+        foreach (uint frame in held.Keys)
+            scratch.Release(frame);
+        Assert.Equal(0, scratch.BytesInUse);
+        Assert.InRange(scratch.ResidentBytes, 0, 8 << 20);
+    }
+}
