@@ -18,12 +18,9 @@ internal sealed unsafe class AddressRange : IDisposable
 {
     private byte* _start;
 
-    private readonly long _skipped;
-
-    private AddressRange(byte* start, long length, long skipped)
+    private AddressRange(byte* start, long length)
     {
         _start = start;
-        _skipped = skipped;
         Length = length;
     }
 
@@ -32,19 +29,17 @@ internal sealed unsafe class AddressRange : IDisposable
     /// <summary>Bytes reserved.</summary>
     public long Length { get; }
 
-    /// <summary>What the start of every range is a multiple of: the size of the processor's large pages.</summary>
+    /// <summary>A large page of the processor; on Linux every range begins at a multiple of it.</summary>
     public const long AlignmentBytes = 2 << 20;
 
     /// <summary>Reserves addresses; throws <see cref="StorageException"/> where the system has none left.</summary>
     public static AddressRange Reserve(long lengthBytes)
     {
-        long whole = lengthBytes + AlignmentBytes;
-        byte* start = OperatingSystem.IsWindows() ? WindowsMemory.Reserve(whole) : UnixMemory.Reserve(whole);
+        byte* start = OperatingSystem.IsWindows() ? WindowsMemory.Reserve(lengthBytes) : UnixMemory.Reserve(lengthBytes);
         if (start == null)
             throw new StorageException($"{lengthBytes >> 20} MiB of address space cannot be reserved; raise the process limit (ulimit -v) or lower StorageOptions.MaxDataFileBytes.");
 
-        long skipped = (AlignmentBytes - ((long)start % AlignmentBytes)) % AlignmentBytes;
-        return new AddressRange(start + skipped, lengthBytes, skipped);
+        return new AddressRange(start, lengthBytes);
     }
 
     /// <summary>Makes a part readable and writable; new memory is zero.</summary>
@@ -72,14 +67,6 @@ internal sealed unsafe class AddressRange : IDisposable
         Check(offset, lengthBytes);
         if (!OperatingSystem.IsWindows())
             UnixMemory.Discard(_start + offset, lengthBytes);
-    }
-
-    /// <summary>Asks the system to back a part with large pages: fewer misses of the address cache where reads are random.</summary>
-    public void PreferHugePages(long offset, long lengthBytes)
-    {
-        Check(offset, lengthBytes);
-        if (OperatingSystem.IsLinux())
-            UnixMemory.AdviseLargePages(_start + offset, lengthBytes);
     }
 
     /// <summary>Maps a part of a file, for reading only, over the same part of this range.</summary>
@@ -190,8 +177,8 @@ internal sealed unsafe class AddressRange : IDisposable
             return;
 
         if (OperatingSystem.IsWindows())
-            WindowsMemory.Free(start - _skipped);
+            WindowsMemory.Free(start);
         else
-            UnixMemory.Free(start - _skipped, Length + AlignmentBytes);
+            UnixMemory.Free(start, Length);
     }
 }
