@@ -27,7 +27,7 @@ internal sealed class PageStore : IDisposable
     private long _tablePages;
     private long _filePages;
 
-    public PageStore(IFileSystem files, IFile file, long maxFileBytes, long scratchReserveBytes, long scratchKeptBytes)
+    public PageStore(IFileSystem files, IFile file, long maxFileBytes, long scratchReserveBytes, long scratchKeptBytes = long.MaxValue)
     {
         _file = file;
         _path = System.IO.Path.Combine(files.Path, file.Name);
