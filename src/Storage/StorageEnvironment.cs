@@ -65,7 +65,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
                     Sizes = new JournalSizes(options.FirstJournalFileBytes, options.MaxJournalFileBytes, GrowthFactor: 4),
                     DrawSalt = world.Draw,
                     Background = background,
-                    SyncData = data.Sync,
+                    SyncData = () => SyncRecovered(world.Files, data, meta),
                     ProbeClock = world.IsBackgroundAllowed ? world.Clock : null,
                     Archive = _archive,
                 });
@@ -74,7 +74,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
             _writer = new Writer(_state, _journal);
             var duties = new LaneDuties(_state, _writer);
             _lane = new CommitLane(_writer, duties, world.Scheduler, isInline: !world.IsBackgroundAllowed);
-            _checkpoints = new CheckpointRunner(_state, new Checkpointer(_state, data, _journal, end), _lane, _background, options, _journal, world.Clock);
+            _checkpoints = new CheckpointRunner(_state, new Checkpointer(_state, world.Files, data, _journal, end), _lane, _background, options, _journal, world.Clock);
             duties.Checkpoints = _checkpoints;
         }
         catch
@@ -468,6 +468,14 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         slot.Free();
         OnReaderClosed();
         throw new ObjectDisposedException(nameof(StorageEnvironment));
+    }
+
+    /// <summary>Makes durable what opening found. That includes the name of a store without a checkpoint: whoever created it may have been stopped before it was.</summary>
+    private static void SyncRecovered(IFileSystem files, IFile data, MetaPage meta)
+    {
+        data.Sync();
+        if (meta.Checkpoint == 0)
+            files.SyncDirectory();
     }
 
     private void ThrowIfNotWritable()

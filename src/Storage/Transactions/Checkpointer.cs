@@ -17,7 +17,7 @@ namespace Treepie.Storage.Transactions;
 /// A failure before step 3 leaves the checkpoint before in force, one in step 3 or 4 leaves open which of the two a recovery finds: what either
 /// refers to stays. Everything can be tried again.
 /// </remarks>
-internal sealed class Checkpointer(EnvironmentState state, IFile file, JournalWriter? journal, JournalPosition recovered)
+internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IFile file, JournalWriter? journal, JournalPosition recovered)
 {
     private const int StagingBytes = 1 << 20;
 
@@ -96,6 +96,9 @@ internal sealed class Checkpointer(EnvironmentState state, IFile file, JournalWr
     /// <summary>Writes and syncs. Without the lane.</summary>
     public void Write(CancellationToken cancellationToken)
     {
+        if (_meta.Checkpoint == 1)
+            files.SyncDirectory(); // as before the first frame, for an environment without a journal
+
         _captured.Sort(static (a, b) => a.Page.CompareTo(b.Page));
         WritePages(cancellationToken);
         WriteBitmap();
