@@ -8,6 +8,9 @@ namespace Treepie.CommandLine.Offline;
 /// <remarks>Indexes of databases are left out but for their definitions: the server builds them again, from the documents that are left.</remarks>
 internal sealed class SalvageCommandRun(Shell shell, DataDirectory directory, string target)
 {
+    /// <summary>The tree of a database that has its documents, and the one that tells the server to make all else of them anew.</summary>
+    private const string DocumentsTree = "documents", SalvagedMark = "salvaged";
+
     private readonly List<(string Name, SalvageReport? Report, string? Failure)> _results = [];
     private readonly List<string> _indexes = [];
 
@@ -47,12 +50,23 @@ internal sealed class SalvageCommandRun(Shell shell, DataDirectory directory, st
     {
         try
         {
-            return (Storage.Salvage.Run(environment, directory.PlaceIn(target, environment), progress, cancellationToken), null);
+            string place = directory.PlaceIn(target, environment);
+            SalvageReport report = Storage.Salvage.Run(environment, place, progress, cancellationToken);
+            if (!report.IsComplete && report.Trees.Any(tree => tree.Name == DocumentsTree))
+                LeaveMark(place);
+            return (report, null);
         }
         catch (StorageException error) when (error is not (EnvironmentLockedException or DiskFullException))
         {
             return (null, error.Message);
         }
+    }
+
+    /// <summary>A database's trees refer to each other, so one that came back in part would contradict itself: the server sees to that when it opens it.</summary>
+    private static void LeaveMark(string database)
+    {
+        using StorageEnvironment environment = StorageEnvironment.Open(database);
+        environment.Write(transaction => transaction.GetOrCreateTree(SalvagedMark));
     }
 
     private void WriteText(string name, SalvageReport? report, string? failure)

@@ -40,6 +40,7 @@ internal static class DatabaseFormat
     /// <exception cref="ForeignDataException">The environment is not that of a database, or of a newer version.</exception>
     public static Guid EnsureCreated(StorageEnvironment environment, string directory)
     {
+        new SalvagedDocuments(environment).RunIfMarked();
         using (ReadTransaction read = environment.BeginRead())
             if (read.FindTree(TreeNames.Meta) is { } meta)
                 return ReadId(meta, directory);
@@ -48,12 +49,18 @@ internal static class DatabaseFormat
         {
             foreach (string name in TreeNames.All)
                 transaction.GetOrCreateTree(name);
-            byte[] value = new byte[20];
-            BinaryPrimitives.WriteInt32LittleEndian(value, TreeNames.FormatVersion);
-            environment.StoreId.TryWriteBytes(value.AsSpan(4));
-            transaction.GetOrCreateTree(TreeNames.Meta).Put(TreeNames.MetaDatabase, value);
+            WriteIdentity(transaction.GetOrCreateTree(TreeNames.Meta), environment.StoreId);
             return environment.StoreId;
         });
+    }
+
+    /// <summary>Writes version and id of a database that has none.</summary>
+    public static void WriteIdentity(Tree meta, Guid id)
+    {
+        byte[] value = new byte[20];
+        BinaryPrimitives.WriteInt32LittleEndian(value, TreeNames.FormatVersion);
+        id.TryWriteBytes(value.AsSpan(4));
+        meta.Put(TreeNames.MetaDatabase, value);
     }
 
     /// <summary>Bytes of all files below a directory.</summary>

@@ -1,0 +1,109 @@
+using System.Buffers.Binary;
+using System.Globalization;
+using System.Text;
+using Treepie.Storage;
+using Treepie.Storage.Transactions;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Store;
+
+/// <summary>
+/// Makes a database of what a salvage brought back in part. Documents are what counts; all else that speaks of them is made anew from them: both
+/// logs, the collections' counts, names of collections, the last etag. Tombstones are dropped: indexes, which follow them, begin anew as well.
+/// </summary>
+/// <remarks>In steps of bounded size. The mark goes with the last one, so a run that is interrupted begins again.</remarks>
+internal sealed class SalvagedDocuments(StorageEnvironment environment)
+{
+    /// <summary>The tree whose presence says that it has to be done; the command <c>salvage</c> leaves it.</summary>
+    public const string Mark = "salvaged";
+
+    private const int DocumentsPerStep = 5000;
+
+    private static readonly string[] s_derived =
+    [
+        TreeNames.DocumentsByEtag, TreeNames.DocumentsByCollection, TreeNames.TombstonesByEtag, TreeNames.TombstonesByCollection, TreeNames.TombstonesById,
+        TreeNames.CollectionsByName,
+    ];
+
+    private readonly SortedDictionary<int, (long Count, long Bytes, long LastEtag)> _collections = [];
+
+    /// <summary>Does it, where it has to be done.</summary>
+    public void RunIfMarked()
+    {
+        using ReadTransaction read = environment.BeginRead();
+        if (read.FindTree(Mark) is null)
+            return;
+
+        _ = environment.Write(static transaction =>
+        {
+            foreach (string name in s_derived)
+                transaction.DropTree(name);
+            foreach (string name in TreeNames.All)
+                transaction.GetOrCreateTree(name);
+            return true;
+        });
+        if (read.FindTree(TreeNames.Documents) is { } documents)
+        {
+            using Cursor cursor = documents.OpenCursor();
+            for (bool more = cursor.MoveFirst(); more;)
+                more = environment.Write(transaction => WriteLogs(transaction, cursor));
+        }
+
+        _ = environment.Write(Finish);
+    }
+
+    /// <summary>Enters the cursor's document and those after it, up to a step's size, in both logs; false at the end.</summary>
+    private bool WriteLogs(WriteTransaction transaction, Cursor cursor)
+    {
+        Tree byEtag = transaction.GetOrCreateTree(TreeNames.DocumentsByEtag), byCollection = transaction.GetOrCreateTree(TreeNames.DocumentsByCollection);
+        Span<byte> key = stackalloc byte[TreeNames.CollectionKeyBytes];
+        bool more = true;
+        for (int i = 0; more && i < DocumentsPerStep; i++, more = cursor.MoveNext())
+        {
+            var record = new DocumentRecord(cursor.Value);
+            TreeNames.WriteCollectionKey(key, record.CollectionId, record.Etag);
+            byCollection.Put(key, cursor.Key);
+            byEtag.Put(key[^TreeNames.EtagKeyBytes..], cursor.Key);
+            (long count, long bytes, long lastEtag) = _collections.GetValueOrDefault(record.CollectionId);
+            _collections[record.CollectionId] = (count + 1, bytes + record.ContentBytes, Math.Max(lastEtag, record.Etag));
+        }
+
+        return more;
+    }
+
+    /// <summary>Collections, last etag and identity; takes the mark away.</summary>
+    private bool Finish(WriteTransaction transaction)
+    {
+        Tree collections = transaction.GetOrCreateTree(TreeNames.Collections), byName = transaction.GetOrCreateTree(TreeNames.CollectionsByName);
+        var names = new SortedDictionary<int, string>();
+        using (Cursor cursor = collections.OpenCursor())
+            for (bool more = cursor.MoveFirst(); more; more = cursor.MoveNext())
+                names[BinaryPrimitives.ReadInt32BigEndian(cursor.Key)] = Encoding.UTF8.GetString(new CollectionRecord(cursor.Value).Name);
+        foreach (int lost in _collections.Keys.Where(number => !names.ContainsKey(number)))
+            names[lost] = string.Create(CultureInfo.InvariantCulture, $"lost-collection-{lost}");
+
+        long lastEtag = 0;
+        foreach ((int number, string name) in names)
+        {
+            (long count, long bytes, long last) = _collections.GetValueOrDefault(number);
+            byte[] key = new byte[4], value = new byte[4], utf8 = Encoding.UTF8.GetBytes(name);
+            BinaryPrimitives.WriteInt32BigEndian(key, number);
+            BinaryPrimitives.WriteInt32LittleEndian(value, number);
+            byte[] record = new byte[CollectionRecord.SizeOf(utf8.Length)];
+            CollectionRecord.Write(record, count, bytes, last, utf8);
+            collections.Put(key, record);
+            byName.Put(CollectionName.Fold(utf8), value);
+            lastEtag = Math.Max(lastEtag, last);
+        }
+
+        Tree meta = transaction.GetOrCreateTree(TreeNames.Meta);
+        if (meta.TryGet(TreeNames.MetaEtag, out ReadOnlySpan<byte> known))
+            lastEtag = Math.Max(lastEtag, BinaryPrimitives.ReadInt64LittleEndian(known));
+        byte[] etag = new byte[sizeof(long)];
+        BinaryPrimitives.WriteInt64LittleEndian(etag, lastEtag);
+        meta.Put(TreeNames.MetaEtag, etag);
+        if (!meta.TryGet(TreeNames.MetaDatabase, out _))
+            DatabaseFormat.WriteIdentity(meta, environment.StoreId);
+        return transaction.DropTree(Mark);
+    }
+}
