@@ -65,7 +65,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
                     Sizes = new JournalSizes(options.FirstJournalFileBytes, options.MaxJournalFileBytes, GrowthFactor: 4),
                     DrawSalt = world.Draw,
                     Background = background,
-                    SyncData = () => SyncRecovered(world.Files, data, meta),
+                    SyncData = () => SyncRecovered(world.Files, data),
                     ProbeClock = world.IsBackgroundAllowed ? world.Clock : null,
                     Archive = _archive,
                 });
@@ -470,12 +470,11 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         throw new ObjectDisposedException(nameof(StorageEnvironment));
     }
 
-    /// <summary>Makes durable what opening found. That includes the name of a store without a checkpoint: whoever created it may have been stopped before it was.</summary>
-    private static void SyncRecovered(IFileSystem files, IFile data, MetaPage meta)
+    /// <summary>Makes durable what opening found, names included: whoever created a file may have been stopped before its name was.</summary>
+    private static void SyncRecovered(IFileSystem files, IFile data)
     {
         data.Sync();
-        if (meta.Checkpoint == 0)
-            files.SyncDirectory();
+        files.SyncDirectory();
     }
 
     private void ThrowIfNotWritable()

@@ -26,6 +26,21 @@ internal enum ChangeKind
     /// <summary>Deletes many keys in a row.</summary>
     Clear,
 
+    /// <summary>Puts into a hash map.</summary>
+    MapPut,
+
+    /// <summary>Removes from a hash map.</summary>
+    MapRemove,
+
+    /// <summary>Drops a hash map.</summary>
+    MapDrop,
+
+    /// <summary>Keeps what the command leaves under a name, in the place of what was kept under it.</summary>
+    Snapshot,
+
+    /// <summary>Drops a named snapshot.</summary>
+    DropSnapshot,
+
     /// <summary>The command gives up here: nothing of it may be seen.</summary>
     GiveUp,
 }
@@ -33,7 +48,13 @@ internal enum ChangeKind
 /// <summary>One thing a command does to a tree. Keys are numbers here; the bytes follow from them, so that a change can be told in a line.</summary>
 internal sealed record Change(ChangeKind Kind, int Tree, int Key = 0, int Count = 1, int Length = 0, int Version = 0)
 {
+    private const int MaxMapKeyBytes = 1024;
+
     private static readonly string[] _names = ["alpha", "beta", "gamma", "δέλτα"];
+
+    public string MapName => "map " + TreeName;
+
+    public string SnapshotName => "snapshot " + TreeName;
 
     public string TreeName => _names[Tree % _names.Length];
 
@@ -50,6 +71,9 @@ internal sealed record Change(ChangeKind Kind, int Tree, int Key = 0, int Count 
         };
         return Encoding.UTF8.GetBytes(text);
     }
+
+    /// <summary>The same for a hash map, whose keys are shorter.</summary>
+    public static byte[] MapKeyOf(int number) => KeyOf(number) is { Length: > MaxMapKeyBytes } key ? key[^MaxMapKeyBytes..] : KeyOf(number);
 
     /// <summary>Bytes that follow from key, version and length: a value that is another's shows it.</summary>
     public static void FillValue(Span<byte> value, int key, int version)
@@ -81,6 +105,11 @@ internal sealed record Change(ChangeKind Kind, int Tree, int Key = 0, int Count 
         ChangeKind.Delete => $"delete {TreeName}[{Key}]",
         ChangeKind.Fill => $"put {TreeName}[{Key}..{Key + Count}) = {Length} bytes each, version {Version}",
         ChangeKind.Clear => $"delete {TreeName}[{Key}..{Key + Count})",
+        ChangeKind.MapPut => $"put {MapName}[{Key}..{Key + Count}) = {Length} bytes, version {Version}",
+        ChangeKind.MapRemove => $"remove {MapName}[{Key}..{Key + Count})",
+        ChangeKind.MapDrop => $"drop {MapName}",
+        ChangeKind.Snapshot => $"keep {SnapshotName}",
+        ChangeKind.DropSnapshot => $"drop {SnapshotName}",
         _ => $"{Kind.ToString().ToLowerInvariant()} {TreeName}",
     };
 }

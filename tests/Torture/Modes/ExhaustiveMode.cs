@@ -71,6 +71,8 @@ internal sealed class ExhaustiveMode : IMode
                 Step.Write(new Change(ChangeKind.Put, 0, 3, 1, 90, 850 + at), new Change(ChangeKind.Put, 1, 3, 1, 30_000, 850 + at)),
             ],
         },
+        Step.Write(new Change(ChangeKind.Snapshot, at % 2), new Change(ChangeKind.Put, 0, 1, 1, 50, 900 + at)),
+        Step.Write(new Change(ChangeKind.DropSnapshot, 0), new Change(ChangeKind.MapPut, 0, 1, 12, 70, 950 + at), new Change(ChangeKind.MapRemove, 0, 1 + at)),
         Step.Throw(new Change(ChangeKind.Put, 0, 1, 1, 70, 500 + at), new Change(ChangeKind.Put, 2, 1, 1, 7000, 500 + at), new Change(ChangeKind.Drop, 1)),
         new Step(StepKind.Merge)
         {

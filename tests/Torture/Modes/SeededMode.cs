@@ -58,16 +58,18 @@ internal sealed class SeededMode(Bases bases) : IMode
         int count = random.Next(3, MaxSteps) / clients;
         for (int i = 0; i <= count; i++)
         {
-            int kind = random.Next(100);
+            int kind = random.Next(104);
             steps.Add(kind switch
             {
+                >= 100 when clients == 1 => Session(random, keys),
                 < 60 => new Step(StepKind.Write) { Commands = [Changes(random, keys)] },
                 < 66 => new Step(StepKind.Throw) { Commands = [Changes(random, keys)] },
                 < 72 when clients == 1 => new Step(StepKind.Merge) { Commands = [.. Enumerable.Range(0, random.Next(2, 6)).Select(_ => Sometimes(random, Changes(random, keys)))] },
                 < 82 => new Step(StepKind.Checkpoint),
                 < 86 => new Step(StepKind.Hold, random.Next(8)),
                 < 89 => new Step(StepKind.LetGo, random.Next(8)),
-                < 91 => new Step(StepKind.Reopen),
+                < 90 => new Step(StepKind.Reopen),
+                < 91 when clients == 1 => new Step(StepKind.Shrink),
                 < 93 => new Step(StepKind.Look)
                 {
                     Meanwhile =
@@ -87,6 +89,19 @@ internal sealed class SeededMode(Bases bases) : IMode
         return steps;
     }
 
+    /// <summary>A session over a few keys; what is written meanwhile touches them or not.</summary>
+    private static Step Session(Random random, int keys)
+    {
+        var changes = new Change[random.Next(1, 4)];
+        for (int i = 0; i < changes.Length; i++)
+            changes[i] = new Change(random.Next(3) == 0 ? ChangeKind.Delete : ChangeKind.Put, random.Next(2), random.Next(Math.Min(keys, 20)) * 5, 1, random.Next(300), random.Next(1_000_000));
+        return new Step(StepKind.Session)
+        {
+            Commands = [changes],
+            Meanwhile = random.Next(3) == 0 ? [] : [new Step(StepKind.Write) { Commands = [Changes(random, keys)] }, new Step(StepKind.Checkpoint)],
+        };
+    }
+
     /// <summary>One command in four gives up at its end.</summary>
     private static Change[] Sometimes(Random random, Change[] changes) =>
         random.Next(4) == 0 ? [.. changes, new Change(ChangeKind.GiveUp, 0)] : changes;
@@ -96,7 +111,7 @@ internal sealed class SeededMode(Bases bases) : IMode
         var changes = new Change[random.Next(5) == 0 ? random.Next(1, 20) : random.Next(1, 4)];
         for (int i = 0; i < changes.Length; i++)
         {
-            int kind = random.Next(100);
+            int kind = random.Next(116);
             int tree = random.Next(random.Next(4) + 1);
             int key = random.Next(keys), version = random.Next(1_000_000);
             int length = random.Next(100) switch { < 75 => random.Next(120), < 95 => random.Next(2200), _ => random.Next(40_000) };
@@ -108,7 +123,12 @@ internal sealed class SeededMode(Bases bases) : IMode
                 < 86 => new Change(ChangeKind.Fill, tree, key, random.Next(80), random.Next(200), version),
                 < 93 => new Change(ChangeKind.Clear, tree, key, random.Next(120)),
                 < 97 => new Change(ChangeKind.Create, tree),
-                _ => new Change(ChangeKind.Drop, tree),
+                < 100 => new Change(ChangeKind.Drop, tree),
+                < 107 => new Change(ChangeKind.MapPut, tree, key, random.Next(4) == 0 ? random.Next(60) : 1, length, version),
+                < 111 => new Change(ChangeKind.MapRemove, tree, key, random.Next(40)),
+                < 112 => new Change(ChangeKind.MapDrop, tree),
+                < 114 => new Change(ChangeKind.Snapshot, tree),
+                _ => new Change(ChangeKind.DropSnapshot, tree),
             };
         }
 

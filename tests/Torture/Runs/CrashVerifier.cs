@@ -124,7 +124,7 @@ internal sealed class CrashVerifier(Scenario scenario, Tally tally)
                     throw new TortureFailure($"Transaction {required} was durable, but recovery ends with {found}.");
                 if (found > history.Last)
                     throw new TortureFailure($"Recovery found transaction {found}, the last one submitted is {history.Last}.");
-                if (history.At(found).Difference(read) is { } difference)
+                if (history.At(found).Difference(read, environment) is { } difference)
                     throw new TortureFailure($"Recovery found transaction {found}, but not its state: {difference}.");
             }
 

@@ -2,19 +2,20 @@ using Treepie.Storage;
 using Treepie.Storage.Files;
 using Treepie.Storage.Simulation;
 using Treepie.Storage.Transactions;
-using Treepie.Storage.Trees;
 using Treepie.Torture.Models;
 
 namespace Treepie.Torture.Runs;
 
 /// <summary>Runs a scenario and holds the engine to its promises all the way.</summary>
 [System.Diagnostics.CodeAnalysis.SuppressMessage("Reliability", "CA1001", Justification = "Run disposes what it runs with.")]
-internal sealed partial class SimulatedRun
+internal sealed class SimulatedRun
 {
-    private const int ReaderPlaces = 4;
     private const int MaxOpens = 2;
 
     private readonly Scenario _scenario;
+    private readonly RunState _state;
+    private readonly ClientCommands _commands;
+    private readonly HeldReaders _readers;
     private readonly CrashExplorer _explorer;
     private readonly SimulatedDisk _disk;
     private readonly SimulatedClock _clock = new();
@@ -22,14 +23,9 @@ internal sealed partial class SimulatedRun
     private readonly InlineScheduler _inline = new();
     private readonly SimulatedScheduler? _threads;
     private readonly History _history;
-    private readonly ReadTransaction?[] _readers = new ReadTransaction?[ReaderPlaces];
     private readonly List<string>? _story;
-    private StorageEnvironment? _environment;
-    private long _acknowledged;
-    private bool _isFaulty;
     private bool _isCrashDue;
     private bool _isKillDue;
-    private long _recovered = -1;
 
     public SimulatedRun(Scenario scenario, ExplorerShape shape, Tally tally, bool isTold = false)
     {
@@ -37,7 +33,6 @@ internal sealed partial class SimulatedRun
         _explorer = new CrashExplorer(scenario, shape, tally);
         _draw = new Random(scenario.Seed);
         _history = new History(scenario.StartTransaction, scenario.StartModel);
-        _acknowledged = scenario.StartTransaction;
         _story = isTold ? [] : null;
         _disk = new SimulatedDisk(_draw, scenario.Start)
         {
@@ -47,7 +42,9 @@ internal sealed partial class SimulatedRun
             Acting = OnDisk,
             Story = _story,
         };
-        _isFaulty = scenario.Fault is not null;
+        _state = new RunState(scenario, _disk, _history, _story);
+        _commands = new ClientCommands(_state);
+        _readers = new HeldReaders(_state);
         if (scenario.HasThreads)
             _threads = new SimulatedScheduler(new Random(scenario.Seed + 1));
     }
@@ -102,7 +99,7 @@ internal sealed partial class SimulatedRun
         _disk.Acting = null;
         _disk.PowerOff();
         Abandon();
-        return _acknowledged;
+        return _state.Acknowledged;
     }
 
     private TortureFailure Explain(Exception error)
@@ -179,12 +176,12 @@ internal sealed partial class SimulatedRun
 
     /// <summary>Where the engine holds no lock: frames and checkpoints. Journal files are made under one.</summary>
     private bool CanYield(string name) =>
-        _environment is not null && (name == "data.treepie" || _disk.IsNameDurable(name));
+        _state.Environment is not null && (name == "data.treepie" || _disk.IsNameDurable(name));
 
     private void Explore()
     {
-        long required = _acknowledged;
-        if (_environment is not null && CrashExplorer.Required(_environment, _scenario.Options) is var published && published > _recovered)
+        long required = _state.Acknowledged;
+        if (_state.Environment is not null && CrashExplorer.Required(_state.Environment, _scenario.Options) is var published && published > _state.Recovered)
             required = Math.Max(required, published); // what was only recovered may be in the system's cache alone until something is built upon it
         _explorer.Explore(_disk, _history, required);
     }
@@ -200,10 +197,10 @@ internal sealed partial class SimulatedRun
         {
             try
             {
-                _environment = StorageEnvironment.Open(world, _scenario.Options);
+                _state.Environment = StorageEnvironment.Open(world, _scenario.Options);
                 break;
             }
-            catch (StorageException error) when ((_isFaulty || _scenario.CapacityBytes < long.MaxValue) && attempt < MaxOpens)
+            catch (StorageException error) when ((_state.IsFaulty || _scenario.CapacityBytes < long.MaxValue) && attempt < MaxOpens)
             {
                 _story?.Add($"  → cannot be opened: {error.GetType().Name}: {error.Message}");
                 if (attempt == MaxOpens - 1)
@@ -217,7 +214,7 @@ internal sealed partial class SimulatedRun
     private void Do(Step step)
     {
         _story?.Add(step.ToString());
-        if (_environment is null)
+        if (_state.Environment is null)
             return; // a failing or full disk kept it from being opened
 
         try
@@ -225,16 +222,16 @@ internal sealed partial class SimulatedRun
             switch (step.Kind)
             {
                 case StepKind.Write:
-                    Write(step.Commands[0]);
+                    _commands.Write(step.Commands[0]);
                     break;
                 case StepKind.Throw:
-                    WriteAndThrow(step.Commands[0]);
+                    _commands.WriteAndThrow(step.Commands[0]);
                     break;
                 case StepKind.Merge:
-                    Merge(step.Commands);
+                    _commands.Merge(step.Commands, _threads is null ? _inline : _threads);
                     break;
                 case StepKind.Checkpoint:
-                    Checkpoint();
+                    _commands.Checkpoint();
                     break;
                 case StepKind.Reopen when _threads is null:
                     Close();
@@ -244,13 +241,19 @@ internal sealed partial class SimulatedRun
                     Open();
                     break;
                 case StepKind.Hold:
-                    Hold(step.Argument % ReaderPlaces);
+                    _readers.Hold(step.Argument);
                     break;
                 case StepKind.LetGo:
-                    LetGo(step.Argument % ReaderPlaces);
+                    _readers.LetGo(step.Argument);
                     break;
                 case StepKind.Look:
-                    Look(step.Meanwhile);
+                    _commands.Look(step.Meanwhile, Do);
+                    break;
+                case StepKind.Session when _scenario.Clients.Count == 1:
+                    _commands.RunSession(step.Commands[0], step.Meanwhile, Do);
+                    break;
+                case StepKind.Shrink when _scenario.Clients.Count == 1:
+                    _commands.Shrink();
                     break;
                 case StepKind.Crash:
                     _isCrashDue = true;
@@ -273,7 +276,7 @@ internal sealed partial class SimulatedRun
         {
             // The power is off; what was under way may be there or not.
         }
-        catch (Exception error) when (_isFaulty && error is StorageException)
+        catch (Exception error) when (_state.IsFaulty && error is StorageException)
         {
             _story?.Add($"  → {error.GetType().Name}: {error.Message}");
         }
@@ -290,128 +293,12 @@ internal sealed partial class SimulatedRun
             return;
         }
 
-        if (_environment is null)
+        if (_state.Environment is null)
             return;
 
         Explore();
         ThrowIfBroken();
         VerifyNow("after a step");
-    }
-
-    private void Write(IReadOnlyList<Change> changes)
-    {
-        long id = _environment!.Write(transaction => Perform(transaction, changes)); // it is open between steps
-        Acknowledge(id);
-    }
-
-    private void WriteAndThrow(IReadOnlyList<Change> changes)
-    {
-        try
-        {
-            _environment!.Write<bool>(transaction => // it is open between steps
-            {
-                Model.Apply(transaction, changes);
-                throw new FormatException("on purpose");
-            });
-        }
-        catch (FormatException)
-        {
-            return;
-        }
-
-        throw new TortureFailure("A command that threw was reported as done.");
-    }
-
-    private void Merge(IReadOnlyList<IReadOnlyList<Change>> commands)
-    {
-        var tasks = new List<Task<long>>();
-        StorageEnvironment environment = _environment!; // it is open between steps
-        environment.Lane.RunExclusive(() =>
-        {
-            foreach (IReadOnlyList<Change> changes in commands)
-                tasks.Add(environment.WriteAsync(transaction => Perform(transaction, changes)).AsTask());
-        });
-        var monitor = new object();
-        lock (monitor)
-        {
-            while (!tasks.TrueForAll(task => task.IsCompleted))
-                (_threads is null ? _inline : (IScheduler)_threads).Wait(monitor);
-        }
-
-        for (int i = 0; i < tasks.Count; i++)
-        {
-            try
-            {
-                Acknowledge(tasks[i].GetAwaiter().GetResult());
-            }
-            catch (FormatException) when (commands[i].Any(change => change.Kind == ChangeKind.GiveUp))
-            {
-                // Undone alone; the others proceed.
-            }
-        }
-    }
-
-    /// <summary>Spans that were read stay as they are, whatever is written, checkpointed and given free meanwhile, for as long as the transaction is open.</summary>
-    private void Look(IReadOnlyList<Step> meanwhile)
-    {
-        using ReadTransaction read = _environment!.BeginRead(); // it is open between steps
-        ReadOnlySpan<byte> first = default, last = default;
-        foreach (string name in read.TreeNames)
-        {
-            using Cursor cursor = read.FindTree(name)!.OpenCursor(); // it is among the names
-            if (cursor.MoveLast())
-                last = cursor.Value;
-            if (cursor.MoveFirst())
-                first = cursor.Value;
-        }
-
-        byte[] firstBytes = first.ToArray(), lastBytes = last.ToArray();
-        foreach (Step step in meanwhile)
-        {
-            if (_disk.HasCrashed || _environment is null)
-                break;
-            Do(step);
-        }
-
-        if (!first.SequenceEqual(firstBytes) || !last.SequenceEqual(lastBytes))
-            throw new TortureFailure("The bytes of a value changed while its transaction was open.");
-    }
-
-    /// <summary>In the engine, as one of its commands.</summary>
-    private long Perform(WriteTransaction transaction, IReadOnlyList<Change> changes)
-    {
-        Model.Apply(transaction, changes);
-        _history.Submit(transaction.TransactionId, changes);
-        return transaction.TransactionId;
-    }
-
-    private void Acknowledge(long id)
-    {
-        long published = _environment!.State.Current.TransactionId; // it is open between steps
-        if (id > published && published >= _history.First && !_history.At(id).HasSame(_history.At(published))) // a batch that changes nothing is no transaction
-            throw new TortureFailure($"Transaction {id} was acknowledged, but {published} is the last one published.");
-        if (_scenario.Options.Durability == Durability.Durable && published > _recovered)
-            _acknowledged = Math.Max(_acknowledged, Math.Min(id, published));
-    }
-
-    private void Checkpoint()
-    {
-        long before = _environment!.State.Current.TransactionId; // it is open between steps
-        _environment.Checkpoint();
-        _acknowledged = Math.Max(_acknowledged, before);
-    }
-
-    private void Hold(int place)
-    {
-        LetGo(place);
-        _readers[place] = _environment!.BeginRead(); // it is open between steps
-    }
-
-    private void LetGo(int place)
-    {
-        VerifyReaders();
-        _readers[place]?.Dispose();
-        _readers[place] = null;
     }
 
     /// <summary>Power came back: what was drawn is on the disk, and everything goes on from there.</summary>
@@ -433,13 +320,13 @@ internal sealed partial class SimulatedRun
         }
 
         _isCrashDue = false;
-        _isFaulty = false;
+        _state.IsFaulty = false;
         Open();
-        using ReadTransaction read = _environment!.BeginRead(); // just opened
-        if (read.TransactionId < _acknowledged)
-            throw new TortureFailure($"Transaction {_acknowledged} was acknowledged, but recovery ends with {read.TransactionId}.");
+        using ReadTransaction read = _state.Open.BeginRead();
+        if (read.TransactionId < _state.Acknowledged)
+            throw new TortureFailure($"Transaction {_state.Acknowledged} was acknowledged, but recovery ends with {read.TransactionId}.");
         _story?.Add($"again, with transaction {read.TransactionId}");
-        _recovered = read.TransactionId;
+        _state.Recovered = read.TransactionId;
         if (_isKillDue)
         {
             _history.CutAfter(read.TransactionId);
@@ -447,7 +334,7 @@ internal sealed partial class SimulatedRun
         else
         {
             _history.Settle(read.TransactionId);
-            _acknowledged = read.TransactionId;
+            _state.Acknowledged = read.TransactionId;
         }
 
         _isKillDue = false;
@@ -456,28 +343,74 @@ internal sealed partial class SimulatedRun
     /// <summary>Closes what runs on a disk without power.</summary>
     private void Abandon()
     {
-        CloseReaders();
-        _environment?.Dispose();
-        _environment = null;
+        _readers.Close();
+        _state.Environment?.Dispose();
+        _state.Environment = null;
     }
 
     private void Close()
     {
-        if (_environment is null)
+        if (_state.Environment is null)
             return;
 
-        VerifyReaders();
-        if (!_isFaulty && _scenario.CapacityBytes == long.MaxValue)
+        _readers.Verify();
+        if (!_state.IsFaulty && _scenario.CapacityBytes == long.MaxValue)
             VerifySpace();
         _story?.Add("close");
-        CloseReaders();
-        StorageEnvironment closing = _environment;
+        _readers.Close();
+        StorageEnvironment closing = _state.Environment;
         long last = closing.State.Current.TransactionId;
         bool isStopped = closing.State.Failure is not null;
         closing.Dispose();
-        _environment = null;
+        _state.Environment = null;
         ThrowIfBroken();
-        if (last > _recovered && !_disk.HasCrashed && !_isFaulty && !isStopped && _scenario.CapacityBytes == long.MaxValue)
-            _acknowledged = Math.Max(_acknowledged, last);
+        if (last > _state.Recovered && !_disk.HasCrashed && !_state.IsFaulty && !isStopped && _scenario.CapacityBytes == long.MaxValue)
+            _state.Acknowledged = Math.Max(_state.Acknowledged, last);
+    }
+
+    private void VerifyEnd()
+    {
+        if (_disk.HasCrashed)
+            _disk.Restart(new PowerLoss(_disk).Draw(_draw, withDamage: true).Build());
+        VerifyClosed();
+    }
+
+    /// <summary>The closed environment, opened on a copy of the disk, holds what it must.</summary>
+    private void VerifyClosed()
+    {
+        QuietOracle.VerifySalts(_disk.Image());
+        new CrashVerifier(_scenario, new Tally()).Verify(new PowerLoss(_disk).None().Build(), _history, _state.Acknowledged, isThorough: false);
+    }
+
+    private void VerifyNow(string when)
+    {
+        if (_state.Environment is not null && (_threads is null || !_disk.HasCrashed))
+            _readers.VerifyNow(when);
+    }
+
+    private void VerifySpace()
+    {
+        StorageEnvironment environment = _state.Open;
+        if (_disk.HasCrashed || _isCrashDue || environment.State.Failure is not null)
+            return;
+
+        _readers.Close();
+
+        // A change in each, since a checkpoint with nothing new is none; the second lets go of what the first still held.
+        for (int i = 0; i < 2; i++)
+        {
+            _commands.Write([new Change(ChangeKind.Put, 2, Key: 0, Length: 10, Version: i)]);
+            ThrowIfBroken();
+            _commands.Checkpoint();
+            ThrowIfBroken();
+        }
+
+        QuietOracle.VerifySpace(environment);
+    }
+
+    private void ThrowIfBroken()
+    {
+        if (_explorer.Failure is { } failure)
+            throw failure;
     }
 }

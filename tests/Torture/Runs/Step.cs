@@ -35,6 +35,12 @@ internal enum StepKind
 
     /// <summary>Values are read, and their bytes looked at again, in place, after other steps.</summary>
     Look,
+
+    /// <summary>An optimistic session reads and writes keys while other steps happen. By the only client.</summary>
+    Session,
+
+    /// <summary>The file is made shorter. By the only client.</summary>
+    Shrink,
 }
 
 /// <summary>A step of a client.</summary>
@@ -43,7 +49,7 @@ internal sealed record Step(StepKind Kind, int Argument = 0)
     /// <summary>The commands: one, or several for a merged batch.</summary>
     public IReadOnlyList<IReadOnlyList<Change>> Commands { get; init; } = [];
 
-    /// <summary>What happens while values are looked at.</summary>
+    /// <summary>What happens while values are looked at, or a session is open.</summary>
     public IReadOnlyList<Step> Meanwhile { get; init; } = [];
 
     public static Step Write(params Change[] changes) => new(StepKind.Write) { Commands = [changes] };
@@ -56,6 +62,7 @@ internal sealed record Step(StepKind Kind, int Argument = 0)
         StepKind.Throw => "write that throws: " + string.Join("; ", Commands[0]),
         StepKind.Merge => "merged batch: " + string.Join(" | ", Commands.Select(command => string.Join("; ", command))),
         StepKind.Look => "look at values, and meanwhile: " + string.Join("; then ", Meanwhile),
+        StepKind.Session => "session: " + string.Join("; ", Commands[0]) + "; and meanwhile: " + string.Join("; then ", Meanwhile),
         StepKind.Hold => $"open reader {Argument}",
         StepKind.LetGo => $"close reader {Argument}",
         StepKind.Crash => $"power will fail {Argument} disk operations from here",

@@ -1,0 +1,187 @@
+using Treepie.Storage;
+using Treepie.Storage.Files;
+using Treepie.Storage.Sessions;
+using Treepie.Storage.Transactions;
+using Treepie.Storage.Trees;
+using Treepie.Torture.Models;
+
+namespace Treepie.Torture.Runs;
+
+/// <summary>What clients ask of the engine, with the note of what was submitted and what was acknowledged.</summary>
+internal sealed class ClientCommands(RunState state)
+{
+    /// <summary>More commits of its own than a shrink of these small files makes.</summary>
+    private const int MostCommitsOfShrink = 400;
+
+    public void Write(IReadOnlyList<Change> changes) => Acknowledge(state.Open.Write(transaction => Perform(transaction, changes)));
+
+    /// <summary>A command that throws when all its changes are made.</summary>
+    public void WriteAndThrow(IReadOnlyList<Change> changes)
+    {
+        try
+        {
+            state.Open.Write<bool>(transaction =>
+            {
+                Model.Apply(transaction, changes);
+                throw new FormatException("on purpose");
+            });
+        }
+        catch (FormatException)
+        {
+            return;
+        }
+
+        throw new TortureFailure("A command that threw was reported as done.");
+    }
+
+    /// <summary>Several commands in one batch.</summary>
+    public void Merge(IReadOnlyList<IReadOnlyList<Change>> commands, IScheduler scheduler)
+    {
+        var tasks = new List<Task<long>>();
+        StorageEnvironment environment = state.Open;
+        environment.Lane.RunExclusive(() =>
+        {
+            foreach (IReadOnlyList<Change> changes in commands)
+                tasks.Add(environment.WriteAsync(transaction => Perform(transaction, changes)).AsTask());
+        });
+        var monitor = new object();
+        lock (monitor)
+        {
+            while (!tasks.TrueForAll(task => task.IsCompleted))
+                scheduler.Wait(monitor);
+        }
+
+        for (int i = 0; i < tasks.Count; i++)
+        {
+            try
+            {
+                Acknowledge(tasks[i].GetAwaiter().GetResult());
+            }
+            catch (FormatException) when (commands[i].Any(change => change.Kind == ChangeKind.GiveUp))
+            {
+                // Undone alone; the others proceed.
+            }
+        }
+    }
+
+    /// <summary>Spans that were read stay as they are, whatever is written, checkpointed and given free meanwhile, for as long as the transaction is open.</summary>
+    public void Look(IReadOnlyList<Step> meanwhile, Action<Step> run)
+    {
+        using ReadTransaction read = state.Open.BeginRead();
+        ReadOnlySpan<byte> first = default, last = default;
+        foreach (string name in read.TreeNames)
+        {
+            using Cursor cursor = read.FindTree(name)!.OpenCursor(); // it is among the names
+            if (cursor.MoveLast())
+                last = cursor.Value;
+            if (cursor.MoveFirst())
+                first = cursor.Value;
+        }
+
+        byte[] firstBytes = first.ToArray(), lastBytes = last.ToArray();
+        _ = RunMeanwhile(meanwhile, run);
+        if (!first.SequenceEqual(firstBytes) || !last.SequenceEqual(lastBytes))
+            throw new TortureFailure("The bytes of a value changed while its transaction was open.");
+    }
+
+    /// <summary>
+    /// An optimistic session that reads and writes the keys of its changes while others write; it is refused where one of them changed what it read. By
+    /// the only client: so its transaction is the next one.
+    /// </summary>
+    public void RunSession(IReadOnlyList<Change> changes, IReadOnlyList<Step> meanwhile, Action<Step> run)
+    {
+        using OptimisticSession session = state.Open.BeginSession();
+        Model seen = state.History.At(session.SnapshotId);
+        foreach (Change change in changes)
+        {
+            SessionTree tree = session.GetTree(change.TreeName);
+            byte[] key = Change.KeyOf(change.Key);
+            byte[]? expected = seen.Find(change.TreeName, key);
+            if (tree.TryGet(key, out ReadOnlySpan<byte> value) != expected is not null || !value.SequenceEqual(expected))
+                throw new TortureFailure($"A session does not read {change.TreeName}[{change.Key}] as transaction {session.SnapshotId} left it.");
+        }
+
+        if (!RunMeanwhile(meanwhile, run))
+            return;
+
+        foreach (Change change in changes)
+        {
+            if (change.Kind == ChangeKind.Delete)
+                session.GetTree(change.TreeName).Delete(Change.KeyOf(change.Key));
+            else
+                session.GetTree(change.TreeName).Put(Change.KeyOf(change.Key), change.ValueOf(change.Key));
+        }
+
+        long before = state.Open.State.Current.TransactionId;
+        Model now = state.History.At(before);
+        Change? stale = changes.FirstOrDefault(change =>
+        {
+            byte[] key = Change.KeyOf(change.Key);
+            return !now.Find(change.TreeName, key).AsSpan().SequenceEqual(seen.Find(change.TreeName, key));
+        });
+        state.History.Submit(before + 1, changes);
+        try
+        {
+            Acknowledge(session.Commit());
+        }
+        catch (SessionConflictException)
+        {
+            state.History.CutAfter(before);
+            return;
+        }
+
+        if (stale is not null)
+            throw new TortureFailure($"A session was committed although {stale.TreeName}[{stale.Key}], which it had read, was changed meanwhile.");
+    }
+
+    /// <summary>Makes the file shorter. By the only client: the commits that move pages are the next ones, and change nothing that is seen.</summary>
+    public void Shrink()
+    {
+        StorageEnvironment environment = state.Open;
+        long before = environment.State.Current.TransactionId;
+        for (int i = 1; i <= MostCommitsOfShrink; i++)
+            state.History.Submit(before + i, []);
+        environment.Shrink();
+        long last = environment.State.Current.TransactionId;
+        state.History.CutAfter(last);
+        Acknowledge(last);
+    }
+
+    public void Checkpoint()
+    {
+        long before = state.Open.State.Current.TransactionId;
+        state.Open.Checkpoint();
+        state.Acknowledged = Math.Max(state.Acknowledged, before);
+    }
+
+    /// <summary>Runs other steps; false where they ended with the environment.</summary>
+    private bool RunMeanwhile(IReadOnlyList<Step> meanwhile, Action<Step> run)
+    {
+        StorageEnvironment environment = state.Open;
+        foreach (Step step in meanwhile)
+        {
+            run(step);
+            if (state.Disk.HasCrashed || state.Environment != environment)
+                return false; // the power failed, and it may be back
+        }
+
+        return true;
+    }
+
+    /// <summary>In the engine, as one of its commands.</summary>
+    private long Perform(WriteTransaction transaction, IReadOnlyList<Change> changes)
+    {
+        Model.Apply(transaction, changes);
+        state.History.Submit(transaction.TransactionId, changes);
+        return transaction.TransactionId;
+    }
+
+    private void Acknowledge(long id)
+    {
+        long published = state.Open.State.Current.TransactionId;
+        if (id > published && published >= state.History.First && !state.History.At(id).HasSame(state.History.At(published))) // a batch that changes nothing is no transaction
+            throw new TortureFailure($"Transaction {id} was acknowledged, but {published} is the last one published.");
+        if (state.Scenario.Options.Durability == Durability.Durable && published > state.Recovered)
+            state.Acknowledged = Math.Max(state.Acknowledged, Math.Min(id, published));
+    }
+}
