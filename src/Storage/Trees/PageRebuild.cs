@@ -48,7 +48,7 @@ internal readonly ref struct PageRebuild(Span<byte> old, int index, ReadOnlySpan
         int prefix = CommonPrefix(from, to, isBranch);
         int bytes = prefix + SlottedPage.UnusedHeadBytes(to - from);
         for (int entry = from; entry < to; entry++)
-            bytes += EntryBytes(entry) - (isBranch && entry == from ? 0 : prefix);
+            bytes += isBranch && entry == from ? SlottedPage.EntryBytes(0, ValueBytes(entry)) : EntryBytes(entry) - prefix;
         return bytes;
     }
 
@@ -114,6 +114,8 @@ internal readonly ref struct PageRebuild(Span<byte> old, int index, ReadOnlySpan
             left += EntryBytes(split++);
         return split;
     }
+
+    private int ValueBytes(int entry) => entry == _index ? _valueBytes : _old.Value(OldIndex(entry), out _).Length;
 
     private int OldIndex(int entry) => _index >= 0 && entry > _index ? entry - 1 : entry;
 }
