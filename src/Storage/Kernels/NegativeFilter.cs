@@ -75,6 +75,8 @@ internal static class NegativeFilter
             kept += Compress(Vector512.LoadUnsafe(ref start, (nuint)from), ref start, kept);
 
         int rest = count - from;
+        if (kept == from && last.ExtractMostSignificantBits() >> (Lanes - rest) == 0)
+            return count; // nothing was removed, so all of it is in its place
         return rest == 0 ? kept : kept + CompressLast(last, rest, items[kept..]);
     }
 
@@ -85,7 +87,7 @@ internal static class NegativeFilter
         return Vector512<long>.Count - BitOperations.PopCount((uint)lanes.ExtractMostSignificantBits());
     }
 
-    /// <summary>The last few of a vector, written singly where a whole vector would reach behind the list.</summary>
+    /// <summary>The last few of a vector, up to seven.</summary>
     private static int CompressLast(Vector512<long> lanes, int rest, Span<long> destination)
     {
         Vector512<long> isRest = Vector512.GreaterThanOrEqual(Vector512<long>.Indices, Vector512.Create((long)(Vector512<long>.Count - rest)));
@@ -98,9 +100,32 @@ internal static class NegativeFilter
             return count;
         }
 
-        for (int i = 0; i < count; i++)
-            destination[i] = packed[i];
+        StoreFew(packed, count, ref MemoryMarshal.GetReference(destination));
         return count;
+    }
+
+    /// <summary>The first <paramref name="count"/> lanes, up to seven: four, two and one of them as there are.</summary>
+    private static void StoreFew(Vector512<long> lanes, int count, ref long destination)
+    {
+        Vector256<long> half = lanes.GetLower();
+        nuint at = 0;
+        if ((count & 4) != 0)
+        {
+            half.StoreUnsafe(ref destination);
+            half = lanes.GetUpper();
+            at = 4;
+        }
+
+        Vector128<long> quarter = half.GetLower();
+        if ((count & 2) != 0)
+        {
+            quarter.StoreUnsafe(ref destination, at);
+            quarter = half.GetUpper();
+            at += 2;
+        }
+
+        if ((count & 1) != 0)
+            Unsafe.Add(ref destination, at) = quarter.ToScalar();
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
