@@ -40,6 +40,11 @@ internal sealed class StoreReader
         .Where(entry => entry.Key is [1, ..])
         .ToDictionary(entry => Encoding.UTF8.GetString(entry.Key[1..]), entry => TreesOf(entry.Value[24..56]));
 
+    /// <summary>All hash maps by name, their records in no order.</summary>
+    public Dictionary<string, List<(byte[] Key, byte[] Value)>> Maps() => Entries(_catalogue)
+        .Where(entry => entry.Value[29] == 2)
+        .ToDictionary(entry => Encoding.UTF8.GetString(entry.Key), entry => Records(entry.Value));
+
     private Dictionary<string, List<(byte[] Key, byte[] Value)>> TreesOf(byte[] catalogue) => Entries(catalogue)
         .Where(entry => entry.Value[29] == 1)
         .ToDictionary(entry => Encoding.UTF8.GetString(entry.Key), entry => Entries(entry.Value));
@@ -93,6 +98,69 @@ internal sealed class StoreReader
         }
     }
 
+    private List<(byte[] Key, byte[] Value)> Records(byte[] record)
+    {
+        var records = new List<(byte[] Key, byte[] Value)>();
+        byte[] root = Page(Int64(record, 0), Int64(record, 8));
+        Assert.Equal(record[28] - 1, root[21]);
+        WalkDirectory(root, root, 0, UInt32(record, 24), records);
+        Assert.Equal(Int64(record, 16), records.Count);
+        return records;
+    }
+
+    private void WalkDirectory(byte[] root, byte[] page, long first, uint map, List<(byte[] Key, byte[] Value)> records)
+    {
+        Assert.Equal(6, page[20]);
+        Assert.Equal(map, UInt32(page, 16));
+        long step = 1;
+        for (int level = 0; level < page[21]; level++)
+            step *= 512;
+        for (int i = 0; i < 512; i++)
+        {
+            int at = 2048 + (12 * i);
+            if (Packed(page, at) == 0)
+                continue;
+
+            byte[] below = Page(Packed(page, at), Packed(page, at + 6));
+            if (page[21] > 0)
+                WalkDirectory(root, below, first + (i * step), map, records);
+            else
+                ReadBucket(root, below, first + i, map, records);
+        }
+    }
+
+    private void ReadBucket(byte[] root, byte[] page, long bucket, uint map, List<(byte[] Key, byte[] Value)> records)
+    {
+        for (int level = 0; ; level = 1)
+        {
+            Assert.Equal((7, level), (page[20], page[21]));
+            Assert.Equal(map, UInt32(page, 16));
+            int before = records.Count, slots = UInt16(page, 28), width = UInt16(page, 30), keyWidth = Int32(root, 88);
+            for (int slot = 0; slot < slots; slot++)
+            {
+                if (page[80 + slot] == 0)
+                    continue;
+
+                int at = width != 65535 ? ((80 + slots + 63) / 64 * 64) + (slot * width) : UInt16(page, 80 + slots + (2 * slot)) + 4;
+                int keyBytes = width != 65535 ? keyWidth : UInt16(page, at - 4), info = width != 65535 ? width - keyWidth : UInt16(page, at - 2);
+                byte[] key = page[at..(at + keyBytes)], value = page[(at + keyBytes)..(at + keyBytes + (info & 0x7FFF))];
+                records.Add((key, (info & 0x8000) != 0 ? Run(Packed(value, 0), Packed(value, 6), Int32(value, 12)) : value));
+                if (root[96] != 1)
+                    continue;
+
+                ulong hash = MapHash(key, UInt64(root, 64)), buckets = UInt64(root, 72), power = BitOperations.RoundUpToPowerOf2(buckets);
+                Assert.Equal((ulong)bucket, hash % power < buckets ? hash % power : hash % (power / 2));
+                byte tag = (byte)(hash >> 40);
+                Assert.Equal(tag == 0 ? 255 : tag, page[80 + slot]);
+            }
+
+            Assert.Equal(UInt16(page, 22), records.Count - before);
+            if (Packed(page, 64) == 0)
+                return;
+            page = Page(Packed(page, 64), Packed(page, 70));
+        }
+    }
+
     private byte[] Run(long number, long birth, int length)
     {
         byte[] page = Page(number, birth);
@@ -127,18 +195,19 @@ internal sealed class StoreReader
         ulong before = UInt64(meta, 184);
         while (true)
         {
-            if (uses.TryGetValue(use, out byte[]? file) && TryFrame(file, offset, frame, before, out int payload, out ulong hash))
+            // The next use first: who recovered begins it with the last frame it found here.
+            if (uses.TryGetValue(use + 1, out byte[]? next) && Int64(next, 48) == frame && UInt64(next, 56) == before)
+            {
+                use++;
+                offset = 4096;
+            }
+            else if (uses.TryGetValue(use, out byte[]? file) && TryFrame(file, offset, frame, before, out int payload, out ulong hash))
             {
                 Apply(file.AsSpan((int)offset + 128, payload), Int64(file, (int)offset + 24));
                 LastTransaction = Int64(file, (int)offset + 32);
                 before = hash;
                 offset += (128 + payload + 4095) / 4096 * 4096;
                 frame++;
-            }
-            else if (uses.TryGetValue(use + 1, out byte[]? next) && Int64(next, 48) == frame && UInt64(next, 56) == before)
-            {
-                use++;
-                offset = 4096;
             }
             else
             {
@@ -228,6 +297,30 @@ internal sealed class StoreReader
         }
 
         return ~crc;
+    }
+
+    /// <summary>The hash of a map's key.</summary>
+    private static ulong MapHash(ReadOnlySpan<byte> key, ulong seed)
+    {
+        const ulong P0 = 0xA0761D6478BD642F, P1 = 0xE7037ED1A0B428DB;
+        ulong state = seed ^ P0, a = 0, b = 0;
+        ReadOnlySpan<byte> left = key;
+        for (; left.Length > 16; left = left[16..])
+            state = Fold(UInt64(left, 0) ^ P1, UInt64(left, 8) ^ state);
+        int n = left.Length;
+        if (n >= 8)
+            (a, b) = (UInt64(left, 0), UInt64(left, n - 8));
+        else if (n >= 4)
+            (a, b) = (UInt32(left, 0), UInt32(left, n - 4));
+        else if (n > 0)
+            a = ((ulong)left[0] << 16) | ((ulong)left[n / 2] << 8) | left[n - 1];
+        return Fold(P1 ^ (ulong)key.Length, Fold(a ^ P1, b ^ state));
+
+        static ulong Fold(ulong x, ulong y)
+        {
+            ulong high = Math.BigMul(x, y, out ulong low);
+            return high ^ low;
+        }
     }
 
     /// <summary>XXH64 with seed 0, the eight bytes of the field taken as 0; written after the public description of the algorithm.</summary>

@@ -1,3 +1,6 @@
+using System.Text;
+using Treepie.Storage.Maps;
+using Treepie.Storage.Simulation;
 using Treepie.Storage.Tests.Checks;
 using Treepie.Tests.Support;
 
@@ -35,6 +38,55 @@ public sealed class StoreReaderTests
         var reader = new StoreReader(store.Disk.List().ToDictionary(name => name, name => store.Disk.Bytes(name)));
         AssertSame(model, reader.Trees());
         AssertSame(store.Last, reader.Snapshots()["kept"]);
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void Hash_maps_are_read_too(bool closesCleanly)
+    {
+        var random = new Random(Seed.Next());
+        var disk = new SimulatedDisk(random);
+        Dictionary<long, long> narrow = [];
+        Dictionary<string, byte[]> wide = [];
+        using (StorageEnvironment environment = BuiltStore.Open(disk, random))
+        {
+            for (int commit = 0; commit < 12; commit++)
+            {
+                environment.Write(transaction =>
+                {
+                    var numbers = transaction.GetOrCreateMap<long, long, PrimitiveSerializer<long>, PrimitiveSerializer<long>>("numbers");
+                    var texts = transaction.GetOrCreateMap<string, byte[], StringSerializer, BytesSerializer>("texts");
+                    for (int i = 0; i < 1000; i++)
+                    {
+                        long key = random.Next(8000);
+                        numbers[key] = narrow[key] = random.NextInt64();
+                        string text = new((char)('a' + random.Next(26)), random.Next(40));
+                        var value = new byte[random.Next(100) == 0 ? random.Next(20_000) : random.Next(200)];
+                        random.NextBytes(value);
+                        texts[text] = wide[text] = value;
+                    }
+
+                    return true;
+                });
+                if (commit == 8)
+                    environment.Checkpoint();
+            }
+
+            if (!closesCleanly)
+                disk.CrashAt = disk.Operations;
+        }
+
+        if (!closesCleanly)
+        {
+            disk.LeavesGarbage = false;
+            disk.Crash();
+        }
+
+        var maps = new StoreReader(disk.List().ToDictionary(name => name, name => disk.Bytes(name))).Maps();
+        Assert.Equal(narrow, maps["numbers"].ToDictionary(record => BitConverter.ToInt64(record.Key), record => BitConverter.ToInt64(record.Value)));
+        Assert.Equal(wide.Count, maps["texts"].Count);
+        Assert.All(maps["texts"], record => Assert.Equal(wide[Encoding.UTF8.GetString(record.Key)], record.Value));
     }
 
     private static void AssertSame(Model expected, Dictionary<string, List<(byte[] Key, byte[] Value)>> found)
