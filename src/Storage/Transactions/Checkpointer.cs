@@ -52,6 +52,7 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
         state.Space.TrimEnd();
         MetaPage durable = state.Durable;
         _isDoubtful = false;
+        BeginSession();
         _keepsBitmap = IsUpToDate && durable.OtherBitmap.Pages > 0 && MoveBitmapsFrom == long.MaxValue && !state.Space.IsAnyDirty(1 - _otherPlace);
         PageRun bitmap = _keepsBitmap ? durable.Bitmap : MakeBitmapRoom(durable.OtherBitmap);
         durable = state.Durable;
@@ -166,6 +167,20 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
 
         state.Space.Retire(_meta.Bitmap);
         state.Durable = state.Durable with { OtherBitmap = default };
+    }
+
+    /// <summary>The meta page must not name a use of the journal whose header only the system's cache has, as a killed process may leave it.</summary>
+    private void BeginSession()
+    {
+        try
+        {
+            journal?.BeginSession();
+        }
+        catch (Exception error) when (error is not DiskFullException and (StorageException or IOException))
+        {
+            state.Failure = error;
+            throw;
+        }
     }
 
     /// <summary>The run that this checkpoint's bitmap goes to: the one not in force, or another in its place where it is too small or too far out.</summary>
