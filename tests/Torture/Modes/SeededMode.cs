@@ -94,7 +94,7 @@ internal sealed class SeededMode(Bases bases) : IMode
     {
         var changes = new Change[random.Next(1, 4)];
         for (int i = 0; i < changes.Length; i++)
-            changes[i] = new Change(random.Next(3) == 0 ? ChangeKind.Delete : ChangeKind.Put, random.Next(2), random.Next(Math.Min(keys, 20)) * 5, 1, random.Next(300), random.Next(1_000_000));
+            changes[i] = new Change(ChangeKind.Put, random.Next(2), random.Next(Math.Min(keys, 20)) * 5, 1, random.Next(300), random.Next(1_000_000));
         return new Step(StepKind.Session)
         {
             Commands = [changes],
