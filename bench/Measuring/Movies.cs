@@ -35,8 +35,8 @@ internal sealed class Movies
             id,
             Encoding.UTF8.GetBytes(withMetadata),
             json,
-            root.GetProperty("year").GetInt64(),
-            root.GetProperty("title").GetString() ?? "",
+            root.TryGetProperty("year", out JsonElement year) ? year.GetInt64() : 0,
+            root.TryGetProperty("title", out JsonElement title) ? title.GetString() ?? "" : "",
             root.TryGetProperty("extract", out JsonElement extract) ? extract.GetString() ?? "" : "");
     }
 }

@@ -70,7 +70,6 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
                     Archive = _archive,
                 });
             }
-
             _writer = new Writer(_state, _journal);
             var duties = new LaneDuties(_state, _writer);
             _lane = new CommitLane(_writer, duties, world.Scheduler, isInline: !world.IsBackgroundAllowed);
