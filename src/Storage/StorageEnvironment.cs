@@ -65,7 +65,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
                     Sizes = new JournalSizes(options.FirstJournalFileBytes, options.MaxJournalFileBytes, GrowthFactor: 4),
                     DrawSalt = world.Draw,
                     Background = background,
-                    SyncData = () => SyncRecovered(world.Files, data),
+                    MakeDataDurable = () => DataFile.MakeDurable(world.Files, data, meta),
                     ProbeClock = world.IsBackgroundAllowed ? world.Clock : null,
                     Archive = _archive,
                 });
@@ -467,13 +467,6 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         slot.Free();
         OnReaderClosed();
         throw new ObjectDisposedException(nameof(StorageEnvironment));
-    }
-
-    /// <summary>Makes durable what opening found, names included: whoever created a file may have been stopped before its name was.</summary>
-    private static void SyncRecovered(IFileSystem files, IFile data)
-    {
-        data.Sync();
-        files.SyncDirectory();
     }
 
     private void ThrowIfNotWritable()

@@ -132,14 +132,7 @@ public sealed class BadInputTests
                 SimulatedDisk disk = store.With(random, BuiltStore.DataFile, bytes =>
                 {
                     for (int slot = 0; slot < 2; slot++)
-                    {
-                        Span<byte> page = bytes.AsSpan(slot * BuiltStore.PageBytes, BuiltStore.PageBytes);
-                        if (size == 8)
-                            BinaryPrimitives.WriteInt64LittleEndian(page[offset..], value);
-                        else
-                            BinaryPrimitives.WriteInt32LittleEndian(page[offset..], (int)value);
-                        new Page(page).Checksum = Page.ComputeChecksum(page);
-                    }
+                        BuiltStore.ForgeMeta(bytes, slot, offset, value, size);
                 });
                 long before = GC.GetAllocatedBytesForCurrentThread();
                 Probe.Survive(disk, random, $"{value} at {offset} of both meta pages");
@@ -148,11 +141,6 @@ public sealed class BadInputTests
         }
     }
 
-    /// <summary>Gives a meta page another format version, with a checksum that is right.</summary>
-    internal static void SetVersion(byte[] file, int slot, int version)
-    {
-        Span<byte> page = file.AsSpan(slot * BuiltStore.PageBytes, BuiltStore.PageBytes);
-        BinaryPrimitives.WriteInt32LittleEndian(page[72..], version);
-        new Page(page).Checksum = Page.ComputeChecksum(page);
-    }
+    /// <summary>Gives a meta page another format version.</summary>
+    internal static void SetVersion(byte[] file, int slot, int version) => BuiltStore.ForgeMeta(file, slot, offset: 72, version, sizeBytes: 4);
 }

@@ -3,10 +3,11 @@ using System.Buffers.Binary;
 namespace Treepie.Storage.Format;
 
 /// <summary>
-/// Pages 0 and 1, written in turn: the newer one with a right checksum is the last durable checkpoint.
+/// Pages 0 and 1, written in turn: the newer one with a right checksum is the last durable checkpoint. A page holds its record twice, in each of its
+/// halves, so that it can be written again without a moment at which it is nowhere, and that a damaged sector does not set the store back.
 /// <code>
-/// OFFSET SIZE MEANING
-///      0   64 page header, type Meta, birth = last transaction of the checkpoint
+/// OFFSET SIZE MEANING (in each half of 4,096 bytes)
+///      0   64 page header, type Meta, birth = last transaction of the checkpoint, checksum of the half
 ///     64    8 "TREEPIE1"
 ///     72    4 format version
 ///     76    4 page size
@@ -36,6 +37,9 @@ internal sealed record MetaPage
     public const int FormatVersion = 1;
     public const int FlagClean = 1;
 
+    /// <summary>Bytes of one copy; a page has two.</summary>
+    public const int CopyBytes = PageLayout.SizeBytes / 2;
+
     private const int KnownFlags = FlagClean;
 
     public required Guid StoreId { get; init; }
@@ -54,7 +58,14 @@ internal sealed record MetaPage
     /// <summary>The page, 0 or 1, that this checkpoint is written to.</summary>
     public int Slot => (int)(Checkpoint & 1);
 
+    /// <summary>Writes the page: the record twice.</summary>
     public void Write(Span<byte> destination)
+    {
+        WriteCopy(destination[..CopyBytes]);
+        destination[..CopyBytes].CopyTo(destination[CopyBytes..]);
+    }
+
+    private void WriteCopy(Span<byte> destination)
     {
         destination.Clear();
         var page = new Page(destination)
@@ -112,10 +123,21 @@ internal sealed record MetaPage
             : null;
 
     /// <summary>
-    /// The meta page in these bytes, or null where they are none (torn, zero, damaged). Throws
+    /// The meta page in these bytes, of two copies the newer one, or null where there is none (torn, zero, damaged). Throws
     /// <see cref="ForeignDataException"/> for one that is whole but not for this version to open.
     /// </summary>
     public static MetaPage? TryRead(Span<byte> source, int slot, string file)
+    {
+        MetaPage? first = TryReadCopy(source[..CopyBytes], slot, file);
+        MetaPage? second = TryReadCopy(source[CopyBytes..], slot, file);
+        return second is null || first?.Checkpoint >= second.Checkpoint ? first : second;
+    }
+
+    /// <summary>Whether one of the copies at least begins as a meta page does, whole or not.</summary>
+    public static bool IsMarked(ReadOnlySpan<byte> source) =>
+        BinaryPrimitives.ReadInt64LittleEndian(source[64..]) == Magic || BinaryPrimitives.ReadInt64LittleEndian(source[(CopyBytes + 64)..]) == Magic;
+
+    private static MetaPage? TryReadCopy(Span<byte> source, int slot, string file)
     {
         var page = new Page(source);
         if (BinaryPrimitives.ReadInt64LittleEndian(source[64..]) != Magic || page.Checksum != Page.ComputeChecksum(source))

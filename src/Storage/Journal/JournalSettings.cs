@@ -14,7 +14,7 @@ internal sealed class JournalSettings
     public required Action<Action> Background { get; init; }
 
     /// <summary>Makes the data file durable as recovery found it.</summary>
-    public required Action SyncData { get; init; }
+    public required Action MakeDataDurable { get; init; }
 
     /// <summary>Times the ways to sync; null: none is tried, and the system's cache is used.</summary>
     public TimeProvider? ProbeClock { get; init; }

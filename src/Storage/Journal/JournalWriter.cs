@@ -9,8 +9,8 @@ namespace Treepie.Storage.Journal;
 /// <remarks>
 /// Invariants. 1. The first frame after opening goes into a new use of a file, with a new salt: what a torn tail left behind in the file used
 /// before can never be taken for a continuation. 2. Before a session overwrites anything, what its recovery read is made durable: a process that was
-/// killed, or whose sync failed, may have left it in the system's cache only. The data file and the last journal file are synced, and the last
-/// frame is written again as the first of the new use, since a sync after one that failed proves nothing. 3. Before the first frame of a use is acknowledged, the file that the log comes from
+/// killed, or whose sync failed, may have left it in the system's cache only. The data file and the last journal file are synced, and the meta
+/// page, and the last frame as the first of the new use, are written again, since a sync after one that failed proves nothing. 3. Before the first frame of a use is acknowledged, the file that the log comes from
 /// says durably that it goes on: so the loss of the newest file is noticed. 4. Nothing is written again after an error.
 /// </remarks>
 internal sealed class JournalWriter : IDisposable
@@ -72,7 +72,7 @@ internal sealed class JournalWriter : IDisposable
         if (_isRecoveredDurable)
             return;
 
-        _settings.SyncData();
+        _settings.MakeDataDurable();
         _files.Find(Position.Use)?.File.Sync();
         if (_tail is { } tail && tail.At.Use == Position.Use)
             Repeat(tail);

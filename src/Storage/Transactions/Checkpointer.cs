@@ -35,6 +35,7 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
     private int _otherPlace = 1;
     private bool _keepsBitmap;
     private bool _isDoubtful;
+    private bool _isFoundDurable;
 
     /// <summary>Pages that the newest state or the last checkpoint may refer to.</summary>
     private long UsedPages => Math.Max(state.Space.PageCount, state.Durable.PageCount);
@@ -97,9 +98,6 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
     /// <summary>Writes and syncs. Without the lane.</summary>
     public void Write(CancellationToken cancellationToken)
     {
-        if (_meta.Checkpoint == 1)
-            files.SyncDirectory(); // as before the first frame, for an environment without a journal
-
         _captured.Sort(static (a, b) => a.Page.CompareTo(b.Page));
         WritePages(cancellationToken);
         WriteBitmap();
@@ -169,12 +167,23 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
         state.Durable = state.Durable with { OtherBitmap = default };
     }
 
-    /// <summary>The meta page must not name a use of the journal whose header only the system's cache has, as a killed process may leave it.</summary>
+    /// <summary>
+    /// What opening found must be durable before a page is written where only the checkpoint before it lies; and the meta page must not name a use of the journal whose
+    /// header only the system's cache has, as a killed process may leave it.
+    /// </summary>
     private void BeginSession()
     {
+        if (journal is null)
+        {
+            if (!_isFoundDurable)
+                DataFile.MakeDurable(files, file, state.Durable);
+            _isFoundDurable = true;
+            return;
+        }
+
         try
         {
-            journal?.BeginSession();
+            journal.BeginSession();
         }
         catch (Exception error) when (error is not DiskFullException and (StorageException or IOException))
         {

@@ -3,7 +3,7 @@ using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Transactions;
 
-/// <summary>Creates the data file, and finds its newest meta page.</summary>
+/// <summary>Creates the data file, finds its newest meta page, and makes it durable.</summary>
 internal static class DataFile
 {
     private const long FirstBitmapPage = FormatLimits.FirstDataPage;
@@ -70,7 +70,7 @@ internal static class DataFile
             if (file.Read(bytes, (long)slot * PageLayout.SizeBytes) < bytes.Length)
                 break;
 
-            sawMagic |= BitConverter.ToInt64(bytes, PageLayout.HeaderBytes) == MetaPage.Magic;
+            sawMagic |= MetaPage.IsMarked(bytes);
             if (MetaPage.TryRead(bytes, slot, path) is { } meta && meta.Checkpoint >= (newest?.Checkpoint ?? 0))
                 newest = meta;
         }
@@ -86,6 +86,23 @@ internal static class DataFile
             throw new CorruptionException(
                 $"'{path}' is cut short: it has {file.Length} bytes, not the {newest.PageCount} pages of {PageLayout.SizeBytes} that it should have. Nothing was written. Restore a backup, or salvage what is left.");
         return newest;
+    }
+
+    /// <summary>
+    /// Makes what opening found durable, names included, before anything is built upon it: a process that was killed, or whose sync failed, may have left it in the system's
+    /// cache only. A sync after one that failed proves nothing, so the meta page is written again: one copy, sync, the other, sync; the pages it names were durable before it was first written.
+    /// </summary>
+    public static void MakeDurable(IFileSystem files, IFile file, MetaPage meta)
+    {
+        file.Sync();
+        files.SyncDirectory();
+        var page = new byte[PageLayout.SizeBytes];
+        meta.Write(page);
+        long offset = (long)meta.Slot * PageLayout.SizeBytes;
+        file.Write(page.AsSpan(MetaPage.CopyBytes), offset + MetaPage.CopyBytes);
+        file.Sync();
+        file.Write(page.AsSpan(0, MetaPage.CopyBytes), offset);
+        file.Sync();
     }
 
     private static void WriteFirst(IFile file, Guid storeId)

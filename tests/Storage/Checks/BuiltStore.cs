@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using Treepie.Storage.Files;
+using Treepie.Storage.Format;
 using Treepie.Storage.Simulation;
 
 namespace Treepie.Storage.Tests.Checks;
@@ -85,6 +86,20 @@ internal sealed class BuiltStore
         }
 
         return pages;
+    }
+
+    /// <summary>Changes a number in both copies of a meta page, with checksums that are right.</summary>
+    public static void ForgeMeta(byte[] file, int slot, int offset, long value, int sizeBytes)
+    {
+        for (int copy = 0; copy < 2; copy++)
+        {
+            Span<byte> bytes = file.AsSpan((slot * PageBytes) + (copy * PageBytes / 2), PageBytes / 2);
+            if (sizeBytes == 8)
+                BinaryPrimitives.WriteInt64LittleEndian(bytes[offset..], value);
+            else
+                BinaryPrimitives.WriteInt32LittleEndian(bytes[offset..], (int)value);
+            new Page(bytes).Checksum = Page.ComputeChecksum(bytes);
+        }
     }
 
     /// <summary>Spoils a page: one bit, some random bytes, or all of it zero.</summary>

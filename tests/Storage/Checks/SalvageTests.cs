@@ -148,7 +148,11 @@ public sealed class SalvageTests
         for (int slot = 0; slot < 2; slot++)
         {
             int page = slot;
-            SimulatedDisk damaged = store.With(random, BuiltStore.DataFile, bytes => BuiltStore.Spoil(bytes, page, random));
+            SimulatedDisk damaged = store.With(random, BuiltStore.DataFile, bytes =>
+            {
+                bytes[(page * BuiltStore.PageBytes) + random.Next(256)] ^= 1;
+                bytes[(page * BuiltStore.PageBytes) + (BuiltStore.PageBytes / 2) + random.Next(256)] ^= 1;
+            });
             SalvageReport report = Salvage.Run(BuiltStore.WorldOf(damaged, random), BuiltStore.WorldOf(new SimulatedDisk(random), random), null, CancellationToken.None);
             Assert.True(report.ProblemCount > 0);
         }

@@ -11,6 +11,7 @@ namespace Treepie.Storage.Tests.FormatReader;
 internal sealed class StoreReader
 {
     private const int PageBytes = 8192;
+    private const int MetaBytes = PageBytes / 2;
     private const int Header = 64;
 
     private readonly byte[] _data;
@@ -52,15 +53,15 @@ internal sealed class StoreReader
     private ReadOnlySpan<byte> NewestMeta()
     {
         int newest = -1;
-        for (int slot = 0; slot < 2; slot++)
+        for (int copy = 0; copy < 4; copy++)
         {
-            ReadOnlySpan<byte> page = _data.AsSpan(slot * PageBytes, PageBytes);
-            if (page.Slice(64, 8).SequenceEqual("TREEPIE1"u8) && UInt32(page, 36) == Crc32C(page) && (newest < 0 || Int64(page, 96) > Int64(_data, (newest * PageBytes) + 96)))
-                newest = slot;
+            ReadOnlySpan<byte> half = _data.AsSpan(copy * MetaBytes, MetaBytes);
+            if (half.Slice(64, 8).SequenceEqual("TREEPIE1"u8) && UInt32(half, 36) == Crc32C(half) && (newest < 0 || Int64(half, 96) > Int64(_data, (newest * MetaBytes) + 96)))
+                newest = copy;
         }
 
         Assert.True(newest >= 0, "No meta page is whole.");
-        ReadOnlySpan<byte> meta = _data.AsSpan(newest * PageBytes, PageBytes);
+        ReadOnlySpan<byte> meta = _data.AsSpan(newest * MetaBytes, MetaBytes);
         Assert.Equal(1, Int32(meta, 72));
         Assert.Equal(PageBytes, Int32(meta, 76));
         return meta;
