@@ -5,7 +5,7 @@ using Treepie.Storage.Files;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>A command on its way through the lane.</summary>
-/// <remarks>States: waiting → running → done, or waiting → cancelled. Only the holder of the lane starts it; whoever has its batch completes it.</remarks>
+/// <remarks>States: waiting → running → done, or waiting → cancelled; running → waiting once, where the disk was full. Only the holder of the lane starts it; whoever has its batch completes it.</remarks>
 internal abstract class WriteRequest
 {
     private const int Waiting = 0;
@@ -24,7 +24,7 @@ internal abstract class WriteRequest
     public bool IsAsync { get; protected init; }
 
     /// <summary>Whether it already runs for the second time, after the first found the disk full.</summary>
-    public bool IsRetry { get; set; }
+    public bool IsRetry { get; private set; }
 
     /// <summary>The next one in the list it is in.</summary>
     public WriteRequest? Next { get; set; }
@@ -39,6 +39,13 @@ internal abstract class WriteRequest
 
     /// <summary>Takes it out of waiting; false if it was cancelled.</summary>
     public bool TryStart() => Interlocked.CompareExchange(ref _state, Running, Waiting) == Waiting;
+
+    /// <summary>Puts it back into waiting, to run a second time: nothing is left of the first. For the holder of the lane.</summary>
+    public void PutBack()
+    {
+        IsRetry = true;
+        Volatile.Write(ref _state, Waiting);
+    }
 
     /// <summary>Cancels it if it has not begun.</summary>
     public void TryCancel(CancellationToken token)

@@ -287,7 +287,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
     {
         if (error is DiskFullException && !request.IsRetry)
         {
-            request.IsRetry = true;
+            request.PutBack();
             _retries.Enqueue(request);
             _isCut = true;
         }
@@ -320,7 +320,13 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         closed?.Pages.Discard();
     }
 
-    private bool TryNext(CommitLane lane, out WriteRequest? request) => _retries.TryDequeue(out request) || lane.TryNext(out request);
+    private bool TryNext(CommitLane lane, out WriteRequest? request)
+    {
+        while (_retries.TryDequeue(out request))
+            if (request.TryStart())
+                return true;
+        return lane.TryNext(out request);
+    }
 
     private void Encode(MergedBatch batch, FrameBuffer buffer)
     {

@@ -137,6 +137,26 @@ public sealed class OverlapTests : IDisposable
         Assert.Empty(_environment.Check(Token).Problems);
     }
 
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task A_caller_that_blocks_runs_its_own_command_again_where_the_disk_was_full(bool staysFull)
+    {
+        int refusals = 0;
+        _files.OnAllocate = name =>
+        {
+            if (name == "data.treepie" && (refusals++ == 0 || staysFull))
+                throw new DiskFullException("No room.");
+        };
+        Task<bool> alone = Task.Run(() => _environment.Write(transaction => transaction.FindTree("t")!.Put("b"u8, new byte[4 << 20]), Token), Token);
+        Assert.Same(alone, await Task.WhenAny(alone, Task.Delay(TimeSpan.FromSeconds(30), Token)));
+        if (staysFull)
+            await Assert.ThrowsAsync<DiskFullException>(() => alone);
+        else
+            Assert.True(await alone);
+        Assert.Equal(staysFull ? "first" : "bfirst", Keys());
+    }
+
     [Fact]
     public async Task A_checkpoint_begins_between_two_flights_while_writers_keep_coming()
     {
