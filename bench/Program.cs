@@ -21,7 +21,7 @@ switch (args)
         return 0;
 }
 
-ISuite[] suites = [new IngestSuite(), new ReadSuite(), new StartSuite(), new FdbSuite(), new FilterSuite(), new LocatorSuite(), new FasterSuite(), new DiskMapSuite()];
+ISuite[] suites = [new IngestSuite(), new ReadSuite(), new StartSuite(), new FdbSuite(), new FilterSuite(), new LocatorSuite(), new OpenSuite(), new FasterSuite(), new DiskMapSuite()];
 
 string? wanted = args.FirstOrDefault(arg => !arg.StartsWith("--", StringComparison.Ordinal));
 if (args is ["--list"])
