@@ -17,6 +17,7 @@ internal sealed class RecoveredState : IDisposable
     private readonly Action<CheckProblem> _report;
     private readonly IDisposable _lock;
     private readonly IFile _data;
+    private readonly HashSet<long> _unmade = [];
 
     private RecoveredState(IFileSystem files, Action<CheckProblem> report, IDisposable fileLock, IFile data)
     {
@@ -102,10 +103,7 @@ internal sealed class RecoveredState : IDisposable
         ReadMeta();
         if (Meta is not { } meta)
         {
-            State = new RootSearch(Store, PageCount).Run();
-            Report(null, State is null
-                ? "No meta page and no root of the catalogue can be read: what is found has no names."
-                : $"No meta page can be read. The newest root of the catalogue that is left is of transaction {State.TransactionId}; later transactions, and the journal, are lost.");
+            RecoverWithoutMeta();
             return;
         }
 
@@ -118,6 +116,34 @@ internal sealed class RecoveredState : IDisposable
         foreach (long page in Live.Damaged)
             Report(page, "It is a page of the bitmap and cannot be read: which of the pages it speaks of are in use is not known.");
         ReadJournal(meta);
+    }
+
+    /// <summary>
+    /// The newest state is that of the newest frame that is left, unless the data file has a root born after it, as one that goes on without a journal has. Which frames the data
+    /// file contains already nobody says, but each page does: number and birth name one content.
+    /// </summary>
+    private void RecoverWithoutMeta()
+    {
+        State = new RootSearch(Store, PageCount).Run();
+        var search = new FrameSearch(_files, (file, what) => _report(new CheckProblem(Path.Combine(_files.Path, file), null, null, what)));
+        IReadOnlyList<FrameSearch.FoundFrame> frames = search.Run();
+        if (frames.Count == 0 || frames[^1].Header.LastTransaction < State?.TransactionId)
+        {
+            Report(null, State is null
+                ? "No meta page and no root of the catalogue can be read: what is found has no names."
+                : $"No meta page can be read. The newest root of the catalogue that is left is of transaction {State.TransactionId}, and no journal goes beyond it; whether there were later transactions is not known.");
+            return;
+        }
+
+        foreach (FrameSearch.FoundFrame frame in frames)
+            Apply(frame.Header, search.ReadPayload(frame));
+        HasBrokenPages = _unmade.Count > 0;
+        Report(null,
+            $"No meta page can be read. What is found is the state after transaction {frames[^1].Header.LastTransaction}, the last in the journal: its frames from transaction {frames[0].Header.FirstTransaction} on are there, each proven by the next.");
+        if (_unmade.Count > 0)
+            Report(_unmade.Min(), $"It and {_unmade.Count - 1} other pages that the journal changed cannot be put together: what they were copied from is neither in the file nor in a frame that is left.");
+        if (search.FindLostUse() is { } lost)
+            Report(null, $"The journal went on in use {lost}, of which no frame is left: later transactions were acknowledged and are lost.");
     }
 
     private void ReadMeta()
@@ -179,6 +205,7 @@ internal sealed class RecoveredState : IDisposable
             var run = new PageRun(BinaryPrimitives.ReadInt64LittleEndian(runs), BinaryPrimitives.ReadInt32LittleEndian(runs[8..]));
             Store.Forget(run.First);
             Live.Set(run, isLive: false);
+            _unmade.RemoveWhere(page => page >= run.First && page < run.First + run.Pages);
         }
 
         State = new Snapshot(header.LastTransaction, TreeRecord.Read(payload), BinaryPrimitives.ReadUInt32LittleEndian(payload[32..]), PageCount)
@@ -193,16 +220,30 @@ internal sealed class RecoveredState : IDisposable
         var run = new PageRun(number, BinaryPrimitives.ReadInt32LittleEndian(source[JournalPayload.RunOffset..]));
         Store.Forget(number);
         Live.Set(run, isLive: true);
+        _unmade.Remove(number);
+        bool isInFile = Meta is null && Store.TryRead(number, out Span<byte> there) && new Page(there).Birth == birth;
         Span<byte> bytes = Store.Place(number, run.Pages, birth, out _);
         bytes.Clear();
         bool isOriginalThere = from == 0 || TryCopyOriginal(from, BinaryPrimitives.ReadInt64LittleEndian(source[JournalPayload.FromBirthOffset..]), bytes);
         int length = JournalPayload.Apply(source, bytes);
+        if (isInFile)
+        {
+            Store.Forget(number); // a checkpoint wrote it, and the same
+            return length;
+        }
+
         var made = new Page(bytes);
         if (!isOriginalThere || made.Number != number || made.Birth != birth || PageShape.FindFault(bytes) is not null
             || (made.Type == PageType.Overflow && PageLayout.RunPages(made.ValueLength) != run.Pages))
         {
-            HasBrokenPages = true;
             bytes.Clear(); // no page has zeros for a header, so whoever is led here finds it damaged
+            if (Meta is null)
+            {
+                _unmade.Add(number); // a later frame may do without it
+                return length;
+            }
+
+            HasBrokenPages = true;
             Report(number, $"Transaction {birth} changed it, and what it was copied from, page {from}, is damaged: it cannot be put together.");
         }
 

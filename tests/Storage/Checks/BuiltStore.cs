@@ -29,6 +29,9 @@ internal sealed class BuiltStore
 
     public Model Last { get; private set; } = new();
 
+    /// <summary>Last transaction that the last checkpoint contains; later ones are in the journal only.</summary>
+    public long CheckpointedUpTo { get; private set; }
+
     /// <summary>Builds one; without a clean close the last commits are in the journal only.</summary>
     public static BuiltStore Build(Random random, bool closesCleanly, WorkloadShape? shape = null, int commits = 120)
     {
@@ -39,12 +42,14 @@ internal sealed class BuiltStore
         {
             for (int i = 0; i < commits; i++)
             {
-                environment.Write(workload.Next(model));
-                store.States[environment.GetStatistics().LastTransactionId] = model.Copy();
+                Commit(environment);
                 if (i % 25 == 20 && i < commits - 12)
                     environment.Checkpoint();
             }
 
+            while (!closesCleanly && environment.GetStatistics().JournalBytesSinceCheckpoint == 0)
+                Commit(environment); // the last one was followed by a checkpoint that was due
+            store.CheckpointedUpTo = environment.State.Durable.LastTransaction;
             if (!closesCleanly)
                 store.Disk.CrashAt = store.Disk.Operations;
         }
@@ -57,6 +62,12 @@ internal sealed class BuiltStore
 
         store.Last = model;
         return store;
+
+        void Commit(StorageEnvironment environment)
+        {
+            environment.Write(workload.Next(model));
+            store.States[environment.GetStatistics().LastTransactionId] = model.Copy();
+        }
     }
 
     public static StorageEnvironment Open(SimulatedDisk disk, Random random, StorageOptions? options = null) => StorageEnvironment.Open(WorldOf(disk, random), options ?? Options);
@@ -100,6 +111,22 @@ internal sealed class BuiltStore
                 BinaryPrimitives.WriteInt32LittleEndian(bytes[offset..], (int)value);
             new Page(bytes).Checksum = Page.ComputeChecksum(bytes);
         }
+    }
+
+    /// <summary>The frames that no checkpoint contains: file and offset of each.</summary>
+    public List<(string Journal, int Offset)> LiveFrames()
+    {
+        var frames = new List<(string, int)>();
+        foreach (string journal in Disk.List().Where(name => name.StartsWith(FormatLimits.JournalPrefix, StringComparison.Ordinal)))
+        {
+            byte[] whole = Disk.Bytes(journal);
+            ulong salt = BinaryPrimitives.ReadUInt64LittleEndian(whole.AsSpan(40));
+            for (int offset = FrameHeader.AlignmentBytes; offset + FrameHeader.SizeBytes <= whole.Length; offset += FrameHeader.AlignmentBytes)
+                if (FrameHeader.TryRead(whole.AsSpan(offset), out FrameHeader header) && header.Salt == salt && header.LastTransaction > CheckpointedUpTo)
+                    frames.Add((journal, offset));
+        }
+
+        return frames;
     }
 
     /// <summary>Spoils a page: one bit, some random bytes, or all of it zero.</summary>

@@ -1,0 +1,132 @@
+using Treepie.Storage.Files;
+using Treepie.Storage.Format;
+
+namespace Treepie.Storage.Checks;
+
+/// <summary>
+/// Finds the frames that led to the newest state where no meta page says where they begin. Every block of every journal file is looked at; of the whole frames
+/// the one with the highest number is the newest, and each names the hash of the one before it, back to the first that is left. Headers of files are not
+/// needed for that, and what is left of earlier uses of a file can only lengthen the chain.
+/// </summary>
+internal sealed class FrameSearch(IFileSystem files, Action<string, string> report)
+{
+    private const int ScanBytes = 1 << 20;
+
+    /// <summary>So many times the length of a file is read for frames that turn out not to be whole; blocks that claim long ones could make it the square.</summary>
+    private const int MaxWaste = 64;
+
+    private readonly Dictionary<(long Frame, ulong Hash), FoundFrame> _whole = [];
+    private readonly HashSet<Guid> _stores = [];
+    private FoundFrame? _newest;
+    private byte[] _frame = [];
+
+    /// <summary>The newest frame and those before it, oldest first; empty where there is none.</summary>
+    public IReadOnlyList<FoundFrame> Run()
+    {
+        foreach (string name in files.List().Where(IsJournal).Order(StringComparer.Ordinal))
+        {
+            try
+            {
+                using IFile file = files.Open(name, create: false, writable: false);
+                Scan(file);
+            }
+            catch (Exception error) when (error is IOException or (StorageException and not ForeignDataException))
+            {
+                report(name, $"It cannot be read: {error.Message}");
+            }
+        }
+
+        if (_stores.Count > 1)
+        {
+            report(FormatLimits.JournalPrefix + "*" + FormatLimits.JournalSuffix, $"They belong to {_stores.Count} stores, and nothing says which of them is this one: none is read. Take the foreign ones out and salvage again.");
+            return [];
+        }
+
+        var chain = new List<FoundFrame>();
+        for (FoundFrame? frame = _newest; frame is not null; frame = Before(frame))
+            chain.Add(frame);
+        chain.Reverse();
+        return chain;
+    }
+
+    /// <summary>The use that followed the newest frame's, if its file says that there was one: then its frames were acknowledged, and none is left.</summary>
+    public long? FindLostUse()
+    {
+        if (_newest is not { } newest)
+            return null;
+
+        using IFile file = files.Open(newest.File, create: false, writable: false);
+        var block = new byte[JournalNextUse.BlockBytes];
+        long offset = JournalNextUse.OffsetIn(file.Length);
+        return offset > 0 && file.Read(block, offset) == block.Length && JournalNextUse.TryRead(block, out JournalNextUse next)
+            && next.Salt == newest.Header.Salt && next.FirstFrame > newest.Header.Frame ? next.Use : null;
+    }
+
+    /// <summary>The payload of a frame, until the next call.</summary>
+    public ReadOnlySpan<byte> ReadPayload(FoundFrame frame)
+    {
+        using IFile file = files.Open(frame.File, create: false, writable: false);
+        return TryReadWhole(file, frame.Offset, frame.Header, out _)
+            ? _frame.AsSpan(FrameHeader.SizeBytes, frame.Header.PayloadBytes)
+            : throw new CorruptionException($"Frame {frame.Header.Frame} of '{Path.Combine(files.Path, frame.File)}' was whole and is no longer.");
+    }
+
+    private static bool IsJournal(string name) =>
+        name.StartsWith(FormatLimits.JournalPrefix, StringComparison.Ordinal) && name.EndsWith(FormatLimits.JournalSuffix, StringComparison.Ordinal);
+
+    private FoundFrame? Before(FoundFrame frame) =>
+        _whole.TryGetValue((frame.Header.Frame - 1, frame.Header.PreviousHash), out FoundFrame? before) && before.Header.LastTransaction + 1 == frame.Header.FirstTransaction ? before : null;
+
+    private void Scan(IFile file)
+    {
+        var chunk = new byte[ScanBytes];
+        ulong salt = 0;
+        if (file.Read(chunk.AsSpan(0, JournalFileHeader.BlockBytes), 0) == JournalFileHeader.BlockBytes
+            && JournalFileHeader.TryRead(chunk.AsSpan(0, JournalFileHeader.BlockBytes), Path.Combine(files.Path, file.Name), out JournalFileHeader use))
+        {
+            _stores.Add(use.StoreId);
+            salt = use.Salt;
+        }
+
+        long length = file.Length, waste = MaxWaste * length, end = 0;
+        for (long start = 0; start < length; start += chunk.Length)
+        {
+            int read = file.Read(chunk, start);
+            for (int at = 0; at + FrameHeader.SizeBytes <= read; at += FrameHeader.AlignmentBytes)
+            {
+                long offset = start + at;
+                if (offset < end || !FrameHeader.TryRead(chunk.AsSpan(at), out FrameHeader header) || header.PayloadBytes > Math.Min(length - offset, waste) - FrameHeader.SizeBytes)
+                    continue;
+                if (!TryReadWhole(file, offset, header, out ulong hash) || header.LastTransaction < header.FirstTransaction)
+                {
+                    waste -= header.PayloadBytes;
+                    continue;
+                }
+
+                end = offset + FrameHeader.FrameBytes(header.PayloadBytes);
+                Add(new FoundFrame(file.Name, offset, header), hash, isCurrent: header.Salt == salt);
+            }
+        }
+    }
+
+    /// <summary>A session that recovered repeats the last frame it found: of two with one number either will do, and that of the file's own use is the later one.</summary>
+    private void Add(FoundFrame frame, ulong hash, bool isCurrent)
+    {
+        _whole[(frame.Header.Frame, hash)] = frame;
+        if (_newest is null || frame.Header.Frame > _newest.Header.Frame || (frame.Header.Frame == _newest.Header.Frame && isCurrent))
+            _newest = frame;
+    }
+
+    private bool TryReadWhole(IFile file, long offset, FrameHeader header, out ulong hash)
+    {
+        hash = 0;
+        int length = FrameHeader.SizeBytes + header.PayloadBytes;
+        if (_frame.Length < length)
+            _frame = new byte[(int)Math.Min(Array.MaxLength, Math.Max(length, 2L * _frame.Length))];
+        Span<byte> frame = _frame.AsSpan(0, length);
+        return file.Read(frame, offset) == length && FrameHeader.TryOpen(frame, out hash);
+    }
+
+    /// <summary>A frame that is whole, and where it lies.</summary>
+    internal sealed record FoundFrame(string File, long Offset, FrameHeader Header);
+}
