@@ -53,13 +53,19 @@ internal static class JournalPayload
     /// Writes the ranges in which a page differs from what it was copied from (null: from zeros); returns the bytes written.
     /// Equal stretches shorter than two words are written too: naming a new range costs as much.
     /// </summary>
-    public static int WritePage(Span<byte> destination, long number, long from, ReadOnlySpan<byte> page, ReadOnlySpan<byte> original)
+    /// <param name="destination">Room for <see cref="MaxPageBytes"/>.</param>
+    /// <param name="number">Number of the page.</param>
+    /// <param name="from">Number of the page it was copied from, or 0.</param>
+    /// <param name="page">The page.</param>
+    /// <param name="original">What it was copied from, or nothing.</param>
+    /// <param name="changed">Lines outside which they are known to be equal.</param>
+    public static int WritePage(Span<byte> destination, long number, long from, ReadOnlySpan<byte> page, ReadOnlySpan<byte> original, LineSet changed)
     {
         WritePageHead(destination, number, from, original.IsEmpty ? 0 : BinaryPrimitives.ReadInt64LittleEndian(original[PageLayout.BirthOffset..]), 1);
         Span<ulong> different = stackalloc ulong[PageWords / 64];
         ReadOnlySpan<ulong> words = MemoryMarshal.Cast<byte, ulong>(page);
         ReadOnlySpan<ulong> before = original.IsEmpty ? ZeroPage : MemoryMarshal.Cast<byte, ulong>(original);
-        WordDifference.Find(words, before, different);
+        WordDifference.Find(words, before, changed, different);
         WordDifference.FillSingleGaps(different);
 
         int length = PageHeadBytes, ranges = 0, start = 0;

@@ -9,6 +9,29 @@ internal static class WordDifference
 {
     private const int BitsPerGroup = 64;
 
+    /// <summary>As <see cref="Find(ReadOnlySpan{ulong}, ReadOnlySpan{ulong}, Span{ulong})"/>, looking at some lines only: all others count as equal.</summary>
+    public static void Find(ReadOnlySpan<ulong> left, ReadOnlySpan<ulong> right, LineSet lines, Span<ulong> different)
+    {
+        if (lines.IsAll)
+        {
+            Find(left, right, different);
+            return;
+        }
+
+        const int WordsPerLine = LineSet.LineBytes / sizeof(ulong);
+        different.Clear();
+        for (int half = 0; half < 2; half++)
+        {
+            for (ulong bits = lines.Half(half); bits != 0; bits &= bits - 1)
+            {
+                int line = (half * BitsPerGroup) + BitOperations.TrailingZeroCount(bits);
+                ReadOnlySpan<ulong> a = left.Slice(line * WordsPerLine, WordsPerLine), b = right.Slice(line * WordsPerLine, WordsPerLine);
+                ulong unequal = ~(ulong)Vector512.Equals(Vector512.Create(a), Vector512.Create(b)).ExtractMostSignificantBits() & byte.MaxValue;
+                different[line / WordsPerLine] |= unequal << (line % WordsPerLine * WordsPerLine);
+            }
+        }
+    }
+
     /// <summary>Sets bit i where <paramref name="left"/>[i] is not <paramref name="right"/>[i]. The lengths are equal, and a multiple of 64.</summary>
     public static void Find(ReadOnlySpan<ulong> left, ReadOnlySpan<ulong> right, Span<ulong> different)
     {

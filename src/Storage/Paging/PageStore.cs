@@ -159,17 +159,38 @@ internal sealed class PageStore : IDisposable
         return Scratch.Bytes(frame, (int)Math.Min((long)pages * PageLayout.SizeBytes, int.MaxValue));
     }
 
+    /// <summary>As <see cref="Place"/>, for a copy of a page, whose bytes the caller has looked at.</summary>
+    public Span<byte> PlaceCopy(long number, long birth, long from, ReadOnlySpan<byte> original, out uint frame)
+    {
+        frame = Scratch.AllocateCopy(FrameOf(from), original, number, birth);
+        _table.WriteUInt32(number, frame);
+        return Scratch.Bytes(frame, PageLayout.SizeBytes);
+    }
+
     /// <summary>Forgets a page that nobody can see any more, and its scratch frame if it has one.</summary>
     public void Forget(long number)
     {
         uint frame = FrameOf(number);
         _table.WriteUInt32(number, NotLookedAt);
         if (frame != 0)
-            Scratch.Release(frame);
+            Release(frame);
+    }
+
+    /// <summary>Takes a frame back that no reader can hold any more; as a spare where the page that was copied from it is still in scratch.</summary>
+    public void Release(uint frame)
+    {
+        uint owner = Scratch.Record(frame).Successor;
+        Scratch.Release(frame, mayBeSpare: owner != 0 && FrameOf(Scratch.Record(owner).Page) == owner);
     }
 
     /// <summary>Lets readers find a page in the file, where it has been written; the frame stays until no reader can hold it.</summary>
-    public void MoveToMap(long number) => _table.WriteUInt32(number, _map.SeesWrites ? InMap : NotLookedAt);
+    public void MoveToMap(long number)
+    {
+        uint frame = FrameOf(number);
+        _table.WriteUInt32(number, _map.SeesWrites ? InMap : NotLookedAt);
+        if (frame != 0)
+            Scratch.DropSpare(frame);
+    }
 
     /// <summary>Makes room in the table for pages up to a number, without touching the file.</summary>
     public void GrowTable(long pages)

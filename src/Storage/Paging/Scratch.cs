@@ -10,7 +10,10 @@ namespace Treepie.Storage.Paging;
 /// </summary>
 /// <remarks>
 /// Invariants. 1. Frame numbers 0 and 1 are never given out: in the page table they mean "not looked at" and "in the map".
-/// 2. A frame is either free, or in exactly one run whose first frame has its record.
+/// 2. A frame is either free, or in exactly one run whose first frame has its record, or the spare of exactly one frame.
+/// 3. Of two frames in use, <c>Successor</c> of one names the other if and only if <c>Source</c> of the other names the one.
+/// 4. A spare holds the bytes of the page that its owner was copied from, so the two differ in the owner's <c>Changed</c> lines at most: the
+/// next copy of the owner's page costs those lines, not a page. Spares and frames in use together are no more than the memory that is kept.
 /// </remarks>
 internal sealed class Scratch : IDisposable
 {
@@ -26,7 +29,9 @@ internal sealed class Scratch : IDisposable
     private FrameRecord[] _records = new FrameRecord[CommitStepFrames];
     private uint _committedFrames;
     private long _framesInUse;
+    private long _spares;
 
+    private readonly long _keptFrames;
     private readonly long _keptArenas;
     private int[] _arenaFrames = new int[1];
     private bool[] _isResident = new bool[1];
@@ -36,6 +41,7 @@ internal sealed class Scratch : IDisposable
     /// <param name="keptBytes">Memory that is kept for use again; what a large transaction needed beyond goes back to the system.</param>
     public Scratch(long reserveBytes, long keptBytes)
     {
+        _keptFrames = keptBytes / PageLayout.SizeBytes;
         _keptArenas = Math.Max(1, keptBytes / AddressRange.AlignmentBytes);
         _range = AddressRange.Reserve(reserveBytes);
         _limit = (uint)Math.Min(uint.MaxValue, reserveBytes / PageLayout.SizeBytes);
@@ -62,11 +68,83 @@ internal sealed class Scratch : IDisposable
         return frame;
     }
 
+    /// <summary>
+    /// A frame with a copy of a page, whose bytes the caller has. Where the page lies in a frame that has a spare, that one is brought up to date.
+    /// </summary>
+    /// <param name="source">The frame the page lies in, or 0.</param>
+    /// <param name="original">Its bytes.</param>
+    /// <param name="pageNumber">Number of the copy.</param>
+    /// <param name="birth">Birth of the copy.</param>
+    public uint AllocateCopy(uint source, ReadOnlySpan<byte> original, long pageNumber, long birth)
+    {
+        uint frame = source == 0 ? 0 : _records[source].Spare;
+        if (frame == 0)
+        {
+            frame = Allocate(1, pageNumber, birth);
+            original.CopyTo(Bytes(frame, PageLayout.SizeBytes));
+        }
+        else
+        {
+            ref FrameRecord owner = ref _records[source];
+            owner.Changed.Copy(original, Bytes(frame, PageLayout.SizeBytes));
+            Debug.Assert(
+                default(LineSet).CoversDifferences(original[LineSet.LineBytes..], Bytes(frame, PageLayout.SizeBytes)[LineSet.LineBytes..]),
+                "Invariant 4: a spare differs in the lines that were noted. (The first line has the checksum, which a checkpoint may be setting.)");
+            owner.Spare = 0;
+            _spares--;
+            _records[frame] = new FrameRecord { Page = pageNumber, Birth = birth, Pages = 1 };
+            Volatile.Write(ref _framesInUse, _framesInUse + 1);
+        }
+
+        if (source != 0)
+        {
+            Debug.Assert(_records[source].Successor == 0, "A page is copied once, or again when the copy was given back.");
+            _records[source].Successor = frame;
+            _records[frame].Source = source;
+        }
+
+        return frame;
+    }
+
+    /// <summary>Takes back a frame that nobody can see any more: as the spare of the one that was copied from it, where that may be.</summary>
+    /// <param name="frame">The frame.</param>
+    /// <param name="mayBeSpare">Whether the one that was copied from it is still where its page is looked for.</param>
+    public void Release(uint frame, bool mayBeSpare)
+    {
+        uint owner = _records[frame].Successor;
+        if (!mayBeSpare || owner == 0 || _records[owner].Spare != 0 || _framesInUse + _spares > _keptFrames)
+        {
+            Release(frame);
+            return;
+        }
+
+        Unlink(frame);
+        _records[frame] = default;
+        _records[owner].Spare = frame;
+        _spares++;
+        Volatile.Write(ref _framesInUse, _framesInUse - 1);
+    }
+
+    /// <summary>Gives up the spare of a frame whose page is not looked for there any more.</summary>
+    public void DropSpare(uint frame)
+    {
+        ref FrameRecord owner = ref _records[frame];
+        if (owner.Spare == 0)
+            return;
+
+        uint spare = owner.Spare;
+        owner.Spare = 0;
+        _spares--;
+        Discount(spare, 1);
+        _singles.Push(spare);
+    }
+
     /// <summary>Takes a run back.</summary>
     public void Release(uint frame)
     {
         int pages = _records[frame].Pages;
         Debug.Assert(pages > 0, "Invariant 2: a frame in use has its record.");
+        Unlink(frame);
         _records[frame] = default;
         Volatile.Write(ref _framesInUse, _framesInUse - pages);
         Discount(frame, pages);
@@ -88,6 +166,17 @@ internal sealed class Scratch : IDisposable
     public Span<byte> Bytes(uint frame, int lengthBytes) => _range.Span((long)frame * PageLayout.SizeBytes, lengthBytes);
 
     public void Dispose() => _range.Dispose();
+
+    /// <summary>Invariant 3 for a frame that goes out of use, whose own spare goes too.</summary>
+    private void Unlink(uint frame)
+    {
+        DropSpare(frame);
+        ref FrameRecord record = ref _records[frame];
+        if (record.Source != 0)
+            _records[record.Source].Successor = 0;
+        if (record.Successor != 0)
+            _records[record.Successor].Source = 0;
+    }
 
     private void Count(uint frame, int pages)
     {
@@ -218,5 +307,17 @@ internal sealed class Scratch : IDisposable
 
         /// <summary>Place in the list of the running batch's pages; meaningless after the batch.</summary>
         public int Index;
+
+        /// <summary>The frame in use that this one was copied from, or 0.</summary>
+        public uint Source;
+
+        /// <summary>The frame in use that was copied from this one, or 0.</summary>
+        public uint Successor;
+
+        /// <summary>A frame with the bytes of the page this one was copied from, or 0.</summary>
+        public uint Spare;
+
+        /// <summary>Lines that may differ from the page it was copied from.</summary>
+        public LineSet Changed;
     }
 }

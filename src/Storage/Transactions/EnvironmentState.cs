@@ -142,7 +142,7 @@ internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPag
     private bool Release(uint frame)
     {
         Interlocked.Add(ref _retiredBytes, -(long)Store.Scratch.Record(frame).Pages * PageLayout.SizeBytes);
-        Store.Scratch.Release(frame);
+        Store.Release(frame);
         return true;
     }
 

@@ -1,6 +1,8 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using Treepie.Storage.Format;
 using Treepie.Storage.Journal;
+using Treepie.Storage.Memory;
 using Treepie.Storage.Paging;
 using Treepie.Storage.Trees;
 
@@ -374,6 +376,9 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         }
 
         ReadOnlySpan<byte> original = written.From == 0 ? default : store.Read(written.From);
-        buffer.Advance(JournalPayload.WritePage(buffer.Room(JournalPayload.MaxPageBytes), written.Number, written.From, bytes, original));
+        LineSet changed = written.From == 0 ? LineSet.All : store.Scratch.Record(store.FrameOf(written.Number)).Changed;
+        Debug.Assert(
+            written.From == 0 || changed.CoversDifferences(bytes, original), "Invariant 4 of PageWriter: what differs from the page it was copied from is noted.");
+        buffer.Advance(JournalPayload.WritePage(buffer.Room(JournalPayload.MaxPageBytes), written.Number, written.From, bytes, original, changed));
     }
 }

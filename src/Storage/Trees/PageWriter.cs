@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using Treepie.Storage.Format;
 using Treepie.Storage.FreeSpace;
+using Treepie.Storage.Memory;
 using Treepie.Storage.Paging;
 
 namespace Treepie.Storage.Trees;
@@ -13,6 +14,8 @@ namespace Treepie.Storage.Trees;
 /// Invariants. 1. A page whose birth is <see cref="Birth"/> is the batch's own and is changed in place; every other page
 /// is copied first. 2. A committed page that the batch frees stays in use until the batch is published, so undoing
 /// a command only forgets its wish. 3. <c>_written</c> has each of the batch's own pages once, or -1 where it was given back.
+/// 4. Of a copied page every line that differs from the page it was copied from is noted in its frame's record: the journal writes, and the next copy
+/// brings over, no others. <see cref="Bytes"/> notes them all; who takes <see cref="Edit"/> notes what it changes.
 /// </remarks>
 internal sealed class PageWriter(PageStore store, FreePages space, long birth, PageLocator locator, BatchMemory memory)
 {
@@ -81,7 +84,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, long birth, P
     public void UndoCommand()
     {
         for (int i = _images.Count - 1; i >= 0; i--)
-            store.Scratch.Bytes(_images[i].Image, PageLayout.SizeBytes).CopyTo(store.Scratch.Bytes(_images[i].Frame, PageLayout.SizeBytes));
+            Restore(_images[i]);
         DropImages();
         for (int i = _written.Count - 1; i >= _writtenMark; i--)
             GiveBack(_written[i]);
@@ -156,9 +159,9 @@ internal sealed class PageWriter(PageStore store, FreePages space, long birth, P
     public PageReference Copy(PageReference reference, ReadOnlySpan<byte> original)
     {
         Debug.Assert(reference.Birth != Birth, "Invariant 1: the batch's own pages are changed in place.");
-        long number = Allocate(1, out Span<byte> bytes, reference.Number);
-        original.CopyTo(bytes);
+        long number = Allocate(1, out Span<byte> bytes, reference.Number, original);
         _ = new Page(bytes) { Number = number, Birth = Birth };
+        Note(number, 0, PageLayout.HeaderBytes);
         _freed.Add(new FreedRun(new PageRun(reference.Number, 1), reference.Birth));
         return new PageReference(number, Birth);
     }
@@ -172,8 +175,56 @@ internal sealed class PageWriter(PageStore store, FreePages space, long birth, P
         return moved;
     }
 
-    /// <summary>The bytes of one of the batch's own pages, to be changed.</summary>
+    /// <summary>The bytes of one of the batch's own pages, to be looked at.</summary>
+    public Span<byte> View(long number)
+    {
+        uint frame = locator.Get(number, out _);
+        return store.Scratch.Bytes(frame != 0 ? frame : OwnFrame(number), PageLayout.SizeBytes);
+    }
+
+    /// <summary>The bytes of one of the batch's own pages, to be changed anywhere.</summary>
     public Span<byte> Bytes(long number)
+    {
+        Span<byte> bytes = Edit(number);
+        Note(number, LineSet.All);
+        return bytes;
+    }
+
+    /// <summary>Notes where a page was changed, or is going to be before its batch is closed.</summary>
+    public void Note(long number, LineSet lines)
+    {
+        uint frame = locator.Get(number, out _);
+        store.Scratch.Record(frame != 0 ? frame : OwnFrame(number)).Changed.Add(lines);
+    }
+
+    /// <summary>As <see cref="Note(long, LineSet)"/>, for the lines of so many bytes from an offset on.</summary>
+    public void Note(long number, int offset, int lengthBytes)
+    {
+        var lines = default(LineSet);
+        lines.Add(offset, lengthBytes);
+        Note(number, lines);
+    }
+
+    /// <summary>
+    /// Writes a reference into one of the batch's own pages. What stood there is kept for undoing, not the whole page: of a branch that many commands of a
+    /// batch go through, each changes a few references.
+    /// </summary>
+    public void Patch(long number, int offset, PageReference reference)
+    {
+        uint frame = locator.Get(number, out bool isWritable);
+        if (frame == 0)
+            frame = OwnFrame(number);
+        ref Scratch.FrameRecord record = ref store.Scratch.Record(frame);
+        Debug.Assert(record.Birth == Birth, "Invariant 1: only the batch's own pages are changed.");
+        Span<byte> place = store.Scratch.Bytes(frame, PageLayout.SizeBytes).Slice(offset, PageReference.PackedBytes);
+        if (!isWritable && record.Command != _command)
+            _images.Add(new PageImage(frame, 0, offset, PageReference.ReadPacked(place)));
+        reference.WritePacked(place);
+        record.Changed.Add(offset, PageReference.PackedBytes);
+    }
+
+    /// <summary>The bytes of one of the batch's own pages, to be changed where the caller notes it (invariant 4).</summary>
+    public Span<byte> Edit(long number)
     {
         uint frame = locator.Get(number, out bool isWritable);
         if (isWritable)
@@ -188,7 +239,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, long birth, P
             record.Command = _command;
             uint image = store.Scratch.Allocate(1, -1, Birth);
             bytes.CopyTo(store.Scratch.Bytes(image, PageLayout.SizeBytes));
-            _images.Add(new PageImage(frame, image));
+            _images.Add(new PageImage(frame, image, 0, default));
         }
 
         locator.Set(number, frame, isWritable: true);
@@ -224,7 +275,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, long birth, P
     /// <summary>No named snapshot sees this run any more, which an earlier transaction freed.</summary>
     public void FreeUnpinned(PageRun run, long runBirth, long freed) => _freed.Add(new FreedRun(run, runBirth, freed));
 
-    private long Allocate(int pages, out Span<byte> bytes, long from)
+    private long Allocate(int pages, out Span<byte> bytes, long from, ReadOnlySpan<byte> original = default)
     {
         try
         {
@@ -236,7 +287,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, long birth, P
             {
                 // Copies may use room that new pages may not: so a full disk can still delete.
                 store.GrowFile(space.PageCount + (from == 0 && !MayUseReserve ? Math.Max(0, ReservedPages - space.FreeCount) : 0));
-                bytes = store.Place(number, pages, Birth, out uint frame);
+                bytes = from == 0 ? store.Place(number, pages, Birth, out uint frame) : store.PlaceCopy(number, Birth, from, original, out frame);
                 ref Scratch.FrameRecord record = ref store.Scratch.Record(frame);
                 record.Command = _command;
                 record.Index = _written.Count;
@@ -283,10 +334,20 @@ internal sealed class PageWriter(PageStore store, FreePages space, long birth, P
         _bytes -= (long)page.Pages * PageLayout.SizeBytes;
     }
 
+    private void Restore(PageImage image)
+    {
+        Span<byte> bytes = store.Scratch.Bytes(image.Frame, PageLayout.SizeBytes);
+        if (image.Image == 0)
+            image.Before.WritePacked(bytes[image.Offset..]);
+        else
+            store.Scratch.Bytes(image.Image, PageLayout.SizeBytes).CopyTo(bytes);
+    }
+
     private void DropImages()
     {
         foreach (PageImage image in _images)
-            store.Scratch.Release(image.Image);
+            if (image.Image != 0)
+                store.Scratch.Release(image.Image);
         _images.Clear();
     }
 
@@ -296,6 +357,9 @@ internal sealed class PageWriter(PageStore store, FreePages space, long birth, P
     /// <summary>Pages the batch freed, when they were born, and the earlier transaction that freed them, or 0: this one.</summary>
     internal readonly record struct FreedRun(PageRun Run, long Birth, long Freed = 0);
 
-    /// <summary>A page of an earlier command as it was before this one, in a frame of its own.</summary>
-    internal readonly record struct PageImage(uint Frame, uint Image);
+    /// <summary>
+    /// A page of an earlier command as it was before this one, in a frame of its own; or, where that is 0, a reference in it as it was. Undone from the last
+    /// to the first, so that an image taken after a reference was written is followed by the reference before.
+    /// </summary>
+    internal readonly record struct PageImage(uint Frame, uint Image, int Offset, PageReference Before);
 }

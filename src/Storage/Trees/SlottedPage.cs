@@ -4,6 +4,7 @@ using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using Treepie.Storage.Format;
 using Treepie.Storage.Kernels;
+using Treepie.Storage.Memory;
 
 namespace Treepie.Storage.Trees;
 
@@ -105,6 +106,13 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
 
     /// <summary>The child of a branch's entry.</summary>
     public PageReference Child(int index) => PageReference.ReadPacked(Value(index, out _));
+
+    /// <summary>Where in the page the reference of a branch's entry stands.</summary>
+    public int ChildOffset(int index)
+    {
+        int cell = CellOffset(index);
+        return cell + CellHeadBytes + MemoryMarshal.Read<ushort>(_bytes[cell..]);
+    }
 
     /// <summary>Points a branch's entry to another child.</summary>
     public void SetChild(int index, PageReference child) => child.WritePacked(Value(index, out _));
@@ -220,6 +228,55 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
         header.WriteUInt16(CellOffset(index) + 2, valueBytes | (isOverflow ? OverflowFlag : 0));
         header.Garbage += value.Length - valueBytes;
         return value[..valueBytes];
+    }
+
+    /// <summary>
+    /// Gives an entry a new cell, for a value of another length, and returns the place of the value; the page must have room for it without compaction. The old
+    /// cell becomes garbage. Heads and the other slots stay as they are.
+    /// </summary>
+    public Span<byte> Replace(int index, int valueBytes, bool isOverflow)
+    {
+        Page header = Header;
+        int old = CellOffset(index);
+        int keyBytes = header.ReadUInt16(old);
+        int oldBytes = CellHeadBytes + keyBytes + (header.ReadUInt16(old + 2) & ~OverflowFlag);
+        int heapStart = header.HeapStart;
+        if (old == heapStart)
+            heapStart += oldBytes;
+        else
+            header.Garbage += oldBytes;
+        int cell = heapStart - (CellHeadBytes + keyBytes + valueBytes);
+        Debug.Assert(cell >= SlotsEnd(header.Count), "The caller has made sure of room.");
+
+        // The key goes first: the new cell may lie over the old one.
+        _bytes.Slice(old + CellHeadBytes, keyBytes).CopyTo(_bytes[(cell + CellHeadBytes)..]);
+        header.WriteUInt16(cell, keyBytes);
+        header.WriteUInt16(cell + 2, valueBytes | (isOverflow ? OverflowFlag : 0));
+        header.WriteUInt16(SlotsStart(header.Count) + (index * SlotBytes), cell);
+        header.HeapStart = cell;
+        return _bytes.Slice(cell + CellHeadBytes + keyBytes, valueBytes);
+    }
+
+    /// <summary>The lines that hold the header, an entry's slot and its cell: all that changes where an entry gets a value.</summary>
+    public LineSet LinesOf(int index)
+    {
+        LineSet lines = default;
+        lines.Add(0, PageLayout.HeaderBytes);
+        lines.Add(SlotsStart(Count) + (index * SlotBytes), SlotBytes);
+        int cell = CellOffset(index);
+        lines.Add(cell, CellHeadBytes + MemoryMarshal.Read<ushort>(_bytes[cell..]) + (MemoryMarshal.Read<ushort>(_bytes[(cell + 2)..]) & ~OverflowFlag));
+        return lines;
+    }
+
+    /// <summary>As <see cref="LinesOf"/>, after the entry was put in: with those of the heads and slots behind it.</summary>
+    public LineSet LinesFrom(int index)
+    {
+        LineSet lines = LinesOf(index);
+        int head = PageLayout.HeaderBytes + (index * HeadBytes), slots = SlotsStart(Count);
+        lines.Add(head, slots - head);
+        int first = SlotsStart(Count - 1) == slots ? slots + (index * SlotBytes) : slots; // a new step of heads moves all slots
+        lines.Add(first, SlotsEnd(Count) - first);
+        return lines;
     }
 
     /// <summary>Takes an entry out; its cell becomes garbage.</summary>

@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using System.Diagnostics;
 using Treepie.Storage.Format;
+using Treepie.Storage.Memory;
 using Treepie.Storage.Paging;
 
 namespace Treepie.Storage.Trees;
@@ -39,11 +40,12 @@ internal sealed class TreeWriter(Tree tree, PageStore store, PageWriter pages)
         if (!IsInLeaf(key, out int index, out bool isExact))
         {
             DescendForWriting(key);
-            index = new SlottedPage(pages.Bytes(_path[_leafDepth].Number)).LowerBound(key, 0, out isExact);
+            index = new SlottedPage(pages.View(_path[_leafDepth].Number)).LowerBound(key, 0, out isExact);
         }
 
         int depth = _leafDepth;
-        var leaf = new SlottedPage(pages.Bytes(_path[depth].Number));
+        long number = _path[depth].Number;
+        var leaf = new SlottedPage(pages.Edit(number));
         bool isOverflow = valueBytes > FormatLimits.MaxInlineValueBytes || SlottedPage.CellHeadBytes + key.Length + valueBytes > FormatLimits.MaxCellBytes;
         int cellValueBytes = isOverflow ? SlottedPage.OverflowBytes : valueBytes;
         isNew = !isExact;
@@ -61,10 +63,17 @@ internal sealed class TreeWriter(Tree tree, PageStore store, PageWriter pages)
             if (old.Length >= cellValueBytes && wasOverflow == isOverflow)
             {
                 // In place, though bytes of the cell stay unused until the page is written anew: one that is written anew is a whole page of journal.
+                pages.Note(number, leaf.LinesOf(index));
                 place = leaf.ShrinkValue(index, cellValueBytes);
+            }
+            else if (leaf.HasRoom(key.Length - leaf.Header.PrefixLength, cellValueBytes))
+            {
+                place = leaf.Replace(index, cellValueBytes, isOverflow);
+                pages.Note(number, leaf.LinesOf(index));
             }
             else
             {
+                pages.Note(number, LineSet.All);
                 leaf.Remove(index);
                 place = Insert(depth, index, key, cellValueBytes, isOverflow);
             }
@@ -142,12 +151,13 @@ internal sealed class TreeWriter(Tree tree, PageStore store, PageWriter pages)
         _isLastLeaf = true;
         for (int level = record.Levels - 1; level > 0; level--)
         {
-            var branch = new SlottedPage(pages.Bytes(own.Number));
+            long number = own.Number;
+            var branch = new SlottedPage(pages.View(number));
             int index = branch.FindChild(key);
             PageReference child = branch.Child(index);
             own = pages.MakeWritable(child, level - 1);
             if (own != child)
-                branch.SetChild(index, own);
+                pages.Patch(number, branch.ChildOffset(index), own);
             _isLastLeaf &= index == branch.Count - 1;
             _index[depth++] = index;
             _path[depth] = own;
@@ -168,7 +178,7 @@ internal sealed class TreeWriter(Tree tree, PageStore store, PageWriter pages)
         if (_leafDepth < 0 || !_staysNear || pages.Memory.PathOwner != this)
             return false;
 
-        var leaf = new SlottedPage(pages.Bytes(_path[_leafDepth].Number));
+        var leaf = new SlottedPage(pages.View(_path[_leafDepth].Number));
         index = leaf.LowerBound(key, 0, out isExact);
         return _staysNear = isExact || (index > 0 && (index < leaf.Count || _isLastLeaf));
     }
@@ -176,15 +186,21 @@ internal sealed class TreeWriter(Tree tree, PageStore store, PageWriter pages)
     /// <summary>Puts an entry into the page at a place of the path; returns the room for its value.</summary>
     private Span<byte> Insert(int depth, int index, scoped ReadOnlySpan<byte> key, int valueBytes, bool isOverflow)
     {
-        Span<byte> bytes = pages.Bytes(_path[depth].Number);
+        long number = _path[depth].Number;
+        Span<byte> bytes = pages.Edit(number);
         var page = new SlottedPage(bytes);
         if (key.StartsWith(page.Prefix))
         {
             int suffixBytes = key.Length - page.Header.PrefixLength;
             if (page.HasRoom(suffixBytes, valueBytes))
-                return page.Insert(index, key, valueBytes, isOverflow);
+            {
+                Span<byte> place = page.Insert(index, key, valueBytes, isOverflow);
+                pages.Note(number, page.LinesFrom(index));
+                return place;
+            }
         }
 
+        pages.Note(number, LineSet.All);
         bytes.CopyTo(_copy);
         var rebuild = new PageRebuild(_copy, index, key, valueBytes, isOverflow);
         bool isBranch = page.Header.Type == PageType.Branch;

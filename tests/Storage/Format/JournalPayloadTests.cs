@@ -1,4 +1,5 @@
 using Treepie.Storage.Format;
+using Treepie.Storage.Memory;
 using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Format;
@@ -19,7 +20,7 @@ public class JournalPayloadTests
             for (int change = random.Next(round % 10 == 0 ? 2_000 : 12); change > 0; change--)
                 page[random.Next(page.Length)] ^= (byte)(1 << random.Next(8));
 
-            int length = JournalPayload.WritePage(written, 7, round % 4 == 0 ? 0 : 5, page, round % 4 == 0 ? default : original);
+            int length = JournalPayload.WritePage(written, 7, round % 4 == 0 ? 0 : 5, page, round % 4 == 0 ? default : original, LineSet.All);
 
             Assert.Equal(length, JournalPayload.Apply(written, original));
             Assert.Equal(page, original);
@@ -34,7 +35,7 @@ public class JournalPayloadTests
         page[1001] = 1;
         page[1002] = 2;
 
-        int length = JournalPayload.WritePage(written, 7, 5, page, original);
+        int length = JournalPayload.WritePage(written, 7, 5, page, original, LineSet.All);
 
         Assert.Equal(JournalPayload.PageHeadBytes + 4 + 2, length);
     }

@@ -1,0 +1,77 @@
+using System.Numerics;
+
+namespace Treepie.Storage.Memory;
+
+/// <summary>Which of the 128 cache lines of 8 KiB somebody may have changed: noted by whoever changes them, a bit for each.</summary>
+internal struct LineSet
+{
+    public const int LineBytes = 64;
+
+    /// <summary>What is covered.</summary>
+    public const int CoveredBytes = 2 * LinesPerHalf * LineBytes;
+
+    private const int LinesPerHalf = 64;
+
+    private ulong _low;
+    private ulong _high;
+
+    /// <summary>Every line.</summary>
+    public static LineSet All => new() { _low = ulong.MaxValue, _high = ulong.MaxValue };
+
+    /// <summary>Whether every line is in it.</summary>
+    public readonly bool IsAll => (_low & _high) == ulong.MaxValue;
+
+    /// <summary>The lines from 0 on (<paramref name="half"/> 0) or from 64 on (1), lowest bit first.</summary>
+    public readonly ulong Half(int half) => half == 0 ? _low : _high;
+
+    /// <summary>Adds the lines that hold so many bytes from an offset on; at least one.</summary>
+    public void Add(int offset, int lengthBytes)
+    {
+        int first = offset / LineBytes, last = (offset + Math.Max(1, lengthBytes) - 1) / LineBytes;
+        if (first < LinesPerHalf)
+            _low |= Bits(first, Math.Min(last, LinesPerHalf - 1));
+        if (last >= LinesPerHalf)
+            _high |= Bits(Math.Max(first, LinesPerHalf) - LinesPerHalf, last - LinesPerHalf);
+    }
+
+    /// <summary>Adds the lines of another.</summary>
+    public void Add(LineSet other)
+    {
+        _low |= other._low;
+        _high |= other._high;
+    }
+
+    /// <summary>Copies these lines.</summary>
+    public readonly void Copy(ReadOnlySpan<byte> from, Span<byte> to)
+    {
+        if (IsAll)
+        {
+            from[..CoveredBytes].CopyTo(to);
+            return;
+        }
+
+        for (int half = 0; half < 2; half++)
+        {
+            for (ulong bits = Half(half); bits != 0; bits &= bits - 1)
+            {
+                int offset = ((half * LinesPerHalf) + BitOperations.TrailingZeroCount(bits)) * LineBytes;
+                from.Slice(offset, LineBytes).CopyTo(to[offset..]);
+            }
+        }
+    }
+
+    /// <summary>Whether two stretches are equal in all other lines: what asserts ask.</summary>
+    public readonly bool CoversDifferences(ReadOnlySpan<byte> left, ReadOnlySpan<byte> right)
+    {
+        for (int line = 0; line < left.Length / LineBytes; line++)
+        {
+            bool isIn = ((Half(line / LinesPerHalf) >> (line % LinesPerHalf)) & 1) != 0;
+            if (!isIn && !left.Slice(line * LineBytes, LineBytes).SequenceEqual(right.Slice(line * LineBytes, LineBytes)))
+                return false;
+        }
+
+        return true;
+    }
+
+    private static ulong Bits(int first, int last) => (ulong.MaxValue >> (LinesPerHalf - 1 - last)) & (ulong.MaxValue << first);
+}
