@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using System.Diagnostics.CodeAnalysis;
 using Treepie.Storage.Checks;
 using Treepie.Storage.Files;
@@ -33,6 +34,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     private readonly CommitLane _lane;
     private readonly Background _background;
     private readonly CheckpointRunner _checkpoints;
+    private readonly ConcurrentDictionary<Type, object> _requests = new();
     private int _disposed;
     private int _freed;
 
@@ -234,9 +236,12 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         ArgumentNullException.ThrowIfNull(command);
         ThrowIfNotWritable();
         ThrowIfAtBound();
-        var request = new WriteRequest<TResult>(command, isAsync: false);
+        var pool = (RequestPool<TResult>)_requests.GetOrAdd(typeof(TResult), static _ => new RequestPool<TResult>());
+        WriteRequest<TResult> request = pool.Rent(command);
         _lane.Submit(request, cancellationToken);
-        return request.Result;
+        TResult result = request.Result;
+        pool.Return(request);
+        return result;
     }
 
     /// <summary>As <see cref="Write{TResult}"/>, without blocking the caller while others' batches are being synced.</summary>
@@ -245,7 +250,8 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         ArgumentNullException.ThrowIfNull(command);
         ThrowIfNotWritable();
         ThrowIfAtBound();
-        var request = new WriteRequest<TResult>(command, isAsync: true);
+        var request = new WriteRequest<TResult>(isAsync: true);
+        request.Begin(command);
         _lane.SubmitAsync(request, cancellationToken);
         return new ValueTask<TResult>(request.Task);
     }

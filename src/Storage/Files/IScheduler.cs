@@ -14,4 +14,7 @@ internal interface IScheduler
     /// condition again. (Simulated: runs a piece of queued work, holding the lock, which the one thread may enter again.)
     /// </summary>
     void Wait(object monitor);
+
+    /// <summary>A place for one thread to sleep in.</summary>
+    Sleeper CreateSleeper() => new Sleeper.OfMonitor(this);
 }

@@ -1,3 +1,5 @@
+using Treepie.Storage.Memory;
+
 namespace Treepie.Storage.Files;
 
 /// <summary>The thread pool of the process.</summary>
@@ -6,4 +8,6 @@ internal sealed class ThreadPoolScheduler : IScheduler
     public void Queue(Action work) => ThreadPool.UnsafeQueueUserWorkItem(static work => work(), work, preferLocal: false);
 
     public void Wait(object monitor) => Monitor.Wait(monitor);
+
+    public Sleeper CreateSleeper() => SleepWord.IsSupported ? new Sleeper.OfSystem() : new Sleeper.OfMonitor(this);
 }

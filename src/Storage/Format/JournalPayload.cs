@@ -22,9 +22,10 @@ namespace Treepie.Storage.Format;
 ///                8 page it was copied from; 0: from zeros
 ///                8 birth of that page, so that an older one in its place is noticed
 ///                4 pages of its run
-///                4 ranges that differ, in rising order; 0xFFFFFFFF: not ranges but the whole content follows:
+///                4 ranges that differ; 0xFFFFFFFF: not ranges but the whole content follows:
 ///                  4 its length in bytes, then the bytes
-///                for each range: 2 offset, 2 length, then the bytes
+///                for each range: 2 offset, 2 length, then the bytes; or where bit 15 of the length is set: 2 offset in the
+///                  page it was copied from, whose bytes there are those of the range; 0xFFFF: they are zeros
 /// </code>
 /// </summary>
 internal static class JournalPayload
@@ -42,7 +43,18 @@ internal static class JournalPayload
     public const int RunOffset = 24;
 
     private const int RangesOffset = 28;
-    private const int RangeHeadBytes = 4;
+    /// <summary>Offset and length of a range.</summary>
+    public const int RangeHeadBytes = 4;
+
+    /// <summary>In the length of a range: its bytes are not here, but in the page it was copied from.</summary>
+    public const int MovedFlag = 0x8000;
+
+    /// <summary>In place of an offset in the page it was copied from: the bytes are zeros.</summary>
+    public const ushort Zeros = ushort.MaxValue;
+
+    /// <summary>From so many bytes that differ on it is asked whether most of them only lie elsewhere.</summary>
+    private const int MovedFromBytes = 512;
+
     private const int WordBytes = 8;
     private const int PageWords = PageLayout.SizeBytes / WordBytes;
     private const int SlackBytes = 64;
@@ -67,6 +79,15 @@ internal static class JournalPayload
         ReadOnlySpan<ulong> before = original.IsEmpty ? ZeroPage : MemoryMarshal.Cast<byte, ulong>(original);
         WordDifference.Find(words, before, changed, different);
         WordDifference.FillSingleGaps(different);
+        if (!original.IsEmpty && WordDifference.Count(different) * WordBytes >= MovedFromBytes)
+        {
+            var moved = new PageMoves.RangeList(destination[PageHeadBytes..]);
+            if (PageMoves.TryWrite(ref moved, page, original, different))
+            {
+                BinaryPrimitives.WriteInt32LittleEndian(destination[RangesOffset..], moved.Count);
+                return PageHeadBytes + moved.LengthBytes;
+            }
+        }
 
         int length = PageHeadBytes, ranges = 0, start = 0;
         while ((start = WordDifference.Next(different, start, isSet: true)) < PageWords)
@@ -136,7 +157,7 @@ internal static class JournalPayload
         return rest.IsEmpty ? null : $"{rest.Length} bytes follow its {pages} pages";
     }
 
-    /// <summary>Applies what <see cref="WritePage"/> or <see cref="WriteWhole"/> wrote to a page that holds its original; returns the bytes read.</summary>
+    /// <summary>Applies what <see cref="WritePage"/> or <see cref="WriteWhole"/> wrote to a page (or run) that holds its original; returns the bytes read.</summary>
     public static int Apply(ReadOnlySpan<byte> source, Span<byte> page)
     {
         uint ranges = BinaryPrimitives.ReadUInt32LittleEndian(source[RangesOffset..]);
@@ -148,15 +169,44 @@ internal static class JournalPayload
             return length + sizeof(int) + bytes;
         }
 
+        Span<byte> original = HasMoves(source, ranges) ? stackalloc byte[PageLayout.SizeBytes] : default;
+        page[..original.Length].CopyTo(original);
         for (uint i = 0; i < ranges; i++)
         {
             int offset = BinaryPrimitives.ReadUInt16LittleEndian(source[length..]);
-            int bytes = BinaryPrimitives.ReadUInt16LittleEndian(source[(length + 2)..]);
-            source.Slice(length + RangeHeadBytes, bytes).CopyTo(page[offset..]);
-            length += RangeHeadBytes + bytes;
+            int info = BinaryPrimitives.ReadUInt16LittleEndian(source[(length + 2)..]);
+            int bytes = info & ~MovedFlag;
+            length += RangeHeadBytes;
+            if (info == bytes)
+            {
+                source.Slice(length, bytes).CopyTo(page[offset..]);
+                length += bytes;
+                continue;
+            }
+
+            int from = BinaryPrimitives.ReadUInt16LittleEndian(source[length..]);
+            if (from == Zeros)
+                page.Slice(offset, bytes).Clear();
+            else
+                original.Slice(from, bytes).CopyTo(page[offset..]);
+            length += sizeof(ushort);
         }
 
         return length;
+    }
+
+    private static bool HasMoves(ReadOnlySpan<byte> source, uint ranges)
+    {
+        int length = PageHeadBytes;
+        for (uint i = 0; i < ranges; i++)
+        {
+            int info = BinaryPrimitives.ReadUInt16LittleEndian(source[(length + 2)..]);
+            if ((info & MovedFlag) != 0)
+                return true;
+            length += RangeHeadBytes + info;
+        }
+
+        return false;
     }
 
     private static string? FindPageFault(ReadOnlySpan<byte> source, long pageCount, out int length)
@@ -188,10 +238,14 @@ internal static class JournalPayload
                 return $"it ends inside page {number}";
 
             int offset = BinaryPrimitives.ReadUInt16LittleEndian(source[length..]);
-            int bytes = BinaryPrimitives.ReadUInt16LittleEndian(source[(length + 2)..]);
-            length += RangeHeadBytes + bytes;
+            int info = BinaryPrimitives.ReadUInt16LittleEndian(source[(length + 2)..]);
+            int bytes = info & ~MovedFlag;
+            int place = length + RangeHeadBytes;
+            length = place + (info == bytes ? bytes : sizeof(ushort));
             if (offset + bytes > PageLayout.SizeBytes || length > source.Length)
                 return $"page {number} changes {bytes} bytes at {offset}";
+            if (info != bytes && BinaryPrimitives.ReadUInt16LittleEndian(source[place..]) is var moved && moved != Zeros && (from == 0 || moved + bytes > PageLayout.SizeBytes))
+                return $"page {number} takes {bytes} bytes at {moved} of page {from}";
         }
 
         return null;

@@ -97,6 +97,15 @@ internal static class WordDifference
         }
     }
 
+    /// <summary>How many bits are set.</summary>
+    public static int Count(ReadOnlySpan<ulong> bits)
+    {
+        int count = 0;
+        foreach (ulong group in bits)
+            count += BitOperations.PopCount(group);
+        return count;
+    }
+
     /// <summary>The first bit from <paramref name="from"/> on that is set (or, if asked, not set); the number of bits if there is none.</summary>
     public static int Next(ReadOnlySpan<ulong> bits, int from, bool isSet)
     {

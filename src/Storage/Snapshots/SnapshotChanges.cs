@@ -28,6 +28,9 @@ internal sealed class SnapshotChanges(NamedSnapshots before)
     /// <summary>Whether the batch is to go on looking at pages of dropped snapshots even if it does nothing else.</summary>
     public bool IsCleaning { get; set; }
 
+    /// <summary>Whether nothing was asked of it, and it is about the same named snapshots.</summary>
+    public bool IsUnusedOn(NamedSnapshots current) => !Any && !IsCleaning && ReferenceEquals(before, current);
+
     public void BeginCommand() => _mark = _changes.Count;
 
     public void UndoCommand() => _changes.RemoveRange(_mark, _changes.Count - _mark);

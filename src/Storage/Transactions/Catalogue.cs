@@ -20,10 +20,17 @@ internal static class Catalogue
             : throw new ArgumentException($"A tree's name has at most {Tree.MaxKeyBytes} bytes; this one has {key.Length}.", nameof(name));
     }
 
+    /// <summary>Bytes that <see cref="KeyOf(string, Span{byte})"/> wants.</summary>
+    public const int StackBytes = MaxStackChars * 3;
+
+    /// <summary>As <see cref="KeyOf(string)"/>, in <paramref name="room"/> where the name has an ordinary length.</summary>
+    public static ReadOnlySpan<byte> KeyOf(string name, Span<byte> room) =>
+        Encoding.UTF8.TryGetBytes(name, room, out int length) ? room[..length] : KeyOf(name);
+
     /// <summary>The record of a name, or null. Allocates nothing for names of ordinary length.</summary>
     public static TreeRecord? Find(PageStore store, in TreeRecord catalogue, string name)
     {
-        Span<byte> key = name.Length <= MaxStackChars ? stackalloc byte[MaxStackChars * 3] : new byte[Tree.MaxKeyBytes];
+        Span<byte> key = name.Length <= MaxStackChars ? stackalloc byte[StackBytes] : new byte[Tree.MaxKeyBytes];
         return Encoding.UTF8.TryGetBytes(name, key, out int length) && Tree.TryGet(store, catalogue, key[..length], out ReadOnlySpan<byte> value)
             ? ReadRecord(store, name, value)
             : null;

@@ -6,32 +6,54 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Storage.Transactions;
 
-/// <summary>One merged batch of commands: its pages, and what it did to the catalogue of trees. A command is undone alone.</summary>
-internal sealed class MergedBatch(PageStore store, FreePages space, Snapshot basis, PageLocator locator, BatchMemory memory, TimeProvider clock)
+/// <summary>
+/// One merged batch of commands: its pages, and what it did to the catalogue of trees. A command is undone alone. The object serves one batch after the
+/// other, so that a commit allocates none of it.
+/// </summary>
+internal sealed class MergedBatch
 {
-    private readonly Dictionary<string, TreeRecord?> _trees = memory.Trees;
+    private const int MaxKeptWriters = 64;
+
+    private readonly PageStore _store;
+    private readonly TimeProvider _clock;
+    private readonly BatchMemory _memory = new();
+    private readonly Tree _catalogue;
+    private readonly List<TreeWriter> _writers = [];
+    private int _writersTaken;
+    private Snapshot _basis;
     private uint _treeIdMark;
 
+    public MergedBatch(PageStore store, FreePages space, Snapshot basis, PageLocator locator, TimeProvider clock)
+    {
+        _store = store;
+        _clock = clock;
+        _basis = basis;
+        Pages = new PageWriter(store, space, locator, _memory);
+        _catalogue = new Tree(store, "", basis.Catalogue, new TreeWriter(store, Pages));
+        Snapshots = new SnapshotChanges(basis.Named);
+        Named = basis.Named;
+    }
+
     /// <summary>The pages of the batch.</summary>
-    public PageWriter Pages { get; } = new(store, space, basis.TransactionId + 1, locator, memory);
+    public PageWriter Pages { get; }
 
     /// <summary>First transaction of the batch.</summary>
     public long Birth => Pages.Birth;
 
     /// <summary>The catalogue with the changes of the batch, once finished.</summary>
-    public TreeRecord Catalogue { get; private set; } = basis.Catalogue;
+    public TreeRecord Catalogue { get; private set; }
 
     /// <summary>The system tree with the changes of the batch, once finished.</summary>
-    public TreeRecord System { get; private set; } = basis.System;
+    public TreeRecord System { get; private set; }
 
     /// <summary>The named snapshots after the batch, once finished.</summary>
-    public NamedSnapshots Named { get; private set; } = basis.Named;
+    public NamedSnapshots Named { get; private set; }
 
     /// <summary>What the commands did to named snapshots.</summary>
-    public SnapshotChanges Snapshots { get; } = new(basis.Named);
+    public SnapshotChanges Snapshots { get; private set; }
 
     /// <summary>The id the next new tree gets.</summary>
-    public uint NextTreeId { get; set; } = basis.NextTreeId;
+    public uint NextTreeId { get; set; }
 
     /// <summary>Where seeds of new maps begin.</summary>
     public ulong HashSeed { get; init; }
@@ -40,14 +62,44 @@ internal sealed class MergedBatch(PageStore store, FreePages space, Snapshot bas
     public long MoveFrom { get; set; }
 
     /// <summary>Whether anything was changed.</summary>
-    public bool HasChanges => Pages.HasChanges || _trees.Count > 0 || Snapshots.Any || MoveFrom > 0 || (Snapshots.IsCleaning && basis.Named.Dropped.Count > 0);
+    public bool HasChanges => Pages.HasChanges || Trees.Count > 0 || Snapshots.Any || MoveFrom > 0 || (Snapshots.IsCleaning && _basis.Named.Dropped.Count > 0);
+
+    private Dictionary<string, TreeRecord?> Trees => _memory.Trees;
+
+    /// <summary>Makes it ready for the next batch, on the state that the one before left.</summary>
+    public void Begin(Snapshot basis)
+    {
+        _basis = basis;
+        Pages.Begin(basis.TransactionId + 1);
+        Catalogue = basis.Catalogue;
+        System = basis.System;
+        Named = basis.Named;
+        NextTreeId = basis.NextTreeId;
+        MoveFrom = 0;
+        if (!Snapshots.IsUnusedOn(basis.Named))
+            Snapshots = new SnapshotChanges(basis.Named);
+    }
 
     /// <summary>Notes that a command makes a named snapshot.</summary>
-    public SnapshotInfo CreateSnapshot(string name, long transaction) => Snapshots.Create(name, transaction, clock.GetUtcNow().ToUnixTimeMilliseconds());
+    public SnapshotInfo CreateSnapshot(string name, long transaction) => Snapshots.Create(name, transaction, _clock.GetUtcNow().ToUnixTimeMilliseconds());
+
+    /// <summary>What a tree of the running command is changed by; it serves another tree in the next one.</summary>
+    public TreeWriter TakeTreeWriter()
+    {
+        if (_writersTaken == _writers.Count)
+        {
+            if (_writers.Count == MaxKeptWriters)
+                return new TreeWriter(_store, Pages);
+            _writers.Add(new TreeWriter(_store, Pages));
+        }
+
+        return _writers[_writersTaken++];
+    }
 
     /// <summary>From here on changes belong to the next command.</summary>
     public void BeginCommand()
     {
+        _writersTaken = 0;
         Pages.BeginCommand();
         Snapshots.BeginCommand();
         _treeIdMark = NextTreeId;
@@ -65,11 +117,13 @@ internal sealed class MergedBatch(PageStore store, FreePages space, Snapshot bas
     public void Finish()
     {
         Pages.BeginCommand();
-        var catalogue = new Tree(store, "", Catalogue, Pages);
+        Tree catalogue = _catalogue;
+        catalogue.Renew(Catalogue);
         Span<byte> value = stackalloc byte[TreeRecord.SizeBytes];
-        foreach ((string name, TreeRecord? record) in _trees)
+        Span<byte> room = stackalloc byte[Transactions.Catalogue.StackBytes];
+        foreach ((string name, TreeRecord? record) in Trees)
         {
-            byte[] key = Transactions.Catalogue.KeyOf(name);
+            ReadOnlySpan<byte> key = Transactions.Catalogue.KeyOf(name, room);
             if (record is { } kept)
             {
                 kept.Write(value);
@@ -82,9 +136,9 @@ internal sealed class MergedBatch(PageStore store, FreePages space, Snapshot bas
         }
 
         if (MoveFrom > 0)
-            new TreeMover(catalogue, Pages, MoveFrom, basis.Named.Newest).Run([]);
+            new TreeMover(catalogue, Pages, MoveFrom, _basis.Named.Newest).Run([]);
         Catalogue = catalogue.Record;
-        if (MoveFrom > 0 || Snapshots.Any || basis.Named.All.Count > 0 || basis.Named.Dropped.Count > 0)
+        if (MoveFrom > 0 || Snapshots.Any || _basis.Named.All.Count > 0 || _basis.Named.Dropped.Count > 0)
             FinishSnapshots();
         Pages.Finish();
     }
@@ -93,7 +147,7 @@ internal sealed class MergedBatch(PageStore store, FreePages space, Snapshot bas
     private void FinishSnapshots()
     {
         Pages.MayUseReserve = true;
-        var system = new Tree(store, "", System, Pages);
+        var system = new Tree(_store, "", System, new TreeWriter(_store, Pages));
         Named = Snapshots.Write(system, Pages, Catalogue, NextTreeId);
         if (MoveFrom > 0)
             new TreeMover(system, Pages, MoveFrom, seenUpTo: -1).Run([]);
@@ -102,20 +156,20 @@ internal sealed class MergedBatch(PageStore store, FreePages space, Snapshot bas
 
     /// <summary>The tree of that name as the commands so far left it.</summary>
     public TreeRecord? FindTree(string name) =>
-        _trees.TryGetValue(name, out TreeRecord? record) ? record : Transactions.Catalogue.Find(store, basis.Catalogue, name);
+        Trees.TryGetValue(name, out TreeRecord? record) ? record : Transactions.Catalogue.Find(_store, _basis.Catalogue, name);
 
     /// <summary>Notes what a command made of a tree; null: dropped.</summary>
     public void SetTree(string name, TreeRecord? record)
     {
-        if (_trees.ContainsKey(name) || Transactions.Catalogue.Find(store, basis.Catalogue, name) != record)
-            _trees[name] = record;
+        if (Trees.ContainsKey(name) || Transactions.Catalogue.Find(_store, _basis.Catalogue, name) != record)
+            Trees[name] = record;
     }
 
     /// <summary>Names of the trees or maps there are now, in no order.</summary>
     public IEnumerable<string> ReadNames(TreeKind kind)
     {
-        var names = new HashSet<string>(Transactions.Catalogue.ReadNames(store, basis.Catalogue, kind), StringComparer.Ordinal);
-        foreach ((string name, TreeRecord? record) in _trees)
+        var names = new HashSet<string>(Transactions.Catalogue.ReadNames(_store, _basis.Catalogue, kind), StringComparer.Ordinal);
+        foreach ((string name, TreeRecord? record) in Trees)
         {
             if (record?.Kind == kind)
                 names.Add(name);

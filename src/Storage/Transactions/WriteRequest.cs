@@ -5,7 +5,11 @@ using Treepie.Storage.Files;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>A command on its way through the lane.</summary>
-/// <remarks>States: waiting → running → done, or waiting → cancelled; running → waiting once, where the disk was full. Only the holder of the lane starts it; whoever has its batch completes it.</remarks>
+/// <remarks>
+/// States: waiting → running → done, or waiting → cancelled; running → waiting once, where the disk was full. Only the holder of the lane starts it; whoever has its batch completes it. One that succeeded may
+/// be used again by another caller. Two may not know that yet: who completed it and is about to wake its sleeper, and who saw it waiting and calls it to
+/// the lane. Both then call a caller that looks once more than it needs, and who has no caller is <c>Left</c>.
+/// </remarks>
 internal abstract class WriteRequest
 {
     private const int Waiting = 0;
@@ -13,9 +17,17 @@ internal abstract class WriteRequest
     private const int Done = 2;
     private const int Cancelled = 3;
 
+    private const int Calm = 0;
+    private const int Called = 1;
+    private const int Left = 2;
+
     private int _state;
-    private bool _isWoken;
-    private bool _isAbandoned;
+
+    /// <summary>Whether its caller is called to look at the lane, or has left.</summary>
+    private int _attention;
+
+    /// <summary>Where its caller sleeps; null before it first does.</summary>
+    private Sleeper? _sleeper;
 
     /// <summary>What it failed with.</summary>
     public Exception? Error { get; private set; }
@@ -67,43 +79,48 @@ internal abstract class WriteRequest
         Signal();
     }
 
-    /// <summary>Lets the one who waits for it look at the lane; false if nobody waits any more.</summary>
+    /// <summary>Lets the one who waits for it, or is going to, look at the lane; false if nobody waits any more.</summary>
     public bool TryWake()
     {
-        lock (this)
-        {
-            if (_isAbandoned)
-                return false;
+        if (Interlocked.CompareExchange(ref _attention, Called, Calm) == Left)
+            return false;
 
-            _isWoken = true;
-            Monitor.PulseAll(this);
-            return true;
-        }
+        WakeSleeper();
+        return true;
     }
 
     /// <summary>Blocks until it is done (false), or it is time to look at the lane (true).</summary>
     public bool Wait(IScheduler scheduler)
     {
-        lock (this)
+        if (_sleeper is null)
         {
-            while (true)
-            {
-                if (_isWoken)
-                {
-                    _isWoken = false;
-                    return true;
-                }
+            Volatile.Write(ref _sleeper, scheduler.CreateSleeper());
+            Interlocked.MemoryBarrier(); // who sees no sleeper has set before what is looked at below
+        }
 
-                if (IsDone)
-                {
-                    _isAbandoned = true;
-                    return false;
-                }
-
-                scheduler.Wait(this);
-            }
+        while (true)
+        {
+            if (Interlocked.CompareExchange(ref _attention, Calm, Called) == Called)
+                return true;
+            if (IsDone && Interlocked.CompareExchange(ref _attention, Left, Calm) == Calm)
+                return false;
+            if (!IsDone)
+                _sleeper.Sleep();
         }
     }
+
+    /// <summary>Makes it as new, but for the place to sleep. For its owner, when no queue and no list has it any more.</summary>
+    protected void Renew()
+    {
+        Error = null;
+        IsRetry = false;
+        Next = null;
+        Volatile.Write(ref _attention, Calm);
+        Volatile.Write(ref _state, Waiting);
+    }
+
+    /// <summary>Nobody waits for it any more.</summary>
+    protected void Leave() => Volatile.Write(ref _attention, Left);
 
     protected void ThrowIfFailed()
     {
@@ -124,8 +141,14 @@ internal abstract class WriteRequest
             return;
         }
 
-        lock (this)
-            Monitor.PulseAll(this);
+        WakeSleeper();
+    }
+
+    /// <summary>After what is to be seen was set. The barrier: who comes to sleep later sees it (the other half is in <see cref="Wait"/>).</summary>
+    private void WakeSleeper()
+    {
+        Interlocked.MemoryBarrier();
+        Volatile.Read(ref _sleeper)?.Wake();
     }
 }
 
@@ -133,13 +156,12 @@ internal abstract class WriteRequest
 [SuppressMessage("Maintainability", "CA1001", Justification = "The registration ends with the request.")]
 internal sealed class WriteRequest<TResult> : WriteRequest
 {
-    private readonly Func<WriteTransaction, TResult> _command;
     private readonly TaskCompletionSource<TResult>? _completion;
+    private Func<WriteTransaction, TResult>? _command;
     private TResult? _result;
 
-    public WriteRequest(Func<WriteTransaction, TResult> command, bool isAsync)
+    public WriteRequest(bool isAsync)
     {
-        _command = command;
         IsAsync = isAsync;
         if (isAsync)
             _completion = new TaskCompletionSource<TResult>(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -158,7 +180,22 @@ internal sealed class WriteRequest<TResult> : WriteRequest
         }
     }
 
-    public override void Run(WriteTransaction transaction) => _result = _command(transaction);
+    /// <summary>Makes it ready to be submitted.</summary>
+    public void Begin(Func<WriteTransaction, TResult> command)
+    {
+        _command = command;
+        Renew();
+    }
+
+    /// <summary>Lets go of what it held.</summary>
+    public void End()
+    {
+        _command = null;
+        _result = default;
+        Leave();
+    }
+
+    public override void Run(WriteTransaction transaction) => _result = _command!(transaction); // Begin comes first
 
     protected override void OnDone()
     {

@@ -51,7 +51,7 @@ public sealed class WriteTransaction
             return tree;
 
         if (FindRecord(name, TreeKind.Tree) is { } record)
-            _trees.Add(name, tree = new Tree(Batch.Pages.Store, name, record, Batch.Pages));
+            _trees.Add(name, tree = new Tree(Batch.Pages.Store, name, record, Batch.TakeTreeWriter()));
         return tree;
     }
 
@@ -63,7 +63,7 @@ public sealed class WriteTransaction
 
         _ = Catalogue.KeyOf(name); // too long a name is refused here, not at commit
         ThrowIfOtherKind(name, TreeKind.Tree);
-        var tree = new Tree(Batch.Pages.Store, name, TreeRecord.Empty(Batch.NextTreeId++), Batch.Pages);
+        var tree = new Tree(Batch.Pages.Store, name, TreeRecord.Empty(Batch.NextTreeId++), Batch.TakeTreeWriter());
         _trees[name] = tree;
         return tree;
     }

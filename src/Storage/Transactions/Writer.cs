@@ -32,8 +32,8 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
     private readonly Queue<WriteRequest> _retries = new();
     private readonly PageLocator _locator = new();
     private readonly WriteTransaction _transaction = new();
-    private readonly BatchMemory _memory = new();
-    private readonly BatchMemory _otherMemory = new();
+    private MergedBatch? _batch;
+    private MergedBatch? _otherBatch;
     private RequestList _answers;
     private MergedBatch? _open;
     private MergedBatch? _closed;
@@ -197,10 +197,13 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
     {
         state.Reclaim();
         _kept = 0;
-        BatchMemory memory = _closed?.Pages.Memory == _memory ? _otherMemory : _memory; // that of the closed batch is needed until it is settled
-        memory.Clear();
-        return new MergedBatch(state.Store, state.Space, _closed is null ? state.Current : _closedState!, _locator, memory, state.Clock) { HashSeed = state.HashSeed }; // a closed batch has its state
+        bool isFirstInUse = _closed is not null && _closed == _batch; // it is needed until it is settled
+        MergedBatch batch = isFirstInUse ? _otherBatch ??= Make() : _batch ??= Make();
+        batch.Begin(_closed is null ? state.Current : _closedState!); // a closed batch has its state
+        return batch;
     }
+
+    private MergedBatch Make() => new(state.Store, state.Space, state.Current, _locator, state.Clock) { HashSeed = state.HashSeed };
 
     private void Run(WriteRequest request, MergedBatch batch)
     {
@@ -376,9 +379,22 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         }
 
         ReadOnlySpan<byte> original = written.From == 0 ? default : store.Read(written.From);
-        LineSet changed = written.From == 0 ? LineSet.All : store.Scratch.Record(store.FrameOf(written.Number)).Changed;
+        LineSet changed = store.Scratch.Record(store.FrameOf(written.Number)).Changed;
         Debug.Assert(
             written.From == 0 || changed.CoversDifferences(bytes, original), "Invariant 4 of PageWriter: what differs from the page it was copied from is noted.");
-        buffer.Advance(JournalPayload.WritePage(buffer.Room(JournalPayload.MaxPageBytes), written.Number, written.From, bytes, original, changed));
+        Span<byte> room = buffer.Room(JournalPayload.MaxPageBytes);
+        int lengthBytes = JournalPayload.WritePage(room, written.Number, written.From, bytes, original, changed);
+        Debug.Assert(Makes(room, original, bytes), "What is written of a page makes it again from what it was copied from.");
+        buffer.Advance(lengthBytes);
+    }
+
+    /// <summary>What asserts ask of a page's part of a frame.</summary>
+    private static bool Makes(ReadOnlySpan<byte> written, ReadOnlySpan<byte> original, ReadOnlySpan<byte> page)
+    {
+        Span<byte> made = stackalloc byte[PageLayout.SizeBytes];
+        made.Clear();
+        original.CopyTo(made);
+        _ = JournalPayload.Apply(written, made);
+        return default(LineSet).CoversDifferences(made[LineSet.LineBytes..], page[LineSet.LineBytes..]); // the first line has the checksum, which a checkpoint may be setting
     }
 }

@@ -17,7 +17,7 @@ namespace Treepie.Storage.Trees;
 /// 4. Of a copied page every line that differs from the page it was copied from is noted in its frame's record: the journal writes, and the next copy
 /// brings over, no others. <see cref="Bytes"/> notes them all; who takes <see cref="Edit"/> notes what it changes.
 /// </remarks>
-internal sealed class PageWriter(PageStore store, FreePages space, long birth, PageLocator locator, BatchMemory memory)
+internal sealed class PageWriter(PageStore store, FreePages space, PageLocator locator, BatchMemory memory)
 {
     /// <summary>Most bytes of pages in one batch: they have to fit into one journal frame, which has to fit into one array.</summary>
     private const long MaxBytes = int.MaxValue - (1 << 20);
@@ -25,9 +25,9 @@ internal sealed class PageWriter(PageStore store, FreePages space, long birth, P
     /// <summary>Pages, free or at the end of the file, that are kept for changing what is there: more than one delete copies.</summary>
     private const int ReservedPages = 24;
 
-    private readonly List<WrittenPage> _written = memory.Written;
-    private readonly List<FreedRun> _freed = memory.Freed;
     private readonly List<PageImage> _images = memory.Images;
+    private List<WrittenPage> _written = memory.Written;
+    private List<FreedRun> _freed = memory.Freed;
     private int _command;
     private int _writtenMark;
     private int _freedMark;
@@ -41,7 +41,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, long birth, P
     public BatchMemory Memory => memory;
 
     /// <summary>First transaction of the batch: the birth of its pages.</summary>
-    public long Birth { get; } = birth;
+    public long Birth { get; private set; }
 
     /// <summary>Whether a page was made or freed.</summary>
     public bool HasChanges => _written.Count > 0 || _freed.Count > 0;
@@ -60,6 +60,19 @@ internal sealed class PageWriter(PageStore store, FreePages space, long birth, P
 
     /// <summary>Whether new pages may use the room that is kept for changing what is there.</summary>
     public bool MayUseReserve { get; set; }
+
+    /// <summary>Makes it ready for the next batch. The one before is settled, or was undone.</summary>
+    public void Begin(long birth)
+    {
+        memory.Clear();
+        _written = memory.Written;
+        _freed = memory.Freed;
+        Birth = birth;
+        MayUseReserve = false;
+        _command = _writtenMark = _freedMark = 0;
+        _bytes = 0;
+        _poison = null;
+    }
 
     /// <summary>From here on changes belong to the next command.</summary>
     public void BeginCommand()
@@ -131,6 +144,18 @@ internal sealed class PageWriter(PageStore store, FreePages space, long birth, P
             HeapStart = PageLayout.SizeBytes,
         };
         return new PageReference(number, Birth);
+    }
+
+    /// <summary>
+    /// A new page for a part of what one of the batch's own pages holds: the journal may refer to the page that one was copied from for both.
+    /// </summary>
+    public PageReference NewBeside(PageReference own, uint treeId, PageType type, int level)
+    {
+        PageReference made = New(treeId, type, level);
+        long from = _written[store.Scratch.Record(OwnFrame(own.Number)).Index].From;
+        int index = store.Scratch.Record(OwnFrame(made.Number)).Index;
+        _written[index] = _written[index] with { From = from };
+        return made;
     }
 
     /// <summary>A new overflow run; its value's bytes are undefined.</summary>
@@ -291,6 +316,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, long birth, P
                 ref Scratch.FrameRecord record = ref store.Scratch.Record(frame);
                 record.Command = _command;
                 record.Index = _written.Count;
+                record.Changed = from == 0 ? LineSet.All : default;
             }
             catch
             {
@@ -351,7 +377,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, long birth, P
         _images.Clear();
     }
 
-    /// <summary>A page (or run) of the batch, and the committed page it was copied from, or 0.</summary>
+    /// <summary>A page (or run) of the batch, and the committed page that it, or the one it was divided from, was copied from, or 0.</summary>
     internal readonly record struct WrittenPage(long Number, long From, int Pages);
 
     /// <summary>Pages the batch freed, when they were born, and the earlier transaction that freed them, or 0: this one.</summary>

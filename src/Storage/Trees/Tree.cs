@@ -18,17 +18,17 @@ public sealed class Tree
     public const int MaxValueBytes = FormatLimits.MaxValueBytes;
 
     private readonly PageStore _store;
-    private readonly TreeWriter? _writer;
+    private readonly bool _isWritable;
+    private TreeWriter? _writer;
 
-    private bool _isEnded;
-
-    internal Tree(PageStore store, string name, TreeRecord record, PageWriter? pages)
+    internal Tree(PageStore store, string name, TreeRecord record, TreeWriter? writer)
     {
         _store = store;
         Name = name;
         Record = record;
-        if (pages is not null)
-            _writer = new TreeWriter(this, store, pages);
+        _writer = writer;
+        _isWritable = writer is not null;
+        writer?.Begin(this);
     }
 
     /// <summary>The name it was opened by.</summary>
@@ -119,18 +119,25 @@ public sealed class Tree
     internal void Drop()
     {
         Change(default, 0).Drop();
-        _isEnded = true;
+        _writer = null;
     }
 
     /// <summary>Lets no change through any more.</summary>
-    internal void End() => _isEnded = true;
+    internal void End() => _writer = null;
+
+    /// <summary>Makes a tree of the engine's own that of another state.</summary>
+    internal void Renew(TreeRecord record)
+    {
+        Record = record;
+        _writer?.Begin(this);
+    }
 
     private TreeWriter Change(scoped ReadOnlySpan<byte> key, int valueBytes)
     {
-        if (_writer is null)
+        if (!_isWritable)
             throw new InvalidOperationException($"The tree '{Name}' belongs to a read transaction; change it in StorageEnvironment.Write.");
 
-        if (_isEnded)
+        if (_writer is null)
             throw new InvalidOperationException($"The tree '{Name}' may not be changed any more: it was dropped, or its write transaction has ended, which lives only inside the command it was given to.");
         if (key.Length > MaxKeyBytes)
             throw new ArgumentException($"A key has at most {MaxKeyBytes} bytes; this one has {key.Length}.", nameof(key));

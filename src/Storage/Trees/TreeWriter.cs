@@ -10,7 +10,8 @@ namespace Treepie.Storage.Trees;
 /// Changes a tree. On the way down every page is made the batch's own (copied, its parent pointed to the copy); then the
 /// leaf is changed in place, splitting or merging upwards along the path that was kept.
 /// </summary>
-internal sealed class TreeWriter(Tree tree, PageStore store, PageWriter pages)
+/// <remarks>Serves one tree after the other (<see cref="Begin"/>): a tree that has ended does not know it any more.</remarks>
+internal sealed class TreeWriter(PageStore store, PageWriter pages)
 {
     /// <summary>A page with less than this in use looks for a neighbour to merge with.</summary>
     private const int UnderfullBytes = PageLayout.ContentBytes / 4;
@@ -22,19 +23,30 @@ internal sealed class TreeWriter(Tree tree, PageStore store, PageWriter pages)
     private readonly int[] _index = pages.Memory.PathIndex;
     private readonly byte[] _copy = pages.Memory.PageCopy;
 
+    private Tree _tree = null!; // Begin comes first
+
     /// <summary>Where in the path the leaf of the last put is; -1 where the path is not known to be right.</summary>
     private int _leafDepth = -1;
     private bool _isLastLeaf;
     private bool _staysNear = true;
 
+    /// <summary>Whose pages are changed from now on.</summary>
+    public void Begin(Tree tree)
+    {
+        _tree = tree;
+        _leafDepth = -1;
+        _isLastLeaf = false;
+        _staysNear = true;
+    }
+
     /// <summary>Makes room for a value under a key and returns the room, its bytes undefined.</summary>
     public Span<byte> Put(scoped ReadOnlySpan<byte> key, int valueBytes, out bool isNew)
     {
-        TreeRecord record = tree.Record;
+        TreeRecord record = _tree.Record;
         if (record.Levels == 0)
         {
             PageReference root = pages.New(record.Id, PageType.Leaf, 0);
-            tree.Record = record = record with { Root = root, Levels = 1 };
+            _tree.Record = record = record with { Root = root, Levels = 1 };
         }
 
         if (!IsInLeaf(key, out int index, out bool isExact))
@@ -81,7 +93,7 @@ internal sealed class TreeWriter(Tree tree, PageStore store, PageWriter pages)
         else
         {
             place = Insert(depth, index, key, cellValueBytes, isOverflow);
-            tree.Record = tree.Record with { Count = tree.Record.Count + 1 };
+            _tree.Record = _tree.Record with { Count = _tree.Record.Count + 1 };
         }
 
         if (!isOverflow)
@@ -95,7 +107,7 @@ internal sealed class TreeWriter(Tree tree, PageStore store, PageWriter pages)
     /// <summary>Removes a key; false, with nothing copied, if it is not there.</summary>
     public bool Delete(scoped ReadOnlySpan<byte> key)
     {
-        if (!tree.Contains(key))
+        if (!_tree.Contains(key))
             return false;
 
         int depth = DescendForWriting(key);
@@ -107,7 +119,7 @@ internal sealed class TreeWriter(Tree tree, PageStore store, PageWriter pages)
         if (isOverflow)
             FreeRun(value);
         leaf.Remove(index);
-        tree.Record = tree.Record with { Count = tree.Record.Count - 1 };
+        _tree.Record = _tree.Record with { Count = _tree.Record.Count - 1 };
         Shrink(depth);
         return true;
     }
@@ -115,11 +127,11 @@ internal sealed class TreeWriter(Tree tree, PageStore store, PageWriter pages)
     /// <summary>Frees every page of the tree.</summary>
     public void Drop()
     {
-        TreeRecord record = tree.Record;
+        TreeRecord record = _tree.Record;
         _leafDepth = -1;
         if (record.Levels > 0)
             DropPage(record.Root, record.Levels - 1);
-        tree.Record = TreeRecord.Empty(record.Id);
+        _tree.Record = TreeRecord.Empty(record.Id);
     }
 
     private void DropPage(PageReference reference, int level)
@@ -139,12 +151,12 @@ internal sealed class TreeWriter(Tree tree, PageStore store, PageWriter pages)
     /// <summary>Goes to the leaf of a key; returns its place in the path. All pages of the path are the batch's own afterwards.</summary>
     private int DescendForWriting(scoped ReadOnlySpan<byte> key)
     {
-        TreeRecord record = tree.Record;
+        TreeRecord record = _tree.Record;
         PageReference before = _leafDepth < 0 || pages.Memory.PathOwner != this ? default : _path[_leafDepth];
         pages.Memory.PathOwner = this;
         PageReference own = pages.MakeWritable(record.Root, record.Levels - 1);
         if (own != record.Root)
-            tree.Record = record with { Root = own };
+            _tree.Record = record with { Root = own };
 
         int depth = 0;
         _path[0] = own;
@@ -223,7 +235,7 @@ internal sealed class TreeWriter(Tree tree, PageStore store, PageWriter pages)
 
         // The new page first: it may find the disk full, and nothing has changed yet.
         var left = new SlottedPage(pages.Bytes(_path[depth].Number));
-        PageReference rightReference = pages.New(tree.Record.Id, left.Header.Type, left.Header.Level);
+        PageReference rightReference = pages.NewBeside(_path[depth], _tree.Record.Id, left.Header.Type, left.Header.Level);
         var right = new SlottedPage(pages.Bytes(rightReference.Number));
         left.Clear();
         Span<byte> inLeft = PageRebuild.Write(rebuild, left, 0, split);
@@ -257,7 +269,7 @@ internal sealed class TreeWriter(Tree tree, PageStore store, PageWriter pages)
             if (Fits(rebuild, split, isBranch))
                 return split;
 
-        throw new InvalidOperationException($"A page of tree {tree.Record.Id} with {count} entries cannot be divided.");
+        throw new InvalidOperationException($"A page of tree {_tree.Record.Id} with {count} entries cannot be divided.");
     }
 
     private static bool Fits(PageRebuild rebuild, int split, bool isBranch) =>
@@ -287,12 +299,12 @@ internal sealed class TreeWriter(Tree tree, PageStore store, PageWriter pages)
 
     private void GrowRoot(scoped ReadOnlySpan<byte> separator, PageReference right)
     {
-        TreeRecord record = tree.Record;
+        TreeRecord record = _tree.Record;
         PageReference root = pages.New(record.Id, PageType.Branch, record.Levels);
         var branch = new SlottedPage(pages.Bytes(root.Number));
         record.Root.WritePacked(branch.Insert(0, default, PageReference.PackedBytes, false));
         right.WritePacked(branch.Insert(1, separator, PageReference.PackedBytes, false));
-        tree.Record = record with { Root = root, Levels = record.Levels + 1 };
+        _tree.Record = record with { Root = root, Levels = record.Levels + 1 };
     }
 
     /// <summary>After a removal: takes an empty page out, merges an underfull one, and lets the root go when it has one child.</summary>
@@ -319,12 +331,12 @@ internal sealed class TreeWriter(Tree tree, PageStore store, PageWriter pages)
     {
         while (true)
         {
-            TreeRecord record = tree.Record;
+            TreeRecord record = _tree.Record;
             var root = new SlottedPage(pages.Bytes(record.Root.Number));
             if (root.Count == 0)
             {
                 pages.Free(record.Root);
-                tree.Record = record with { Root = default, Levels = 0 };
+                _tree.Record = record with { Root = default, Levels = 0 };
                 return;
             }
 
@@ -333,7 +345,7 @@ internal sealed class TreeWriter(Tree tree, PageStore store, PageWriter pages)
 
             PageReference child = root.Child(0);
             pages.Free(record.Root);
-            tree.Record = record with { Root = pages.MakeWritable(child, record.Levels - 2), Levels = record.Levels - 1 };
+            _tree.Record = record with { Root = pages.MakeWritable(child, record.Levels - 2), Levels = record.Levels - 1 };
         }
     }
 

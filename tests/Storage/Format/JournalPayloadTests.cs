@@ -1,5 +1,7 @@
+using System.Buffers.Binary;
 using Treepie.Storage.Format;
 using Treepie.Storage.Memory;
+using Treepie.Storage.Trees;
 using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Format;
@@ -38,5 +40,77 @@ public class JournalPayloadTests
         int length = JournalPayload.WritePage(written, 7, 5, page, original, LineSet.All);
 
         Assert.Equal(JournalPayload.PageHeadBytes + 4 + 2, length);
+    }
+
+    [Fact]
+    public void A_page_written_anew_is_told_by_where_its_cells_lay()
+    {
+        var random = new Random(Seed.Next());
+        byte[] written = new byte[JournalPayload.MaxPageBytes];
+        for (int round = 0; round < 200; round++)
+        {
+            byte[] original = Leaf(random, out List<byte[]> keys);
+            byte[] page = [.. original];
+            var leaf = new SlottedPage(page);
+            leaf.Clear();
+            int from = round % 3 == 0 ? keys.Count / 2 : 0; // written anew, or the right half of a division
+            var rebuild = new PageRebuild([.. original], -1, default, 0, false);
+            PageRebuild.Write(rebuild, leaf, from, keys.Count);
+
+            int length = JournalPayload.WritePage(written, 7, 5, page, original, LineSet.All);
+
+            Assert.True(length < 1_500, $"{length} bytes for {keys.Count} entries");
+            Assert.Equal(length, JournalPayload.Apply(written, original));
+            Assert.Equal(page, original);
+        }
+    }
+
+    [Fact]
+    public void A_range_that_lies_outside_the_page_it_is_taken_from_is_a_fault()
+    {
+        byte[] original = Leaf(new Random(Seed.Next()), out List<byte[]> keys);
+        byte[] page = [.. original], payload = new byte[JournalPayload.HeadBytes + JournalPayload.MaxPageBytes];
+        var leaf = new SlottedPage(page);
+        leaf.Clear();
+        PageRebuild.Write(new PageRebuild([.. original], -1, default, 0, false), leaf, 0, keys.Count);
+        Span<byte> changed = payload.AsSpan(JournalPayload.HeadBytes);
+        int length = JournalPayload.WritePage(changed, 7, 5, page, original, LineSet.All);
+        TreeRecord.Empty(1).Write(payload);
+        TreeRecord.Empty(2).Write(payload.AsSpan(56));
+        BinaryPrimitives.WriteInt32LittleEndian(payload.AsSpan(36), 1);
+        BinaryPrimitives.WriteInt64LittleEndian(payload.AsSpan(40), 100);
+        payload = payload[..(JournalPayload.HeadBytes + length)];
+        Assert.Null(JournalPayload.FindFault(payload));
+
+        // The last range is a cell that was moved: it is said to lie at the page's last byte.
+        BinaryPrimitives.WriteUInt16LittleEndian(payload.AsSpan(payload.Length - 2), PageLayout.SizeBytes - 1);
+
+        Assert.Contains("of page 5", JournalPayload.FindFault(payload), StringComparison.Ordinal);
+    }
+
+    /// <summary>A leaf that has seen changes: cells in no order, some given up.</summary>
+    private static byte[] Leaf(Random random, out List<byte[]> keys)
+    {
+        byte[] page = new byte[PageLayout.SizeBytes];
+        _ = new Page(page) { Number = 5, Birth = 3, TreeId = 9, Type = PageType.Leaf, HeapStart = PageLayout.SizeBytes };
+        var leaf = new SlottedPage(page);
+        keys = [];
+        for (int i = 0; i < 60; i++)
+        {
+            byte[] key = new byte[16];
+            random.NextBytes(key);
+            int index = leaf.LowerBound(key, 0, out _);
+            random.NextBytes(leaf.Insert(index, key, random.Next(8, 60), false));
+            keys.Insert(index, key);
+        }
+
+        for (int i = 0; i < 20; i++)
+        {
+            int index = random.Next(keys.Count), length = random.Next(8, 100);
+            if (leaf.HasRoom(16, length))
+                random.NextBytes(leaf.Replace(index, length, false));
+        }
+
+        return page;
     }
 }

@@ -255,10 +255,18 @@ internal sealed class StoreReader
             }
             else
             {
+                byte[] original = [.. page];
                 for (uint range = 0; range < ranges; range++)
                 {
-                    payload.Slice(at + 4, UInt16(payload, at + 2)).CopyTo(page.AsSpan(UInt16(payload, at)));
-                    at += 4 + UInt16(payload, at + 2);
+                    Span<byte> place = page.AsSpan(UInt16(payload, at), UInt16(payload, at + 2) & 0x7FFF);
+                    bool isHere = UInt16(payload, at + 2) < 0x8000;
+                    if (isHere)
+                        payload.Slice(at + 4, place.Length).CopyTo(place);
+                    else if (UInt16(payload, at + 4) == 0xFFFF)
+                        place.Clear();
+                    else
+                        original.AsSpan(UInt16(payload, at + 4), place.Length).CopyTo(place);
+                    at += 4 + (isHere ? place.Length : 2);
                 }
             }
 
