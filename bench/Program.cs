@@ -1,6 +1,7 @@
 using System.Globalization;
 using Treepie.Bench.Measuring;
 using Treepie.Bench.Suites;
+using Treepie.Bench.Suites.Faster;
 using Treepie.Bench.Suites.Fdb;
 
 // dotnet run -c Release --project bench -- <suite>|all [--quick] [--json <file>] [--no-docs], or --list
@@ -18,6 +19,10 @@ switch (args)
     case [FdbProfile.Verb, string engine, string work, string seconds, string rows]:
         FdbProfile.Run(
             engine, int.Parse(work, CultureInfo.InvariantCulture), double.Parse(seconds, CultureInfo.InvariantCulture), int.Parse(rows, CultureInfo.InvariantCulture));
+        return 0;
+    case [MapProfile.Verb, string maps, string work, string skew, string threads, string seconds, string keys]:
+        MapProfile.Run(
+            maps, work, skew, int.Parse(threads, CultureInfo.InvariantCulture), double.Parse(seconds, CultureInfo.InvariantCulture), long.Parse(keys, CultureInfo.InvariantCulture));
         return 0;
 }
 

@@ -21,6 +21,13 @@ internal readonly record struct BucketEntry(ulong Bits)
     /// <summary>Whether there are frames behind the first.</summary>
     public bool IsChained => (Bits & 2) != 0;
 
+    /// <summary>Whether nobody holds it and there is a frame: with the lowest bit on top, where it makes the number negative, one comparison tells both.</summary>
+    public bool IsReadable
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get => (long)System.Numerics.BitOperations.RotateRight(Bits, 1) >= 1L << (FrameShift - 1);
+    }
+
     /// <summary>The first frame, or 0.</summary>
     public uint Frame
     {

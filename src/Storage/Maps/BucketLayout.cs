@@ -32,6 +32,16 @@ internal readonly record struct BucketLayout(int KeyBytes, int ValueBytes)
     /// <summary>What buckets say of it in their header.</summary>
     public int Code => IsFixed ? RecordBytes : MapLayout.RecordOfCells;
 
+    /// <summary>
+    /// Whether four records of 8-byte keys and values fill a cache line, so that the line a record is put into first can be searched with one comparison
+    /// (<see cref="BucketPage.HomeOffset"/>).
+    /// </summary>
+    public bool HasKeyLines
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get => KeyBytes == sizeof(ulong) && RecordBytes == KeyLine.RecordBytes;
+    }
+
     /// <summary>Slots of a bucket of records that lie side by side. Of a page it is known when the code is compiled for the map's types, so nothing is divided.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public int SlotsIn(int bucketBytes) => bucketBytes == PageLayout.SizeBytes ? Divide(PageLayout.SizeBytes) : Divide(bucketBytes);

@@ -38,6 +38,7 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
     public const int OverflowBytes = PageReference.PackedBytes + sizeof(int);
 
     private const int OffsetBytes = 2;
+    private const int PairRecords = 2 * KeyLine.Records;
 
     private readonly Span<byte> _bytes = bytes;
     private readonly BucketLayout _layout = layout;
@@ -189,12 +190,41 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
         return false;
     }
 
-    /// <summary>Starts to bring the line near in which a record most likely is; only of records that lie side by side.</summary>
+    /// <summary>
+    /// Starts to bring the line near in which a record most likely is; where two lines were looked at before anyone asked for tags, the two others of the group. Only of
+    /// records that lie side by side.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Prefetch(ulong hash)
     {
-        int slot = (HomeOf(hash, Slots / TagGroup.Size) * TagGroup.Size) + _layout.FirstChoice(hash);
+        int slot = FirstSlot(_layout, hash, Slots / TagGroup.Size);
+        if (_layout.HasKeyLines)
+        {
+            RawValue.Prefetch(in _bytes[FixedOffset(slot ^ PairRecords)]);
+            RawValue.Prefetch(in _bytes[FixedOffset(slot ^ PairRecords ^ KeyLine.Records)]);
+            return;
+        }
+
         RawValue.Prefetch(in _bytes[FixedOffset(slot)]);
+    }
+
+    /// <summary>Where the line begins that a record was put into if the first one (<see cref="HomeOffset"/>) was full.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static int SecondOffset(BucketLayout layout, int homeOffset)
+    {
+        int start = BucketLayout.RecordsOffset(layout.SlotsIn(PageLayout.SizeBytes));
+        return start + ((homeOffset - start) ^ KeyLine.Bytes);
+    }
+
+    /// <summary>
+    /// Where the line begins that a record was put into if it had room, in layouts with <see cref="BucketLayout.HasKeyLines"/>: most keys are found there by one access to
+    /// memory. Who does not find his key there asks <see cref="Find"/>.
+    /// </summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static int HomeOffset(BucketLayout layout, ulong hash)
+    {
+        int slots = layout.SlotsIn(PageLayout.SizeBytes);
+        return BucketLayout.RecordsOffset(slots) + (HomeLine(hash, slots / TagGroup.Size) * KeyLine.Bytes);
     }
 
     /// <summary>Where the tags of a hash's group lie; of cells, where the header does.</summary>
@@ -244,8 +274,8 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
         return slot;
     }
 
-    /// <summary>Takes a record out and lets those that had gone on because its group was full come back.</summary>
-    public void Remove<THash>(int slot, THash hashing)
+    /// <summary>Takes a record out and lets those that had gone on because its group was full come back; returns the slot that is free then.</summary>
+    public int Remove<THash>(int slot, THash hashing)
         where THash : struct, IKeyHash
     {
         Page header = Header;
@@ -273,6 +303,30 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
             Move(moved, hole);
             hole = moved;
         }
+
+        return hole;
+    }
+
+    /// <summary>
+    /// Gives the free slots of an empty page keys that are looked for in other lines, in layouts with <see cref="BucketLayout.HasKeyLines"/>, so that who compares the keys of a line (<see cref="HomeOffset"/>) need not ask
+    /// the tags which slots are used: mostly 0, which is there already.
+    /// </summary>
+    public void HideSlots<THash>(THash hashing)
+        where THash : struct, IKeyHash
+    {
+        int pair = HomePair(hashing, 0);
+        for (int slot = pair * PairRecords; slot < (pair + 1) * PairRecords; slot++)
+            HideSlot(slot, hashing);
+    }
+
+    /// <summary>As <see cref="HideSlots"/>, one slot that has become free.</summary>
+    public void HideSlot<THash>(int slot, THash hashing)
+        where THash : struct, IKeyHash
+    {
+        ulong key = 0;
+        while (HomePair(hashing, key) == slot / PairRecords)
+            key++;
+        MemoryMarshal.Write(_bytes[FixedOffset(slot)..], key);
     }
 
     /// <summary>Whether a record lies where a search finds it; for checks.</summary>
@@ -319,6 +373,20 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
 
     private int CellOffset(int slot) => MemoryMarshal.Read<ushort>(_bytes[(TagsOffset + Slots + (slot * OffsetBytes))..]);
 
+    /// <summary>The slot that a record is put into if it is free, or, in layouts with <see cref="BucketLayout.HasKeyLines"/>, the first of its line.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static int FirstSlot(BucketLayout layout, ulong hash, int groups) =>
+        layout.HasKeyLines ? HomeLine(hash, groups) * KeyLine.Records : (HomeOf(hash, groups) * TagGroup.Size) + layout.FirstChoice(hash);
+
+    /// <summary>As <see cref="HomeOf"/>, with two bits more: the line in the group.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static int HomeLine(ulong hash, int groups) => (int)(((uint)(hash >> 48) * (uint)groups) >> 14);
+
+    /// <summary>The pair of lines that a key is looked for in first.</summary>
+    private int HomePair<THash>(THash hashing, ulong key)
+        where THash : struct, IKeyHash =>
+        HomeLine(hashing.Of(MemoryMarshal.AsBytes(new ReadOnlySpan<ulong>(in key))), Slots / TagGroup.Size) / 2;
+
     private uint Zeros(int group)
     {
         TagGroup.Match(_bytes.Slice(TagsOffset + (group * TagGroup.Size), TagGroup.Size), 0, out uint zeros);
@@ -332,7 +400,14 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
         while ((zeros = Zeros(group)) == 0)
             group = Following(group, groups);
 
-        int first = _layout.FirstChoice(hash);
+        int first = FirstSlot(_layout, hash, groups) % TagGroup.Size;
+        if (_layout.HasKeyLines)
+        {
+            const uint Line = (1u << KeyLine.Records) - 1;
+            uint home = zeros & (Line << first), second = zeros & (Line << (first ^ KeyLine.Records));
+            return (group * TagGroup.Size) + BitOperations.TrailingZeroCount(home != 0 ? home : second != 0 ? second : zeros);
+        }
+
         uint after = zeros >> first;
         return (group * TagGroup.Size) + (after != 0 ? first + BitOperations.TrailingZeroCount(after) : BitOperations.TrailingZeroCount(zeros));
     }

@@ -67,6 +67,10 @@ internal sealed class FrameArena : IDisposable
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public Span<byte> Bytes(uint frame) => _range.Span(_start + ((long)frame * PageLayout.SizeBytes), PageLayout.SizeBytes);
 
+    /// <summary>A cache line of a frame.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public Span<byte> Line(uint frame, int offset) => _range.Line(_start + ((long)frame * PageLayout.SizeBytes) + offset);
+
     /// <summary>The first bytes of a run.</summary>
     public Span<byte> Bytes(uint frame, int lengthBytes) => _range.Span(_start + ((long)frame * PageLayout.SizeBytes), lengthBytes);
 

@@ -22,6 +22,9 @@ internal ref struct FrameChain<TKey, TKeySerializer>(
     /// <summary>Whether there are frames behind the first.</summary>
     public bool HasNext { get; private set; } = hasNext;
 
+    /// <summary>Whether a key may be looked for in its line alone: of hashes that others bring, all keys may have the same.</summary>
+    private readonly bool HasKeyLines => _layout.HasKeyLines && !TKeySerializer.HasOwnHash;
+
     /// <summary>Bytes that the record found takes.</summary>
     public readonly int UsedBytes => BucketPage.UsedBytesOf(_layout, Page(_frame).Key(_slot).Length, Page(_frame).Value(_slot, out _).Length);
 
@@ -120,7 +123,9 @@ internal ref struct FrameChain<TKey, TKeySerializer>(
         Span<byte> value = page.Value(_slot, out bool isRun);
         if (isRun)
             ReleaseRun(_arena, value);
-        page.Remove(_slot, _hashing);
+        int hole = page.Remove(_slot, _hashing);
+        if (HasKeyLines)
+            page.HideSlot(hole, _hashing);
         if (page.Count > 0)
             return;
 
@@ -228,7 +233,10 @@ internal ref struct FrameChain<TKey, TKeySerializer>(
         _spare = 0;
         Span<byte> bytes = _arena.Bytes(frame);
         bytes[..PageLayout.HeaderBytes].Clear();
-        new BucketPage(bytes, _layout).Clear();
+        var page = new BucketPage(bytes, _layout);
+        page.Clear();
+        if (HasKeyLines)
+            page.HideSlots(_hashing);
         return frame;
     }
 }

@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Runtime.CompilerServices;
+using Treepie.Storage.Memory;
 
 namespace Treepie.Storage.Maps;
 
@@ -28,7 +29,7 @@ internal static class MapHash
         if (key.Length == sizeof(ulong))
         {
             ulong word = BinaryPrimitives.ReadUInt64LittleEndian(key);
-            return Fold(P1 ^ sizeof(ulong), Fold(word ^ P1, word ^ state));
+            return WideProduct.Fold(P1 ^ sizeof(ulong), WideProduct.Fold(word ^ P1, word ^ state));
         }
 
         return ComputeAny(key, state);
@@ -38,7 +39,7 @@ internal static class MapHash
     {
         ReadOnlySpan<byte> rest = key;
         for (; rest.Length > 16; rest = rest[16..])
-            state = Fold(BinaryPrimitives.ReadUInt64LittleEndian(rest) ^ P1, BinaryPrimitives.ReadUInt64LittleEndian(rest[8..]) ^ state);
+            state = WideProduct.Fold(BinaryPrimitives.ReadUInt64LittleEndian(rest) ^ P1, BinaryPrimitives.ReadUInt64LittleEndian(rest[8..]) ^ state);
 
         ulong a = 0, b = 0;
         if (rest.Length >= 8)
@@ -56,13 +57,6 @@ internal static class MapHash
             a = ((ulong)rest[0] << 16) | ((ulong)rest[rest.Length / 2] << 8) | rest[^1];
         }
 
-        return Fold(P1 ^ (ulong)key.Length, Fold(a ^ P1, b ^ state));
-    }
-
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static ulong Fold(ulong a, ulong b)
-    {
-        ulong high = Math.BigMul(a, b, out ulong low);
-        return high ^ low;
+        return WideProduct.Fold(P1 ^ (ulong)key.Length, WideProduct.Fold(a ^ P1, b ^ state));
     }
 }

@@ -70,16 +70,15 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer> : 
     }
 
     /// <summary>The value of a key; false if it is not there.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryGetValue(TKey key, [MaybeNullWhen(false)] out TValue value)
     {
         if (default(TKeySerializer) is not IPlainSerializer || default(TValueSerializer) is not IPlainSerializer)
             return TryGetAny(key, out value);
 
         ReadOnlySpan<byte> bytes = RawValue.BytesOf(in key);
-        var taken = default(PlainTaken<TValue, TValueSerializer>);
-        bool isFound = _table.TryRead(_table.HashOf(bytes), bytes, ref taken);
-        value = taken.Value;
-        return isFound;
+        ulong hash = _table.HashOf(bytes);
+        return _table.TryReadAtHome(hash, bytes, out value) || TryGetElsewhere(key, hash, out value);
     }
 
     /// <summary>
@@ -100,9 +99,10 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer> : 
             Prefetch(some, hashes);
             for (int i = 0; i < some.Length; i++)
             {
-                found[start + i] = TryGetValue(some[i], out TValue? value);
+                bool isFound = TryGetHashed(some[i], hashes[i], out TValue? value);
+                found[start + i] = isFound;
                 values[start + i] = value!; // default where the flag says that it is not there
-                count += found[start + i] ? 1 : 0;
+                count += isFound ? 1 : 0;
             }
         }
 
@@ -122,7 +122,7 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer> : 
             ReadOnlySpan<TKey> some = keys.Slice(start, Math.Min(Window, keys.Length - start));
             Prefetch(some, hashes);
             for (int i = 0; i < some.Length; i++)
-                Put(some[i], values[start + i], onlyIfNew: false);
+                PutHashed(some[i], values[start + i], hashes[i]);
         }
     }
 
@@ -272,6 +272,26 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer> : 
         }
     }
 
+    /// <summary>As <see cref="TryGetValue"/>, of a key whose hash is known.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool TryGetHashed(TKey key, ulong hash, [MaybeNullWhen(false)] out TValue value)
+    {
+        if (default(TKeySerializer) is not IPlainSerializer || default(TValueSerializer) is not IPlainSerializer)
+            return TryGetAny(key, out value);
+
+        return _table.TryReadAtHome(hash, RawValue.BytesOf(in key), out value) || TryGetElsewhere(key, hash, out value);
+    }
+
+    /// <summary>The value of a key that is not where it would be first.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool TryGetElsewhere(TKey key, ulong hash, [MaybeNullWhen(false)] out TValue value)
+    {
+        var taken = default(PlainTaken<TValue, TValueSerializer>);
+        bool isFound = _table.TryRead(hash, RawValue.BytesOf(in key), ref taken);
+        value = taken.Value;
+        return isFound;
+    }
+
     [SkipLocalsInit]
     private bool TryGetAny(TKey key, [MaybeNullWhen(false)] out TValue value)
     {
@@ -292,13 +312,13 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer> : 
             if (default(TKeySerializer) is IPlainSerializer)
             {
                 hashes[i] = _table.HashOf(RawValue.BytesOf(in keys[i]));
-                _table.PrefetchTags(hashes[i]);
+                _table.PrefetchFirst(hashes[i]);
                 continue;
             }
 
             using var bytes = new Serialized<TKey, TKeySerializer>(keys[i], buffer);
             hashes[i] = _table.HashOf(bytes.Bytes);
-            _table.PrefetchTags(hashes[i]);
+            _table.PrefetchFirst(hashes[i]);
         }
 
         foreach (ulong hash in hashes[..keys.Length])
@@ -312,6 +332,15 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer> : 
 
         ReadOnlySpan<byte> bytes = RawValue.BytesOf(in key);
         return _table.Put(_table.HashOf(bytes), bytes, RawValue.BytesOf(in value), onlyIfNew);
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void PutHashed(TKey key, TValue value, ulong hash)
+    {
+        if (default(TKeySerializer) is not IPlainSerializer || default(TValueSerializer) is not IPlainSerializer)
+            PutAny(key, value, onlyIfNew: false);
+        else
+            _table.Put(hash, RawValue.BytesOf(in key), RawValue.BytesOf(in value), onlyIfNew: false);
     }
 
     [SkipLocalsInit]

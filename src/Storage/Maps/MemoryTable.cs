@@ -1,5 +1,7 @@
 using System.Buffers.Binary;
+using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 using Treepie.Storage.Format;
 using Treepie.Storage.Memory;
 
@@ -12,7 +14,8 @@ namespace Treepie.Storage.Maps;
 /// <remarks>
 /// Invariants. 1. A record is in the bucket that <see cref="MapLayout.BucketOf"/> names for the number of buckets at that time; who divides a bucket publishes
 /// the new number while holding it, so a reader who sees the bucket free again sees the new number too. 2. Frames of a bucket change only while its
-/// entry is held, and the entry's version rises then. 3. No frame of a chain but the first is empty.
+/// entry is held, and the entry's version rises then. 3. No frame of a chain but the first is empty. 4. In layouts with <see cref="BucketLayout.HasKeyLines"/> a free slot
+/// has a key that is looked for in other lines, so a key found in its lines is there.
 /// </remarks>
 internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer> : IDisposable
     where TKey : notnull
@@ -31,6 +34,7 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
     private readonly SerializerKeyHash<TKey, TKeySerializer> _hashing;
     private readonly long _maxBuckets;
     private long _buckets = 1;
+    private long _mask; // the power of two at or above the buckets, less one
     private long _committedBytes;
     private bool _isDisposed;
 
@@ -63,6 +67,36 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public ulong HashOf(ReadOnlySpan<byte> key) => _hashing.Of(key);
 
+    /// <summary>Whether most keys are found by one access to memory.</summary>
+    private static bool HasKeyLines
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get => Layout.HasKeyLines && !TKeySerializer.HasOwnHash && default(TValueSerializer) is IPlainSerializer;
+    }
+
+    /// <summary>
+    /// The value of a key that lies in one of the two lines where it is put if they have room; false where nothing is known, and <see cref="TryRead"/> must tell. Short, so that the processor
+    /// is soon done with it and fetches the lines of several look-ups at once.
+    /// </summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool TryReadAtHome(ulong hash, scoped ReadOnlySpan<byte> key, [MaybeNullWhen(false)] out TValue value)
+    {
+        if (HasKeyLines)
+        {
+            ref ulong place = ref _directory.Word(BucketOf(hash));
+            var entry = new BucketEntry(Volatile.Read(ref place));
+            if (entry.IsReadable && FindAtHome(entry, hash, key, out Span<byte> found))
+            {
+                value = TValueSerializer.Read(found);
+                Volatile.ReadBarrier();
+                return Volatile.Read(ref place) == entry.Bits;
+            }
+        }
+
+        value = default;
+        return false;
+    }
+
     /// <summary>Takes the value of a key; false if it is not there.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryRead<TTaken>(ulong hash, scoped ReadOnlySpan<byte> key, ref TTaken value)
@@ -82,27 +116,28 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
         return TryReadAgain(hash, key, ref value);
     }
 
-    /// <summary>Starts to bring the tags of a key near; the first of two steps before <see cref="TryRead"/>.</summary>
+    /// <summary>Starts to bring near what is looked at first: the line of a key, or its tags; the first of two steps before <see cref="TryRead"/>.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public void PrefetchTags(ulong hash)
+    public void PrefetchFirst(ulong hash)
     {
-        uint frame = new BucketEntry(_directory.ReadUInt64(MapLayout.BucketOf(hash, Volatile.Read(ref _buckets)))).Frame;
-        _arena.Prefetch(frame, BucketPage.TagOffset(Layout, hash, PageLayout.SizeBytes));
+        uint frame = new BucketEntry(_directory.ReadUInt64(BucketOf(hash))).Frame;
+        _arena.Prefetch(frame, HasKeyLines ? BucketPage.HomeOffset(Layout, hash) : BucketPage.TagOffset(Layout, hash, PageLayout.SizeBytes));
     }
 
     /// <summary>Starts to bring the record of a key near; the second step.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void PrefetchRecord(ulong hash)
     {
-        if (!Layout.IsFixed)
+        if (!Layout.IsFixed || HasKeyLines)
             return;
 
-        uint frame = new BucketEntry(_directory.ReadUInt64(MapLayout.BucketOf(hash, Volatile.Read(ref _buckets)))).Frame;
+        uint frame = new BucketEntry(_directory.ReadUInt64(BucketOf(hash))).Frame;
         if (frame != 0)
             new BucketPage(_arena.Bytes(frame), Layout).Prefetch(hash);
     }
 
     /// <summary>Sets the value of a key, or, <paramref name="onlyIfNew"/>, leaves it as it is; returns whether the key is new.</summary>
+    [SkipLocalsInit]
     public bool Put(ulong hash, scoped ReadOnlySpan<byte> key, scoped ReadOnlySpan<byte> value, bool onlyIfNew)
     {
         Span<byte> cell = stackalloc byte[RunCellBytes];
@@ -114,6 +149,13 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
         }
 
         long bucket = Hold(hash, out BucketEntry entry);
+        if (HasKeyLines && !onlyIfNew && entry.Frame != 0 && FindAtHome(entry, hash, key, out Span<byte> old))
+        {
+            MemoryMarshal.Write(old, MemoryMarshal.Read<ulong>(value));
+            _directory.WriteUInt64(bucket, entry.After(entry.Frame, entry.IsChained));
+            return false;
+        }
+
         var chain = new FrameChain<TKey, TKeySerializer>(_arena, Layout, _hashing, entry.Frame, entry.IsChained);
         bool isThere = false, isChanged = true, isChained = false;
         try
@@ -240,6 +282,37 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
 
     public void ThrowIfDisposed() => ObjectDisposedException.ThrowIf(Volatile.Read(ref _isDisposed), typeof(MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer>));
 
+    /// <summary>Finds the value of a key in one of the two lines where it was put if they had room, in a bucket that has a frame.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool FindAtHome(BucketEntry entry, ulong hash, scoped ReadOnlySpan<byte> key, out Span<byte> value)
+    {
+        ulong word = MemoryMarshal.Read<ulong>(key);
+        int offset = BucketPage.HomeOffset(Layout, hash);
+        value = _arena.Line(entry.Frame, offset);
+        int record = KeyLine.Find(value, word);
+        if (record >= KeyLine.Bytes)
+        {
+            value = _arena.Line(entry.Frame, BucketPage.SecondOffset(Layout, offset));
+            record = KeyLine.Find(value, word);
+            if (record >= KeyLine.Bytes)
+                return false;
+        }
+
+        value = value.Slice(record + sizeof(ulong), sizeof(ulong));
+        return true;
+    }
+
+    /// <summary>
+    /// The bucket of a hash for the number of buckets now. The mask may be of a moment later, never of one before: with one bit too many a bucket that is not there yet is
+    /// chosen, and the bit is taken back.
+    /// </summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private long BucketOf(ulong hash)
+    {
+        ulong buckets = (ulong)Volatile.Read(ref _buckets), mask = (ulong)Volatile.Read(ref _mask), bucket = hash & mask;
+        return (long)(bucket < buckets ? bucket : bucket & (mask >> 1));
+    }
+
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool Search<TTaken>(BucketEntry entry, ulong hash, scoped ReadOnlySpan<byte> key, ref TTaken value)
         where TTaken : struct, ITaken
@@ -249,7 +322,7 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
 
         var page = new BucketPage(_arena.Bytes(entry.Frame), Layout);
         if (Layout.IsFixed)
-            page.Prefetch(hash); // the tags and the record come at once, not one after the other
+            page.Prefetch(hash); // the tags and what may hold the record come at once, not one after the other
         int slot = page.Find(hash, key);
         return slot >= 0 ? Take(page, slot, ref value) : entry.IsChained && SearchChain(page, hash, key, ref value);
     }
@@ -433,6 +506,8 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
         }
 
         _directory.WriteUInt64(added, new BucketEntry(_directory.ReadUInt64(added)).After(high.First, high.HasNext));
+        if (added > _mask)
+            Volatile.Write(ref _mask, (2 * _mask) + 1);
         Volatile.Write(ref _buckets, added + 1);
         _directory.WriteUInt64(divided, entry.After(low.First, low.HasNext));
         old.ReleaseFrames();

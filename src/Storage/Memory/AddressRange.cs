@@ -16,12 +16,19 @@ namespace Treepie.Storage.Memory;
 /// </remarks>
 internal sealed unsafe class AddressRange : IDisposable
 {
+    private const int LineBytes = 64;
+
+    // Beside the length, so that what is asked for most is checked with one comparison.
+    private readonly long _words;
+    private readonly long _lastLine;
     private byte* _start;
 
     private AddressRange(byte* start, long length)
     {
         _start = start;
         Length = length;
+        _words = length / sizeof(ulong);
+        _lastLine = Math.Max(0, length - LineBytes);
     }
 
     ~AddressRange() => Free();
@@ -109,28 +116,43 @@ internal sealed unsafe class AddressRange : IDisposable
         Volatile.Write(ref *((uint*)_start + index), value);
     }
 
+    /// <summary>The 64 bytes at an offset.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public Span<byte> Line(long offset)
+    {
+        if ((ulong)offset > (ulong)_lastLine)
+            ThrowOutside(offset, LineBytes);
+        return new Span<byte>(_start + offset, LineBytes);
+    }
+
+    /// <summary>The place of the 64-bit number at an index, for who reads it more than once.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public ref ulong Word(long index)
+    {
+        if ((ulong)index >= (ulong)_words)
+            ThrowOutside(index * sizeof(ulong), sizeof(ulong));
+        return ref *((ulong*)_start + index);
+    }
+
     /// <summary>The 64-bit number at an index, read so that what was written before it was stored is seen.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public ulong ReadUInt64(long index)
     {
-        Check(index * sizeof(ulong), sizeof(ulong));
-        return Volatile.Read(ref *((ulong*)_start + index));
+        return Volatile.Read(ref Word(index));
     }
 
     /// <summary>Stores a 64-bit number after all that was written before.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void WriteUInt64(long index, ulong value)
     {
-        Check(index * sizeof(ulong), sizeof(ulong));
-        Volatile.Write(ref *((ulong*)_start + index), value);
+        Volatile.Write(ref Word(index), value);
     }
 
     /// <summary>Stores a 64-bit number if another is there now; false if not.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryExchange(long index, ulong expected, ulong value)
     {
-        Check(index * sizeof(ulong), sizeof(ulong));
-        return Interlocked.CompareExchange(ref *((ulong*)_start + index), value, expected) == expected;
+        return Interlocked.CompareExchange(ref Word(index), value, expected) == expected;
     }
 
     /// <summary>Starts to bring the cache line at an offset near, without waiting for it.</summary>
