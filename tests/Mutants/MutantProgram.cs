@@ -6,8 +6,10 @@ using Treepie.Torture.Runs;
 namespace Treepie.Mutants;
 
 /// <summary>
-/// <c>--list</c> names the mutants. Otherwise tortures the engine with the mutant of <see cref="Mutant.Variable"/> for <c>--seconds N</c> at most:
-/// ends with 1, saying how, as soon as it is noticed, and with 0 where it survives. A process that dies noticed it too.
+/// <c>--list</c> names the mutants. With <c>--seconds N</c> it tortures the engine with the mutant of <see cref="Mutant.Variable"/>: ends with 1, saying how, as
+/// soon as it is noticed, and with 0 where it survives. A process that dies noticed it too. Pieces come in an order that depends on nothing but
+/// <c>--first</c>, and each is told before it runs (<c>at MODE:N</c>), so that <c>--pieces N</c>, which bounds their number, gives the same result on any machine, and
+/// <c>--again MODE:N …</c>, by which the engine without a mutant shows that it passes them, is about the very same runs.
 /// </summary>
 internal static class MutantProgram
 {
@@ -17,37 +19,94 @@ internal static class MutantProgram
     {
         if (arguments.Contains("--list"))
         {
-            foreach ((string name, string what, _) in Mutant.All)
-                Console.WriteLine($"{name}\t{what}");
+            foreach ((string name, string what, string modes) in Mutant.All)
+                Console.WriteLine($"{name}\t{modes}\t{what}");
             return 0;
         }
 
-        double seconds = double.Parse(arguments[Array.IndexOf(arguments, "--seconds") + 1], CultureInfo.InvariantCulture);
-        long first = arguments.Contains("--first") ? long.Parse(arguments[Array.IndexOf(arguments, "--first") + 1], CultureInfo.InvariantCulture) : 1;
         var watch = Stopwatch.StartNew();
         try
         {
-            // The modes it names get half of the time, all of them the rest.
-            string modes = Mutant.On > 0 ? Mutant.All[Mutant.On - 1].Modes : "";
-            foreach (string[] only in (string[][])[modes.Split(',', StringSplitOptions.RemoveEmptyEntries), []])
-            {
-                Battery battery = Battery.Full(first, only);
-                battery.IsMinimising = false;
-                battery.Run(TimeSpan.FromSeconds(only.Length > 0 ? seconds / 2 : seconds - watch.Elapsed.TotalSeconds), 1, new Tally());
-                if (battery.Failure is not { } failure)
-                    continue;
+            if (Array.IndexOf(arguments, "--again") is var again and >= 0)
+                return Repeat(arguments[(again + 1)..]);
 
-                Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{watch.Elapsed.TotalSeconds:0.0} s, {battery.FailedPiece}: {failure.Message}"));
-                return Killed;
-            }
-
-            return 0;
+            var time = TimeSpan.FromSeconds(double.Parse(Value(arguments, "--seconds") ?? "60", CultureInfo.InvariantCulture));
+            return Hunt(watch, time, long.Parse(Value(arguments, "--first") ?? "1", CultureInfo.InvariantCulture), long.Parse(Value(arguments, "--pieces") ?? "-1", CultureInfo.InvariantCulture));
         }
         catch (Exception error)
         {
-            Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{watch.Elapsed.TotalSeconds:0.0} s, while preparing: {error.GetType().Name}: {error.Message}"));
+            Say(watch, "while preparing", $"{error.GetType().Name}: {error.Message}");
         }
 
         return Killed;
     }
+
+    /// <summary>The modes the mutant names get half of time and pieces, all of them the rest.</summary>
+    private static int Hunt(Stopwatch watch, TimeSpan time, long first, long pieces)
+    {
+        string[] named = Mutant.On > 0 ? Mutant.All[Mutant.On - 1].Modes.Split(',', StringSplitOptions.RemoveEmptyEntries) : [];
+        pieces = pieces < 0 ? long.MaxValue : pieces;
+        foreach (string[] only in (string[][])[named, []])
+        {
+            bool isHalf = only.Length > 0;
+            TimeSpan until = isHalf ? time / 2 : time;
+            long most = isHalf && pieces < long.MaxValue ? pieces / 2 : pieces;
+            IReadOnlyList<IMode> modes = Battery.Modes(only);
+            for (long number = 0; number < most && watch.Elapsed < until; number++)
+            {
+                IMode mode = modes[(int)(number % modes.Count)];
+                long piece = (number / modes.Count) + (mode.Pieces == long.MaxValue ? first : 0);
+                if (piece >= mode.Pieces)
+                    continue;
+
+                Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"at {mode.Name}:{piece}"));
+                if (Run(mode, piece) is not { } failure)
+                    continue;
+
+                Say(watch, string.Create(CultureInfo.InvariantCulture, $"{mode.Name}:{piece}"), failure);
+                return Killed;
+            }
+
+            if (only.Length == 0)
+                Console.WriteLine(watch.Elapsed < until ? "all pieces done" : "the time is over");
+        }
+
+        return 0;
+    }
+
+    /// <summary>Says of each of these pieces how it fails, if it does.</summary>
+    private static int Repeat(string[] pieces)
+    {
+        int result = 0;
+        IReadOnlyList<IMode> modes = Battery.Modes([]);
+        foreach (string piece in pieces)
+        {
+            string[] parts = piece.Split(':');
+            if (Run(modes.First(mode => mode.Name == parts[0]), long.Parse(parts[1], CultureInfo.InvariantCulture)) is not { } failure)
+                continue;
+
+            Console.WriteLine($"fails {piece} {failure}");
+            result = Killed;
+        }
+
+        return result;
+    }
+
+    private static string? Run(IMode mode, long piece)
+    {
+        try
+        {
+            mode.Run(piece, new Tally());
+            return null;
+        }
+        catch (Exception error)
+        {
+            return (error is TortureFailure ? error.Message : $"{error.GetType().Name}: {error.Message}").ReplaceLineEndings(" ");
+        }
+    }
+
+    private static void Say(Stopwatch watch, string where, string how) =>
+        Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"killed {watch.Elapsed.TotalSeconds:0.0} s, {where}: {how}"));
+
+    private static string? Value(string[] arguments, string name) => Array.IndexOf(arguments, name) is var at and >= 0 ? arguments[at + 1] : null;
 }

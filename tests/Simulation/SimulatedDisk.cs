@@ -49,6 +49,9 @@ internal sealed class SimulatedDisk : IFileSystem
 
     public bool HasCrashed { get; private set; }
 
+    /// <summary>Whether a call has failed on purpose, or found the disk full.</summary>
+    public bool HasFailed { get; private set; }
+
     /// <summary>Whether a sector may come back as garbage: a torn write on disks that promise nothing.</summary>
     public bool LeavesGarbage { get; set; } = true;
 
@@ -140,9 +143,10 @@ internal sealed class SimulatedDisk : IFileSystem
     /// <summary>The power goes off now: every further call fails.</summary>
     public void PowerOff() => HasCrashed = true;
 
-    /// <summary>The process ended, the machine goes on: what was written is there for the next one to read, synced or not.</summary>
+    /// <summary>The process ended, the machine goes on: what was written is there for the next one to read, synced or not. No further call fails on purpose.</summary>
     public void Resume()
     {
+        Fault = null;
         HasCrashed = false;
         CrashAt = -1;
         _isLocked = false;
@@ -195,6 +199,7 @@ internal sealed class SimulatedDisk : IFileSystem
         int number = _counts[(int)kind]++;
         if (Fault is { } fault && fault.Kind == kind && (fault.IsForever ? number >= fault.Number : number == fault.Number))
         {
+            HasFailed = true;
             Story?.Add($"  {Say(kind, name, offset, length)}: FAILS");
             throw new StorageException($"The simulated disk failed: {kind} of '{name}'.", new IOException("Failed on purpose."));
         }
@@ -218,7 +223,10 @@ internal sealed class SimulatedDisk : IFileSystem
     {
         if (moreBytes > 0 && CapacityBytes < long.MaxValue
             && _names.Values.Distinct().Sum(inode => inode.Current.Length) + moreBytes > CapacityBytes)
+        {
+            HasFailed = true;
             throw new DiskFullException("The simulated disk is full.");
+        }
     }
 
     private static string Say(DiskOperation kind, string name, long offset, long length) => kind switch

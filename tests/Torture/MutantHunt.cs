@@ -4,77 +4,153 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Torture;
 
-/// <summary>Each mutant of the engine in a process of its own: noticed by a broken promise, by the death of the process, or because it hangs.</summary>
+/// <summary>
+/// Each mutant of the engine in a process of its own: noticed by a broken promise, by the death of the process, or because it hangs. A kill counts only if
+/// the engine without a mutant passes the very piece that noticed it.
+/// </summary>
 internal sealed class MutantHunt
 {
+    private static readonly TimeSpan _patience = TimeSpan.FromSeconds(20);
+
     private readonly List<(string Name, string What)> _mutants;
     private readonly string _program;
     private readonly List<string> _survivors = [];
+    private readonly List<(string Name, string Piece)> _kills = [];
     private readonly Action<string> _say;
-    private int _next;
-    private int _killed;
+    private readonly Lock _lock = new();
 
     public MutantHunt(Action<string> say)
     {
         _say = say;
         _program = Find();
-        _mutants = [.. Run(0, TimeSpan.FromSeconds(30), "--list").Output.Split('\n', StringSplitOptions.RemoveEmptyEntries).Select(line => (line.Split('\t')[0], line.Split('\t')[^1]))];
+        _mutants = [.. Start(0, TimeSpan.FromSeconds(60), "--list").Lines.Select(line => (line.Split('\t')[0], line.Split('\t')[^1]))];
+        if (_mutants.Count == 0)
+            throw new InvalidOperationException($"'{_program} --list' names no mutants.");
     }
 
     public int Count => _mutants.Count;
 
-    public int Killed => _killed;
+    public int Killed => _kills.Count;
 
-    /// <summary>Mutants that nothing noticed.</summary>
+    /// <summary>Mutants that nothing noticed, and kills by pieces that the engine itself does not pass.</summary>
     public IReadOnlyList<string> Survivors => _survivors;
 
-    /// <summary>Hunts all of them; each gets so much time.</summary>
-    public void Run(TimeSpan time, int threads)
+    /// <summary>Hunts all of them, or those of one name; each gets so much time.</summary>
+    public void Run(TimeSpan time, int threads, string? only = null)
     {
-        Thread[] workers = [.. Enumerable.Range(0, threads).Select(_ => new Thread(() => Work(time)) { IsBackground = true })];
+        int next = 0;
+        Work(threads, () =>
+        {
+            while (Interlocked.Increment(ref next) is var number && number <= _mutants.Count)
+                if (only is null || _mutants[number - 1].Name == only)
+                    Hunt(number, time, pieces: null, first: 1);
+        });
+        VerifyControl();
+    }
+
+    /// <summary>
+    /// Hunts some of them, from one that the seed chooses on, until the time is over; each in a number of pieces that is many times what it takes to notice any
+    /// of them, and that does not depend on how fast the machine is. One that the time cuts off is not held to be a survivor.
+    /// </summary>
+    public void RunSample(int seed, TimeSpan time, long pieces, int threads)
+    {
+        var watch = Stopwatch.StartNew();
+        int next = new Random(seed).Next(_mutants.Count);
+        Work(threads, () =>
+        {
+            for (int taken = 0; watch.Elapsed < time && taken < _mutants.Count; taken++)
+                Hunt((int)((uint)Interlocked.Increment(ref next) % (uint)_mutants.Count) + 1, time - watch.Elapsed, pieces, first: 1);
+        });
+        VerifyControl();
+    }
+
+    private static void Work(int threads, Action work)
+    {
+        Thread[] workers = [.. Enumerable.Range(0, threads).Select(_ => new Thread(() => work()) { IsBackground = true })];
         foreach (Thread worker in workers)
             worker.Start();
         foreach (Thread worker in workers)
             worker.Join();
     }
 
-    private void Work(TimeSpan time)
+    private void Hunt(int number, TimeSpan time, long? pieces, long first)
     {
-        while (Interlocked.Increment(ref _next) is var number && number <= _mutants.Count)
+        (string name, string what) = _mutants[number - 1];
+        (int code, List<string> lines, string error) = Start(
+            number, time + _patience,
+            "--seconds", time.TotalSeconds.ToString("0.0", CultureInfo.InvariantCulture), "--first", first.ToString(CultureInfo.InvariantCulture), "--pieces", (pieces ?? -1).ToString(CultureInfo.InvariantCulture));
+        string last = lines.LastOrDefault() ?? "";
+        string? piece = lines.FindLast(line => line.StartsWith("at ", StringComparison.Ordinal))?[3..];
+        lock (_lock)
         {
-            (string name, string what) = _mutants[number - 1];
-            (int code, string output) = Run(number, time + TimeSpan.FromSeconds(20), "--seconds", time.TotalSeconds.ToString("0", CultureInfo.InvariantCulture));
-            if (code == 0)
+            if (code == 0 && pieces is not null && last != "all pieces done")
             {
-                lock (_survivors)
-                    _survivors.Add($"{name}: {what}");
+                _say($"mutant {name}: no time left to notice it");
+            }
+            else if (code == 0)
+            {
+                _survivors.Add($"{name}: {what}");
                 _say($"mutant {name} SURVIVES: {what}");
             }
             else
             {
-                Interlocked.Increment(ref _killed);
-                _say($"mutant {name}: {(output.Length == 0 ? "hangs" : output.Split('\n')[0])}");
+                _kills.Add((name, piece ?? ""));
+                _say($"mutant {name}: {(last.StartsWith("killed ", StringComparison.Ordinal) ? last[7..] : error.Length > 0 ? $"the process died in {piece}: {error}" : $"hangs in {piece}")}");
             }
         }
     }
 
-    private (int Code, string Output) Run(int mutant, TimeSpan limit, params ReadOnlySpan<string> arguments)
+    /// <summary>The engine as it is passes every piece that noticed a mutant.</summary>
+    private void VerifyControl()
+    {
+        string[] pieces = [.. _kills.Select(kill => kill.Piece).Where(piece => piece.Length > 0).Distinct()];
+        if (pieces.Length == 0)
+            return;
+
+        (int code, List<string> lines, string error) = Start(0, TimeSpan.FromMinutes(2), ["--again", .. pieces]);
+        if (code == 0)
+        {
+            _say($"the engine without a mutant passes the {pieces.Length} pieces that noticed one");
+            return;
+        }
+
+        foreach (string line in lines.Where(line => line.StartsWith("fails ", StringComparison.Ordinal)))
+        {
+            string[] parts = line.Split(' ', 3);
+            string names = string.Join(", ", _kills.Where(kill => kill.Piece == parts[1]).Select(kill => kill.Name));
+            _kills.RemoveAll(kill => kill.Piece == parts[1]);
+            _survivors.Add($"{names}: what noticed it, {parts[1]}, fails without it too: {parts[2]}");
+        }
+
+        if (_survivors.Count == 0)
+            _survivors.Add($"The engine without a mutant does not get through the pieces that noticed one: {error} ({string.Join(' ', pieces)})");
+        _say(_survivors[^1]);
+    }
+
+    private (int Code, List<string> Lines, string Error) Start(int mutant, TimeSpan limit, params ReadOnlySpan<string> arguments)
     {
         ProcessStartInfo start = BuiltProgram.StartInfo(_program, arguments);
         start.Environment["TREEPIE_MUTANT"] = mutant.ToString(CultureInfo.InvariantCulture);
         using Process process = Process.Start(start) ?? throw new InvalidOperationException($"'{_program}' did not start.");
         process.StandardInput.Close();
+        var lines = new List<string>();
         Task<string> errors = process.StandardError.ReadToEndAsync();
-        Task<string> output = process.StandardOutput.ReadToEndAsync();
-        if (!process.WaitForExit(limit))
+        Task output = Task.Run(() =>
+        {
+            while (process.StandardOutput.ReadLine() is { } line)
+                lock (lines)
+                    lines.Add(line);
+        });
+        bool hasEnded = process.WaitForExit(limit);
+        if (!hasEnded)
         {
             process.Kill();
             process.WaitForExit();
-            return (-1, "");
         }
 
-        string said = output.GetAwaiter().GetResult().Trim();
-        return (process.ExitCode, said.Length > 0 ? said : "the process died: " + errors.GetAwaiter().GetResult().Split('\n')[0]);
+        output.GetAwaiter().GetResult();
+        string error = errors.GetAwaiter().GetResult().Split('\n')[0].Trim();
+        return (hasEnded ? process.ExitCode : -1, lines, hasEnded ? error : "");
     }
 
     private static string Find()

@@ -5,7 +5,7 @@ namespace Treepie.Torture;
 /// <summary>What the command line asks for.</summary>
 internal sealed record TortureOptions
 {
-    private static readonly string[] _names = ["--minutes", "--seconds", "--seed", "--repeat", "--threads", "--first", "--mutants", "--long-reader", "--modes", "--mutant-seconds", "--no-page", "--page", "--help"];
+    private static readonly string[] _names = ["--minutes", "--seconds", "--seed", "--repeat", "--threads", "--first", "--mutants", "--long-reader", "--modes", "--mutant", "--mutant-seconds", "--no-page", "--page", "--help"];
 
     /// <summary>How long.</summary>
     public TimeSpan Time { get; init; } = TimeSpan.FromMinutes(5);
@@ -21,6 +21,9 @@ internal sealed record TortureOptions
 
     /// <summary>Only mutants.</summary>
     public bool OnlyMutants { get; init; }
+
+    /// <summary>Only this one.</summary>
+    public string? Mutant { get; init; }
 
     /// <summary>How long a mutant may go unnoticed.</summary>
     public TimeSpan TimeOfMutant { get; init; } = TimeSpan.FromSeconds(60);
@@ -58,6 +61,7 @@ internal sealed record TortureOptions
                 "--first" => options with { FirstSeed = (int)Number(arguments, ref i) },
                 "--repeat" => options with { Repeat = Value(arguments, ref i) },
                 "--modes" => options with { Modes = Value(arguments, ref i).Split(',') },
+                "--mutant" => options with { OnlyMutants = true, Mutant = Value(arguments, ref i) },
                 "--mutant-seconds" => options with { TimeOfMutant = TimeSpan.FromSeconds(Number(arguments, ref i)) },
                 "--page" => options with { ForcesPage = true },
                 "--no-page" => options with { WritesPage = false },

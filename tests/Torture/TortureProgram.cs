@@ -15,8 +15,8 @@ internal static class TortureProgram
           --repeat MODE:N   any piece of any mode again, as a failure names it
           --first N         the first seed; otherwise drawn
           --threads N       so many (one for each processor)
-          --modes A,B       only these modes: exhaustive, seeds, failing-calls, bit-flips, mixtures
-          --mutants         only the mutants; --mutant-seconds N for each (60)
+          --modes A,B       only these modes: exhaustive, seeds, kills, failing-calls, bit-flips, mixtures
+          --mutants         only the mutants; --mutant NAME one of them; --mutant-seconds N for each (60)
           --no-page         leaves docs/reliability.md as it is; --page writes it after a run of some modes too
           --long-reader     10 GB through a database of 1 GB on the real disk, while a reader stays open
         """;
@@ -79,7 +79,7 @@ internal static class TortureProgram
         if (options.OnlyMutants || isWhole)
         {
             hunt = new MutantHunt(say);
-            hunt.Run(options.TimeOfMutant, options.Threads);
+            hunt.Run(options.TimeOfMutant, options.Threads, options.Mutant);
             say($"{hunt.Killed} of {hunt.Count} mutants killed in {watch.Elapsed.TotalSeconds:0} s");
             survivors = hunt.Survivors.Count == 0 ? null : "Mutants of the engine that nothing noticed, so the torture has a hole:\n" + string.Join("\n", hunt.Survivors);
         }

@@ -8,6 +8,7 @@ namespace Treepie.Torture.Modes;
 /// <summary>Environments to begin with, made once: new, closed cleanly after some life, and left by a crash with a journal to replay.</summary>
 internal sealed class Bases
 {
+    private readonly History _none = new(0, Model.Empty);
     private readonly Dictionary<(Durability, bool), (DiskImage Image, History History)> _lived = [];
 
     public Bases()
@@ -33,7 +34,7 @@ internal sealed class Bases
     }
 
     /// <summary>How one of the kinds came about: the states that were.</summary>
-    public History HistoryOf(Durability durability, int kind) => _lived[(durability, kind == 1)].History;
+    public History HistoryOf(Durability durability, int kind) => kind == 0 ? _none : _lived[(durability, kind == 1)].History;
 
     /// <summary>Enough work that journal files are on their second use, pages are free, values lie on pages of their own, and a tree has branches.</summary>
     private static (DiskImage Image, History History) Live(Durability durability, bool isClean)

@@ -21,12 +21,25 @@ internal sealed class Battery
     /// <summary>The mode and piece that found it.</summary>
     public string FailedPiece { get; private set; } = "";
 
-    /// <summary>Everything that works without knowing what was changed: every mode there is.</summary>
-    public static Battery Full(long firstSeed, IReadOnlyList<string> only)
+    /// <summary>Every mode there is, or those of these names.</summary>
+    public static Battery Full(long firstSeed, IReadOnlyList<string> only) => new([.. All(only)]) { FirstSeed = firstSeed };
+
+    /// <summary>The same modes by themselves.</summary>
+    public static IReadOnlyList<IMode> Modes(IReadOnlyList<string> only) => [.. All(only).Select(entry => entry.Mode)];
+
+    private static IEnumerable<(IMode Mode, int Weight)> All(IReadOnlyList<string> only)
     {
         var bases = new Bases();
-        (IMode Mode, int Weight)[] all = [(new ExhaustiveMode(bases), 30), (new SeededMode(bases), 40), (new FailingCallsMode(bases), 20), (new BitFlipMode(bases), 10), (new MixtureMode(bases), 10)];
-        return new Battery(only.Count == 0 ? all : [.. all.Where(entry => only.Contains(entry.Mode.Name))]) { FirstSeed = firstSeed };
+        (string Name, Func<IMode> Make, int Weight)[] all =
+        [
+            (ExhaustiveMode.ModeName, () => new ExhaustiveMode(bases), 30),
+            (SeededMode.ModeName, () => new SeededMode(bases), 40),
+            (KillsMode.ModeName, () => new KillsMode(bases), 10),
+            (FailingCallsMode.ModeName, () => new FailingCallsMode(bases), 20),
+            (BitFlipMode.ModeName, () => new BitFlipMode(bases), 10),
+            (MixtureMode.ModeName, () => new MixtureMode(bases), 10),
+        ];
+        return all.Where(entry => only.Count == 0 || only.Contains(entry.Name)).Select(entry => (entry.Make(), entry.Weight));
     }
 
     /// <summary>Whether what fails is made as short as can be before it is told.</summary>

@@ -14,6 +14,8 @@ namespace Treepie.Torture.Modes;
 /// </summary>
 internal sealed class BitFlipMode : IMode
 {
+    public const string ModeName = "bit-flips";
+
     private const int FlipsOfPiece = 16;
     private const long Stride = 1_000_003;
 
@@ -34,7 +36,7 @@ internal sealed class BitFlipMode : IMode
         }
     }
 
-    public string Name => "bit-flips";
+    public string Name => ModeName;
 
     public long Pieces => long.MaxValue;
 

@@ -10,9 +10,11 @@ namespace Treepie.Torture.Modes;
 /// </summary>
 internal sealed class ExhaustiveMode : IMode
 {
+    public const string ModeName = "exhaustive";
+
     private const int MaxTransactions = 3;
 
-    /// <summary>Spreads the longest workloads, so that a part of them is a sample of all: a prime that divides no number of workloads here.</summary>
+    /// <summary>Spreads the longer workloads, so that a part of them is a sample of all: a prime that divides no number of workloads here.</summary>
     private const long Stride = 7_368_787;
 
     private static readonly StepKind?[] _joints = [null, StepKind.Checkpoint, StepKind.Reopen, StepKind.Hold];
@@ -27,7 +29,7 @@ internal sealed class ExhaustiveMode : IMode
         _letters = Alphabet(0).Count * _joints.Length;
     }
 
-    public string Name => "exhaustive";
+    public string Name => ModeName;
 
     public long Pieces
     {
@@ -98,7 +100,7 @@ internal sealed class ExhaustiveMode : IMode
         int length = 1;
         for (; piece >= Count(length); length++)
             piece -= Count(length);
-        if (length == MaxTransactions)
+        if (length > 1)
             piece = (long)((UInt128)(ulong)piece * (ulong)Stride % (ulong)Count(length));
 
         Durability durability = piece % 2 == 0 ? Durability.Durable : Durability.Relaxed;

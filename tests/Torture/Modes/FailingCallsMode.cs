@@ -12,43 +12,55 @@ namespace Treepie.Torture.Modes;
 /// </summary>
 internal sealed class FailingCallsMode(Bases bases) : IMode
 {
+    public const string ModeName = "failing-calls";
+
     /// <summary>Of the calls of one kind in a run, so many fail in their turn; spread where there are more.</summary>
     private const int CallsOfKind = 24;
 
     private const long FillStepBytes = 2048;
 
-    private static readonly ExplorerShape _shape = new() { AllUpTo = 8, Drawn = 3, IsTelling = true, MomentPercent = 30, ThoroughPercent = 5 };
+    private static readonly ExplorerShape _shape = new() { AllUpTo = 8, Drawn = 3, IsTelling = true, MomentPercent = 60, ThoroughPercent = 5, IsAfterTroubleOnly = true };
     private static readonly DiskOperation[] _kinds = Enum.GetValues<DiskOperation>();
+
+    /// <summary>Which kind fails, from piece to piece; null: the disk is full. What safety hangs on comes more often than what is only read.</summary>
+    private static readonly DiskOperation?[] _turns =
+    [
+        DiskOperation.Sync, null, DiskOperation.Write, DiskOperation.Sync, DiskOperation.Allocate, DiskOperation.Create, DiskOperation.Sync, DiskOperation.SyncDirectory,
+        null, DiskOperation.Sync, DiskOperation.Load, DiskOperation.Write, DiskOperation.Sync, DiskOperation.Rename, DiskOperation.Delete, DiskOperation.Read, DiskOperation.Open, DiskOperation.Truncate,
+    ];
 
     private readonly ConcurrentDictionary<int, int[]> _calls = new();
 
-    public string Name => "failing-calls";
+    public string Name => ModeName;
 
     public long Pieces => long.MaxValue;
 
     /// <summary>
-    /// The kind changes fastest, then whether it fails once or for good, then which call; so each kind comes early. One more kind is a disk that is full.
+    /// The kind changes fastest, then whether it fails once or for good, then workload and call together, so that early pieces have early and late calls of many
+    /// workloads; all calls of a workload have had their turn after a square of pieces.
     /// </summary>
     public void Run(long piece, Tally tally)
     {
-        int kinds = _kinds.Length + 1;
-        int kind = (int)(piece % kinds);
-        bool isForever = piece / kinds % 2 == 1;
-        int slot = (int)(piece / kinds / 2 % CallsOfKind);
-        int workload = unchecked((int)(piece / kinds / 2 / CallsOfKind));
+        DiskOperation? kind = _turns[(int)(piece % _turns.Length)];
+        long turn = piece / _turns.Length;
+        bool isForever = turn % 2 == 1;
+        int place = (int)(piece % _turns.Length);
+        turn = (turn / 2 * _turns.Count(other => other == kind)) + _turns.Take(place).Count(other => other == kind); // the how manieth of its kind
+        int slot = (int)((turn + (turn / CallsOfKind)) % CallsOfKind);
+        int workload = unchecked((int)((turn / CallsOfKind / CallsOfKind * CallsOfKind) + (turn % CallsOfKind)));
         Scenario scenario = Make(workload);
-        if (kind == _kinds.Length)
+        if (kind is not { } failing)
         {
             long begin = scenario.Start.Files.Values.Sum(content => content.Length);
             scenario = scenario with { CapacityBytes = begin + (slot * slot * FillStepBytes) + (isForever ? FillStepBytes / 2 : 0) };
         }
         else
         {
-            int calls = _calls.GetOrAdd(workload, _ => Count(scenario, tally))[kind];
+            int calls = _calls.GetOrAdd(workload, _ => Count(scenario, tally))[(int)failing];
             int number = calls <= CallsOfKind ? slot : slot * calls / CallsOfKind;
             if (number >= calls)
                 return;
-            scenario = scenario with { Fault = new DiskFault(_kinds[kind], number, isForever, MarksClean: piece % 3 != 0) };
+            scenario = scenario with { Fault = new DiskFault(failing, number, isForever, MarksClean: turn % 3 != 0) };
         }
 
         try
@@ -87,6 +99,8 @@ internal sealed class FailingCallsMode(Bases bases) : IMode
             });
         }
 
+        if (random.Next(3) == 0)
+            steps.Insert(random.Next(steps.Count), new Step(StepKind.Kill, random.Next(12))); // and the next process finds what a failed sync left readable
         var scenario = new Scenario
         {
             Seed = seed,

@@ -14,17 +14,23 @@ namespace Treepie.Torture.Modes;
 /// </summary>
 internal sealed class MixtureMode(Bases bases) : IMode
 {
-    private const int PagesOfPiece = 12;
+    public const string ModeName = "mixtures";
 
-    public string Name => "mixtures";
+    private const int PagesOfPiece = 12;
+    private const int StepsOfLife = 10;
+    private const int OtherSeed = 1_000_000;
+
+    public string Name => ModeName;
 
     public long Pieces => long.MaxValue;
 
     public void Run(long piece, Tally tally)
     {
-        var random = new Random(unchecked((int)piece));
+        int seed = unchecked((int)piece), kind = (int)(piece % Bases.Count);
+        var random = new Random(seed);
         Durability durability = piece % 4 == 3 ? Durability.Relaxed : Durability.Durable;
-        Life one = Live(unchecked((int)piece), durability, 1 + (int)(piece % 2), tally), other = Live(unchecked((int)piece) + 1_000_000, durability, 1 + (int)(piece % 2), tally);
+        bool areTwins = piece % 5 < 3; // every number is the same in both lives, and only the chain of hashes tells them apart
+        Life one = Live(seed, seed, durability, kind, tally), other = Live(areTwins ? seed : seed + OtherSeed, seed + OtherSeed, durability, kind, tally);
         Life[] lives = [one, other];
 
         // Each file alone from the other life, or gone, or as it was at the beginning.
@@ -37,17 +43,23 @@ internal sealed class MixtureMode(Bases bases) : IMode
             Verify(one.Left.Without(file), lives, durability, $"'{file}' gone", tally, one.Required(durability));
         }
 
+        // All that looks like a log, as somebody who needs room may think that logs can go.
+        DiskImage bare = one.Left;
+        foreach (string file in one.Left.Files.Keys.Where(file => file != FormatLimits.DataFileName))
+            bare = bare.Without(file);
+        Verify(bare, lives, durability, "all journal files gone", tally, one.Required(durability));
+
         DiskContent data = one.Left.Files[FormatLimits.DataFileName];
         int pages = (int)(data.Length / PageLayout.SizeBytes);
         List<(int, int)> twins = Twins(data, pages);
-        List<int> changed = Changed(one.Start.Files[FormatLimits.DataFileName], data);
+        List<int> changed = one.Start.Files.TryGetValue(FormatLimits.DataFileName, out DiskContent? old) ? Changed(old, data) : [];
         for (int i = 0; i < PagesOfPiece; i++)
         {
             int page = random.Next(pages);
-            bool isOlder = i % 2 == 0;
+            bool isOlder = i % 2 == 0 && old is not null;
             if (isOlder && changed.Count > 0)
                 page = changed[random.Next(changed.Count)];
-            DiskContent source = isOlder ? one.Start.Files[FormatLimits.DataFileName] : data;
+            DiskContent source = isOlder && old is not null ? old : data;
             int from = page;
             if (!isOlder && twins.Count > 0)
                 (from, page) = twins[random.Next(twins.Count)];
@@ -132,15 +144,16 @@ internal sealed class MixtureMode(Bases bases) : IMode
         }
     }
 
-    private Life Live(int seed, Durability durability, int kind, Tally tally)
+    /// <summary>A life of a shape: which keys and lengths. The seed draws ids and salts, and the bytes of values follow from it.</summary>
+    private Life Live(int shape, int seed, Durability durability, int kind, Tally tally)
     {
-        var random = new Random(seed);
+        var random = new Random(shape);
         var steps = new List<Step>();
-        for (int i = 0; i < 7; i++)
+        for (int i = 0; i < StepsOfLife; i++)
         {
             steps.Add(Step.Write(
-                new Change(ChangeKind.Put, random.Next(2), random.Next(4), 1, random.Next(3) == 0 ? 9000 : 200, seed + i),
-                new Change(ChangeKind.Fill, 0, 100 + (10 * random.Next(12)), 10, 60, seed + i)));
+                new Change(ChangeKind.Put, random.Next(2), random.Next(4), 1, random.Next(3) == 0 ? 9000 : 200, unchecked(seed + i)),
+                new Change(ChangeKind.Fill, 0, 100 + (10 * random.Next(12)), 10, 60, unchecked(seed + i))));
             if (i == 3 && random.Next(2) == 0)
                 steps.Add(new Step(StepKind.Checkpoint));
         }

@@ -7,9 +7,11 @@ namespace Treepie.Torture.Modes;
 /// <summary>Random runs: everything follows from the seed. Longer lives than the exhaustive ones, several clients, crash after crash on the same files.</summary>
 internal sealed class SeededMode(Bases bases) : IMode
 {
+    public const string ModeName = "seeds";
+
     private const int MaxSteps = 28;
 
-    public string Name => "seeds";
+    public string Name => ModeName;
 
     public long Pieces => long.MaxValue;
 

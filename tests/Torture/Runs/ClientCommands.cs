@@ -13,6 +13,9 @@ internal sealed class ClientCommands(RunState state)
     /// <summary>More commits of its own than a shrink of these small files makes.</summary>
     private const int MostCommitsOfShrink = 400;
 
+    /// <summary>Spans that are held of each tree, from its first to its last key: one in each of the pages of a small tree.</summary>
+    private const int SpansOfTree = 12;
+
     public void Write(IReadOnlyList<Change> changes) => Acknowledge(state.Open.Write(transaction => Perform(transaction, changes)));
 
     /// <summary>A command that throws when all its changes are made.</summary>
@@ -68,20 +71,34 @@ internal sealed class ClientCommands(RunState state)
     public void Look(IReadOnlyList<Step> meanwhile, Action<Step> run)
     {
         using ReadTransaction read = state.Open.BeginRead();
-        ReadOnlySpan<byte> first = default, last = default;
+        var places = new List<(Tree Tree, byte[] Key)>();
         foreach (string name in read.TreeNames)
         {
-            using Cursor cursor = read.FindTree(name)!.OpenCursor(); // it is among the names
-            if (cursor.MoveLast())
-                last = cursor.Value;
-            if (cursor.MoveFirst())
-                first = cursor.Value;
+            Tree tree = read.FindTree(name)!; // it is among the names
+            long stride = Math.Max(1, tree.Count / SpansOfTree), number = 0;
+            using Cursor cursor = tree.OpenCursor();
+            for (bool more = cursor.MoveFirst(); more; more = cursor.MoveNext(), number++)
+                if (number % stride == 0 || number == tree.Count - 1)
+                    places.Add((tree, cursor.Key.ToArray()));
         }
 
-        byte[] firstBytes = first.ToArray(), lastBytes = last.ToArray();
-        _ = RunMeanwhile(meanwhile, run);
-        if (!first.SequenceEqual(firstBytes) || !last.SequenceEqual(lastBytes))
-            throw new TortureFailure("The bytes of a value changed while its transaction was open.");
+        Hold(places, 0, meanwhile, run);
+    }
+
+    /// <summary>Holds the span of one place and goes on to the next; with all of them held the steps run.</summary>
+    private void Hold(List<(Tree Tree, byte[] Key)> places, int at, IReadOnlyList<Step> meanwhile, Action<Step> run)
+    {
+        if (at == places.Count)
+        {
+            _ = RunMeanwhile(meanwhile, run);
+            return;
+        }
+
+        places[at].Tree.TryGet(places[at].Key, out ReadOnlySpan<byte> value);
+        byte[] before = value.ToArray();
+        Hold(places, at + 1, meanwhile, run);
+        if (!value.SequenceEqual(before))
+            throw new TortureFailure($"The bytes of a value of {places[at].Tree.Name} changed while its transaction was open.");
     }
 
     /// <summary>

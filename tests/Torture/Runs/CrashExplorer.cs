@@ -19,6 +19,9 @@ internal sealed record ExplorerShape
     /// <summary>Of a hundred moments, so many.</summary>
     public int MomentPercent { get; init; } = 100;
 
+    /// <summary>Whether moments before the first kill, loss of power, failing call or full disk of the run are passed over: other runs look at those.</summary>
+    public bool IsAfterTroubleOnly { get; init; }
+
     /// <summary>Of a hundred crash states, in so many work goes on and crashes again.</summary>
     public int ThoroughPercent { get; init; } = 10;
 }
@@ -35,6 +38,9 @@ internal sealed class CrashExplorer(Scenario scenario, ExplorerShape shape, Tall
     /// <summary>The first broken promise; the power is off since then.</summary>
     public TortureFailure? Failure { get; private set; }
 
+    /// <summary>Whether the run's first crash or kill is over.</summary>
+    public bool IsAfterCrash { get; set; }
+
     /// <summary>What must be durable by now, going by what the engine has published: readers see durable states only.</summary>
     public static long Required(StorageEnvironment environment, StorageOptions options) =>
         options.Durability == Durability.Durable ? environment.State.Current.TransactionId : environment.State.Durable.LastTransaction;
@@ -42,7 +48,7 @@ internal sealed class CrashExplorer(Scenario scenario, ExplorerShape shape, Tall
     /// <summary>Power may fail now.</summary>
     public void Explore(SimulatedDisk disk, History history, long required)
     {
-        if (Failure is not null || (shape.MomentPercent < 100 && _random.Next(100) >= shape.MomentPercent))
+        if (Failure is not null || (shape.IsAfterTroubleOnly && !IsAfterCrash && !disk.HasFailed) || (shape.MomentPercent < 100 && _random.Next(100) >= shape.MomentPercent))
             return;
 
         tally.AddBarrier();

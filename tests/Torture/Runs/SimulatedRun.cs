@@ -24,6 +24,7 @@ internal sealed class SimulatedRun
     private readonly SimulatedScheduler? _threads;
     private readonly History _history;
     private readonly List<string>? _story;
+    private readonly List<int> _syncs = [];
     private bool _isCrashDue;
     private bool _isKillDue;
 
@@ -54,6 +55,9 @@ internal sealed class SimulatedRun
 
     /// <summary>What was done.</summary>
     public History History => _history;
+
+    /// <summary>Of the changes that the disk was asked for, the numbers of those that were syncs.</summary>
+    public IReadOnlyList<int> Syncs => _syncs;
 
     /// <summary>Calls the disk answered, of a kind.</summary>
     public int Count(DiskOperation kind) => _disk.Count(kind);
@@ -168,6 +172,8 @@ internal sealed class SimulatedRun
 
     private void OnDisk(DiskOperation kind, string name)
     {
+        if (kind is DiskOperation.Sync or DiskOperation.SyncDirectory)
+            _syncs.Add(_disk.Operations);
         if (kind is DiskOperation.Sync or DiskOperation.SyncDirectory or DiskOperation.Rename or DiskOperation.Delete)
             Explore();
         if (_threads is not null && kind is DiskOperation.Sync or DiskOperation.Write && CanYield(name))
@@ -321,6 +327,7 @@ internal sealed class SimulatedRun
 
         _isCrashDue = false;
         _state.IsFaulty = false;
+        _explorer.IsAfterCrash = true;
         Open();
         using ReadTransaction read = _state.Open.BeginRead();
         if (read.TransactionId < _state.Acknowledged)

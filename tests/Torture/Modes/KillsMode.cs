@@ -1,0 +1,109 @@
+using System.Collections.Concurrent;
+using Treepie.Storage;
+using Treepie.Torture.Models;
+using Treepie.Torture.Runs;
+
+namespace Treepie.Torture.Modes;
+
+/// <summary>
+/// A process is killed at each disk operation of a short life in its turn, another one goes on with what the first left in the system's cache, and the power
+/// fails at every moment of that: what was never synced, and was built upon, must not be what anything rests on.
+/// </summary>
+internal sealed class KillsMode(Bases bases) : IMode
+{
+    public const string ModeName = "kills";
+
+    /// <summary>
+    /// Of the syncs of a life, so many are the last operation in their turn, spread where there are more: killed in a sync, a process leaves most in the system's
+    /// cache. In one piece of four it is any operation.
+    /// </summary>
+    private const int KillsOfLife = 24;
+
+    private const int SmallJournalBytes = 16 << 10; // of two frames, so that the first frame of a use is often the last one written
+
+    private static readonly ExplorerShape _shape = new() { AllUpTo = 8, Drawn = 1, IsTelling = true, ThoroughPercent = 2, IsAfterTroubleOnly = true };
+
+    private readonly ConcurrentDictionary<int, int[]> _syncs = new();
+
+    public string Name => ModeName;
+
+    public long Pieces => long.MaxValue;
+
+    public void Run(long piece, Tally tally)
+    {
+        // Early pieces have early and late kills of many lives.
+        int slot = (int)((piece + (piece / KillsOfLife)) % KillsOfLife);
+        int life = unchecked((int)((piece / KillsOfLife / KillsOfLife * KillsOfLife) + (piece % KillsOfLife)));
+        int[] syncs = _syncs.GetOrAdd(life, _ => FindSyncs(Make(life, killAfter: -1), tally));
+        int number = syncs.Length <= KillsOfLife ? slot : slot * syncs.Length / KillsOfLife;
+        if (number >= syncs.Length)
+            return;
+
+        int killAfter = piece % 4 == 3 ? number * syncs[^1] / syncs.Length : syncs[number];
+        Scenario scenario = Make(life, killAfter);
+        try
+        {
+            new SimulatedRun(scenario, _shape, tally).Run();
+        }
+        catch (TortureFailure failure)
+        {
+            throw failure.In(scenario, _shape);
+        }
+    }
+
+    private static int[] FindSyncs(Scenario scenario, Tally tally)
+    {
+        var run = new SimulatedRun(scenario, new ExplorerShape { MomentPercent = 0 }, tally);
+        run.Run();
+        return [.. run.Syncs];
+    }
+
+    /// <summary>The life that is killed, and what the next process does; with a negative number, the first alone and not killed.</summary>
+    private Scenario Make(int life, int killAfter)
+    {
+        var random = new Random(life);
+        var steps = new List<Step>();
+        Add(steps, random, random.Next(2, 6));
+        if (killAfter >= 0)
+        {
+            steps.Insert(0, new Step(StepKind.Kill, killAfter));
+            if (random.Next(3) == 0)
+            {
+                Add(steps, random, 1);
+                steps.Add(new Step(StepKind.Kill, random.Next(8)));
+            }
+
+            Add(steps, random, random.Next(2, 5));
+            steps.Add(new Step(StepKind.Checkpoint));
+        }
+
+        var scenario = new Scenario
+        {
+            Seed = life,
+            Clients = [steps],
+            MapsSeeWrites = random.Next(2) == 0,
+            Options = Scenario.SmallOptions with
+            {
+                Durability = random.Next(5) == 0 ? Durability.Relaxed : Durability.Durable,
+                FirstJournalFileBytes = SmallJournalBytes,
+                MaxJournalFileBytes = random.Next(2) == 0 ? SmallJournalBytes : 4 * SmallJournalBytes,
+            },
+        };
+        return bases.Begin(scenario, random.Next(Bases.Count));
+    }
+
+    private static void Add(List<Step> steps, Random random, int count)
+    {
+        for (int i = 0; i < count; i++)
+        {
+            steps.Add(random.Next(6) switch
+            {
+                < 4 => Step.Write(
+                    new Change(ChangeKind.Put, random.Next(2), random.Next(6), 1, random.Next(8) == 0 ? 9000 : random.Next(400), random.Next(1_000_000)),
+                    new Change(random.Next(3) == 0 ? ChangeKind.Clear : ChangeKind.Fill, 0, 100 + random.Next(60), random.Next(30), 60, random.Next(1_000_000))),
+                4 => new Step(StepKind.Checkpoint),
+                _ => new Step(random.Next(2) == 0 ? StepKind.Reopen : StepKind.Checkpoint),
+            });
+        }
+    }
+}
