@@ -7,7 +7,7 @@ namespace Treepie.Mutants;
 
 /// <summary>
 /// <c>--list</c> names the mutants. With <c>--seconds N</c> it tortures the engine with the mutant of <see cref="Mutant.Variable"/>: ends with 1, saying how, as
-/// soon as it is noticed, and with 0 where it survives. A process that dies noticed it too. Pieces come in an order that depends on nothing but
+/// soon as it is noticed, and with 0 where it survives; seconds are of the processor's, so that a busy machine spares no mutant. A process that dies noticed it too. Pieces come in an order that depends on nothing but
 /// <c>--first</c>, and each is told before it runs (<c>at MODE:N</c>), so that <c>--pieces N</c>, which bounds their number, gives the same result on any machine, and
 /// <c>--again MODE:N …</c>, by which the engine without a mutant shows that it passes them, is about the very same runs.
 /// </summary>
@@ -24,25 +24,24 @@ internal static class MutantProgram
             return 0;
         }
 
-        var watch = Stopwatch.StartNew();
         try
         {
             if (Array.IndexOf(arguments, "--again") is var again and >= 0)
                 return Repeat(arguments[(again + 1)..]);
 
             var time = TimeSpan.FromSeconds(double.Parse(Value(arguments, "--seconds") ?? "60", CultureInfo.InvariantCulture));
-            return Hunt(watch, time, long.Parse(Value(arguments, "--first") ?? "1", CultureInfo.InvariantCulture), long.Parse(Value(arguments, "--pieces") ?? "-1", CultureInfo.InvariantCulture));
+            return Hunt(time, long.Parse(Value(arguments, "--first") ?? "1", CultureInfo.InvariantCulture), long.Parse(Value(arguments, "--pieces") ?? "-1", CultureInfo.InvariantCulture));
         }
         catch (Exception error)
         {
-            Say(watch, "while preparing", $"{error.GetType().Name}: {error.Message}");
+            Say("while preparing", $"{error.GetType().Name}: {error.Message}");
         }
 
         return Killed;
     }
 
     /// <summary>The modes the mutant names get half of time and pieces, all of them the rest.</summary>
-    private static int Hunt(Stopwatch watch, TimeSpan time, long first, long pieces)
+    private static int Hunt(TimeSpan time, long first, long pieces)
     {
         string[] named = Mutant.On > 0 ? Mutant.All[Mutant.On - 1].Modes.Split(',', StringSplitOptions.RemoveEmptyEntries) : [];
         pieces = pieces < 0 ? long.MaxValue : pieces;
@@ -52,7 +51,7 @@ internal static class MutantProgram
             TimeSpan until = isHalf ? time / 2 : time;
             long most = isHalf && pieces < long.MaxValue ? pieces / 2 : pieces;
             IReadOnlyList<IMode> modes = Battery.Modes(only);
-            for (long number = 0; number < most && watch.Elapsed < until; number++)
+            for (long number = 0; number < most && Spent() < until; number++)
             {
                 IMode mode = modes[(int)(number % modes.Count)];
                 long piece = (number / modes.Count) + (mode.Pieces == long.MaxValue ? first : 0);
@@ -63,12 +62,12 @@ internal static class MutantProgram
                 if (Run(mode, piece) is not { } failure)
                     continue;
 
-                Say(watch, string.Create(CultureInfo.InvariantCulture, $"{mode.Name}:{piece}"), failure);
+                Say(string.Create(CultureInfo.InvariantCulture, $"{mode.Name}:{piece}"), failure);
                 return Killed;
             }
 
             if (only.Length == 0)
-                Console.WriteLine(watch.Elapsed < until ? "all pieces done" : "the time is over");
+                Console.WriteLine(Spent() < time ? "all pieces done" : "the time is over");
         }
 
         return 0;
@@ -105,8 +104,14 @@ internal static class MutantProgram
         }
     }
 
-    private static void Say(Stopwatch watch, string where, string how) =>
-        Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"killed {watch.Elapsed.TotalSeconds:0.0} s, {where}: {how}"));
+    private static TimeSpan Spent()
+    {
+        using var process = Process.GetCurrentProcess();
+        return process.TotalProcessorTime;
+    }
+
+    private static void Say(string where, string how) =>
+        Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"killed {Spent().TotalSeconds:0.0} s, {where}: {how}"));
 
     private static string? Value(string[] arguments, string name) => Array.IndexOf(arguments, name) is var at and >= 0 ? arguments[at + 1] : null;
 }

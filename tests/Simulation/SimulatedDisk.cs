@@ -1,5 +1,6 @@
 using System.Globalization;
 using Treepie.Storage.Files;
+using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Simulation;
 
@@ -13,6 +14,7 @@ internal sealed class SimulatedDisk : IFileSystem
     private readonly Random _random;
     private readonly List<NameChange> _nameChanges = [];
     private readonly int[] _counts = new int[Enum.GetValues<DiskOperation>().Length];
+    private readonly int[] _dataCounts = new int[Enum.GetValues<DiskOperation>().Length];
     private Dictionary<string, SimulatedInode> _names = new(StringComparer.Ordinal);
     private Dictionary<string, SimulatedInode> _durableNames = new(StringComparer.Ordinal);
     private bool _isLocked;
@@ -84,6 +86,9 @@ internal sealed class SimulatedDisk : IFileSystem
 
     /// <summary>Calls of a kind so far.</summary>
     public int Count(DiskOperation kind) => _counts[(int)kind];
+
+    /// <summary>Among these, those about the data file.</summary>
+    public int CountOfData(DiskOperation kind) => _dataCounts[(int)kind];
 
     public void CreateDirectory()
     {
@@ -166,6 +171,7 @@ internal sealed class SimulatedDisk : IFileSystem
         Fault = null;
         Operations = 0;
         Array.Clear(_counts);
+        Array.Clear(_dataCounts);
         _isLocked = false;
     }
 
@@ -197,9 +203,15 @@ internal sealed class SimulatedDisk : IFileSystem
             throw new IOException("The power went off meanwhile.");
 
         int number = _counts[(int)kind]++;
-        if (Fault is { } fault && fault.Kind == kind && (fault.IsForever ? number >= fault.Number : number == fault.Number))
+        bool isData = name == FormatLimits.DataFileName;
+        int ofData = isData ? _dataCounts[(int)kind]++ : _dataCounts[(int)kind];
+        if (Fault is { OfData: { } wanted })
+            number = wanted == isData ? (isData ? ofData : number - ofData) : -1;
+        if (Fault is { } fault && fault.Kind == kind && number >= 0 && (fault.IsForever ? number >= fault.Number : number == fault.Number))
         {
             HasFailed = true;
+            if (fault.KillAfter >= 0 && CrashAt < 0)
+                CrashAt = Operations + fault.KillAfter;
             Story?.Add($"  {Say(kind, name, offset, length)}: FAILS");
             throw new StorageException($"The simulated disk failed: {kind} of '{name}'.", new IOException("Failed on purpose."));
         }

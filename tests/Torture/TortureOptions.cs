@@ -5,7 +5,7 @@ namespace Treepie.Torture;
 /// <summary>What the command line asks for.</summary>
 internal sealed record TortureOptions
 {
-    private static readonly string[] _names = ["--minutes", "--seconds", "--seed", "--repeat", "--threads", "--first", "--mutants", "--long-reader", "--modes", "--mutant", "--mutant-seconds", "--no-page", "--page", "--help"];
+    private static readonly string[] _names = ["--minutes", "--seconds", "--seed", "--repeat", "--threads", "--first", "--mutants", "--long-reader", "--killed-process", "--modes", "--mutant", "--mutant-seconds", "--no-page", "--page", "--help"];
 
     /// <summary>How long.</summary>
     public TimeSpan Time { get; init; } = TimeSpan.FromMinutes(5);
@@ -37,6 +37,12 @@ internal sealed record TortureOptions
     /// <summary>The long reader, and nothing else.</summary>
     public bool IsLongReader { get; init; }
 
+    /// <summary>Not torturing, but being killed: the directory to write in.</summary>
+    public string? KilledProcessDirectory { get; init; }
+
+    /// <summary>So long mutants of a sample are hunted before the modes; zero: none.</summary>
+    public TimeSpan TimeOfSample { get; init; }
+
     /// <summary>Only these modes; all where empty.</summary>
     public IReadOnlyList<string> Modes { get; init; } = [];
 
@@ -60,6 +66,7 @@ internal sealed record TortureOptions
                 "--seed" => options with { Repeat = $"seeds:{(int)Number(arguments, ref i)}" },
                 "--first" => options with { FirstSeed = (int)Number(arguments, ref i) },
                 "--repeat" => options with { Repeat = Value(arguments, ref i) },
+                "--killed-process" => options with { KilledProcessDirectory = Value(arguments, ref i) },
                 "--modes" => options with { Modes = Value(arguments, ref i).Split(',') },
                 "--mutant" => options with { OnlyMutants = true, Mutant = Value(arguments, ref i) },
                 "--mutant-seconds" => options with { TimeOfMutant = TimeSpan.FromSeconds(Number(arguments, ref i)) },

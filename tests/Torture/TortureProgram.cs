@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Globalization;
 using Treepie.Torture.Modes;
+using Treepie.Torture.Real;
 using Treepie.Torture.Runs;
 
 namespace Treepie.Torture;
@@ -8,6 +9,9 @@ namespace Treepie.Torture;
 /// <summary>The program: tortures for some time, tells how it goes, and ends with 0 if no promise was broken.</summary>
 internal static class TortureProgram
 {
+    /// <summary>Pieces in which each mutant of a sample must be noticed: many times what any of them takes.</summary>
+    private const long PiecesOfMutant = 3000;
+
     private const string Help = """
         Tortures the storage engine on a simulated disk, and tells what it found.
           --minutes N       for so long (5); --seconds N too
@@ -15,7 +19,7 @@ internal static class TortureProgram
           --repeat MODE:N   any piece of any mode again, as a failure names it
           --first N         the first seed; otherwise drawn
           --threads N       so many (one for each processor)
-          --modes A,B       only these modes: exhaustive, seeds, kills, failing-calls, bit-flips, mixtures
+          --modes A,B       only these modes: exhaustive, seeds, kills, failing-calls, bit-flips, mixtures, threads, killed-processes
           --mutants         only the mutants; --mutant NAME one of them; --mutant-seconds N for each (60)
           --no-page         leaves docs/reliability.md as it is; --page writes it after a run of some modes too
           --long-reader     10 GB through a database of 1 GB on the real disk, while a reader stays open
@@ -39,6 +43,9 @@ internal static class TortureProgram
             Console.WriteLine(Help);
             return 0;
         }
+
+        if (options.KilledProcessDirectory is { } directory)
+            return KilledProcess.Run(directory, options.FirstSeed);
 
         return (options.IsLongReader ? ReadLong(Console.WriteLine) : Torture(options, Console.WriteLine)) is null ? 0 : 1;
     }
@@ -64,7 +71,7 @@ internal static class TortureProgram
     public static string? Torture(TortureOptions options, Action<string> say)
     {
         var tally = new Tally();
-        Battery battery = Battery.Full(options.FirstSeed, options.Modes);
+        Battery battery = Battery.Full(options.FirstSeed, options.Modes, (new ThreadsMode(), 8), (new KilledProcessMode(), 8));
         var watch = Stopwatch.StartNew();
         if (options.Repeat is { } piece)
         {
@@ -80,8 +87,15 @@ internal static class TortureProgram
         {
             hunt = new MutantHunt(say);
             hunt.Run(options.TimeOfMutant, options.Threads, options.Mutant);
-            say($"{hunt.Killed} of {hunt.Count} mutants killed in {watch.Elapsed.TotalSeconds:0} s");
-            survivors = hunt.Survivors.Count == 0 ? null : "Mutants of the engine that nothing noticed, so the torture has a hole:\n" + string.Join("\n", hunt.Survivors);
+            say(string.Create(CultureInfo.InvariantCulture, $"{hunt.Killed} of {hunt.Count} mutants killed in {watch.Elapsed.TotalSeconds:0} s"));
+            survivors = Survivors(hunt);
+        }
+        else if (options.TimeOfSample > TimeSpan.Zero)
+        {
+            var sample = new MutantHunt(say);
+            sample.RunSample(options.FirstSeed, options.TimeOfSample, PiecesOfMutant, options.Threads);
+            say(string.Create(CultureInfo.InvariantCulture, $"{sample.Killed} mutants killed, a sample of {sample.Count}, in {watch.Elapsed.TotalSeconds:0} s"));
+            survivors = Survivors(sample);
         }
 
         if (options.OnlyMutants)
@@ -96,11 +110,15 @@ internal static class TortureProgram
         while (!work.Join(TimeSpan.FromSeconds(10)))
             say(Progress(battery, tally, watch));
         say(Progress(battery, tally, watch));
+        say(Rates(battery, tally, watch.Elapsed));
         string? broken = Tell(battery, say) ?? survivors;
         if ((isWhole || options.ForcesPage) && options.WritesPage && broken is null)
             ReliabilityPage.Write(Figures(battery, tally, watch.Elapsed, hunt, options.Threads));
         return broken;
     }
+
+    private static string? Survivors(MutantHunt hunt) =>
+        hunt.Survivors.Count == 0 ? null : "Mutants of the engine that nothing noticed, so the torture has a hole:\n" + string.Join("\n", hunt.Survivors);
 
     private static IEnumerable<(string, string)> Figures(Battery battery, Tally tally, TimeSpan time, MutantHunt? hunt, int threads)
     {
@@ -114,6 +132,11 @@ internal static class TortureProgram
         if (hunt is not null)
             yield return ("mutants killed", $"{hunt.Killed} of {hunt.Count}");
     }
+
+    /// <summary>What the run would do in an hour.</summary>
+    private static string Rates(Battery battery, Tally tally, TimeSpan time) =>
+        $"In an hour at this rate: {Number((long)(tally.Distinct / time.TotalHours))} distinct crash states, "
+        + string.Join(", ", battery.Done.Where(entry => entry.Mode.Pieces == long.MaxValue).Select(entry => $"{Number((long)(entry.Done / time.TotalHours))} {entry.Mode.Name}"));
 
     private static string Number(long number) => number.ToString("n0", CultureInfo.InvariantCulture);
 

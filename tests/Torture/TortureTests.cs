@@ -1,3 +1,5 @@
+using Treepie.Tests.Support;
+
 namespace Treepie.Torture;
 
 /// <summary>The short form of the torture, as part of the test command.</summary>
@@ -7,7 +9,15 @@ public sealed class TortureTests
     public void Nothing_acknowledged_is_lost_and_nothing_is_left_in_part()
     {
         var output = TestContext.Current.TestOutputHelper;
-        string? broken = TortureProgram.Torture(new TortureOptions { Time = TimeSpan.FromSeconds(100), WritesPage = false, Modes = ["exhaustive", "seeds", "kills", "failing-calls", "bit-flips", "mixtures"] }, line => output?.WriteLine(line));
+        var options = new TortureOptions
+        {
+            FirstSeed = Seed.Next(),
+            Time = TimeSpan.FromSeconds(85),
+            TimeOfSample = TimeSpan.FromSeconds(20),
+            WritesPage = false,
+            Modes = ["exhaustive", "seeds", "kills", "failing-calls", "bit-flips", "mixtures", "threads", "killed-processes"],
+        };
+        string? broken = TortureProgram.Torture(options, line => output?.WriteLine(line));
         Assert.True(broken is null, broken);
     }
 }

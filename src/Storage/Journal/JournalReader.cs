@@ -118,7 +118,7 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
     private void ThrowIfDamaged(JournalFile file, JournalPosition end, long lastTransaction)
     {
         byte[] frame = [];
-        var chunk = new byte[ScanBytes];
+        var chunk = new byte[Math.Clamp(file.FramesEnd - end.Offset, 0, ScanBytes)];
         for (long offset = end.Offset; offset < file.FramesEnd; offset += chunk.Length)
         {
             int read = file.File.Read(chunk, offset);

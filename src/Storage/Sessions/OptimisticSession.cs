@@ -45,6 +45,9 @@ public sealed class OptimisticSession : IDisposable
     /// <summary>Bytes of memory used for writes.</summary>
     public long WriteBytes => _writeBytes;
 
+    /// <summary>Told, in the lane of writers, the number of the transaction that the session became; what it throws undoes that.</summary>
+    internal Action<long>? Applied { get; set; }
+
     internal bool IsEnded { get; private set; }
 
     /// <summary>The tree of that name; one that does not exist reads as empty. May be used until the session ends.</summary>
@@ -184,6 +187,7 @@ public sealed class OptimisticSession : IDisposable
 
         foreach (SessionTree tree in _trees.Values)
             Apply(transaction, tree);
+        Applied?.Invoke(transaction.TransactionId);
         return transaction.TransactionId;
     }
 

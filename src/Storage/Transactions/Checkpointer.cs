@@ -239,7 +239,10 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
 
     private void WritePages(CancellationToken cancellationToken)
     {
-        var staging = new byte[StagingBytes];
+        long totalBytes = 0;
+        foreach (Captured captured in _captured)
+            totalBytes += (long)state.Store.Scratch.Record(captured.Frame).Pages * PageLayout.SizeBytes;
+        var staging = new byte[Math.Min(StagingBytes, totalBytes)];
         int staged = 0;
         long start = 0;
         foreach (Captured captured in _captured)

@@ -4,7 +4,10 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Storage.Tests.Killing;
 
-/// <summary>Batches whose content follows from their number, so that whoever looks later knows what must be there and what must not.</summary>
+/// <summary>
+/// Batches whose content follows from their number, so that whoever looks later knows what must be there and what must not. Each value says over and over of
+/// which batch and entry it is.
+/// </summary>
 /// <remarks>Each writer has a tree of its own: entries (batch, index), and under the empty key the number of its last batch. The last <see cref="Kept"/> batches stay.</remarks>
 internal static class NumberedBatches
 {
@@ -62,7 +65,13 @@ internal static class NumberedBatches
     /// <summary>Mostly short, one in twenty on pages of its own.</summary>
     private static int Length(long batch, int index) => (batch + index) % 20 == 0 ? 9000 + index : (int)((batch * 31) + index) % 300;
 
-    private static void Fill(Span<byte> room, long batch, int index) => room.Fill((byte)((batch * 3) + index + 1));
+    private static void Fill(Span<byte> room, long batch, int index)
+    {
+        Span<byte> name = stackalloc byte[KeyBytes];
+        Key(name, batch, index);
+        for (; room.Length > 0; room = room[Math.Min(room.Length, KeyBytes)..])
+            name[..Math.Min(room.Length, KeyBytes)].CopyTo(room);
+    }
 
     private static Span<byte> Key(Span<byte> key, long batch, int index)
     {

@@ -11,8 +11,11 @@ internal enum ChangeKind
     /// <summary>Puts a value into room that the tree gives.</summary>
     Reserve,
 
-    /// <summary>Deletes a key.</summary>
+    /// <summary>Deletes a key; makes the tree where there is none.</summary>
     Delete,
+
+    /// <summary>Deletes a key of a tree, if there is one of the name: what a session does.</summary>
+    DeleteIfThere,
 
     /// <summary>Makes the tree, if there is none, and leaves it as it is.</summary>
     Create,
@@ -102,7 +105,7 @@ internal sealed record Change(ChangeKind Kind, int Tree, int Key = 0, int Count 
     public override string ToString() => Kind switch
     {
         ChangeKind.Put or ChangeKind.Reserve => $"{Kind.ToString().ToLowerInvariant()} {TreeName}[{Key}] = {Length} bytes, version {Version}",
-        ChangeKind.Delete => $"delete {TreeName}[{Key}]",
+        ChangeKind.Delete or ChangeKind.DeleteIfThere => $"delete {TreeName}[{Key}]",
         ChangeKind.Fill => $"put {TreeName}[{Key}..{Key + Count}) = {Length} bytes each, version {Version}",
         ChangeKind.Clear => $"delete {TreeName}[{Key}..{Key + Count})",
         ChangeKind.MapPut => $"put {MapName}[{Key}..{Key + Count}) = {Length} bytes, version {Version}",

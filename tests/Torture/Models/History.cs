@@ -6,6 +6,9 @@ namespace Treepie.Torture.Models;
 /// </summary>
 internal sealed class History(long first, Model model)
 {
+    /// <summary>More than a shrink makes between two commands of others.</summary>
+    private const int MostUnsubmitted = 400;
+
     private readonly List<Entry> _entries = [];
     private ulong _origin = (ulong)first * 0x9E3779B97F4A7C15;
 
@@ -15,9 +18,24 @@ internal sealed class History(long first, Model model)
     /// <summary>The last one submitted.</summary>
     public long Last => First + _entries.Count;
 
+    /// <summary>
+    /// Whether there are transactions that nobody submits: those by which a shrink moves pages, between the commands of other clients. They change nothing that is seen.
+    /// </summary>
+    public bool HasUnsubmitted { get; set; }
+
+    /// <summary>Whether a transaction may have been.</summary>
+    public bool Covers(long transaction)
+    {
+        if (HasUnsubmitted && transaction <= Last + MostUnsubmitted)
+            FillUpTo(transaction);
+        return transaction <= Last;
+    }
+
     /// <summary>A command ran as this transaction.</summary>
     public void Submit(long transaction, IReadOnlyList<Change> changes)
     {
+        if (HasUnsubmitted)
+            FillUpTo(transaction - 1);
         int index = (int)(transaction - First - 1);
         if (index < 0 || index > _entries.Count)
             throw new InvalidOperationException($"Transaction {transaction} came after {Last}.");
@@ -29,6 +47,7 @@ internal sealed class History(long first, Model model)
     /// <summary>What the state after a transaction must be.</summary>
     public Model At(long transaction)
     {
+        _ = Covers(transaction);
         int index = (int)(transaction - First - 1);
         if (index < 0)
             return model;
@@ -75,6 +94,12 @@ internal sealed class History(long first, Model model)
 
     /// <summary>A history of its own that begins with one of the states of this one.</summary>
     public History Branch(long transaction) => new(transaction, At(transaction));
+
+    private void FillUpTo(long transaction)
+    {
+        while (Last < transaction)
+            _entries.Add(new Entry([]));
+    }
 
     private sealed class Entry(IReadOnlyList<Change> changes)
     {

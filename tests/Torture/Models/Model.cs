@@ -52,7 +52,7 @@ internal sealed class Model
                 Apply(maps, change.MapName, change);
             else if (change.Kind == ChangeKind.DropSnapshot)
                 snapshots.Remove(change.SnapshotName);
-            else if (change.Kind != ChangeKind.Snapshot)
+            else if (change.Kind != ChangeKind.Snapshot && (change.Kind != ChangeKind.DeleteIfThere || trees.ContainsKey(change.TreeName)))
                 Apply(trees, change.TreeName, change);
         }
 
@@ -88,6 +88,12 @@ internal sealed class Model
             if (change.Kind is ChangeKind.MapPut or ChangeKind.MapRemove or ChangeKind.MapDrop)
             {
                 ApplyToMap(transaction, change);
+                continue;
+            }
+
+            if (change.Kind == ChangeKind.DeleteIfThere)
+            {
+                transaction.FindTree(change.TreeName)?.Delete(Change.KeyOf(change.Key));
                 continue;
             }
 
@@ -200,7 +206,7 @@ internal sealed class Model
         {
             if (change.Kind is ChangeKind.Put or ChangeKind.Reserve or ChangeKind.Fill)
                 one[Change.KeyOf(key)] = change.ValueOf(key);
-            else if (change.Kind is ChangeKind.Delete or ChangeKind.Clear)
+            else if (change.Kind is ChangeKind.Delete or ChangeKind.DeleteIfThere or ChangeKind.Clear)
                 one.Remove(Change.KeyOf(key));
             else if (change.Kind == ChangeKind.MapPut)
                 one[Change.MapKeyOf(key)] = change.ValueOf(key);

@@ -21,10 +21,11 @@ internal sealed class Battery
     /// <summary>The mode and piece that found it.</summary>
     public string FailedPiece { get; private set; } = "";
 
-    /// <summary>Every mode there is, or those of these names.</summary>
-    public static Battery Full(long firstSeed, IReadOnlyList<string> only) => new([.. All(only)]) { FirstSeed = firstSeed };
+    /// <summary>Every mode on the simulated disk and <paramref name="more"/>, or those of these names.</summary>
+    public static Battery Full(long firstSeed, IReadOnlyList<string> only, params (IMode Mode, int Weight)[] more) =>
+        new([.. All(only), .. more.Where(entry => only.Count == 0 || only.Contains(entry.Mode.Name))]) { FirstSeed = firstSeed };
 
-    /// <summary>The same modes by themselves.</summary>
+    /// <summary>Every mode on the simulated disk by itself, or those of these names.</summary>
     public static IReadOnlyList<IMode> Modes(IReadOnlyList<string> only) => [.. All(only).Select(entry => entry.Mode)];
 
     private static IEnumerable<(IMode Mode, int Weight)> All(IReadOnlyList<string> only)

@@ -19,17 +19,18 @@ internal sealed class FailingCallsMode(Bases bases) : IMode
 
     private const long FillStepBytes = 2048;
 
-    private static readonly ExplorerShape _shape = new() { AllUpTo = 8, Drawn = 3, IsTelling = true, MomentPercent = 60, ThoroughPercent = 5, IsAfterTroubleOnly = true };
-    private static readonly DiskOperation[] _kinds = Enum.GetValues<DiskOperation>();
+    /// <summary>Of three pieces one goes on in another process, which finds what a failed sync left readable: the first is killed so many changes later, or fewer.</summary>
+    private const int KillsAfter = 4;
 
-    /// <summary>Which kind fails, from piece to piece; null: the disk is full. What safety hangs on comes more often than what is only read.</summary>
-    private static readonly DiskOperation?[] _turns =
+    private static readonly ExplorerShape _shape = new() { AllUpTo = 8, Drawn = 3, IsTelling = true, MomentPercent = 60, ThoroughPercent = 5, IsAfterTroubleOnly = true };
+    /// <summary>Which call fails, from piece to piece, and of which file; null: the disk is full. What safety hangs on comes more often than what is only read.</summary>
+    private static readonly (DiskOperation Kind, bool? OfData)?[] _turns =
     [
-        DiskOperation.Sync, null, DiskOperation.Write, DiskOperation.Sync, DiskOperation.Allocate, DiskOperation.Create, DiskOperation.Sync, DiskOperation.SyncDirectory,
-        null, DiskOperation.Sync, DiskOperation.Load, DiskOperation.Write, DiskOperation.Sync, DiskOperation.Rename, DiskOperation.Delete, DiskOperation.Read, DiskOperation.Open, DiskOperation.Truncate,
+        (DiskOperation.Sync, true), null, (DiskOperation.Write, true), (DiskOperation.Sync, false), (DiskOperation.Allocate, null), (DiskOperation.Create, null), (DiskOperation.Sync, true), (DiskOperation.SyncDirectory, null),
+        null, (DiskOperation.Sync, false), (DiskOperation.Load, null), (DiskOperation.Write, false), (DiskOperation.Rename, null), (DiskOperation.Delete, null), (DiskOperation.Read, null), (DiskOperation.Open, null), (DiskOperation.Truncate, null),
     ];
 
-    private readonly ConcurrentDictionary<int, int[]> _calls = new();
+    private readonly ConcurrentDictionary<(int Workload, DiskOperation Kind, bool? OfData), int> _calls = new();
 
     public string Name => ModeName;
 
@@ -41,26 +42,26 @@ internal sealed class FailingCallsMode(Bases bases) : IMode
     /// </summary>
     public void Run(long piece, Tally tally)
     {
-        DiskOperation? kind = _turns[(int)(piece % _turns.Length)];
+        (DiskOperation Kind, bool? OfData)? turnOf = _turns[(int)(piece % _turns.Length)];
         long turn = piece / _turns.Length;
         bool isForever = turn % 2 == 1;
         int place = (int)(piece % _turns.Length);
-        turn = (turn / 2 * _turns.Count(other => other == kind)) + _turns.Take(place).Count(other => other == kind); // the how manieth of its kind
+        turn = (turn / 2 * _turns.Count(other => other == turnOf)) + _turns.Take(place).Count(other => other == turnOf); // the how manieth of its kind
         int slot = (int)((turn + (turn / CallsOfKind)) % CallsOfKind);
         int workload = unchecked((int)((turn / CallsOfKind / CallsOfKind * CallsOfKind) + (turn % CallsOfKind)));
         Scenario scenario = Make(workload);
-        if (kind is not { } failing)
+        if (turnOf is not { } failing)
         {
             long begin = scenario.Start.Files.Values.Sum(content => content.Length);
             scenario = scenario with { CapacityBytes = begin + (slot * slot * FillStepBytes) + (isForever ? FillStepBytes / 2 : 0) };
         }
         else
         {
-            int calls = _calls.GetOrAdd(workload, _ => Count(scenario, tally))[(int)failing];
+            int calls = Calls(workload, scenario, failing.Kind, failing.OfData, tally);
             int number = calls <= CallsOfKind ? slot : slot * calls / CallsOfKind;
             if (number >= calls)
                 return;
-            scenario = scenario with { Fault = new DiskFault(failing, number, isForever, MarksClean: turn % 3 != 0) };
+            scenario = scenario with { Fault = new DiskFault(failing.Kind, number, isForever, MarksClean: turn % 3 != 0, failing.OfData, KillAfter: turn % 3 == 1 ? (int)(turn / 3 % KillsAfter) : -1) };
         }
 
         try
@@ -73,11 +74,17 @@ internal sealed class FailingCallsMode(Bases bases) : IMode
         }
     }
 
-    private static int[] Count(Scenario scenario, Tally tally)
+    /// <summary>How many there are of a call where none fails.</summary>
+    private int Calls(int workload, Scenario scenario, DiskOperation kind, bool? ofData, Tally tally)
     {
+        if (_calls.TryGetValue((workload, kind, ofData), out int known))
+            return known;
+
         var run = new SimulatedRun(scenario, new ExplorerShape { MomentPercent = 0 }, tally);
         run.Run();
-        return [.. _kinds.Select(run.Count)];
+        foreach ((DiskOperation Kind, bool? OfData) turn in _turns.OfType<(DiskOperation, bool?)>())
+            _calls[(workload, turn.Kind, turn.OfData)] = turn.OfData switch { true => run.CountOfData(turn.Kind), false => run.Count(turn.Kind) - run.CountOfData(turn.Kind), _ => run.Count(turn.Kind) };
+        return _calls[(workload, kind, ofData)];
     }
 
     private Scenario Make(int seed)
@@ -99,8 +106,6 @@ internal sealed class FailingCallsMode(Bases bases) : IMode
             });
         }
 
-        if (random.Next(3) == 0)
-            steps.Insert(random.Next(steps.Count), new Step(StepKind.Kill, random.Next(12))); // and the next process finds what a failed sync left readable
         var scenario = new Scenario
         {
             Seed = seed,

@@ -63,7 +63,7 @@ internal sealed class SeededMode(Bases bases) : IMode
             int kind = random.Next(104);
             steps.Add(kind switch
             {
-                >= 100 when clients == 1 => Session(random, keys),
+                >= 100 => Session(random, keys),
                 < 60 => new Step(StepKind.Write) { Commands = [Changes(random, keys)] },
                 < 66 => new Step(StepKind.Throw) { Commands = [Changes(random, keys)] },
                 < 72 when clients == 1 => new Step(StepKind.Merge) { Commands = [.. Enumerable.Range(0, random.Next(2, 6)).Select(_ => Sometimes(random, Changes(random, keys)))] },
@@ -71,7 +71,7 @@ internal sealed class SeededMode(Bases bases) : IMode
                 < 86 => new Step(StepKind.Hold, random.Next(8)),
                 < 89 => new Step(StepKind.LetGo, random.Next(8)),
                 < 90 => new Step(StepKind.Reopen),
-                < 91 when clients == 1 => new Step(StepKind.Shrink),
+                < 91 => new Step(StepKind.Shrink),
                 < 93 => new Step(StepKind.Look)
                 {
                     Meanwhile =
@@ -96,7 +96,7 @@ internal sealed class SeededMode(Bases bases) : IMode
     {
         var changes = new Change[random.Next(1, 4)];
         for (int i = 0; i < changes.Length; i++)
-            changes[i] = new Change(ChangeKind.Put, random.Next(2), random.Next(Math.Min(keys, 20)) * 5, 1, random.Next(300), random.Next(1_000_000));
+            changes[i] = new Change(random.Next(3) == 0 ? ChangeKind.Delete : ChangeKind.Put, random.Next(3), random.Next(Math.Min(keys, 20)) * 5, 1, random.Next(300), random.Next(1_000_000));
         return new Step(StepKind.Session)
         {
             Commands = [changes],

@@ -102,19 +102,18 @@ internal sealed class ClientCommands(RunState state)
     }
 
     /// <summary>
-    /// An optimistic session that reads and writes the keys of its changes while others write; it is refused where one of them changed what it read. By
-    /// the only client: so its transaction is the next one.
+    /// An optimistic session that reads and writes the keys of its changes while others write; it is refused where one of them changed what it read, and by the only client nowhere else.
     /// </summary>
     public void RunSession(IReadOnlyList<Change> changes, IReadOnlyList<Step> meanwhile, Action<Step> run)
     {
-        using OptimisticSession session = state.Open.BeginSession();
+        StorageEnvironment environment = state.Open;
+        using OptimisticSession session = environment.BeginSession();
         Model seen = state.History.At(session.SnapshotId);
         foreach (Change change in changes)
         {
             SessionTree tree = session.GetTree(change.TreeName);
-            byte[] key = Change.KeyOf(change.Key);
-            byte[]? expected = seen.Find(change.TreeName, key);
-            if (tree.TryGet(key, out ReadOnlySpan<byte> value) != expected is not null || !value.SequenceEqual(expected))
+            byte[]? expected = seen.Find(change.TreeName, Change.KeyOf(change.Key));
+            if (tree.TryGet(Change.KeyOf(change.Key), out ReadOnlySpan<byte> value) != expected is not null || !value.SequenceEqual(expected))
                 throw new TortureFailure($"A session does not read {change.TreeName}[{change.Key}] as transaction {session.SnapshotId} left it.");
         }
 
@@ -129,32 +128,36 @@ internal sealed class ClientCommands(RunState state)
                 session.GetTree(change.TreeName).Put(Change.KeyOf(change.Key), change.ValueOf(change.Key));
         }
 
-        long before = state.Open.State.Current.TransactionId;
-        Model now = state.History.At(before);
-        Change? stale = changes.FirstOrDefault(change =>
+        session.Applied = id =>
         {
-            byte[] key = Change.KeyOf(change.Key);
-            return !now.Find(change.TreeName, key).AsSpan().SequenceEqual(seen.Find(change.TreeName, key));
-        });
-        state.History.Submit(before + 1, changes);
+            if (FindStale(changes, seen, state.History.At(id - 1)) is { } stale)
+                throw new TortureFailure($"A session was committed although {stale.TreeName}[{stale.Key}], which it had read, was changed meanwhile.");
+            state.History.Submit(id, NetOf(changes));
+        };
         try
         {
             Acknowledge(session.Commit());
         }
         catch (SessionConflictException)
         {
-            state.History.CutAfter(before);
-            return;
+            if (state.Scenario.Clients.Count == 1 && FindStale(changes, seen, state.History.At(environment.State.Current.TransactionId)) is null)
+                throw new TortureFailure($"A session that read transaction {session.SnapshotId} was refused although nothing that it had read was changed.");
         }
-
-        if (stale is not null)
-            throw new TortureFailure($"A session was committed although {stale.TreeName}[{stale.Key}], which it had read, was changed meanwhile.");
     }
 
-    /// <summary>Makes the file shorter. By the only client: the commits that move pages are the next ones, and change nothing that is seen.</summary>
+    /// <summary>
+    /// Makes the file shorter. The commits that move pages change nothing that is seen; by the only client they are the next ones, among several they come between those of the others.
+    /// </summary>
     public void Shrink()
     {
         StorageEnvironment environment = state.Open;
+        if (state.Scenario.Clients.Count > 1)
+        {
+            state.History.HasUnsubmitted = true;
+            environment.Shrink();
+            return;
+        }
+
         long before = environment.State.Current.TransactionId;
         for (int i = 1; i <= MostCommitsOfShrink; i++)
             state.History.Submit(before + i, []);
@@ -169,6 +172,23 @@ internal sealed class ClientCommands(RunState state)
         long before = state.Open.State.Current.TransactionId;
         state.Open.Checkpoint();
         state.Acknowledged = Math.Max(state.Acknowledged, before);
+    }
+
+    /// <summary>A change of what a session had read that others have changed since, or null.</summary>
+    private static Change? FindStale(IReadOnlyList<Change> changes, Model seen, Model now) => changes.FirstOrDefault(change =>
+    {
+        byte[] key = Change.KeyOf(change.Key);
+        byte[]? before = seen.Find(change.TreeName, key), after = now.Find(change.TreeName, key);
+        return before is null != after is null || !before.AsSpan().SequenceEqual(after);
+    });
+
+    /// <summary>What a session makes of its writes: the last one of each key, and no tree for a delete alone.</summary>
+    private static IReadOnlyList<Change> NetOf(IReadOnlyList<Change> changes)
+    {
+        var net = new Dictionary<(int Tree, int Key), Change>();
+        foreach (Change change in changes)
+            net[(change.Tree, change.Key)] = change.Kind == ChangeKind.Delete ? change with { Kind = ChangeKind.DeleteIfThere } : change;
+        return [.. net.Values];
     }
 
     /// <summary>Runs other steps; false where they ended with the environment.</summary>

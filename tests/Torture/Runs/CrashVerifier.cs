@@ -122,7 +122,7 @@ internal sealed class CrashVerifier(Scenario scenario, Tally tally)
                 found = read.TransactionId;
                 if (found < required)
                     throw new TortureFailure($"Transaction {required} was durable, but recovery ends with {found}.");
-                if (found > history.Last)
+                if (!history.Covers(found))
                     throw new TortureFailure($"Recovery found transaction {found}, the last one submitted is {history.Last}.");
                 if (history.At(found).Difference(read, environment) is { } difference)
                     throw new TortureFailure($"Recovery found transaction {found}, but not its state: {difference}.");

@@ -53,7 +53,7 @@ internal sealed class HeldReaders(RunState state)
 
     private void Verify(ReadTransaction read, string when, StorageEnvironment? environment = null)
     {
-        if (read.TransactionId > state.History.Last)
+        if (!state.History.Covers(read.TransactionId))
             throw new TortureFailure($"Transaction {read.TransactionId} is seen {when}, the last one submitted is {state.History.Last}.");
         if (read.TransactionId < state.History.First)
             return; // older than the last crash: its model is gone

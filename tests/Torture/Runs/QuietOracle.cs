@@ -8,12 +8,18 @@ namespace Treepie.Torture.Runs;
 /// <summary>What holds when nothing is under way.</summary>
 internal static class QuietOracle
 {
-    /// <summary>With no readers and everything written, every page is live or free, and scratch is empty.</summary>
-    public static void VerifySpace(StorageEnvironment environment)
+    /// <summary>The check finds nothing.</summary>
+    public static void VerifyCheck(StorageEnvironment environment)
     {
         CheckReport report = environment.Check();
         if (!report.IsClean)
             throw new TortureFailure($"The check complains: {report.Problems[0]}");
+    }
+
+    /// <summary>With no readers and everything written, every page is live or free, and scratch is empty.</summary>
+    public static void VerifySpace(StorageEnvironment environment)
+    {
+        VerifyCheck(environment);
         StorageStatistics statistics = environment.GetStatistics();
         if (statistics.ScratchBytes > 0)
             throw new TortureFailure($"{statistics.ScratchBytes} bytes of scratch are in use after a checkpoint, with no reader.");

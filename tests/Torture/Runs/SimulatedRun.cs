@@ -43,6 +43,7 @@ internal sealed class SimulatedRun
             Acting = OnDisk,
             Story = _story,
         };
+        _isCrashDue = _isKillDue = scenario.Fault is { KillAfter: >= 0 };
         _state = new RunState(scenario, _disk, _history, _story);
         _commands = new ClientCommands(_state);
         _readers = new HeldReaders(_state);
@@ -61,6 +62,9 @@ internal sealed class SimulatedRun
 
     /// <summary>Calls the disk answered, of a kind.</summary>
     public int Count(DiskOperation kind) => _disk.Count(kind);
+
+    /// <summary>Among these, those about the data file.</summary>
+    public int CountOfData(DiskOperation kind) => _disk.CountOfData(kind);
 
     /// <summary>Runs; throws <see cref="TortureFailure"/> where a promise is broken.</summary>
     public void Run()
@@ -255,10 +259,10 @@ internal sealed class SimulatedRun
                 case StepKind.Look:
                     _commands.Look(step.Meanwhile, Do);
                     break;
-                case StepKind.Session when _scenario.Clients.Count == 1:
+                case StepKind.Session:
                     _commands.RunSession(step.Commands[0], step.Meanwhile, Do);
                     break;
-                case StepKind.Shrink when _scenario.Clients.Count == 1:
+                case StepKind.Shrink when _scenario.Clients.Count == 1 || _scenario.CapacityBytes == long.MaxValue: // a full disk runs commands again, under other numbers
                     _commands.Shrink();
                     break;
                 case StepKind.Crash:

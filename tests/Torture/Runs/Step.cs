@@ -36,10 +36,10 @@ internal enum StepKind
     /// <summary>Values are read, and their bytes looked at again, in place, after other steps.</summary>
     Look,
 
-    /// <summary>An optimistic session reads and writes keys while other steps happen. By the only client.</summary>
+    /// <summary>An optimistic session reads and writes keys while other steps happen.</summary>
     Session,
 
-    /// <summary>The file is made shorter. By the only client.</summary>
+    /// <summary>The file is made shorter.</summary>
     Shrink,
 }
 

@@ -1,0 +1,36 @@
+using System.Text;
+using Treepie.Storage;
+
+namespace Treepie.Torture.Real;
+
+/// <summary>This very program, started to be killed: real threads write, read and keep house, and each acknowledgement is a line of its output.</summary>
+internal static class KilledProcess
+{
+    /// <summary>Begins a line that says what is wrong.</summary>
+    public const string Broken = "broken ";
+
+    /// <summary>Runs until it is killed; returns only where something is wrong.</summary>
+    public static int Run(string directory, int seed)
+    {
+        using Stream output = Console.OpenStandardOutput();
+        var turn = new Lock();
+        void Say(string line)
+        {
+            byte[] bytes = Encoding.UTF8.GetBytes(line + "\n");
+            lock (turn)
+                output.Write(bytes);
+        }
+
+        try
+        {
+            StorageEnvironment environment = StorageEnvironment.Open(directory, RealClients.Options);
+            new RealClients(environment, seed) { Acknowledging = (writer, batch) => Say(string.Create(System.Globalization.CultureInfo.InvariantCulture, $"{writer} {batch};")) }.Run(long.MaxValue);
+        }
+        catch (Exception error)
+        {
+            Say(Broken + error.ToString().ReplaceLineEndings(" | "));
+        }
+
+        return 1;
+    }
+}

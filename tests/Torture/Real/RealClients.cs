@@ -1,0 +1,178 @@
+using Treepie.Storage;
+using Treepie.Storage.Tests.Killing;
+using Treepie.Storage.Transactions;
+using Treepie.Storage.Trees;
+using Treepie.Torture.Runs;
+
+namespace Treepie.Torture.Real;
+
+/// <summary>
+/// Real threads on one environment: each writer has batches of its own, readers prove whole snapshots meanwhile, twice and with spans held between, others write checkpoints, keep and drop
+/// named snapshots and make the file shorter. With budgets so small that publishing, giving free, using again and checkpoints race all the time.
+/// </summary>
+internal sealed class RealClients(StorageEnvironment environment, int seed)
+{
+    public const int Writers = NumberedBatches.Writers;
+
+    private const int Readers = 2;
+
+    private readonly long[] _acknowledged = new long[Writers];
+    private Exception? _failure;
+    private volatile bool _isOver;
+
+    /// <summary>As small as they can be.</summary>
+    public static StorageOptions Options { get; } = new()
+    {
+        ScratchBudgetBytes = 1 << 20,
+        FirstJournalFileBytes = 16 << 10,
+        MaxJournalFileBytes = 64 << 10,
+        MaxJournalBytes = 256 << 10,
+        MaxDataFileBytes = 1 << 30,
+    };
+
+    /// <summary>Told of each batch that was acknowledged, by the thread of its writer.</summary>
+    public Action<int, long>? Acknowledging { get; init; }
+
+    /// <summary>Batches that were acknowledged.</summary>
+    public long Batches => Enumerable.Range(0, Writers).Sum(writer => Volatile.Read(ref _acknowledged[writer]));
+
+    /// <summary>Runs until so many batches are written, or something is wrong, which it throws.</summary>
+    public void Run(long batches)
+    {
+        for (int writer = 0; writer < Writers; writer++)
+        {
+            using ReadTransaction read = environment.BeginRead();
+            _acknowledged[writer] = NumberedBatches.Last(read.FindTree(NumberedBatches.TreeName(writer)));
+        }
+
+        long end = batches == long.MaxValue ? batches : Batches + batches;
+        Action<Random>[] all =
+        [
+            .. Enumerable.Range(0, Writers).Select(writer => (Action<Random>)(random => Write(random, writer, end))),
+            .. Enumerable.Repeat<Action<Random>>(Read, Readers),
+            KeepHouse,
+        ];
+        Thread[] threads = [.. all.Select((work, number) => new Thread(() => Guard(work, new Random(unchecked((seed * 31) + number)))) { IsBackground = true })];
+        foreach (Thread thread in threads)
+            thread.Start();
+        foreach (Thread thread in threads)
+            thread.Join();
+        if (_failure is { } failure)
+            throw new TortureFailure(failure.Message, failure.ToString().Split('\n'), failure);
+    }
+
+    /// <summary>Fails unless every writer's batches are whole, and those that were acknowledged before are among them.</summary>
+    public static void Verify(ReadTransaction read, ReadOnlySpan<long> acknowledged)
+    {
+        for (int writer = 0; writer < Writers; writer++)
+            NumberedBatches.AssertWhole(read, writer, acknowledged[writer]);
+    }
+
+    private void Guard(Action<Random> work, Random random)
+    {
+        try
+        {
+            work(random);
+        }
+        catch (Exception error)
+        {
+            Interlocked.CompareExchange(ref _failure, error, null);
+            _isOver = true;
+        }
+    }
+
+    /// <summary>By turns blocking, not blocking, and once more after a command that gives up.</summary>
+    private void Write(Random random, int writer, long end)
+    {
+        while (!_isOver)
+        {
+            long batch = random.Next(8) switch
+            {
+                0 => environment.WriteAsync(transaction => NumberedBatches.WriteNext(transaction, writer)).AsTask().GetAwaiter().GetResult(),
+                1 => WriteTwice(writer),
+                _ => environment.Write(transaction => NumberedBatches.WriteNext(transaction, writer)),
+            };
+            Volatile.Write(ref _acknowledged[writer], batch);
+            Acknowledging?.Invoke(writer, batch);
+            if (Batches >= end)
+                _isOver = true;
+        }
+    }
+
+    /// <summary>A command that gives up, and then the same again.</summary>
+    private long WriteTwice(int writer)
+    {
+        try
+        {
+            environment.Write<long>(transaction =>
+            {
+                NumberedBatches.WriteNext(transaction, writer);
+                throw new FormatException("on purpose");
+            });
+        }
+        catch (FormatException)
+        {
+            // Nothing of it is there, or the next one would have another number.
+        }
+
+        return environment.Write(transaction => NumberedBatches.WriteNext(transaction, writer));
+    }
+
+    private void Read(Random random)
+    {
+        var acknowledged = new long[Writers];
+        while (!_isOver)
+        {
+            for (int writer = 0; writer < Writers; writer++)
+                acknowledged[writer] = Volatile.Read(ref _acknowledged[writer]);
+            using ReadTransaction read = environment.BeginRead();
+            Verify(read, acknowledged);
+            Tree? tree = read.FindTree(NumberedBatches.TreeName(random.Next(Writers)));
+            using Cursor? cursor = tree?.OpenCursor();
+            ReadOnlySpan<byte> span = cursor is not null && cursor.MoveLast() ? cursor.Value : default;
+            byte[] before = span.ToArray();
+            long from = Batches;
+            for (int i = 0; i < random.Next(4000) && !_isOver && Batches < from + 20; i++)
+                Thread.Yield();
+            if (!span.SequenceEqual(before))
+                throw new InvalidOperationException("The bytes of a value changed while its transaction was open.");
+            Verify(read, acknowledged);
+        }
+    }
+
+    private void KeepHouse(Random random)
+    {
+        const string Name = "kept";
+        var acknowledged = new long[Writers];
+        while (!_isOver)
+        {
+            switch (random.Next(12))
+            {
+                case 0:
+                    environment.Shrink();
+                    break;
+                case 1:
+                    environment.DropSnapshot(Name);
+                    for (int writer = 0; writer < Writers; writer++)
+                        acknowledged[writer] = Volatile.Read(ref _acknowledged[writer]);
+                    environment.CreateSnapshot(Name);
+                    break;
+                case 2 when environment.ListSnapshots().Count > 0:
+                    using (ReadTransaction read = environment.OpenSnapshot(Name))
+                        Verify(read, acknowledged);
+                    break;
+                case 3:
+                    if (environment.Check() is { IsClean: false } report)
+                        throw new InvalidOperationException($"The check complains: {report.Problems[0]}");
+                    break;
+                default:
+                    environment.Checkpoint();
+                    break;
+            }
+
+            long from = Batches;
+            while (Batches < from + 5 && !_isOver)
+                Thread.Yield();
+        }
+    }
+}
