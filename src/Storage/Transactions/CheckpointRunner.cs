@@ -84,7 +84,10 @@ internal sealed class CheckpointRunner(
             {
                 isNeeded = isForced || !checkpointer.IsUpToDate || (isClean && !state.Durable.IsClean);
                 if (!isNeeded)
+                {
+                    checkpointer.MakeFoundDurable();
                     return;
+                }
 
                 checkpointer.MoveBitmapsFrom = boundary;
                 checkpointer.Begin(isClean);

@@ -168,6 +168,15 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
     }
 
     /// <summary>
+    /// For a checkpoint that has nothing to write: what opening found may be in the system's cache only, and without a journal it is nowhere else. Holding the lane.
+    /// </summary>
+    public void MakeFoundDurable()
+    {
+        if (journal is null)
+            BeginSession();
+    }
+
+    /// <summary>
     /// What opening found must be durable before a page is written where only the checkpoint before it lies; and the meta page must not name a use of the journal whose
     /// header only the system's cache has, as a killed process may leave it.
     /// </summary>

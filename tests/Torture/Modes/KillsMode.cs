@@ -67,6 +67,8 @@ internal sealed class KillsMode(Bases bases) : IMode
         if (killAfter >= 0)
         {
             steps.Insert(0, new Step(StepKind.Kill, killAfter));
+            if (random.Next(4) == 0)
+                steps.Add(new Step(StepKind.Checkpoint)); // with nothing to write, where the killed one had come far enough
             if (random.Next(3) == 0)
             {
                 Add(steps, random, 1);
