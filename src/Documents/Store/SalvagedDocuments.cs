@@ -45,30 +45,44 @@ internal sealed class SalvagedDocuments(StorageEnvironment environment)
         if (read.FindTree(TreeNames.Documents) is { } documents)
         {
             using Cursor cursor = documents.OpenCursor();
-            for (bool more = cursor.MoveFirst(); more;)
-                more = environment.Write(transaction => WriteLogs(transaction, cursor));
+            for (byte[]? next = cursor.MoveFirst() ? cursor.Key.ToArray() : null; next is { } from;)
+            {
+                Step step = environment.Write(transaction => WriteLogs(transaction, cursor, from));
+                Add(step);
+                next = step.Next;
+            }
         }
 
         _ = environment.Write(Finish);
     }
 
-    /// <summary>Enters the cursor's document and those after it, up to a step's size, in both logs; false at the end.</summary>
-    private bool WriteLogs(WriteTransaction transaction, Cursor cursor)
+    /// <summary>Enters the document of a key and those after it, up to a step's size, in both logs. May be run again, as any command, so it changes nothing but the transaction.</summary>
+    private static Step WriteLogs(WriteTransaction transaction, Cursor cursor, byte[] from)
     {
         Tree byEtag = transaction.GetOrCreateTree(TreeNames.DocumentsByEtag), byCollection = transaction.GetOrCreateTree(TreeNames.DocumentsByCollection);
         Span<byte> key = stackalloc byte[TreeNames.CollectionKeyBytes];
-        bool more = true;
+        var collections = new Dictionary<int, (long Count, long Bytes, long LastEtag)>();
+        bool more = cursor.Seek(from);
         for (int i = 0; more && i < DocumentsPerStep; i++, more = cursor.MoveNext())
         {
             var record = new DocumentRecord(cursor.Value);
             TreeNames.WriteCollectionKey(key, record.CollectionId, record.Etag);
             byCollection.Put(key, cursor.Key);
             byEtag.Put(key[^TreeNames.EtagKeyBytes..], cursor.Key);
-            (long count, long bytes, long lastEtag) = _collections.GetValueOrDefault(record.CollectionId);
-            _collections[record.CollectionId] = (count + 1, bytes + record.ContentBytes, Math.Max(lastEtag, record.Etag));
+            (long count, long bytes, long lastEtag) = collections.GetValueOrDefault(record.CollectionId);
+            collections[record.CollectionId] = (count + 1, bytes + record.ContentBytes, Math.Max(lastEtag, record.Etag));
         }
 
-        return more;
+        return new Step(more ? cursor.Key.ToArray() : null, collections);
+    }
+
+    private void Add(Step step)
+    {
+        foreach ((int number, (long count, long bytes, long lastEtag)) in step.Collections)
+        {
+            (long allCount, long allBytes, long allLast) = _collections.GetValueOrDefault(number);
+            _collections[number] = (allCount + count, allBytes + bytes, Math.Max(allLast, lastEtag));
+        }
     }
 
     /// <summary>Collections, last etag and identity; takes the mark away.</summary>
@@ -106,4 +120,7 @@ internal sealed class SalvagedDocuments(StorageEnvironment environment)
             DatabaseFormat.WriteIdentity(meta, environment.StoreId);
         return transaction.DropTree(Mark);
     }
+
+    /// <summary>What a step did: the key that the next one begins with, and what its documents add to their collections.</summary>
+    private sealed record Step(byte[]? Next, Dictionary<int, (long Count, long Bytes, long LastEtag)> Collections);
 }

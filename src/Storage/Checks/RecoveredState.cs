@@ -205,7 +205,8 @@ internal sealed class RecoveredState : IDisposable
             var run = new PageRun(BinaryPrimitives.ReadInt64LittleEndian(runs), BinaryPrimitives.ReadInt32LittleEndian(runs[8..]));
             Store.Forget(run.First);
             Live.Set(run, isLive: false);
-            _unmade.RemoveWhere(page => page >= run.First && page < run.First + run.Pages);
+            for (long page = run.First; _unmade.Count > 0 && page < run.First + run.Pages; page++)
+                _unmade.Remove(page);
         }
 
         State = new Snapshot(header.LastTransaction, TreeRecord.Read(payload), BinaryPrimitives.ReadUInt32LittleEndian(payload[32..]), PageCount)
