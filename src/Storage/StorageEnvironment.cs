@@ -343,15 +343,18 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
             return;
 
         _checkpoints.Stop();
+        bool wasWritten = !_options.ReadOnly && (_writer.HasCommitted || _checkpoints.HasMarked) && _state.Failure is null;
         if (!_options.ReadOnly)
         {
-            if ((_writer.HasCommitted || _checkpoints.HasMarked) && _state.Failure is null)
+            if (wasWritten)
                 _checkpoints.TryRunLast();
             _lane.RunExclusive(() => _state.Failure ??= new ObjectDisposedException(nameof(StorageEnvironment)));
         }
 
         _archive?.Stop();
         _background.WaitForAll();
+        if (_journal is not null && wasWritten && _state.Durable is { IsClean: true } last && last.LastTransaction == _state.Current.TransactionId)
+            _journalFiles.GiveBack(_options.FirstJournalFileBytes, _archive is null ? long.MaxValue : _journal.Position.Use);
         OnReaderClosed();
     }
 

@@ -118,6 +118,33 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
         }
     }
 
+    /// <summary>
+    /// Deletes files beyond a length once a clean close is durable, after which no recovery needs any: an import leaves large ones, and a store that is closed may
+    /// be so for good. Those of a use from <paramref name="keptUse"/> on stay: an archiver has yet to take them. Where deleting fails the next session uses what is left; that the names are gone
+    /// is made durable by nobody: back again they are what they were.
+    /// </summary>
+    public void GiveBack(long keptBytes, long keptUse)
+    {
+        List<JournalFile> surplus;
+        lock (_lock)
+        {
+            surplus = _all.FindAll(file => !file.IsAwaited && file.LengthBytes > keptBytes && !(file.Header?.Use >= keptUse));
+            _all.RemoveAll(surplus.Contains);
+        }
+
+        foreach (JournalFile file in surplus)
+            file.File.Dispose();
+        try
+        {
+            foreach (JournalFile file in surplus)
+                files.Delete(file.File.Name);
+        }
+        catch (Exception error) when (error is StorageException or IOException)
+        {
+            // see above
+        }
+    }
+
     /// <summary>Frames of uses before this one are superseded by a checkpoint.</summary>
     public void Release(long oldestNeededUse)
     {
