@@ -1,3 +1,4 @@
+using Treepie.Storage.Files;
 using Treepie.Storage.Format;
 using Treepie.Storage.Simulation;
 using Treepie.Storage.Tests.Checks;
@@ -23,7 +24,7 @@ public sealed class UnreadablePageTests
         Requirement.Needs(
             OperatingSystem.IsLinux() && Environment.OSVersion.Version >= new Version(5, 14), "A system that brings mapped pages into memory with an error number (Linux 5.14)", "Older ones end the process, as they do for every mapped file.");
         using var directory = new TemporaryDirectory();
-        using (StorageEnvironment environment = StorageEnvironment.Open(directory.Path))
+        using (StorageEnvironment environment = StorageEnvironment.Open(World.OfDisk(directory.Path) with { IsBackgroundAllowed = false }, new StorageOptions())) // the same file each time
         {
             for (int from = 0; from < Keys; from += 200)
             {
