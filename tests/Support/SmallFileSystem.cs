@@ -61,6 +61,9 @@ public sealed class SmallFileSystem : IDisposable
 
     public void Free() => File.Delete(System.IO.Path.Combine(Path, "ballast"));
 
+    /// <summary>Refuses all writing from now on; no file may be open for writing.</summary>
+    public void MakeReadOnly() => Assert.True(Run("mount", "-o", "remount,ro", Path), "It cannot be made read-only: a file may be open for writing.");
+
     public void Dispose()
     {
         if (_isMounted && !Run("umount", Path))

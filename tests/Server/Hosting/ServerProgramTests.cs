@@ -1,5 +1,6 @@
 using System.Net;
 using Treepie.Server.Hosting;
+using Treepie.Server.Tests.Support;
 using Treepie.Tests.Support;
 
 namespace Treepie.Server.Tests.Hosting;
@@ -12,8 +13,8 @@ public sealed class ServerProgramTests
     public async Task A_line_on_standard_input_stops_the_server_cleanly(string line)
     {
         using var directory = new TemporaryDirectory();
-        using var input = new LineReader();
-        (Task<int> run, string url, StringWriter _) = await StartAsync(input, "--data", directory.Path);
+        using var input = new LineInput();
+        (Task<int> run, string url, StringWriter _) = await RunningProgram.StartAsync(input, "--data", directory.Path);
         using var http = new HttpClient();
         Assert.Contains("7.1", await http.GetStringAsync(new Uri(url + "/build/version"), TestContext.Current.CancellationToken), StringComparison.Ordinal);
         input.Send("something else");
@@ -41,8 +42,8 @@ public sealed class ServerProgramTests
     public async Task Unknown_paths_are_400_and_foreign_pages_403()
     {
         using var directory = new TemporaryDirectory();
-        using var input = new LineReader();
-        (Task<int> run, string url, StringWriter _) = await StartAsync(input, "--data", directory.Path);
+        using var input = new LineInput();
+        (Task<int> run, string url, StringWriter _) = await RunningProgram.StartAsync(input, "--data", directory.Path);
         using var http = new HttpClient();
         foreach ((string name, string value, HttpStatusCode expected) in ((string, string, HttpStatusCode)[])
                  [
@@ -86,8 +87,8 @@ public sealed class ServerProgramTests
         using var directory = new TemporaryDirectory();
         string file = Path.Combine(directory.Path, "file");
         await File.WriteAllTextAsync(file, "not a directory", TestContext.Current.CancellationToken);
-        using var input = new LineReader();
-        (Task<int> run, string url, StringWriter _) = await StartAsync(input, "--data", Path.Combine(directory.Path, "data"));
+        using var input = new LineInput();
+        (Task<int> run, string url, StringWriter _) = await RunningProgram.StartAsync(input, "--data", Path.Combine(directory.Path, "data"));
         foreach ((string data, string address) in ((string, string)[])
                  [(Path.Combine(directory.Path, "data"), "http://127.0.0.1:0"), (file, "http://127.0.0.1:0"), (Path.Combine(directory.Path, "other"), url)])
         {
@@ -105,55 +106,11 @@ public sealed class ServerProgramTests
     [Fact]
     public async Task In_memory_means_a_temporary_directory_that_is_gone_at_the_end()
     {
-        using var input = new LineReader();
+        using var input = new LineInput();
         string[] before = Directory.GetDirectories(Path.GetTempPath(), "treepie-memory-*");
-        (Task<int> run, string _, StringWriter _) = await StartAsync(input, "--RunInMemory=true");
+        (Task<int> run, string _, StringWriter _) = await RunningProgram.StartAsync(input, "--RunInMemory=true");
         input.Send("q");
         Assert.Equal(ExitCodes.Success, await run);
         Assert.Empty(Directory.GetDirectories(Path.GetTempPath(), "treepie-memory-*").Except(before));
-    }
-
-    private static async Task<(Task<int> Run, string Url, StringWriter Error)> StartAsync(LineReader input, params string[] arguments)
-    {
-        var output = new AddressWriter();
-        var error = new StringWriter();
-        Task<int> run = new ServerProgram(input, output, error).RunAsync([.. arguments, "--urls", "http://127.0.0.1:0"], TestContext.Current.CancellationToken);
-        Task first = await Task.WhenAny(run, output.Address);
-        Assert.True(first == output.Address, $"The server ended: {error}");
-        return (run, await output.Address, error);
-    }
-
-    /// <summary>Standard input that a test writes to.</summary>
-    private sealed class LineReader : TextReader
-    {
-        private readonly System.Collections.Concurrent.BlockingCollection<string> lines = [];
-
-        public void Send(string line) => lines.Add(line);
-
-        public override string? ReadLine() => lines.TryTake(out string? line, Timeout.Infinite) ? line : null;
-
-        protected override void Dispose(bool disposing)
-        {
-            lines.CompleteAdding();
-            base.Dispose(disposing);
-        }
-    }
-
-    /// <summary>Standard output that waits for the address.</summary>
-    private sealed class AddressWriter : StringWriter
-    {
-        private const string Prefix = "Server available on: ";
-
-        private readonly TaskCompletionSource<string> address = new(TaskCreationOptions.RunContinuationsAsynchronously);
-
-        public Task<string> Address => address.Task;
-
-        public override Task WriteLineAsync(string? value)
-        {
-            if (value?.StartsWith(Prefix, StringComparison.Ordinal) == true)
-                address.TrySetResult(value[Prefix.Length..]);
-
-            return base.WriteLineAsync(value);
-        }
     }
 }

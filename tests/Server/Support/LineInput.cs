@@ -1,0 +1,19 @@
+using System.Collections.Concurrent;
+
+namespace Treepie.Server.Tests.Support;
+
+/// <summary>Standard input that a test writes to.</summary>
+internal sealed class LineInput : TextReader
+{
+    private readonly BlockingCollection<string> lines = [];
+
+    public void Send(string line) => lines.Add(line);
+
+    public override string? ReadLine() => lines.TryTake(out string? line, Timeout.Infinite) ? line : null;
+
+    protected override void Dispose(bool disposing)
+    {
+        lines.CompleteAdding();
+        base.Dispose(disposing);
+    }
+}
