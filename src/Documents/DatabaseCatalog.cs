@@ -16,6 +16,9 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
     private const string LockFile = "catalog.lock";
     private const char UnfinishedMark = '~';
 
+    /// <summary>Error numbers of Linux and macOS (the last one of Linux only) by which an open file fails that nobody else holds.</summary>
+    private const int NoSpace = 28, ReadOnlyFileSystem = 30, QuotaExceeded = 122;
+
     private readonly string _folder;
     private readonly DatabaseOptions _options;
     private readonly FileStream _lockFile;
@@ -214,7 +217,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         {
             throw new StorageException($"The data directory '{DataDirectory}' cannot be written: {error.Message} Give the process the right to, or choose another directory.", error);
         }
-        catch (IOException error) when (File.Exists(path) && Directory.Exists(_folder))
+        catch (IOException error) when (File.Exists(path) && error.HResult is not (NoSpace or ReadOnlyFileSystem or QuotaExceeded))
         {
             throw new EnvironmentLockedException($"The data directory '{DataDirectory}' is open in another process, which holds '{path}'. Stop that one, or choose another directory.", error);
         }

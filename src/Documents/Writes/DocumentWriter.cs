@@ -13,6 +13,7 @@ namespace Treepie.Writes;
 /// </summary>
 internal sealed class DocumentWriter
 {
+    private readonly WriteTransaction _transaction;
     private readonly ChangeVectors _changeVectors;
     private readonly DateTime _now;
     private readonly bool _wantsResults;
@@ -27,6 +28,7 @@ internal sealed class DocumentWriter
     /// <summary>A writer for one command at one time; without results it allocates nothing for a document.</summary>
     public DocumentWriter(WriteTransaction transaction, ChangeVectors changeVectors, DateTime now, bool wantsResults = true)
     {
+        _transaction = transaction;
         _wantsResults = wantsResults;
         _changeVectors = changeVectors;
         _now = now;
@@ -51,6 +53,8 @@ internal sealed class DocumentWriter
     {
         IReadOnlyList<WriteCommand> commands = batch.Commands;
         WriteResult[] results = _wantsResults ? new WriteResult[commands.Count] : [];
+        if (HasOnlyDeletes(commands))
+            _transaction.UseReserve(); // tombstones must find room on a full disk
         for (int index = 0; index < commands.Count; index++)
         {
             WriteCommand command = commands[index];
@@ -66,6 +70,14 @@ internal sealed class DocumentWriter
 
         Save();
         return results;
+    }
+
+    private static bool HasOnlyDeletes(IReadOnlyList<WriteCommand> commands)
+    {
+        for (int index = 0; index < commands.Count; index++)
+            if (commands[index].Kind == WriteKind.Put)
+                return false;
+        return true;
     }
 
     /// <summary>The document of a folded id, until the next change.</summary>

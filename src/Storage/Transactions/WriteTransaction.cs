@@ -20,6 +20,16 @@ public sealed class WriteTransaction
     /// <summary>The number this transaction will have once committed.</summary>
     public long TransactionId { get; private set; }
 
+    /// <summary>
+    /// Lets this command use the room that is kept for deletes on a full disk. Deletes themselves need not ask; it is for a command that makes a little and frees more, such as
+    /// one that notes elsewhere what it deletes.
+    /// </summary>
+    public void UseReserve()
+    {
+        ThrowIfClosed();
+        Batch.Pages.MayUseReserve = true;
+    }
+
     /// <summary>Names of all trees, in byte order.</summary>
     public IEnumerable<string> TreeNames
     {

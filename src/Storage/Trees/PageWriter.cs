@@ -22,8 +22,8 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     /// <summary>Most bytes of pages in one batch: they have to fit into one journal frame, which has to fit into one array.</summary>
     private const long MaxBytes = int.MaxValue - (1 << 20);
 
-    /// <summary>Pages, free or at the end of the file, that are kept for changing what is there: more than one delete copies.</summary>
-    private const int ReservedPages = 24;
+    /// <summary>Pages, free or at the end of the file, that are kept for changing what is there: more than a delete copies that goes three levels down in ten trees, and leaves a mark in some.</summary>
+    private const int ReservedPages = 40;
 
     private readonly List<PageImage> _images = memory.Images;
     private List<WrittenPage> _written = memory.Written;
@@ -58,7 +58,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     /// <summary>How many of them there are by now.</summary>
     public int FreedCount => _freed.Count;
 
-    /// <summary>Whether new pages may use the room that is kept for changing what is there.</summary>
+    /// <summary>Whether new pages of this command may use the room that is kept for changing what is there.</summary>
     public bool MayUseReserve { get; set; }
 
     /// <summary>Makes it ready for the next batch. The one before is settled, or was undone.</summary>
@@ -78,6 +78,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     public void BeginCommand()
     {
         _command++;
+        MayUseReserve = false;
         locator.Reset();
         _writtenMark = _written.Count;
         _freedMark = _freed.Count;
