@@ -344,12 +344,10 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
 
         _checkpoints.Stop();
         bool wasWritten = !_options.ReadOnly && (_writer.HasCommitted || _checkpoints.HasMarked) && _state.Failure is null;
+        if (wasWritten)
+            _checkpoints.TryRunLast();
         if (!_options.ReadOnly)
-        {
-            if (wasWritten)
-                _checkpoints.TryRunLast();
             _lane.RunExclusive(() => _state.Failure ??= new ObjectDisposedException(nameof(StorageEnvironment)));
-        }
 
         _archive?.Stop();
         _background.WaitForAll();
