@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Treepie.Storage.Files;
 using Treepie.Storage.Simulation;
 using Treepie.Storage.Tests.Checks;
 using Treepie.Storage.Tests.Killing;
@@ -181,11 +182,13 @@ public sealed class WhenTheWorldMisbehavesTests
     {
         var random = new Random(4);
         var disk = new SimulatedDisk(random);
-        using StorageEnvironment environment = BuiltStore.Open(disk, random);
+        var clock = new SimulatedClock();
+        using StorageEnvironment environment = StorageEnvironment.Open(new World(disk, clock, random, false) { Ages = new CoarseClock(() => clock.NowMs) }, BuiltStore.Options);
         Fill(0);
         environment.Checkpoint();
-        using (ReadTransaction held = environment.BeginRead())
+        using (ReadTransaction held = environment.BeginRead("the yearly report"))
         {
+            clock.Advance(TimeSpan.FromDays(365));
             for (int round = 1; round <= 10; round++)
                 Fill(round);
             long size = environment.GetStatistics().DataFileBytes;
@@ -194,7 +197,9 @@ public sealed class WhenTheWorldMisbehavesTests
             StorageStatistics statistics = environment.GetStatistics();
             Assert.Equal(size, statistics.DataFileBytes);
             Assert.Equal(1, statistics.OpenReaders);
-            Assert.Equal(held.TransactionId, statistics.OldestReaderTransactionId);
+            Assert.Equal(new ReaderInfo("the yearly report", held.TransactionId, TimeSpan.FromDays(365)), statistics.OldestReader);
+            Assert.Equal(0, statistics.UnwrittenBytes);
+            Assert.True(statistics.ScratchBytes < 4 << 20, $"{statistics.ScratchBytes} bytes of memory are held for a reader that looks at the disk.");
             Assert.True(held.FindTree("t")!.TryGet(BitConverter.GetBytes(17), out ReadOnlySpan<byte> old));
             Assert.Equal(0, old[0]);
         }
