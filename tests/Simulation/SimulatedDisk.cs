@@ -67,7 +67,7 @@ internal sealed class SimulatedDisk : IFileSystem
     public List<string>? Story { get; set; }
 
     /// <summary>Whether the sync that fails now forgets what was dirty.</summary>
-    public bool ForgetsDirty => Fault is { MarksClean: true };
+    public bool ForgetsDirty { get; private set; }
 
     public bool IsAboutToCrash => Operations == CrashAt && !HasCrashed;
 
@@ -195,6 +195,7 @@ internal sealed class SimulatedDisk : IFileSystem
     /// <summary>Counts a call; throws where it fails.</summary>
     public void Step(DiskOperation kind, string name, long offset = -1, long length = -1)
     {
+        ForgetsDirty = false;
         if (HasCrashed)
             throw new IOException("The power is off.");
 
@@ -210,6 +211,7 @@ internal sealed class SimulatedDisk : IFileSystem
         if (Fault is { } fault && fault.Kind == kind && number >= 0 && (fault.IsForever ? number >= fault.Number : number == fault.Number))
         {
             HasFailed = true;
+            ForgetsDirty = fault.MarksClean;
             if (fault.KillAfter >= 0 && CrashAt < 0)
                 CrashAt = Operations + fault.KillAfter;
             Story?.Add($"  {Say(kind, name, offset, length)}: FAILS");

@@ -22,7 +22,7 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
     public JournalPosition Read(JournalPosition start, long lastTransaction, bool isClean, ApplyFrame apply)
     {
         Dictionary<long, JournalFile> uses = Uses(start.Use);
-        if (start.Use > 0 && !isClean && !uses.ContainsKey(start.Use) && !IsNext(uses, start))
+        if (start.Use > 0 && !isClean && !uses.ContainsKey(start.Use) && FindNext(uses, start) is null)
             throw new CorruptionException(
                 $"The journal file of use {start.Use} is missing from '{files.Path}', or its header is damaged: transactions after {lastTransaction} may be lost. Put the file back, or restore a backup.");
 
@@ -31,9 +31,9 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
         while (true)
         {
             // The later use goes first: a session that recovered begins its own with the last frame it found.
-            if (IsNext(uses, position))
+            if (FindNext(uses, position) is { } next)
             {
-                position = position with { Use = position.Use + 1, Offset = JournalFileHeader.BlockBytes };
+                position = position with { Use = next, Offset = JournalFileHeader.BlockBytes };
             }
             else if (uses.TryGetValue(position.Use, out JournalFile? file)
                 && TryReadFrame(file, position, lastTransaction, ref buffer, out FrameHeader header, out ulong hash))
@@ -68,9 +68,19 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
             && JournalNextUse.TryRead(block, out next) && next.Salt == file.Header?.Salt && next.Use == file.Header?.Use + 1;
     }
 
-    private static bool IsNext(Dictionary<long, JournalFile> uses, JournalPosition position) =>
-        uses.TryGetValue(position.Use + 1, out JournalFile? next)
-        && next.Header is { } header && header.FirstFrame == position.Frame && header.PreviousHash == position.PreviousHash;
+    /// <summary>
+    /// The last use that goes on at a position, or null. There may be two: the last frame that a session finds may be the first of its use, and is written again as the
+    /// first of the session's own. The header of the one before may be lost then, with the frame, if the sync that was to make both durable had failed.
+    /// </summary>
+    private static long? FindNext(Dictionary<long, JournalFile> uses, JournalPosition position)
+    {
+        long? next = null;
+        foreach ((long use, JournalFile file) in uses)
+            if (use > (next ?? position.Use)
+                && file.Header is { } header && header.FirstFrame == position.Frame && header.PreviousHash == position.PreviousHash)
+                next = use;
+        return next;
+    }
 
     private static bool TryReadFrame(
         JournalFile file, JournalPosition position, long lastTransaction, ref byte[] buffer, out FrameHeader header, out ulong hash)

@@ -196,10 +196,11 @@ internal sealed class StoreReader
         ulong before = UInt64(meta, 184);
         while (true)
         {
-            // The next use first: who recovered begins it with the last frame it found here.
-            if (uses.TryGetValue(use + 1, out byte[]? next) && Int64(next, 48) == frame && UInt64(next, 56) == before)
+            // A later use first, the last of them: who recovered begins it with the last frame it found here.
+            long next = uses.Where(other => other.Key > use && Int64(other.Value, 48) == frame && UInt64(other.Value, 56) == before).Max(other => (long?)other.Key) ?? use;
+            if (next > use)
             {
-                use++;
+                use = next;
                 offset = 4096;
             }
             else if (uses.TryGetValue(use, out byte[]? file) && TryFrame(file, offset, frame, before, out int payload, out ulong hash))

@@ -44,6 +44,13 @@ internal sealed class History(long first, Model model)
         _entries.Add(new Entry(changes));
     }
 
+    /// <summary>Whether these changes, and not another command's, were the last to be submitted as a transaction.</summary>
+    public bool IsOf(long transaction, IReadOnlyList<Change> changes)
+    {
+        int index = (int)(transaction - First - 1);
+        return index >= 0 && index < _entries.Count && ReferenceEquals(_entries[index].Changes, changes);
+    }
+
     /// <summary>What the state after a transaction must be.</summary>
     public Model At(long transaction)
     {

@@ -67,7 +67,7 @@ internal sealed class KillsMode(Bases bases) : IMode
         if (killAfter >= 0)
         {
             steps.Insert(0, new Step(StepKind.Kill, killAfter));
-            if (random.Next(4) == 0)
+            if (random.Next(2) == 0)
                 steps.Add(new Step(StepKind.Checkpoint)); // with nothing to write, where the killed one had come far enough
             if (random.Next(3) == 0)
             {
@@ -86,7 +86,7 @@ internal sealed class KillsMode(Bases bases) : IMode
             MapsSeeWrites = random.Next(2) == 0,
             Options = Scenario.SmallOptions with
             {
-                Durability = random.Next(5) == 0 ? Durability.Relaxed : Durability.Durable,
+                Durability = random.Next(3) == 0 ? Durability.Relaxed : Durability.Durable,
                 FirstJournalFileBytes = SmallJournalBytes,
                 MaxJournalFileBytes = random.Next(2) == 0 ? SmallJournalBytes : 4 * SmallJournalBytes,
             },

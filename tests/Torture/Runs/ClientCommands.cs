@@ -16,7 +16,7 @@ internal sealed class ClientCommands(RunState state)
     /// <summary>Spans that are held of each tree, from its first to its last key: one in each of the pages of a small tree.</summary>
     private const int SpansOfTree = 12;
 
-    public void Write(IReadOnlyList<Change> changes) => Acknowledge(state.Open.Write(transaction => Perform(transaction, changes)));
+    public void Write(IReadOnlyList<Change> changes) => Acknowledge(state.Open.Write(transaction => Perform(transaction, changes)), changes);
 
     /// <summary>A command that throws when all its changes are made.</summary>
     public void WriteAndThrow(IReadOnlyList<Change> changes)
@@ -58,7 +58,7 @@ internal sealed class ClientCommands(RunState state)
         {
             try
             {
-                Acknowledge(tasks[i].GetAwaiter().GetResult());
+                Acknowledge(tasks[i].GetAwaiter().GetResult(), commands[i]);
             }
             catch (FormatException) when (commands[i].Any(change => change.Kind == ChangeKind.GiveUp))
             {
@@ -128,15 +128,16 @@ internal sealed class ClientCommands(RunState state)
                 session.GetTree(change.TreeName).Put(Change.KeyOf(change.Key), change.ValueOf(change.Key));
         }
 
+        IReadOnlyList<Change> net = NetOf(changes);
         session.Applied = id =>
         {
             if (FindStale(changes, seen, state.History.At(id - 1)) is { } stale)
                 throw new TortureFailure($"A session was committed although {stale.TreeName}[{stale.Key}], which it had read, was changed meanwhile.");
-            state.History.Submit(id, NetOf(changes));
+            state.History.Submit(id, net);
         };
         try
         {
-            Acknowledge(session.Commit());
+            Acknowledge(session.Commit(), net);
         }
         catch (SessionConflictException)
         {
@@ -164,7 +165,7 @@ internal sealed class ClientCommands(RunState state)
         environment.Shrink();
         long last = environment.State.Current.TransactionId;
         state.History.CutAfter(last);
-        Acknowledge(last);
+        Acknowledge(last, changes: null);
     }
 
     public void Checkpoint()
@@ -213,10 +214,11 @@ internal sealed class ClientCommands(RunState state)
         return transaction.TransactionId;
     }
 
-    private void Acknowledge(long id)
+    private void Acknowledge(long id, IReadOnlyList<Change>? changes)
     {
+        // A batch that changes nothing is no transaction; its number may be another one's by now.
         long published = state.Open.State.Current.TransactionId;
-        if (id > published && published >= state.History.First && !state.History.At(id).HasSame(state.History.At(published))) // a batch that changes nothing is no transaction
+        if (id > published && published >= state.History.First && (changes is null || state.History.IsOf(id, changes)) && !state.History.At(id).HasSame(state.History.At(published)))
             throw new TortureFailure($"Transaction {id} was acknowledged, but {published} is the last one published.");
         if (state.Scenario.Options.Durability == Durability.Durable && published > state.Recovered)
             state.Acknowledged = Math.Max(state.Acknowledged, Math.Min(id, published));
