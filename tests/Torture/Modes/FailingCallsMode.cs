@@ -19,6 +19,10 @@ internal sealed class FailingCallsMode(Bases bases) : IMode
 
     private const long FillStepBytes = 2048;
 
+    /// <summary>Every other time the room ends near what is there at first, at a journal file more or less; a new store has so much.</summary>
+    private const long FineStepBytes = 4096;
+    private const long FirstDataBytes = 256 << 10;
+
     /// <summary>Of three pieces one goes on in another process, which finds what a failed sync left readable: the first is killed so many changes later, or fewer.</summary>
     private const int KillsAfter = 4;
 
@@ -52,8 +56,8 @@ internal sealed class FailingCallsMode(Bases bases) : IMode
         Scenario scenario = Make(workload);
         if (turnOf is not { } failing)
         {
-            long begin = scenario.Start.Files.Values.Sum(content => content.Length);
-            scenario = scenario with { CapacityBytes = begin + (slot * slot * FillStepBytes) + (isForever ? FillStepBytes / 2 : 0) };
+            long begin = Math.Max(FirstDataBytes, scenario.Start.Files.Values.Sum(content => content.Length));
+            scenario = scenario with { CapacityBytes = begin + (isForever ? slot * slot * FillStepBytes : slot * FineStepBytes) };
         }
         else
         {

@@ -63,12 +63,12 @@ internal sealed class KillsMode(Bases bases) : IMode
     {
         var random = new Random(life);
         var steps = new List<Step>();
-        Add(steps, random, random.Next(2, 6));
+        Add(steps, random, random.Next(1, 4));
         if (killAfter >= 0)
         {
             steps.Insert(0, new Step(StepKind.Kill, killAfter));
-            if (random.Next(2) == 0)
-                steps.Add(new Step(StepKind.Checkpoint)); // with nothing to write, where the killed one had come far enough
+            if (random.Next(4) > 0)
+                steps.Add(new Step(random.Next(2) == 0 ? StepKind.Checkpoint : StepKind.Shrink)); // of what was only recovered, and with nothing to write where the killed one had come far enough
             if (random.Next(3) == 0)
             {
                 Add(steps, random, 1);

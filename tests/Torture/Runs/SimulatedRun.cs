@@ -296,6 +296,8 @@ internal sealed class SimulatedRun
         }
 
         ThrowIfBroken();
+        if (_isKillDue && _state.Environment?.State.Failure is not null)
+            _disk.PowerOff(); // it writes no more, so it would never come to the operation at which it is to be killed
         if (_disk.HasCrashed)
         {
             if (_scenario.Clients.Count == 1)
