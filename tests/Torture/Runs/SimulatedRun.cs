@@ -249,6 +249,8 @@ internal sealed class SimulatedRun
                     if (_disk.HasForgotten)
                         _disk.Restart(new PowerLoss(_disk).Draw(_draw, withDamage: false).Build()); // what a failed sync left readable is nothing to go by
                     Open();
+                    if (_state.IsFaulty && _state.Environment is { } opened)
+                        _state.Recovered = opened.State.Current.TransactionId; // what a sync failed for may be in the system's cache alone
                     break;
                 case StepKind.Hold:
                     _readers.Hold(step.Argument);
