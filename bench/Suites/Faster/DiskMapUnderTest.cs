@@ -5,40 +5,44 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Bench.Suites.Faster;
 
 /// <summary>Ours with durability: a call is a transaction. Scratch and journal are as large as the data, as caches and logs of the peers are.</summary>
-internal sealed class DiskMapUnderTest : IMapUnderTest
+internal sealed class DiskMapUnderTest(string directory, long keys) : IMapUnderTest, ILoadedApart
 {
     private const int ReservedBytesPerKey = 200;
-    private readonly StorageEnvironment _environment;
-    private readonly DiskMap<long, long, PrimitiveSerializer<long>, PrimitiveSerializer<long>> _map;
-
-    public DiskMapUnderTest(string directory, long keys)
-    {
-        _environment = StorageEnvironment.Open(directory, new StorageOptions
-        {
-            ScratchBudgetBytes = Math.Max(256L << 20, keys * ReservedBytesPerKey),
-            MaxJournalFileBytes = 256L << 20,
-        });
-        _map = new(_environment, "map");
-    }
+    private StorageEnvironment? _environment;
 
     public string Name => "Treepie";
 
-    public IMapClient Open() => new Client(_environment, _map);
+    public IMapClient Open()
+    {
+        _environment ??= Open(Durability.Durable);
+        return new Client(_environment, isOwner: false);
+    }
 
-    public void Dispose() => _environment.Dispose();
+    public IMapClient OpenToLoad() => new Client(Open(Durability.Relaxed), isOwner: true);
+
+    public void Dispose() => _environment?.Dispose();
+
+    private StorageEnvironment Open(Durability durability) => StorageEnvironment.Open(directory, new StorageOptions
+    {
+        Durability = durability,
+        ScratchBudgetBytes = Math.Max(256L << 20, keys * ReservedBytesPerKey),
+        MaxJournalFileBytes = 256L << 20,
+    });
 
     private sealed class Client : IMapClient
     {
         private readonly StorageEnvironment _environment;
+        private readonly bool _isOwner;
         private readonly DiskMap<long, long, PrimitiveSerializer<long>, PrimitiveSerializer<long>> _map;
         private readonly Func<WriteTransaction, int> _upsert;
         private readonly long[] _keys = new long[MapRun.BatchOperations];
         private int _count;
 
-        public Client(StorageEnvironment environment, DiskMap<long, long, PrimitiveSerializer<long>, PrimitiveSerializer<long>> map)
+        public Client(StorageEnvironment environment, bool isOwner)
         {
             _environment = environment;
-            _map = map;
+            _isOwner = isOwner;
+            _map = new(environment, "map");
             _upsert = Upsert;
         }
 
@@ -83,6 +87,8 @@ internal sealed class DiskMapUnderTest : IMapUnderTest
 
         public void Dispose()
         {
+            if (_isOwner)
+                _environment.Dispose();
         }
 
         private int Upsert(WriteTransaction transaction)

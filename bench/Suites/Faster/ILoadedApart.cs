@@ -1,8 +1,8 @@
 namespace Treepie.Bench.Suites.Faster;
 
-/// <summary>A map that is loaded by larger transactions than it is measured with.</summary>
+/// <summary>A durable map that is loaded without syncing each transaction, before it is opened as it is measured.</summary>
 internal interface ILoadedApart
 {
-    /// <summary>Opens what loads.</summary>
+    /// <summary>Opens what loads; disposing it closes the map.</summary>
     IMapClient OpenToLoad();
 }

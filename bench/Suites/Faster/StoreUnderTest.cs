@@ -4,18 +4,28 @@ using Treepie.Bench.Stores;
 namespace Treepie.Bench.Suites.Faster;
 
 /// <summary>An ordered store as a map: a call is a transaction.</summary>
-internal sealed class StoreUnderTest(StoreEngine engine, string directory) : IMapUnderTest
+internal sealed class StoreUnderTest(StoreEngine engine, string directory) : IMapUnderTest, ILoadedApart
 {
     private const long MemoryBytes = 2L << 30;
-    private readonly IKeyValueStore _store = engine.Open(directory, new StoreSettings(IsDurable: true, MemoryBytes));
+    private IKeyValueStore? _store;
 
     public string Name => engine.Name;
 
-    public IMapClient Open() => new Client(_store.OpenSession());
+    public IMapClient Open()
+    {
+        _store ??= engine.Open(directory, new StoreSettings(IsDurable: true, MemoryBytes));
+        return new Client(_store.OpenSession(), null);
+    }
 
-    public void Dispose() => _store.Dispose();
+    public IMapClient OpenToLoad()
+    {
+        IKeyValueStore loading = engine.Open(directory, new StoreSettings(IsDurable: false, MemoryBytes));
+        return new Client(loading.OpenSession(), loading);
+    }
 
-    private sealed class Client(IKeyValueSession session) : IMapClient
+    public void Dispose() => _store?.Dispose();
+
+    private sealed class Client(IKeyValueSession session, IKeyValueStore? owned) : IMapClient
     {
         private readonly Entries _entries = new();
 
@@ -59,7 +69,11 @@ internal sealed class StoreUnderTest(StoreEngine engine, string directory) : IMa
             return sum;
         }
 
-        public void Dispose() => session.Dispose();
+        public void Dispose()
+        {
+            session.Dispose();
+            owned?.Dispose();
+        }
 
         private void Add(long key, long? value)
         {

@@ -46,6 +46,10 @@ internal static class MapLayout
     public const int SlotsOffset = PageLayout.PrefixOffsetOffset;
     public const int RecordOffset = PageLayout.PrefixLengthOffset;
 
+    /// <summary>The figures of the root page that change, side by side.</summary>
+    public const int FiguresOffset = BucketsOffset;
+    public const int FiguresBytes = 2 * sizeof(long);
+
     /// <summary>What stands there where records are cells.</summary>
     public const int RecordOfCells = ushort.MaxValue;
 
@@ -59,13 +63,16 @@ internal static class MapLayout
     private const int ValueLengthOffset = 100;
     private const int TextOffset = 102;
 
+    /// <summary>Where a place of a directory page lies.</summary>
+    public static int EntryOffset(int index) => EntriesOffset + (index * PageReference.PackedBytes);
+
     /// <summary>The reference at a place of a directory page.</summary>
     public static PageReference Entry(ReadOnlySpan<byte> page, int index) =>
-        PageReference.ReadPacked(page.Slice(EntriesOffset + (index * PageReference.PackedBytes), PageReference.PackedBytes));
+        PageReference.ReadPacked(page.Slice(EntryOffset(index), PageReference.PackedBytes));
 
     /// <summary>Sets the reference at a place of a directory page.</summary>
     public static void SetEntry(Span<byte> page, int index, PageReference reference) =>
-        reference.WritePacked(page.Slice(EntriesOffset + (index * PageReference.PackedBytes), PageReference.PackedBytes));
+        reference.WritePacked(page.Slice(EntryOffset(index), PageReference.PackedBytes));
 
     /// <summary>Type and level of a directory page as one number, the 16 bits at <see cref="PageLayout.TypeOffset"/>.</summary>
     public static int KindOf(int level) => (int)PageType.MapDirectory | (level << 8);

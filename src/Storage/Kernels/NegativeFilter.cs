@@ -83,8 +83,9 @@ internal static class NegativeFilter
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static int Compress(Vector512<long> lanes, ref long start, int kept)
     {
-        Avx512F.Compress(Vector512<long>.Zero, ~lanes, lanes).StoreUnsafe(ref start, (nuint)kept);
-        return Vector512<long>.Count - BitOperations.PopCount((uint)lanes.ExtractMostSignificantBits());
+        Vector512<long> stays = Vector512.GreaterThanOrEqual(lanes, Vector512<long>.Zero); // one mask for both
+        Avx512F.Compress(Vector512<long>.Zero, stays, lanes).StoreUnsafe(ref start, (nuint)kept);
+        return BitOperations.PopCount((uint)stays.ExtractMostSignificantBits());
     }
 
     /// <summary>The last few of a vector, up to seven.</summary>

@@ -161,6 +161,37 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
         return _bytes.Slice(cell + CellHeadBytes + MemoryMarshal.Read<ushort>(_bytes[cell..]), info & ~OverflowFlag);
     }
 
+    /// <summary>Where the value of a slot begins.</summary>
+    public int ValueOffset(int slot)
+    {
+        if (_layout.IsFixed)
+            return FixedOffset(slot) + _layout.KeyBytes;
+
+        int cell = CellOffset(slot);
+        return cell + CellHeadBytes + MemoryMarshal.Read<ushort>(_bytes[cell..]);
+    }
+
+    /// <summary>Bytes of the cell of a slot.</summary>
+    public int CellBytes(int slot) =>
+        ValueOffset(slot) - CellOffset(slot) + (MemoryMarshal.Read<ushort>(_bytes[(CellOffset(slot) + 2)..]) & ~OverflowFlag);
+
+    /// <summary>The lines that the insertion of a record changed, where nothing else was moved.</summary>
+    public LineSet LinesOf(int slot)
+    {
+        var lines = default(LineSet);
+        lines.Add(0, PageLayout.HeaderBytes);
+        lines.Add(TagsOffset + slot, 1);
+        if (_layout.IsFixed)
+        {
+            lines.Add(FixedOffset(slot), _layout.RecordBytes);
+            return lines;
+        }
+
+        lines.Add(TagsOffset + Slots + (slot * OffsetBytes), OffsetBytes);
+        lines.Add(CellOffset(slot), CellBytes(slot));
+        return lines;
+    }
+
     /// <summary>As <see cref="Value"/>, false where the page's bytes lead outside it: for those who read while others write.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryGetValue(int slot, out ReadOnlySpan<byte> value, out bool isOverflow)

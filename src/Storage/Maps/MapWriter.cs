@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using System.Diagnostics;
 using Treepie.Storage.Format;
+using Treepie.Storage.Memory;
 using Treepie.Storage.Paging;
 using Treepie.Storage.Trees;
 
@@ -74,17 +75,17 @@ internal sealed class MapWriter
         PageReference head = OwnBucket(bucket), reference = head, before = default;
         while (true)
         {
-            var page = new BucketPage(_pages.Bytes(reference.Number), _layout);
+            var page = new BucketPage(_pages.View(reference.Number), _layout);
             int slot = page.Find(hash, key);
             if (slot >= 0)
             {
-                RemoveAt(page, slot, hashing);
+                RemoveAt(new BucketPage(_pages.Bytes(reference.Number), _layout), slot, hashing);
                 Unlink(bucket, head, before, reference);
                 break;
             }
 
             before = reference;
-            reference = OwnNext(page);
+            reference = OwnNext(reference);
             Debug.Assert(!reference.IsNone, "The caller has seen the key.");
         }
 
@@ -123,7 +124,7 @@ internal sealed class MapWriter
         bool isNew = true;
         do
         {
-            var page = new BucketPage(_pages.Bytes(reference.Number), _layout);
+            var page = new BucketPage(_pages.View(reference.Number), _layout);
             int slot = page.Find(hash, key);
             if (slot >= 0)
             {
@@ -132,17 +133,19 @@ internal sealed class MapWriter
                 {
                     if (wasOverflow)
                         FreeRun(old);
-                    value.CopyTo(old);
+                    int offset = page.ValueOffset(slot);
+                    value.CopyTo(_pages.Edit(reference.Number)[offset..]);
+                    _pages.Note(reference.Number, offset, value.Length);
                     return false;
                 }
 
-                RemoveAt(page, slot, hashing);
+                RemoveAt(new BucketPage(_pages.Bytes(reference.Number), _layout), slot, hashing);
                 isNew = false;
                 break;
             }
 
             before = reference;
-            reference = OwnNext(page);
+            reference = OwnNext(reference);
         }
         while (!reference.IsNone);
 
@@ -165,20 +168,23 @@ internal sealed class MapWriter
     {
         for (PageReference reference = head; ;)
         {
-            var page = new BucketPage(_pages.Bytes(reference.Number), _layout);
+            var page = new BucketPage(_pages.Edit(reference.Number), _layout);
+            int slots = page.Slots, heap = page.Header.HeapStart;
             int slot = page.Insert(hash, key, value.Length, isOverflow, hashing);
             if (slot >= 0)
             {
                 value.CopyTo(page.Value(slot, out _));
+                bool isPacked = !_layout.IsFixed && (page.Slots != slots || heap - page.Header.HeapStart != page.CellBytes(slot));
+                _pages.Note(reference.Number, isPacked ? LineSet.All : page.LinesOf(slot));
                 return reference != head;
             }
 
-            PageReference next = OwnNext(page);
+            PageReference next = OwnNext(reference);
             if (next.IsNone)
             {
                 next = _pages.New(Record.Id, PageType.MapBucket, 1);
                 new BucketPage(_pages.Bytes(next.Number), _layout).Clear();
-                page.Next = next;
+                _pages.Patch(reference.Number, BucketPage.NextOffset, next);
             }
 
             reference = next;
@@ -198,18 +204,17 @@ internal sealed class MapWriter
     /// <summary>Takes a page out of its chain when it is empty, and the first one when none is behind it.</summary>
     private void Unlink(long bucket, PageReference head, PageReference before, PageReference reference)
     {
-        var page = new BucketPage(_pages.Bytes(reference.Number), _layout);
+        var page = new BucketPage(_pages.View(reference.Number), _layout);
         if (page.Count > 0)
             return;
 
         if (!before.IsNone)
         {
-            var previous = new BucketPage(_pages.Bytes(before.Number), _layout);
-            previous.Next = page.Next;
+            _pages.Patch(before.Number, BucketPage.NextOffset, page.Next);
             _pages.Free(reference);
         }
 
-        var first = new BucketPage(_pages.Bytes(head.Number), _layout);
+        var first = new BucketPage(_pages.View(head.Number), _layout);
         if (first.Count == 0 && first.Next.IsNone)
         {
             ForgetBucket(bucket);
@@ -257,7 +262,7 @@ internal sealed class MapWriter
             _pages.Free(next);
         }
 
-        if (new BucketPage(_pages.Bytes(low.Number), _layout).Count == 0)
+        if (new BucketPage(_pages.View(low.Number), _layout).Count == 0)
         {
             ForgetBucket(divided);
             _pages.Free(low);
@@ -312,16 +317,16 @@ internal sealed class MapWriter
         PageReference own = OwnRoot();
         for (int level = Record.Levels - 1; level >= 0; level--)
         {
-            Span<byte> page = _pages.Bytes(own.Number);
+            PageReference parent = own;
             int index = MapLayout.IndexOf(bucket, level);
-            PageReference child = MapLayout.Entry(page, index);
+            PageReference child = MapLayout.Entry(_pages.View(parent.Number), index);
             own = child.IsNone
                 ? _pages.New(Record.Id, level == 0 ? PageType.MapBucket : PageType.MapDirectory, level == 0 ? 0 : level - 1)
                 : level == 0 ? OwnPage(child, 0) : OwnDirectory(child, level - 1);
             if (own == child)
                 continue;
 
-            MapLayout.SetEntry(page, index, own);
+            _pages.Patch(parent.Number, MapLayout.EntryOffset(index), own);
             if (child.IsNone && level == 0)
                 new BucketPage(_pages.Bytes(own.Number), _layout).Clear();
         }
@@ -329,15 +334,16 @@ internal sealed class MapWriter
         return own;
     }
 
-    private PageReference OwnNext(BucketPage page)
+    /// <summary>The page behind one of the batch's own, made its own too; or none.</summary>
+    private PageReference OwnNext(PageReference reference)
     {
-        PageReference next = page.Next;
+        PageReference next = new BucketPage(_pages.View(reference.Number), _layout).Next;
         if (next.IsNone)
             return next;
 
         PageReference own = OwnPage(next, 1);
         if (own != next)
-            page.Next = own;
+            _pages.Patch(reference.Number, BucketPage.NextOffset, own);
         return own;
     }
 
@@ -374,7 +380,12 @@ internal sealed class MapWriter
         Record = Record with { Root = root, Levels = Record.Levels + 1 };
     }
 
-    private void WriteFigures() => MapLayout.SetFigures(_pages.Bytes(OwnRoot().Number), _buckets, _usedBytes);
+    private void WriteFigures()
+    {
+        long root = OwnRoot().Number;
+        MapLayout.SetFigures(_pages.Edit(root), _buckets, _usedBytes);
+        _pages.Note(root, MapLayout.FiguresOffset, MapLayout.FiguresBytes);
+    }
 
     private void DropEntries(ReadOnlySpan<byte> directory, int level)
     {

@@ -26,36 +26,29 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
     private const int OptimisticAttempts = 16;
     private const int MaxChainFrames = 1 << 20;
     private const int RunCellBytes = 2 * sizeof(int);
-    private const long DirectoryStepBytes = 64 << 10;
 
     private readonly FrameArena _arena;
-    private readonly AddressRange _directory;
+    private readonly BucketDirectory _directory;
     private readonly Lock _growth = new();
     private readonly SerializerKeyHash<TKey, TKeySerializer> _hashing;
-    private readonly long _maxBuckets;
-    private long _buckets = 1;
-    private long _mask; // the power of two at or above the buckets, less one
-    private long _committedBytes;
     private bool _isDisposed;
 
     public MemoryTable(long maxBytes, ulong seed)
     {
         _hashing = new SerializerKeyHash<TKey, TKeySerializer>(seed);
         long frames = Math.Min(maxBytes / PageLayout.SizeBytes, BucketEntry.MaxFrame);
-        _maxBuckets = Math.Min(2 * frames, MapLayout.MaxBuckets);
         _arena = new FrameArena(frames * PageLayout.SizeBytes);
-        _directory = AddressRange.Reserve((_maxBuckets * sizeof(ulong)) + DirectoryStepBytes);
-        CommitDirectory(1);
+        _directory = new BucketDirectory(Math.Min(2 * frames, MapLayout.MaxBuckets));
     }
 
     /// <summary>Sums over all records.</summary>
     public StripedFigures Figures { get; } = new();
 
     /// <summary>Bytes of memory in use.</summary>
-    public long MemoryBytes => _arena.BytesInUse + Volatile.Read(ref _committedBytes);
+    public long MemoryBytes => _arena.BytesInUse + _directory.MemoryBytes;
 
     /// <summary>Buckets.</summary>
-    public long Buckets => Volatile.Read(ref _buckets);
+    public long Buckets => _directory.Count;
 
     private static BucketLayout Layout
     {
@@ -83,7 +76,7 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
     {
         if (HasKeyLines)
         {
-            ref ulong place = ref _directory.Word(BucketOf(hash));
+            ref ulong place = ref _directory.Place(_directory.BucketOf(hash));
             var entry = new BucketEntry(Volatile.Read(ref place));
             if (entry.IsReadable && FindAtHome(entry, hash, key, out Span<byte> found))
             {
@@ -102,14 +95,14 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
     public bool TryRead<TTaken>(ulong hash, scoped ReadOnlySpan<byte> key, ref TTaken value)
         where TTaken : struct, ITaken
     {
-        long buckets = Volatile.Read(ref _buckets);
+        long buckets = _directory.Count;
         long bucket = MapLayout.BucketOf(hash, buckets);
-        var entry = new BucketEntry(_directory.ReadUInt64(bucket));
-        if (!entry.IsHeld && Volatile.Read(ref _buckets) == buckets)
+        var entry = _directory.Read(bucket);
+        if (!entry.IsHeld && _directory.Count == buckets)
         {
             bool isFound = Search(entry, hash, key, ref value);
             Volatile.ReadBarrier();
-            if (_directory.ReadUInt64(bucket) == entry.Bits)
+            if (_directory.Read(bucket) == entry)
                 return isFound;
         }
 
@@ -120,7 +113,7 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void PrefetchFirst(ulong hash)
     {
-        uint frame = new BucketEntry(_directory.ReadUInt64(BucketOf(hash))).Frame;
+        uint frame = _directory.Read(_directory.BucketOf(hash)).Frame;
         _arena.Prefetch(frame, HasKeyLines ? BucketPage.HomeOffset(Layout, hash) : BucketPage.TagOffset(Layout, hash, PageLayout.SizeBytes));
     }
 
@@ -131,7 +124,7 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
         if (!Layout.IsFixed || HasKeyLines)
             return;
 
-        uint frame = new BucketEntry(_directory.ReadUInt64(BucketOf(hash))).Frame;
+        uint frame = _directory.Read(_directory.BucketOf(hash)).Frame;
         if (frame != 0)
             new BucketPage(_arena.Bytes(frame), Layout).Prefetch(hash);
     }
@@ -148,11 +141,11 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
             value = cell;
         }
 
-        long bucket = Hold(hash, out BucketEntry entry);
+        long bucket = _directory.Hold(hash, out BucketEntry entry);
         if (HasKeyLines && !onlyIfNew && entry.Frame != 0 && FindAtHome(entry, hash, key, out Span<byte> old))
         {
             MemoryMarshal.Write(old, MemoryMarshal.Read<ulong>(value));
-            _directory.WriteUInt64(bucket, entry.After(entry.Frame, entry.IsChained));
+            _directory.Release(bucket, entry.After(entry.Frame, entry.IsChained));
             return false;
         }
 
@@ -173,7 +166,7 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
         }
         finally
         {
-            _directory.WriteUInt64(bucket, isChanged ? entry.After(chain.First, chain.HasNext) : entry.Bits);
+            _directory.Release(bucket, isChanged ? entry.After(chain.First, chain.HasNext) : entry.Bits);
         }
 
         if (!isChanged)
@@ -194,7 +187,7 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
             value = cell;
         }
 
-        long bucket = Hold(hash, out BucketEntry entry);
+        long bucket = _directory.Hold(hash, out BucketEntry entry);
         var chain = new FrameChain<TKey, TKeySerializer>(_arena, Layout, _hashing, entry.Frame, entry.IsChained);
         bool isEqual = false;
         try
@@ -210,7 +203,7 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
         }
         finally
         {
-            _directory.WriteUInt64(bucket, isEqual ? entry.After(chain.First, chain.HasNext) : entry.Bits);
+            _directory.Release(bucket, isEqual ? entry.After(chain.First, chain.HasNext) : entry.Bits);
         }
 
         if (!isEqual)
@@ -222,7 +215,7 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
     public bool TryRemove(
         ulong hash, scoped ReadOnlySpan<byte> key, scoped ReadOnlySpan<byte> expected, bool mustBeEqual, ref TakenValue<TValue, TValueSerializer> value)
     {
-        long bucket = Hold(hash, out BucketEntry entry);
+        long bucket = _directory.Hold(hash, out BucketEntry entry);
         var chain = new FrameChain<TKey, TKeySerializer>(_arena, Layout, _hashing, entry.Frame, entry.IsChained);
         bool isRemoved = false;
         try
@@ -237,7 +230,7 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
         }
         finally
         {
-            _directory.WriteUInt64(bucket, isRemoved ? entry.After(chain.First, chain.HasNext) : entry.Bits);
+            _directory.Release(bucket, isRemoved ? entry.After(chain.First, chain.HasNext) : entry.Bits);
         }
 
         return isRemoved;
@@ -248,13 +241,13 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
     {
         lock (_growth)
         {
-            for (long bucket = 0; bucket < _buckets; bucket++)
+            for (long bucket = 0; bucket < Buckets; bucket++)
             {
-                BucketEntry entry = HoldBucket(bucket);
+                BucketEntry entry = _directory.Hold(bucket);
                 var chain = new FrameChain<TKey, TKeySerializer>(_arena, Layout, _hashing, entry.Frame, entry.IsChained);
                 (long count, long usedBytes) = chain.Release();
                 Figures.Add(-count, -usedBytes);
-                _directory.WriteUInt64(bucket, entry.After(0, isChained: false));
+                _directory.Release(bucket, entry.After(0, isChained: false));
             }
         }
     }
@@ -275,7 +268,7 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
         lock (_growth)
         {
             Volatile.Write(ref _isDisposed, true);
-            _directory.Discard(0, _committedBytes);
+            _directory.Discard();
             _arena.Dispose();
         }
     }
@@ -300,17 +293,6 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
 
         value = value.Slice(record + sizeof(ulong), sizeof(ulong));
         return true;
-    }
-
-    /// <summary>
-    /// The bucket of a hash for the number of buckets now. The mask may be of a moment later, never of one before: with one bit too many a bucket that is not there yet is
-    /// chosen, and the bit is taken back.
-    /// </summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private long BucketOf(ulong hash)
-    {
-        ulong buckets = (ulong)Volatile.Read(ref _buckets), mask = (ulong)Volatile.Read(ref _mask), bucket = hash & mask;
-        return (long)(bucket < buckets ? bucket : bucket & (mask >> 1));
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -390,58 +372,26 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
         for (int i = 0; i < OptimisticAttempts; i++)
         {
             spin.SpinOnce(sleep1Threshold: -1);
-            long buckets = Volatile.Read(ref _buckets);
+            long buckets = _directory.Count;
             long at = MapLayout.BucketOf(hash, buckets);
-            var before = new BucketEntry(_directory.ReadUInt64(at));
-            if (before.IsHeld || Volatile.Read(ref _buckets) != buckets)
+            var before = _directory.Read(at);
+            if (before.IsHeld || _directory.Count != buckets)
                 continue;
 
             bool isFound = Search(before, hash, key, ref value);
             Volatile.ReadBarrier();
-            if (_directory.ReadUInt64(at) == before.Bits)
+            if (_directory.Read(at) == before)
                 return isFound;
         }
 
-        long bucket = Hold(hash, out BucketEntry entry);
+        long bucket = _directory.Hold(hash, out BucketEntry entry);
         try
         {
             return Search(entry, hash, key, ref value);
         }
         finally
         {
-            _directory.WriteUInt64(bucket, entry.Bits);
-        }
-    }
-
-    /// <summary>Holds the bucket of a hash.</summary>
-    private long Hold(ulong hash, out BucketEntry entry)
-    {
-        var spin = default(SpinWait);
-        while (true)
-        {
-            long buckets = Volatile.Read(ref _buckets);
-            long bucket = MapLayout.BucketOf(hash, buckets);
-            entry = new BucketEntry(_directory.ReadUInt64(bucket));
-            if (!entry.IsHeld && _directory.TryExchange(bucket, entry.Bits, entry.Held))
-            {
-                if (Volatile.Read(ref _buckets) == buckets || MapLayout.BucketOf(hash, Volatile.Read(ref _buckets)) == bucket)
-                    return bucket;
-                _directory.WriteUInt64(bucket, entry.Bits);
-            }
-
-            spin.SpinOnce(sleep1Threshold: -1);
-        }
-    }
-
-    private BucketEntry HoldBucket(long bucket)
-    {
-        var spin = default(SpinWait);
-        while (true)
-        {
-            var entry = new BucketEntry(_directory.ReadUInt64(bucket));
-            if (!entry.IsHeld && _directory.TryExchange(bucket, entry.Bits, entry.Held))
-                return entry;
-            spin.SpinOnce(sleep1Threshold: -1);
+            _directory.Release(bucket, entry.Bits);
         }
     }
 
@@ -471,8 +421,8 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
 
         try
         {
-            if (_buckets < _maxBuckets)
-                Split(_buckets);
+            if (Buckets < _directory.MaxCount)
+                Split(Buckets);
         }
         finally
         {
@@ -482,9 +432,10 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
 
     private void Split(long added)
     {
-        CommitDirectory(added + 1);
+        ThrowIfDisposed();
+        _directory.Prepare(added + 1);
         long divided = MapLayout.Buddy(added);
-        BucketEntry entry = HoldBucket(divided);
+        BucketEntry entry = _directory.Hold(divided);
         var old = new FrameChain<TKey, TKeySerializer>(_arena, Layout, _hashing, entry.Frame, entry.IsChained);
         var low = new FrameChain<TKey, TKeySerializer>(_arena, Layout, _hashing, 0, hasNext: false);
         FrameChain<TKey, TKeySerializer> high = low;
@@ -501,31 +452,18 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
             {
                 low.ReleaseFrames();
                 high.ReleaseFrames();
-                _directory.WriteUInt64(divided, entry.Bits);
+                _directory.Release(divided, entry.Bits);
             }
         }
 
-        _directory.WriteUInt64(added, new BucketEntry(_directory.ReadUInt64(added)).After(high.First, high.HasNext));
-        if (added > _mask)
-            Volatile.Write(ref _mask, (2 * _mask) + 1);
-        Volatile.Write(ref _buckets, added + 1);
-        _directory.WriteUInt64(divided, entry.After(low.First, low.HasNext));
+        _directory.Publish(added, high.First, high.HasNext);
+        _directory.Release(divided, entry.After(low.First, low.HasNext));
         old.ReleaseFrames();
-    }
-
-    private void CommitDirectory(long buckets)
-    {
-        while (_committedBytes < buckets * sizeof(ulong))
-        {
-            ThrowIfDisposed();
-            _directory.Commit(_committedBytes, DirectoryStepBytes);
-            Volatile.Write(ref _committedBytes, _committedBytes + DirectoryStepBytes);
-        }
     }
 
     private void CopyDescendants(long bucket, long then, List<byte[]> frames, List<byte[]> runs)
     {
-        BucketEntry entry = HoldBucket(bucket);
+        BucketEntry entry = _directory.Hold(bucket);
         try
         {
             var chain = new FrameChain<TKey, TKeySerializer>(_arena, Layout, _hashing, entry.Frame, entry.IsChained);
@@ -533,11 +471,11 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
         }
         finally
         {
-            _directory.WriteUInt64(bucket, entry.Bits);
+            _directory.Release(bucket, entry.Bits);
         }
 
         // Bucket c was divided from c without its highest bit.
-        for (long bit = (long)System.Numerics.BitOperations.RoundUpToPowerOf2((ulong)bucket + 1); bucket + bit < _buckets; bit <<= 1)
+        for (long bit = (long)System.Numerics.BitOperations.RoundUpToPowerOf2((ulong)bucket + 1); bucket + bit < Buckets; bit <<= 1)
         {
             if (bucket + bit >= then)
                 CopyDescendants(bucket + bit, then, frames, runs);
