@@ -34,7 +34,7 @@ internal readonly record struct BucketLayout(int KeyBytes, int ValueBytes)
 
     /// <summary>
     /// Whether four records of 8-byte keys and values fill a cache line, so that the line a record is put into first can be searched with one comparison
-    /// (<see cref="BucketPage.HomeOffset"/>).
+    /// (<see cref="BucketLines.HomeOffset"/>).
     /// </summary>
     public bool HasKeyLines
     {

@@ -228,7 +228,7 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Prefetch(ulong hash)
     {
-        int slot = FirstSlot(_layout, hash, Slots / TagGroup.Size);
+        int slot = BucketLines.FirstSlot(_layout, hash, Slots / TagGroup.Size);
         if (_layout.HasKeyLines)
         {
             RawValue.Prefetch(in _bytes[FixedOffset(slot ^ PairRecords)]);
@@ -237,25 +237,6 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
         }
 
         RawValue.Prefetch(in _bytes[FixedOffset(slot)]);
-    }
-
-    /// <summary>Where the line begins that a record was put into if the first one (<see cref="HomeOffset"/>) was full.</summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static int SecondOffset(BucketLayout layout, int homeOffset)
-    {
-        int start = BucketLayout.RecordsOffset(layout.SlotsIn(PageLayout.SizeBytes));
-        return start + ((homeOffset - start) ^ KeyLine.Bytes);
-    }
-
-    /// <summary>
-    /// Where the line begins that a record was put into if it had room, in layouts with <see cref="BucketLayout.HasKeyLines"/>: most keys are found there by one access to
-    /// memory. Who does not find his key there asks <see cref="Find"/>.
-    /// </summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static int HomeOffset(BucketLayout layout, ulong hash)
-    {
-        int slots = layout.SlotsIn(PageLayout.SizeBytes);
-        return BucketLayout.RecordsOffset(slots) + (HomeLine(hash, slots / TagGroup.Size) * KeyLine.Bytes);
     }
 
     /// <summary>Where the tags of a hash's group lie; of cells, where the header does.</summary>
@@ -339,7 +320,7 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
     }
 
     /// <summary>
-    /// Gives the free slots of an empty page keys that are looked for in other lines, in layouts with <see cref="BucketLayout.HasKeyLines"/>, so that who compares the keys of a line (<see cref="HomeOffset"/>) need not ask
+    /// Gives the free slots of an empty page keys that are looked for in other lines, in layouts with <see cref="BucketLayout.HasKeyLines"/>, so that who compares the keys of a line (<see cref="BucketLines.HomeOffset"/>) need not ask
     /// the tags which slots are used: mostly 0, which is there already.
     /// </summary>
     public void HideSlots<THash>(THash hashing)
@@ -404,19 +385,10 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
 
     private int CellOffset(int slot) => MemoryMarshal.Read<ushort>(_bytes[(TagsOffset + Slots + (slot * OffsetBytes))..]);
 
-    /// <summary>The slot that a record is put into if it is free, or, in layouts with <see cref="BucketLayout.HasKeyLines"/>, the first of its line.</summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static int FirstSlot(BucketLayout layout, ulong hash, int groups) =>
-        layout.HasKeyLines ? HomeLine(hash, groups) * KeyLine.Records : (HomeOf(hash, groups) * TagGroup.Size) + layout.FirstChoice(hash);
-
-    /// <summary>As <see cref="HomeOf"/>, with two bits more: the line in the group.</summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static int HomeLine(ulong hash, int groups) => (int)(((uint)(hash >> 48) * (uint)groups) >> 14);
-
     /// <summary>The pair of lines that a key is looked for in first.</summary>
     private int HomePair<THash>(THash hashing, ulong key)
         where THash : struct, IKeyHash =>
-        HomeLine(hashing.Of(MemoryMarshal.AsBytes(new ReadOnlySpan<ulong>(in key))), Slots / TagGroup.Size) / 2;
+        BucketLines.HomeLine(hashing.Of(MemoryMarshal.AsBytes(new ReadOnlySpan<ulong>(in key))), Slots / TagGroup.Size) / 2;
 
     private uint Zeros(int group)
     {
@@ -431,7 +403,7 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
         while ((zeros = Zeros(group)) == 0)
             group = Following(group, groups);
 
-        int first = FirstSlot(_layout, hash, groups) % TagGroup.Size;
+        int first = BucketLines.FirstSlot(_layout, hash, groups) % TagGroup.Size;
         if (_layout.HasKeyLines)
         {
             const uint Line = (1u << KeyLine.Records) - 1;

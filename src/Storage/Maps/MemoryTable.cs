@@ -114,7 +114,7 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
     public void PrefetchFirst(ulong hash)
     {
         uint frame = _directory.Read(_directory.BucketOf(hash)).Frame;
-        _arena.Prefetch(frame, HasKeyLines ? BucketPage.HomeOffset(Layout, hash) : BucketPage.TagOffset(Layout, hash, PageLayout.SizeBytes));
+        _arena.Prefetch(frame, HasKeyLines ? BucketLines.HomeOffset(Layout, hash) : BucketPage.TagOffset(Layout, hash, PageLayout.SizeBytes));
     }
 
     /// <summary>Starts to bring the record of a key near; the second step.</summary>
@@ -280,12 +280,12 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
     private bool FindAtHome(BucketEntry entry, ulong hash, scoped ReadOnlySpan<byte> key, out Span<byte> value)
     {
         ulong word = MemoryMarshal.Read<ulong>(key);
-        int offset = BucketPage.HomeOffset(Layout, hash);
+        int offset = BucketLines.HomeOffset(Layout, hash);
         value = _arena.Line(entry.Frame, offset);
         int record = KeyLine.Find(value, word);
         if (record >= KeyLine.Bytes)
         {
-            value = _arena.Line(entry.Frame, BucketPage.SecondOffset(Layout, offset));
+            value = _arena.Line(entry.Frame, BucketLines.SecondOffset(Layout, offset));
             record = KeyLine.Find(value, word);
             if (record >= KeyLine.Bytes)
                 return false;
