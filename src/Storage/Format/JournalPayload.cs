@@ -79,7 +79,7 @@ internal static class JournalPayload
         ReadOnlySpan<ulong> before = original.IsEmpty ? ZeroPage : MemoryMarshal.Cast<byte, ulong>(original);
         WordDifference.Find(words, before, changed, different);
         WordDifference.FillSingleGaps(different);
-        if (!original.IsEmpty && WordDifference.Count(different) * WordBytes >= MovedFromBytes)
+        if (changed.IsAll && !original.IsEmpty && WordDifference.Count(different) * WordBytes >= MovedFromBytes)
         {
             var moved = new PageMoves.RangeList(destination[PageHeadBytes..]);
             if (PageMoves.TryWrite(ref moved, page, original, different))
@@ -112,6 +112,11 @@ internal static class JournalPayload
         BinaryPrimitives.WriteInt32LittleEndian(destination[RangesOffset..], ranges);
         return length;
     }
+
+    /// <summary>What a page, or a run, adds at most where only some lines may differ.</summary>
+    public static long MostPageBytes(LineSet changed, int pages) => pages > 1
+        ? PageHeadBytes + sizeof(int) + ((long)pages * PageLayout.SizeBytes)
+        : Math.Min(MaxPageBytes, PageHeadBytes + ((LineSet.LineBytes + RangeHeadBytes) * changed.Count)); // of a line, all of it is longer than any parts of it with the heads of their ranges
 
     /// <summary>Writes a page or run whole; returns the bytes written.</summary>
     public static int WriteWhole(Span<byte> destination, long number, ReadOnlySpan<byte> content, int pages)

@@ -12,7 +12,11 @@ namespace Treepie.Storage.FreeSpace;
 /// </remarks>
 internal sealed class HeldPages
 {
+    /// <summary>Runs that an emptied bucket may have room for, to be used again: one for each page between two checkpoints of an ordinary store.</summary>
+    private const int MostKept = 1 << 16;
+
     private readonly Dictionary<long, Bucket> _bySnapshot = [];
+    private Bucket? _kept;
     private readonly List<long> _gone = [];
     private readonly List<Held> _byCheckpoint = [];
     private readonly List<(Held Held, long Dropped)> _unpinned = [];
@@ -86,13 +90,20 @@ internal sealed class HeldPages
         {
             _bySnapshot.Remove(snapshot, out Bucket? bucket);
             _recent.AddRange(bucket!.Runs); // it is among the keys
+            bucket.Runs.Clear();
+            bucket.Pages = 0;
+            _kept = bucket.Runs.Capacity <= MostKept ? bucket : null;
         }
     }
 
     private void Keep(long snapshot, Held held)
     {
         if (!_bySnapshot.TryGetValue(snapshot, out Bucket? bucket))
-            _bySnapshot.Add(snapshot, bucket = new Bucket());
+        {
+            _bySnapshot.Add(snapshot, bucket = _kept ?? new Bucket());
+            _kept = null;
+        }
+
         bucket.Runs.Add(held);
         bucket.Pages += held.Run.Pages;
     }

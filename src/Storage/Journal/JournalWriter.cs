@@ -80,6 +80,10 @@ internal sealed class JournalWriter : IDisposable
         _isRecoveredDurable = true;
     }
 
+    /// <summary>Whether a frame with so many bytes of payload has its place already, as <see cref="MakeRoom"/> would find it.</summary>
+    public bool HasRoom(long payloadBytes) =>
+        _current is not null && payloadBytes < Math.Min(_current.LengthBytes, int.MaxValue) && Position.Offset + FrameHeader.FrameBytes((int)payloadBytes) <= _current.FramesEnd;
+
     /// <summary>
     /// Finds a place for the frame in <see cref="Buffer"/>. May create a file, and so throw <see cref="DiskFullException"/>: nothing of the frame is
     /// written yet then, and the writer is as before.

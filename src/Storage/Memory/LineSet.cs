@@ -21,6 +21,9 @@ internal struct LineSet
     /// <summary>Whether every line is in it.</summary>
     public readonly bool IsAll => (_low & _high) == ulong.MaxValue;
 
+    /// <summary>How many lines are in it.</summary>
+    public readonly int Count => BitOperations.PopCount(_low) + BitOperations.PopCount(_high);
+
     /// <summary>The lines from 0 on (<paramref name="half"/> 0) or from 64 on (1), lowest bit first.</summary>
     public readonly ulong Half(int half) => half == 0 ? _low : _high;
 

@@ -1,3 +1,4 @@
+using System.Buffers;
 using System.Runtime.InteropServices;
 using Treepie.Storage.Files;
 using Treepie.Storage.Format;
@@ -251,7 +252,19 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
         long totalBytes = 0;
         foreach (Captured captured in _captured)
             totalBytes += (long)state.Store.Scratch.Record(captured.Frame).Pages * PageLayout.SizeBytes;
-        var staging = new byte[Math.Min(StagingBytes, totalBytes)];
+        byte[] staging = ArrayPool<byte>.Shared.Rent((int)Math.Min(StagingBytes, totalBytes));
+        try
+        {
+            WritePages(staging, cancellationToken);
+        }
+        finally
+        {
+            ArrayPool<byte>.Shared.Return(staging);
+        }
+    }
+
+    private void WritePages(byte[] staging, CancellationToken cancellationToken)
+    {
         int staged = 0;
         long start = 0;
         foreach (Captured captured in _captured)

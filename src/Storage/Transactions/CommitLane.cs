@@ -18,7 +18,7 @@ namespace Treepie.Storage.Transactions;
 ///    └── EndFlight: takes an idle lane, so that an open batch, or an action that waits for the end of the flight, goes on
 /// </code>
 /// Invariants. 1. One thread at most is active: only it takes from the queue, runs commands, and touches pages, free space and the open batch.
-/// 2. One frame at most is in flight. It was encoded before the lane was let go, so its leader needs nothing of what the next batch changes.
+/// 2. One frame at most is in flight. Its leader needs nothing of what the next batch changes (see <see cref="Writer"/>).
 /// 3. A batch is closed, an action of <see cref="RunExclusive"/> runs, and a batch that must not overlap begins, only with no frame in flight:
 /// then the newest executed state is the published one. 4. Nothing is answered, neither result nor error, before the state it rests on is published.
 /// 5. No work is left alone: who submits looks at the lane after queueing, who lets go looks at the queue after letting go, the end of a flight
@@ -35,6 +35,7 @@ internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler sc
 
     private readonly ConcurrentQueue<WriteRequest> _queue = new();
     private readonly ConcurrentQueue<Exclusive> _exclusive = new();
+    private Action? _help;
     private int _state;
 
     /// <summary>Whether commands wait that no batch has taken.</summary>
@@ -278,7 +279,7 @@ internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler sc
     private void Wake(WriteRequest next)
     {
         if (next.IsAsync || !next.TryWake())
-            scheduler.Queue(Help);
+            scheduler.Queue(_help ??= Help);
     }
 
     private void Help()
