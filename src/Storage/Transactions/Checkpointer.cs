@@ -54,7 +54,7 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
         state.Space.TrimEnd();
         MetaPage durable = state.Durable;
         _isDoubtful = false;
-        BeginSession();
+        BeginSession(isClean);
         _keepsBitmap = IsUpToDate && durable.OtherBitmap.Pages > 0 && MoveBitmapsFrom == long.MaxValue && !state.Space.IsAnyDirty(1 - _otherPlace);
         PageRun bitmap = _keepsBitmap ? durable.Bitmap : MakeBitmapRoom(durable.OtherBitmap);
         durable = state.Durable;
@@ -173,27 +173,26 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
     /// </summary>
     public void MakeFoundDurable()
     {
-        if (journal is null)
-            BeginSession();
+        if (journal is not null || _isFoundDurable)
+            return;
+
+        DataFile.MakeDurable(files, file, state.Durable);
+        _isFoundDurable = true;
     }
 
     /// <summary>
     /// What opening found must be durable before a page is written where only the checkpoint before it lies; and the meta page must not name a use of the journal whose
-    /// header only the system's cache has, as a killed process may leave it.
+    /// header only the system's cache has, as a killed process may leave it, or whose file a clean close gave back.
     /// </summary>
-    private void BeginSession()
+    private void BeginSession(bool isClean)
     {
-        if (journal is null)
-        {
-            if (!_isFoundDurable)
-                DataFile.MakeDurable(files, file, state.Durable);
-            _isFoundDurable = true;
-            return;
-        }
-
+        MakeFoundDurable();
         try
         {
-            journal.BeginSession();
+            if (state.Durable.IsClean && !isClean)
+                journal?.BeginUse();
+            else
+                journal?.BeginSession();
         }
         catch (Exception error) when (error is not DiskFullException and (StorageException or IOException))
         {
