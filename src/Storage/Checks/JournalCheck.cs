@@ -22,7 +22,9 @@ internal sealed class JournalCheck(IFileSystem files, Guid storeId, EnvironmentS
             string? fault = FindFault(meta, out long frames, out long last);
             if (fault is null && last < published && frames > 0)
                 fault = $"Its frames end with transaction {last}, but {published} is published.";
-            if (fault is null)
+
+            // Beyond what was published before the files were listed, commits are at work: uses begin that the list does not have yet.
+            if (fault is null || last >= published)
             {
                 context.JournalFrames = frames;
                 return;
