@@ -30,8 +30,7 @@ internal sealed class JournalCheck(IFileSystem files, Guid storeId, EnvironmentS
                 return;
             }
 
-            // A spare file may be put away between being listed and being opened: that is looked at again, too.
-            if ((ReferenceEquals(meta, state.Durable) && attempt > 2) || attempt == MaxTries)
+            if (ReferenceEquals(meta, state.Durable) || attempt == MaxTries)
             {
                 context.Report(fault, file: Path.Combine(files.Path, FormatLimits.JournalPrefix + "*" + FormatLimits.JournalSuffix));
                 return;

@@ -23,13 +23,22 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
         }
     }
 
-    /// <summary>Opens every journal file of the directory and reads its header.</summary>
+    /// <summary>Opens every journal file of the directory and reads its header. Who only reads may be beside a writer that puts spare files away.</summary>
     public IReadOnlyList<JournalFile> OpenAll(Guid storeId, bool writable)
     {
         var block = new byte[JournalFileHeader.BlockBytes];
         foreach (string name in files.List().Where(IsJournal).Order(StringComparer.Ordinal))
         {
-            IFile file = files.Open(name, create: false, writable);
+            IFile file;
+            try
+            {
+                file = files.Open(name, create: false, writable);
+            }
+            catch (Exception error) when (!writable && (error as FileNotFoundException ?? error.InnerException) is FileNotFoundException)
+            {
+                continue;
+            }
+
             JournalFileHeader? header = null;
             if (file.Read(block, 0) == block.Length && JournalFileHeader.TryRead(block, Path.Combine(files.Path, name), out JournalFileHeader read))
                 header = read;
