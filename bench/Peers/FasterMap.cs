@@ -19,7 +19,8 @@ internal sealed class FasterMap : IMapUnderTest
         _isDurable = directory is not null;
         _device = directory is null ? new NullDevice() : Devices.CreateLogDevice(Path.Combine(directory, "log"), preallocateFile: false, deleteOnClose: false);
         const int recordBytes = 24, keysPerBucket = 2, bucketBytes = 64;
-        long log = (long)System.Numerics.BitOperations.RoundUpToPowerOf2((ulong)(keys * recordBytes * 4));
+        const int roomForUpdates = 4, roomForDurableUpdates = 64; // a fold-over checkpoint makes every later update a record of its own
+        long log = (long)System.Numerics.BitOperations.RoundUpToPowerOf2((ulong)(keys * recordBytes * (_isDurable ? roomForDurableUpdates : roomForUpdates)));
         _settings = new FasterKVSettings<long, long>
         {
             LogDevice = _device,
