@@ -41,13 +41,7 @@ internal static class OperationsEndpoints
             : request.JsonAsync(operation, static (json, operation) => operation.WriteState(json));
     }
 
-    private static Task Kill(HttpServerRequest request)
-    {
-        long id = request.Number("id", 0);
-        if (request.Server.Operations.Find(id) is not { } operation)
-            return request.EmptyAsync(StatusCodes.Status404NotFound);
-
-        operation.Kill();
-        return request.NoContentAsync();
-    }
+    private static Task Kill(HttpServerRequest request) => request.Server.Operations.Kill(request.Number("id", 0))
+        ? request.NoContentAsync()
+        : request.EmptyAsync(StatusCodes.Status404NotFound);
 }

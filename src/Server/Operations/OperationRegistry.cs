@@ -6,6 +6,7 @@ internal sealed class OperationRegistry(int maxRemembered)
     private readonly Lock sync = new();
     private readonly Dictionary<long, Operation> operations = [];
     private readonly Queue<long> begun = [];
+    private readonly Queue<long> killedUnbegun = [];
     private long lastId;
 
     /// <summary>A number no operation of this run has.</summary>
@@ -17,7 +18,10 @@ internal sealed class OperationRegistry(int maxRemembered)
             return operations.GetValueOrDefault(id);
     }
 
-    /// <summary>Begins an operation under a number of <see cref="NextId"/>; null if one of that number has begun before.</summary>
+    /// <summary>
+    /// Begins an operation under a number of <see cref="NextId"/>; null if one of that number has begun before. One whose number was killed
+    /// already begins killed.
+    /// </summary>
     public Operation? TryBegin(long id)
     {
         var operation = new Operation(id);
@@ -26,9 +30,37 @@ internal sealed class OperationRegistry(int maxRemembered)
             if (!operations.TryAdd(id, operation))
                 return null;
 
+            if (killedUnbegun.Contains(id))
+                operation.Kill();
+
             begun.Enqueue(id);
             Forget();
             return operation;
+        }
+    }
+
+    /// <summary>
+    /// Ends the operation of that number as soon as it looks, also if it has yet to begin: the request to kill it may overtake the request
+    /// that begins it. False if no operation was ever given the number.
+    /// </summary>
+    public bool Kill(long id)
+    {
+        lock (sync)
+        {
+            if (operations.TryGetValue(id, out Operation? operation))
+            {
+                operation.Kill();
+                return true;
+            }
+
+            if (id < 1 || id > Interlocked.Read(ref lastId))
+                return false;
+
+            killedUnbegun.Enqueue(id);
+            if (killedUnbegun.Count > maxRemembered)
+                killedUnbegun.Dequeue();
+
+            return true;
         }
     }
 

@@ -235,6 +235,23 @@ public sealed class BadInputTests
     }
 
     [Fact]
+    public async Task A_bulk_insert_whose_kill_comes_before_it_stores_nothing()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        long id = await NextIdAsync(server);
+        using HttpResponseMessage kill = await server.SendAsync(HttpMethod.Post, $"operations/kill?id={id}");
+        Assert.Equal(HttpStatusCode.NoContent, kill.StatusCode);
+        using HttpResponseMessage bulk = await server.SendAsync(
+            HttpMethod.Post, $"bulk_insert?id={id}", """[{"Id":"users/1","Type":"PUT","Document":{}}]""");
+        Assert.Contains("killed", await TestServer.ErrorOf(bulk, HttpStatusCode.BadRequest, ".BadRequestException"), StringComparison.Ordinal);
+        Assert.Equal("Canceled", (await server.GetAsync($"operations/state?id={id}")).GetProperty("Status").GetString());
+        Assert.Equal(0, await server.CountAsync());
+
+        using HttpResponseMessage unknown = await server.SendAsync(HttpMethod.Post, $"operations/kill?id={id + 1000}");
+        Assert.Equal(HttpStatusCode.NotFound, unknown.StatusCode);
+    }
+
+    [Fact]
     public async Task A_database_name_that_is_none_is_400_and_one_that_is_taken_409()
     {
         await using TestServer server = await TestServer.StartAsync();
