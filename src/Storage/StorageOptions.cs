@@ -49,6 +49,21 @@ public sealed record StorageOptions
     /// </summary>
     public TimeSpan RelaxedDelay { get; init; } = TimeSpan.FromSeconds(2);
 
+    /// <summary>
+    /// The key of an encrypted environment; null for a plain one. A new environment is encrypted if and only if one is given; that cannot be changed later but by
+    /// copying everything to another. It is used while opening and may be disposed afterwards.
+    /// </summary>
+    public EncryptionKey? EncryptionKey { get; init; }
+
+    /// <summary>
+    /// Memory for decrypted pages of an encrypted environment, in bytes. Beyond it those that no transaction uses, and that were not used lately, are zeroed and given back; a
+    /// transaction that reads more gets it, unless it says what it is done with (<see cref="Transactions.ReadTransaction.ReleasePages"/>).
+    /// </summary>
+    public long DecryptedBudgetBytes { get; init; } = 256L << 20;
+
+    /// <summary>How long a decrypted page that nobody uses stays in memory at least; at most it is about three times as long. Zero: until the last transaction that used it ends, or the next look at it after.</summary>
+    public TimeSpan DecryptedIdleTime { get; init; } = TimeSpan.FromSeconds(1);
+
     /// <summary>Address space for pages not yet in the data file, in bytes.</summary>
     internal long ScratchReserveBytes { get; init; } = 64L << 30;
 
@@ -61,5 +76,7 @@ public sealed record StorageOptions
         ArgumentOutOfRangeException.ThrowIfLessThan(MaxUnarchivedJournalFiles, 1);
         ArgumentOutOfRangeException.ThrowIfLessThan(MaxJournalBytes, MaxJournalFileBytes);
         ArgumentOutOfRangeException.ThrowIfLessThan(RelaxedDelay, TimeSpan.Zero);
+        ArgumentOutOfRangeException.ThrowIfLessThan(DecryptedBudgetBytes, 1L << 20);
+        ArgumentOutOfRangeException.ThrowIfLessThan(DecryptedIdleTime, TimeSpan.Zero);
     }
 }

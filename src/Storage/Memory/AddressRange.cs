@@ -76,6 +76,29 @@ internal sealed unsafe class AddressRange : IDisposable
             UnixMemory.Discard(_start + offset, lengthBytes);
     }
 
+    /// <summary>Keeps a part out of core dumps, and out of processes that are forked off, where the system knows how.</summary>
+    public void ExcludeFromDumps(long offset, long lengthBytes)
+    {
+        Check(offset, lengthBytes);
+        if (OperatingSystem.IsLinux())
+            UnixMemory.ExcludeFromDumps(_start + offset, lengthBytes);
+    }
+
+    /// <summary>Keeps what a part holds, now or later, out of swap; false where the system refuses, by a limit mostly (ulimit -l).</summary>
+    public bool TryLock(long offset, long lengthBytes)
+    {
+        Check(offset, lengthBytes);
+        return OperatingSystem.IsWindows() ? WindowsMemory.TryLock(_start + offset, lengthBytes) : UnixMemory.TryLock(_start + offset, lengthBytes);
+    }
+
+    /// <summary>As <see cref="Discard"/>, for a part that may be locked.</summary>
+    public void DiscardLocked(long offset, long lengthBytes)
+    {
+        Check(offset, lengthBytes);
+        if (OperatingSystem.IsLinux())
+            UnixMemory.DiscardLocked(_start + offset, lengthBytes);
+    }
+
     /// <summary>Maps a part of a file, for reading only, over the same part of this range.</summary>
     public void MapFile(SafeFileHandle file, long offset, long lengthBytes)
     {

@@ -16,6 +16,10 @@ internal static unsafe partial class UnixMemory
     private const int AdviseDontNeed = 4;
     private const int AdviseHugePage = 14;
     private const int AdvisePopulateRead = 22;
+    private const int AdviseDontDump = 16;
+    private const int AdviseWipeOnFork = 18;
+    private const int AdviseDontNeedLocked = 24;
+    private const uint LockOnFault = 1;
     private const int ErrorInvalid = 22;
 
     private static int MapAnonymous => OperatingSystem.IsMacOS() ? 0x1000 : 0x20;
@@ -56,6 +60,19 @@ internal static unsafe partial class UnixMemory
     /// <summary>Large pages where they are to be had; without them all goes on.</summary>
     public static void AdviseLargePages(byte* start, long length) => _ = MAdvise(start, (nuint)length, AdviseHugePage);
 
+    /// <summary>Refusal changes nothing: then the system has no such thing.</summary>
+    public static void ExcludeFromDumps(byte* start, long length)
+    {
+        _ = MAdvise(start, (nuint)length, AdviseDontDump);
+        _ = MAdvise(start, (nuint)length, AdviseWipeOnFork);
+    }
+
+    /// <summary>Pages are locked as they are touched, so that a sparse part costs what it holds. macOS has no such form: there nothing is locked.</summary>
+    public static bool TryLock(byte* start, long length) => OperatingSystem.IsLinux() && MLock2(start, (nuint)length, LockOnFault) == 0;
+
+    /// <summary>Kernels before 5.18 do not discard what is locked; there it stays, zeroed by its owner.</summary>
+    public static void DiscardLocked(byte* start, long length) => _ = MAdvise(start, (nuint)length, AdviseDontNeedLocked);
+
     public static int MapFile(byte* start, SafeFileHandle file, long offset, long length)
     {
         bool held = false;
@@ -89,6 +106,9 @@ internal static unsafe partial class UnixMemory
 
     [LibraryImport("libc", EntryPoint = "mprotect", SetLastError = true)]
     private static partial int MProtect(void* address, nuint length, int protection);
+
+    [LibraryImport("libc", EntryPoint = "mlock2", SetLastError = true)]
+    private static partial int MLock2(void* address, nuint length, uint flags);
 
     [LibraryImport("libc", EntryPoint = "madvise", SetLastError = true)]
     private static partial int MAdvise(void* address, nuint length, int advice);

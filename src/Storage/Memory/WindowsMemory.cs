@@ -15,10 +15,15 @@ internal static unsafe partial class WindowsMemory
 
     public static bool Commit(byte* start, long length) => VirtualAlloc(start, (nuint)length, MemoryCommit, PageReadWrite) != null;
 
+    public static bool TryLock(byte* start, long length) => VirtualLock(start, (nuint)length) != 0;
+
     public static void Free(byte* start) => _ = VirtualFree(start, 0, MemoryRelease);
 
     [LibraryImport("kernel32", SetLastError = true)]
     private static partial void* VirtualAlloc(void* address, nuint size, uint type, uint protection);
+
+    [LibraryImport("kernel32", SetLastError = true)]
+    private static partial int VirtualLock(void* address, nuint size);
 
     [LibraryImport("kernel32", SetLastError = true)]
     private static partial int VirtualFree(void* address, nuint size, uint type);

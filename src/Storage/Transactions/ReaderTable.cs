@@ -88,6 +88,22 @@ internal sealed class ReaderTable
         }
     }
 
+    /// <summary>Who reads at this moment: once all of them have ended or renewed, nobody holds what could not be looked up any more before the call.</summary>
+    public GracePeriod BeginGracePeriod()
+    {
+        Interlocked.MemoryBarrier();
+        var readers = new List<(long[] Slots, int Index, long Claim)>();
+        for (int segment = 0; segment < Volatile.Read(ref _segmentCount); segment++)
+        {
+            long[] slots = _segments[segment]!.Slots; // segments below the count are set
+            for (int i = 0; i < slots.Length; i += SlotLongs)
+                if (Volatile.Read(ref slots[i]) != 0)
+                    readers.Add((slots, i, Volatile.Read(ref slots[i + 2]) | 1)); // even: its count is about to follow, or it is about to go
+        }
+
+        return new GracePeriod(readers);
+    }
+
     private void AddSegment(int segment)
     {
         lock (_growth)
@@ -103,29 +119,53 @@ internal sealed class ReaderTable
     }
 
     /// <summary>The place of one reader. It carries the number of its claim, by which a copy of it knows that it was given back, even if another has it now.</summary>
-    internal readonly struct Slot(Segment segment, int index, long claim)
+    internal struct Slot(Segment segment, int index, long claim)
     {
+        private long _claim = claim;
+
         /// <summary>Whether it was given back.</summary>
-        public bool IsFreed => Volatile.Read(ref segment.Slots[index + 2]) != claim;
+        public readonly bool IsFreed => Volatile.Read(ref segment.Slots[index + 2]) != _claim;
 
         /// <summary>Throws if it was given back.</summary>
-        public void ThrowIfFreed()
+        public readonly void ThrowIfFreed()
         {
             if (segment is null || IsFreed)
                 throw new ObjectDisposedException(nameof(ReadScope), "The read has been disposed, and what was read through it with it.");
         }
 
+        /// <summary>Counts as another reader of the same snapshot from now on. Copies made before count as given back.</summary>
+        public void Renew()
+        {
+            ThrowIfFreed();
+            _claim += 2; // odd while it is claimed
+            Interlocked.Exchange(ref segment.Slots[index + 2], _claim); // a page that is looked up next is looked up after this is seen
+        }
+
         /// <summary>Moves to another snapshot.</summary>
-        public void Change(long snapshot) => Interlocked.Exchange(ref segment.Slots[index], snapshot + 1);
+        public readonly void Change(long snapshot) => Interlocked.Exchange(ref segment.Slots[index], snapshot + 1);
 
         /// <summary>Gives the place back.</summary>
-        public void Free()
+        public readonly void Free()
         {
             ref string? name = ref segment.Names[index / SlotLongs];
             if (name is not null)
                 name = null;
             segment.Slots[index + 2]++;
             Volatile.Write(ref segment.Slots[index], 0);
+        }
+    }
+
+    /// <summary>The readers of one moment.</summary>
+    internal sealed class GracePeriod(List<(long[] Slots, int Index, long Claim)> readers)
+    {
+        /// <summary>Whether none of them reads any more what it could look up then.</summary>
+        public bool IsOver
+        {
+            get
+            {
+                readers.RemoveAll(static reader => Volatile.Read(ref reader.Slots[reader.Index]) == 0 || Volatile.Read(ref reader.Slots[reader.Index + 2]) > reader.Claim);
+                return readers.Count == 0;
+            }
         }
     }
 

@@ -1,0 +1,115 @@
+using System.Security.Cryptography;
+using System.Text;
+using Treepie.Storage.Format;
+using Treepie.Storage.Memory;
+
+namespace Treepie.Storage;
+
+/// <summary>
+/// The user's key: 32 random bytes, or a passphrase. It never encrypts data itself: it wraps the data key of an environment, which is drawn at random,
+/// so that changing it rewrites one block. Needed while an environment opens or its key is changed; may be disposed afterwards. Thread-safe, but for <see cref="Dispose"/>.
+/// </summary>
+public sealed class EncryptionKey : IDisposable
+{
+    /// <summary>Bytes of a key that is no passphrase.</summary>
+    public const int SizeBytes = 32;
+
+    /// <summary>Fewest characters of a passphrase.</summary>
+    public const int MinPassphraseLength = 12;
+
+    private const int MaxPassphraseLength = 4096;
+
+    private readonly SecretBytes _bytes;
+    private readonly KeyDerivationKind _kind;
+
+    private EncryptionKey(SecretBytes bytes, KeyDerivationKind kind)
+    {
+        _bytes = bytes;
+        _kind = kind;
+    }
+
+    /// <summary>Whether it is a passphrase, which each opening stretches anew; that takes a tenth of a second.</summary>
+    public bool IsPassphrase => _kind == KeyDerivationKind.Passphrase;
+
+    internal KeyDerivationKind Kind => _kind;
+
+    /// <summary>A key of exactly <see cref="SizeBytes"/> random bytes, which are copied.</summary>
+    /// <exception cref="ArgumentException">It has another length, or all its bytes are the same.</exception>
+    public static EncryptionKey FromBytes(ReadOnlySpan<byte> bytes)
+    {
+        if (bytes.Length != SizeBytes)
+            throw new ArgumentException($"An encryption key has {SizeBytes} bytes; this one has {bytes.Length}. For a text that people remember, use a passphrase.", nameof(bytes));
+        if (!bytes.ContainsAnyExcept(bytes[0]))
+            throw new ArgumentException($"All {SizeBytes} bytes of this encryption key are the same: that is no random key. Generate one.", nameof(bytes));
+
+        var secret = new SecretBytes(SizeBytes);
+        bytes.CopyTo(secret.Span);
+        return new EncryptionKey(secret, KeyDerivationKind.Bytes);
+    }
+
+    /// <summary>A key from a text, taken as it is (no trimming, no folding), which is copied.</summary>
+    /// <exception cref="ArgumentException">It has fewer than <see cref="MinPassphraseLength"/> characters, or more than 4,096, or is no valid UTF-16.</exception>
+    public static EncryptionKey FromPassphrase(ReadOnlySpan<char> text)
+    {
+        if (text.Length is < MinPassphraseLength or > MaxPassphraseLength)
+            throw new ArgumentException($"A passphrase has {MinPassphraseLength} to {MaxPassphraseLength} characters; this one has {text.Length}. Several words that nobody would guess together are good.", nameof(text));
+
+        var utf8 = new UTF8Encoding(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
+        SecretBytes secret;
+        try
+        {
+            secret = new SecretBytes(utf8.GetByteCount(text));
+        }
+        catch (EncoderFallbackException)
+        {
+            throw new ArgumentException("The passphrase has a lone half of a surrogate pair: it is no text.", nameof(text)); // the inner error would quote it
+        }
+
+        utf8.GetBytes(text, secret.Span);
+        return new EncryptionKey(secret, KeyDerivationKind.Passphrase);
+    }
+
+    /// <summary>A new random key. Keep it: without it nothing that it encrypts can be read again.</summary>
+    public static EncryptionKey Generate()
+    {
+        var secret = new SecretBytes(SizeBytes);
+        RandomNumberGenerator.Fill(secret.Span);
+        return new EncryptionKey(secret, KeyDerivationKind.Bytes);
+    }
+
+    /// <summary>Copies the <see cref="SizeBytes"/> bytes of the key, for who keeps it elsewhere.</summary>
+    /// <exception cref="InvalidOperationException">It is a passphrase.</exception>
+    /// <exception cref="ArgumentException">The destination is too short.</exception>
+    public void CopyTo(Span<byte> destination)
+    {
+        if (IsPassphrase)
+            throw new InvalidOperationException("A passphrase has no bytes to copy.");
+
+        _bytes.Span.CopyTo(destination);
+    }
+
+    /// <summary>Zeroes it.</summary>
+    public void Dispose() => _bytes.Dispose();
+
+    /// <summary>What it is, never what it holds.</summary>
+    public override string ToString() => IsPassphrase ? "passphrase" : $"key of {SizeBytes} bytes";
+
+    /// <summary>The key that wraps others: HKDF-SHA-256 (RFC 5869) of the bytes, or of what PBKDF2 (RFC 8018) makes of the passphrase.</summary>
+    /// <param name="derivation">How; of this key's kind.</param>
+    /// <param name="wrappingKey">32 bytes.</param>
+    internal void DeriveWrappingKey(in KeyDerivation derivation, Span<byte> wrappingKey)
+    {
+        Span<byte> salt = stackalloc byte[KeyDerivation.SaltBytes];
+        derivation.WriteSalt(salt);
+        if (!IsPassphrase)
+        {
+            HKDF.DeriveKey(HashAlgorithmName.SHA256, _bytes.Span, wrappingKey, salt, "treepie wrapping key"u8);
+            return;
+        }
+
+        Span<byte> stretched = stackalloc byte[SizeBytes];
+        Rfc2898DeriveBytes.Pbkdf2(_bytes.Span, salt, stretched, derivation.Iterations, HashAlgorithmName.SHA512);
+        HKDF.DeriveKey(HashAlgorithmName.SHA256, stretched, wrappingKey, salt, "treepie wrapping key"u8);
+        CryptographicOperations.ZeroMemory(stretched);
+    }
+}
