@@ -22,7 +22,7 @@ public sealed class RoomOrderTests
         },
         {
             "Treepie",
-            ["Json", "Store", "Writes", "Indexes", "Rql", "Queries", "Sessions"]
+            ["Encryption", "Json", "Store", "Writes", "Indexes", "Rql", "Queries", "Sessions"]
         },
         {
             "Treepie.Server",
