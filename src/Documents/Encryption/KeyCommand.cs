@@ -1,6 +1,6 @@
-using System.ComponentModel;
 using System.Diagnostics;
 using System.Globalization;
+using System.Runtime.InteropServices;
 using System.Text;
 
 namespace Treepie.Encryption;
@@ -104,7 +104,7 @@ internal sealed class KeyCommand(string program, IReadOnlyList<string> arguments
         {
             return Process.Start(start) ?? throw new InvalidOperationException("no process");
         }
-        catch (Exception error) when (error is Win32Exception or InvalidOperationException or IOException)
+        catch (Exception error) when (error is ExternalException or InvalidOperationException or IOException) // the first is what a system call says
         {
             throw new KeySourceException($"{Description} cannot be started: {error.Message}", error);
         }
@@ -142,7 +142,7 @@ internal sealed class KeyCommand(string program, IReadOnlyList<string> arguments
             if (!process.HasExited)
                 process.Kill(entireProcessTree: true);
         }
-        catch (Exception error) when (error is InvalidOperationException or Win32Exception or AggregateException or NotSupportedException)
+        catch (Exception error) when (error is InvalidOperationException or ExternalException or AggregateException or NotSupportedException)
         {
             // It has ended by itself meanwhile, or belongs to somebody else now.
         }
