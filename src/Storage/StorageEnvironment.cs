@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using System.Diagnostics.CodeAnalysis;
 using Treepie.Storage.Checks;
+using Treepie.Storage.Encryption;
 using Treepie.Storage.Files;
 using Treepie.Storage.Format;
 using Treepie.Storage.FreeSpace;
@@ -34,25 +35,28 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     private readonly CommitLane _lane;
     private readonly Background _background;
     private readonly CheckpointRunner _checkpoints;
+    private readonly StoreCipher? _cipher;
+    private readonly DecryptedSweeper? _sweeper;
     private readonly ConcurrentDictionary<Type, object> _requests = new();
     private int _disposed;
     private int _freed;
 
-    private StorageEnvironment(World world, StorageOptions options, IDisposable fileLock, IFile data, MetaPage meta)
+    private StorageEnvironment(World world, StorageOptions options, IDisposable fileLock, IFile data, MetaPage meta, StoreCipher? cipher)
     {
         _world = world;
         _options = options;
         _fileLock = fileLock;
+        _cipher = cipher;
         StoreId = meta.StoreId;
         _journalFiles = new JournalFiles(world.Files);
         PageStore? store = null;
         try
         {
-            store = new PageStore(world.Files, data, options.MaxDataFileBytes, options.ScratchReserveBytes, options.ScratchBudgetBytes);
+            store = new PageStore(world.Files, data, options, cipher);
             var bitmaps = new BitmapSource(store, meta);
             var space = new FreePages(meta.PageCount, meta.LivePages, bitmaps.Load);
             IReadOnlyList<JournalFile> journalFiles = _journalFiles.OpenAll(meta.StoreId, !options.ReadOnly);
-            var reader = new JournalReader(world.Files, journalFiles);
+            var reader = new JournalReader(world.Files, journalFiles, cipher);
             Snapshot current = new Recovery(store, space, meta).Run(reader, out JournalPosition end);
             _state = new EnvironmentState(store, space, meta, current, world.Ages) { Clock = world.Clock, HashSeed = world.Draw(), Bitmaps = bitmaps };
             _background = new Background(world.Scheduler, world.IsBackgroundAllowed);
@@ -66,6 +70,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
                     StoreId = StoreId,
                     Sizes = new JournalSizes(options.FirstJournalFileBytes, options.MaxJournalFileBytes, GrowthFactor: 4),
                     DrawSalt = world.Draw,
+                    Cipher = cipher,
                     Background = background,
                     MakeDataDurable = () => DataFile.MakeDurable(world.Files, data, meta),
                     ProbeClock = world.IsBackgroundAllowed ? world.Clock : null,
@@ -75,8 +80,9 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
             _writer = new Writer(_state, _journal);
             var duties = new LaneDuties(_state, _writer);
             _lane = new CommitLane(_writer, duties, world.Scheduler, isInline: !world.IsBackgroundAllowed);
-            _checkpoints = new CheckpointRunner(_state, new Checkpointer(_state, world.Files, data, _journal, end), _lane, _background, options, _journal, world.Clock);
+            _checkpoints = new CheckpointRunner(_state, new Checkpointer(_state, world.Files, data, _journal, end, cipher), _lane, _background, options, _journal, world.Clock);
             duties.Checkpoints = _checkpoints;
+            _sweeper = store.Decrypted is { } decrypted ? new DecryptedSweeper(_state, decrypted, _lane, _background, options, world.Clock) : null;
         }
         catch
         {
@@ -91,6 +97,15 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     /// <summary>A number drawn when the directory was first created; it never changes.</summary>
     public Guid StoreId { get; }
 
+    /// <summary>Whether what it writes is encrypted.</summary>
+    public bool IsEncrypted => _cipher is not null;
+
+    /// <summary>What it is encrypted with, or null.</summary>
+    internal StoreCipher? Cipher => _cipher;
+
+    /// <summary>Who gives decrypted pages back, or null.</summary>
+    internal DecryptedSweeper? Sweeper => _sweeper;
+
     /// <summary>Checkpoints.</summary>
     internal CheckpointRunner Checkpoints => _checkpoints;
 
@@ -104,6 +119,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     /// <exception cref="EnvironmentLockedException">It is open already, here or in another process.</exception>
     /// <exception cref="ForeignDataException">It holds something else, or a newer format. Nothing was written.</exception>
     /// <exception cref="CorruptionException">What is there is damaged. Nothing was written.</exception>
+    /// <exception cref="EncryptionKeyException">It is encrypted and the key is missing or wrong, or it is not and a key was given. Nothing was written.</exception>
     /// <exception cref="DiskFullException">There is no room to create it.</exception>
     /// <exception cref="StorageException">It cannot be written to (open it <see cref="StorageOptions.ReadOnly"/>), or is absent and may not be created.</exception>
     public static StorageEnvironment Open(string directory, StorageOptions? options = null)
@@ -283,37 +299,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     public StorageStatistics GetStatistics()
     {
         ObjectDisposedException.ThrowIf(Volatile.Read(ref _disposed) != 0, this);
-        IReadOnlyList<ReaderInfo> readers = _state.Readers.Describe();
-        Snapshot current = _state.Current;
-        return new StorageStatistics
-        {
-            DataFileBytes = _state.Store.FileBytes,
-            JournalBytes = _journalFiles.TotalBytes,
-            JournalSyncMethod = _journal?.Method ?? JournalSyncMethod.NotChosen,
-            JournalBytesWritten = _journal?.BytesWritten ?? 0,
-            JournalFramesWritten = _journal?.FramesWritten ?? 0,
-            UnarchivedJournalFiles = _archive?.Count ?? 0,
-            JournalFilesLostToArchive = _archive?.GivenUp ?? 0,
-            LastArchiveError = _archive?.LastError?.Message,
-            JournalBytesSinceCheckpoint = _journal?.BytesSinceCheckpoint ?? 0,
-            ScratchBytes = _state.Store.Scratch.BytesInUse,
-            UnwrittenBytes = _state.UnwrittenBytes,
-            ScratchResidentBytes = _state.Store.Scratch.ResidentBytes,
-            FreePages = _state.Space.FreeCount,
-            LastTransactionId = current.TransactionId,
-            OpenReaders = readers.Count,
-            Readers = readers,
-            BytesHeldByReaders = _state.BytesHeldByReaders,
-            NamedSnapshots = current.Named.All.Count,
-            BytesHeldBySnapshots = current.Named.PinnedPages * PageLayout.SizeBytes,
-            Checkpoints = _checkpoints.Health.Count,
-            SinceLastCheckpoint = _checkpoints.Health.SinceLast,
-            CheckpointFailures = _checkpoints.Health.Failures,
-            LastCheckpointError = _checkpoints.LastError?.Message,
-            IsWritingRefused = _checkpoints.IsAtBound,
-            RebuiltBitmapPages = _state.Bitmaps.RebuiltPages,
-            OldestReaderTransactionId = readers.Count == 0 ? null : readers[0].TransactionId,
-        };
+        return StatisticsReader.Read(_state, _journalFiles, _journal, _archive, _checkpoints);
     }
 
     /// <summary>As <see cref="Check(IProgress{CheckProgress}, CancellationToken)"/>, with nobody watching.</summary>
@@ -343,6 +329,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
             return;
 
         _checkpoints.Stop();
+        _sweeper?.Dispose();
         bool wasWritten = !_options.ReadOnly && (_writer.HasCommitted || _checkpoints.HasMarked) && _state.Failure is null;
         if (wasWritten)
             _checkpoints.TryRunLast();
@@ -389,6 +376,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
 
         IDisposable fileLock = files.Lock(FormatLimits.LockFileName, options.ReadOnly);
         IFile? data = null;
+        StoreCipher? cipher = null;
         StorageEnvironment? environment = null;
         try
         {
@@ -398,11 +386,13 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
                 if (options.ReadOnly)
                     throw new StorageException($"There is no store in '{files.Path}': '{FormatLimits.DataFileName}' is missing.");
                 DataFile.ThrowIfMissing(files, names);
-                DataFile.Create(world);
+                DataFile.Create(world, options.EncryptionKey);
             }
 
             data = files.Open(FormatLimits.DataFileName, create: false, writable: !options.ReadOnly);
-            environment = new StorageEnvironment(world, options, fileLock, data, DataFile.ReadMeta(files, data));
+            MetaPage meta = DataFile.ReadMeta(files, data);
+            cipher = StoreCipher.Open(world, meta, options.EncryptionKey);
+            environment = new StorageEnvironment(world, options, fileLock, data, meta, cipher);
             files.NameHolder(fileLock);
             return environment;
         }
@@ -410,6 +400,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         {
             environment?.Dispose();
             data?.Dispose();
+            cipher?.Dispose();
             fileLock.Dispose();
             if (bringsLock && files.List().Contains(FormatLimits.LockFileName))
                 files.Delete(FormatLimits.LockFileName);
@@ -453,6 +444,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         _checkpoints.Dispose();
         _state.Store.Dispose();
         _journal?.Dispose();
+        _cipher?.Dispose();
         _archive?.Dispose();
         _journalFiles.Dispose();
         _fileLock.Dispose();

@@ -87,6 +87,15 @@ public sealed record StorageStatistics
     /// <summary>Pages of the free-space bitmap that were damaged since opening and worked out again.</summary>
     public int RebuiltBitmapPages { get; init; }
 
+    /// <summary>Whether what is on the disk is encrypted.</summary>
+    public bool IsEncrypted { get; init; }
+
+    /// <summary>Bytes of pages that are decrypted in memory.</summary>
+    public long DecryptedBytes { get; init; }
+
+    /// <summary>Whether the system keeps decrypted pages, and those that wait for a checkpoint, out of swap; where it does not, the limit of locked memory (ulimit -l) is too low.</summary>
+    public bool IsDecryptedMemoryLocked { get; init; }
+
     /// <summary>Transaction number the oldest open reader sees, or null without readers.</summary>
     public required long? OldestReaderTransactionId { get; init; }
 }

@@ -33,7 +33,7 @@ internal sealed class CheckRun(Shell shell, DataDirectory directory)
     {
         try
         {
-            return StorageCheck.Run(environment, progress, cancellationToken);
+            return StorageCheck.Run(environment, null, progress, cancellationToken);
         }
         catch (StorageException error) when (error is not EnvironmentLockedException)
         {

@@ -51,7 +51,7 @@ internal sealed class SalvageCommandRun(Shell shell, DataDirectory directory, st
         try
         {
             string place = directory.PlaceIn(target, environment);
-            SalvageReport report = Storage.Salvage.Run(environment, place, progress, cancellationToken);
+            SalvageReport report = Storage.Salvage.Run(environment, place, null, progress, cancellationToken);
             if (!report.IsComplete && report.Trees.Any(tree => tree.Name == DocumentsTree))
                 LeaveMark(place);
             return (report, null);

@@ -4,12 +4,14 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Checks;
 
 /// <summary>Checks a directory that is too damaged to be opened: what it cannot be opened for, and all else that is wrong.</summary>
-internal sealed class DamagedCheck(IFileSystem files)
+internal sealed class DamagedCheck(World world, EncryptionKey? key)
 {
+    private readonly IFileSystem files = world.Files;
+
     public CheckReport Run(CorruptionException reason, IProgress<CheckProgress>? progress, CancellationToken cancellationToken)
     {
         var found = new List<CheckProblem>();
-        using RecoveredState state = RecoveredState.Open(files, found.Add);
+        using RecoveredState state = RecoveredState.Open(world, key, found.Add);
         var context = new CheckContext(state.Store, state.PageCount, progress, cancellationToken) { PagesTotal = state.PageCount };
         context.Report($"The environment cannot be opened: {reason.Message}", file: files.Path);
         foreach (CheckProblem problem in found)

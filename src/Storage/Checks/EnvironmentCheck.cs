@@ -54,7 +54,7 @@ internal sealed class EnvironmentCheck(StorageEnvironment environment, CommitLan
         else
             context.Report(bitmapFault, "(bitmap)");
         CheckBitmap(context, state);
-        new JournalCheck(files, environment.StoreId, state, context).Run();
+        new JournalCheck(files, environment.StoreId, environment.Cipher, state, context).Run();
         progress?.Report(new CheckProgress("pages", context.Seen.Count, context.Seen.Count));
         return context.ToReport(read.TransactionId, freePages);
     }

@@ -1,3 +1,4 @@
+using Treepie.Storage.Encryption;
 using Treepie.Storage.Files;
 using Treepie.Storage.Format;
 using Treepie.Storage.Journal;
@@ -9,7 +10,7 @@ namespace Treepie.Storage.Checks;
 /// Reads the frames after the last checkpoint again from the files: each hash, the chain from frame to frame and from use to use, and that nothing acknowledged
 /// is missing behind them. Commits go on meanwhile; where a checkpoint takes files away under its hands it begins again after that.
 /// </summary>
-internal sealed class JournalCheck(IFileSystem files, Guid storeId, EnvironmentState state, CheckContext context)
+internal sealed class JournalCheck(IFileSystem files, Guid storeId, StoreCipher? cipher, EnvironmentState state, CheckContext context)
 {
     private const int MaxTries = 5;
 
@@ -44,7 +45,7 @@ internal sealed class JournalCheck(IFileSystem files, Guid storeId, EnvironmentS
         using var journal = new JournalFiles(files);
         try
         {
-            var reader = new JournalReader(files, journal.OpenAll(storeId, writable: false));
+            var reader = new JournalReader(files, journal.OpenAll(storeId, writable: false), cipher);
             reader.Read(meta.Journal, meta.LastTransaction, meta.IsClean, (header, payload) =>
             {
                 context.Cancellation.ThrowIfCancellationRequested();

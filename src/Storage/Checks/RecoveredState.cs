@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using Treepie.Storage.Encryption;
 using Treepie.Storage.Files;
 using Treepie.Storage.Format;
 using Treepie.Storage.Journal;
@@ -17,15 +18,30 @@ internal sealed class RecoveredState : IDisposable
     private readonly Action<CheckProblem> _report;
     private readonly IDisposable _lock;
     private readonly IFile _data;
+    private readonly string _path;
+    private readonly StoreCipher? _cipher;
     private readonly HashSet<long> _unmade = [];
 
-    private RecoveredState(IFileSystem files, Action<CheckProblem> report, IDisposable fileLock, IFile data)
+    private RecoveredState(World world, EncryptionKey? key, Action<CheckProblem> report, IDisposable fileLock, IFile data)
     {
+        IFileSystem files = world.Files;
         _files = files;
         _report = report;
         _lock = fileLock;
         _data = data;
-        Store = new PageStore(files, data, ReserveBytes(files), new StorageOptions().ScratchReserveBytes);
+        _path = Path.Combine(files.Path, data.Name);
+        ReadMeta();
+        _cipher = Meta is { } meta ? StoreCipher.Open(world, meta, key) : null;
+        try
+        {
+            Store = new PageStore(files, data, new StorageOptions { MaxDataFileBytes = ReserveBytes(files), ScratchBudgetBytes = long.MaxValue }, _cipher);
+        }
+        catch
+        {
+            _cipher?.Dispose();
+            throw;
+        }
+
         PageCount = data.Length / PageLayout.SizeBytes;
         Store.GrowTable(PageCount);
         Live = LiveMap.Unknown(PageCount);
@@ -60,8 +76,9 @@ internal sealed class RecoveredState : IDisposable
     }
 
     /// <summary>Opens a directory that nobody else has open.</summary>
-    public static RecoveredState Open(IFileSystem files, Action<CheckProblem> report)
+    public static RecoveredState Open(World world, EncryptionKey? key, Action<CheckProblem> report)
     {
+        IFileSystem files = world.Files;
         if (!files.List().Contains(FormatLimits.DataFileName))
             throw new StorageException($"There is no store in '{files.Path}': '{FormatLimits.DataFileName}' is missing.");
 
@@ -71,7 +88,7 @@ internal sealed class RecoveredState : IDisposable
         try
         {
             data = files.Open(FormatLimits.DataFileName, create: false, writable: false);
-            state = new RecoveredState(files, report, fileLock, data);
+            state = new RecoveredState(world, key, report, fileLock, data);
             state.Recover();
             return state;
         }
@@ -94,13 +111,13 @@ internal sealed class RecoveredState : IDisposable
     public void Dispose()
     {
         Store.Dispose();
+        _cipher?.Dispose();
         _data.Dispose();
         _lock.Dispose();
     }
 
     private void Recover()
     {
-        ReadMeta();
         if (Meta is not { } meta)
         {
             RecoverWithoutMeta();
@@ -127,6 +144,13 @@ internal sealed class RecoveredState : IDisposable
         State = new RootSearch(Store, PageCount).Run();
         var search = new FrameSearch(_files, (file, what) => _report(new CheckProblem(Path.Combine(_files.Path, file), null, null, what)));
         IReadOnlyList<FrameSearch.FoundFrame> frames = search.Run();
+        if (frames.Any(frame => frame.Header.IsEncrypted))
+        {
+            Report(null, "No meta page can be read, and in an encrypted environment the wrapped data key is lost with them: nothing can be decrypted without a copy of one of the first two pages.");
+            State = null;
+            return;
+        }
+
         if (frames.Count == 0 || frames[^1].Header.LastTransaction < State?.TransactionId)
         {
             Report(null, State is null
@@ -148,13 +172,12 @@ internal sealed class RecoveredState : IDisposable
 
     private void ReadMeta()
     {
-        string path = Store.Path;
         var bytes = new byte[PageLayout.SizeBytes];
         var damaged = new List<int>();
         for (int slot = 0; slot < 2; slot++)
         {
             bool isWhole = _data.Read(bytes, (long)slot * PageLayout.SizeBytes) == bytes.Length;
-            if (isWhole && MetaPage.TryRead(bytes, slot, path) is { } meta && meta.FindFault() is null)
+            if (isWhole && MetaPage.TryRead(bytes, slot, _path) is { } meta && meta.FindFault() is null)
             {
                 if (meta.Checkpoint >= (Meta?.Checkpoint ?? 0))
                     Meta = meta;
@@ -175,7 +198,7 @@ internal sealed class RecoveredState : IDisposable
         using var journal = new JournalFiles(_files);
         try
         {
-            var reader = new JournalReader(_files, journal.OpenAll(meta.StoreId, writable: false));
+            var reader = new JournalReader(_files, journal.OpenAll(meta.StoreId, writable: false), _cipher);
             reader.Read(meta.Journal, meta.LastTransaction, meta.IsClean, Apply);
         }
         catch (Exception error) when (error is StorageException or IOException)
@@ -264,5 +287,5 @@ internal sealed class RecoveredState : IDisposable
         return true;
     }
 
-    private void Report(long? page, string what) => _report(new CheckProblem(Store.Path, page, null, what));
+    private void Report(long? page, string what) => _report(new CheckProblem(_path, page, null, what));
 }

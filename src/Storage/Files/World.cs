@@ -13,6 +13,12 @@ internal sealed record World(IFileSystem Files, TimeProvider Clock, Random Rando
     /// <summary>Ages of readers.</summary>
     public CoarseClock Ages { get; init; } = new();
 
+    /// <summary>Where keys come from.</summary>
+    public FillRandom Secrets { get; init; } = System.Security.Cryptography.RandomNumberGenerator.Fill;
+
+    /// <summary>Who sees what is encrypted, or null.</summary>
+    public SealObserver? Seals { get; init; }
+
     /// <summary>The real one.</summary>
     public static World OfDisk(string directory) =>
         new(new DiskFileSystem(directory), TimeProvider.System, new Random(), IsBackgroundAllowed: true);

@@ -15,7 +15,7 @@ namespace Treepie.Storage.Format;
 ///     40    8 durableUpTo: highest transaction known to be durable when this was written
 ///     48    4 bytes of the payload as stored
 ///     52    4 bytes of the payload unpacked
-///     56    4 codec: 0 stored as it is
+///     56    4 codec: 0 stored as it is; 1 encrypted with AES-256-GCM
 ///     60    4 0
 ///     64    8 hash of the frame before (0 for the first of a store)
 ///     72    8 XXH64 of header and payload, this field taken as 0
@@ -25,18 +25,20 @@ namespace Treepie.Storage.Format;
 /// </code>
 /// </summary>
 internal readonly record struct FrameHeader(
-    ulong Salt, long Frame, long FirstTransaction, long LastTransaction, long DurableUpTo, int PayloadBytes, ulong PreviousHash)
+    ulong Salt, long Frame, long FirstTransaction, long LastTransaction, long DurableUpTo, int PayloadBytes, ulong PreviousHash, bool IsEncrypted = false)
 {
     public const int SizeBytes = 128;
     public const int AlignmentBytes = 4096;
     public const long Magic = 0x454D4152464A5054; // "TPJFRAME"
+    public const int NumberOffset = 16;
     public const int HashOffset = 72;
+    public const int TagOffset = 80;
 
     /// <summary>Bytes a frame takes in its file.</summary>
     public static long FrameBytes(int payloadBytes) => ((long)SizeBytes + payloadBytes + AlignmentBytes - 1) / AlignmentBytes * AlignmentBytes;
 
-    /// <summary>Writes the header before its payload, seals both, and returns the hash. <paramref name="frame"/> is header and payload exactly.</summary>
-    public ulong Seal(Span<byte> frame)
+    /// <summary>Writes the header before its payload, but for tag and hash. <paramref name="frame"/> is header and payload exactly.</summary>
+    public void Write(Span<byte> frame)
     {
         frame[..SizeBytes].Clear();
         BinaryPrimitives.WriteInt64LittleEndian(frame, Magic);
@@ -47,7 +49,13 @@ internal readonly record struct FrameHeader(
         BinaryPrimitives.WriteInt64LittleEndian(frame[40..], DurableUpTo);
         BinaryPrimitives.WriteInt32LittleEndian(frame[48..], PayloadBytes);
         BinaryPrimitives.WriteInt32LittleEndian(frame[52..], PayloadBytes);
+        BinaryPrimitives.WriteInt32LittleEndian(frame[56..], IsEncrypted ? 1 : 0);
         BinaryPrimitives.WriteUInt64LittleEndian(frame[64..], PreviousHash);
+    }
+
+    /// <summary>Seals header and payload as they are to lie in the file, and returns the hash.</summary>
+    public static ulong Seal(Span<byte> frame)
+    {
         ulong hash = FrameHash.Compute(frame);
         BinaryPrimitives.WriteUInt64LittleEndian(frame[HashOffset..], hash);
         return hash;
@@ -67,8 +75,9 @@ internal readonly record struct FrameHeader(
             BinaryPrimitives.ReadInt64LittleEndian(source[32..]),
             BinaryPrimitives.ReadInt64LittleEndian(source[40..]),
             BinaryPrimitives.ReadInt32LittleEndian(source[48..]),
-            BinaryPrimitives.ReadUInt64LittleEndian(source[64..]));
-        return header.PayloadBytes >= 0 && BinaryPrimitives.ReadInt32LittleEndian(source[56..]) == 0;
+            BinaryPrimitives.ReadUInt64LittleEndian(source[64..]),
+            BinaryPrimitives.ReadInt32LittleEndian(source[56..]) == 1);
+        return header.PayloadBytes >= 0 && BinaryPrimitives.ReadInt32LittleEndian(source[56..]) is 0 or 1;
     }
 
     /// <summary>Whether header and payload are what was sealed; the hash field is left zero.</summary>

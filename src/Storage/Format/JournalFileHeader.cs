@@ -15,10 +15,11 @@ namespace Treepie.Storage.Format;
 ///     48    8 number of the first frame
 ///     56    8 hash of the frame before it, in the file of the use before
 ///     64    8 XXH64 of this block, this field taken as 0
-///     72      0
+///     72    8 incarnation of the key that its frames are sealed with; 0 where not encrypted
+///     80      0
 /// </code>
 /// </summary>
-internal readonly record struct JournalFileHeader(Guid StoreId, long Use, ulong Salt, long FirstFrame, ulong PreviousHash)
+internal readonly record struct JournalFileHeader(Guid StoreId, long Use, ulong Salt, long FirstFrame, ulong PreviousHash, ulong Incarnation)
 {
     public const int BlockBytes = 4096;
     public const long Magic = 0x4C49464E524A5054; // "TPJRNFIL"
@@ -35,6 +36,7 @@ internal readonly record struct JournalFileHeader(Guid StoreId, long Use, ulong 
         BinaryPrimitives.WriteUInt64LittleEndian(block[40..], Salt);
         BinaryPrimitives.WriteInt64LittleEndian(block[48..], FirstFrame);
         BinaryPrimitives.WriteUInt64LittleEndian(block[56..], PreviousHash);
+        BinaryPrimitives.WriteUInt64LittleEndian(block[72..], Incarnation);
         BinaryPrimitives.WriteUInt64LittleEndian(block[HashOffset..], FrameHash.Compute(block[..BlockBytes]));
     }
 
@@ -62,7 +64,8 @@ internal readonly record struct JournalFileHeader(Guid StoreId, long Use, ulong 
             BinaryPrimitives.ReadInt64LittleEndian(block[32..]),
             BinaryPrimitives.ReadUInt64LittleEndian(block[40..]),
             BinaryPrimitives.ReadInt64LittleEndian(block[48..]),
-            BinaryPrimitives.ReadUInt64LittleEndian(block[56..]));
+            BinaryPrimitives.ReadUInt64LittleEndian(block[56..]),
+            BinaryPrimitives.ReadUInt64LittleEndian(block[72..]));
         return true;
     }
 }

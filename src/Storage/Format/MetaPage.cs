@@ -28,7 +28,8 @@ namespace Treepie.Storage.Format;
 ///    212    4 pages of the other
 ///    216   32 record of the system tree (see SystemKey): named snapshots and the pages they pin
 ///    248    8 pages whose bit is set in the bitmap
-///    256      0, kept for keys
+///    256  160 keys, where encrypted (see KeyBlock), else 0
+///    416      0
 /// </code>
 /// </summary>
 internal sealed record MetaPage
@@ -36,11 +37,13 @@ internal sealed record MetaPage
     public const long Magic = 0x3145495045455254; // "TREEPIE1"
     public const int FormatVersion = 1;
     public const int FlagClean = 1;
+    public const int FlagEncrypted = 2;
 
     /// <summary>Bytes of one copy; a page has two.</summary>
     public const int CopyBytes = PageLayout.SizeBytes / 2;
 
-    private const int KnownFlags = FlagClean;
+    private const int KnownFlags = FlagClean | FlagEncrypted;
+    private const int KeysOffset = 256;
 
     public required Guid StoreId { get; init; }
     public required long Checkpoint { get; init; }
@@ -55,6 +58,12 @@ internal sealed record MetaPage
     public required long LivePages { get; init; }
     public required PageRun OtherBitmap { get; init; }
 
+    /// <summary>The wrapped keys; null: the store is not encrypted.</summary>
+    public KeyBlock? Keys { get; init; }
+
+    /// <summary>Proves, where the store is encrypted, that it was written by someone who has the keys.</summary>
+    public UInt128 Tag { get; init; }
+
     /// <summary>The page, 0 or 1, that this checkpoint is written to.</summary>
     public int Slot => (int)(Checkpoint & 1);
 
@@ -65,7 +74,8 @@ internal sealed record MetaPage
         destination[..CopyBytes].CopyTo(destination[CopyBytes..]);
     }
 
-    private void WriteCopy(Span<byte> destination)
+    /// <summary>Writes the record once.</summary>
+    public void WriteCopy(Span<byte> destination)
     {
         destination.Clear();
         var page = new Page(destination)
@@ -73,6 +83,7 @@ internal sealed record MetaPage
             Number = Slot,
             Birth = LastTransaction,
             Type = PageType.Meta,
+            Tag = Tag,
         };
         BinaryPrimitives.WriteInt64LittleEndian(destination[64..], Magic);
         BinaryPrimitives.WriteInt32LittleEndian(destination[72..], FormatVersion);
@@ -83,7 +94,7 @@ internal sealed record MetaPage
         BinaryPrimitives.WriteInt64LittleEndian(destination[112..], PageCount);
         Catalogue.Write(destination[120..]);
         BinaryPrimitives.WriteUInt32LittleEndian(destination[152..], NextTreeId);
-        BinaryPrimitives.WriteInt32LittleEndian(destination[156..], IsClean ? FlagClean : 0);
+        BinaryPrimitives.WriteInt32LittleEndian(destination[156..], (IsClean ? FlagClean : 0) | (Keys is null ? 0 : FlagEncrypted));
         BinaryPrimitives.WriteInt64LittleEndian(destination[160..], Journal.Use);
         BinaryPrimitives.WriteInt64LittleEndian(destination[168..], Journal.Offset);
         BinaryPrimitives.WriteInt64LittleEndian(destination[176..], Journal.Frame);
@@ -94,6 +105,7 @@ internal sealed record MetaPage
         BinaryPrimitives.WriteInt32LittleEndian(destination[212..], OtherBitmap.Pages);
         System.Write(destination[216..]);
         BinaryPrimitives.WriteInt64LittleEndian(destination[248..], LivePages);
+        Keys?.Write(destination[KeysOffset..]);
         page.Checksum = Page.ComputeChecksum(destination);
     }
 
@@ -152,11 +164,14 @@ internal sealed record MetaPage
         if (pageSize != PageLayout.SizeBytes || (flags & ~KnownFlags) != 0)
             throw new ForeignDataException($"'{file}' has pages of {pageSize} bytes and flags {flags:x}; this program knows {PageLayout.SizeBytes} and {KnownFlags:x}. Nothing was written.");
 
-        if (page.Number != slot || page.Type != PageType.Meta)
+        KeyBlock? keys = (flags & FlagEncrypted) == 0 ? null : KeyBlock.TryRead(source[KeysOffset..]);
+        if (page.Number != slot || page.Type != PageType.Meta || (keys is null && (flags & FlagEncrypted) != 0))
             return null;
 
         var meta = new MetaPage
         {
+            Keys = keys,
+            Tag = page.Tag,
             StoreId = new Guid(source.Slice(80, 16)),
             Checkpoint = BinaryPrimitives.ReadInt64LittleEndian(source[96..]),
             LastTransaction = BinaryPrimitives.ReadInt64LittleEndian(source[104..]),

@@ -82,6 +82,18 @@ internal readonly ref struct Page(Span<byte> bytes)
         set => BinaryPrimitives.WriteUInt32LittleEndian(Bytes[PageLayout.ChecksumOffset..], value);
     }
 
+    public UInt128 Tag
+    {
+        get => BinaryPrimitives.ReadUInt128LittleEndian(Bytes[PageLayout.TagOffset..]);
+        set => BinaryPrimitives.WriteUInt128LittleEndian(Bytes[PageLayout.TagOffset..], value);
+    }
+
+    public ulong Incarnation
+    {
+        get => BinaryPrimitives.ReadUInt64LittleEndian(Bytes[PageLayout.IncarnationOffset..]);
+        set => BinaryPrimitives.WriteUInt64LittleEndian(Bytes[PageLayout.IncarnationOffset..], value);
+    }
+
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public int ReadUInt16(int offset) => MemoryMarshal.Read<ushort>(Bytes[offset..]);
 

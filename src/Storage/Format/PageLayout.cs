@@ -16,8 +16,8 @@ namespace Treepie.Storage.Format;
 ///     30    2 its length
 ///     32    4 bytes of the value (first page of an overflow run), else 0
 ///     36    4 CRC-32C of the page (of an overflow run: of header and value), this field taken as 0
-///     40   16 AEAD tag; 0 where not encrypted
-///     56    8 incarnation of the key it is sealed with; 0 where not encrypted
+///     40   16 tag: of AES-256-GCM, for meta and bitmap pages of HMAC-SHA-256 (its first 16 bytes); 0 where not encrypted
+///     56    8 incarnation of the key it is sealed with; 0 where not encrypted, and in meta and bitmap pages
 ///     64      content
 /// </code>
 /// </summary>
@@ -39,6 +39,8 @@ internal static class PageLayout
     public const int PrefixLengthOffset = 30;
     public const int ValueLengthOffset = 32;
     public const int ChecksumOffset = 36;
+    public const int TagOffset = 40;
+    public const int IncarnationOffset = 56;
 
     /// <summary>Pages of an overflow run: one header, then the value without gaps.</summary>
     public static int RunPages(int valueBytes) => (int)(((long)HeaderBytes + valueBytes + SizeBytes - 1) / SizeBytes);

@@ -1,3 +1,4 @@
+using Treepie.Storage.Encryption;
 using Treepie.Storage.Files;
 using Treepie.Storage.Format;
 
@@ -8,7 +9,7 @@ namespace Treepie.Storage.Journal;
 /// is not whole or not the next; if any frame found later was written when that one was already durable, then
 /// acknowledged data is damaged.
 /// </summary>
-internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile> all)
+internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile> all, StoreCipher? cipher)
 {
     private const int ScanBytes = 1 << 20;
 
@@ -38,7 +39,10 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
             else if (uses.TryGetValue(position.Use, out JournalFile? file)
                 && TryReadFrame(file, position, lastTransaction, ref buffer, out FrameHeader header, out ulong hash))
             {
+                Decrypt(file, header, buffer);
                 apply(header, buffer.AsSpan(FrameHeader.SizeBytes, header.PayloadBytes));
+                if (cipher is not null)
+                    buffer.AsSpan(0, FrameHeader.SizeBytes + header.PayloadBytes).Clear();
                 lastTransaction = header.LastTransaction;
                 Tail = new JournalTail(file, position, header);
                 position = new JournalPosition(position.Use, position.Offset + FrameHeader.FrameBytes(header.PayloadBytes), position.Frame + 1, hash);
@@ -58,6 +62,20 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
         if ((position.Use > start.Use || !isClean) && uses.TryGetValue(position.Use, out JournalFile? last))
             ThrowIfDamaged(last, position, lastTransaction);
         return position;
+    }
+
+    private void Decrypt(JournalFile file, in FrameHeader header, byte[] buffer)
+    {
+        if (header.IsEncrypted != cipher is not null)
+            throw new CorruptionException(
+                $"Frame {header.Frame} of '{Path.Combine(files.Path, file.File.Name)}' is {(header.IsEncrypted ? "" : "not ")}encrypted, and the environment is{(cipher is null ? " not" : "")}: someone put it there. Nothing was written. Restore a backup.");
+        if (cipher is null)
+            return;
+
+        using FrameCipher opener = cipher.NewFrameCipher(file.Header!.Value); // TryReadWhole compared its salt
+        if (!opener.TryOpen(buffer.AsSpan(0, FrameHeader.SizeBytes + header.PayloadBytes)))
+            throw new CorruptionException(
+                $"Frame {header.Frame} of '{Path.Combine(files.Path, file.File.Name)}' (transaction {header.FirstTransaction}) is whole, but was not sealed with this environment's key: someone without it made or changed it. Nothing was written. Restore a backup.");
     }
 
     private static bool TryReadNextUse(JournalFile file, out JournalNextUse next)

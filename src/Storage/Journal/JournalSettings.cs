@@ -1,3 +1,5 @@
+using Treepie.Storage.Encryption;
+
 namespace Treepie.Storage.Journal;
 
 /// <summary>What a journal needs to know of its environment.</summary>
@@ -18,6 +20,9 @@ internal sealed class JournalSettings
 
     /// <summary>Times the ways to sync; null: none is tried, and the system's cache is used.</summary>
     public TimeProvider? ProbeClock { get; init; }
+
+    /// <summary>What frames are encrypted with; null where the store is plain.</summary>
+    public StoreCipher? Cipher { get; init; }
 
     /// <summary>Who is told of files whose frames are final.</summary>
     public JournalArchive? Archive { get; init; }

@@ -1,3 +1,4 @@
+using Treepie.Storage.Encryption;
 using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Journal;
@@ -29,6 +30,7 @@ internal sealed class JournalWriter : IDisposable
     private JournalTail? _tail;
     private bool _isRecoveredDurable;
     private bool _needsSpares;
+    private FrameCipher? _cipher;
 
     public JournalWriter(JournalFiles files, JournalPosition start, JournalTail? tail, long oldestNeededUse, JournalSettings settings)
     {
@@ -80,9 +82,12 @@ internal sealed class JournalWriter : IDisposable
         _isRecoveredDurable = true;
     }
 
+    /// <summary>Whether the file in use takes more frames: after the data key was changed it does not.</summary>
+    private bool IsOpen => _header.Incarnation == (_settings.Cipher?.Incarnation ?? 0);
+
     /// <summary>Whether a frame with so many bytes of payload has its place already, as <see cref="MakeRoom"/> would find it.</summary>
     public bool HasRoom(long payloadBytes) =>
-        _current is not null && payloadBytes < Math.Min(_current.LengthBytes, int.MaxValue) && Position.Offset + FrameHeader.FrameBytes((int)payloadBytes) <= _current.FramesEnd;
+        _current is not null && IsOpen && payloadBytes < Math.Min(_current.LengthBytes, int.MaxValue) && Position.Offset + FrameHeader.FrameBytes((int)payloadBytes) <= _current.FramesEnd;
 
     /// <summary>
     /// Finds a place for the frame in <see cref="Buffer"/>. May create a file, and so throw <see cref="DiskFullException"/>: nothing of the frame is
@@ -91,7 +96,7 @@ internal sealed class JournalWriter : IDisposable
     public void MakeRoom()
     {
         long frameBytes = FrameHeader.FrameBytes(Buffer.Length - FrameHeader.SizeBytes);
-        if (_current is not null && Position.Offset + frameBytes <= _current.FramesEnd)
+        if (_current is not null && IsOpen && Position.Offset + frameBytes <= _current.FramesEnd)
             return;
 
         JournalFile next = _files.Take(
@@ -103,7 +108,9 @@ internal sealed class JournalWriter : IDisposable
 
         _before = _current ?? _files.Find(Position.Use);
         _beforeEnd = Position.Offset;
-        _header = new JournalFileHeader(_settings.StoreId, Position.Use + 1, _settings.DrawSalt(), Position.Frame, Position.PreviousHash);
+        _header = new JournalFileHeader(_settings.StoreId, Position.Use + 1, _settings.DrawSalt(), Position.Frame, Position.PreviousHash, _settings.Cipher?.Incarnation ?? 0);
+        _cipher?.Dispose();
+        _cipher = _settings.Cipher?.NewFrameCipher(_header);
         next.Header = _header;
         _current = next;
         _uses++;
@@ -137,8 +144,8 @@ internal sealed class JournalWriter : IDisposable
     {
         JournalFile file = _current ?? throw new InvalidOperationException("MakeRoom comes first.");
         var header = new FrameHeader(
-            _header.Salt, Position.Frame, firstTransaction, lastTransaction, _durableUpTo, Buffer.Length - FrameHeader.SizeBytes, Position.PreviousHash);
-        ulong hash = header.Seal(Buffer.Content);
+            _header.Salt, Position.Frame, firstTransaction, lastTransaction, _durableUpTo, Buffer.Length - FrameHeader.SizeBytes, Position.PreviousHash, _cipher is not null);
+        ulong hash = Seal(header);
         bool isFirst = Position.Offset == 0;
         if (isFirst)
             _header.Write(Buffer.Block);
@@ -175,18 +182,24 @@ internal sealed class JournalWriter : IDisposable
         _files.Release(position.Use);
     }
 
-    public void Dispose() => Buffer.Dispose();
+    public void Dispose()
+    {
+        Buffer.Dispose();
+        _cipher?.Dispose();
+    }
 
     /// <summary>Writes the last frame of the session before again. Its header follows it: while there is none, the frame found before counts.</summary>
     private void Repeat(JournalTail tail)
     {
         var found = new byte[FrameHeader.SizeBytes + tail.Header.PayloadBytes];
-        if (tail.File.File.Read(found, tail.At.Offset) < found.Length || !FrameHeader.TryOpen(found, out _))
+        if (tail.File.File.Read(found, tail.At.Offset) < found.Length || !FrameHeader.TryOpen(found, out _) || !TryDecrypt(tail, found))
             throw new CorruptionException($"The last frame of '{tail.File.File.Name}', transaction {tail.Header.LastTransaction}, cannot be read a second time. Nothing was written. Close the environment and look at the disk.");
 
         Buffer.Clear();
         found.AsSpan(FrameHeader.SizeBytes).CopyTo(Buffer.Room(tail.Header.PayloadBytes));
         Buffer.Advance(tail.Header.PayloadBytes);
+        if (_settings.Cipher is not null)
+            found.AsSpan().Clear();
         JournalPosition end = Position;
         try
         {
@@ -200,7 +213,7 @@ internal sealed class JournalWriter : IDisposable
         }
 
         JournalFile file = _current!; // MakeRoom found one
-        ulong hash = (tail.Header with { Salt = _header.Salt }).Seal(Buffer.Content);
+        ulong hash = Seal(tail.Header with { Salt = _header.Salt });
         ReadOnlySpan<byte> frame = Buffer.Padded(withBlock: false);
         file.File.WriteDurable(frame, JournalFileHeader.BlockBytes);
         _header.Write(Buffer.Block);
@@ -210,6 +223,23 @@ internal sealed class JournalWriter : IDisposable
         _durableUpTo = tail.Header.LastTransaction;
         BytesSinceCheckpoint += frame.Length;
         Position = new JournalPosition(Position.Use, JournalFileHeader.BlockBytes + frame.Length, Position.Frame + 1, hash);
+    }
+
+    /// <summary>Makes what is in <see cref="Buffer"/> a frame as it is to lie in the file; returns its hash.</summary>
+    private ulong Seal(in FrameHeader header)
+    {
+        header.Write(Buffer.Content);
+        _cipher?.Seal(Buffer.Content);
+        return FrameHeader.Seal(Buffer.Content);
+    }
+
+    private bool TryDecrypt(JournalTail tail, Span<byte> frame)
+    {
+        if (_settings.Cipher is not { } cipher || tail.File.Header is not { } header)
+            return true;
+
+        using FrameCipher opener = cipher.NewFrameCipher(header);
+        return opener.TryOpen(frame);
     }
 
     /// <summary>Invariant 3, where no checkpoint has named a later use yet; and the file's frames are final.</summary>

@@ -2,7 +2,9 @@ using System.Runtime.InteropServices;
 
 namespace Treepie.Storage.Memory;
 
-/// <summary>Native memory whose address is a multiple of 4 KiB, as writes past the system's cache need it; grows by moving. For one thread at a time.</summary>
+/// <summary>
+/// Native memory whose address is a multiple of 4 KiB, as writes past the system's cache need it; grows by moving, and leaves zeros where it was. For one thread at a time.
+/// </summary>
 internal sealed unsafe class AlignedBuffer : IDisposable
 {
     private const int AlignmentBytes = 4096;
@@ -29,7 +31,7 @@ internal sealed unsafe class AlignedBuffer : IDisposable
     {
         byte* start = (byte*)NativeMemory.AlignedAlloc((nuint)lengthBytes, AlignmentBytes); // throws where there is no memory
         new ReadOnlySpan<byte>(_start, keptBytes).CopyTo(new Span<byte>(start, lengthBytes));
-        NativeMemory.AlignedFree(_start);
+        Free();
         _start = start;
         Length = lengthBytes;
     }
@@ -42,6 +44,7 @@ internal sealed unsafe class AlignedBuffer : IDisposable
 
     private void Free()
     {
+        new Span<byte>(_start, Length).Clear(); // it may have been someone's secret
         NativeMemory.AlignedFree(_start);
         _start = null;
         Length = 0;

@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using Treepie.Storage.Encryption;
 using Treepie.Storage.Files;
 using Treepie.Storage.Format;
 using Treepie.Storage.Memory;
@@ -8,7 +9,8 @@ namespace Treepie.Storage.Paging;
 /// <summary>
 /// Turns page numbers into memory: a page is in scratch, or in the map of the data file. One flat table of 4 bytes a
 /// page answers both that and whether the page was proven on first touch: 0 not looked at, 1 in the map and proven,
-/// otherwise its scratch frame. Reading is one load for any number of threads; changing is for the one writer.
+/// otherwise its scratch frame. Reading is one load for any number of threads; changing is for the one writer. In an encrypted store "in the map" means
+/// decrypted, at the same place of another range: see <see cref="DecryptedPages"/>.
 /// </summary>
 internal sealed class PageStore : IDisposable
 {
@@ -21,32 +23,38 @@ internal sealed class PageStore : IDisposable
     private readonly IFile _file;
     private readonly IFileMap _map;
     private readonly AddressRange _table;
-    private readonly AddressRange _mapRange;
+    private readonly AddressRange _proven;
     private readonly string _path;
     private readonly long _limitPages;
     private long _tablePages;
     private long _filePages;
 
-    public PageStore(IFileSystem files, IFile file, long maxFileBytes, long scratchReserveBytes, long scratchKeptBytes = long.MaxValue)
+    public PageStore(IFileSystem files, IFile file, StorageOptions options, StoreCipher? cipher = null)
     {
+        long maxFileBytes = options.MaxDataFileBytes;
         _file = file;
         _path = System.IO.Path.Combine(files.Path, file.Name);
         _limitPages = maxFileBytes / PageLayout.SizeBytes;
         _table = AddressRange.Reserve((_limitPages + TableStepPages) * sizeof(uint));
         _map = files.Map(file, _limitPages * PageLayout.SizeBytes);
-        _mapRange = _map.Range;
-        Scratch = new Scratch(scratchReserveBytes, scratchKeptBytes);
+        Decrypted = cipher is null ? null : new DecryptedPages(cipher, _table, InMap, _limitPages, options.DecryptedBudgetBytes);
+        _proven = Decrypted?.Range ?? _map.Range;
+        Scratch = new Scratch(options.ScratchReserveBytes, options.ScratchBudgetBytes, isSecret: cipher is not null);
         long pages = file.Length / PageLayout.SizeBytes;
         if (pages > _limitPages)
             throw new StorageException($"'{_path}' has {file.Length} bytes, more than StorageOptions.MaxDataFileBytes ({maxFileBytes}); raise it.");
 
         _map.Grow(pages * PageLayout.SizeBytes);
+        Decrypted?.Commit(pages);
         _filePages = pages;
         GrowTable(pages);
     }
 
     /// <summary>The data file, for error messages.</summary>
     public string Path => _path;
+
+    /// <summary>The pages of the file that are decrypted; null in a plain store.</summary>
+    public DecryptedPages? Decrypted { get; }
 
     /// <summary>The memory of pages that are not in the file yet.</summary>
     public Scratch Scratch { get; }
@@ -70,7 +78,7 @@ internal sealed class PageStore : IDisposable
             if (entry > InMap)
                 return Scratch.Bytes(entry, PageLayout.SizeBytes);
             if (entry == InMap)
-                return _mapRange.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes);
+                return _proven.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes);
         }
 
         return Prove(number);
@@ -86,7 +94,7 @@ internal sealed class PageStore : IDisposable
         if (entry > InMap)
             CacheLines.PrefetchWhole(Scratch.Bytes(entry, PageLayout.SizeBytes));
         else if (entry == InMap)
-            CacheLines.PrefetchWhole(_mapRange.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes));
+            CacheLines.PrefetchWhole(_proven.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes));
     }
 
     /// <summary>The bytes of a page that must be the one its parent knows.</summary>
@@ -137,7 +145,7 @@ internal sealed class PageStore : IDisposable
         long length = (long)PageLayout.HeaderBytes + valueBytes;
         Span<byte> run = entry > InMap
             ? Scratch.Bytes(entry, (int)length)
-            : _mapRange.Span(reference.Number * PageLayout.SizeBytes, (int)length);
+            : _proven.Span(reference.Number * PageLayout.SizeBytes, (int)length);
         return run[PageLayout.HeaderBytes..];
     }
 
@@ -172,8 +180,17 @@ internal sealed class PageStore : IDisposable
     {
         uint frame = FrameOf(number);
         _table.WriteUInt32(number, NotLookedAt);
+        Decrypted?.Forget(number);
         if (frame != 0)
             Release(frame);
+    }
+
+    /// <summary>Forgets a run that nobody can see any more: its value, or pages that were looked at one by one, as those of a bitmap are.</summary>
+    public void Forget(PageRun run)
+    {
+        Forget(run.First);
+        for (long number = run.First + 1; Decrypted is not null && number < run.First + run.Pages; number++)
+            Forget(number);
     }
 
     /// <summary>Takes a frame back that no reader can hold any more; as a spare where the page that was copied from it is still in scratch.</summary>
@@ -187,7 +204,8 @@ internal sealed class PageStore : IDisposable
     public void MoveToMap(long number)
     {
         uint frame = FrameOf(number);
-        _table.WriteUInt32(number, _map.SeesWrites ? InMap : NotLookedAt);
+        Decrypted?.Forget(number); // whoever looked at what lay there before, as a check does, may have left it
+        _table.WriteUInt32(number, _map.SeesWrites && Decrypted is null ? InMap : NotLookedAt);
         if (frame != 0)
             Scratch.DropSpare(frame);
     }
@@ -226,6 +244,7 @@ internal sealed class PageStore : IDisposable
 
         GrowTable(wanted);
         _map.Grow(wanted * PageLayout.SizeBytes);
+        Decrypted?.Commit(wanted);
         Volatile.Write(ref _filePages, wanted);
     }
 
@@ -272,6 +291,7 @@ internal sealed class PageStore : IDisposable
 
     public void Dispose()
     {
+        Decrypted?.Dispose();
         _map.Dispose();
         _table.Dispose();
         Scratch.Dispose();
@@ -287,7 +307,7 @@ internal sealed class PageStore : IDisposable
             return null;
 
         bool wasProven = (ulong)number < (ulong)_tablePages && _table.ReadUInt32(number) == InMap;
-        return FindFault(number, load: !wasProven || _map.SeesWrites, out _);
+        return FindSealedFault(number, load: !wasProven || _map.SeesWrites, out Span<byte> pages, out Span<byte> covered) ?? FindFault(pages, covered);
     }
 
     /// <summary>A page without trust and without an exception; false where it is damaged.</summary>
@@ -295,24 +315,47 @@ internal sealed class PageStore : IDisposable
     {
         if (FrameOf(number) is var frame && frame != 0)
             bytes = Scratch.Bytes(frame, PageLayout.SizeBytes);
-        else if (FindFault(number, load: true, out bytes) is not null)
+        else if (FindFaultAndProve(number, out bytes) is not null)
             return false;
         return true;
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private Span<byte> Prove(long number)
-    {
-        if (FindFault(number, load: true, out Span<byte> bytes) is { } fault)
-            throw Corrupt(number, fault);
+    private Span<byte> Prove(long number) =>
+        FindFaultAndProve(number, out Span<byte> bytes) is { } fault ? throw Corrupt(number, fault) : bytes;
 
-        _table.WriteUInt32(number, InMap);
-        return bytes;
-    }
-
-    private string? FindFault(long number, bool load, out Span<byte> bytes)
+    private string? FindFaultAndProve(long number, out Span<byte> bytes)
     {
         bytes = default;
+        if (FindSealedFault(number, load: true, out Span<byte> pages, out Span<byte> covered) is { } fault)
+            return fault;
+        if ((Decrypted is { } decrypted ? decrypted.Load(number, pages) : FindFault(pages, covered)) is { } second)
+            return second;
+
+        if (Decrypted is null)
+            _table.WriteUInt32(number, InMap);
+        bytes = _proven.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes);
+        return null;
+    }
+
+    /// <summary>What is wrong with the content of a page in the file, its number and length being right, or null.</summary>
+    private string? FindFault(Span<byte> pages, Span<byte> covered)
+    {
+        if (Decrypted is { } decrypted)
+            return decrypted.FindFault(pages);
+
+        var page = new Page(covered);
+        uint expected = Page.ComputeChecksum(covered);
+        if (page.Checksum != expected)
+            return $"checksum {page.Checksum:x8} found, {expected:x8} computed (tree {page.TreeId})";
+        return PageShape.FindFault(pages) is { } fault ? $"{fault} (tree {page.TreeId})" : null;
+    }
+
+    /// <summary>What is wrong with where a page lies, or null; its page or run as it is in the file, and what of that its checksum covers.</summary>
+    private string? FindSealedFault(long number, bool load, out Span<byte> bytes, out Span<byte> covered)
+    {
+        bytes = default;
+        covered = default;
         if (number < FormatLimits.FirstDataPage || number >= Volatile.Read(ref _filePages))
             return $"it is referred to, but the file has {Volatile.Read(ref _filePages)} pages";
 
@@ -320,27 +363,25 @@ internal sealed class PageStore : IDisposable
         if (load && !_map.Load(offset, PageLayout.SizeBytes))
             return "the disk cannot read it";
 
-        bytes = _mapRange.Span(offset, PageLayout.SizeBytes);
+        bytes = _map.Range.Span(offset, PageLayout.SizeBytes);
         var page = new Page(bytes);
         if (page.Number != number)
             return $"it says it is page {page.Number}";
 
-        Span<byte> covered = bytes;
-        if (page.Type == PageType.Overflow)
-        {
-            int length = page.ValueLength;
-            long pages = length < 0 ? long.MaxValue : PageLayout.RunPages(length);
-            if (pages > _filePages - number || length > FormatLimits.MaxValueBytes)
-                return $"it says its value has {length} bytes";
-            if (load && pages > 1 && !_map.Load(offset, pages * PageLayout.SizeBytes))
-                return "the disk cannot read its value";
-            covered = _mapRange.Span(offset, PageLayout.HeaderBytes + length);
-        }
+        covered = bytes;
+        if (page.Type != PageType.Overflow)
+            return null;
 
-        uint expected = Page.ComputeChecksum(covered);
-        if (page.Checksum != expected)
-            return $"checksum {page.Checksum:x8} found, {expected:x8} computed (tree {page.TreeId})";
-        return PageShape.FindFault(bytes) is { } fault ? $"{fault} (tree {page.TreeId})" : null;
+        int length = page.ValueLength;
+        long pages = length < 0 ? long.MaxValue : PageLayout.RunPages(length);
+        if (pages > _filePages - number || length > FormatLimits.MaxValueBytes)
+            return $"it says its value has {length} bytes";
+        if (load && pages > 1 && !_map.Load(offset, pages * PageLayout.SizeBytes))
+            return "the disk cannot read its value";
+        covered = _map.Range.Span(offset, PageLayout.HeaderBytes + length);
+        if (Decrypted is not null)
+            bytes = covered = _map.Range.Span(offset, (int)(pages * PageLayout.SizeBytes)); // sealed as a whole
+        return null;
     }
 
     private void ThrowOtherKind(long number, int level, Span<byte> bytes)

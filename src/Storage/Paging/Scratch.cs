@@ -31,6 +31,7 @@ internal sealed class Scratch : IDisposable
     private long _framesInUse;
     private long _spares;
 
+    private readonly bool _isSecret;
     private readonly long _keptFrames;
     private readonly long _keptArenas;
     private int[] _arenaFrames = new int[1];
@@ -39,8 +40,11 @@ internal sealed class Scratch : IDisposable
 
     /// <param name="reserveBytes">Address space.</param>
     /// <param name="keptBytes">Memory that is kept for use again; what a large transaction needed beyond goes back to the system.</param>
-    public Scratch(long reserveBytes, long keptBytes)
+    /// <param name="isSecret">Whether frames are kept out of swap and core dumps where the system allows, and zeroed when they go out of use.</param>
+    public Scratch(long reserveBytes, long keptBytes, bool isSecret = false)
     {
+        _isSecret = isSecret;
+        IsLocked = isSecret;
         _keptFrames = keptBytes / PageLayout.SizeBytes;
         _keptArenas = Math.Max(1, keptBytes / AddressRange.AlignmentBytes);
         _range = AddressRange.Reserve(reserveBytes);
@@ -48,6 +52,9 @@ internal sealed class Scratch : IDisposable
         _committedFrames = 0;
         Grow(CommitStepFrames);
     }
+
+    /// <summary>Whether the system keeps frames out of swap.</summary>
+    public bool IsLocked { get; private set; }
 
     /// <summary>Bytes of frames in use.</summary>
     public long BytesInUse => Volatile.Read(ref _framesInUse) * PageLayout.SizeBytes;
@@ -135,6 +142,7 @@ internal sealed class Scratch : IDisposable
         uint spare = owner.Spare;
         owner.Spare = 0;
         _spares--;
+        Zero(spare, 1);
         Discount(spare, 1);
         _singles.Push(spare);
     }
@@ -147,6 +155,7 @@ internal sealed class Scratch : IDisposable
         Unlink(frame);
         _records[frame] = default;
         Volatile.Write(ref _framesInUse, _framesInUse - pages);
+        Zero(frame, pages);
         Discount(frame, pages);
         if (pages == 1)
         {
@@ -155,7 +164,7 @@ internal sealed class Scratch : IDisposable
         }
 
         if (pages >= DiscardFromPages)
-            _range.Discard((long)frame * PageLayout.SizeBytes, (long)pages * PageLayout.SizeBytes);
+            Discard((long)frame * PageLayout.SizeBytes, (long)pages * PageLayout.SizeBytes);
         AddExtent(frame, pages);
     }
 
@@ -176,6 +185,20 @@ internal sealed class Scratch : IDisposable
             _records[record.Source].Successor = 0;
         if (record.Successor != 0)
             _records[record.Successor].Source = 0;
+    }
+
+    private void Zero(uint frame, int pages)
+    {
+        if (_isSecret)
+            _range.Span((long)frame * PageLayout.SizeBytes, (int)Math.Min((long)pages * PageLayout.SizeBytes, int.MaxValue)).Clear();
+    }
+
+    private void Discard(long offset, long lengthBytes)
+    {
+        if (IsLocked)
+            _range.DiscardLocked(offset, lengthBytes);
+        else
+            _range.Discard(offset, lengthBytes);
     }
 
     private void Count(uint frame, int pages)
@@ -212,7 +235,7 @@ internal sealed class Scratch : IDisposable
             _arenaFrames[arena] -= part;
             if (_arenaFrames[arena] == 0 && _residentArenas > _keptArenas)
             {
-                _range.Discard(arena * AddressRange.AlignmentBytes, AddressRange.AlignmentBytes);
+                Discard(arena * AddressRange.AlignmentBytes, AddressRange.AlignmentBytes);
                 _isResident[arena] = false;
                 _residentArenas--;
             }
@@ -259,6 +282,12 @@ internal sealed class Scratch : IDisposable
                 $"A transaction needs more than the {(long)_limit * PageLayout.SizeBytes >> 20} MiB reserved for unwritten pages; write in smaller transactions.");
 
         _range.Commit((long)_committedFrames * PageLayout.SizeBytes, (long)step * PageLayout.SizeBytes);
+        if (_isSecret)
+        {
+            _range.ExcludeFromDumps((long)_committedFrames * PageLayout.SizeBytes, (long)step * PageLayout.SizeBytes);
+            IsLocked = IsLocked && _range.TryLock((long)_committedFrames * PageLayout.SizeBytes, (long)step * PageLayout.SizeBytes);
+        }
+
         if (_committedFrames >= SmallFrames)
             _range.PreferHugePages((long)_committedFrames * PageLayout.SizeBytes, (long)step * PageLayout.SizeBytes);
         uint first = Math.Max(_committedFrames, FirstFrame);

@@ -230,7 +230,11 @@ internal sealed class CheckpointRunner(
         Interlocked.Exchange(ref _retry, null)?.Dispose();
     }
 
-    public void Dispose() => Stop();
+    public void Dispose()
+    {
+        Stop();
+        checkpointer.Dispose();
+    }
 
     /// <summary>Without other threads: here and now, in the lane.</summary>
     private void TryRunInLine()

@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Runtime.InteropServices;
+using Treepie.Storage.Encryption;
 using Treepie.Storage.Files;
 using Treepie.Storage.Format;
 using Treepie.Storage.FreeSpace;
@@ -18,7 +19,7 @@ namespace Treepie.Storage.Transactions;
 /// A failure before step 3 leaves the checkpoint before in force, one in step 3 or 4 leaves open which of the two a recovery finds: what either
 /// refers to stays. Everything can be tried again.
 /// </remarks>
-internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IFile file, JournalWriter? journal, JournalPosition recovered)
+internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IFile file, JournalWriter? journal, JournalPosition recovered, StoreCipher? cipher) : IDisposable
 {
     private const int StagingBytes = 1 << 20;
 
@@ -28,6 +29,7 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
 
     private readonly List<BitmapPage> _bitmap = [];
     private readonly HashSet<int> _damaged = [];
+    private readonly PageCipher? _pages = cipher?.NewPageCipher();
     private Snapshot _snapshot = state.Current;
     private MetaPage _meta = state.Durable;
     private long _journalBytes;
@@ -46,6 +48,8 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
 
     /// <summary>Bitmaps at or beyond this page are put elsewhere when they are written next: the file is to become shorter.</summary>
     public long MoveBitmapsFrom { get; set; } = long.MaxValue;
+
+    public void Dispose() => _pages?.Dispose();
 
     /// <summary>Notes what there is to write. Holding the lane.</summary>
     public void Begin(bool isClean)
@@ -74,6 +78,7 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
             Bitmap = bitmap,
             OtherBitmap = _keepsBitmap ? durable.OtherBitmap : durable.Bitmap,
         };
+        _meta = cipher?.Seal(_meta) ?? _meta;
         _journalBytes = journal?.BytesSinceCheckpoint ?? 0;
         state.CheckpointUnderWay = _snapshot.TransactionId;
         try
@@ -271,8 +276,6 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
             int pages = state.Store.Scratch.Record(captured.Frame).Pages;
             int lengthBytes = pages * PageLayout.SizeBytes;
             Span<byte> bytes = state.Store.Scratch.Bytes(captured.Frame, lengthBytes);
-            Seal(bytes);
-
             long offset = captured.Page * PageLayout.SizeBytes;
             if (staged > 0 && (offset != start + staged || staged + lengthBytes > StagingBytes))
             {
@@ -283,13 +286,13 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
 
             if (lengthBytes > StagingBytes)
             {
-                file.Write(bytes, offset);
+                WriteLarge(bytes, offset);
                 continue;
             }
 
             if (staged == 0)
                 start = offset;
-            bytes.CopyTo(staging.AsSpan(staged));
+            Seal(bytes, staging.AsSpan(staged, lengthBytes));
             staged += lengthBytes;
         }
 
@@ -317,16 +320,54 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
                 Birth = _snapshot.TransactionId,
                 Type = PageType.Bitmap,
             };
+            if (cipher is not null)
+                page.Tag = cipher.TagOfBitmap(bytes);
             page.Checksum = Page.ComputeChecksum(bytes);
             file.Write(bytes, page.Number * PageLayout.SizeBytes);
             state.Store.Forget(page.Number); // what was proven there is no longer
         }
     }
 
-    private static void Seal(Span<byte> bytes)
+    private void WriteLarge(Span<byte> bytes, long offset)
+    {
+        if (_pages is null)
+        {
+            SetChecksum(bytes);
+            file.Write(bytes, offset);
+            return;
+        }
+
+        byte[] sealedBytes = ArrayPool<byte>.Shared.Rent(bytes.Length);
+        try
+        {
+            Seal(bytes, sealedBytes.AsSpan(0, bytes.Length));
+            file.Write(sealedBytes.AsSpan(0, bytes.Length), offset);
+        }
+        finally
+        {
+            ArrayPool<byte>.Shared.Return(sealedBytes);
+        }
+    }
+
+    /// <summary>A page, or a run, as it goes to the file.</summary>
+    private void Seal(Span<byte> bytes, Span<byte> destination)
+    {
+        if (_pages is not null)
+        {
+            _pages.Seal(bytes, destination);
+            var sealedPage = new Page(destination);
+            sealedPage.Checksum = Page.ComputeChecksum(destination);
+            return;
+        }
+
+        bytes.CopyTo(destination);
+        SetChecksum(destination);
+    }
+
+    private static void SetChecksum(Span<byte> bytes)
     {
         var page = new Page(bytes);
-        page.Checksum = Page.ComputeChecksum(page.Type == PageType.Overflow ? bytes[..(PageLayout.HeaderBytes + page.ValueLength)] : bytes[..PageLayout.SizeBytes]);
+        page.Checksum = Page.ComputeChecksum(page.Type == PageType.Overflow ? bytes[..(PageLayout.HeaderBytes + page.ValueLength)] : bytes);
     }
 
     private readonly record struct Captured(long Page, uint Frame);

@@ -1,3 +1,4 @@
+using Treepie.Storage.Encryption;
 using Treepie.Storage.Files;
 using Treepie.Storage.Format;
 
@@ -10,7 +11,7 @@ internal static class DataFile
     private const int FirstPages = 32;
 
     /// <summary>Creates an empty store: complete under another name first, so that there is a whole one or none.</summary>
-    public static void Create(World world)
+    public static void Create(World world, EncryptionKey? key)
     {
         IFileSystem files = world.Files;
         if (files.List().Contains(FormatLimits.NewDataFileName))
@@ -21,7 +22,9 @@ internal static class DataFile
             using (IFile file = files.Open(FormatLimits.NewDataFileName, create: true, writable: true))
             {
                 file.Allocate((long)FirstPages * PageLayout.SizeBytes);
-                WriteFirst(file, world.DrawGuid());
+                Guid storeId = world.DrawGuid();
+                using StoreCipher? cipher = key is null ? null : StoreCipher.Create(world, storeId, key);
+                WriteFirst(file, storeId, cipher);
                 file.Sync();
             }
 
@@ -105,7 +108,7 @@ internal static class DataFile
         file.Sync();
     }
 
-    private static void WriteFirst(IFile file, Guid storeId)
+    private static void WriteFirst(IFile file, Guid storeId, StoreCipher? cipher)
     {
         var bytes = new byte[PageLayout.SizeBytes];
         var bitmap = new Page(bytes)
@@ -114,10 +117,12 @@ internal static class DataFile
             Type = PageType.Bitmap,
         };
         bytes[PageLayout.HeaderBytes] = (1 << (int)FirstBitmapPage) | (1 << (int)(FirstBitmapPage + 1));
+        if (cipher is not null)
+            bitmap.Tag = cipher.TagOfBitmap(bytes);
         bitmap.Checksum = Page.ComputeChecksum(bytes);
         file.Write(bytes, FirstBitmapPage * PageLayout.SizeBytes);
 
-        new MetaPage
+        var meta = new MetaPage
         {
             StoreId = storeId,
             Checkpoint = 0,
@@ -131,7 +136,8 @@ internal static class DataFile
             Journal = new JournalPosition(0, 0, 1, 0),
             Bitmap = new PageRun(FirstBitmapPage, 1),
             OtherBitmap = new PageRun(FirstBitmapPage + 1, 1),
-        }.Write(bytes);
+        };
+        (cipher?.Seal(meta) ?? meta).Write(bytes);
         file.Write(bytes, 0);
     }
 }

@@ -105,7 +105,7 @@ internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPag
         _released.Clear();
         Space.Reclaim(System.Runtime.InteropServices.CollectionsMarshal.AsSpan(_snapshots), durable, CheckpointUnderWay, _released);
         foreach (PageRun run in _released)
-            Store.Forget(run.First);
+            Store.Forget(run);
         long held = readers == 0 ? 0 : Space.Held.CountUnder(System.Runtime.InteropServices.CollectionsMarshal.AsSpan(_readers));
         Volatile.Write(ref _heldByReaders, held);
     }

@@ -122,7 +122,7 @@ public sealed class SalvageTests
                 BuiltStore.Spoil(bytes, number, random);
         });
         SimulatedDisk target = new(random);
-        SalvageReport report = Salvage.Run(BuiltStore.WorldOf(damaged, random), BuiltStore.WorldOf(target, random), null, CancellationToken.None);
+        SalvageReport report = Salvage.Run(BuiltStore.WorldOf(damaged, random), BuiltStore.WorldOf(target, random), null, null, CancellationToken.None);
         Assert.False(report.IsComplete);
         using StorageEnvironment environment = BuiltStore.Open(target, random);
         using ReadTransaction read = environment.BeginRead();
@@ -167,7 +167,7 @@ public sealed class SalvageTests
             bytes[offset + random.Next(FrameHeader.SizeBytes + JournalPayload.HeadBytes)] ^= 4;
             damaged.Replace(journal, bytes);
             var target = new SimulatedDisk(random);
-            SalvageReport report = Salvage.Run(BuiltStore.WorldOf(damaged, random), BuiltStore.WorldOf(target, random), null, CancellationToken.None);
+            SalvageReport report = Salvage.Run(BuiltStore.WorldOf(damaged, random), BuiltStore.WorldOf(target, random), null, null, CancellationToken.None);
             Assert.InRange(report.TransactionId, last - 1, last); // the frames after the damage are whole
             using StorageEnvironment environment = BuiltStore.Open(target, random);
             using ReadTransaction read = environment.BeginRead();
@@ -188,7 +188,7 @@ public sealed class SalvageTests
 
         disk.Bytes(BuiltStore.DataFile).AsSpan(0, 2 * BuiltStore.PageBytes).Clear();
         var target = new SimulatedDisk(random);
-        Salvage.Run(BuiltStore.WorldOf(disk, random), BuiltStore.WorldOf(target, random), null, CancellationToken.None);
+        Salvage.Run(BuiltStore.WorldOf(disk, random), BuiltStore.WorldOf(target, random), null, null, CancellationToken.None);
         using StorageEnvironment salvaged = BuiltStore.Open(target, random);
         using ReadTransaction read = salvaged.BeginRead();
         Assert.True(read.FindTree("t")!.TryGet("k"u8, out ReadOnlySpan<byte> found) && found.SequenceEqual("new"u8));
@@ -207,7 +207,7 @@ public sealed class SalvageTests
                 bytes[(page * BuiltStore.PageBytes) + random.Next(256)] ^= 1;
                 bytes[(page * BuiltStore.PageBytes) + (BuiltStore.PageBytes / 2) + random.Next(256)] ^= 1;
             });
-            SalvageReport report = Salvage.Run(BuiltStore.WorldOf(damaged, random), BuiltStore.WorldOf(new SimulatedDisk(random), random), null, CancellationToken.None);
+            SalvageReport report = Salvage.Run(BuiltStore.WorldOf(damaged, random), BuiltStore.WorldOf(new SimulatedDisk(random), random), null, null, CancellationToken.None);
             Assert.True(report.ProblemCount > 0);
         }
     }
@@ -226,7 +226,7 @@ public sealed class SalvageTests
             // Header and least payload, so that it is never the padding that is hit.
             SimulatedDisk damaged = store.With(random, journal, bytes => bytes[offset + random.Next(FrameHeader.SizeBytes + JournalPayload.HeadBytes)] ^= 4);
             var target = new SimulatedDisk(random);
-            SalvageReport report = Salvage.Run(BuiltStore.WorldOf(damaged, random), BuiltStore.WorldOf(target, random), null, CancellationToken.None);
+            SalvageReport report = Salvage.Run(BuiltStore.WorldOf(damaged, random), BuiltStore.WorldOf(target, random), null, null, CancellationToken.None);
             using StorageEnvironment environment = BuiltStore.Open(target, random);
             using ReadTransaction read = environment.BeginRead();
             Assert.InRange(report.TransactionId, store.CheckpointedUpTo, last - 1);
@@ -247,7 +247,7 @@ public sealed class SalvageTests
             Assert.Throws<EnvironmentLockedException>(() => StorageCheck.Run(source));
         }
 
-        Assert.ThrowsAny<OperationCanceledException>(() => Salvage.Run(source, target, null, new CancellationToken(canceled: true)));
+        Assert.ThrowsAny<OperationCanceledException>(() => Salvage.Run(source, target, null, null, new CancellationToken(canceled: true)));
         Assert.Empty(Directory.GetFiles(target));
         Dictionary<string, byte[]> before = Directory.GetFiles(source).ToDictionary(file => file, File.ReadAllBytes);
         Assert.True(Salvage.Run(source, target).IsComplete);
@@ -260,7 +260,7 @@ public sealed class SalvageTests
     private static SalvageReport Run(BuiltStore store, SimulatedDisk damaged, Random random, out SimulatedDisk target)
     {
         target = new SimulatedDisk(random);
-        SalvageReport report = Salvage.Run(BuiltStore.WorldOf(damaged, random), BuiltStore.WorldOf(target, random), null, CancellationToken.None);
+        SalvageReport report = Salvage.Run(BuiltStore.WorldOf(damaged, random), BuiltStore.WorldOf(target, random), null, null, CancellationToken.None);
         using StorageEnvironment environment = BuiltStore.Open(target, random);
         Assert.Empty(environment.Check().Problems);
         using ReadTransaction read = environment.BeginRead();
@@ -296,7 +296,7 @@ public sealed class SalvageTests
 
     private static void AssertCheckNames(SimulatedDisk damaged, Random random, long page)
     {
-        CheckReport report = StorageCheck.Run(BuiltStore.WorldOf(damaged, random), null, CancellationToken.None);
+        CheckReport report = StorageCheck.Run(BuiltStore.WorldOf(damaged, random), null, null, CancellationToken.None);
         Assert.False(report.IsClean);
         Assert.Contains(report.Problems, problem => problem.Page == page || problem.What.Contains($"age {page} ", StringComparison.Ordinal));
     }

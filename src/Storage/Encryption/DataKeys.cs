@@ -1,0 +1,118 @@
+using System.Buffers.Binary;
+using System.Security.Cryptography;
+using Treepie.Storage.Files;
+using Treepie.Storage.Format;
+using Treepie.Storage.Memory;
+
+namespace Treepie.Storage.Encryption;
+
+/// <summary>
+/// The random keys of one store: a data key, while it is being rotated the one before too, and a root key for what outlives them. Everything is encrypted or authenticated with keys
+/// derived from these by HKDF-SHA-256 (RFC 5869), the store id as salt, a purpose as info. Thread-safe, but for <see cref="Dispose"/>.
+/// </summary>
+internal sealed class DataKeys : IDisposable
+{
+    private const int RootOffset = 2 * AesGcmSeal.KeyBytes;
+    private const int MaxInfoBytes = 256;
+
+    private readonly SecretBytes _secrets = new(KeyBlock.SecretBytes);
+    private readonly Guid _storeId;
+    private readonly int _flags;
+
+    private DataKeys(Guid storeId, int flags)
+    {
+        _storeId = storeId;
+        _flags = flags;
+    }
+
+    /// <summary>0 or 1: the lowest bit of incarnations that use the current data key.</summary>
+    public int Parity => (_flags & KeyBlock.FlagOdd) != 0 ? 1 : 0;
+
+    /// <summary>Whether the data key before the current one is there too.</summary>
+    public bool HasBoth => (_flags & KeyBlock.FlagHasEven) != 0 && (_flags & KeyBlock.FlagHasOdd) != 0;
+
+    /// <summary>New ones.</summary>
+    public static DataKeys Draw(Guid storeId, FillRandom random)
+    {
+        var keys = new DataKeys(storeId, KeyBlock.FlagHasEven);
+        random(keys.Key(0));
+        random(keys._secrets.Span[RootOffset..]);
+        return keys;
+    }
+
+    /// <summary>Those of a block, or null where the user's key is not the one it was wrapped with.</summary>
+    public static DataKeys? TryUnwrap(KeyBlock block, Guid storeId, EncryptionKey key)
+    {
+        var keys = new DataKeys(storeId, block.Flags);
+        using var wrapping = new SecretBytes(AesGcmSeal.KeyBytes);
+        key.DeriveWrappingKey(block.Derivation, wrapping.Span);
+        using var seal = new AesGcmSeal(wrapping.Span, null);
+        if (seal.TryOpen(stackalloc byte[AesGcmSeal.NonceBytes], Associated(storeId, block.Head), block.Sealed, block.Tag, keys._secrets.Span))
+            return keys;
+
+        keys.Dispose();
+        return null;
+    }
+
+    /// <summary>The block that holds them, wrapped by the user's key with a salt of its own.</summary>
+    public KeyBlock Wrap(EncryptionKey key, FillRandom random, SealObserver? observer)
+    {
+        Span<byte> salt = stackalloc byte[KeyDerivation.SaltBytes];
+        random(salt);
+        KeyDerivation derivation = KeyDerivation.New(key.Kind, salt);
+        return KeyBlock.New(derivation, _flags, (head, tag, sealedKeys) =>
+        {
+            using var wrapping = new SecretBytes(AesGcmSeal.KeyBytes);
+            key.DeriveWrappingKey(derivation, wrapping.Span);
+            using var seal = new AesGcmSeal(wrapping.Span, observer);
+            seal.Seal(stackalloc byte[AesGcmSeal.NonceBytes], Associated(_storeId, head), _secrets.Span, sealedKeys, tag);
+        });
+    }
+
+    /// <summary>The same with a new data key beside the current one, which becomes the one before.</summary>
+    public DataKeys WithNext(FillRandom random)
+    {
+        int next = 1 - Parity;
+        var keys = new DataKeys(_storeId, KeyBlock.FlagHasEven | KeyBlock.FlagHasOdd | (next == 1 ? KeyBlock.FlagOdd : 0));
+        _secrets.Span.CopyTo(keys._secrets.Span);
+        random(keys.Key(next));
+        return keys;
+    }
+
+    /// <summary>The same without the data key before the current one.</summary>
+    public DataKeys WithoutPrevious()
+    {
+        var keys = new DataKeys(_storeId, Parity == 1 ? KeyBlock.FlagOdd | KeyBlock.FlagHasOdd : KeyBlock.FlagHasEven);
+        _secrets.Span.CopyTo(keys._secrets.Span);
+        keys.Key(1 - Parity).Clear();
+        return keys;
+    }
+
+    /// <summary>Whether there is a data key for an incarnation.</summary>
+    public bool Has(ulong incarnation) => (_flags & ((incarnation & 1) == 1 ? KeyBlock.FlagHasOdd : KeyBlock.FlagHasEven)) != 0;
+
+    /// <summary>A key for a purpose within an incarnation.</summary>
+    public void Derive(ulong incarnation, ReadOnlySpan<byte> purpose, Span<byte> key) => Derive(Key((int)(incarnation & 1)), purpose, incarnation, key);
+
+    /// <summary>A key for a purpose that outlives data keys.</summary>
+    public void DeriveFromRoot(ReadOnlySpan<byte> purpose, Span<byte> key) => Derive(_secrets.Span[RootOffset..], purpose, 0, key);
+
+    public void Dispose() => _secrets.Dispose();
+
+    private void Derive(ReadOnlySpan<byte> from, ReadOnlySpan<byte> purpose, ulong incarnation, Span<byte> key)
+    {
+        if (purpose.Length > MaxInfoBytes)
+            throw new ArgumentException($"A purpose has {MaxInfoBytes} bytes at most; this one has {purpose.Length}.", nameof(purpose));
+
+        Span<byte> salt = stackalloc byte[16];
+        _storeId.TryWriteBytes(salt);
+        Span<byte> info = stackalloc byte[MaxInfoBytes + sizeof(ulong)];
+        BinaryPrimitives.WriteUInt64LittleEndian(info, incarnation);
+        purpose.CopyTo(info[sizeof(ulong)..]);
+        HKDF.DeriveKey(HashAlgorithmName.SHA256, from, key, salt, info[..(sizeof(ulong) + purpose.Length)]);
+    }
+
+    private Span<byte> Key(int parity) => _secrets.Span.Slice(parity * AesGcmSeal.KeyBytes, AesGcmSeal.KeyBytes);
+
+    private static byte[] Associated(Guid storeId, ReadOnlySpan<byte> head) => [.. "TPKEYS01"u8, .. storeId.ToByteArray(), .. head];
+}

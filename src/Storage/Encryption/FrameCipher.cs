@@ -1,0 +1,41 @@
+using Treepie.Storage.Format;
+
+namespace Treepie.Storage.Encryption;
+
+/// <summary>
+/// Seals and opens the frames of one use of a journal file, in place. The header, tag and hash taken as 0, is the associated data; the nonce is the number of the frame. For one thread at a time.
+/// </summary>
+internal sealed class FrameCipher(AesGcmSeal seal) : IDisposable
+{
+    /// <summary>Encrypts the payload and sets the tag; the hash comes after it.</summary>
+    public void Seal(Span<byte> frame)
+    {
+        Span<byte> nonce = stackalloc byte[AesGcmSeal.NonceBytes];
+        WriteNonce(frame, nonce);
+        Span<byte> tag = stackalloc byte[AesGcmSeal.TagBytes];
+        Span<byte> payload = frame[FrameHeader.SizeBytes..];
+        seal.Seal(nonce, frame[..FrameHeader.SizeBytes], payload, payload, tag);
+        tag.CopyTo(frame[FrameHeader.TagOffset..]);
+    }
+
+    /// <summary>Decrypts the payload of a frame whose hash was right and is taken as 0 now; false where it is not what was sealed.</summary>
+    public bool TryOpen(Span<byte> frame)
+    {
+        Span<byte> tag = stackalloc byte[AesGcmSeal.TagBytes];
+        Span<byte> stored = frame.Slice(FrameHeader.TagOffset, AesGcmSeal.TagBytes);
+        stored.CopyTo(tag);
+        stored.Clear();
+        Span<byte> nonce = stackalloc byte[AesGcmSeal.NonceBytes];
+        WriteNonce(frame, nonce);
+        Span<byte> payload = frame[FrameHeader.SizeBytes..];
+        return seal.TryOpen(nonce, frame[..FrameHeader.SizeBytes], payload, tag, payload);
+    }
+
+    public void Dispose() => seal.Dispose();
+
+    private static void WriteNonce(ReadOnlySpan<byte> frame, Span<byte> nonce)
+    {
+        nonce.Clear();
+        frame.Slice(FrameHeader.NumberOffset, sizeof(long)).CopyTo(nonce);
+    }
+}

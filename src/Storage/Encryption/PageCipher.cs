@@ -1,0 +1,85 @@
+using System.Buffers.Binary;
+using Treepie.Storage.Format;
+
+namespace Treepie.Storage.Encryption;
+
+/// <summary>
+/// Seals pages and opens them. The header stays readable and is the associated data, tag and checksum taken as 0; all behind it is encrypted, of an overflow run the whole run at
+/// once. Nonce: birth and number, 6 bytes each, so that a page found elsewhere does not open. For one thread at a time.
+/// </summary>
+internal sealed class PageCipher(StoreCipher store) : IDisposable
+{
+    /// <summary>Keys kept: each opening for writing has one of its own, and pages of many openings lie side by side.</summary>
+    private const int KeptKeys = 16;
+
+    private readonly (ulong Incarnation, AesGcmSeal? Seal)[] _seals = new (ulong, AesGcmSeal?)[KeptKeys];
+
+    /// <summary>Seals a page, or a run from its first page on, for the current incarnation; sets all of its header but the checksum.</summary>
+    /// <param name="plain">A multiple of the page size.</param>
+    /// <param name="sealedPages">As long; not the same.</param>
+    public void Seal(ReadOnlySpan<byte> plain, Span<byte> sealedPages)
+    {
+        ulong incarnation = store.Incarnation;
+        Span<byte> head = sealedPages[..PageLayout.HeaderBytes];
+        plain[..PageLayout.HeaderBytes].CopyTo(head);
+        var page = new Page(head)
+        {
+            Checksum = 0,
+            Tag = 0,
+            Incarnation = incarnation,
+        };
+        Span<byte> nonce = stackalloc byte[AesGcmSeal.NonceBytes];
+        WriteNonce(page, nonce);
+        Span<byte> tag = stackalloc byte[AesGcmSeal.TagBytes];
+        SealOf(incarnation).Seal(nonce, head, plain[PageLayout.HeaderBytes..], sealedPages[PageLayout.HeaderBytes..], tag);
+        page.Tag = BinaryPrimitives.ReadUInt128LittleEndian(tag);
+    }
+
+    /// <summary>Opens what <see cref="Seal"/> made; false, with zeros behind the header, where it is something else.</summary>
+    public bool TryOpen(ReadOnlySpan<byte> sealedPages, Span<byte> plain)
+    {
+        sealedPages[..PageLayout.HeaderBytes].CopyTo(plain);
+        Span<byte> head = stackalloc byte[PageLayout.HeaderBytes];
+        sealedPages[..PageLayout.HeaderBytes].CopyTo(head);
+        Span<byte> tag = stackalloc byte[AesGcmSeal.TagBytes];
+        var page = new Page(head);
+        BinaryPrimitives.WriteUInt128LittleEndian(tag, page.Tag);
+        page.Checksum = 0;
+        page.Tag = 0;
+        if (!store.Keys.Has(page.Incarnation))
+        {
+            plain[PageLayout.HeaderBytes..].Clear();
+            return false;
+        }
+
+        Span<byte> nonce = stackalloc byte[AesGcmSeal.NonceBytes];
+        WriteNonce(page, nonce);
+        return SealOf(page.Incarnation).TryOpen(nonce, head, sealedPages[PageLayout.HeaderBytes..], tag, plain[PageLayout.HeaderBytes..]);
+    }
+
+    public void Dispose()
+    {
+        foreach ((_, AesGcmSeal? seal) in _seals)
+            seal?.Dispose();
+    }
+
+    private static void WriteNonce(Page page, Span<byte> nonce)
+    {
+        Span<byte> number = stackalloc byte[sizeof(long)];
+        BinaryPrimitives.WriteInt64LittleEndian(number, page.Birth);
+        number[..6].CopyTo(nonce);
+        BinaryPrimitives.WriteInt64LittleEndian(number, page.Number);
+        number[..6].CopyTo(nonce[6..]);
+    }
+
+    private AesGcmSeal SealOf(ulong incarnation)
+    {
+        ref (ulong Incarnation, AesGcmSeal? Seal) kept = ref _seals[(int)((incarnation >> 1) % KeptKeys)];
+        if (kept.Incarnation == incarnation && kept.Seal is not null)
+            return kept.Seal;
+
+        kept.Seal?.Dispose();
+        kept = (incarnation, store.NewSeal(incarnation, "page"u8));
+        return kept.Seal!;
+    }
+}

@@ -1,0 +1,256 @@
+using System.Runtime.InteropServices;
+using Treepie.Storage.Encryption;
+using Treepie.Storage.Format;
+using Treepie.Storage.Memory;
+
+namespace Treepie.Storage.Paging;
+
+/// <summary>
+/// The pages of an encrypted file that are in use, decrypted: a second stretch of address space as long as the map of the file, in which each page has the place it has there. So a reader finds a
+/// decrypted page as it finds a plain one, by one load of the page table; what encryption costs is paid where a page is touched for the first time, and once for all who read it.
+/// </summary>
+/// <remarks>
+/// A page goes in three steps. It is marked: the page table does not name it any more, but its bytes stay, and whoever looks for it finds it again here without decrypting it. Then
+/// everyone who may hold it from before must have ended: readers by a grace period, writers by a moment at which none is at work. What nobody asked for meanwhile is zeroed and given back.
+/// Thread-safe. Places of one stripe are loaded and dropped under its lock, which is taken where the page table says "not looked at" only.
+/// </remarks>
+internal sealed class DecryptedPages : IDisposable
+{
+    private const int MinStripes = 8;
+
+    private readonly StoreCipher _cipher;
+    private readonly AddressRange _table;
+    private readonly Stripe[] _stripes;
+    private readonly uint _proven;
+    private readonly long _budgetBytes;
+    private long _committedPages;
+    private long _bytes;
+    private int _ticket;
+
+    /// <param name="cipher">Opens pages.</param>
+    /// <param name="table">The page table: an entry of 4 bytes for each page.</param>
+    /// <param name="proven">What the page table says of a page that was proven.</param>
+    /// <param name="limitPages">Most pages the file may have.</param>
+    /// <param name="budgetBytes">From here on there are too many.</param>
+    public DecryptedPages(StoreCipher cipher, AddressRange table, uint proven, long limitPages, long budgetBytes)
+    {
+        _proven = proven;
+        _cipher = cipher;
+        _table = table;
+        _budgetBytes = budgetBytes;
+        Range = AddressRange.Reserve(limitPages * PageLayout.SizeBytes);
+        _stripes = new Stripe[Math.Max(MinStripes, (int)System.Numerics.BitOperations.RoundUpToPowerOf2((uint)Environment.ProcessorCount * 2))];
+        for (int i = 0; i < _stripes.Length; i++)
+            _stripes[i] = new Stripe(cipher.NewPageCipher());
+    }
+
+    /// <summary>Where they lie.</summary>
+    public AddressRange Range { get; }
+
+    /// <summary>Bytes decrypted now.</summary>
+    public long Bytes => Interlocked.Read(ref _bytes);
+
+    /// <summary>Whether there are more than the budget.</summary>
+    public bool IsOverBudget => Bytes > _budgetBytes;
+
+    /// <summary>Whether the system keeps them out of swap.</summary>
+    public bool IsLocked { get; private set; } = true;
+
+    /// <summary>Called after a page was loaded: what is decrypted has to be swept some time, at once where it is over the budget.</summary>
+    public Action? OnLoaded { get; set; }
+
+    /// <summary>Makes places for the pages up to a number.</summary>
+    public void Commit(long pages)
+    {
+        if (pages <= _committedPages)
+            return;
+
+        long offset = _committedPages * PageLayout.SizeBytes, length = (pages - _committedPages) * PageLayout.SizeBytes;
+        Range.Commit(offset, length);
+        Range.ExcludeFromDumps(offset, length);
+        IsLocked = IsLocked && Range.TryLock(offset, length);
+        _committedPages = pages;
+    }
+
+    /// <summary>
+    /// Brings a page, or a run, to its place and names it in the page table; returns what is wrong with it, or null. Nothing is kept of one that is wrong.
+    /// </summary>
+    /// <param name="number">Its number.</param>
+    /// <param name="sealedPages">As it lies in the file, the whole run.</param>
+    public string? Load(long number, ReadOnlySpan<byte> sealedPages)
+    {
+        Stripe stripe = StripeOf(number);
+        lock (stripe.Sync)
+        {
+            ref Place place = ref CollectionsMarshal.GetValueRefOrAddDefault(stripe.Places, number, out bool isThere);
+            if (isThere)
+            {
+                place.Ticket = 0;
+                _table.WriteUInt32(number, _proven);
+                return null;
+            }
+
+            Span<byte> plain = Range.Span(number * PageLayout.SizeBytes, sealedPages.Length);
+            if (Open(stripe.Cipher, sealedPages, plain) is { } fault)
+            {
+                stripe.Places.Remove(number);
+                Zero(number, sealedPages.Length / PageLayout.SizeBytes);
+                return fault;
+            }
+
+            place = new Place(sealedPages.Length / PageLayout.SizeBytes, 0);
+            _table.WriteUInt32(number, _proven);
+        }
+
+        Interlocked.Add(ref _bytes, sealedPages.Length);
+        OnLoaded?.Invoke();
+        return null;
+    }
+
+    /// <summary>What is wrong with a page as it lies in the file, or null; nothing of it is kept.</summary>
+    public string? FindFault(ReadOnlySpan<byte> sealedPages)
+    {
+        var plain = new AlignedBuffer(sealedPages.Length);
+        try
+        {
+            Stripe stripe = StripeOf(0);
+            lock (stripe.Sync)
+                return Open(stripe.Cipher, sealedPages, plain.Slice(0, sealedPages.Length));
+        }
+        finally
+        {
+            plain.Dispose();
+        }
+    }
+
+    /// <summary>Zeroes a page that nobody can see any more.</summary>
+    public void Forget(long number)
+    {
+        Stripe stripe = StripeOf(number);
+        lock (stripe.Sync)
+            if (stripe.Places.Remove(number, out Place place))
+                Drop(number, place.Pages);
+    }
+
+    /// <summary>
+    /// Takes the pages that are not marked out of the page table, so that who looks for one comes by here again; returns the ticket to drop them by, or 0 where there was none.
+    /// </summary>
+    /// <param name="part">Which part of them.</param>
+    /// <param name="parts">Of how many.</param>
+    public int Mark(int part, int parts)
+    {
+        int ticket = Interlocked.Increment(ref _ticket);
+        bool isAny = false;
+        for (int i = part; i < _stripes.Length; i += parts)
+        {
+            Stripe stripe = _stripes[i];
+            lock (stripe.Sync)
+            {
+                foreach (long number in stripe.Places.Keys)
+                {
+                    ref Place place = ref CollectionsMarshal.GetValueRefOrNullRef(stripe.Places, number);
+                    if (place.Ticket != 0)
+                        continue;
+
+                    place.Ticket = ticket;
+                    if (_table.ReadUInt32(number) == _proven)
+                        _table.WriteUInt32(number, 0);
+                    isAny = true;
+                }
+            }
+        }
+
+        return isAny ? ticket : 0;
+    }
+
+    /// <summary>Zeroes the pages of a ticket that nobody has asked for since. Nobody may hold what was read before they were marked.</summary>
+    public void Drop(int ticket)
+    {
+        foreach (Stripe stripe in _stripes)
+        {
+            lock (stripe.Sync)
+            {
+                foreach ((long number, Place place) in stripe.Places)
+                {
+                    if (place.Ticket != ticket)
+                        continue;
+
+                    stripe.Places.Remove(number); // allowed while it is enumerated
+                    Drop(number, place.Pages);
+                }
+            }
+        }
+    }
+
+    /// <summary>Zeroes all; nobody may read any more.</summary>
+    public void Dispose()
+    {
+        foreach (Stripe stripe in _stripes)
+        {
+            foreach ((long number, Place place) in stripe.Places)
+                Drop(number, place.Pages);
+            stripe.Places.Clear();
+            stripe.Cipher.Dispose();
+        }
+
+        Range.Dispose();
+    }
+
+    private Stripe StripeOf(long number) => _stripes[(int)number & (_stripes.Length - 1)];
+
+    private string? Open(PageCipher cipher, ReadOnlySpan<byte> sealedPages, Span<byte> plain)
+    {
+        sealedPages[..PageLayout.HeaderBytes].CopyTo(plain);
+        var page = new Page(plain);
+        if (page.Type == PageType.Bitmap)
+        {
+            sealedPages.CopyTo(plain);
+            if (_cipher.TagOfBitmap(plain) != page.Tag)
+                return Explain(page, sealedPages, "its tag is not that of its content");
+        }
+        else if (!cipher.TryOpen(sealedPages, plain))
+        {
+            return Explain(page, sealedPages, page.Incarnation == 0 ? "it is not encrypted" : "it does not open with this environment's key");
+        }
+
+        return PageShape.FindFault(plain) is { } fault ? $"{fault} (tree {page.TreeId})" : null;
+    }
+
+    /// <summary>A disk that fails is told from someone who changed the file: the checksum can be computed by anyone, the tag cannot.</summary>
+    private static string Explain(Page page, ReadOnlySpan<byte> sealedPages, string what)
+    {
+        uint expected = Page.ComputeChecksum(sealedPages);
+        return page.Checksum != expected
+            ? $"checksum {page.Checksum:x8} found, {expected:x8} computed (tree {page.TreeId})"
+            : $"{what} though its checksum is right (tree {page.TreeId}): someone without the key made or changed it, or put it here from elsewhere";
+    }
+
+    private void Drop(long number, int pages)
+    {
+        Zero(number, pages);
+        Interlocked.Add(ref _bytes, -(long)pages * PageLayout.SizeBytes);
+    }
+
+    private void Zero(long number, int pages)
+    {
+        long offset = number * PageLayout.SizeBytes, length = (long)pages * PageLayout.SizeBytes;
+        Range.Span(offset, (int)length).Clear();
+        if (IsLocked)
+            Range.DiscardLocked(offset, length);
+        else
+            Range.Discard(offset, length);
+    }
+
+    private sealed class Stripe(PageCipher cipher)
+    {
+        public Lock Sync { get; } = new();
+
+        public PageCipher Cipher { get; } = cipher;
+
+        /// <summary>Pages, or first pages of runs, that are decrypted.</summary>
+        public Dictionary<long, Place> Places { get; } = [];
+    }
+
+    /// <summary>Pages of the run; and the ticket it may be dropped by, 0 where it is in the page table.</summary>
+    private record struct Place(int Pages, int Ticket);
+}

@@ -1,0 +1,162 @@
+using Treepie.Storage.Paging;
+
+namespace Treepie.Storage.Transactions;
+
+/// <summary>
+/// Gives decrypted pages back: all that were not used for a while, and where there are more than the budget a part of them at a time, those that nobody asks for while the
+/// part waits to go. Plain environments have none.
+/// </summary>
+/// <remarks>
+/// What is taken out of the page table may still be held by readers of before and by whoever holds the lane; a checkpoint reads the bitmap without it. So it goes once all those readers have ended
+/// and the lane was free once with no checkpoint under way.
+/// </remarks>
+internal sealed class DecryptedSweeper : IDisposable
+{
+    /// <summary>Parts that pages are swept in where there are too many: each has the time in which the budget's sixteenth is read to be asked for again.</summary>
+    private const int Parts = 8;
+    private const int StepDivisor = 16;
+
+    private readonly EnvironmentState _state;
+    private readonly DecryptedPages _pages;
+    private readonly CommitLane _lane;
+    private readonly Background _background;
+    private readonly StorageOptions _options;
+    private readonly TimeProvider _clock;
+    private readonly Lock _sync = new();
+    private readonly List<Marked> _marked = [];
+    private ITimer? _timer;
+    private long _sweepAtBytes;
+    private int _isRequested;
+    private int _part;
+    private volatile bool _isStopped;
+
+    public DecryptedSweeper(EnvironmentState state, DecryptedPages pages, CommitLane lane, Background background, StorageOptions options, TimeProvider clock)
+    {
+        _state = state;
+        _pages = pages;
+        _lane = lane;
+        _background = background;
+        _options = options;
+        _clock = clock;
+        _sweepAtBytes = options.DecryptedBudgetBytes;
+        pages.OnLoaded = OnLoaded;
+        if (pages.Bytes > 0)
+            OnLoaded(); // what recovery read
+    }
+
+    /// <summary>Lets no further sweep begin.</summary>
+    public void Dispose()
+    {
+        _isStopped = true;
+        _pages.OnLoaded = null;
+        Interlocked.Exchange(ref _timer, null)?.Dispose();
+    }
+
+    /// <summary>
+    /// Takes all decrypted pages out of use, and zeroes those that were taken out by an earlier call, or by this one, that nobody can hold any more. Returns the bytes that are left.
+    /// Must not be called holding the lane.
+    /// </summary>
+    public long Sweep()
+    {
+        Sweep(part: 0, parts: 1);
+        Drop();
+        return _pages.Bytes;
+    }
+
+    private void OnLoaded()
+    {
+        if (!_background.IsAllowed || _isStopped)
+            return;
+
+        if (Volatile.Read(ref _timer) is null)
+            StartTimer();
+        if (_pages.Bytes >= Volatile.Read(ref _sweepAtBytes))
+            Request();
+    }
+
+    private void Request()
+    {
+        if (Interlocked.Exchange(ref _isRequested, 1) != 0)
+            return;
+
+        _background.Run(() =>
+        {
+            try
+            {
+                Drop();
+                if (_pages.IsOverBudget)
+                    Sweep(_part++ % Parts, Parts);
+                Volatile.Write(ref _sweepAtBytes, Math.Max(_options.DecryptedBudgetBytes, _pages.Bytes + (_options.DecryptedBudgetBytes / StepDivisor)));
+            }
+            finally
+            {
+                Volatile.Write(ref _isRequested, 0);
+            }
+        });
+    }
+
+    private void Sweep(int part, int parts)
+    {
+        int ticket = _pages.Mark(part, parts);
+        if (ticket == 0)
+            return;
+
+        var marked = new Marked(ticket, _state.Readers.BeginGracePeriod());
+        _lane.RunExclusive(() => marked.IsLanePassed = _state.CheckpointUnderWay < 0);
+        lock (_sync)
+            _marked.Add(marked);
+    }
+
+    private void Drop()
+    {
+        Marked[] waiting;
+        lock (_sync)
+            waiting = [.. _marked];
+        foreach (Marked marked in waiting)
+        {
+            if (!marked.IsLanePassed)
+                _lane.RunExclusive(() => marked.IsLanePassed = _state.CheckpointUnderWay < 0);
+            if (!marked.IsLanePassed || !marked.Readers.IsOver)
+                continue;
+
+            lock (_sync)
+                if (!_marked.Remove(marked))
+                    continue;
+
+            _pages.Drop(marked.Ticket);
+        }
+    }
+
+    private void StartTimer()
+    {
+        ITimer timer = _clock.CreateTimer(_ => OnIdle(), null, _options.DecryptedIdleTime, Timeout.InfiniteTimeSpan);
+        if (Interlocked.CompareExchange(ref _timer, timer, null) is not null || _isStopped)
+            timer.Dispose();
+    }
+
+    private void OnIdle()
+    {
+        Interlocked.Exchange(ref _timer, null)?.Dispose();
+        _background.Run(() =>
+        {
+            Drop();
+            Sweep(part: 0, parts: 1);
+            if (_options.DecryptedIdleTime == TimeSpan.Zero)
+                Drop();
+            if (_pages.Bytes > 0 && !_isStopped)
+                StartTimer();
+        });
+    }
+
+    /// <summary>Pages taken out of use together.</summary>
+    private sealed class Marked(int ticket, ReaderTable.GracePeriod readers)
+    {
+        public int Ticket { get; } = ticket;
+
+        /// <summary>Those who may hold them.</summary>
+        public ReaderTable.GracePeriod Readers { get; } = readers;
+
+        /// <summary>Whether nobody who wrote then still does.</summary>
+        public bool IsLanePassed { get; set; }
+    }
+}

@@ -1,0 +1,46 @@
+using Treepie.Storage.Format;
+using Treepie.Storage.Journal;
+
+namespace Treepie.Storage.Transactions;
+
+/// <summary>Puts the figures of an environment together.</summary>
+internal static class StatisticsReader
+{
+    public static StorageStatistics Read(EnvironmentState state, JournalFiles files, JournalWriter? journal, JournalArchive? archive, CheckpointRunner checkpoints)
+    {
+        IReadOnlyList<ReaderInfo> readers = state.Readers.Describe();
+        Snapshot current = state.Current;
+        return new StorageStatistics
+        {
+            DataFileBytes = state.Store.FileBytes,
+            JournalBytes = files.TotalBytes,
+            JournalSyncMethod = journal?.Method ?? JournalSyncMethod.NotChosen,
+            JournalBytesWritten = journal?.BytesWritten ?? 0,
+            JournalFramesWritten = journal?.FramesWritten ?? 0,
+            UnarchivedJournalFiles = archive?.Count ?? 0,
+            JournalFilesLostToArchive = archive?.GivenUp ?? 0,
+            LastArchiveError = archive?.LastError?.Message,
+            JournalBytesSinceCheckpoint = journal?.BytesSinceCheckpoint ?? 0,
+            ScratchBytes = state.Store.Scratch.BytesInUse,
+            UnwrittenBytes = state.UnwrittenBytes,
+            ScratchResidentBytes = state.Store.Scratch.ResidentBytes,
+            FreePages = state.Space.FreeCount,
+            LastTransactionId = current.TransactionId,
+            OpenReaders = readers.Count,
+            Readers = readers,
+            BytesHeldByReaders = state.BytesHeldByReaders,
+            NamedSnapshots = current.Named.All.Count,
+            BytesHeldBySnapshots = current.Named.PinnedPages * PageLayout.SizeBytes,
+            Checkpoints = checkpoints.Health.Count,
+            SinceLastCheckpoint = checkpoints.Health.SinceLast,
+            CheckpointFailures = checkpoints.Health.Failures,
+            LastCheckpointError = checkpoints.LastError?.Message,
+            IsWritingRefused = checkpoints.IsAtBound,
+            RebuiltBitmapPages = state.Bitmaps.RebuiltPages,
+            OldestReaderTransactionId = readers.Count == 0 ? null : readers[0].TransactionId,
+            IsEncrypted = state.Store.Decrypted is not null,
+            DecryptedBytes = state.Store.Decrypted?.Bytes ?? 0,
+            IsDecryptedMemoryLocked = state.Store.Decrypted is { IsLocked: true } && state.Store.Scratch.IsLocked,
+        };
+    }
+}
