@@ -59,6 +59,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
             var reader = new JournalReader(world.Files, journalFiles, cipher);
             Snapshot current = new Recovery(store, space, meta).Run(reader, out JournalPosition end);
             _state = new EnvironmentState(store, space, meta, current, world.Ages) { Clock = world.Clock, HashSeed = world.Draw(), Bitmaps = bitmaps };
+            RotationGate = new Gate(world.Scheduler);
             _background = new Background(world.Scheduler, world.IsBackgroundAllowed);
             if (options is { ReadOnly: false, Durability: Durability.Durable })
             {
@@ -102,6 +103,9 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
 
     /// <summary>What it is encrypted with, or null.</summary>
     internal StoreCipher? Cipher => _cipher;
+
+    /// <summary>Lets one change keys at a time.</summary>
+    internal Gate RotationGate { get; }
 
     /// <summary>Who gives decrypted pages back, or null.</summary>
     internal DecryptedSweeper? Sweeper => _sweeper;
@@ -468,7 +472,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         throw new ObjectDisposedException(nameof(StorageEnvironment));
     }
 
-    private void ThrowIfNotWritable()
+    internal void ThrowIfNotWritable()
     {
         ObjectDisposedException.ThrowIf(Volatile.Read(ref _disposed) != 0, this);
         if (_options.ReadOnly)

@@ -1,3 +1,4 @@
+using Treepie.Storage.Encryption;
 using Treepie.Storage.Files;
 using Treepie.Storage.Format;
 
@@ -17,6 +18,7 @@ internal sealed class FrameSearch(IFileSystem files, Action<string, string> repo
 
     private readonly Dictionary<(long Frame, ulong Hash), FoundFrame> _whole = [];
     private readonly HashSet<Guid> _stores = [];
+    private readonly Dictionary<string, JournalFileHeader> _headers = [];
     private FoundFrame? _newest;
     private byte[] _frame = [];
 
@@ -43,11 +45,15 @@ internal sealed class FrameSearch(IFileSystem files, Action<string, string> repo
         }
 
         var chain = new List<FoundFrame>();
-        for (FoundFrame? frame = _newest; frame is not null; frame = Before(frame))
+        for (FoundFrame? frame = _newest is { } newest && IsReadable(newest) ? newest : null; frame is not null; frame = Before(frame))
             chain.Add(frame);
         chain.Reverse();
         return chain;
     }
+
+    /// <summary>The store the newest frame is of, and its wrapped keys; null where it is plain, or nothing was found.</summary>
+    public (Guid StoreId, KeyBlock Keys)? FindKeys() =>
+        _newest is { } newest && _headers.TryGetValue(newest.File, out JournalFileHeader header) && header.Keys is { } keys ? (header.StoreId, keys) : null;
 
     /// <summary>The use that followed the newest frame's, if its file says that there was one: then its frames were acknowledged, and none is left.</summary>
     public long? FindLostUse()
@@ -63,19 +69,32 @@ internal sealed class FrameSearch(IFileSystem files, Action<string, string> repo
     }
 
     /// <summary>The payload of a frame, until the next call.</summary>
-    public ReadOnlySpan<byte> ReadPayload(FoundFrame frame)
+    public ReadOnlySpan<byte> ReadPayload(FoundFrame frame, StoreCipher? cipher)
     {
         using IFile file = files.Open(frame.File, create: false, writable: false);
-        return TryReadWhole(file, frame.Offset, frame.Header, out _)
+        return TryReadWhole(file, frame.Offset, frame.Header, out _) && TryDecrypt(frame, cipher)
             ? _frame.AsSpan(FrameHeader.SizeBytes, frame.Header.PayloadBytes)
             : throw new CorruptionException($"Frame {frame.Header.Frame} of '{Path.Combine(files.Path, frame.File)}' was whole and is no longer.");
     }
+
+    private bool TryDecrypt(FoundFrame frame, StoreCipher? cipher)
+    {
+        if (cipher is null)
+            return true;
+
+        using FrameCipher opener = cipher.NewFrameCipher(_headers[frame.File]); // Before asks for it
+        return opener.TryOpen(_frame.AsSpan(0, FrameHeader.SizeBytes + frame.Header.PayloadBytes));
+    }
+
+    /// <summary>What an earlier use of a file left has lost its header, and an encrypted frame its key with it.</summary>
+    private bool IsReadable(FoundFrame frame) =>
+        !frame.Header.IsEncrypted || (_headers.TryGetValue(frame.File, out JournalFileHeader header) && header.Salt == frame.Header.Salt);
 
     private static bool IsJournal(string name) =>
         name.StartsWith(FormatLimits.JournalPrefix, StringComparison.Ordinal) && name.EndsWith(FormatLimits.JournalSuffix, StringComparison.Ordinal);
 
     private FoundFrame? Before(FoundFrame frame) =>
-        _whole.TryGetValue((frame.Header.Frame - 1, frame.Header.PreviousHash), out FoundFrame? before) && before.Header.LastTransaction + 1 == frame.Header.FirstTransaction ? before : null;
+        _whole.TryGetValue((frame.Header.Frame - 1, frame.Header.PreviousHash), out FoundFrame? before) && before.Header.LastTransaction + 1 == frame.Header.FirstTransaction && IsReadable(before) ? before : null;
 
     private void Scan(IFile file)
     {
@@ -85,6 +104,7 @@ internal sealed class FrameSearch(IFileSystem files, Action<string, string> repo
             && JournalFileHeader.TryRead(chunk.AsSpan(0, JournalFileHeader.BlockBytes), Path.Combine(files.Path, file.Name), out JournalFileHeader use))
         {
             _stores.Add(use.StoreId);
+            _headers[file.Name] = use;
             salt = use.Salt;
         }
 

@@ -21,6 +21,8 @@ internal sealed class RecoveredState : IDisposable
     private readonly string _path;
     private readonly StoreCipher? _cipher;
     private readonly HashSet<long> _unmade = [];
+    private FrameSearch? _search;
+    private IReadOnlyList<FrameSearch.FoundFrame> _frames = [];
 
     private RecoveredState(World world, EncryptionKey? key, Action<CheckProblem> report, IDisposable fileLock, IFile data)
     {
@@ -31,7 +33,7 @@ internal sealed class RecoveredState : IDisposable
         _data = data;
         _path = Path.Combine(files.Path, data.Name);
         ReadMeta();
-        _cipher = Meta is { } meta ? StoreCipher.Open(world, meta, key) : null;
+        _cipher = Meta is { } meta ? StoreCipher.Open(world, meta, key) : FindFrames(world, key);
         try
         {
             Store = new PageStore(files, data, new StorageOptions { MaxDataFileBytes = ReserveBytes(files), ScratchBudgetBytes = long.MaxValue }, _cipher);
@@ -142,15 +144,7 @@ internal sealed class RecoveredState : IDisposable
     private void RecoverWithoutMeta()
     {
         State = new RootSearch(Store, PageCount).Run();
-        var search = new FrameSearch(_files, (file, what) => _report(new CheckProblem(Path.Combine(_files.Path, file), null, null, what)));
-        IReadOnlyList<FrameSearch.FoundFrame> frames = search.Run();
-        if (frames.Any(frame => frame.Header.IsEncrypted))
-        {
-            Report(null, "No meta page can be read, and in an encrypted environment the wrapped data key is lost with them: nothing can be decrypted without a copy of one of the first two pages.");
-            State = null;
-            return;
-        }
-
+        IReadOnlyList<FrameSearch.FoundFrame> frames = _frames;
         if (frames.Count == 0 || frames[^1].Header.LastTransaction < State?.TransactionId)
         {
             Report(null, State is null
@@ -160,14 +154,26 @@ internal sealed class RecoveredState : IDisposable
         }
 
         foreach (FrameSearch.FoundFrame frame in frames)
-            Apply(frame.Header, search.ReadPayload(frame));
+            Apply(frame.Header, _search!.ReadPayload(frame, _cipher)); // there are none without it
         HasBrokenPages = _unmade.Count > 0;
         Report(null,
             $"No meta page can be read. What is found is the state after transaction {frames[^1].Header.LastTransaction}, the last in the journal: its frames from transaction {frames[0].Header.FirstTransaction} on are there, each proven by the next.");
         if (_unmade.Count > 0)
             Report(_unmade.Min(), $"It and {_unmade.Count - 1} other pages that the journal changed cannot be put together: what they were copied from is neither in the file nor in a frame that is left.");
-        if (search.FindLostUse() is { } lost)
+        if (_search?.FindLostUse() is { } lost)
             Report(null, $"The journal went on in use {lost}, of which no frame is left: later transactions were acknowledged and are lost.");
+    }
+
+    /// <summary>Without a meta page, what the journal has: frames, and in the headers of its files the wrapped keys.</summary>
+    private StoreCipher? FindFrames(World world, EncryptionKey? key)
+    {
+        _search = new FrameSearch(_files, (file, what) => _report(new CheckProblem(Path.Combine(_files.Path, file), null, null, what)));
+        _frames = _search.Run();
+        if (_search.FindKeys() is { } found)
+            return StoreCipher.Open(world, found.StoreId, found.Keys, key);
+        if (key is not null)
+            Report(null, "No meta page can be read, and no journal file that has a copy of the wrapped keys: nothing that is encrypted can be read without one of them.");
+        return null;
     }
 
     private void ReadMeta()

@@ -28,7 +28,10 @@ internal sealed class DataKeys : IDisposable
     /// <summary>0 or 1: the lowest bit of incarnations that use the current data key.</summary>
     public int Parity => (_flags & KeyBlock.FlagOdd) != 0 ? 1 : 0;
 
-    /// <summary>Whether the data key before the current one is there too.</summary>
+    /// <summary>Whether there are two, and the current one is the newer.</summary>
+    public bool IsSwitched => (_flags & KeyBlock.FlagSwitched) != 0;
+
+    /// <summary>Whether the data key before or after the current one is there too.</summary>
     public bool HasBoth => (_flags & KeyBlock.FlagHasEven) != 0 && (_flags & KeyBlock.FlagHasOdd) != 0;
 
     /// <summary>New ones.</summary>
@@ -69,21 +72,21 @@ internal sealed class DataKeys : IDisposable
         });
     }
 
-    /// <summary>The same with a new data key beside the current one, which becomes the one before.</summary>
+    /// <summary>The same with a new data key beside the current one.</summary>
     public DataKeys WithNext(FillRandom random)
     {
-        int next = 1 - Parity;
-        var keys = new DataKeys(_storeId, KeyBlock.FlagHasEven | KeyBlock.FlagHasOdd | (next == 1 ? KeyBlock.FlagOdd : 0));
-        _secrets.Span.CopyTo(keys._secrets.Span);
-        random(keys.Key(next));
+        DataKeys keys = Copy(_flags | KeyBlock.FlagHasEven | KeyBlock.FlagHasOdd);
+        random(keys.Key(1 - Parity));
         return keys;
     }
+
+    /// <summary>The same with the newer of two data keys as the current one.</summary>
+    public DataKeys Switched() => Copy((_flags ^ KeyBlock.FlagOdd) | KeyBlock.FlagSwitched);
 
     /// <summary>The same without the data key before the current one.</summary>
     public DataKeys WithoutPrevious()
     {
-        var keys = new DataKeys(_storeId, Parity == 1 ? KeyBlock.FlagOdd | KeyBlock.FlagHasOdd : KeyBlock.FlagHasEven);
-        _secrets.Span.CopyTo(keys._secrets.Span);
+        DataKeys keys = Copy(Parity == 1 ? KeyBlock.FlagOdd | KeyBlock.FlagHasOdd : KeyBlock.FlagHasEven);
         keys.Key(1 - Parity).Clear();
         return keys;
     }
@@ -98,6 +101,13 @@ internal sealed class DataKeys : IDisposable
     public void DeriveFromRoot(ReadOnlySpan<byte> purpose, Span<byte> key) => Derive(_secrets.Span[RootOffset..], purpose, 0, key);
 
     public void Dispose() => _secrets.Dispose();
+
+    private DataKeys Copy(int flags)
+    {
+        var keys = new DataKeys(_storeId, flags);
+        _secrets.Span.CopyTo(keys._secrets.Span);
+        return keys;
+    }
 
     private void Derive(ReadOnlySpan<byte> from, ReadOnlySpan<byte> purpose, ulong incarnation, Span<byte> key)
     {

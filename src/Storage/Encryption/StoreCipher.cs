@@ -22,6 +22,7 @@ internal sealed class StoreCipher : IDisposable
 
     private readonly World _world;
     private readonly Guid _storeId;
+    private readonly List<DataKeys> _retired = [];
     private DataKeys _keys;
     private ulong _incarnation;
 
@@ -37,14 +38,17 @@ internal sealed class StoreCipher : IDisposable
     /// <summary>What new pages and uses of the journal are sealed with. Changed by the holder of the lane.</summary>
     public ulong Incarnation => Volatile.Read(ref _incarnation);
 
-    /// <summary>The keys as the meta page has them.</summary>
-    public KeyBlock Block { get; private set; }
+    /// <summary>The keys as the next meta page has them. Changed by the holder of the lane.</summary>
+    public KeyBlock Block { get; set; }
 
     /// <summary>The keys.</summary>
     public DataKeys Keys => Volatile.Read(ref _keys);
 
     /// <summary>Who sees what is encrypted, or null.</summary>
     public SealObserver? Observer => _world.Seals;
+
+    /// <summary>Where keys come from.</summary>
+    public FillRandom Random => _world.Secrets;
 
     /// <summary>For a new store.</summary>
     public static StoreCipher Create(World world, Guid storeId, EncryptionKey key)
@@ -60,25 +64,31 @@ internal sealed class StoreCipher : IDisposable
     public static StoreCipher? Open(World world, MetaPage meta, EncryptionKey? key)
     {
         string path = world.Files.Path;
-        if (meta.Keys is not { } block)
-        {
-            return key is null ? null
-                : throw new EncryptionKeyException($"'{path}' is not encrypted, but a key was given for it. Open it without one; to encrypt it, restore a backup of it into a new, encrypted one. Nothing was written.");
-        }
+        if (meta.Keys is null && key is null)
+            return null;
 
-        if (key is null)
-            throw new EncryptionKeyException($"'{path}' is encrypted: it needs its {Name(block.Derivation.Kind)}, and none was given. Nothing was written.");
-        if (key.Kind != block.Derivation.Kind)
-            throw new EncryptionKeyException($"'{path}' is encrypted with a {Name(block.Derivation.Kind)}; a {Name(key.Kind)} was given. Nothing was written.");
-        if (DataKeys.TryUnwrap(block, meta.StoreId, key) is not { } keys)
-            throw new EncryptionKeyException($"'{path}' cannot be opened with the {Name(key.Kind)} that was given: it is the one of another environment, or was replaced by a newer one. Nothing was written.");
-
-        var cipher = new StoreCipher(world, meta.StoreId, keys, block);
+        StoreCipher cipher = Open(world, meta.StoreId, meta.Keys, key);
         if (cipher.TagOf(meta) == meta.Tag)
             return cipher;
 
         cipher.Dispose();
         throw new CorruptionException($"Meta page {meta.Slot} of '{Path.Combine(path, FormatLimits.DataFileName)}' was changed by someone who does not have the key. Nothing was written. Restore a backup.");
+    }
+
+    /// <summary>For a store of which the wrapped keys were found. Throws <see cref="EncryptionKeyException"/> where the key does not fit.</summary>
+    public static StoreCipher Open(World world, Guid storeId, KeyBlock? block, EncryptionKey? key)
+    {
+        string path = world.Files.Path;
+        if (block is null)
+            throw new EncryptionKeyException($"'{path}' is not encrypted, but a key was given for it. Open it without one; to encrypt it, restore a backup of it into a new, encrypted one. Nothing was written.");
+        if (key is null)
+            throw new EncryptionKeyException($"'{path}' is encrypted: it needs its {Name(block.Derivation.Kind)}, and none was given. Nothing was written.");
+        if (key.Kind != block.Derivation.Kind)
+            throw new EncryptionKeyException($"'{path}' is encrypted with a {Name(block.Derivation.Kind)}; a {Name(key.Kind)} was given. Nothing was written.");
+        if (DataKeys.TryUnwrap(block, storeId, key) is not { } keys)
+            throw new EncryptionKeyException($"'{path}' cannot be opened with the {Name(key.Kind)} that was given: it is the one of another environment, or was replaced by a newer one. Nothing was written.");
+
+        return new StoreCipher(world, storeId, keys, block);
     }
 
     /// <summary>The tag of a meta page, whatever tag it has.</summary>
@@ -132,9 +142,6 @@ internal sealed class StoreCipher : IDisposable
         return derived;
     }
 
-    /// <summary>Wraps the keys by another key of the user's; the next checkpoints write that.</summary>
-    public void ChangeKey(EncryptionKey key) => Block = Keys.Wrap(key, _world.Secrets, _world.Seals);
-
     /// <summary>Takes other keys in use, wrapped in <paramref name="block"/>; what is sealed from now on is sealed with their current data key.</summary>
     public void Use(DataKeys keys, KeyBlock block)
     {
@@ -144,12 +151,6 @@ internal sealed class StoreCipher : IDisposable
         Block = block;
         Volatile.Write(ref _incarnation, DrawIncarnation());
     }
-
-    /// <summary>Keys with a new data key, and their block.</summary>
-    public (DataKeys Keys, KeyBlock Block) PrepareNext(EncryptionKey key) => Prepare(Keys.WithNext(_world.Secrets), key);
-
-    /// <summary>Keys without the data key before, and their block.</summary>
-    public (DataKeys Keys, KeyBlock Block) PrepareWithoutPrevious(EncryptionKey key) => Prepare(Keys.WithoutPrevious(), key);
 
     /// <summary>Whether a key of the user's is the one in force.</summary>
     public bool IsKey(EncryptionKey key)
@@ -177,10 +178,6 @@ internal sealed class StoreCipher : IDisposable
         CryptographicOperations.ZeroMemory(key);
         return seal;
     }
-
-    private readonly List<DataKeys> _retired = [];
-
-    private (DataKeys Keys, KeyBlock Block) Prepare(DataKeys keys, EncryptionKey key) => (keys, keys.Wrap(key, _world.Secrets, _world.Seals));
 
     private UInt128 Authenticate(ReadOnlySpan<byte> purpose, ReadOnlySpan<byte> bytes)
     {

@@ -8,7 +8,8 @@ namespace Treepie.Storage.Format;
 /// <code>
 /// OFFSET SIZE MEANING
 ///      0   40 how the wrapping key comes from the user's (see KeyDerivation)
-///     40    4 flags: bit 0 = the current data key is the odd one; bit 1 = there is an even one; bit 2 = there is an odd one
+///     40    4 flags: bit 0 = the current data key is the odd one; bit 1 = there is an even one; bit 2 = there is an odd one;
+///          bit 3 = there are two, and the current one is the newer
 ///     44    4 0
 ///     48   16 tag
 ///     64   32 data key of even incarnations, sealed
@@ -24,8 +25,9 @@ internal sealed class KeyBlock
     public const int FlagOdd = 1;
     public const int FlagHasEven = 2;
     public const int FlagHasOdd = 4;
+    public const int FlagSwitched = 8;
 
-    private const int KnownFlags = FlagOdd | FlagHasEven | FlagHasOdd;
+    private const int KnownFlags = FlagOdd | FlagHasEven | FlagHasOdd | FlagSwitched;
 
     private readonly byte[] _bytes;
 

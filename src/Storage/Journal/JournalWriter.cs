@@ -82,8 +82,8 @@ internal sealed class JournalWriter : IDisposable
         _isRecoveredDurable = true;
     }
 
-    /// <summary>Whether the file in use takes more frames: after the data key was changed it does not.</summary>
-    private bool IsOpen => _header.Incarnation == (_settings.Cipher?.Incarnation ?? 0);
+    /// <summary>Whether the file in use takes more frames: after a key was changed it does not.</summary>
+    private bool IsOpen => _settings.Cipher is not { } cipher || (_header.Incarnation == cipher.Incarnation && ReferenceEquals(_header.Keys, cipher.Block));
 
     /// <summary>Whether a frame with so many bytes of payload has its place already, as <see cref="MakeRoom"/> would find it.</summary>
     public bool HasRoom(long payloadBytes) =>
@@ -108,7 +108,7 @@ internal sealed class JournalWriter : IDisposable
 
         _before = _current ?? _files.Find(Position.Use);
         _beforeEnd = Position.Offset;
-        _header = new JournalFileHeader(_settings.StoreId, Position.Use + 1, _settings.DrawSalt(), Position.Frame, Position.PreviousHash, _settings.Cipher?.Incarnation ?? 0);
+        _header = new JournalFileHeader(_settings.StoreId, Position.Use + 1, _settings.DrawSalt(), Position.Frame, Position.PreviousHash, _settings.Cipher?.Incarnation ?? 0, _settings.Cipher?.Block);
         _cipher?.Dispose();
         _cipher = _settings.Cipher?.NewFrameCipher(_header);
         next.Header = _header;

@@ -5,13 +5,13 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Maps;
 
 /// <summary>
-/// Writes the pages of a map that lie at or beyond a boundary again, elsewhere, as <see cref="TreeMover"/> does for trees: bucket after bucket, a bounded number of
+/// Writes the pages of a map that are chosen again, elsewhere, as <see cref="TreeMover"/> does for trees: bucket after bucket, a bounded number of
 /// pages at a time.
 /// </summary>
 /// <param name="pages">The batch.</param>
-/// <param name="boundary">First page that is to be empty.</param>
+/// <param name="choice">Which pages.</param>
 /// <param name="seenUpTo">Pages born up to this transaction stay, with all below them.</param>
-internal sealed class MapMover(PageWriter pages, long boundary, long seenUpTo)
+internal sealed class MapMover(PageWriter pages, MoveChoice choice, long seenUpTo)
 {
     private BucketLayout _layout;
     private uint _mapId;
@@ -40,7 +40,7 @@ internal sealed class MapMover(PageWriter pages, long boundary, long seenUpTo)
             return reference;
 
         _visited++;
-        PageReference own = reference.Number >= boundary ? Make(reference) : reference;
+        PageReference own = choice.Includes(reference) ? Make(reference) : reference;
         for (int i = 0; i < MapLayout.Fanout && _next < 0; i++)
         {
             PageReference child = MapLayout.Entry(MapReader.ReadDirectory(pages.Store, own, level), i);
@@ -71,7 +71,7 @@ internal sealed class MapMover(PageWriter pages, long boundary, long seenUpTo)
             return reference;
 
         _visited++;
-        PageReference own = reference.Number >= boundary ? Make(reference) : reference;
+        PageReference own = choice.Includes(reference) ? Make(reference) : reference;
         BucketPage page = MapReader.ReadBucket(pages.Store, own, place, _layout);
         int slots = _layout.IsFixed ? 0 : page.Slots; // records side by side have no runs
         for (int slot = 0; slot < slots; slot++)
@@ -95,7 +95,7 @@ internal sealed class MapMover(PageWriter pages, long boundary, long seenUpTo)
             return;
 
         PageReference run = PageReference.ReadPacked(value);
-        if (run.Number < boundary)
+        if (!choice.Includes(run))
             return;
 
         int valueBytes = BinaryPrimitives.ReadInt32LittleEndian(value[PageReference.PackedBytes..]);

@@ -19,8 +19,6 @@ internal sealed class SecretBytes : IDisposable
         IsLocked = _range.TryLock(0, _range.Length);
     }
 
-    ~SecretBytes() => Zero();
-
     /// <summary>Whether the system keeps them in memory.</summary>
     public bool IsLocked { get; }
 
@@ -35,13 +33,8 @@ internal sealed class SecretBytes : IDisposable
         }
     }
 
+    /// <summary>Zeroes them. Where nobody does, the system does so before it gives the memory, which goes with this object, to anyone.</summary>
     public void Dispose()
-    {
-        Zero();
-        GC.SuppressFinalize(this);
-    }
-
-    private void Zero()
     {
         if (Interlocked.Exchange(ref _disposed, 1) != 0)
             return;

@@ -310,6 +310,9 @@ internal sealed class PageStore : IDisposable
         return FindSealedFault(number, load: !wasProven || _map.SeesWrites, out Span<byte> pages, out Span<byte> covered) ?? FindFault(pages, covered);
     }
 
+    /// <summary>The incarnation a page is sealed with in the file; 0 for one that is not there yet, or not encrypted.</summary>
+    public ulong IncarnationOf(long number) => FrameOf(number) != 0 ? 0 : new Page(_map.Range.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes)).Incarnation;
+
     /// <summary>A page without trust and without an exception; false where it is damaged.</summary>
     public bool TryRead(long number, out Span<byte> bytes)
     {

@@ -65,6 +65,9 @@ internal sealed class CheckpointRunner(
     /// <summary>Runs one, unless everything is written already. Blocks; must not be called holding the lane.</summary>
     public void Run(bool isClean, CancellationToken cancellationToken) => Run(isClean, isForced: false, long.MaxValue, cancellationToken);
 
+    /// <summary>Runs one even if everything is written already. As <see cref="Run(bool, CancellationToken)"/>.</summary>
+    public void RunForced(CancellationToken cancellationToken) => RunToShrink(long.MaxValue, cancellationToken);
+
     /// <summary>Runs one even if everything is written already, and puts a bitmap from a page on elsewhere. As <see cref="Run(bool, CancellationToken)"/>.</summary>
     public void RunToShrink(long boundary, CancellationToken cancellationToken) => Run(isClean: false, isForced: true, boundary, cancellationToken);
 

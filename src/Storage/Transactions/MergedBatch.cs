@@ -58,11 +58,11 @@ internal sealed class MergedBatch
     /// <summary>Where seeds of new maps begin.</summary>
     public ulong HashSeed { get; init; }
 
-    /// <summary>Pages of catalogue and system tree from this one on are written again elsewhere when the batch ends; 0: none.</summary>
-    public long MoveFrom { get; set; }
+    /// <summary>Pages of catalogue and system tree that are written again elsewhere when the batch ends.</summary>
+    public MoveChoice Move { get; set; }
 
     /// <summary>Whether anything was changed.</summary>
-    public bool HasChanges => Pages.HasChanges || Trees.Count > 0 || Snapshots.Any || MoveFrom > 0 || (Snapshots.IsCleaning && _basis.Named.Dropped.Count > 0);
+    public bool HasChanges => Pages.HasChanges || Trees.Count > 0 || Snapshots.Any || !Move.IsNone || (Snapshots.IsCleaning && _basis.Named.Dropped.Count > 0);
 
     private Dictionary<string, TreeRecord?> Trees => _memory.Trees;
 
@@ -75,7 +75,7 @@ internal sealed class MergedBatch
         System = basis.System;
         Named = basis.Named;
         NextTreeId = basis.NextTreeId;
-        MoveFrom = 0;
+        Move = default;
         if (!Snapshots.IsUnusedOn(basis.Named))
             Snapshots = new SnapshotChanges(basis.Named);
     }
@@ -135,10 +135,10 @@ internal sealed class MergedBatch
             }
         }
 
-        if (MoveFrom > 0)
-            new TreeMover(catalogue, Pages, MoveFrom, _basis.Named.Newest).Run([]);
+        if (!Move.IsNone)
+            new TreeMover(catalogue, Pages, Move, _basis.Named.Newest).Run([]);
         Catalogue = catalogue.Record;
-        if (MoveFrom > 0 || Snapshots.Any || _basis.Named.All.Count > 0 || _basis.Named.Dropped.Count > 0)
+        if (!Move.IsNone || Snapshots.Any || _basis.Named.All.Count > 0 || _basis.Named.Dropped.Count > 0)
             FinishSnapshots();
         Pages.Finish();
     }
@@ -149,8 +149,8 @@ internal sealed class MergedBatch
         Pages.MayUseReserve = true;
         var system = new Tree(_store, "", System, new TreeWriter(_store, Pages));
         Named = Snapshots.Write(system, Pages, Catalogue, NextTreeId);
-        if (MoveFrom > 0)
-            new TreeMover(system, Pages, MoveFrom, seenUpTo: -1).Run([]);
+        if (!Move.IsNone)
+            new TreeMover(system, Pages, Move, seenUpTo: -1).Run([]);
         System = system.Record;
     }
 

@@ -4,14 +4,14 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Trees;
 
 /// <summary>
-/// Writes the pages of a tree that lie at or beyond a boundary again, elsewhere: pages are given out from the front of the file, so they go there
+/// Writes the pages of a tree that are chosen again, elsewhere: pages are given out from the front of the file, so they go there
 /// as long as there is room. Goes in key order, a bounded number of pages at a time, and says where it stopped.
 /// </summary>
 /// <param name="tree">The tree.</param>
 /// <param name="pages">The batch.</param>
-/// <param name="boundary">First page that is to be empty.</param>
+/// <param name="choice">Which pages.</param>
 /// <param name="seenUpTo">Pages born up to this transaction stay, with all below them: a named snapshot keeps them where they are in any case.</param>
-internal sealed class TreeMover(Tree tree, PageWriter pages, long boundary, long seenUpTo)
+internal sealed class TreeMover(Tree tree, PageWriter pages, MoveChoice choice, long seenUpTo)
 {
     /// <summary>Pages moved, or looked at, at a time: some milliseconds in which other writers wait.</summary>
     public const int MaxMovedPages = 256;
@@ -44,7 +44,7 @@ internal sealed class TreeMover(Tree tree, PageWriter pages, long boundary, long
 
         _visited++;
         _ = pages.Store.Read(reference, level); // it is what it should be, or corruption is told
-        PageReference own = reference.Number >= boundary ? Make(reference) : reference;
+        PageReference own = choice.Includes(reference) ? Make(reference) : reference;
         var page = new SlottedPage(pages.Store.Read(own));
         int start = isFirst && level > 0 ? page.FindChild(from) : 0;
         int count = page.Count;
@@ -82,7 +82,7 @@ internal sealed class TreeMover(Tree tree, PageWriter pages, long boundary, long
             return;
 
         PageReference run = PageReference.ReadPacked(value);
-        if (run.Number < boundary)
+        if (!choice.Includes(run))
             return;
 
         int valueBytes = BinaryPrimitives.ReadInt32LittleEndian(value[PageReference.PackedBytes..]);

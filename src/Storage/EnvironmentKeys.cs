@@ -1,0 +1,62 @@
+using Treepie.Storage.Encryption;
+using Treepie.Storage.Transactions;
+
+namespace Treepie.Storage;
+
+/// <summary>The keys of an encrypted environment: changed while it is in use, and derived for what lies beside it. Thread-safe.</summary>
+public static class EnvironmentKeys
+{
+    /// <summary>
+    /// Changes the user's key of an encrypted environment: wraps the data key anew and makes that durable; no page is written. From its return on only the new key opens it; killed
+    /// before, the old one or the new one does.
+    /// </summary>
+    /// <exception cref="InvalidOperationException">The environment is not encrypted, or read-only.</exception>
+    /// <exception cref="StorageException">It could not be made durable; the old key stays in force, though a kill before the next checkpoint may leave the new one.</exception>
+    public static void ChangeKey(this StorageEnvironment environment, EncryptionKey next, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(environment);
+        ArgumentNullException.ThrowIfNull(next);
+        Rotation(environment).ChangeKey(next, cancellationToken);
+    }
+
+    /// <summary>
+    /// Draws a new data key and writes every page that was sealed with the old one again, in short commits between which others write; then forgets the old one. Every page is
+    /// read and written once. May be cancelled or killed at any time and run again, which goes on from there.
+    /// </summary>
+    /// <param name="environment">The environment.</param>
+    /// <param name="key">The user's key in force, which wraps the new data key.</param>
+    /// <param name="progress">Told after each step, on the calling thread, or null.</param>
+    /// <param name="cancellationToken">Ends it between two steps; the environment opens with the same key of the user's as before.</param>
+    /// <exception cref="EncryptionKeyException">The key is not the one in force.</exception>
+    /// <exception cref="InvalidOperationException">The environment is not encrypted, or read-only.</exception>
+    /// <exception cref="StorageException">As <see cref="StorageEnvironment.Write{TResult}"/> and <see cref="StorageEnvironment.Checkpoint"/>.</exception>
+    public static KeyRotationReport RotateDataKey(
+        this StorageEnvironment environment, EncryptionKey key, IProgress<KeyRotationProgress>? progress = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(environment);
+        ArgumentNullException.ThrowIfNull(key);
+        return Rotation(environment).RotateDataKey(key, progress, cancellationToken);
+    }
+
+    /// <summary>
+    /// A key for something that belongs to this environment and lies beside it, as indexes do beside documents: always the same for a purpose, through all changes of keys, and telling nothing of others.
+    /// </summary>
+    /// <param name="environment">The environment.</param>
+    /// <param name="purpose">1 to 200 bytes of UTF-8.</param>
+    /// <exception cref="InvalidOperationException">The environment is not encrypted.</exception>
+    public static EncryptionKey DeriveKey(this StorageEnvironment environment, string purpose)
+    {
+        ArgumentNullException.ThrowIfNull(environment);
+        ArgumentException.ThrowIfNullOrEmpty(purpose);
+        return CipherOf(environment).DeriveKey(purpose);
+    }
+
+    private static KeyRotation Rotation(StorageEnvironment environment)
+    {
+        environment.ThrowIfNotWritable();
+        return new KeyRotation(environment, CipherOf(environment), environment.Lane, environment.Checkpoints, environment.RotationGate);
+    }
+
+    private static StoreCipher CipherOf(StorageEnvironment environment) =>
+        environment.Cipher ?? throw new InvalidOperationException($"'{environment.State.Store.Path}' is not encrypted: it has no keys.");
+}

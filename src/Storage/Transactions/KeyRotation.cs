@@ -1,0 +1,129 @@
+using Treepie.Storage.Encryption;
+using Treepie.Storage.Format;
+using Treepie.Storage.Snapshots;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Storage.Transactions;
+
+/// <summary>Changes the keys of an environment while it is in use. One at a time.</summary>
+/// <remarks>
+/// The order that makes it safe to be killed anywhere. The user's key: the newly wrapped block goes into both meta pages by two checkpoints; the newest of them opens. The data key: 1. the
+/// block with both data keys is durable in both meta pages before anything is sealed with the new one; 2. the new one becomes the current one; 3. every page that was sealed with the old
+/// one is written again, by ordinary commits; 4. once checkpoints are durable behind that, and no reader or named snapshot sees older pages, and a walk finds none, the block without the old one is
+/// made durable in both meta pages.
+/// </remarks>
+internal sealed class KeyRotation(StorageEnvironment environment, StoreCipher cipher, CommitLane lane, CheckpointRunner checkpoints, Gate gate)
+{
+    private EnvironmentState State => environment.State;
+
+    public void ChangeKey(EncryptionKey next, CancellationToken cancellationToken)
+    {
+        gate.Enter(cancellationToken);
+        try
+        {
+            KeyBlock before = cipher.Block, after = cipher.Keys.Wrap(next, cipher.Random, cipher.Observer);
+            lane.RunExclusive(() => cipher.Block = after);
+            try
+            {
+                Persist();
+            }
+            catch
+            {
+                lane.RunExclusive(() => cipher.Block = before); // later checkpoints write that again
+                throw;
+            }
+        }
+        finally
+        {
+            gate.Leave();
+        }
+    }
+
+    public KeyRotationReport RotateDataKey(EncryptionKey key, IProgress<KeyRotationProgress>? progress, CancellationToken cancellationToken)
+    {
+        gate.Enter(cancellationToken);
+        try
+        {
+            if (!cipher.IsKey(key))
+                throw new EncryptionKeyException("The key that was given is not the one that this environment is opened with. Nothing was changed.");
+
+            if (!cipher.Keys.HasBoth)
+                Install(cipher.Keys.WithNext(cipher.Random), key);
+            if (!cipher.Keys.IsSwitched)
+                Install(cipher.Keys.Switched(), key);
+            return Finish(key, progress, cancellationToken);
+        }
+        finally
+        {
+            gate.Leave();
+        }
+    }
+
+    private KeyRotationReport Finish(EncryptionKey key, IProgress<KeyRotationProgress>? progress, CancellationToken cancellationToken)
+    {
+        long total = State.Space.LivePages, written = 0;
+        if (HasOldPages(cancellationToken))
+        {
+            PageRelocation? relocation = null;
+            relocation = new PageRelocation(environment, () => progress?.Report(new KeyRotationProgress(relocation!.Moved, total)), cancellationToken); // set when it is called
+            relocation.Run(new MoveChoice(0, State.Current.TransactionId));
+            written = relocation.Moved;
+        }
+
+        Persist();
+        long newest = State.Current.TransactionId;
+        List<string> holders = FindHolders(newest);
+        if (holders.Count == 0 && HasOldPages(cancellationToken))
+            holders.Add("Pages that were being written are still sealed with the old data key. Run it again.");
+        if (holders.Count > 0)
+            return new KeyRotationReport(written, false, holders);
+
+        Install(cipher.Keys.WithoutPrevious(), key);
+        return new KeyRotationReport(written, true, []);
+    }
+
+    /// <summary>Takes keys in use and makes the block that has them durable.</summary>
+    private void Install(DataKeys keys, EncryptionKey key)
+    {
+        KeyBlock block = keys.Wrap(key, cipher.Random, cipher.Observer);
+        lane.RunExclusive(() => cipher.Use(keys, block));
+        Persist();
+    }
+
+    /// <summary>Both meta pages, and no frame that a recovery reads from before.</summary>
+    private void Persist()
+    {
+        for (int i = 0; i < 2; i++)
+            checkpoints.RunForced(CancellationToken.None); // short, and half of it is worse than all
+    }
+
+    private bool HasOldPages(CancellationToken cancellationToken)
+    {
+        using ReadTransaction read = environment.BeginRead("look for pages of the old data key");
+        ulong current = (ulong)cipher.Keys.Parity;
+        bool isAny = false;
+        var walk = new RootWalk(
+            State.Store,
+            run =>
+            {
+                ulong incarnation = State.Store.IncarnationOf(run.First);
+                isAny |= incarnation != 0 && (incarnation & 1) != current;
+                return !isAny;
+            },
+            cancellationToken);
+        walk.Catalogue(read.Snapshot.Catalogue);
+        walk.Tree(read.Snapshot.System);
+        return isAny;
+    }
+
+    private List<string> FindHolders(long newest)
+    {
+        var holders = new List<string>();
+        if (State.Current.Named.All.Count > 0 || State.Current.Named.Dropped.Count > 0)
+            holders.Add($"{State.Current.Named.All.Count} named snapshots keep pages that are sealed with the old data key and cannot be written again. Drop those from before the rotation, and run it again.");
+        foreach (ReaderInfo reader in State.Readers.Describe())
+            if (reader.TransactionId < newest)
+                holders.Add($"An open read{(reader.Name is null ? "" : $", '{reader.Name}',")} sees transaction {reader.TransactionId} and is {reader.Age.TotalSeconds:f0} s old. End it, and run it again.");
+        return holders;
+    }
+}
