@@ -31,13 +31,17 @@ public sealed class IndexBatch
     private readonly List<BatchEntry> entries = [];
     private readonly ByteArena records = new();
     private readonly List<Touched> touched = [];
+    private readonly FieldAnalyzers analyzers;
+    private readonly BatchSink sink;
     private readonly TokenBuffer tokens = new();
     private readonly byte[] cutScratch = new byte[TermForm.CutBytes];
     private int openKey = -1;
 
-    internal IndexBatch(IndexSchema schema)
+    internal IndexBatch(IndexSchema schema, FieldAnalyzers analyzers)
     {
         this.schema = schema;
+        this.analyzers = analyzers;
+        sink = new BatchSink(this);
         fields = new BatchField?[schema.Fields.Count];
     }
 
@@ -75,25 +79,20 @@ public sealed class IndexBatch
     }
 
     /// <summary>Adds a text value (UTF-8), which the field's analyzer turns into terms.</summary>
+    /// <remarks>What an own analyzer throws comes out of here, and nothing of the value is added; the field exists in the entry all the same.</remarks>
     public void AddText(int field, ReadOnlySpan<byte> utf8)
     {
         int owner = Owner;
         BatchField target = Begin(field, owner);
         FieldAnalysis analysis = schema.Fields[field].Analysis;
-        var analyzer = new FieldAnalyzer(analysis, utf8, tokens, cutScratch);
-        int count = 0;
-        while (analyzer.MoveNext(out ReadOnlySpan<byte> term))
+        if (analysis == FieldAnalysis.FullText)
         {
-            AddTerm(target, field, owner, term, out int ordinal);
-            if (analysis != FieldAnalysis.FullText)
-                AddSortValue(target, owner, SortTag.Text, ordinal);
-            count++;
+            AddWords(target, field, owner, utf8);
+            return;
         }
 
-        if (count == 0)
-            touched.Add(new Touched(field, EntryGroup.Terms, NoTerm)); // the field exists all the same
-        else if (analysis == FieldAnalysis.FullText)
-            AddLength(target, owner, count);
+        AddTerm(target, field, owner, WholeValue.Of(analysis, utf8, tokens, cutScratch), out int ordinal);
+        AddSortValue(target, owner, SortTag.Text, ordinal);
         tokens.Trim(KeepBytes);
     }
 
@@ -219,6 +218,27 @@ public sealed class IndexBatch
         return target;
     }
 
+    private void AddWords(BatchField target, int field, int owner, ReadOnlySpan<byte> utf8)
+    {
+        touched.Add(new Touched(field, EntryGroup.Terms, NoTerm)); // the field exists, also without a word
+        sink.Begin(target, field, owner);
+        Analyzer analyzer = analyzers[field];
+        if (analyzer.GetType().Assembly == typeof(Analyzer).Assembly)
+        {
+            analyzer.Analyze(utf8, sink);
+        }
+        else
+        {
+            // What is not ours may throw midway: nothing of it is taken before it is done.
+            foreach (TokenList.Token token in TokenList.Of(analyzer, utf8))
+                sink.Add(token);
+        }
+
+        if (sink.Count > 0)
+            AddLength(target, owner, sink.Count);
+        sink.End(KeepBytes);
+    }
+
     private void AddNumber(int field, ReadOnlySpan<byte> key)
     {
         int owner = Owner;
@@ -303,5 +323,33 @@ public sealed class IndexBatch
         }
 
         return end;
+    }
+
+    /// <summary>Takes the terms of a full-text value into the batch.</summary>
+    private sealed class BatchSink(IndexBatch batch) : TokenSink
+    {
+        private BatchField? target;
+        private int field;
+        private int owner;
+
+        /// <summary>Terms of the value, repetitions counted.</summary>
+        public int Count { get; private set; }
+
+        public void Begin(BatchField newTarget, int newField, int newOwner)
+        {
+            target = newTarget;
+            field = newField;
+            owner = newOwner;
+            Count = 0;
+            Begin(firstPosition: 0);
+        }
+
+        public void Add(TokenList.Token token) => Accept(token.Form, token.Position, token.Start, token.End);
+
+        private protected override void Accept(ReadOnlySpan<byte> form, int position, int start, int end)
+        {
+            batch.AddTerm(target!, field, owner, form, out _); // begun before terms come
+            Count++;
+        }
     }
 }

@@ -1,3 +1,4 @@
+using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Schema;
@@ -23,13 +24,16 @@ public sealed class IndexSearcher : IDisposable
     private readonly IndexView view;
 
     /// <summary>Opens the index in <paramref name="environment"/> as it is now; an environment without one is an empty index.</summary>
-    public IndexSearcher(StorageEnvironment environment)
+    /// <param name="environment">The index's own store.</param>
+    /// <param name="analyzers">The analyzers it was written with; null: the built-in ones.</param>
+    /// <exception cref="IndexSchemaException">The index has another format than this version reads.</exception>
+    public IndexSearcher(StorageEnvironment environment, AnalyzerSet? analyzers = null)
     {
         ArgumentNullException.ThrowIfNull(environment);
         transaction = environment.BeginRead();
         try
         {
-            view = new IndexView(transaction);
+            view = new IndexView(transaction, analyzers ?? AnalyzerSet.BuiltIn);
         }
         catch
         {

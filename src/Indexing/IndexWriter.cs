@@ -1,3 +1,4 @@
+using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Schema;
 using Treepie.Indexing.Writing;
@@ -18,24 +19,31 @@ namespace Treepie.Indexing;
 public sealed class IndexWriter
 {
     private readonly StorageEnvironment environment;
+    private readonly FieldAnalyzers analyzers;
 
     /// <summary>Opens the index that lives in <paramref name="environment"/>, creating it with <paramref name="schema"/> if empty.</summary>
-    /// <exception cref="IndexSchemaException">The index exists with another schema, or the schema names a field twice.</exception>
-    public IndexWriter(StorageEnvironment environment, IndexSchema schema)
+    /// <param name="environment">The index's own store.</param>
+    /// <param name="schema">Its fields.</param>
+    /// <param name="analyzerSet">The analyzers that the schema's fields may name; null: the built-in ones.</param>
+    /// <exception cref="IndexSchemaException">
+    /// The index exists with another schema or in another format, or the schema names a field twice or an analyzer that does not exist.
+    /// </exception>
+    public IndexWriter(StorageEnvironment environment, IndexSchema schema, AnalyzerSet? analyzerSet = null)
     {
         ArgumentNullException.ThrowIfNull(environment);
         ArgumentNullException.ThrowIfNull(schema);
         SchemaRecord.Check(schema);
+        analyzers = new FieldAnalyzers(schema, analyzerSet ?? AnalyzerSet.BuiltIn);
         this.environment = environment;
         Schema = schema;
         using ReadTransaction read = environment.BeginRead();
         Tree? index = read.FindTree(TreeNames.Index);
+        LastEtag = IndexState.Read(index).Etag; // first, as it refuses other formats
         IndexSchema? existing = SchemaRecord.Read(index);
         if (existing is null)
             environment.Write(Create);
         else if (!existing.Fields.SequenceEqual(schema.Fields))
             throw new IndexSchemaException(Difference(existing, schema));
-        LastEtag = IndexState.Read(index).Etag;
     }
 
     /// <summary>The fields of this index.</summary>
@@ -45,7 +53,7 @@ public sealed class IndexWriter
     public long LastEtag { get; private set; }
 
     /// <summary>An empty batch to fill; reused after <see cref="Commit"/>.</summary>
-    public IndexBatch BeginBatch() => new(Schema);
+    public IndexBatch BeginBatch() => new(Schema, analyzers);
 
     /// <summary>Applies the batch and records <paramref name="etag"/>, all or nothing. Afterwards the batch is empty.</summary>
     /// <exception cref="InvalidOperationException">An entry of the batch was not ended.</exception>

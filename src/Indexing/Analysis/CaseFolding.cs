@@ -3,8 +3,9 @@ using System.Text;
 namespace Treepie.Indexing.Analysis;
 
 /// <summary>
-/// Simple Unicode case folding of UTF-8, independent of any culture: two texts that differ by case alone become the same
-/// bytes. One character folds to one character (ß and ss stay different). ASCII runs by vector.
+/// Unicode case folding of UTF-8, independent of any culture: two texts that differ by case alone become the same bytes.
+/// Whole values fold simply, one character to one (ß and ss stay different); words of a text fold fully (ß is ss, see
+/// <see cref="FoldingExpansions"/>). ASCII runs by vector.
 /// </summary>
 internal static class CaseFolding
 {
@@ -35,6 +36,14 @@ internal static class CaseFolding
         }
 
         return written;
+    }
+
+    /// <summary>Full folding of a text.</summary>
+    public static byte[] FoldFully(ReadOnlySpan<byte> utf8)
+    {
+        var buffer = new TokenBuffer();
+        buffer.AppendFolded(utf8);
+        return buffer.Written.ToArray();
     }
 
     /// <summary>Folds one character.</summary>

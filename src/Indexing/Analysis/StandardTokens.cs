@@ -4,20 +4,31 @@ using System.Text;
 namespace Treepie.Indexing.Analysis;
 
 /// <summary>
-/// The words of a text, folded to lower case, one after the other: the standard analyzer. Word boundaries follow UAX #29:
+/// The words of a text in full case folding, one after the other, with their places. Word boundaries follow UAX #29:
 /// runs of letters and digits, an apostrophe or full stop inside a word (<c>don't</c>, <c>example.com</c>), a comma or
-/// full stop inside a number (<c>1,000.5</c>), one word per Han or Hiragana character; any text of any script, broken
-/// UTF-8 included.
+/// full stop inside a number (<c>1,000.5</c>), quotes inside Hebrew words, one word per Han or Hiragana character, one per
+/// picture (an emoji with all that is joined to it, a flag); any text of any script, broken UTF-8 included.
 /// </summary>
+/// <remarks>Beyond the rules: scripts written without blanks (Thai, Khmer) stay whole between blanks, as there is no dictionary.</remarks>
 internal ref struct StandardTokens(ReadOnlySpan<byte> text, TokenBuffer buffer)
 {
     private static readonly SearchValues<byte> AsciiWord =
         SearchValues.Create("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"u8);
 
+    /// <summary>Zero-width joiner.</summary>
+    private static readonly Rune Joiner = new(0x200D);
+
+    private readonly int length = text.Length;
     private ReadOnlySpan<byte> rest = text;
 
     /// <summary>The current word; lives until the next move.</summary>
     public readonly ReadOnlySpan<byte> Current => buffer.Written;
+
+    /// <summary>Where the current word begins in the text, in bytes.</summary>
+    public int Start { get; private set; }
+
+    /// <summary>Where the current word ends in the text, in bytes.</summary>
+    public readonly int End => length - rest.Length;
 
     /// <summary>Goes to the next word.</summary>
     public bool MoveNext()
@@ -25,20 +36,33 @@ internal ref struct StandardTokens(ReadOnlySpan<byte> text, TokenBuffer buffer)
         buffer.Clear();
         while (!rest.IsEmpty)
         {
-            WordClass first = Peek(rest, out Rune rune, out int length);
+            Start = End;
+            WordClass first = Peek(rest, out Rune rune, out int bytes);
             switch (first)
             {
-                case WordClass.Letter or WordClass.Digit or WordClass.Katakana or WordClass.Connector:
+                case WordClass.Letter or WordClass.Hebrew or WordClass.Digit or WordClass.Katakana or WordClass.Connector:
                     if (ReadWord(first))
                         return true;
                     buffer.Clear();
                     break;
                 case WordClass.Ideograph:
-                    Take(rune, length);
+                    Take(rune, bytes);
                     TakeExtensions();
                     return true;
+                case WordClass.Picture:
+                    ReadPicture(rune, bytes);
+                    return true;
+                case WordClass.Flag:
+                    Take(rune, bytes);
+                    if (TakeExtensions() == default && Peek(rest, out rune, out bytes) == WordClass.Flag)
+                    {
+                        Take(rune, bytes);
+                        TakeExtensions();
+                    }
+
+                    return true;
                 default:
-                    rest = rest[length..];
+                    rest = rest[bytes..];
                     break;
             }
         }
@@ -56,20 +80,20 @@ internal ref struct StandardTokens(ReadOnlySpan<byte> text, TokenBuffer buffer)
             if (rest[0] < 128 && last != WordClass.Katakana && TakeAscii(ref last, ref hasWord))
                 continue;
 
-            WordClass next = Peek(rest, out Rune rune, out int length);
+            WordClass next = Peek(rest, out Rune rune, out int bytes);
             if (next == WordClass.Extend)
             {
-                Take(rune, length);
+                Take(rune, bytes);
             }
             else if (Joins(last, next))
             {
-                Take(rune, length);
+                Take(rune, bytes);
                 last = next;
                 hasWord |= next != WordClass.Connector;
             }
-            else if (JoinsThrough(last, next, rest[length..]))
+            else if (JoinsThrough(last, next, rune, rest[bytes..]))
             {
-                Take(rune, length);
+                Take(rune, bytes);
             }
             else
             {
@@ -97,38 +121,72 @@ internal ref struct StandardTokens(ReadOnlySpan<byte> text, TokenBuffer buffer)
         return true;
     }
 
-    private void TakeExtensions()
+    /// <summary>A picture with its variants, and the pictures joined to it.</summary>
+    private void ReadPicture(Rune rune, int bytes)
     {
-        while (!rest.IsEmpty && Peek(rest, out Rune rune, out int length) == WordClass.Extend)
-            Take(rune, length);
+        Take(rune, bytes);
+        while (TakeExtensions() == Joiner && Peek(rest, out rune, out bytes) == WordClass.Picture)
+            Take(rune, bytes);
     }
 
-    private void Take(Rune rune, int length)
+    /// <summary>Takes marks and format characters; returns the last of them.</summary>
+    private Rune TakeExtensions()
     {
-        buffer.Append(CaseFolding.Fold(rune));
-        rest = rest[length..];
+        Rune last = default;
+        while (Peek(rest, out Rune rune, out int bytes) == WordClass.Extend)
+        {
+            Take(rune, bytes);
+            last = rune;
+        }
+
+        return last;
     }
+
+    private void Take(Rune rune, int bytes)
+    {
+        buffer.AppendFolded(rune);
+        rest = rest[bytes..];
+    }
+
+    private static bool IsLetter(WordClass value) => value is WordClass.Letter or WordClass.Hebrew;
 
     private static bool Joins(WordClass last, WordClass next) => next switch
     {
-        WordClass.Letter or WordClass.Digit => last is WordClass.Letter or WordClass.Digit or WordClass.Connector,
+        WordClass.Letter or WordClass.Hebrew or WordClass.Digit =>
+            last is WordClass.Letter or WordClass.Hebrew or WordClass.Digit or WordClass.Connector,
         WordClass.Katakana => last is WordClass.Katakana or WordClass.Connector,
         WordClass.Connector => true,
         _ => false,
     };
 
-    /// <summary>Whether a character joins what stands on both its sides.</summary>
-    private static bool JoinsThrough(WordClass last, WordClass middle, ReadOnlySpan<byte> after)
+    /// <summary>Whether a character joins what stands on both its sides, marks behind it not counted.</summary>
+    private static bool JoinsThrough(WordClass last, WordClass middle, Rune rune, ReadOnlySpan<byte> after)
     {
-        bool letters = last == WordClass.Letter && (middle is WordClass.MidLetter or WordClass.MidBoth);
-        bool digits = last == WordClass.Digit && (middle is WordClass.MidNumber or WordClass.MidBoth);
-        return (letters || digits) && !after.IsEmpty && Peek(after, out _, out _) == last;
+        if (middle is not (WordClass.MidLetter or WordClass.MidNumber or WordClass.MidBoth or WordClass.DoubleQuote))
+            return false;
+        if (last == WordClass.Hebrew && rune.Value == '\'')
+            return true; // a geresh, also at the end of a word
+
+        WordClass next = Peek(after, out _, out int bytes);
+        while (next == WordClass.Extend)
+        {
+            after = after[bytes..];
+            next = Peek(after, out _, out bytes);
+        }
+
+        return middle switch
+        {
+            WordClass.DoubleQuote => last == WordClass.Hebrew && next == WordClass.Hebrew,
+            WordClass.MidLetter => IsLetter(last) && IsLetter(next),
+            WordClass.MidNumber => last == WordClass.Digit && next == WordClass.Digit,
+            _ => (IsLetter(last) && IsLetter(next)) || (last == WordClass.Digit && next == WordClass.Digit),
+        };
     }
 
-    private static WordClass Peek(ReadOnlySpan<byte> text, out Rune rune, out int length)
+    private static WordClass Peek(ReadOnlySpan<byte> text, out Rune rune, out int bytes)
     {
-        // Broken UTF-8 is U+FFFD, which separates words.
-        OperationStatus status = Rune.DecodeFromUtf8(text, out rune, out length);
+        // Broken UTF-8 is U+FFFD, which separates words; so does the end.
+        OperationStatus status = Rune.DecodeFromUtf8(text, out rune, out bytes);
         return status == OperationStatus.Done ? WordClasses.Of(rune) : WordClass.Other;
     }
 }

@@ -25,6 +25,37 @@ internal sealed class TokenBuffer
 
     public void Append(Rune rune) => Advance(rune.EncodeToUtf8(Room(4)));
 
+    /// <summary>Appends a character in full case folding.</summary>
+    public void AppendFolded(Rune rune)
+    {
+        ReadOnlySpan<char> expansion = FoldingExpansions.Of(rune);
+        if (expansion.IsEmpty)
+            Append(CaseFolding.Fold(rune));
+        else
+            Advance(Encoding.UTF8.GetBytes(expansion, Room(expansion.Length * 3)));
+    }
+
+    /// <summary>Appends a text in full case folding.</summary>
+    public void AppendFolded(ReadOnlySpan<byte> utf8)
+    {
+        while (!utf8.IsEmpty)
+        {
+            int ascii = utf8.IndexOfAnyExceptInRange((byte)0, (byte)127);
+            if (ascii < 0)
+                ascii = utf8.Length;
+            Ascii.ToLower(utf8[..ascii], Room(ascii), out int written);
+            Advance(written);
+            utf8 = utf8[ascii..];
+            if (utf8.IsEmpty)
+                return;
+
+            // A broken byte becomes U+FFFD, as decoding it would give.
+            Rune.DecodeFromUtf8(utf8, out Rune rune, out int consumed);
+            AppendFolded(rune);
+            utf8 = utf8[consumed..];
+        }
+    }
+
     /// <summary>Gives back the memory of one huge value, which most values never need.</summary>
     public void Trim(int mostBytes)
     {

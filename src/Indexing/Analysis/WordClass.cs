@@ -12,6 +12,9 @@ internal enum WordClass : byte
     /// <summary>Letters of alphabets, syllables, Hangul.</summary>
     Letter,
 
+    /// <summary>Letters of Hebrew, inside which quotes may stand.</summary>
+    Hebrew,
+
     /// <summary>Decimal digits of any script.</summary>
     Digit,
 
@@ -35,6 +38,15 @@ internal enum WordClass : byte
 
     /// <summary>Joins letters and digits: apostrophe, full stop.</summary>
     MidBoth,
+
+    /// <summary>Joins Hebrew letters.</summary>
+    DoubleQuote,
+
+    /// <summary>Emoji and other pictures: a word each.</summary>
+    Picture,
+
+    /// <summary>Half of a flag (regional indicators come in pairs).</summary>
+    Flag,
 }
 
 /// <summary>Looks up the <see cref="WordClass"/> of a character.</summary>
@@ -53,6 +65,7 @@ internal static class WordClasses
         '_' => WordClass.Connector,
         '\'' or '.' => WordClass.MidBoth,
         ',' or ';' => WordClass.MidNumber,
+        '"' => WordClass.DoubleQuote,
         _ => WordClass.Other,
     };
 
@@ -68,6 +81,12 @@ internal static class WordClasses
                 return WordClass.MidNumber;
             case 0x200B:
                 return WordClass.Other;
+            case >= 0x1F1E6 and <= 0x1F1FF:
+                return WordClass.Flag;
+            case >= 0x1F3FB and <= 0x1F3FF:
+                return WordClass.Extend; // skin tones
+            case (>= 0x24B6 and <= 0x24E9) or (>= 0x1F130 and <= 0x1F149) or (>= 0x1F150 and <= 0x1F169) or (>= 0x1F170 and <= 0x1F189):
+                return WordClass.Letter; // letters in circles and squares
         }
 
         UnicodeCategory category = Rune.GetUnicodeCategory(rune);
@@ -81,15 +100,26 @@ internal static class WordClasses
                 return WordClass.Digit;
             case UnicodeCategory.UppercaseLetter or UnicodeCategory.LowercaseLetter or UnicodeCategory.TitlecaseLetter
                 or UnicodeCategory.ModifierLetter or UnicodeCategory.OtherLetter or UnicodeCategory.LetterNumber:
-                return IsIdeograph(value) ? WordClass.Ideograph : IsKatakana(value) ? WordClass.Katakana : WordClass.Letter;
+                return IsIdeograph(value) ? WordClass.Ideograph
+                    : IsKatakana(value) ? WordClass.Katakana
+                    : IsHebrew(value) ? WordClass.Hebrew
+                    : WordClass.Letter;
             default:
-                return WordClass.Other;
+                return IsPicture(value) ? WordClass.Picture : WordClass.Other;
         }
     }
 
     private static bool IsIdeograph(int value) => value is
         (>= 0x3005 and <= 0x3007) or (>= 0x3021 and <= 0x3029) or (>= 0x3041 and <= 0x309F) or (>= 0x3400 and <= 0x4DBF)
         or (>= 0x4E00 and <= 0x9FFF) or (>= 0xF900 and <= 0xFAFF) or (>= 0x20000 and <= 0x3FFFF);
+
+    private static bool IsHebrew(int value) => value is
+        (>= 0x05D0 and <= 0x05F2) or (>= 0xFB1D and <= 0xFB4F and not 0xFB29);
+
+    /// <summary>The blocks of pictures; signs in other blocks (©, ™, arrows) separate words as before.</summary>
+    private static bool IsPicture(int value) => value is
+        (>= 0x1F300 and <= 0x1FAFF) or (>= 0x2600 and <= 0x27BF) or (>= 0x1F000 and <= 0x1F0FF) or (>= 0x231A and <= 0x231B)
+        or (>= 0x23E9 and <= 0x23F3) or 0x2B50 or 0x2B55 or 0x1F18E or (>= 0x1F191 and <= 0x1F19A) or (>= 0x1F201 and <= 0x1F251);
 
     private static bool IsKatakana(int value) => value is
         (>= 0x30A0 and <= 0x30FF) or (>= 0x31F0 and <= 0x31FF) or (>= 0xFF66 and <= 0xFF9F);

@@ -5,7 +5,7 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Catalogue;
 
-/// <summary>The schema as it is stored: count (varint), then of each field its analysis (varint), name length (varint), name in UTF-8.</summary>
+/// <summary>The schema as it is stored: count (varint), then of each field its analysis (varint), name length (varint), name in UTF-8, and in the same way the name of its analyzer (empty: the default).</summary>
 internal static class SchemaRecord
 {
     private static ReadOnlySpan<byte> Key => "schema"u8;
@@ -20,9 +20,9 @@ internal static class SchemaRecord
         for (int i = 0; i < fields.Length; i++)
         {
             var analysis = (FieldAnalysis)Varint.Read(ref value);
-            int length = Varint.Read(ref value);
-            fields[i] = new IndexField(Encoding.UTF8.GetString(value[..length]), analysis);
-            value = value[length..];
+            string name = ReadText(ref value);
+            string analyzer = ReadText(ref value);
+            fields[i] = new IndexField(name, analysis, analyzer.Length == 0 ? null : analyzer);
         }
 
         return new IndexSchema(fields);
@@ -34,13 +34,27 @@ internal static class SchemaRecord
         record.AddVarint(schema.Fields.Count);
         foreach (IndexField field in schema.Fields)
         {
-            byte[] name = Encoding.UTF8.GetBytes(field.Name);
             record.AddVarint((int)field.Analysis);
-            record.AddVarint(name.Length);
-            record.Add(name);
+            AddText(record, field.Name);
+            AddText(record, field.Analyzer ?? "");
         }
 
         index.Put(Key, record.Slice(0, record.Length));
+    }
+
+    private static string ReadText(ref ReadOnlySpan<byte> value)
+    {
+        int length = Varint.Read(ref value);
+        string text = Encoding.UTF8.GetString(value[..length]);
+        value = value[length..];
+        return text;
+    }
+
+    private static void AddText(ByteArena record, string text)
+    {
+        byte[] utf8 = Encoding.UTF8.GetBytes(text);
+        record.AddVarint(utf8.Length);
+        record.Add(utf8);
     }
 
     /// <summary>Refuses a schema with a field twice, or with an analysis that does not exist.</summary>

@@ -1,3 +1,4 @@
+using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Schema;
@@ -10,19 +11,26 @@ namespace Treepie.Indexing.Matching;
 internal sealed class IndexView
 {
     private readonly ReadTransaction transaction;
+    private readonly AnalyzerSet analyzerSet;
+    private FieldAnalyzers? analyzers;
     private readonly Dictionary<string, Tree?> trees = new(StringComparer.Ordinal);
 
-    public IndexView(ReadTransaction transaction)
+    public IndexView(ReadTransaction transaction, AnalyzerSet analyzerSet)
     {
         this.transaction = transaction;
+        this.analyzerSet = analyzerSet;
         Tree? index = Tree(TreeNames.Index);
+        State = IndexState.Read(index); // first, as it refuses other formats
         Schema = SchemaRecord.Read(index) ?? new IndexSchema([]);
-        State = IndexState.Read(index);
     }
 
     public IndexSchema Schema { get; }
 
     public IndexState State { get; }
+
+    /// <summary>The analyzers of its full-text fields.</summary>
+    /// <exception cref="IndexSchemaException">A field names one that this searcher was not given.</exception>
+    public FieldAnalyzers Analyzers => analyzers ??= new FieldAnalyzers(Schema, analyzerSet);
 
     public FieldStatistics Statistics(int field) => FieldStatistics.Read(Tree(TreeNames.Index), field);
 

@@ -134,15 +134,8 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
     }
 
     /// <summary>The operators of the terms that a text becomes in a field.</summary>
-    private List<Operator> Terms(int field, ReadOnlySpan<byte> text)
-    {
-        FieldAnalysis analysis = view.Schema.Fields[field].Analysis;
-        var operators = new List<Operator>();
-        var analyzer = new FieldAnalyzer(analysis, text, new TokenBuffer(), new byte[TermForm.CutBytes]);
-        while (analyzer.MoveNext(out ReadOnlySpan<byte> term))
-            operators.Add(Term(TreeNames.Terms(field), term, analysis == FieldAnalysis.FullText ? field : -1));
-        return operators;
-    }
+    private List<Operator> Terms(int field, ReadOnlySpan<byte> text) =>
+        [.. Words(field, text).Select(word => Term(TreeNames.Terms(field), word.Form, IsFullText(field) ? field : -1))];
 
     private Operator In(int field, IReadOnlyList<FieldValue> values)
     {
@@ -169,9 +162,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
             }
             else
             {
-                var analyzer = new FieldAnalyzer(analysis, QueryValue.ToText(value), tokens, scratch);
-                while (analyzer.MoveNext(out ReadOnlySpan<byte> term))
-                    Gather(union, TreeNames.Terms(field), term);
+                Gather(union, TreeNames.Terms(field), WholeValue.Of(analysis, QueryValue.ToText(value), tokens, scratch));
             }
         }
 
@@ -220,14 +211,16 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         return union;
     }
 
+    /// <summary>A piece of a term as it stands in the dictionary.</summary>
     private byte[] Folded(int field, string text)
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(text);
-        if (view.Schema.Fields[field].Analysis == FieldAnalysis.Keyword)
-            return utf8;
-
-        byte[] folded = new byte[CaseFolding.MaxBytes(utf8.Length)];
-        return folded[..CaseFolding.Fold(utf8, folded)];
+        return view.Schema.Fields[field].Analysis switch
+        {
+            FieldAnalysis.FullText => view.Analyzers[field].Normalize(utf8),
+            FieldAnalysis.Keyword => utf8,
+            _ => KeywordAnalyzer.Fold(utf8, new TokenBuffer()).ToArray(),
+        };
     }
 
     private Operator FullText(FullTextQuery query)
@@ -258,7 +251,8 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
             return terms.Count == 0 ? null : And(terms);
         }
 
-        List<string> words = Words(field, text);
+        byte[] utf8 = Encoding.UTF8.GetBytes(text);
+        IReadOnlyList<TokenList.Token> words = Words(field, utf8);
         if (words.Count == 0)
             return null;
 
@@ -267,28 +261,38 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         {
             bool open = isPrefix && i == words.Count - 1;
             bool begun = isSuffix && i == 0;
-            byte[] word = Encoding.UTF8.GetBytes(words[i]);
+
+            // A piece of a word is compared with terms as it is: it has no stem.
+            string piece = Encoding.UTF8.GetString(utf8.AsSpan(words[i].Start, words[i].End - words[i].Start));
             if (open && begun)
-                operators.Add(Scan(field, [], form => form.IndexOf(word) >= 0));
+                operators.Add(Infix(field, piece));
             else if (open)
-                operators.Add(Prefix(field, words[i]));
+                operators.Add(Prefix(field, piece));
             else if (begun)
-                operators.Add(Suffix(field, words[i]));
+                operators.Add(Suffix(field, piece));
             else
-                operators.AddRange(Terms(field, word));
+                operators.Add(Term(TreeNames.Terms(field), words[i].Form, IsFullText(field) ? field : -1));
         }
 
         return And(operators);
     }
 
-    private List<string> Words(int field, string text)
+    private UnionOperator Infix(int field, string text)
     {
-        var words = new List<string>();
-        var analyzer = new FieldAnalyzer(
-            view.Schema.Fields[field].Analysis, Encoding.UTF8.GetBytes(text), new TokenBuffer(), new byte[TermForm.CutBytes]);
-        while (analyzer.MoveNext(out ReadOnlySpan<byte> term))
-            words.Add(Encoding.UTF8.GetString(term));
-        return words;
+        byte[] infix = Folded(field, text);
+        return Scan(field, [], form => form.IndexOf(infix) >= 0);
+    }
+
+    private bool IsFullText(int field) => view.Schema.Fields[field].Analysis == FieldAnalysis.FullText;
+
+    /// <summary>The words of a query's text with their places; in a field of whole values the text is one.</summary>
+    private IReadOnlyList<TokenList.Token> Words(int field, ReadOnlySpan<byte> text)
+    {
+        if (IsFullText(field))
+            return TokenList.Of(view.Analyzers[field].ForQueries, text);
+
+        ReadOnlySpan<byte> form = WholeValue.Of(view.Schema.Fields[field].Analysis, text, new TokenBuffer(), new byte[TermForm.CutBytes]);
+        return [new TokenList.Token(form.ToArray(), 0, 0, text.Length)];
     }
 
     private Operator Boost(BoostQuery boost, int depth)

@@ -84,9 +84,12 @@ internal sealed class RangeCompiler(QueryContext context)
 
         // A bound is one place in the order of terms, so it is never cut into words.
         FieldAnalysis analysis = view.Schema.Fields[field].Analysis;
-        FieldAnalysis whole = analysis == FieldAnalysis.FullText ? FieldAnalysis.LowerCaseKeyword : analysis;
-        var analyzer = new FieldAnalyzer(whole, QueryValue.ToText(value), new TokenBuffer(), new byte[TermForm.CutBytes]);
-        return analyzer.MoveNext(out ReadOnlySpan<byte> term) ? term.ToArray() : null;
+        byte[] text = QueryValue.ToText(value);
+        byte[] scratch = new byte[TermForm.CutBytes];
+        ReadOnlySpan<byte> term = analysis == FieldAnalysis.FullText
+            ? TermForm.Of(view.Analyzers[field].Normalize(text), scratch)
+            : WholeValue.Of(analysis, text, new TokenBuffer(), scratch);
+        return term.ToArray();
     }
 
     /// <summary>The union of all terms between the bounds; null if they are more than <paramref name="mostTerms"/>.</summary>

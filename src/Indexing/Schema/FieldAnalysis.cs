@@ -9,6 +9,6 @@ public enum FieldAnalysis
     /// <summary>The whole value as it is.</summary>
     Keyword,
 
-    /// <summary>Words, folded to lower case, by the standard analyzer; frequencies are kept.</summary>
+    /// <summary>The terms of an analyzer that the field names; frequencies and lengths are kept. By default words in full Unicode folding.</summary>
     FullText,
 }

@@ -3,4 +3,5 @@ namespace Treepie.Indexing.Schema;
 /// <summary>One field of an index. Numbers and sort values are kept for every field except <see cref="FieldAnalysis.FullText"/> ones.</summary>
 /// <param name="Name">Case-sensitive name.</param>
 /// <param name="Analysis">How text becomes terms.</param>
-public sealed record IndexField(string Name, FieldAnalysis Analysis = FieldAnalysis.LowerCaseKeyword);
+/// <param name="Analyzer">Name of the analyzer of a full-text field; null: the default. See <c>AnalyzerSet</c> for the names.</param>
+public sealed record IndexField(string Name, FieldAnalysis Analysis = FieldAnalysis.LowerCaseKeyword, string? Analyzer = null);

@@ -13,11 +13,15 @@ public sealed class AnalysisTests
     [InlineData("'quoted' end.", "quoted|end")]
     [InlineData("example.com 3.14 1,000.5 a.1 x,y", "example.com|3.14|1,000.5|a|1|x|y")]
     [InlineData("snake_case _ __ _a", "snake_case|_a")]
-    [InlineData("Ärger ÉTÉ Straße ΣΊΣΥΦΟΣ", "ärger|été|straße|σίσυφοσ")]
+    [InlineData("Ärger ÉTÉ Straße ΣΊΣΥΦΟΣ", "ärger|été|strasse|σίσυφοσ")]
     [InlineData("日本語 テスト ひら", "日|本|語|テスト|ひ|ら")]
     [InlineData("한국어 русский العربية", "한국어|русский|العربية")]
     [InlineData("e\u0301tude A\u030A", "e\u0301tude|a\u030A")]
     [InlineData("𝒳𝓎 𠀀𠀁", "𝒳𝓎|𠀀|𠀁")]
+    [InlineData("ﬁne İstanbul ŉ", "fine|i\u0307stanbul|\u02BCn")]
+    [InlineData("שׁלום צה\"ל ג' \"ת\"", "שׁלום|צה\"ל|ג'|ת")]
+    [InlineData("👩‍👩‍👧 👍🏽 ok🎉 🇫🇷🇩🇪", "👩‍👩‍👧|👍🏽|ok|🎉|🇫🇷|🇩🇪")]
+    [InlineData("l'e\u0301te\u0301 3.\u03014", "l'e\u0301te\u0301|3.\u03014")]
     [InlineData("foo-bar foo/bar", "foo|bar|foo|bar")]
     [InlineData("", "")]
     [InlineData(" \t…—!?", "")]
@@ -87,12 +91,7 @@ public sealed class AnalysisTests
         Assert.Equal(512, TermForm.Of(one.AsSpan(0, 512), scratch).Length);
     }
 
-    private static List<string> Terms(FieldAnalysis analysis, byte[] text)
-    {
-        var terms = new List<string>();
-        var analyzer = new FieldAnalyzer(analysis, text, new TokenBuffer(), new byte[TermForm.CutBytes]);
-        while (analyzer.MoveNext(out ReadOnlySpan<byte> term))
-            terms.Add(Encoding.UTF8.GetString(term));
-        return terms;
-    }
+    private static List<string> Terms(FieldAnalysis analysis, byte[] text) => analysis == FieldAnalysis.FullText
+        ? [.. TokenList.Of(AnalyzerSet.BuiltIn.Get(AnalyzerSet.DefaultName), text).Select(token => Encoding.UTF8.GetString(token.Form))]
+        : [Encoding.UTF8.GetString(WholeValue.Of(analysis, text, new TokenBuffer(), new byte[TermForm.CutBytes]))];
 }

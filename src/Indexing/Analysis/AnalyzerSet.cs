@@ -1,0 +1,112 @@
+using System.Globalization;
+using Treepie.Indexing.Analysis.Stemming;
+
+namespace Treepie.Indexing.Analysis;
+
+/// <summary>
+/// The analyzers that fields can name: those built in, and a program's own. Immutable and thread-safe.
+/// </summary>
+/// <remarks>
+/// Names are found without case, and in any of the forms that definitions use: <c>StandardAnalyzer</c>,
+/// <c>Lucene.Net.Analysis.Standard.StandardAnalyzer</c>, <c>Lucene.Net.Analysis.De.GermanAnalyzer, Lucene.Net.Contrib.Analyzers</c>.
+/// Built in: RavenStandardAnalyzer (the default: every word), StandardAnalyzer (without English stop words), SimpleAnalyzer, StopAnalyzer,
+/// WhitespaceAnalyzer, LowerCaseWhitespaceAnalyzer, KeywordAnalyzer, LowerCaseKeywordAnalyzer, PatternAnalyzer or
+/// PatternAnalyzer(expression), NGramAnalyzer or NGramAnalyzer(least,most), and for stems EnglishAnalyzer, GermanAnalyzer, FrenchAnalyzer,
+/// SpanishAnalyzer, ItalianAnalyzer, PortugueseAnalyzer, DutchAnalyzer, SwedishAnalyzer, NorwegianAnalyzer, DanishAnalyzer, FinnishAnalyzer, RussianAnalyzer.
+/// </remarks>
+public sealed class AnalyzerSet
+{
+    /// <summary>Analyzer of a full-text field that names none.</summary>
+    public const string DefaultName = "RavenStandardAnalyzer";
+
+    /// <summary>Longest name of an analyzer, in characters.</summary>
+    public const int MaxNameLength = 2_048;
+
+    private readonly Dictionary<string, Analyzer> byName;
+
+    private AnalyzerSet(Dictionary<string, Analyzer> byName) => this.byName = byName;
+
+    /// <summary>The analyzers built in.</summary>
+    public static AnalyzerSet BuiltIn { get; } = new(CreateBuiltIn());
+
+    /// <summary>Names of all analyzers, in order.</summary>
+    public IEnumerable<string> Names => byName.Keys.Order(StringComparer.OrdinalIgnoreCase);
+
+    /// <summary>These analyzers and one more, which takes the place of any of the same name.</summary>
+    /// <param name="name">Letters, digits, <c>_</c>, <c>-</c> and dots; found without case. An index stores it: keep it, and keep what it does.</param>
+    /// <param name="analyzer">The analyzer; used by many threads at once.</param>
+    /// <exception cref="ArgumentException">The name is empty, too long, or has other characters.</exception>
+    public AnalyzerSet With(string name, Analyzer analyzer)
+    {
+        ArgumentNullException.ThrowIfNull(name);
+        ArgumentNullException.ThrowIfNull(analyzer);
+        if (name.Length is 0 or > MaxNameLength || !name.All(c => char.IsLetterOrDigit(c) || c is '_' or '-' or '.'))
+            throw new ArgumentException($"'{name}' cannot be the name of an analyzer: it has letters, digits, '_', '-' and '.', and at most {MaxNameLength} characters.", nameof(name));
+        return new AnalyzerSet(new Dictionary<string, Analyzer>(byName, byName.Comparer) { [name] = analyzer });
+    }
+
+    /// <summary>The analyzer of a name.</summary>
+    /// <exception cref="ArgumentException">There is none, or it cannot be made with what stands in its parentheses. The message says why.</exception>
+    public Analyzer Get(string name)
+    {
+        ArgumentNullException.ThrowIfNull(name);
+        if (name.Length > MaxNameLength)
+            throw new ArgumentException($"The name of an analyzer has {name.Length} characters; {MaxNameLength} is the most.");
+        string wanted = name.Trim();
+        if (byName.TryGetValue(wanted, out Analyzer? found))
+            return found;
+
+        int open = wanted.IndexOf('(', StringComparison.Ordinal);
+        if (open > 0 && wanted.EndsWith(')'))
+            return Create(LastPart(wanted[..open]), wanted[(open + 1)..^1], name);
+        return byName.TryGetValue(LastPart(wanted), out found)
+            ? found
+            : throw new ArgumentException($"There is no analyzer '{name}'. There are: {string.Join(", ", Names)}.");
+    }
+
+    /// <summary>The name of a type without its namespace and assembly.</summary>
+    private static string LastPart(string name)
+    {
+        int comma = name.IndexOf(',', StringComparison.Ordinal);
+        string type = (comma < 0 ? name : name[..comma]).Trim();
+        return type[(type.LastIndexOf('.') + 1)..];
+    }
+
+    private Analyzer Create(string kind, string argument, string name)
+    {
+        if (kind.Equals("PatternAnalyzer", StringComparison.OrdinalIgnoreCase))
+            return new PatternAnalyzer(argument);
+        if (kind.Equals("NGramAnalyzer", StringComparison.OrdinalIgnoreCase))
+        {
+            string[] sizes = argument.Split(',');
+            return sizes.Length == 2
+                && int.TryParse(sizes[0], NumberStyles.Integer, CultureInfo.InvariantCulture, out int min)
+                && int.TryParse(sizes[1], NumberStyles.Integer, CultureInfo.InvariantCulture, out int max)
+                ? new NGramAnalyzer(min, max, byName[DefaultName])
+                : throw new ArgumentException($"'{name}' is not an analyzer: in the parentheses stand two whole numbers, as in NGramAnalyzer(2,6).");
+        }
+
+        throw new ArgumentException($"'{name}' is not an analyzer: only NGramAnalyzer(2,6) and PatternAnalyzer(expression) take something in parentheses.");
+    }
+
+    private static Dictionary<string, Analyzer> CreateBuiltIn()
+    {
+        var standard = new StandardAnalyzer();
+        var built = new Dictionary<string, Analyzer>(StringComparer.OrdinalIgnoreCase)
+        {
+            [DefaultName] = standard,
+            ["StandardAnalyzer"] = new StandardAnalyzer(StopWords.English),
+            ["SimpleAnalyzer"] = new LetterAnalyzer(),
+            ["StopAnalyzer"] = new LetterAnalyzer(StopWords.English),
+            ["WhitespaceAnalyzer"] = new WhitespaceAnalyzer(),
+            ["LowerCaseWhitespaceAnalyzer"] = new WhitespaceAnalyzer(isFolded: true),
+            ["KeywordAnalyzer"] = new KeywordAnalyzer(isFolded: false),
+            ["LowerCaseKeywordAnalyzer"] = new KeywordAnalyzer(isFolded: true),
+            ["PatternAnalyzer"] = new PatternAnalyzer(PatternAnalyzer.DefaultPattern),
+            ["NGramAnalyzer"] = new NGramAnalyzer(2, 6, standard),
+        };
+        foreach ((string language, Stemmer stemmer) in Stemmer.All())
+            built.Add(language + "Analyzer", new StemAnalyzer(stemmer));
+        return built;
+    }
+}

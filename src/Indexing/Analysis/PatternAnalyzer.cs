@@ -1,0 +1,64 @@
+using System.Text;
+using System.Text.RegularExpressions;
+
+namespace Treepie.Indexing.Analysis;
+
+/// <summary>
+/// What stands between matches of a regular expression, in full case folding: <c>PatternAnalyzer</c> (between runs of
+/// anything but letters, digits and underscores) or <c>PatternAnalyzer(;)</c>. The expression is matched without
+/// backtracking, so time is in proportion to the text whatever the expression is.
+/// </summary>
+internal sealed class PatternAnalyzer : Analyzer
+{
+    public const string DefaultPattern = @"\W+";
+
+    /// <summary>Longest expression.</summary>
+    public const int MaxPatternCharacters = 1_024;
+
+    private readonly Regex separator;
+
+    /// <exception cref="ArgumentException">The expression is too long, not valid, or needs backtracking (lookaround, back references).</exception>
+    public PatternAnalyzer(string pattern)
+    {
+        if (pattern.Length > MaxPatternCharacters)
+            throw new ArgumentException($"The expression of a PatternAnalyzer has {pattern.Length} characters; {MaxPatternCharacters} is the most.");
+        try
+        {
+            separator = new Regex(pattern, RegexOptions.NonBacktracking | RegexOptions.CultureInvariant);
+        }
+        catch (Exception error) when (error is ArgumentException or NotSupportedException)
+        {
+            throw new ArgumentException($"The expression of the PatternAnalyzer({pattern}) cannot be used: {error.Message}", error);
+        }
+    }
+
+    public override void Analyze(ReadOnlySpan<byte> text, TokenSink sink)
+    {
+        string decoded = Encoding.UTF8.GetString(text);
+        int start = 0;
+        int startByte = 0;
+        foreach (ValueMatch match in separator.EnumerateMatches(decoded))
+        {
+            Take(decoded.AsSpan(start, match.Index - start), ref startByte, text.Length, sink);
+            startByte += Encoding.UTF8.GetByteCount(decoded.AsSpan(match.Index, match.Length));
+            start = match.Index + match.Length;
+        }
+
+        Take(decoded.AsSpan(start), ref startByte, text.Length, sink);
+    }
+
+    private static void Take(ReadOnlySpan<char> piece, ref int startByte, int textBytes, TokenSink sink)
+    {
+        if (piece.IsEmpty)
+            return;
+
+        sink.Scratch.Clear();
+        foreach (Rune rune in piece.EnumerateRunes())
+            sink.Scratch.AppendFolded(rune);
+        int end = startByte + Encoding.UTF8.GetByteCount(piece);
+
+        // A broken byte is decoded to three, so places behind one may lie beyond the text.
+        sink.Add(sink.Scratch.Written, Math.Min(startByte, textBytes), Math.Min(end, textBytes));
+        startByte = end;
+    }
+}

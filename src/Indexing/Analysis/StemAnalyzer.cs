@@ -1,0 +1,28 @@
+using Treepie.Indexing.Analysis.Stemming;
+
+namespace Treepie.Indexing.Analysis;
+
+/// <summary>
+/// The words of the standard analyzer, each cut to its stem by the rules of a language: <c>EnglishAnalyzer</c>, <c>GermanAnalyzer</c> and so on.
+/// No word is left out: frequent ones weigh little, and phrases need them.
+/// </summary>
+internal sealed class StemAnalyzer(Stemmer stemmer) : Analyzer
+{
+    public override void Analyze(ReadOnlySpan<byte> text, TokenSink sink)
+    {
+        var words = new StandardTokens(text, sink.Scratch);
+        StemWord word = sink.Word;
+        while (words.MoveNext())
+        {
+            ReadOnlySpan<byte> term = words.Current;
+            if (word.TryLoad(term))
+            {
+                stemmer.Stem(word);
+                term = word.ToUtf8();
+            }
+
+            if (!term.IsEmpty)
+                sink.Add(term, words.Start, words.End);
+        }
+    }
+}

@@ -1,0 +1,30 @@
+using System.Text;
+
+namespace Treepie.Indexing.Analysis;
+
+/// <summary>Words that are left out, in folded form. Immutable.</summary>
+internal sealed class StopWords
+{
+    private const int MaxBytes = 32;
+
+    private readonly HashSet<string> words;
+
+    private StopWords(IEnumerable<string> words) => this.words = new HashSet<string>(words, StringComparer.Ordinal);
+
+    /// <summary>The words that the analyzers named <c>StandardAnalyzer</c> and <c>StopAnalyzer</c> have always left out.</summary>
+    public static StopWords English { get; } = new(
+    [
+        "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no", "not", "of", "on", "or",
+        "such", "that", "the", "their", "then", "there", "these", "they", "this", "to", "was", "will", "with",
+    ]);
+
+    public bool Contains(ReadOnlySpan<byte> word)
+    {
+        if (word.Length > MaxBytes)
+            return false;
+
+        Span<char> text = stackalloc char[MaxBytes];
+        text = text[..Encoding.UTF8.GetChars(word, text)];
+        return words.GetAlternateLookup<ReadOnlySpan<char>>().Contains(text);
+    }
+}

@@ -1,0 +1,53 @@
+namespace Treepie.Indexing.Analysis;
+
+/// <summary>Takes the terms of a text from an <see cref="Analyzer"/>, with their places. Used by one thread, during one call of <see cref="Analyzer.Analyze"/>.</summary>
+public abstract class TokenSink
+{
+    /// <summary>How far apart the positions of two values of one field are, so that no phrase runs from one into the next.</summary>
+    internal const int ValueGap = 100;
+
+    private readonly byte[] cutScratch = new byte[TermForm.CutBytes];
+    private int position;
+
+    private protected TokenSink()
+    {
+    }
+
+    /// <summary>Room for the term an analyzer is making.</summary>
+    internal TokenBuffer Scratch { get; } = new();
+
+    /// <summary>Room for the word a stemmer is working on.</summary>
+    internal Stemming.StemWord Word { get; } = new();
+
+    /// <summary>The position behind the last term.</summary>
+    internal int NextPosition => position;
+
+    /// <summary>Takes a term.</summary>
+    /// <param name="term">1 byte or more, any bytes; copied. Terms of more than 512 bytes are kept in a cut form that stays exact for equality.</param>
+    /// <param name="start">Where it begins in the text, in bytes.</param>
+    /// <param name="end">Where it ends in the text, in bytes.</param>
+    /// <param name="positionStep">
+    /// 1: it stands next to the term before. More: words between them were left out. 0: it stands at the same place (a synonym,
+    /// another fragment of the same word).
+    /// </param>
+    /// <exception cref="ArgumentOutOfRangeException">The place is not one in a text, or the step is negative.</exception>
+    public void Add(ReadOnlySpan<byte> term, int start, int end, int positionStep = 1)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(start);
+        ArgumentOutOfRangeException.ThrowIfLessThan(end, start);
+        ArgumentOutOfRangeException.ThrowIfNegative(positionStep);
+
+        // A text has at most 2³¹ bytes, so honest steps never come near the end of the numbers.
+        position = (int)Math.Min(int.MaxValue, (long)position + positionStep);
+        Accept(TermForm.Of(term, cutScratch), Math.Max(0, position - 1), start, end);
+    }
+
+    /// <summary>Begins a text whose first term is to stand at this position.</summary>
+    internal void Begin(int firstPosition) => position = firstPosition;
+
+    /// <summary>Ends a text, giving back the memory that one huge word took.</summary>
+    internal void End(int keepBytes) => Scratch.Trim(keepBytes);
+
+    /// <summary>Takes the stored form of a term; it lives during this call.</summary>
+    private protected abstract void Accept(ReadOnlySpan<byte> form, int position, int start, int end);
+}

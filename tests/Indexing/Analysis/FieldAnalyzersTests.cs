@@ -1,0 +1,107 @@
+using System.Text;
+using Treepie.Indexing.Analysis;
+using Treepie.Indexing.Catalogue;
+using Treepie.Indexing.Queries;
+using Treepie.Indexing.Schema;
+using Treepie.Storage;
+using Treepie.Tests.Support;
+
+namespace Treepie.Indexing.Tests.Analysis;
+
+/// <summary>Analyzers as an index uses them: by field, for writing and for queries.</summary>
+public sealed class FieldAnalyzersTests
+{
+    private static readonly IndexSchema Schema = new(
+    [
+        new IndexField("english", FieldAnalysis.FullText, "EnglishAnalyzer"),
+        new IndexField("grams", FieldAnalysis.FullText, "NGramAnalyzer(3,3)"),
+        new IndexField("whole", FieldAnalysis.FullText, "KeywordAnalyzer"),
+        new IndexField("own", FieldAnalysis.FullText, "Own"),
+    ]);
+
+    private static readonly AnalyzerSet Set = AnalyzerSet.BuiltIn.With("Own", new AnalyzerSetTests.Halves());
+
+    [Fact]
+    public void Each_field_is_written_and_asked_by_its_own_analyzer()
+    {
+        using var directory = new TemporaryDirectory();
+        using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
+        var writer = new IndexWriter(environment, Schema, Set);
+        IndexBatch batch = writer.BeginBatch();
+        Put(batch, "a", "The runners were running", "Skyscraper", "New York", "abcd");
+        Put(batch, "b", "A runner", "sky", "New", "abxy");
+        writer.Commit(batch, 1, TestContext.Current.CancellationToken);
+
+        Assert.Equal("a", Find(environment, "english", "run"));
+        Assert.Equal("a b", Find(environment, "english", "Runner's"));
+        Assert.Equal("a", Find(environment, "english", "runs running"));
+        Assert.Equal("a", Find(environment, "grams", "cra"));
+        Assert.Equal("a b", Find(environment, "grams", "SKY"));
+        Assert.Equal("", Find(environment, "grams", "skyscraper")); // longer than a fragment
+        Assert.Equal("b", Find(environment, "whole", "New"));
+        Assert.Equal("a", Find(environment, "whole", "New*", "b"));
+        Assert.Equal("a b", Find(environment, "own", "ab--"));
+        Assert.Equal("b", Find(environment, "own", "--xy"));
+    }
+
+    [Fact]
+    public void What_an_own_analyzer_throws_leaves_nothing_of_the_value()
+    {
+        using var directory = new TemporaryDirectory();
+        using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
+        var writer = new IndexWriter(environment, Schema, Set);
+        IndexBatch batch = writer.BeginBatch();
+        batch.BeginEntry("bad"u8);
+        batch.AddText(0, "kept"u8);
+        Assert.Throws<ArgumentOutOfRangeException>(() => batch.AddText(3, "odd"u8));
+        batch.EndEntry();
+        Put(batch, "good", "x", "x", "x", "abcd");
+        writer.Commit(batch, 1, TestContext.Current.CancellationToken);
+        Assert.Equal("bad", Find(environment, "english", "kept"));
+        Assert.Equal("", Find(environment, "own", "o*"));
+        Assert.Equal("good", Find(environment, "own", "abcd"));
+    }
+
+    [Fact]
+    public void A_schema_with_an_analyzer_that_cannot_be_is_refused()
+    {
+        using var directory = new TemporaryDirectory();
+        using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
+        IndexSchemaException error = Assert.Throws<IndexSchemaException>(() => new IndexWriter(environment, Schema));
+        Assert.Contains("'own'", error.Message, StringComparison.Ordinal);
+        Assert.Contains("no analyzer 'Own'", error.Message, StringComparison.Ordinal);
+        error = Assert.Throws<IndexSchemaException>(() => new IndexWriter(environment, new IndexSchema([new IndexField("a", FieldAnalysis.Keyword, "StopAnalyzer")])));
+        Assert.Contains("only a full-text field", error.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void An_index_of_another_format_is_refused_before_anything_of_it_is_read()
+    {
+        using var directory = new TemporaryDirectory();
+        using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
+        environment.Write(transaction =>
+        {
+            Storage.Trees.Tree index = transaction.GetOrCreateTree(TreeNames.Index);
+            index.Put("state"u8, [1, 0, 0, 0, .. new byte[32]]);
+            index.Put("schema"u8, [0xFF]);
+            return true;
+        }, TestContext.Current.CancellationToken);
+        Assert.Contains("Reset the index", Assert.Throws<IndexSchemaException>(() => new IndexWriter(environment, Schema, Set)).Message, StringComparison.Ordinal);
+        Assert.Contains("format 1", Assert.Throws<IndexSchemaException>(() => new IndexSearcher(environment)).Message, StringComparison.Ordinal);
+    }
+
+    private static void Put(IndexBatch batch, string key, params string[] values)
+    {
+        batch.BeginEntry(Encoding.UTF8.GetBytes(key));
+        for (int i = 0; i < values.Length; i++)
+            batch.AddText(i, Encoding.UTF8.GetBytes(values[i]));
+        batch.EndEntry();
+    }
+
+    private static string Find(StorageEnvironment environment, string field, string text, string without = "")
+    {
+        using var searcher = new IndexSearcher(environment, Set);
+        using SearchResults results = searcher.Search(new SearchRequest { Query = new FullTextQuery(field, text, All: true) });
+        return string.Join(' ', IndexFixture.Read(results).Where(key => key != without).Order());
+    }
+}
