@@ -7,9 +7,24 @@ internal sealed class EnglishStemmer : Stemmer
 
     private static readonly Dictionary<string, string> Special = new(StringComparer.Ordinal)
     {
-        ["skis"] = "ski", ["skies"] = "sky", ["dying"] = "die", ["lying"] = "lie", ["tying"] = "tie", ["idly"] = "idl", ["gently"] = "gentl",
-        ["ugly"] = "ugli", ["early"] = "earli", ["only"] = "onli", ["singly"] = "singl", ["sky"] = "sky", ["news"] = "news", ["howe"] = "howe",
-        ["atlas"] = "atlas", ["cosmos"] = "cosmos", ["bias"] = "bias", ["andes"] = "andes",
+        ["skis"] = "ski",
+        ["skies"] = "sky",
+        ["dying"] = "die",
+        ["lying"] = "lie",
+        ["tying"] = "tie",
+        ["idly"] = "idl",
+        ["gently"] = "gentl",
+        ["ugly"] = "ugli",
+        ["early"] = "earli",
+        ["only"] = "onli",
+        ["singly"] = "singl",
+        ["sky"] = "sky",
+        ["news"] = "news",
+        ["howe"] = "howe",
+        ["atlas"] = "atlas",
+        ["cosmos"] = "cosmos",
+        ["bias"] = "bias",
+        ["andes"] = "andes",
     };
 
     private static readonly string[] Doubles = ["bb", "dd", "ff", "gg", "mm", "nn", "pp", "rr", "tt"];
