@@ -1,0 +1,200 @@
+using System.Buffers.Binary;
+using System.Collections.Concurrent;
+using Treepie.Storage.Files;
+using Treepie.Storage.Transactions;
+using Treepie.Storage.Trees;
+using Treepie.Tests.Support;
+
+namespace Treepie.Storage.Tests.Encryption;
+
+/// <summary>How long decrypted pages stay in memory, and that they stay for who reads them.</summary>
+public sealed class DecryptedPagesTests
+{
+    private const int Values = 4_000;
+
+    [Fact]
+    public void Without_readers_nothing_stays_decrypted_and_with_one_all_that_it_may_hold()
+    {
+        using var directory = new TemporaryDirectory();
+        using EncryptionKey key = EncryptionKey.Generate();
+        Fill(directory.Path, key);
+        using StorageEnvironment environment = StorageEnvironment.Open(directory.Path, Options(key) with { DecryptedIdleTime = TimeSpan.FromDays(1) });
+        ReadTransaction read = environment.BeginRead();
+        Tree tree = read.FindTree("t")!;
+        Assert.True(tree.TryGet(KeyOf(77), out ReadOnlySpan<byte> held));
+        long bytes = environment.GetStatistics().DecryptedBytes;
+        Assert.True(bytes > 0);
+        for (int i = 0; i < 3; i++)
+            Assert.Equal(bytes, environment.Sweeper!.Sweep());
+        AssertValue(77, held);
+
+        using (ReadTransaction later = environment.BeginRead()) // began after the first sweep, so it holds nothing of what that took out
+        {
+            read.ReleasePages();
+            Assert.Equal(0, environment.Sweeper!.Sweep());
+            Assert.True(later.FindTree("t")!.TryGet(KeyOf(78), out ReadOnlySpan<byte> again));
+            AssertValue(78, again);
+            Assert.True(tree.TryGet(KeyOf(77), out held));
+            AssertValue(77, held);
+        }
+
+        read.Dispose();
+        environment.Sweeper.Sweep();
+        Assert.Equal(0, environment.Sweeper.Sweep());
+        Assert.Equal(0, environment.GetStatistics().DecryptedBytes);
+    }
+
+    [Fact]
+    public void A_page_that_is_looked_for_again_before_it_goes_is_not_decrypted_again()
+    {
+        using var directory = new TemporaryDirectory();
+        using EncryptionKey key = EncryptionKey.Generate();
+        Fill(directory.Path, key);
+        using StorageEnvironment environment = StorageEnvironment.Open(directory.Path, Options(key) with { DecryptedIdleTime = TimeSpan.FromDays(1) });
+        using ReadTransaction holder = environment.BeginRead();
+        Assert.True(holder.FindTree("t")!.TryGet(KeyOf(5), out _));
+        environment.Sweeper!.Sweep(); // marked; the reader keeps it
+        using (ReadTransaction other = environment.BeginRead())
+        {
+            Assert.True(other.FindTree("t")!.TryGet(KeyOf(5), out ReadOnlySpan<byte> value)); // takes it back
+            holder.ReleasePages();
+            environment.Sweeper.Sweep(); // what was marked first may go now, but was taken back; marked again, it waits for this reader
+            Assert.True(environment.GetStatistics().DecryptedBytes > 0);
+            AssertValue(5, value);
+        }
+    }
+
+    [Fact]
+    public async Task Readers_find_what_was_written_while_pages_go_under_a_small_budget()
+    {
+        using var directory = new TemporaryDirectory();
+        using EncryptionKey key = EncryptionKey.Generate();
+        Fill(directory.Path, key);
+        const long Budget = 1 << 20;
+        using StorageEnvironment environment = StorageEnvironment.Open(
+            directory.Path, Options(key) with { DecryptedBudgetBytes = Budget, DecryptedIdleTime = TimeSpan.FromMilliseconds(1) });
+        using var stop = CancellationTokenSource.CreateLinkedTokenSource(TestContext.Current.CancellationToken);
+        var errors = new ConcurrentQueue<string>();
+        int seed = Seed.Next();
+        Task[] readers = [.. Enumerable.Range(0, 3).Select(reader => Task.Run(() => Read(new Random(seed + reader)), CancellationToken.None))];
+        var random = new Random(seed + 100);
+        long most = 0;
+        for (int i = 0; i < 150; i++)
+        {
+            environment.Write(transaction =>
+            {
+                var tree = transaction.GetOrCreateTree("t");
+                for (int j = 0; j < 10; j++)
+                {
+                    int number = random.Next(Values);
+                    tree.Put(KeyOf(number), ValueOf(number, random.Next(50_000)));
+                }
+
+                return 0;
+            });
+            if (i % 20 == 19)
+                environment.Checkpoint();
+            most = Math.Max(most, environment.GetStatistics().DecryptedBytes);
+        }
+
+        await stop.CancelAsync();
+        await Task.WhenAll(readers);
+        Assert.Empty(errors);
+        Assert.True(most > Budget / 2, $"{most} bytes at most: the budget was never reached, so this shows nothing.");
+        Assert.True(environment.Check(TestContext.Current.CancellationToken).IsClean);
+
+        void Read(Random own)
+        {
+            while (!stop.IsCancellationRequested && errors.IsEmpty)
+            {
+                using ReadTransaction read = environment.BeginRead();
+                Tree tree = read.FindTree("t")!;
+                for (int i = 0; i < 20; i++)
+                {
+                    int number = own.Next(Values);
+                    if (!tree.TryGet(KeyOf(number), out ReadOnlySpan<byte> value) || !IsValue(number, value))
+                        errors.Enqueue($"Key {number} has another value.");
+                    if (own.Next(4) == 0)
+                        read.ReleasePages();
+                }
+            }
+        }
+    }
+
+    [Fact]
+    public void Two_copies_of_a_directory_use_no_key_and_nonce_twice()
+    {
+        using EncryptionKey key = EncryptionKey.Generate();
+        using TemporaryDirectory first = new(), second = new();
+        var seen = new Dictionary<string, string>();
+        using (StorageEnvironment environment = StorageEnvironment.Open(World.OfDisk(first.Path) with { Seals = Record }, Options(key)))
+            Work(environment, "common");
+        foreach (string file in Directory.GetFiles(first.Path))
+            File.Copy(file, Path.Combine(second.Path, Path.GetFileName(file)));
+
+        foreach ((string path, string text) in (ReadOnlySpan<(string, string)>)[(first.Path, "one"), (second.Path, "other"), (first.Path, "one again")])
+            using (StorageEnvironment environment = StorageEnvironment.Open(World.OfDisk(path) with { Seals = Record }, Options(key)))
+                Work(environment, text);
+        Assert.True(seen.Count > 100);
+
+        static void Work(StorageEnvironment environment, string text)
+        {
+            for (int i = 0; i < 30; i++)
+            {
+                environment.Write(transaction =>
+                {
+                    for (int j = 0; j < 20; j++)
+                        transaction.GetOrCreateTree("t").Put(KeyOf((i * 20) + j), ValueOf(j, text.Length));
+                    return 0;
+                });
+                if (i % 10 == 5)
+                    environment.Checkpoint();
+            }
+        }
+
+        void Record(ReadOnlySpan<byte> sealKey, ReadOnlySpan<byte> nonce, ReadOnlySpan<byte> associated, ReadOnlySpan<byte> plain)
+        {
+            string pair = Convert.ToHexString(sealKey) + Convert.ToHexString(nonce), content = Convert.ToHexString(associated) + Convert.ToHexString(plain);
+            lock (seen)
+                Assert.True(seen.TryAdd(pair, content) || seen[pair] == content, "A key and nonce were used twice for different things.");
+        }
+    }
+
+    private static StorageOptions Options(EncryptionKey key) => new() { EncryptionKey = key, MaxDataFileBytes = 1L << 30 };
+
+    private static void Fill(string path, EncryptionKey key)
+    {
+        using StorageEnvironment environment = StorageEnvironment.Open(path, Options(key));
+        for (int i = 0; i < Values; i += 100)
+        {
+            int from = i;
+            environment.Write(transaction =>
+            {
+                var tree = transaction.GetOrCreateTree("t");
+                for (int j = from; j < from + 100; j++)
+                    tree.Put(KeyOf(j), ValueOf(j, j % 50 == 0 ? 20_000 : 500));
+                return 0;
+            });
+        }
+    }
+
+    private static byte[] KeyOf(int number)
+    {
+        var key = new byte[8];
+        BinaryPrimitives.WriteInt64BigEndian(key, number);
+        return key;
+    }
+
+    private static byte[] ValueOf(int number, int length)
+    {
+        var value = new byte[8 + length];
+        value.AsSpan().Fill((byte)number);
+        BinaryPrimitives.WriteInt32LittleEndian(value, number);
+        return value;
+    }
+
+    private static bool IsValue(int number, ReadOnlySpan<byte> value) =>
+        value.Length >= 8 && BinaryPrimitives.ReadInt32LittleEndian(value) == number && !value[4..].ContainsAnyExcept((byte)number);
+
+    private static void AssertValue(int number, ReadOnlySpan<byte> value) => Assert.True(IsValue(number, value));
+}
