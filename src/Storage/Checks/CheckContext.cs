@@ -14,6 +14,7 @@ internal sealed class CheckContext(PageStore store, long pageCount, IProgress<Ch
 
     private readonly List<CheckProblem> _problems = [];
     private long _nextReport;
+    private int _untilRelease = PagesPerReport;
 
     public PageStore Store => store;
 
@@ -24,6 +25,9 @@ internal sealed class CheckContext(PageStore store, long pageCount, IProgress<Ch
 
     /// <summary>Pages there are to see.</summary>
     public long PagesTotal { get; init; }
+
+    /// <summary>Lets go of the pages that were read so far; null: they stay until the end.</summary>
+    public Action? Release { get; init; }
 
     public int Trees { get; set; }
 
@@ -69,6 +73,16 @@ internal sealed class CheckContext(PageStore store, long pageCount, IProgress<Ch
         }
 
         return true;
+    }
+
+    /// <summary>Called at each page of a walk, where no caller goes on with bytes that it has read before: so that what is decrypted for a check does not add up.</summary>
+    public void Rest()
+    {
+        if (--_untilRelease > 0)
+            return;
+
+        _untilRelease = PagesPerReport;
+        Release?.Invoke();
     }
 
     /// <summary>Reads a page of the file again, whatever was found on first touch; false, with a report, if it is damaged.</summary>

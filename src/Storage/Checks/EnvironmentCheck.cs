@@ -37,7 +37,15 @@ internal sealed class EnvironmentCheck(StorageEnvironment environment, CommitLan
             }
         });
         using ReadTransaction read = transaction!; // RunExclusive ran the action
-        var context = new CheckContext(state.Store, pageCount, progress, cancellationToken) { PagesTotal = live.Sum(word => (long)BitOperations.PopCount(word)) };
+        var context = new CheckContext(state.Store, pageCount, progress, cancellationToken)
+        {
+            PagesTotal = live.Sum(word => (long)BitOperations.PopCount(word)),
+            Release = () =>
+            {
+                read.ReleasePages();
+                named.ForEach(open => open.ReleasePages());
+            },
+        };
         try
         {
             context.Mark(meta!.Bitmap, "(bitmap)");

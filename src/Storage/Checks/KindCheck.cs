@@ -12,7 +12,10 @@ internal sealed class KindCheck(CheckContext context)
     public void RunAll(TreeRecord catalogue, TreeRecord system)
     {
         _trees.Run("(catalogue)", catalogue);
-        NamedTrees.Read(context.Store, catalogue, new PageSet(context.Seen.Bound), Run, static _ => { }, context.Cancellation); // the walk before has told what is lost
+        var named = new List<(string Name, TreeRecord? Record)>();
+        NamedTrees.Read(context.Store, catalogue, new PageSet(context.Seen.Bound), (name, record) => named.Add((name, record)), static _ => { }, context.Cancellation); // the walk before has told what is lost
+        foreach ((string name, TreeRecord? record) in named)
+            Run(name, record);
         _trees.Run("(system)", system);
     }
 

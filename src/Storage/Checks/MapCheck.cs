@@ -41,6 +41,7 @@ internal sealed class MapCheck(CheckContext context) : ITreeCheck
 
     private void WalkDirectory(PageReference reference, int level, long firstBucket)
     {
+        context.Rest();
         if (!TryRead(reference, PageType.MapDirectory, level, out Span<byte> page))
             return;
 
@@ -58,7 +59,7 @@ internal sealed class MapCheck(CheckContext context) : ITreeCheck
         int entries = 0;
         for (int i = 0; i < MapLayout.Fanout; i++)
         {
-            PageReference child = MapLayout.Entry(page, i);
+            PageReference child = MapLayout.Entry(_store.Read(reference), i); // read again: it may have gone while the walk was below
             if (child.IsNone)
                 continue;
 
@@ -82,6 +83,7 @@ internal sealed class MapCheck(CheckContext context) : ITreeCheck
         var keys = new HashSet<string>(StringComparer.Ordinal);
         for (int place = 0; !reference.IsNone; place++)
         {
+            context.Rest();
             if (!TryRead(reference, PageType.MapBucket, Math.Min(place, 1), out Span<byte> bytes))
                 return;
 

@@ -46,6 +46,7 @@ internal sealed class SnapshotCheck(CheckContext context, NamedSnapshots named, 
 
     private bool Visit(PageRun run)
     {
+        context.Rest();
         if (context.Seen.Contains(run.First) || !_seen.Add(run.First))
             return false; // shared with the newest state, or with another snapshot, and walked there
 

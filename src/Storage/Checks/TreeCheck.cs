@@ -31,6 +31,7 @@ internal sealed class TreeCheck(CheckContext context) : ITreeCheck
 
     private void Walk(PageReference reference, int level, byte[]? low, byte[]? high)
     {
+        context.Rest();
         long number = reference.Number;
         if (!context.Mark(new PageRun(number, 1), _name) || !context.Verify(number, _name))
             return;
@@ -61,6 +62,7 @@ internal sealed class TreeCheck(CheckContext context) : ITreeCheck
             if (child.Birth > reference.Birth)
                 context.Report($"Its child {child.Number} was born in transaction {child.Birth}, after it ({reference.Birth}).", _name, number);
             Walk(child, level - 1, i == 0 ? low : KeyOf(page, i), i + 1 < page.Count ? KeyOf(page, i + 1) : high);
+            page = new SlottedPage(_store.Read(reference)); // it may have gone while the walk was below
         }
     }
 

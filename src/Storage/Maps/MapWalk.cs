@@ -6,7 +6,7 @@ namespace Treepie.Storage.Maps;
 
 /// <summary>Visits every page of a map, whatever its keys and values are.</summary>
 /// <param name="store">Where pages are read.</param>
-/// <param name="visit">Told each page or run once it is reached; false: do not go below.</param>
+/// <param name="visit">Told each page or run once it is reached; false: do not go below. May let go of all pages that were read.</param>
 /// <param name="cancellationToken">Looked at for each page.</param>
 internal sealed class MapWalk(PageStore store, Func<PageRun, bool> visit, CancellationToken cancellationToken)
 {
@@ -26,10 +26,9 @@ internal sealed class MapWalk(PageStore store, Func<PageRun, bool> visit, Cancel
         if (!visit(new PageRun(reference.Number, 1)))
             return;
 
-        Span<byte> page = MapReader.ReadDirectory(store, reference, level);
         for (int i = 0; i < MapLayout.Fanout; i++)
         {
-            PageReference child = MapLayout.Entry(page, i);
+            PageReference child = MapLayout.Entry(MapReader.ReadDirectory(store, reference, level), i); // again: the visitor may have let it go
             if (child.IsNone)
                 continue;
             if (level > 0)
@@ -44,13 +43,16 @@ internal sealed class MapWalk(PageStore store, Func<PageRun, bool> visit, Cancel
         for (int place = 0; !reference.IsNone; place++)
         {
             cancellationToken.ThrowIfCancellationRequested();
-            BucketPage page = MapReader.ReadBucket(store, reference, place, _layout);
             bool isNew = visit(new PageRun(reference.Number, 1));
+            BucketPage page = MapReader.ReadBucket(store, reference, place, _layout);
             int slots = isNew && !_layout.IsFixed ? page.Slots : 0; // records side by side have no runs
             for (int slot = 0; slot < slots; slot++)
             {
-                if (page.IsUsed(slot) && page.Value(slot, out bool isOverflow) is var value && isOverflow)
-                    VisitRun(value);
+                if (!page.IsUsed(slot) || (page.Value(slot, out bool isOverflow) is var value && !isOverflow))
+                    continue;
+
+                VisitRun(value);
+                page = MapReader.ReadBucket(store, reference, place, _layout);
             }
 
             reference = page.Next;

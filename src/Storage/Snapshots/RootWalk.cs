@@ -11,7 +11,7 @@ namespace Treepie.Storage.Snapshots;
 /// many snapshots together cost as much as the distinct pages they have.
 /// </summary>
 /// <param name="store">Where pages are read.</param>
-/// <param name="visit">Told each page or run once it is reached; false: do not go below.</param>
+/// <param name="visit">Told each page or run once it is reached; false: do not go below. May let go of all pages that were read.</param>
 /// <param name="cancellationToken">Looked at for each page.</param>
 internal sealed class RootWalk(PageStore store, Func<PageRun, bool> visit, CancellationToken cancellationToken)
 {
@@ -48,8 +48,9 @@ internal sealed class RootWalk(PageStore store, Func<PageRun, bool> visit, Cance
         if (page.Header.Type != expected || page.Header.Level != level)
             throw store.Corrupt(reference.Number, $"{expected} of level {level} expected, {page.Header.Type} of level {page.Header.Level} found (tree {page.Header.TreeId})");
 
-        for (int i = 0; i < page.Count; i++)
+        for (int i = 0, count = page.Count; i < count; i++)
         {
+            page = new SlottedPage(store.Read(reference)); // again: the visitor may have let it go
             if (level > 0)
             {
                 Walk(page.Child(i), level - 1, isCatalogue);

@@ -14,6 +14,8 @@ namespace Treepie.Storage.Transactions;
 /// </remarks>
 internal sealed class KeyRotation(StorageEnvironment environment, StoreCipher cipher, CommitLane lane, CheckpointRunner checkpoints, Gate gate)
 {
+    private const int PagesPerRelease = 256;
+
     private EnvironmentState State => environment.State;
 
     public void ChangeKey(EncryptionKey next, CancellationToken cancellationToken)
@@ -102,10 +104,13 @@ internal sealed class KeyRotation(StorageEnvironment environment, StoreCipher ci
         using ReadTransaction read = environment.BeginRead("look for pages of the old data key");
         ulong current = (ulong)cipher.Keys.Parity;
         bool isAny = false;
+        long visited = 0;
         var walk = new RootWalk(
             State.Store,
             run =>
             {
+                if (++visited % PagesPerRelease == 0)
+                    read.ReleasePages();
                 ulong incarnation = State.Store.IncarnationOf(run.First);
                 isAny |= incarnation != 0 && (incarnation & 1) != current;
                 return !isAny;

@@ -16,7 +16,7 @@ internal sealed class MergedBatch
 
     private readonly PageStore _store;
     private readonly TimeProvider _clock;
-    private readonly BatchMemory _memory = new();
+    private readonly BatchMemory _memory;
     private readonly Tree _catalogue;
     private readonly List<TreeWriter> _writers = [];
     private int _writersTaken;
@@ -28,6 +28,7 @@ internal sealed class MergedBatch
         _store = store;
         _clock = clock;
         _basis = basis;
+        _memory = new BatchMemory(isSecret: store.Decrypted is not null);
         Pages = new PageWriter(store, space, locator, _memory);
         _catalogue = new Tree(store, "", basis.Catalogue, new TreeWriter(store, Pages));
         Snapshots = new SnapshotChanges(basis.Named);

@@ -3,7 +3,8 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Trees;
 
 /// <summary>What a batch works with and the next but one uses again, so that a commit allocates none of it.</summary>
-internal sealed class BatchMemory
+/// <param name="isSecret">Whether it is to hold nothing of a batch that is over.</param>
+internal sealed class BatchMemory(bool isSecret)
 {
     private const int KeptEntries = 1 << 16;
 
@@ -38,6 +39,8 @@ internal sealed class BatchMemory
         if (Trees.Count > KeptEntries)
             Trees = new(StringComparer.Ordinal);
         PathOwner = null;
+        if (isSecret)
+            PageCopy.AsSpan().Clear();
         Written.Clear();
         Freed.Clear();
         Images.Clear();
