@@ -1,0 +1,107 @@
+namespace Treepie.Compression;
+
+/// <summary>Decompresses zstd frames, one or several behind each other. A frame that is damaged or cut off is an error, never an early end. One caller at a time.</summary>
+internal sealed class ZstdReadStream : Stream
+{
+    private const int InputBytes = 128 * 1024;
+
+    private readonly Stream _source;
+    private readonly ZstdLibrary _library;
+    private readonly ZstdContext _context;
+    private readonly byte[] _input = new byte[InputBytes];
+    private int _at;
+    private int _filled;
+    private bool _withinFrame = true;
+    private bool _mayHoldMore;
+
+    /// <summary>Leaves the source open.</summary>
+    public ZstdReadStream(Stream source, ZstdLibrary library)
+    {
+        _source = source;
+        _library = library;
+        _context = library.CreateDecompressor();
+    }
+
+    public override bool CanRead => true;
+
+    public override bool CanSeek => false;
+
+    public override bool CanWrite => false;
+
+    public override long Length => throw new NotSupportedException();
+
+    public override long Position
+    {
+        get => throw new NotSupportedException();
+        set => throw new NotSupportedException();
+    }
+
+    public override int Read(byte[] buffer, int offset, int count) => Read(buffer.AsSpan(offset, count));
+
+    public override int Read(Span<byte> buffer)
+    {
+        while (!buffer.IsEmpty)
+        {
+            if (NeedsInput && !Filled(_source.Read(_input)))
+                return 0;
+            int produced = Decompress(buffer);
+            if (produced > 0)
+                return produced;
+        }
+
+        return 0;
+    }
+
+    public override Task<int> ReadAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
+        ReadAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
+
+    public override async ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default)
+    {
+        while (!buffer.IsEmpty)
+        {
+            if (NeedsInput && !Filled(await _source.ReadAsync(_input, cancellationToken).ConfigureAwait(false)))
+                return 0;
+            int produced = Decompress(buffer.Span);
+            if (produced > 0)
+                return produced;
+        }
+
+        return 0;
+    }
+
+    public override void Flush()
+    {
+    }
+
+    public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException();
+
+    public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
+
+    public override void SetLength(long value) => throw new NotSupportedException();
+
+    protected override void Dispose(bool disposing)
+    {
+        if (disposing)
+            _context.Dispose();
+        base.Dispose(disposing);
+    }
+
+    private bool NeedsInput => _at == _filled && !_mayHoldMore;
+
+    private bool Filled(int read)
+    {
+        (_at, _filled) = (0, read);
+        if (read == 0 && _withinFrame)
+            throw new InvalidDataException("zstd: the compressed data is cut off.");
+        return read > 0;
+    }
+
+    private int Decompress(Span<byte> buffer)
+    {
+        long wanted = _library.Decompress(_context, _input.AsSpan(_at, _filled - _at), buffer, out int consumed, out int produced);
+        _at += consumed;
+        _withinFrame = wanted != 0;
+        _mayHoldMore = produced == buffer.Length && _withinFrame; // a full output may have left some inside
+        return produced;
+    }
+}

@@ -1,0 +1,199 @@
+using System.Security.Cryptography;
+
+namespace Treepie.Storage.Encryption;
+
+/// <summary>
+/// Reads a sealed stream, front to back, in the memory of two chunks. Hands out a chunk only when its tag fits; a stream that was cut off, reordered, mixed with
+/// another or added to ends in an error that says so, never as if it were whole. One caller at a time.
+/// </summary>
+public sealed class SealedReadStream : Stream
+{
+    private readonly Stream _source;
+    private readonly bool _leaveOpen;
+    private readonly EncryptionKey? _key;
+    private SealedCipher? _cipher;
+    private Exception? _failure;
+    private byte[] _content = [];
+    private byte[] _frame = [];
+    private int _at;
+    private int _filled;
+    private long _chunks;
+    private bool _ended;
+    private bool _disposed;
+
+    /// <summary>Reads nothing yet. The key is used at the first read.</summary>
+    /// <param name="source">Stands at the first byte of the sealed stream.</param>
+    /// <param name="key">The key it was sealed with; without one the first read says that one is needed.</param>
+    /// <param name="leaveOpen">Whether <paramref name="source"/> stays open when this is disposed.</param>
+    public SealedReadStream(Stream source, EncryptionKey? key, bool leaveOpen = false)
+    {
+        ArgumentNullException.ThrowIfNull(source);
+        _source = source;
+        _key = key;
+        _leaveOpen = leaveOpen;
+    }
+
+    /// <summary>Bytes by which a sealed stream can be known.</summary>
+    public static int MagicBytes => SealedHeader.Magic.Length;
+
+    /// <inheritdoc/>
+    public override bool CanRead => !_disposed;
+
+    /// <inheritdoc/>
+    public override bool CanSeek => false;
+
+    /// <inheritdoc/>
+    public override bool CanWrite => false;
+
+    /// <inheritdoc/>
+    public override long Length => throw new NotSupportedException();
+
+    /// <inheritdoc/>
+    public override long Position
+    {
+        get => throw new NotSupportedException();
+        set => throw new NotSupportedException();
+    }
+
+    /// <summary>Whether bytes are the first of a sealed stream.</summary>
+    public static bool IsSealed(ReadOnlySpan<byte> start) => start.StartsWith(SealedHeader.Magic);
+
+    /// <inheritdoc/>
+    public override int Read(byte[] buffer, int offset, int count) => Read(buffer.AsSpan(offset, count));
+
+    /// <inheritdoc/>
+    /// <exception cref="EncryptionKeyException">No key was given, or another than it was sealed with.</exception>
+    /// <exception cref="SealedStreamException">It is not as it was written.</exception>
+    public override int Read(Span<byte> buffer)
+    {
+        while (NeedsChunk(buffer.IsEmpty))
+            NextChunkAsync(isAsync: false, CancellationToken.None).GetAwaiter().GetResult(); // completes without waiting
+
+        return Give(buffer);
+    }
+
+    /// <inheritdoc/>
+    public override Task<int> ReadAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
+        ReadAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
+
+    /// <inheritdoc/>
+    /// <exception cref="EncryptionKeyException">No key was given, or another than it was sealed with.</exception>
+    /// <exception cref="SealedStreamException">It is not as it was written.</exception>
+    public override async ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default)
+    {
+        while (NeedsChunk(buffer.IsEmpty))
+            await NextChunkAsync(isAsync: true, cancellationToken).ConfigureAwait(false);
+
+        return Give(buffer.Span);
+    }
+
+    /// <inheritdoc/>
+    public override void Flush()
+    {
+    }
+
+    /// <inheritdoc/>
+    public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException();
+
+    /// <inheritdoc/>
+    public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
+
+    /// <inheritdoc/>
+    public override void SetLength(long value) => throw new NotSupportedException();
+
+    /// <inheritdoc/>
+    protected override void Dispose(bool disposing)
+    {
+        if (disposing && !_disposed)
+        {
+            _disposed = true;
+            _cipher?.Dispose();
+            CryptographicOperations.ZeroMemory(_content);
+            if (!_leaveOpen)
+                _source.Dispose();
+        }
+
+        base.Dispose(disposing);
+    }
+
+    private bool NeedsChunk(bool wantsNothing)
+    {
+        ObjectDisposedException.ThrowIf(_disposed, this);
+        if (_failure is { } failure)
+            System.Runtime.ExceptionServices.ExceptionDispatchInfo.Throw(failure);
+        return _at == _filled && !_ended && !wantsNothing;
+    }
+
+    private int Give(Span<byte> buffer)
+    {
+        int given = Math.Min(buffer.Length, _filled - _at);
+        _content.AsSpan(_at, given).CopyTo(buffer);
+        _at += given;
+        return given;
+    }
+
+    private async Task NextChunkAsync(bool isAsync, CancellationToken cancellationToken)
+    {
+        try
+        {
+            SealedCipher cipher = _cipher ??= await OpenAsync(isAsync, cancellationToken).ConfigureAwait(false);
+            int read = await FillAsync(0, SealedCipher.FrameBytes, isAsync, cancellationToken).ConfigureAwait(false);
+            if (read < SealedCipher.FrameBytes)
+                throw CutOff(read);
+
+            int length = cipher.ReadFrame(_frame.AsSpan(0, SealedCipher.FrameBytes), _chunks, _content.Length, out bool isLast);
+            int rest = length + SealedCipher.TagBytes;
+            read = await FillAsync(SealedCipher.FrameBytes, rest, isAsync, cancellationToken).ConfigureAwait(false);
+            if (read < rest)
+                throw CutOff(SealedCipher.FrameBytes + read);
+
+            cipher.Open(_chunks, isLast, _frame.AsSpan(0, length + SealedCipher.AddedBytes), _content.AsSpan(0, length));
+            if (isLast && await FillAsync(0, 1, isAsync, cancellationToken).ConfigureAwait(false) > 0)
+                throw new SealedStreamException(SealedFault.Appended, $"Something follows the last chunk ({_chunks}) of the sealed stream: it was added to. Take another copy.");
+
+            _chunks++;
+            _ended = isLast;
+            (_at, _filled) = (0, length);
+        }
+        catch (StorageException error)
+        {
+            _failure = error;
+            throw;
+        }
+    }
+
+    private async Task<SealedCipher> OpenAsync(bool isAsync, CancellationToken cancellationToken)
+    {
+        _frame = new byte[SealedHeader.SizeBytes];
+        int read = await FillAsync(0, SealedHeader.SizeBytes, isAsync, cancellationToken).ConfigureAwait(false);
+        _ = SealedHeader.Read(_frame.AsSpan(0, read)); // what is no sealed stream needs no key
+        if (_key is null)
+            throw new EncryptionKeyException("The stream is sealed, and no key was given. Give the key it was sealed with.");
+
+        SealedCipher cipher = SealedCipher.Open(_frame.AsSpan(0, read), _key, out SealedHeader header);
+        _content = new byte[header.ChunkBytes];
+        _frame = new byte[header.ChunkBytes + SealedCipher.AddedBytes];
+        return cipher;
+    }
+
+    private SealedStreamException CutOff(int there) => new(
+        SealedFault.CutOff,
+        there == 0
+            ? $"The sealed stream is cut off: it ends before chunk {_chunks}, and the one before was not the last. Take another copy."
+            : $"The sealed stream is cut off within chunk {_chunks}. Take another copy.");
+
+    private async Task<int> FillAsync(int from, int count, bool isAsync, CancellationToken cancellationToken)
+    {
+        int filled = 0;
+        while (filled < count)
+        {
+            Memory<byte> room = _frame.AsMemory(from + filled, count - filled);
+            int read = isAsync ? await _source.ReadAsync(room, cancellationToken).ConfigureAwait(false) : _source.Read(room.Span);
+            if (read == 0)
+                break;
+            filled += read;
+        }
+
+        return filled;
+    }
+}
