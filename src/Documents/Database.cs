@@ -2,6 +2,7 @@ using System.Diagnostics.CodeAnalysis;
 using System.Text.Encodings.Web;
 using System.Text.Json;
 using System.Text.Json.Serialization.Metadata;
+using Treepie.Backups;
 using Treepie.Indexes;
 using Treepie.Queries;
 using Treepie.Sessions;
@@ -209,6 +210,65 @@ public sealed class Database : IDisposable, IAsyncDisposable
 
     /// <summary>Walks all documents' pages and gives every fault found; see <see cref="StorageEnvironment.Check(CancellationToken)"/>.</summary>
     public CheckReport Check(CancellationToken cancellationToken = default) => _environment.Check(cancellationToken);
+
+    /// <summary>
+    /// Writes a backup of one snapshot while writers go on: documents with their change vectors and times, tombstones, identities, definitions of indexes. Not a byte goes
+    /// to the disk of this process but what <paramref name="destination"/> puts there, which stays open.
+    /// </summary>
+    /// <exception cref="BackupException">The database is encrypted and neither a key nor permission for a plain backup was given; or zstd is not on this system.</exception>
+    public async Task<BackupReport> BackupAsync(
+        Stream destination, BackupOptions? options = null, IProgress<BackupProgress>? progress = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(destination);
+        return await DatabaseBackup.WriteAsync(this, destination, options ?? new BackupOptions(), progress, cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <summary>As <see cref="BackupAsync(Stream, BackupOptions?, IProgress{BackupProgress}?, CancellationToken)"/>, to a file, which takes its name, and the place of a file of that name, when it is whole and durable.</summary>
+    public Task<BackupReport> BackupAsync(
+        string path, BackupOptions? options = null, IProgress<BackupProgress>? progress = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentException.ThrowIfNullOrWhiteSpace(path);
+        return DatabaseBackup.WriteFileAsync(this, path, options ?? new BackupOptions(), progress, cancellationToken);
+    }
+
+    /// <summary>
+    /// Restores a backup, or a dump of RavenDB, to a new directory: the same documents, change vectors, times, tombstones, identities and indexes, the same
+    /// <see cref="Id"/>. All is compared with the backup's counts and content hash before the directory takes its name; after an error, or a kill, nothing is there.
+    /// </summary>
+    /// <exception cref="BackupException">It is damaged, cut off, of a newer format, or something is at <paramref name="directory"/>.</exception>
+    /// <exception cref="EncryptionKeyException">It is sealed and the key is missing or wrong, or it is plain and a key was given.</exception>
+    /// <exception cref="SealedStreamException">Its seal is broken.</exception>
+    /// <exception cref="DiskFullException">There is no room.</exception>
+    public static Task<BackupReport> RestoreAsync(
+        Stream source, string directory, RestoreOptions? options = null, IProgress<BackupProgress>? progress = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(source);
+        ArgumentException.ThrowIfNullOrWhiteSpace(directory);
+        return DatabaseBackup.RestoreAsync(source, directory, options ?? new RestoreOptions(), progress, cancellationToken);
+    }
+
+    /// <summary>Reads a whole backup: seal, compression, JSON, every document, counts and content hash; restores nothing.</summary>
+    /// <exception cref="BackupException">It is not whole.</exception>
+    /// <exception cref="EncryptionKeyException">It is sealed and the key is missing or wrong, or it is plain and a key was given.</exception>
+    /// <exception cref="SealedStreamException">Its seal is broken.</exception>
+    public static Task<BackupReport> VerifyBackupAsync(
+        Stream source, RestoreOptions? options = null, IProgress<BackupProgress>? progress = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(source);
+        return DatabaseBackup.VerifyAsync(source, options ?? new RestoreOptions(), progress, cancellationToken);
+    }
+
+    /// <summary>
+    /// Brings the content of a backup, or of a dump of RavenDB, into this database: documents over those of the same ids, identities and ranges of ids never backwards, and
+    /// auto-indexes. In durable batches: after an error what came before it stays.
+    /// </summary>
+    /// <exception cref="BackupException">It is damaged, cut off, or holds a document that this database refuses.</exception>
+    public Task<BackupReport> ImportAsync(
+        Stream source, ImportOptions? options = null, IProgress<BackupProgress>? progress = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(source);
+        return DatabaseBackup.ImportAsync(this, source, options ?? new ImportOptions(), progress, cancellationToken);
+    }
 
     /// <inheritdoc/>
     public void Dispose()

@@ -22,7 +22,7 @@ public sealed class RoomOrderTests
         },
         {
             "Treepie",
-            ["Encryption", "Json", "Store", "Writes", "Indexes", "Rql", "Queries", "Sessions"]
+            ["Encryption", "Compression", "Json", "Store", "Writes", "Indexes", "Rql", "Queries", "Sessions", "Backups"]
         },
         {
             "Treepie.Server",

@@ -153,6 +153,19 @@ public sealed class IndexCatalogue : IDisposable
         }
     }
 
+    /// <summary>Definitions of all indexes, by name.</summary>
+    internal IReadOnlyList<AutoIndexDefinition> Definitions() => [.. Indexes().Select(i => i.Definition).OrderBy(d => d.Name, StringComparer.Ordinal)];
+
+    /// <summary>Makes an index of exactly this definition, unless there is one of its name.</summary>
+    internal void Ensure(AutoIndexDefinition definition)
+    {
+        lock (_lock)
+        {
+            if (Find(definition.Name) is null)
+                Add(DocumentIndex.Create(definition, IndexDirectory.Create(_directory, definition, ++_generation)));
+        }
+    }
+
     /// <summary>Whether documents of a snapshot, up to an etag, wait to be indexed.</summary>
     internal static bool IsStale(DocumentIndex index, long indexedEtag, DatabaseSnapshot snapshot, long upToEtag)
     {

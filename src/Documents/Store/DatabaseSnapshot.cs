@@ -112,6 +112,17 @@ public sealed class DatabaseSnapshot : IDisposable
         return collections;
     }
 
+    /// <summary>All collections there ever were, those that became empty too, by name.</summary>
+    internal IReadOnlyList<CollectionStatistics> AllCollections()
+    {
+        var collections = new List<CollectionStatistics>();
+        using Cursor cursor = CollectionsTree.OpenCursor();
+        for (bool found = cursor.MoveFirst(); found; found = cursor.MoveNext())
+            collections.Add(Statistics(cursor.Value));
+        collections.Sort(static (left, right) => string.CompareOrdinal(left.Name, right.Name));
+        return collections;
+    }
+
     /// <summary>One collection by name (case-insensitive), also one that became empty; null if there never was one.</summary>
     public CollectionStatistics? Collection(string name)
     {
@@ -139,6 +150,14 @@ public sealed class DatabaseSnapshot : IDisposable
 
     /// <inheritdoc/>
     public void Dispose() => _transaction.Dispose();
+
+    /// <summary>
+    /// Every span and document read so far is read no more; cursors go on. Whoever reads much says so now and then, so that memory for decrypted pages is given back.
+    /// </summary>
+    internal void ReleasePages() => _transaction.ReleasePages();
+
+    /// <summary>All tombstones in order of their etag, superseded ones too.</summary>
+    internal LogReader Tombstones() => new(Tree(TreeNames.TombstonesByEtag), null, 0);
 
     internal CollectionName NameOf(int collectionId) => _collectionNames.Get(collectionId, CollectionsTree);
 

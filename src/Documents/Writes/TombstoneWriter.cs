@@ -21,13 +21,13 @@ internal sealed class TombstoneWriter
     }
 
     /// <summary>A document of a collection was deleted.</summary>
-    public void Add(long etag, int collectionId, ReadOnlySpan<byte> foldedId, ReadOnlySpan<byte> id, long ticks)
+    public void Add(long etag, int collectionId, ReadOnlySpan<byte> foldedId, ReadOnlySpan<byte> id, long ticks, bool superseded = false)
     {
         Span<byte> key = stackalloc byte[TreeNames.CollectionKeyBytes];
         TreeNames.WriteCollectionKey(key, collectionId, etag);
         _byCollection.Put(key, default);
         TombstoneRecord.Write(
-            _byEtag.Reserve(key[^TreeNames.EtagKeyBytes..], TombstoneRecord.HeaderBytes + id.Length), ticks, collectionId, superseded: false, id);
+            _byEtag.Reserve(key[^TreeNames.EtagKeyBytes..], TombstoneRecord.HeaderBytes + id.Length), ticks, collectionId, superseded, id);
 
         Span<byte> idKey = stackalloc byte[DocumentId.MaxFoldedBytes + 5];
         Span<byte> value = stackalloc byte[8];

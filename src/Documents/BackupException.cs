@@ -1,0 +1,43 @@
+namespace Treepie;
+
+/// <summary>A backup cannot be read, written or restored. The message says what is wrong, where, and what to do.</summary>
+public sealed class BackupException : TreepieException
+{
+    /// <summary>Creates the error.</summary>
+    public BackupException(BackupFault fault, string message, Exception? innerException = null)
+        : base(message, innerException) => Fault = fault;
+
+    /// <summary>What is wrong.</summary>
+    public BackupFault Fault { get; }
+}
+
+/// <summary>What is wrong with a backup.</summary>
+public enum BackupFault
+{
+    /// <summary>It is something else: no compressed JSON object, sealed or not.</summary>
+    NotABackup,
+
+    /// <summary>It was written in a format this program does not know.</summary>
+    Newer,
+
+    /// <summary>It ends too early.</summary>
+    CutOff,
+
+    /// <summary>It is not what was written: compression, JSON, counts or content hash say so.</summary>
+    Damaged,
+
+    /// <summary>One of its documents is none, or over a limit.</summary>
+    DocumentRefused,
+
+    /// <summary>It is compressed with zstd, and this system has no library for that.</summary>
+    ZstdMissing,
+
+    /// <summary>There is something where it is to be restored to.</summary>
+    TargetExists,
+
+    /// <summary>What was restored is not what the backup holds; nothing was kept.</summary>
+    RestoredOtherwise,
+
+    /// <summary>The database is encrypted, and neither a key for its backup was given nor permission to make a plain one.</summary>
+    PlainNotAllowed,
+}

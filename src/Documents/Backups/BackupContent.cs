@@ -1,0 +1,24 @@
+namespace Treepie.Backups;
+
+/// <summary>Kinds of things in a database.</summary>
+[Flags]
+public enum BackupContent
+{
+    /// <summary>Nothing.</summary>
+    None = 0,
+
+    /// <summary>Documents with their metadata, change vectors and times; ranges of ids handed out are documents too.</summary>
+    Documents = 1,
+
+    /// <summary>Deletions that are still remembered.</summary>
+    Tombstones = 2,
+
+    /// <summary>Identities and their last numbers.</summary>
+    Identities = 4,
+
+    /// <summary>Definitions of indexes, which are built again from the documents.</summary>
+    Indexes = 8,
+
+    /// <summary>All there is.</summary>
+    All = Documents | Tombstones | Identities | Indexes,
+}

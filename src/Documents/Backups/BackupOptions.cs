@@ -1,0 +1,25 @@
+using Treepie.Storage;
+
+namespace Treepie.Backups;
+
+/// <summary>How to back up. Immutable.</summary>
+public sealed record BackupOptions
+{
+    /// <summary>Compression. Default <see cref="BackupCompression.ZstdFastest"/>.</summary>
+    public BackupCompression Compression { get; init; }
+
+    /// <summary>
+    /// Key that seals the backup, whether the database is encrypted or not. Null: a plain backup of a plain database; an encrypted one is sealed with the key it was
+    /// opened with. Used while the backup begins; may be disposed afterwards. Keep it: who loses it has no backup.
+    /// </summary>
+    public EncryptionKey? EncryptionKey { get; init; }
+
+    /// <summary>Makes a plain backup also of an encrypted database: everybody who has the file can then read it. Default false.</summary>
+    public bool AllowPlain { get; init; }
+
+    /// <summary>What goes into it. Default all.</summary>
+    public BackupContent Content { get; init; } = BackupContent.All;
+
+    /// <summary>Collections (case-insensitive) whose documents and tombstones go into it; null: all.</summary>
+    public IReadOnlyList<string>? Collections { get; init; }
+}

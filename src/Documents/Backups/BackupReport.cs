@@ -1,0 +1,58 @@
+namespace Treepie.Backups;
+
+/// <summary>What is in a backup, and what was done with it.</summary>
+public sealed record BackupReport
+{
+    /// <summary>Name of the database it was taken of; null for one of another program.</summary>
+    public string? DatabaseName { get; init; }
+
+    /// <summary>Id of the database it was taken of; null for one of another program.</summary>
+    public Guid? DatabaseId { get; init; }
+
+    /// <summary>When it was taken (UTC); null for one of another program.</summary>
+    public DateTime? TakenAt { get; init; }
+
+    /// <summary>Etag of the last change in it; 0 for one of another program.</summary>
+    public long LastEtag { get; init; }
+
+    /// <summary>How much of each kind is in it.</summary>
+    public BackupCounts Counts { get; init; } = new(0, 0, 0, 0, 0);
+
+    /// <summary>
+    /// SHA-256 of everything in it (<c>docs/backup-format.md</c>), in hexadecimal: equal for backups of the same state, however compressed or sealed. Null for one of
+    /// another program, which says nothing to compare with.
+    /// </summary>
+    public string? ContentHash { get; init; }
+
+    /// <summary>Whether it holds everything the database had.</summary>
+    public bool IsWhole { get; init; }
+
+    /// <summary>How it is compressed: zstd, gzip or none.</summary>
+    public required string Compression { get; init; }
+
+    /// <summary>Whether it is sealed with a key.</summary>
+    public bool IsEncrypted { get; init; }
+
+    /// <summary>Bytes of its JSON.</summary>
+    public long JsonBytes { get; init; }
+
+    /// <summary>Bytes of the backup itself.</summary>
+    public long StoredBytes { get; init; }
+
+    /// <summary>Items that were left out, by kind: what this program does not have, or was not asked for.</summary>
+    public IReadOnlyDictionary<string, long> Skipped { get; init; } = new Dictionary<string, long>();
+
+    /// <summary>Documents that were refused, if that was allowed.</summary>
+    public long RefusedDocuments { get; init; }
+
+    /// <summary>What was wrong with the first hundred of them.</summary>
+    public IReadOnlyList<string> Refusals { get; init; } = [];
+}
+
+/// <summary>How much of each kind.</summary>
+/// <param name="Documents">Documents.</param>
+/// <param name="Tombstones">Deletions.</param>
+/// <param name="Indexes">Definitions of indexes.</param>
+/// <param name="Identities">Identities.</param>
+/// <param name="Collections">Collections, those without documents included.</param>
+public sealed record BackupCounts(long Documents, long Tombstones, long Indexes, long Identities, long Collections);

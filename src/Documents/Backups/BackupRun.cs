@@ -1,0 +1,134 @@
+using Treepie.Indexes.Definitions;
+using Treepie.Store;
+
+namespace Treepie.Backups;
+
+/// <summary>
+/// Front door of the room for writing: the whole of one snapshot, or a part, as a dump. Writers go on; the snapshot they do not see is released when the backup ends.
+/// Costs the writers nothing but pages that stay occupied meanwhile.
+/// </summary>
+internal sealed class BackupRun(DatabaseSnapshot snapshot, DumpHeader header, IReadOnlyList<AutoIndexDefinition> indexes, BackupOptions options)
+{
+    private readonly HashSet<string>? _collections = options.Collections is { Count: > 0 } names ? new HashSet<string>(names, StringComparer.OrdinalIgnoreCase) : null;
+    private string? _lastId;
+
+    /// <summary>Writes it; the destination stays open.</summary>
+    public async Task<BackupReport> RunAsync(BackupTarget target, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
+    {
+        using var dump = new DumpWriter(target.Json);
+        dump.Begin(header);
+        await WriteDocumentsAsync(dump, target, progress, cancellationToken).ConfigureAwait(false);
+        await WriteTombstonesAsync(dump, cancellationToken).ConfigureAwait(false);
+        WriteTheRest(dump);
+        string hash = dump.End();
+        await dump.HandOnAsync(cancellationToken).ConfigureAwait(false);
+        await target.CompleteAsync(cancellationToken).ConfigureAwait(false);
+        Report(dump, target, progress);
+        return new BackupReport
+        {
+            DatabaseName = header.DatabaseName,
+            DatabaseId = header.DatabaseId,
+            TakenAt = header.TakenAt,
+            LastEtag = header.LastEtag,
+            Counts = dump.Counts,
+            ContentHash = hash,
+            IsWhole = header.IsWhole,
+            Compression = target.Compression,
+            IsEncrypted = target.IsSealed,
+            JsonBytes = dump.Bytes,
+            StoredBytes = target.StoredBytes,
+        };
+    }
+
+    private async Task WriteDocumentsAsync(DumpWriter dump, BackupTarget target, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
+    {
+        dump.BeginSection(DumpJson.Documents);
+        if (options.Content.HasFlag(BackupContent.Documents))
+        {
+            using DocumentCursor cursor = snapshot.ByEtag();
+            while (WritePiece(dump, cursor))
+            {
+                await dump.HandOnAsync(cancellationToken).ConfigureAwait(false);
+                snapshot.ReleasePages();
+                Report(dump, target, progress);
+            }
+        }
+
+        dump.EndSection();
+    }
+
+    /// <summary>Writes documents until a piece is full; false after the last.</summary>
+    private bool WritePiece(DumpWriter dump, DocumentCursor cursor)
+    {
+        while (cursor.MoveNext())
+        {
+            Document document = cursor.Current;
+            if (_collections?.Contains(document.CollectionName) == false)
+                continue;
+
+            dump.Document(document);
+            if (!dump.IsPieceFull)
+                continue;
+
+            _lastId = document.IdText();
+            return true;
+        }
+
+        return false;
+    }
+
+    private async Task WriteTombstonesAsync(DumpWriter dump, CancellationToken cancellationToken)
+    {
+        dump.BeginSection(DumpJson.Tombstones);
+        if (options.Content.HasFlag(BackupContent.Tombstones))
+        {
+            using LogReader tombstones = snapshot.Tombstones();
+            while (WritePiece(dump, tombstones))
+            {
+                await dump.HandOnAsync(cancellationToken).ConfigureAwait(false);
+                snapshot.ReleasePages();
+            }
+        }
+
+        dump.EndSection();
+    }
+
+    private bool WritePiece(DumpWriter dump, LogReader tombstones)
+    {
+        while (tombstones.MoveNext())
+        {
+            var record = new TombstoneRecord(tombstones.Value);
+            CollectionName collection = snapshot.NameOf(record.CollectionId);
+            if (_collections?.Contains(collection.Text) == false)
+                continue;
+
+            dump.Tombstone(tombstones.Etag, record, collection, snapshot.ChangeVectors);
+            if (dump.IsPieceFull)
+                return true;
+        }
+
+        return false;
+    }
+
+    private void WriteTheRest(DumpWriter dump)
+    {
+        dump.BeginSection(DumpJson.Indexes);
+        if (options.Content.HasFlag(BackupContent.Indexes))
+            foreach (AutoIndexDefinition index in indexes)
+                dump.Index(index);
+        dump.EndSection();
+        dump.BeginSection(DumpJson.Identities);
+        if (options.Content.HasFlag(BackupContent.Identities))
+            foreach ((string name, long value) in snapshot.Identities())
+                dump.Identity(name, value);
+        dump.EndSection();
+        dump.BeginSection(DumpJson.Collections);
+        if (header.IsWhole)
+            foreach (CollectionStatistics collection in snapshot.AllCollections())
+                dump.Collection(collection);
+        dump.EndSection();
+    }
+
+    private void Report(DumpWriter dump, BackupTarget target, IProgress<BackupProgress>? progress) => progress?.Report(
+        new BackupProgress(BackupStep.Writing, dump.Counts.Documents, _collections is null ? snapshot.DocumentCount : 0, dump.Bytes, target.StoredBytes, 0, _lastId));
+}

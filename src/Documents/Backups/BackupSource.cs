@@ -1,0 +1,101 @@
+using System.IO.Compression;
+using Treepie.Compression;
+using Treepie.Storage;
+using Treepie.Storage.Encryption;
+
+namespace Treepie.Backups;
+
+/// <summary>Where the JSON of a backup comes from: finds out by the first bytes whether it is sealed and how it is compressed. Leaves the source open.</summary>
+internal sealed class BackupSource : IAsyncDisposable
+{
+    public const string Zstd = "zstd", Gzip = "gzip", None = "none";
+
+    private const int PeekedBytes = 8;
+
+    private readonly CountingStream _source;
+    private readonly List<Stream> _layers = [];
+
+    private BackupSource(Stream source) => _source = new CountingStream(source);
+
+    /// <summary>The JSON.</summary>
+    public Stream Json { get; private set; } = Stream.Null;
+
+    /// <summary>zstd, gzip or none.</summary>
+    public string Compression { get; private set; } = None;
+
+    public bool IsSealed { get; private set; }
+
+    /// <summary>Bytes read of the source.</summary>
+    public long StoredBytes => _source.Count;
+
+    /// <summary>Looks what it is. A key for a plain backup is refused: somebody may have put that in the place of a sealed one.</summary>
+    /// <exception cref="EncryptionKeyException">It is sealed with another key, or plain where a key is given, or no key is given.</exception>
+    /// <exception cref="SealedStreamException">Its seal is damaged.</exception>
+    /// <exception cref="BackupException">It is no backup, or needs a library that is missing.</exception>
+    public static async Task<BackupSource> OpenAsync(Stream source, EncryptionKey? key, CancellationToken cancellationToken)
+    {
+        var opened = new BackupSource(source);
+        try
+        {
+            await opened.OpenAsync(key, cancellationToken).ConfigureAwait(false);
+            return opened;
+        }
+        catch
+        {
+            await opened.DisposeAsync().ConfigureAwait(false);
+            throw;
+        }
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        for (int layer = _layers.Count - 1; layer >= 0; layer--)
+            await _layers[layer].DisposeAsync().ConfigureAwait(false);
+        _layers.Clear();
+    }
+
+    private async Task OpenAsync(EncryptionKey? key, CancellationToken cancellationToken)
+    {
+        var below = new PeekedStream(_source);
+        ReadOnlyMemory<byte> start = await below.PeekAsync(PeekedBytes, cancellationToken).ConfigureAwait(false);
+        IsSealed = SealedReadStream.IsSealed(start.Span);
+        if (IsSealed)
+        {
+            var seal = new SealedReadStream(below, key, leaveOpen: true);
+            _layers.Add(seal);
+            below = new PeekedStream(seal);
+            start = await below.PeekAsync(PeekedBytes, cancellationToken).ConfigureAwait(false);
+        }
+        else if (key is not null)
+        {
+            throw new EncryptionKeyException(
+                "The backup is plain, and a key for it was given: it is not the one that was sealed with that key. If you trust where it comes from, read it without a key.");
+        }
+
+        if (start.Span.StartsWith(ZstdLibrary.Magic))
+        {
+            (Json, Compression) = (new ZstdReadStream(below, ZstdLibrary.OfSystem), Zstd);
+            _layers.Add(Json);
+        }
+        else if (start.Span is [0x1F, 0x8B, ..])
+        {
+            (Json, Compression) = (new GZipStream(below, CompressionMode.Decompress, leaveOpen: true), Gzip);
+            _layers.Add(Json);
+        }
+        else
+        {
+            Json = below;
+            CheckJson(start.Span);
+        }
+    }
+
+    private static void CheckJson(ReadOnlySpan<byte> start)
+    {
+        ReadOnlySpan<byte> text = start.StartsWith("\uFEFF"u8) ? start[3..] : start;
+        text = text.TrimStart(" \t\r\n"u8);
+        if (start.IsEmpty)
+            throw new BackupException(BackupFault.CutOff, "The backup is empty: not a byte is there. Take another copy.");
+        if (!text.IsEmpty && text[0] != (byte)'{')
+            throw new BackupException(BackupFault.NotABackup, $"This is no backup: it begins with the bytes {Convert.ToHexString(start)}; a backup is sealed, zstd, gzip, or a JSON object.");
+    }
+}

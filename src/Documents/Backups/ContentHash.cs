@@ -1,0 +1,137 @@
+using System.Buffers.Binary;
+using System.Security.Cryptography;
+using System.Text;
+using Treepie.Indexes.Definitions;
+
+namespace Treepie.Backups;
+
+/// <summary>
+/// The fingerprint of a state of a database: SHA-256 over its parts, each with its kind and its lengths, in a fixed order. The same whether it is taken of the database,
+/// of its backup, or of what was restored from it. <c>docs/backup-format.md</c> has the bytes.
+/// </summary>
+internal sealed class ContentHash : IDisposable
+{
+    private const int BufferBytes = 32 * 1024;
+
+    private readonly IncrementalHash _hash = IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
+    private readonly byte[] _buffer = new byte[BufferBytes];
+    private int _filled;
+    private long _documents;
+    private long _tombstones;
+    private long _indexes;
+    private long _identities;
+    private long _collections;
+
+    /// <summary>What went into it.</summary>
+    public BackupCounts Counts => new(_documents, _tombstones, _indexes, _identities, _collections);
+
+    public void Database(Guid id, long lastEtag)
+    {
+        Kind('B');
+        Span<byte> bytes = stackalloc byte[16];
+        id.TryWriteBytes(bytes);
+        Raw(bytes);
+        Number(lastEtag);
+    }
+
+    public void Document(long etag, long ticks, ReadOnlySpan<byte> id, ReadOnlySpan<byte> collection, ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body)
+    {
+        _documents++;
+        Kind('D');
+        Number(etag);
+        Number(ticks);
+        Bytes(id);
+        Bytes(collection);
+        Bytes(metadata);
+        Bytes(body);
+    }
+
+    public void Tombstone(long etag, long ticks, bool isSuperseded, ReadOnlySpan<byte> id, ReadOnlySpan<byte> collection)
+    {
+        _tombstones++;
+        Kind('T');
+        Number(etag);
+        Number(ticks);
+        Number(isSuperseded ? 1 : 0);
+        Bytes(id);
+        Bytes(collection);
+    }
+
+    public void Index(AutoIndexDefinition definition)
+    {
+        _indexes++;
+        Kind('X');
+        Text(definition.Name);
+        Text(definition.Collection);
+        Number(definition.Fields.Count);
+        foreach (AutoIndexField field in definition.Fields)
+        {
+            Text(field.Path);
+            Text(field.Kind.ToString());
+        }
+    }
+
+    public void Identity(string name, long value)
+    {
+        _identities++;
+        Kind('I');
+        Text(name);
+        Number(value);
+    }
+
+    public void Collection(string name, long documents, long sizeBytes, long lastEtag)
+    {
+        _collections++;
+        Kind('C');
+        Text(name);
+        Number(documents);
+        Number(sizeBytes);
+        Number(lastEtag);
+    }
+
+    /// <summary>The hash of all that was added, in hexadecimal.</summary>
+    public string Finish()
+    {
+        Flush();
+        return Convert.ToHexStringLower(_hash.GetHashAndReset());
+    }
+
+    public void Dispose() => _hash.Dispose();
+
+    private void Text(string text) => Bytes(Encoding.UTF8.GetBytes(text));
+
+    private void Kind(char kind) => Raw([(byte)kind]);
+
+    private void Number(long value)
+    {
+        Span<byte> bytes = stackalloc byte[sizeof(long)];
+        BinaryPrimitives.WriteInt64LittleEndian(bytes, value);
+        Raw(bytes);
+    }
+
+    private void Bytes(ReadOnlySpan<byte> bytes)
+    {
+        Number(bytes.Length);
+        Raw(bytes);
+    }
+
+    private void Raw(ReadOnlySpan<byte> bytes)
+    {
+        if (bytes.Length > BufferBytes - _filled)
+            Flush();
+        if (bytes.Length > BufferBytes)
+        {
+            _hash.AppendData(bytes);
+            return;
+        }
+
+        bytes.CopyTo(_buffer.AsSpan(_filled));
+        _filled += bytes.Length;
+    }
+
+    private void Flush()
+    {
+        _hash.AppendData(_buffer.AsSpan(0, _filled));
+        _filled = 0;
+    }
+}

@@ -1,0 +1,132 @@
+using System.Globalization;
+using System.Text.Json;
+using Treepie.Json;
+using Treepie.Store;
+
+namespace Treepie.Backups;
+
+/// <summary>
+/// A document of a dump, taken apart and checked like any that comes from outside. Buffers are reused: what it gives lives until the next is read. One thread at a time.
+/// </summary>
+internal sealed class DumpDocument
+{
+    /// <summary>Room for what a dump adds to a document: id, collection, change vector and time, escaped.</summary>
+    private const int AddedBytes = 16 * 1024;
+
+    private readonly DocumentParser _parser;
+    private readonly JsonReaderOptions _readerOptions;
+    private readonly int _maxIdBytes;
+    private readonly byte[] _idUtf8 = new byte[DocumentId.MaxBytes];
+    private byte[] _content = [];
+    private int _idLength;
+    private int _bodyLength;
+    private int _metadataLength;
+    private CollectionName _collection = new(CollectionNames.Empty);
+
+    public DumpDocument(DatabaseOptions limits)
+    {
+        _parser = new DocumentParser((int)Math.Min((long)limits.MaxDocumentBytes + AddedBytes, Array.MaxLength), limits.MaxDocumentDepth);
+        _readerOptions = new JsonReaderOptions { MaxDepth = limits.MaxDocumentDepth + 1 };
+        _maxIdBytes = limits.MaxIdBytes;
+    }
+
+    /// <summary>Longest element of a dump that can be a document.</summary>
+    public int MaxElementBytes => _parser.MaxDocumentBytes;
+
+    /// <summary>The JSON of the dump.</summary>
+    public ReadOnlyMemory<byte> Json { get; private set; }
+
+    public string Id { get; private set; } = "";
+
+    public ReadOnlySpan<byte> IdUtf8 => _idUtf8.AsSpan(0, _idLength);
+
+    public CollectionName Collection => _collection;
+
+    /// <summary>Minified, without <c>@metadata</c>.</summary>
+    public ReadOnlySpan<byte> Body => _content.AsSpan(0, _bodyLength);
+
+    /// <summary>Minified, without what the database gives itself; empty for none.</summary>
+    public ReadOnlySpan<byte> Metadata => _content.AsSpan(_bodyLength, _metadataLength);
+
+    /// <summary>Null where the dump has none.</summary>
+    public string? ChangeVector { get; private set; }
+
+    /// <summary>Null where the dump has none.</summary>
+    public DateTime? LastModified { get; private set; }
+
+    /// <summary>Bytes that follow this element and are no JSON: the content of an attachment. 0 for documents.</summary>
+    public long RawBytes { get; private set; }
+
+    /// <summary>What else than a document it is, for instance <c>Attachment</c>; null for documents.</summary>
+    public string? ExportType { get; private set; }
+
+    /// <summary>Reads one.</summary>
+    /// <exception cref="InvalidDocumentException">It is no document, or over a limit.</exception>
+    public void Read(ReadOnlyMemory<byte> json)
+    {
+        Json = json;
+        (Id, ChangeVector, LastModified, ExportType, RawBytes) = ("", null, null, null, 0);
+        ReadMetadata(json.Span);
+        if (ExportType is not null)
+            return;
+
+        if (Id.Length == 0)
+            throw new InvalidDocumentException("A document of the backup has no @id in its @metadata. Add one.");
+        _idLength = DocumentId.Encode(Id, _maxIdBytes, _idUtf8);
+        if (_content.Length < json.Length)
+            _content = new byte[Math.Max(json.Length, Math.Min(_content.Length * 2, MaxElementBytes))];
+        ParsedDocument parsed = _parser.Parse(Id, json.Span, _content);
+        (_bodyLength, _metadataLength) = (parsed.BodyLength, parsed.MetadataLength);
+        ReadOnlySpan<byte> name = _parser.Collection.IsEmpty ? "@empty"u8 : _parser.Collection;
+        if (!name.SequenceEqual(_collection.Utf8))
+            _collection = CollectionName.From(name, Id);
+    }
+
+    private void ReadMetadata(ReadOnlySpan<byte> json)
+    {
+        try
+        {
+            var reader = new Utf8JsonReader(json, _readerOptions);
+            if (!reader.Read() || reader.TokenType != JsonTokenType.StartObject)
+                throw new InvalidDocumentException("A document of the backup is no JSON object.");
+            while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
+            {
+                bool isMetadata = reader.ValueTextEquals(MetadataKeys.Metadata), isSize = reader.ValueTextEquals("Size"u8);
+                reader.Read();
+                if (isMetadata && reader.TokenType == JsonTokenType.StartObject)
+                    ReadMetadata(ref reader);
+                else if (isSize && reader.TokenType == JsonTokenType.Number && reader.TryGetInt64(out long size))
+                    RawBytes = Math.Max(0, size);
+                else
+                    reader.Skip();
+            }
+
+            if (ExportType != "Attachment")
+                RawBytes = 0;
+        }
+        catch (Exception error) when (error is JsonException or InvalidOperationException or FormatException)
+        {
+            throw new InvalidDocumentException($"A document of the backup{(Id.Length == 0 ? "" : $", '{Id}',")} is not valid: {error.Message}");
+        }
+    }
+
+    private void ReadMetadata(ref Utf8JsonReader reader)
+    {
+        while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
+        {
+            bool isId = reader.ValueTextEquals("@id"u8), isChangeVector = reader.ValueTextEquals("@change-vector"u8);
+            bool isTime = reader.ValueTextEquals("@last-modified"u8), isType = reader.ValueTextEquals("@export-type"u8);
+            reader.Read();
+            if (reader.TokenType != JsonTokenType.String)
+                reader.Skip();
+            else if (isId)
+                Id = reader.GetString() ?? "";
+            else if (isChangeVector)
+                ChangeVector = reader.GetString();
+            else if (isType)
+                ExportType = reader.GetString();
+            else if (isTime && DateTime.TryParse(reader.GetString(), CultureInfo.InvariantCulture, DateTimeStyles.AssumeUniversal | DateTimeStyles.AdjustToUniversal, out DateTime time))
+                LastModified = time;
+        }
+    }
+}

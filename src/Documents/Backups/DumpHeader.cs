@@ -1,0 +1,43 @@
+using System.Globalization;
+using System.Text.Json;
+
+namespace Treepie.Backups;
+
+/// <summary>What a backup of this program says of itself at its beginning, as the one element of the array <c>Treepie</c>.</summary>
+/// <param name="DatabaseName">Name of the database.</param>
+/// <param name="DatabaseId">Its id, part of its change vectors.</param>
+/// <param name="LastEtag">Etag of the last change in the backup.</param>
+/// <param name="TakenAt">When, UTC.</param>
+/// <param name="IsWhole">Whether nothing was left out.</param>
+internal sealed record DumpHeader(string DatabaseName, Guid DatabaseId, long LastEtag, DateTime TakenAt, bool IsWhole)
+{
+    private const int Format = 1;
+
+    public void Write(Utf8JsonWriter json)
+    {
+        json.WriteStartObject();
+        json.WriteNumber("Format"u8, Format);
+        json.WriteString("DatabaseName"u8, DatabaseName);
+        json.WriteString("DatabaseId"u8, DatabaseId.ToString("D"));
+        json.WriteNumber("LastEtag"u8, LastEtag);
+        json.WriteString("TakenAt"u8, TakenAt.ToString("O", CultureInfo.InvariantCulture));
+        json.WriteBoolean("IsWhole"u8, IsWhole);
+        json.WriteEndObject();
+    }
+
+    /// <summary>Reads it.</summary>
+    /// <exception cref="BackupException">It is of a newer format.</exception>
+    public static DumpHeader Read(JsonElement json)
+    {
+        int format = json.GetProperty("Format"u8).GetInt32();
+        if (format != Format)
+            throw new BackupException(BackupFault.Newer, $"The backup has format {format}, this program knows format {Format}. Restore it with the version that wrote it, or a newer one.");
+
+        return new DumpHeader(
+            DumpJson.Text(json, "DatabaseName"),
+            Guid.ParseExact(DumpJson.Text(json, "DatabaseId"), "D"),
+            json.GetProperty("LastEtag"u8).GetInt64(),
+            DumpJson.Time(json, "TakenAt"),
+            json.GetProperty("IsWhole"u8).GetBoolean());
+    }
+}

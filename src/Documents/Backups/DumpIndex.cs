@@ -1,0 +1,85 @@
+using System.Text.Json;
+using Treepie.Indexes.Definitions;
+
+namespace Treepie.Backups;
+
+/// <summary>
+/// The definition of an index in a dump: an auto-index as RavenDB has it (collection, fields by name with the way they are indexed), and beside it the fields exactly, in
+/// their order, which is part of the index's name.
+/// </summary>
+internal static class DumpIndex
+{
+    private const string AutoMap = "AutoMap";
+
+    public static void Write(Utf8JsonWriter json, AutoIndexDefinition definition)
+    {
+        json.WriteStartObject();
+        json.WriteString("Type"u8, AutoMap);
+        json.WriteStartObject("Definition"u8);
+        json.WriteString("Name"u8, definition.Name);
+        json.WriteString("Type"u8, AutoMap);
+        json.WriteString("Collection"u8, definition.Collection);
+        json.WriteStartObject("MapFields"u8);
+        foreach (IGrouping<string, AutoIndexField> field in definition.Fields.GroupBy(field => field.Path, StringComparer.Ordinal))
+        {
+            json.WriteStartObject(field.Key);
+            json.WriteString("Storage"u8, "No"u8);
+            json.WriteString("Indexing"u8, string.Join(", ", field.Select(IndexingOf)));
+            json.WriteEndObject();
+        }
+
+        json.WriteEndObject();
+        json.WriteStartObject("GroupByFields"u8);
+        json.WriteEndObject();
+        json.WriteEndObject();
+        json.WriteStartArray("TreepieFields"u8);
+        foreach (AutoIndexField field in definition.Fields)
+        {
+            json.WriteStartObject();
+            json.WriteString("Path"u8, field.Path);
+            json.WriteString("Kind"u8, field.Kind.ToString());
+            json.WriteEndObject();
+        }
+
+        json.WriteEndArray();
+        json.WriteEndObject();
+    }
+
+    /// <summary>The index, if it is one this program can build; else null.</summary>
+    public static AutoIndexDefinition? Read(JsonElement json)
+    {
+        if (!json.TryGetProperty("Type"u8, out JsonElement type) || !type.ValueEquals(AutoMap) || !json.TryGetProperty("Definition"u8, out JsonElement definition))
+            return null;
+
+        var fields = new List<AutoIndexField>();
+        if (json.TryGetProperty("TreepieFields"u8, out JsonElement exact))
+        {
+            foreach (JsonElement field in exact.EnumerateArray())
+            {
+                if (!Enum.TryParse(DumpJson.Text(field, "Kind"), out AutoIndexFieldKind kind))
+                    return null;
+                fields.Add(new AutoIndexField(DumpJson.Text(field, "Path"), kind));
+            }
+        }
+        else if (definition.TryGetProperty("MapFields"u8, out JsonElement byName) && byName.ValueKind == JsonValueKind.Object)
+        {
+            foreach (JsonProperty field in byName.EnumerateObject())
+                fields.AddRange(KindsOf(field.Value).Select(kind => new AutoIndexField(field.Name, kind)));
+        }
+
+        bool isKnown = fields.Count <= AutoIndexDefinition.MaxFields && fields.TrueForAll(field => field.Path == AutoIndexField.Id || field.FieldPath is not null);
+        return isKnown && fields.Count > 0 ? new AutoIndexDefinition(DumpJson.Text(definition, "Collection"), fields) : null;
+    }
+
+    private static string IndexingOf(AutoIndexField field) => field.Kind == AutoIndexFieldKind.Value ? "Default" : field.Kind.ToString();
+
+    private static IEnumerable<AutoIndexFieldKind> KindsOf(JsonElement field)
+    {
+        string indexing = field.ValueKind == JsonValueKind.Object && field.TryGetProperty("Indexing"u8, out JsonElement text) ? text.GetString() ?? "" : "";
+        yield return AutoIndexFieldKind.Value;
+        if (indexing.Contains("Search", StringComparison.Ordinal))
+            yield return AutoIndexFieldKind.Search;
+        if (indexing.Contains("Exact", StringComparison.Ordinal))
+            yield return AutoIndexFieldKind.Exact;
+    }
+}

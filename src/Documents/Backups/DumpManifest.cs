@@ -1,0 +1,41 @@
+using System.Text.Json;
+
+namespace Treepie.Backups;
+
+/// <summary>What a backup of this program says at its end: how much of each kind is in it, and the hash of it all.</summary>
+/// <param name="Counts">Counts.</param>
+/// <param name="ContentHash">As <see cref="Backups.ContentHash"/> gives it.</param>
+internal sealed record DumpManifest(BackupCounts Counts, string ContentHash)
+{
+    public void Write(Utf8JsonWriter json)
+    {
+        json.WriteStartObject();
+        json.WriteNumber("Documents"u8, Counts.Documents);
+        json.WriteNumber("Tombstones"u8, Counts.Tombstones);
+        json.WriteNumber("Indexes"u8, Counts.Indexes);
+        json.WriteNumber("Identities"u8, Counts.Identities);
+        json.WriteNumber("Collections"u8, Counts.Collections);
+        json.WriteString("ContentHash"u8, ContentHash);
+        json.WriteEndObject();
+    }
+
+    public static DumpManifest Read(JsonElement json) => new(
+        new BackupCounts(
+            json.GetProperty("Documents"u8).GetInt64(),
+            json.GetProperty("Tombstones"u8).GetInt64(),
+            json.GetProperty("Indexes"u8).GetInt64(),
+            json.GetProperty("Identities"u8).GetInt64(),
+            json.GetProperty("Collections"u8).GetInt64()),
+        DumpJson.Text(json, "ContentHash"));
+
+    /// <summary>What of it does not fit what was read; null if all does.</summary>
+    public string? Difference(BackupCounts found, string hash)
+    {
+        if (Counts != found)
+            return $"it should hold {Describe(Counts)}, and holds {Describe(found)}";
+        return ContentHash == hash ? null : $"its content hash should be {ContentHash}, and is {hash}";
+    }
+
+    private static string Describe(BackupCounts counts) => System.FormattableString.Invariant(
+        $"{counts.Documents:N0} documents, {counts.Tombstones:N0} tombstones, {counts.Indexes:N0} indexes, {counts.Identities:N0} identities and {counts.Collections:N0} collections");
+}

@@ -1,0 +1,311 @@
+using System.Text.Json;
+using Treepie.Store;
+
+namespace Treepie.Backups;
+
+/// <summary>
+/// Reads a whole dump, hands what it holds to a sink, and compares counts and content hash with what the dump says of itself. A dump of another program says nothing;
+/// etags are then given here, in its order.
+/// </summary>
+internal sealed class DumpScan
+{
+    private const int MaxRefusals = 100;
+    private const int DocumentsPerReport = 1_000;
+
+    private readonly BackupSource _source;
+    private readonly IDumpSink _sink;
+    private readonly bool _skipInvalid;
+    private readonly DumpReader _reader;
+    private readonly DumpDocument _document;
+    private readonly IProgress<BackupProgress>? _progress;
+    private readonly long _storedBytesTotal;
+    private readonly long _nowTicks;
+    private readonly SortedDictionary<string, long> _skipped = new(StringComparer.Ordinal);
+    private readonly List<string> _refusals = [];
+    private DumpHeader? _header;
+    private ChangeVectors? _changeVectors;
+    private DumpManifest? _manifest;
+    private string? _hash;
+    private bool _begun;
+    private long _refused;
+    private long _lastEtag;
+    private long _lastTombstoneEtag;
+
+    public DumpScan(
+        BackupSource source, IDumpSink sink, DatabaseOptions limits, bool skipInvalid, long storedBytesTotal, IProgress<BackupProgress>? progress)
+    {
+        _source = source;
+        _sink = sink;
+        _skipInvalid = skipInvalid;
+        _document = new DumpDocument(limits);
+        _reader = new DumpReader(source.Json, _document.MaxElementBytes);
+        _progress = progress;
+        _storedBytesTotal = storedBytesTotal;
+        _nowTicks = limits.TimeProvider.GetUtcNow().UtcTicks;
+    }
+
+    /// <summary>Reads to the end.</summary>
+    /// <exception cref="BackupException">It is not whole, or not what it says of itself.</exception>
+    public async Task<BackupReport> RunAsync(CancellationToken cancellationToken)
+    {
+        using var hash = new ContentHash();
+        while (await _reader.NextSectionAsync(cancellationToken).ConfigureAwait(false))
+            await ReadSectionAsync(_reader.Section ?? "", hash, cancellationToken).ConfigureAwait(false);
+        await BeginAsync(hash, cancellationToken).ConfigureAwait(false);
+        _hash ??= hash.Finish();
+        BackupCounts counts = hash.Counts;
+        if (_header is not null && _manifest is null)
+            throw new BackupException(BackupFault.Damaged, "The backup has no manifest at its end: it is damaged, or was changed by another program. Take another copy.");
+        if (_manifest?.Difference(counts, _hash) is { } difference)
+            throw new BackupException(BackupFault.Damaged, $"The backup is damaged: {difference}. Take another copy.");
+
+        Report(counts.Documents);
+        return new BackupReport
+        {
+            DatabaseName = _header?.DatabaseName,
+            DatabaseId = _header?.DatabaseId,
+            TakenAt = _header?.TakenAt,
+            LastEtag = _header?.LastEtag ?? 0,
+            Counts = counts,
+            ContentHash = _header is null ? null : _hash,
+            IsWhole = _header?.IsWhole ?? false,
+            Compression = _source.Compression,
+            IsEncrypted = _source.IsSealed,
+            JsonBytes = _reader.Position,
+            StoredBytes = _source.StoredBytes,
+            Skipped = _skipped,
+            RefusedDocuments = _refused,
+            Refusals = _refusals,
+        };
+    }
+
+    private async Task ReadSectionAsync(string section, ContentHash hash, CancellationToken cancellationToken)
+    {
+        if (_manifest is not null)
+            throw Damaged(section, "it stands behind the manifest, which is the last of all.");
+        if (section == DumpJson.HeaderSection)
+        {
+            await ReadHeaderAsync(section, cancellationToken).ConfigureAwait(false);
+            return;
+        }
+
+        if (section == DumpJson.BuildVersionSection)
+            return;
+
+        await BeginAsync(hash, cancellationToken).ConfigureAwait(false);
+        try
+        {
+            await ReadMembersAsync(section, hash, cancellationToken).ConfigureAwait(false);
+        }
+        catch (Exception error) when (error is KeyNotFoundException or FormatException or (InvalidOperationException and not ObjectDisposedException))
+        {
+            throw Damaged(section, $"an element lacks a member, or has one of another kind ({error.Message})", error);
+        }
+    }
+
+    private async Task ReadMembersAsync(string section, ContentHash hash, CancellationToken cancellationToken)
+    {
+        if (section == DumpJson.ManifestSection)
+        {
+            _hash = hash.Finish();
+            await foreach (JsonElement element in ElementsAsync(section, cancellationToken).ConfigureAwait(false))
+                _manifest = DumpManifest.Read(element);
+            return;
+        }
+
+        await (section switch
+        {
+            DumpJson.Documents => ReadDocumentsAsync(hash, cancellationToken),
+            DumpJson.Tombstones => ReadTombstonesAsync(hash, cancellationToken),
+            DumpJson.Indexes => ReadIndexesAsync(hash, cancellationToken),
+            DumpJson.Identities => ReadIdentitiesAsync(hash, cancellationToken),
+            DumpJson.Collections => ReadCollectionsAsync(hash, cancellationToken),
+            _ => SkipAsync(section, cancellationToken),
+        }).ConfigureAwait(false);
+    }
+
+    private async Task ReadHeaderAsync(string section, CancellationToken cancellationToken)
+    {
+        if (_begun)
+            throw Damaged(section, "it stands behind what it is about.");
+        try
+        {
+            await foreach (JsonElement element in ElementsAsync(section, cancellationToken).ConfigureAwait(false))
+                _header = DumpHeader.Read(element);
+        }
+        catch (Exception error) when (error is KeyNotFoundException or FormatException or InvalidOperationException)
+        {
+            throw Damaged(section, error.Message, error);
+        }
+
+        _changeVectors = _header is null ? null : new ChangeVectors(_header.DatabaseId);
+    }
+
+    private async ValueTask BeginAsync(ContentHash hash, CancellationToken cancellationToken)
+    {
+        if (_begun)
+            return;
+
+        _begun = true;
+        if (_header is not null)
+            hash.Database(_header.DatabaseId, _header.LastEtag);
+        await _sink.BeginAsync(_header, cancellationToken).ConfigureAwait(false);
+    }
+
+    private async Task ReadDocumentsAsync(ContentHash hash, CancellationToken cancellationToken)
+    {
+        while (await _reader.NextElementAsync(cancellationToken).ConfigureAwait(false))
+        {
+            try
+            {
+                _document.Read(_reader.Element);
+                if (_document.ExportType is { } other)
+                {
+                    Skip(other);
+                    await _reader.SkipRawAsync(_document.RawBytes, cancellationToken).ConfigureAwait(false);
+                    continue;
+                }
+
+                await TakeDocumentAsync(hash, cancellationToken).ConfigureAwait(false);
+            }
+            catch (InvalidDocumentException error)
+            {
+                Refuse(error);
+            }
+
+            if (hash.Counts.Documents % DocumentsPerReport == 0)
+                Report(hash.Counts.Documents);
+        }
+    }
+
+    private async ValueTask TakeDocumentAsync(ContentHash hash, CancellationToken cancellationToken)
+    {
+        long etag = _header is null ? _lastEtag + 1 : EtagOf(_document.Id, _document.ChangeVector);
+        if (etag <= _lastEtag)
+            throw Damaged(DumpJson.Documents, $"document '{_document.Id}' has etag {etag}, the one before it {_lastEtag}.");
+        long ticks = (_document.LastModified ?? new DateTime(_nowTicks, DateTimeKind.Utc)).Ticks;
+        if (!await _sink.DocumentAsync(_document, etag, ticks, cancellationToken).ConfigureAwait(false))
+            Skip("documents that were not asked for");
+        _lastEtag = etag;
+        ReadOnlySpan<byte> metadata = _document.Metadata.IsEmpty ? "{}"u8 : _document.Metadata;
+        hash.Document(etag, ticks, _document.IdUtf8, _document.Collection.Utf8, metadata, _document.Body);
+    }
+
+    private async Task ReadTombstonesAsync(ContentHash hash, CancellationToken cancellationToken)
+    {
+        await foreach (JsonElement element in ElementsAsync(DumpJson.Tombstones, cancellationToken).ConfigureAwait(false))
+        {
+            if (_header is null)
+            {
+                Skip(DumpJson.Tombstones); // of a database with another history
+                continue;
+            }
+
+            string id = DumpJson.Text(element, "Key");
+            var tombstone = new DumpTombstone(
+                id, DumpJson.Text(element, "Collection"), EtagOf(id, DumpJson.Text(element, "ChangeVector")), DumpJson.Time(element, "LastModified").Ticks,
+                element.TryGetProperty("TreepieSuperseded"u8, out JsonElement superseded) && superseded.GetBoolean());
+            if (tombstone.Etag <= _lastTombstoneEtag)
+                throw Damaged(DumpJson.Tombstones, $"'{id}' has etag {tombstone.Etag}, the one before it {_lastTombstoneEtag}.");
+            _lastTombstoneEtag = tombstone.Etag;
+            if (!await _sink.TombstoneAsync(tombstone, cancellationToken).ConfigureAwait(false))
+                Skip(DumpJson.Tombstones);
+            hash.Tombstone(tombstone.Etag, tombstone.Ticks, tombstone.IsSuperseded, System.Text.Encoding.UTF8.GetBytes(tombstone.Id), System.Text.Encoding.UTF8.GetBytes(tombstone.Collection));
+        }
+    }
+
+    private async Task ReadIndexesAsync(ContentHash hash, CancellationToken cancellationToken)
+    {
+        await foreach (JsonElement element in ElementsAsync(DumpJson.Indexes, cancellationToken).ConfigureAwait(false))
+        {
+            if (DumpIndex.Read(element) is not { } definition)
+            {
+                Skip("Indexes that this program cannot build");
+                continue;
+            }
+
+            if (!await _sink.IndexAsync(definition, cancellationToken).ConfigureAwait(false))
+                Skip(DumpJson.Indexes);
+            hash.Index(definition);
+        }
+    }
+
+    private async Task ReadIdentitiesAsync(ContentHash hash, CancellationToken cancellationToken)
+    {
+        await foreach (JsonElement element in ElementsAsync(DumpJson.Identities, cancellationToken).ConfigureAwait(false))
+        {
+            string name = DumpJson.Text(element, "Key");
+            long value = DumpJson.Number(element.GetProperty("Value"u8));
+            if (!await _sink.IdentityAsync(name, value, cancellationToken).ConfigureAwait(false))
+                Skip(DumpJson.Identities);
+            hash.Identity(name, value);
+        }
+    }
+
+    private async Task ReadCollectionsAsync(ContentHash hash, CancellationToken cancellationToken)
+    {
+        await foreach (JsonElement element in ElementsAsync(DumpJson.Collections, cancellationToken).ConfigureAwait(false))
+        {
+            string name = DumpJson.Text(element, "Name");
+            long lastEtag = element.GetProperty("LastEtag"u8).GetInt64();
+            await _sink.CollectionAsync(name, lastEtag, cancellationToken).ConfigureAwait(false);
+            hash.Collection(name, element.GetProperty("Documents"u8).GetInt64(), element.GetProperty("SizeBytes"u8).GetInt64(), lastEtag);
+        }
+    }
+
+    private async Task SkipAsync(string section, CancellationToken cancellationToken)
+    {
+        while (await _reader.NextElementAsync(cancellationToken).ConfigureAwait(false))
+            Skip(section);
+    }
+
+    /// <summary>The elements of a small section; what is wrong in the use of one is said of the section.</summary>
+    private async IAsyncEnumerable<JsonElement> ElementsAsync(string section, [System.Runtime.CompilerServices.EnumeratorCancellation] CancellationToken cancellationToken)
+    {
+        while (await _reader.NextElementAsync(cancellationToken).ConfigureAwait(false))
+        {
+            JsonDocument json;
+            try
+            {
+                json = JsonDocument.Parse(_reader.Element);
+            }
+            catch (JsonException error)
+            {
+                throw Damaged(section, error.Message, error);
+            }
+
+            using (json)
+                yield return json.RootElement;
+        }
+    }
+
+    private long EtagOf(string id, string? changeVector)
+    {
+        // The change vector of this database: A:{etag}-{database}.
+        int dash = changeVector?.IndexOf('-', StringComparison.Ordinal) ?? -1;
+        if (dash > 2 && long.TryParse(changeVector.AsSpan(2, dash - 2), System.Globalization.NumberStyles.None, System.Globalization.CultureInfo.InvariantCulture, out long etag)
+            && _changeVectors?.Matches(changeVector, etag) == true && etag <= _header?.LastEtag)
+            return etag;
+
+        throw new BackupException(BackupFault.Damaged, $"The backup is damaged: the change vector '{changeVector}' of '{id}' is not one that its database gave. Take another copy.");
+    }
+
+    private void Refuse(InvalidDocumentException error)
+    {
+        string what = $"{error.Message} (it begins at byte {_reader.Position - _reader.Element.Length:N0} of the backup's JSON)";
+        if (!_skipInvalid || _header is not null)
+            throw new BackupException(BackupFault.DocumentRefused, $"{what} Nothing after it was read.", error);
+
+        _refused++;
+        if (_refusals.Count < MaxRefusals)
+            _refusals.Add(what);
+    }
+
+    private void Skip(string kind) => _skipped[kind] = _skipped.GetValueOrDefault(kind) + 1;
+
+    private BackupException Damaged(string section, string what, Exception? inner = null) => new(
+        BackupFault.Damaged, $"The backup is damaged in '{section}', before byte {_reader.Position:N0} of its JSON: {what} Take another copy.", inner);
+
+    private void Report(long documents) => _progress?.Report(
+        new BackupProgress(BackupStep.Reading, documents, 0, _reader.Position, _source.StoredBytes, _storedBytesTotal, _document.Id.Length == 0 ? null : _document.Id));
+}

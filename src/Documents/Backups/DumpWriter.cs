@@ -1,0 +1,166 @@
+using System.Buffers;
+using System.Globalization;
+using System.Text.Encodings.Web;
+using System.Text.Json;
+using Treepie.Indexes.Definitions;
+using Treepie.Store;
+
+namespace Treepie.Backups;
+
+/// <summary>
+/// Writes a dump: one JSON object with an array for each kind, what RavenDB's tools read and write, and arrays of this program's own for what such dumps do not have:
+/// who and when at the beginning, collections, and counts and content hash at the end. Memory is a few pieces, or the longest document.
+/// </summary>
+internal sealed class DumpWriter : IDisposable
+{
+    /// <summary>JSON handed on at once: large enough for a compressor, small enough to stay in the cache.</summary>
+    private const int PieceBytes = 128 * 1024;
+
+    private static readonly JsonWriterOptions s_options = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping, SkipValidation = true };
+
+    private readonly Stream _output;
+    private readonly ArrayBufferWriter<byte> _buffer = new(2 * PieceBytes);
+    private readonly Utf8JsonWriter _json;
+    private readonly ContentHash _hash = new();
+    private long _handedOn;
+    private bool _first = true;
+
+    public DumpWriter(Stream output)
+    {
+        _output = output;
+        _json = new Utf8JsonWriter(_buffer, s_options);
+    }
+
+    /// <summary>What was written so far.</summary>
+    public BackupCounts Counts => _hash.Counts;
+
+    /// <summary>Bytes of JSON so far.</summary>
+    public long Bytes => _handedOn + _buffer.WrittenCount;
+
+    /// <summary>Whether <see cref="HandOnAsync"/> should be called.</summary>
+    public bool IsPieceFull => _buffer.WrittenCount >= PieceBytes;
+
+    public void Begin(DumpHeader header)
+    {
+        _hash.Database(header.DatabaseId, header.LastEtag);
+        _buffer.Write("{\"BuildVersion\":"u8);
+        Number(DumpJson.BuildVersion);
+        BeginSection(DumpJson.HeaderSection);
+        Item(header, static (json, header) => header.Write(json));
+        EndSection();
+    }
+
+    public void BeginSection(string name)
+    {
+        _buffer.Write(",\n"u8);
+        Item(name, static (json, name) => json.WriteStringValue(name), isFirst: true);
+        _buffer.Write(":["u8);
+        _first = true;
+    }
+
+    public void EndSection() => _buffer.Write("]"u8);
+
+    public void Document(Document document)
+    {
+        Separate();
+        document.WriteTo(_buffer);
+        _hash.Document(document.Etag, document.LastModifiedTicks, document.Id, document.Collection, document.Metadata, document.Body);
+    }
+
+    public void Tombstone(long etag, TombstoneRecord record, CollectionName collection, ChangeVectors changeVectors)
+    {
+        Separate();
+        _json.Reset();
+        _json.WriteStartObject();
+        _json.WriteString("Key"u8, record.Id);
+        _json.WriteString("Type"u8, "Document"u8);
+        _json.WriteString("Collection"u8, collection.Utf8);
+        _json.WriteString("ChangeVector"u8, changeVectors.Format(etag));
+        _json.WriteNumber("Etag"u8, etag);
+        _json.WriteString("LastModified"u8, DumpJson.FormatTime(record.DeletedAtTicks));
+        _json.WriteBoolean("TreepieSuperseded"u8, record.IsSuperseded);
+        _json.WriteEndObject();
+        _json.Flush();
+        _hash.Tombstone(etag, record.DeletedAtTicks, record.IsSuperseded, record.Id, collection.Utf8);
+    }
+
+    public void Index(AutoIndexDefinition definition)
+    {
+        Item(definition, static (json, definition) => DumpIndex.Write(json, definition));
+        _hash.Index(definition);
+    }
+
+    public void Identity(string name, long value)
+    {
+        Item((name, value), static (json, identity) =>
+        {
+            json.WriteStartObject();
+            json.WriteString("Key"u8, identity.name);
+            json.WriteString("Value"u8, identity.value.ToString(CultureInfo.InvariantCulture));
+            json.WriteEndObject();
+        });
+        _hash.Identity(name, value);
+    }
+
+    public void Collection(CollectionStatistics collection)
+    {
+        Item(collection, static (json, collection) =>
+        {
+            json.WriteStartObject();
+            json.WriteString("Name"u8, collection.Name);
+            json.WriteNumber("Documents"u8, collection.DocumentCount);
+            json.WriteNumber("SizeBytes"u8, collection.SizeBytes);
+            json.WriteNumber("LastEtag"u8, collection.LastEtag);
+            json.WriteEndObject();
+        });
+        _hash.Collection(collection.Name, collection.DocumentCount, collection.SizeBytes, collection.LastEtag);
+    }
+
+    /// <summary>Writes counts and hash, and the end; gives the hash.</summary>
+    public string End()
+    {
+        var manifest = new DumpManifest(_hash.Counts, _hash.Finish());
+        BeginSection(DumpJson.ManifestSection);
+        Item(manifest, static (json, manifest) => manifest.Write(json));
+        EndSection();
+        _buffer.Write("}\n"u8);
+        return manifest.ContentHash;
+    }
+
+    /// <summary>Hands what is written to the output.</summary>
+    public async ValueTask HandOnAsync(CancellationToken cancellationToken)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        await _output.WriteAsync(_buffer.WrittenMemory, cancellationToken).ConfigureAwait(false);
+        _handedOn += _buffer.WrittenCount;
+        _buffer.ResetWrittenCount();
+    }
+
+    public void Dispose()
+    {
+        _json.Dispose();
+        _hash.Dispose();
+    }
+
+    private void Item<T>(T value, Action<Utf8JsonWriter, T> write, bool isFirst = false)
+    {
+        if (!isFirst)
+            Separate();
+        _json.Reset();
+        write(_json, value);
+        _json.Flush();
+    }
+
+    private void Separate()
+    {
+        _buffer.Write(_first ? "\n"u8 : ",\n"u8);
+        _first = false;
+    }
+
+    private void Number(long value)
+    {
+        Span<byte> room = _buffer.GetSpan(20);
+        System.Buffers.Text.Utf8Formatter.TryFormat(value, room, out int written);
+        _buffer.Advance(written);
+    }
+}

@@ -1,0 +1,76 @@
+using System.Text.Json;
+using Treepie.Indexes.Definitions;
+using Treepie.Store;
+using Treepie.Writes;
+
+namespace Treepie.Backups;
+
+/// <summary>
+/// Brings what a dump holds into a database in use: documents as a bulk insert does, over those of the same ids; identities and ranges of ids never backwards, since
+/// numbers that were given must not be given again.
+/// </summary>
+internal sealed class ImportSink(Database database, BulkInsert insert, ImportOptions options) : IDumpSink
+{
+    private const string CollectionOfRanges = "@hilo";
+
+    private readonly HashSet<string>? _collections = options.Collections is { Count: > 0 } names ? new HashSet<string>(names, StringComparer.OrdinalIgnoreCase) : null;
+
+    public ValueTask BeginAsync(DumpHeader? header, CancellationToken cancellationToken) => ValueTask.CompletedTask;
+
+    public async ValueTask<bool> DocumentAsync(DumpDocument document, long etag, long ticks, CancellationToken cancellationToken)
+    {
+        if (!options.Content.HasFlag(BackupContent.Documents) || _collections?.Contains(document.Collection.Text) == false)
+            return false;
+        if (document.Collection.Text == CollectionOfRanges && IsBehind(document))
+            return true;
+
+        if (document.Id[^1] is '/' or '|')
+            throw new InvalidDocumentException($"The document id '{document.Id}' of the backup ends in '{document.Id[^1]}', which asks for a number. Rename it.");
+        await insert.StoreAsync(document.Id, document.Json, cancellationToken).ConfigureAwait(false);
+        return true;
+    }
+
+    public ValueTask<bool> TombstoneAsync(DumpTombstone tombstone, CancellationToken cancellationToken) => ValueTask.FromResult(false);
+
+    public ValueTask<bool> IndexAsync(AutoIndexDefinition definition, CancellationToken cancellationToken)
+    {
+        bool wanted = options.Content.HasFlag(BackupContent.Indexes);
+        if (wanted)
+            database.Indexes.FindOrCreate(definition.Collection, definition.Fields, out _);
+        return ValueTask.FromResult(wanted);
+    }
+
+    public async ValueTask<bool> IdentityAsync(string name, long value, CancellationToken cancellationToken)
+    {
+        if (!options.Content.HasFlag(BackupContent.Identities))
+            return false;
+
+        await database.SeedIdentityAsync(name, value, force: false, cancellationToken).ConfigureAwait(false);
+        return true;
+    }
+
+    public ValueTask CollectionAsync(string name, long lastEtag, CancellationToken cancellationToken) => ValueTask.CompletedTask;
+
+    /// <summary>Whether the database has handed out as many ids of this range, or more.</summary>
+    private bool IsBehind(DumpDocument document)
+    {
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        return snapshot.TryGet(document.IdUtf8, out Document existing) && MaxOf(existing.Body) >= MaxOf(document.Body);
+    }
+
+    private static long MaxOf(ReadOnlySpan<byte> body)
+    {
+        var reader = new Utf8JsonReader(body, new JsonReaderOptions { MaxDepth = DatabaseOptions.MostDocumentDepth + 1 });
+        reader.Read();
+        while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
+        {
+            bool isMax = reader.ValueTextEquals("Max"u8);
+            reader.Read();
+            if (isMax && reader.TokenType == JsonTokenType.Number && reader.TryGetInt64(out long max))
+                return max;
+            reader.Skip();
+        }
+
+        return 0;
+    }
+}

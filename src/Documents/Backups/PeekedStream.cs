@@ -1,0 +1,58 @@
+namespace Treepie.Backups;
+
+/// <summary>A stream whose first bytes can be looked at before it is read. Leaves the stream below open.</summary>
+internal sealed class PeekedStream(Stream inner) : Stream
+{
+    private byte[] _start = [];
+    private int _at;
+
+    public override bool CanRead => true;
+
+    public override bool CanSeek => false;
+
+    public override bool CanWrite => false;
+
+    public override long Length => throw new NotSupportedException();
+
+    public override long Position
+    {
+        get => throw new NotSupportedException();
+        set => throw new NotSupportedException();
+    }
+
+    /// <summary>The first bytes, fewer where there are no more. To be called once, before anything is read.</summary>
+    public async ValueTask<ReadOnlyMemory<byte>> PeekAsync(int count, CancellationToken cancellationToken)
+    {
+        byte[] start = new byte[count];
+        int read = await inner.ReadAtLeastAsync(start, count, throwOnEndOfStream: false, cancellationToken).ConfigureAwait(false);
+        return _start = start[..read];
+    }
+
+    public override int Read(byte[] buffer, int offset, int count) => Read(buffer.AsSpan(offset, count));
+
+    public override int Read(Span<byte> buffer) => _at < _start.Length ? ReadStart(buffer) : inner.Read(buffer);
+
+    public override Task<int> ReadAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
+        ReadAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
+
+    public override ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default) =>
+        _at < _start.Length ? ValueTask.FromResult(ReadStart(buffer.Span)) : inner.ReadAsync(buffer, cancellationToken);
+
+    public override void Flush()
+    {
+    }
+
+    public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException();
+
+    public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
+
+    public override void SetLength(long value) => throw new NotSupportedException();
+
+    private int ReadStart(Span<byte> buffer)
+    {
+        int given = Math.Min(buffer.Length, _start.Length - _at);
+        _start.AsSpan(_at, given).CopyTo(buffer);
+        _at += given;
+        return given;
+    }
+}

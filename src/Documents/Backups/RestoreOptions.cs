@@ -1,0 +1,19 @@
+using Treepie.Storage;
+
+namespace Treepie.Backups;
+
+/// <summary>How to restore or verify a backup. Immutable.</summary>
+public sealed record RestoreOptions
+{
+    /// <summary>The key the backup was sealed with; null for a plain one. Whether the restored database is encrypted is a setting of <see cref="Database"/>.</summary>
+    public EncryptionKey? BackupKey { get; init; }
+
+    /// <summary>Settings and limits of the restored database; its limits bound what is read of the backup. Null: those of the catalog, or the defaults.</summary>
+    public DatabaseOptions? Database { get; init; }
+
+    /// <summary>Leaves documents out that are none or are over a limit, and lists them in the report, instead of failing. Default false. Never of a backup of this program, whose counts would not fit.</summary>
+    public bool SkipInvalidDocuments { get; init; }
+
+    /// <summary>Longest data file of the restored database, for tests of what happens when there is no room; null: as always.</summary>
+    internal long? MaxDataFileBytes { get; init; }
+}

@@ -1,0 +1,78 @@
+using Treepie.Indexes.Definitions;
+using Treepie.Storage;
+using Treepie.Store;
+
+namespace Treepie.Backups;
+
+/// <summary>
+/// Front door of the room for reading: a backup into a directory that nobody uses yet, or through a check that keeps nothing. What was restored is read again, all of it,
+/// and compared with the backup's counts and content hash before anybody can see it.
+/// </summary>
+internal static class RestoreRun
+{
+    private const string DocumentsFolder = "documents";
+
+    /// <summary>Restores to <paramref name="path"/>, a directory of this restore's own, and leaves the database there closed and durable. Whoever calls deletes it after an error.</summary>
+    public static async Task<BackupReport> RunAsync(
+        BackupSource source, string path, RestoreOptions options, long storedBytesTotal, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
+    {
+        DatabaseOptions database = options.Database ?? new DatabaseOptions();
+        database.Validate();
+        (BackupReport report, List<AutoIndexDefinition> indexes) = await FillAsync(source, path, database, options, storedBytesTotal, progress, cancellationToken).ConfigureAwait(false);
+        Database restored = Database.Open(path, database);
+        await using (restored.ConfigureAwait(false))
+        {
+            foreach (AutoIndexDefinition index in indexes)
+                restored.Indexes.Ensure(index);
+            await Task.Run(() => Compare(restored, indexes, report, progress, cancellationToken), cancellationToken).ConfigureAwait(false);
+        }
+
+        return report;
+    }
+
+    /// <summary>Reads a backup to its end and keeps nothing of it.</summary>
+    public static Task<BackupReport> VerifyAsync(
+        BackupSource source, RestoreOptions options, long storedBytesTotal, IProgress<BackupProgress>? progress, CancellationToken cancellationToken) =>
+        new DumpScan(source, new NoSink(), options.Database ?? new DatabaseOptions(), options.SkipInvalidDocuments, storedBytesTotal, progress).RunAsync(cancellationToken);
+
+    /// <summary>Bytes of a stream, where it knows; else 0.</summary>
+    public static long LengthOf(Stream source) => source.CanSeek ? source.Length - source.Position : 0;
+
+    private static async Task<(BackupReport Report, List<AutoIndexDefinition> Indexes)> FillAsync(
+        BackupSource source, string path, DatabaseOptions database, RestoreOptions options, long storedBytesTotal, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
+    {
+        var storage = new StorageOptions();
+        if (options.MaxDataFileBytes is { } most)
+            storage = storage with { MaxDataFileBytes = most };
+        StorageEnvironment environment = StorageEnvironment.Open(Path.Combine(path, DocumentsFolder), storage);
+        await using (environment.ConfigureAwait(false))
+        {
+            var sink = new RestoreSink(environment);
+            await using (sink.ConfigureAwait(false))
+            {
+                BackupReport report = await new DumpScan(source, sink, database, options.SkipInvalidDocuments, storedBytesTotal, progress).RunAsync(cancellationToken).ConfigureAwait(false);
+                await sink.CompleteAsync(cancellationToken).ConfigureAwait(false);
+                return (report, sink.Indexes);
+            }
+        }
+    }
+
+    private static void Compare(
+        Database restored, IReadOnlyList<AutoIndexDefinition> indexes, BackupReport report, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
+    {
+        using DatabaseSnapshot snapshot = restored.BeginRead();
+        (BackupCounts counts, string hash) = SnapshotHash.Compute(
+            snapshot,
+            restored.Id,
+            indexes,
+            report.IsWhole,
+            documents => progress?.Report(
+                new BackupProgress(BackupStep.Comparing, documents, report.Counts.Documents, report.JsonBytes, report.StoredBytes, report.StoredBytes, null)),
+            cancellationToken);
+        if (!report.IsWhole)
+            counts = counts with { Collections = report.Counts.Collections };
+        var expected = new DumpManifest(report.Counts, report.ContentHash ?? hash);
+        if (expected.Difference(counts, hash) is { } difference)
+            throw new BackupException(BackupFault.RestoredOtherwise, $"What was restored is not what the backup holds: {difference}. Nothing was kept. Check the disk, and report this.");
+    }
+}

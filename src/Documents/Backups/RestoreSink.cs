@@ -1,0 +1,171 @@
+using System.Text;
+using Treepie.Indexes.Definitions;
+using Treepie.Storage;
+using Treepie.Storage.Transactions;
+using Treepie.Store;
+using Treepie.Writes;
+
+namespace Treepie.Backups;
+
+/// <summary>
+/// Writes what a dump holds into the storage of a database that nobody uses yet, in durable steps: while one is committed, the next is read. Memory is two steps and a
+/// document.
+/// </summary>
+internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, IAsyncDisposable
+{
+    private const int MaxStepDocuments = 4096;
+    private const int MaxStepBytes = 4 * 1024 * 1024;
+
+    private Step _step = new();
+    private Step? _spare;
+    private Task _commit = Task.CompletedTask;
+    private DumpHeader? _header;
+    private long _lastEtag;
+
+    /// <summary>Indexes to be made when the documents are there.</summary>
+    public List<AutoIndexDefinition> Indexes { get; } = [];
+
+    public ValueTask BeginAsync(DumpHeader? header, CancellationToken cancellationToken)
+    {
+        _header = header;
+        return ValueTask.CompletedTask;
+    }
+
+    public async ValueTask<bool> DocumentAsync(DumpDocument document, long etag, long ticks, CancellationToken cancellationToken)
+    {
+        _step.Add(document, etag, ticks);
+        _lastEtag = Math.Max(_lastEtag, etag);
+        await CommitIfFullAsync(cancellationToken).ConfigureAwait(false);
+        return true;
+    }
+
+    public async ValueTask<bool> TombstoneAsync(DumpTombstone tombstone, CancellationToken cancellationToken)
+    {
+        _step.Tombstones.Add((tombstone, NameOf(tombstone.Collection)));
+        _lastEtag = Math.Max(_lastEtag, tombstone.Etag);
+        await CommitIfFullAsync(cancellationToken).ConfigureAwait(false);
+        return true;
+    }
+
+    public ValueTask<bool> IndexAsync(AutoIndexDefinition definition, CancellationToken cancellationToken)
+    {
+        Indexes.Add(definition);
+        return ValueTask.FromResult(true);
+    }
+
+    public async ValueTask<bool> IdentityAsync(string name, long value, CancellationToken cancellationToken)
+    {
+        _step.Identities.Add((IdMaker.IdentityName(name, DocumentId.MaxBytes), value));
+        await CommitIfFullAsync(cancellationToken).ConfigureAwait(false);
+        return true;
+    }
+
+    public async ValueTask CollectionAsync(string name, long lastEtag, CancellationToken cancellationToken)
+    {
+        _step.Collections.Add((NameOf(name), lastEtag));
+        await CommitIfFullAsync(cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <summary>Completes when all is durable; the database is then that of the backup.</summary>
+    public async Task CompleteAsync(CancellationToken cancellationToken)
+    {
+        await BeginCommitAsync(cancellationToken).ConfigureAwait(false);
+        await _commit.ConfigureAwait(false);
+        Guid id = _header?.DatabaseId ?? environment.StoreId;
+        long lastEtag = _header?.LastEtag ?? _lastEtag;
+        await environment.WriteAsync(
+            transaction =>
+            {
+                foreach (string name in TreeNames.All)
+                    transaction.GetOrCreateTree(name);
+                new RestoreWriter(transaction).PutOrigin(id, lastEtag);
+                return true;
+            },
+            cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <summary>Waits for what is on its way, whatever becomes of it: the storage must not close under it.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        await _commit.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        _step.Dispose();
+    }
+
+    private static CollectionName NameOf(string collection) => CollectionName.From(Encoding.UTF8.GetBytes(collection), "");
+
+    private ValueTask CommitIfFullAsync(CancellationToken cancellationToken) =>
+        _step.Count >= MaxStepDocuments || _step.LengthBytes >= MaxStepBytes ? new ValueTask(BeginCommitAsync(cancellationToken)) : ValueTask.CompletedTask;
+
+    private async Task BeginCommitAsync(CancellationToken cancellationToken)
+    {
+        await _commit.WaitAsync(cancellationToken).ConfigureAwait(false);
+        Step step = _step;
+        _step = _spare ?? new Step();
+        _spare = null;
+        _commit = Task.Run(() => CommitAsync(step), CancellationToken.None); // what has been handed over is written
+    }
+
+    private async Task CommitAsync(Step step)
+    {
+        await environment.WriteAsync(step.Apply, CancellationToken.None).ConfigureAwait(false);
+        step.Dispose();
+        _spare = step;
+    }
+
+    /// <summary>What is committed together.</summary>
+    private sealed class Step : IDisposable
+    {
+        private readonly List<RestoredDocument> _documents = [];
+        private readonly BatchBuffer _buffer = new();
+
+        public List<(DumpTombstone Tombstone, CollectionName Collection)> Tombstones { get; } = [];
+
+        public List<(string Name, long Value)> Identities { get; } = [];
+
+        public List<(CollectionName Name, long LastEtag)> Collections { get; } = [];
+
+        public int Count => _documents.Count + Tombstones.Count + Identities.Count + Collections.Count;
+
+        public long LengthBytes => _buffer.LengthBytes;
+
+        public void Add(DumpDocument document, long etag, long ticks)
+        {
+            ReadOnlyMemory<byte> id = Copy(document.IdUtf8);
+            int foldedLength = DocumentId.Fold(id.Span, _buffer.Room(DocumentId.MaxFoldedBytes));
+            ReadOnlyMemory<byte> folded = _buffer.Take(foldedLength);
+            _documents.Add(new RestoredDocument(id, folded, document.Collection, Copy(document.Metadata), Copy(document.Body), etag, ticks));
+        }
+
+        public bool Apply(WriteTransaction transaction)
+        {
+            var writer = new RestoreWriter(transaction);
+            foreach (RestoredDocument document in _documents)
+                if (!writer.TryPut(document))
+                    throw new BackupException(BackupFault.Damaged, $"The backup holds the document '{Encoding.UTF8.GetString(document.Id.Span)}' twice (ids are equal without case). Take another copy.");
+            foreach ((DumpTombstone tombstone, CollectionName collection) in Tombstones)
+                writer.Put(tombstone.Id, collection, tombstone.Etag, tombstone.Ticks, tombstone.IsSuperseded);
+            foreach ((CollectionName name, long lastEtag) in Collections)
+                writer.Put(name, lastEtag);
+            foreach ((string name, long value) in Identities)
+                writer.PutIdentity(name, value);
+            writer.Save();
+            return true;
+        }
+
+        /// <summary>Empties it; it can be filled again.</summary>
+        public void Dispose()
+        {
+            _documents.Clear();
+            _buffer.Dispose();
+            Tombstones.Clear();
+            Identities.Clear();
+            Collections.Clear();
+        }
+
+        private ReadOnlyMemory<byte> Copy(ReadOnlySpan<byte> bytes)
+        {
+            bytes.CopyTo(_buffer.Room(bytes.Length));
+            return _buffer.Take(bytes.Length);
+        }
+    }
+}

@@ -1,0 +1,53 @@
+using Treepie.Indexes.Definitions;
+using Treepie.Store;
+
+namespace Treepie.Backups;
+
+/// <summary>The content hash of a database as it stands, in the order of a backup: what was restored is compared by it with what was backed up.</summary>
+internal static class SnapshotHash
+{
+    private const int DocumentsPerRelease = 4_096;
+
+    /// <summary>Reads all of it. <paramref name="isWhole"/>: with the collections, as a whole backup has them.</summary>
+    public static (BackupCounts Counts, string Hash) Compute(
+        DatabaseSnapshot snapshot, Guid databaseId, IReadOnlyList<AutoIndexDefinition> indexes, bool isWhole, Action<long> report, CancellationToken cancellationToken)
+    {
+        report(0);
+        cancellationToken.ThrowIfCancellationRequested();
+        using var hash = new ContentHash();
+        hash.Database(databaseId, snapshot.LastEtag);
+        using (DocumentCursor cursor = snapshot.ByEtag())
+        {
+            while (cursor.MoveNext())
+            {
+                Document document = cursor.Current;
+                hash.Document(document.Etag, document.LastModifiedTicks, document.Id, document.Collection, document.Metadata, document.Body);
+                if (hash.Counts.Documents % DocumentsPerRelease != 0)
+                    continue;
+
+                cancellationToken.ThrowIfCancellationRequested();
+                snapshot.ReleasePages();
+                report(hash.Counts.Documents);
+            }
+        }
+
+        using (LogReader tombstones = snapshot.Tombstones())
+        {
+            while (tombstones.MoveNext())
+            {
+                var record = new TombstoneRecord(tombstones.Value);
+                hash.Tombstone(tombstones.Etag, record.DeletedAtTicks, record.IsSuperseded, record.Id, snapshot.NameOf(record.CollectionId).Utf8);
+            }
+        }
+
+        foreach (AutoIndexDefinition index in indexes)
+            hash.Index(index);
+        foreach ((string name, long value) in snapshot.Identities())
+            hash.Identity(name, value);
+        if (isWhole)
+            foreach (CollectionStatistics collection in snapshot.AllCollections())
+                hash.Collection(collection.Name, collection.DocumentCount, collection.SizeBytes, collection.LastEtag);
+        BackupCounts counts = hash.Counts;
+        return (counts, hash.Finish());
+    }
+}

@@ -1,0 +1,95 @@
+using System.Buffers.Binary;
+using System.Text;
+using Treepie.Storage.Transactions;
+using Treepie.Storage.Trees;
+using Treepie.Store;
+
+namespace Treepie.Writes;
+
+/// <summary>
+/// Puts documents, tombstones and identities into a new database as they were in another: with their etags and times. Keeps the invariants of <see cref="TreeNames"/>.
+/// Made anew for every run of a command, because a storage command may be run again from its start.
+/// </summary>
+internal sealed class RestoreWriter
+{
+    private readonly WriteTransaction _transaction;
+    private readonly Tree _documents;
+    private readonly Tree _byEtag;
+    private readonly Tree _byCollection;
+    private readonly CollectionWriter _collections;
+    private readonly TombstoneWriter _tombstones;
+
+    public RestoreWriter(WriteTransaction transaction)
+    {
+        _transaction = transaction;
+        _documents = transaction.GetOrCreateTree(TreeNames.Documents);
+        _byEtag = transaction.GetOrCreateTree(TreeNames.DocumentsByEtag);
+        _byCollection = transaction.GetOrCreateTree(TreeNames.DocumentsByCollection);
+        _collections = new CollectionWriter(transaction);
+        _tombstones = new TombstoneWriter(transaction);
+    }
+
+    /// <summary>Puts a document; false where there is one of that id already.</summary>
+    public bool TryPut(in RestoredDocument document)
+    {
+        ReadOnlySpan<byte> folded = document.FoldedId.Span;
+        if (_documents.Contains(folded))
+            return false;
+
+        CollectionChange collection = _collections.Get(document.Collection);
+        ReadOnlySpan<byte> id = document.Id.Span, metadata = document.Metadata.Span, body = document.Body.Span;
+        DocumentRecord.Write(
+            _documents.Reserve(folded, DocumentRecord.SizeOf(id.Length, metadata.Length, body.Length)), document.Etag, document.Ticks, collection.Id, id, metadata, body);
+        Span<byte> key = stackalloc byte[TreeNames.CollectionKeyBytes];
+        TreeNames.WriteCollectionKey(key, collection.Id, document.Etag);
+        _byCollection.Put(key, folded);
+        _byEtag.Put(key[^TreeNames.EtagKeyBytes..], folded);
+        collection.DocumentCount++;
+        collection.SizeBytes += metadata.Length + body.Length;
+        collection.LastEtag = Math.Max(collection.LastEtag, document.Etag);
+        return true;
+    }
+
+    /// <summary>Remembers a deletion.</summary>
+    public void Put(string id, CollectionName name, long etag, long ticks, bool isSuperseded)
+    {
+        CollectionChange collection = _collections.Get(name);
+        byte[] utf8 = Encoding.UTF8.GetBytes(id);
+        _tombstones.Add(etag, collection.Id, CollectionName.Fold(utf8), utf8, ticks, isSuperseded);
+        collection.LastEtag = Math.Max(collection.LastEtag, etag);
+    }
+
+    /// <summary>Makes a collection if there is none, and sets when it was changed last: later than any change of it that is still known.</summary>
+    public void Put(CollectionName name, long lastEtag)
+    {
+        CollectionChange collection = _collections.Get(name);
+        collection.LastEtag = Math.Max(collection.LastEtag, lastEtag);
+    }
+
+    /// <summary>Sets an identity.</summary>
+    public void PutIdentity(string name, long value) => new IdMaker(_transaction, _documents).SeedIdentity(name, value, force: true);
+
+    /// <summary>Writes whose database this is and how far it has come.</summary>
+    public void PutOrigin(Guid databaseId, long lastEtag)
+    {
+        Tree meta = _transaction.GetOrCreateTree(TreeNames.Meta);
+        DatabaseFormat.WriteIdentity(meta, databaseId);
+        byte[] etag = new byte[sizeof(long)];
+        BinaryPrimitives.WriteInt64LittleEndian(etag, lastEtag);
+        meta.Put(TreeNames.MetaEtag, etag);
+    }
+
+    /// <summary>Writes the collections.</summary>
+    public void Save() => _collections.Save();
+}
+
+/// <summary>A document as it is to be again.</summary>
+/// <param name="Id">Id as first written, UTF-8.</param>
+/// <param name="FoldedId">The same, folded.</param>
+/// <param name="Collection">Its collection.</param>
+/// <param name="Metadata">Minified; empty for none.</param>
+/// <param name="Body">Minified.</param>
+/// <param name="Etag">Its etag.</param>
+/// <param name="Ticks">When it was written, UTC.</param>
+internal readonly record struct RestoredDocument(
+    ReadOnlyMemory<byte> Id, ReadOnlyMemory<byte> FoldedId, CollectionName Collection, ReadOnlyMemory<byte> Metadata, ReadOnlyMemory<byte> Body, long Etag, long Ticks);

@@ -1,0 +1,48 @@
+using System.Globalization;
+using System.Text;
+using Treepie.Store;
+
+namespace Treepie.Documents.Tests.Backups;
+
+/// <summary>All of a database that can be seen from outside, as lines of text, so that two can be compared and a difference read.</summary>
+internal static class DatabaseText
+{
+    public static List<string> Of(Database database)
+    {
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        List<string> lines = [Invariant($"database {database.Id}, last etag {snapshot.LastEtag}, {snapshot.DocumentCount} documents, {snapshot.TombstoneCount} tombstones")];
+        using (DocumentCursor cursor = snapshot.ByEtag())
+        {
+            while (cursor.MoveNext())
+            {
+                Document document = cursor.Current;
+                lines.Add(Invariant($"document {document.IdText()} in {document.CollectionName}, {document.ChangeVector}, {document.LastModifiedTicks}: {Text(document.Metadata)} {Text(document.Body)}"));
+            }
+        }
+
+        lines.AddRange(Feed(snapshot, null));
+        foreach (CollectionStatistics collection in snapshot.AllCollections())
+        {
+            lines.Add(Invariant($"{collection}"));
+            lines.AddRange(Feed(snapshot, collection.Name));
+        }
+
+        lines.AddRange(snapshot.Identities().Select(identity => Invariant($"identity {identity.Key} {identity.Value}")));
+        return lines;
+    }
+
+    public static List<string> IndexesOf(Database database) => [.. database.Indexes.List().Select(index => Invariant($"{index.Name} over {index.Collection}: {string.Join(", ", index.Fields)}"))];
+
+    private static List<string> Feed(DatabaseSnapshot snapshot, string? collection)
+    {
+        var lines = new List<string>();
+        using ChangeFeed feed = snapshot.Changes(collection, 0);
+        while (feed.MoveNext())
+            lines.Add(Invariant($"  {collection ?? "all"} {feed.Etag} {(feed.IsTombstone ? "deleted" : "changed")} {Text(feed.Id)} in {Text(feed.Collection)}"));
+        return lines;
+    }
+
+    private static string Text(ReadOnlySpan<byte> utf8) => Encoding.UTF8.GetString(utf8);
+
+    private static string Invariant(FormattableString text) => text.ToString(CultureInfo.InvariantCulture);
+}

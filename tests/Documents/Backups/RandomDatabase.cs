@@ -1,0 +1,76 @@
+using System.Globalization;
+using System.Text;
+using Treepie.Queries;
+using Treepie.Writes;
+
+namespace Treepie.Documents.Tests.Backups;
+
+/// <summary>A database with something of everything a backup must keep.</summary>
+internal static class RandomDatabase
+{
+    private static readonly string[] s_collections = ["Users", "Orders", "@empty", "Ünïts"];
+
+    public static async Task FillAsync(Database database, Random random, int documents, CancellationToken cancellationToken)
+    {
+        int batches = Math.Max(1, documents / 20);
+        for (int i = 0; i < batches; i++)
+        {
+            using var batch = new WriteBatch();
+            for (int command = 0; command < 25; command++)
+            {
+                int number = random.Next(documents);
+                string id = $"Ids/{number}é";
+                if (random.Next(5) == 0)
+                    batch.Delete(id);
+                else
+                    batch.Put(id, Document(number, random)); // its collection follows from the number, so that puts do not move it
+            }
+
+            await database.WriteAsync(batch, cancellationToken);
+        }
+
+        await MoveAsync(database, documents, cancellationToken);
+        for (int i = 0; i < 7; i++)
+            await database.NextIdentityAsync("invoices", cancellationToken);
+        await database.SeedIdentityAsync("Ünïts|", 4_711, force: true, cancellationToken);
+        await database.NextHiLoRangeAsync(new HiLoRequest("users", 0, DateTime.UnixEpoch, 0), cancellationToken);
+        foreach (string query in (string[])["from Users where Name = 'a' and n > 5", "from Orders where search(Text, 'x')", "from @all_docs where exact(Name = 'B')"])
+            (await database.QueryAsync(new QueryRequest { Text = query }, cancellationToken)).Dispose();
+        await database.Indexes.WaitForNonStaleAsync(TimeSpan.FromSeconds(30), null, cancellationToken);
+    }
+
+    /// <summary>Ids that changed their collection, some of them twice, and a collection that became empty: what leaves superseded tombstones.</summary>
+    private static async Task MoveAsync(Database database, int documents, CancellationToken cancellationToken)
+    {
+        foreach (string collection in (string[])["Moved", "Elsewhere", "Moved"])
+        {
+            using var batch = new WriteBatch();
+            for (int number = 0; number < Math.Min(5, documents); number++)
+                batch.Delete($"Ids/{number}é").Put($"Ids/{number}é", Encoding.UTF8.GetBytes($"{{\"@metadata\":{{\"@collection\":\"{collection}\"}}}}"));
+            await database.WriteAsync(batch, cancellationToken);
+        }
+
+        using var gone = new WriteBatch();
+        gone.Put("gone/1", "{\"@metadata\":{\"@collection\":\"Gone\"}}"u8.ToArray()).Delete("gone/1");
+        await database.WriteAsync(gone, cancellationToken);
+        using var back = new WriteBatch();
+        back.Put("IDS/0É", "{\"back\":true,\"@metadata\":{\"@collection\":\"Moved\"}}"u8.ToArray());
+        await database.WriteAsync(back, cancellationToken);
+        long first = 0;
+        using (Treepie.Store.DatabaseSnapshot snapshot = database.BeginRead())
+        using (Treepie.Store.ChangeFeed feed = snapshot.Changes("Gone", 0))
+            if (feed.MoveNext())
+                first = feed.Etag;
+        await database.PurgeTombstonesAsync(first / 2, cancellationToken); // collections remember later changes than any that is left
+    }
+
+    private static byte[] Document(int number, Random random)
+    {
+        var json = new StringBuilder();
+        json.Append(CultureInfo.InvariantCulture, $"{{\"n\":{random.Next(100)},\"Name\":\"{(char)('a' + random.Next(26))}\",\"Text\":\"{new string('x', random.Next(30) == 0 ? random.Next(60_000) : random.Next(60))} \\u00e9 \\\"q\\\" 1.50e+3\",\"deep\":[[{{\"x\":1.0}}]]");
+        string collection = s_collections[number % s_collections.Length];
+        if (collection != "@empty")
+            json.Append(CultureInfo.InvariantCulture, $",\"@metadata\":{{\"@collection\":\"{collection}\",\"tag\":[{random.Next(9)},null]}}");
+        return Encoding.UTF8.GetBytes(json.Append('}').ToString());
+    }
+}

@@ -1,0 +1,114 @@
+using Treepie.Compression;
+using Treepie.Tests.Support;
+
+namespace Treepie.Documents.Tests.Compression;
+
+/// <summary>The zstd library of the system, streaming both ways.</summary>
+public sealed class ZstdTests
+{
+    private static CancellationToken Cancel => TestContext.Current.CancellationToken;
+
+    [Theory]
+    [InlineData(0, 1, 0)]
+    [InlineData(1, 1, 0)]
+    [InlineData(131_072, 1, 1)]
+    [InlineData(3_000_000, 1, 2)]
+    [InlineData(3_000_000, 7, 0)]
+    public async Task What_was_compressed_comes_back(int length, int level, int workers)
+    {
+        var random = new Random(Seed.Next());
+        byte[] content = Content(length, random), compressed = await CompressAsync(content, level, workers);
+        Assert.True(compressed.AsSpan().StartsWith(ZstdLibrary.Magic));
+        Assert.Equal(content, await DecompressAsync(compressed));
+        Assert.Equal(content, Decompress(compressed, random));
+    }
+
+    [Fact]
+    public async Task Frames_behind_each_other_are_one_content()
+    {
+        byte[] one = Content(200_000, new Random(1)), two = Content(5, new Random(2));
+        byte[] first = await CompressAsync(one, 1, 0), empty = await CompressAsync([], 1, 0), last = await CompressAsync(two, 1, 0);
+        byte[] both = [.. first, .. empty, .. last];
+        byte[] content = [.. one, .. two];
+        Assert.Equal(content, await DecompressAsync(both));
+    }
+
+    [Fact]
+    public async Task Every_truncation_and_flip_is_an_error()
+    {
+        byte[] content = Content(50_000, new Random(3)), compressed = await CompressAsync(content, 1, 0);
+        for (int length = 0; length < compressed.Length; length += length < 20 || length > compressed.Length - 20 ? 1 : 97)
+            Assert.Contains("cut off", (await Assert.ThrowsAsync<InvalidDataException>(() => DecompressAsync(compressed[..length]))).Message, StringComparison.Ordinal);
+        for (int at = 4; at < compressed.Length; at += at > compressed.Length - 5 ? 1 : 61)
+        {
+            byte[] damaged = [.. compressed];
+            damaged[at] ^= 4;
+            await Assert.ThrowsAsync<InvalidDataException>(() => DecompressAsync(damaged));
+        }
+    }
+
+    [Fact]
+    public async Task A_writer_that_was_broken_off_leaves_a_frame_without_an_end()
+    {
+        var output = new MemoryStream();
+        await using (var zstd = new ZstdWriteStream(output, ZstdLibrary.OfSystem, 1, 1))
+            await zstd.WriteAsync(Content(2_000_000, new Random(4)), Cancel);
+        await Assert.ThrowsAsync<InvalidDataException>(() => DecompressAsync(output.ToArray()));
+    }
+
+    [Fact]
+    public void A_missing_library_is_named_with_the_remedy()
+    {
+        BackupException error = Assert.Throws<BackupException>(() => new ZstdLibrary("libno-such-zstd.so.9", "libno-such-zstd.so.8"));
+        Assert.Equal(BackupFault.ZstdMissing, error.Fault);
+        Assert.Contains("libno-such-zstd.so.9, libno-such-zstd.so.8", error.Message, StringComparison.Ordinal);
+        Assert.Contains("Install it", error.Message, StringComparison.Ordinal);
+        if (OperatingSystem.IsLinux())
+            Assert.Contains("lacks 'ZSTD_", Assert.Throws<BackupException>(() => new ZstdLibrary("libc.so.6")).Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Threads_that_the_library_has_not_are_not_claimed()
+    {
+        using var asked = new ZstdWriteStream(Stream.Null, ZstdLibrary.OfSystem, 1, 2);
+        using var none = new ZstdWriteStream(Stream.Null, ZstdLibrary.OfSystem, 1, 0);
+        Assert.True(asked.Workers is 0 or 2);
+        Assert.Equal(0, none.Workers);
+    }
+
+    private static byte[] Content(int length, Random random)
+    {
+        byte[] content = new byte[length];
+        for (int i = 0; i < length; i++)
+            content[i] = (byte)"abcdefgh {}\":,0123456789"[random.Next(random.Next(2) == 0 ? 4 : 24)];
+        return content;
+    }
+
+    private static async Task<byte[]> CompressAsync(byte[] content, int level, int workers)
+    {
+        var output = new MemoryStream();
+        await using var zstd = new ZstdWriteStream(output, ZstdLibrary.OfSystem, level, workers);
+        await zstd.WriteAsync(content.AsMemory(0, content.Length / 2), Cancel);
+        zstd.Write(content.AsSpan(content.Length / 2));
+        await zstd.CompleteAsync(Cancel);
+        return output.ToArray();
+    }
+
+    private static async Task<byte[]> DecompressAsync(byte[] compressed)
+    {
+        var output = new MemoryStream();
+        await using var zstd = new ZstdReadStream(new MemoryStream(compressed), ZstdLibrary.OfSystem);
+        await zstd.CopyToAsync(output, Cancel);
+        return output.ToArray();
+    }
+
+    private static byte[] Decompress(byte[] compressed, Random random)
+    {
+        var output = new MemoryStream();
+        using var zstd = new ZstdReadStream(new MemoryStream(compressed), ZstdLibrary.OfSystem);
+        byte[] buffer = new byte[200_000];
+        for (int read; (read = zstd.Read(buffer.AsSpan(0, random.Next(1, buffer.Length)))) > 0;)
+            output.Write(buffer, 0, read);
+        return output.ToArray();
+    }
+}
