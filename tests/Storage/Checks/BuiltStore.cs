@@ -33,12 +33,12 @@ internal sealed class BuiltStore
     public long CheckpointedUpTo { get; private set; }
 
     /// <summary>Builds one; without a clean close the last commits are in the journal only.</summary>
-    public static BuiltStore Build(Random random, bool closesCleanly, WorkloadShape? shape = null, int commits = 120)
+    public static BuiltStore Build(Random random, bool closesCleanly, WorkloadShape? shape = null, int commits = 120, EncryptionKey? key = null)
     {
         var store = new BuiltStore(new SimulatedDisk(random));
         var workload = new Workload(random, shape ?? new WorkloadShape { Keys = 6000, MaxSteps = 200, MaxValueBytes = 40_000, DropPerMille = 0, DeletePerMille = 250 });
         var model = new Model();
-        using (StorageEnvironment environment = Open(store.Disk, random))
+        using (StorageEnvironment environment = Open(store.Disk, random, Options with { EncryptionKey = key }))
         {
             for (int i = 0; i < commits; i++)
             {

@@ -17,14 +17,25 @@ internal sealed class StoreReader
     private readonly byte[] _data;
     private readonly IReadOnlyDictionary<string, byte[]> _files;
     private readonly Dictionary<long, byte[]> _changed = [];
+    private readonly StoreKeys? _keys;
     private byte[] _catalogue;
     private byte[] _system;
 
-    public StoreReader(IReadOnlyDictionary<string, byte[]> files)
+    public StoreReader(IReadOnlyDictionary<string, byte[]> files, byte[]? userKey = null)
     {
         _files = files;
         _data = files["data.treepie"];
         ReadOnlySpan<byte> meta = NewestMeta();
+        Assert.Equal(userKey is not null, (Int32(meta, 156) & 2) != 0);
+        if (userKey is not null)
+        {
+            _keys = new StoreKeys(meta.Slice(256, 160), meta.Slice(80, 16), userKey);
+            Assert.True(_keys.HasRightTag(meta.ToArray(), "meta"u8));
+            long bitmap = Int64(meta, 192);
+            for (long page = bitmap; page < bitmap + Int32(meta, 208); page++)
+                Assert.True(_keys.HasRightTag(_data[((int)page * PageBytes)..(((int)page + 1) * PageBytes)], "bitmap"u8));
+        }
+
         LastTransaction = Int64(meta, 104);
         _catalogue = meta.Slice(120, 32).ToArray();
         _system = meta.Slice(216, 32).ToArray();
@@ -175,14 +186,22 @@ internal sealed class StoreReader
     {
         if (!_changed.TryGetValue(number, out byte[]? page))
         {
-            int offset = (int)number * PageBytes, length = _data[offset + 20] == 4 ? Header + Int32(_data, offset + 32) : PageBytes;
-            page = _data[offset..(offset + length)];
-            Assert.Equal(UInt32(page, 36), Crc32C(page));
+            page = OfFile(number);
         }
 
         Assert.Equal(number, Int64(page, 0));
         Assert.Equal(birth, Int64(page, 8));
         return page;
+    }
+
+    private byte[] OfFile(long number)
+    {
+        int offset = (int)number * PageBytes, length = _data[offset + 20] == 4 ? Header + Int32(_data, offset + 32) : PageBytes;
+        if (_keys is not null)
+            length = (length + PageBytes - 1) / PageBytes * PageBytes;
+        byte[] page = _data[offset..(offset + length)];
+        Assert.Equal(UInt32(page, 36), Crc32C(page));
+        return _keys?.OpenPage(page) ?? page;
     }
 
     private void ReadJournal(byte[] meta)
@@ -205,7 +224,8 @@ internal sealed class StoreReader
             }
             else if (uses.TryGetValue(use, out byte[]? file) && TryFrame(file, offset, frame, before, out int payload, out ulong hash))
             {
-                Apply(file.AsSpan((int)offset + 128, payload), Int64(file, (int)offset + 24));
+                int start = (int)offset;
+                Apply(_keys is null ? file.AsSpan(start + 128, payload) : _keys.OpenFrame(file, file[start..(start + 128 + payload)]), Int64(file, start + 24));
                 LastTransaction = Int64(file, (int)offset + 32);
                 before = hash;
                 offset += (128 + payload + 4095) / 4096 * 4096;
@@ -231,7 +251,7 @@ internal sealed class StoreReader
             return false;
 
         hash = UInt64(head, 72);
-        return Int32(head, 56) == 0 && hash == Hash(head[..(128 + payload)], 72) && Int64(head, 16) == frame && UInt64(head, 64) == before && Int64(head, 24) == LastTransaction + 1;
+        return Int32(head, 56) == (_keys is null ? 0 : 1) && hash == Hash(head[..(128 + payload)], 72) && Int64(head, 16) == frame && UInt64(head, 64) == before && Int64(head, 24) == LastTransaction + 1;
     }
 
     private void Apply(ReadOnlySpan<byte> payload, long birth)
@@ -246,7 +266,7 @@ internal sealed class StoreReader
             at += 32;
             byte[] page = new byte[run * PageBytes];
             if (from != 0)
-                (made.GetValueOrDefault(from) ?? _changed.GetValueOrDefault(from) ?? _data[((int)from * PageBytes)..(((int)from + 1) * PageBytes)]).CopyTo(page.AsSpan());
+                (made.GetValueOrDefault(from) ?? _changed.GetValueOrDefault(from) ?? OfFile(from)).CopyTo(page.AsSpan());
             if (from != 0)
                 Assert.Equal(fromBirth, Int64(page, 8));
             if (ranges == uint.MaxValue)

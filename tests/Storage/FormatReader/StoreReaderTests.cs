@@ -10,13 +10,27 @@ namespace Treepie.Storage.Tests.FormatReader;
 public sealed class StoreReaderTests
 {
     [Theory]
-    [InlineData(true)]
-    [InlineData(false)]
-    public void What_the_page_says_reads_what_the_store_wrote(bool closesCleanly)
+    [InlineData(true, null)]
+    [InlineData(false, null)]
+    [InlineData(true, "thirty-two bytes make one key...")]
+    [InlineData(false, "thirty-two bytes make one key...")]
+    [InlineData(false, "a passphrase as people remember them")]
+    public void What_the_page_says_reads_what_the_store_wrote(bool closesCleanly, string? secret)
     {
         var random = new Random(Seed.Next());
-        BuiltStore store = BuiltStore.Build(random, closesCleanly, commits: 60);
-        var reader = new StoreReader(store.Disk.List().ToDictionary(name => name, name => store.Disk.Bytes(name)));
+        byte[]? userKey = secret is null ? null : Encoding.UTF8.GetBytes(secret);
+        using EncryptionKey? key = userKey is null ? null : userKey.Length == EncryptionKey.SizeBytes ? EncryptionKey.FromBytes(userKey) : EncryptionKey.FromPassphrase(secret);
+        BuiltStore store = BuiltStore.Build(random, closesCleanly, commits: 60, key: key);
+        if (closesCleanly)
+        {
+            // A page of another opening, and so of another key.
+            using StorageEnvironment environment = BuiltStore.Open(store.Disk, random, BuiltStore.Options with { EncryptionKey = key });
+            environment.Write(transaction => transaction.GetOrCreateTree("later").Put("key"u8, "value"u8));
+            store.Last.Tree("later")["key"u8.ToArray()] = "value"u8.ToArray();
+            store.States[environment.GetStatistics().LastTransactionId] = store.Last;
+        }
+
+        var reader = new StoreReader(store.Disk.List().ToDictionary(name => name, name => store.Disk.Bytes(name)), userKey);
         Assert.True(store.States.TryGetValue(reader.LastTransaction, out Model? expected));
         AssertSame(expected, reader.Trees());
     }
