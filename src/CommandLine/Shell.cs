@@ -12,6 +12,8 @@ internal sealed class Shell
     /// <summary>Width of a table that is written to a file or a pipe, where there is no window to ask.</summary>
     private const int WidthOfFile = 160;
 
+    private const int LongestSecret = 4096;
+
     /// <summary>Standard output as bytes.</summary>
     public required Stream Output { get; init; }
 
@@ -33,6 +35,9 @@ internal sealed class Shell
     /// <summary>Reads the answer to a question.</summary>
     public required Func<string?> ReadLine { get; init; }
 
+    /// <summary>Reads the answer to a question that nobody may look at: it is not shown. To be zeroed by the caller.</summary>
+    public required Func<char[]> ReadSecret { get; init; }
+
     /// <summary>The clock, for rates.</summary>
     public required TimeProvider Time { get; init; }
 
@@ -49,8 +54,27 @@ internal sealed class Shell
             OutputIsTerminal = !Console.IsOutputRedirected,
             CanAsk = !Console.IsInputRedirected && !Console.IsErrorRedirected,
             ReadLine = Console.ReadLine,
+            ReadSecret = ReadHidden,
             Time = TimeProvider.System,
         };
+    }
+
+    /// <summary>Keys up to Enter; backspace takes one back. The buffer never grows, so no copy of it is left behind.</summary>
+    private static char[] ReadHidden()
+    {
+        char[] typed = new char[LongestSecret];
+        int length = 0;
+        for (ConsoleKeyInfo key; (key = Console.ReadKey(intercept: true)).Key != ConsoleKey.Enter;)
+        {
+            if (key.Key == ConsoleKey.Backspace)
+                length = Math.Max(0, length - 1);
+            else if (length < typed.Length && !char.IsControl(key.KeyChar))
+                typed[length++] = key.KeyChar;
+        }
+
+        char[] secret = typed[..length];
+        Array.Clear(typed);
+        return secret;
     }
 
     /// <summary>A console for tables, on standard output.</summary>

@@ -3,7 +3,9 @@ using System.Text.Encodings.Web;
 using System.Text.Json;
 using System.Text.Json.Serialization.Metadata;
 using Treepie.Backups;
+using Treepie.Encryption;
 using Treepie.Indexes;
+using Treepie.Indexes.Definitions;
 using Treepie.Queries;
 using Treepie.Sessions;
 using Treepie.Storage;
@@ -19,9 +21,6 @@ namespace Treepie;
 /// </summary>
 public sealed class Database : IDisposable, IAsyncDisposable
 {
-    private const string DocumentsFolder = "documents";
-    private const string IndexesFolder = "indexes";
-
     private readonly StorageEnvironment _environment;
     private readonly ChangeVectors _changeVectors;
     private readonly CollectionNames _collectionNames = new();
@@ -33,15 +32,16 @@ public sealed class Database : IDisposable, IAsyncDisposable
     private Database(string directory, StorageEnvironment environment, DatabaseOptions options)
     {
         DataDirectory = directory;
-        Options = options;
+        Options = options with { EncryptionKey = null, IsEncrypted = environment.IsEncrypted };
         Name = options.Name ?? Path.GetFileName(directory);
         _environment = environment;
         Id = DatabaseFormat.EnsureCreated(environment, directory);
         _changeVectors = new ChangeVectors(Id);
         using (DatabaseSnapshot snapshot = BeginRead())
             _changes.Publish(snapshot.LastEtag);
-        Indexes = IndexCatalogue.Open(IndexesDirectory, BeginRead, _changes, options.TimeProvider);
-        _queries = new QueryExecutor(Indexes, BeginRead, _changes, options);
+        SealedDefinitions? sealedDefinitions = environment.IsEncrypted ? new SealedDefinitions(environment) : null;
+        Indexes = IndexCatalogue.Open(IndexesDirectory, BeginRead, _changes, options.TimeProvider, sealedDefinitions);
+        _queries = new QueryExecutor(Indexes, BeginRead, _changes, Options);
         HiLoIds = new HiLoIds(NextHiLoRange);
     }
 
@@ -54,8 +54,11 @@ public sealed class Database : IDisposable, IAsyncDisposable
     /// <summary>The directory all of its files are in, as a full path.</summary>
     public string DataDirectory { get; }
 
-    /// <summary>The limits and settings it was opened with.</summary>
+    /// <summary>The limits and settings it was opened with, but for its key, which is not kept.</summary>
     public DatabaseOptions Options { get; }
+
+    /// <summary>Whether all its files are encrypted.</summary>
+    public bool IsEncrypted => _environment.IsEncrypted;
 
     /// <summary>Indexes of this database and their state.</summary>
     public IndexCatalogue Indexes { get; }
@@ -67,11 +70,12 @@ public sealed class Database : IDisposable, IAsyncDisposable
     internal HiLoIds HiLoIds { get; }
 
     /// <summary>Where indexes keep their environments, one folder each; made by the first.</summary>
-    internal string IndexesDirectory => Path.Combine(DataDirectory, IndexesFolder);
+    internal string IndexesDirectory => Path.Combine(DataDirectory, DatabaseFormat.IndexesFolder);
 
     /// <summary>Opens or creates the database in a directory.</summary>
     /// <exception cref="ForeignDataException">The directory holds something else.</exception>
     /// <exception cref="EnvironmentLockedException">Another process has it open.</exception>
+    /// <exception cref="EncryptionKeyException">It is encrypted and the key is missing or wrong, or it is not and a key was given; nothing was changed.</exception>
     /// <exception cref="StorageException">Its files cannot be read or written; the message says which and why.</exception>
     public static Database Open(string path, DatabaseOptions? options = null)
     {
@@ -79,8 +83,9 @@ public sealed class Database : IDisposable, IAsyncDisposable
         options ??= new DatabaseOptions();
         options.Validate();
         string directory = Path.TrimEndingDirectorySeparator(Path.GetFullPath(path));
-        DatabaseFormat.RefuseForeignDirectory(directory, DocumentsFolder, IndexesFolder);
-        StorageEnvironment environment = StorageEnvironment.Open(Path.Combine(directory, DocumentsFolder));
+        DatabaseFormat.RefuseForeignDirectory(directory, DatabaseFormat.DocumentsFolder, DatabaseFormat.IndexesFolder);
+        StorageEnvironment environment = StorageEnvironment.Open(
+            Path.Combine(directory, DatabaseFormat.DocumentsFolder), new StorageOptions { EncryptionKey = options.EncryptionKey });
         try
         {
             return new Database(directory, environment, options);
@@ -193,10 +198,44 @@ public sealed class Database : IDisposable, IAsyncDisposable
         return purged;
     }
 
+    /// <summary>
+    /// Gives an encrypted database another key: the next opening needs it, and the old one opens it no more. Rewrites one block, whatever its size; durable when this
+    /// returns. Killed in the middle, either the old key opens it or the new one. Who has the old key and an old copy of that block still has the data key:
+    /// where a key was betrayed, see <see cref="RotateEncryptionDataKey"/>.
+    /// </summary>
+    /// <exception cref="InvalidOperationException">It is not encrypted.</exception>
+    public void ChangeEncryptionKey(EncryptionKey next)
+    {
+        ArgumentNullException.ThrowIfNull(next);
+        RequireEncryption();
+        _environment.ChangeKey(next);
+    }
+
+    /// <summary>
+    /// Encrypts everything anew with data keys drawn now, documents and indexes, while reads and writes go on. Takes as long as writing all of it. Cancelled or killed
+    /// half way, the database is whole and opens as before; run it again.
+    /// </summary>
+    /// <param name="key">The user's key in force, which wraps the new data key.</param>
+    /// <param name="progress">Told after each step, on the calling thread.</param>
+    /// <param name="cancellationToken">Ends it between two steps.</param>
+    /// <exception cref="EncryptionKeyException">The key is not the one in force.</exception>
+    /// <exception cref="InvalidOperationException">It is not encrypted.</exception>
+    /// <exception cref="OperationCanceledException">Cancelled.</exception>
+    public EncryptionReport RotateEncryptionDataKey(EncryptionKey key, IProgress<EncryptionProgress>? progress = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(key);
+        RequireEncryption();
+        var steps = new KeyRotationSteps(progress);
+        steps.Add(DatabaseFormat.DocumentsFolder, _environment.RotateDataKey(key, steps.Of(DatabaseFormat.DocumentsFolder), cancellationToken));
+        Indexes.RotateDataKeys(steps, cancellationToken);
+        return steps.Report;
+    }
+
     /// <summary>Counts, sizes, etags and index states.</summary>
     public DatabaseStatistics GetStatistics()
     {
         using DatabaseSnapshot snapshot = BeginRead();
+        StorageStatistics storage = _environment.GetStatistics();
         return new DatabaseStatistics
         {
             DocumentCount = snapshot.DocumentCount,
@@ -204,6 +243,9 @@ public sealed class Database : IDisposable, IAsyncDisposable
             LastEtag = snapshot.LastEtag,
             ChangeVector = snapshot.ChangeVector,
             SizeOnDiskBytes = DatabaseFormat.SizeOnDiskBytes(DataDirectory),
+            IsEncrypted = IsEncrypted,
+            DecryptedBytes = storage.DecryptedBytes + Indexes.DecryptedBytes(),
+            IsDecryptedMemoryLocked = storage.IsDecryptedMemoryLocked,
             Indexes = Indexes.List(),
         };
     }
@@ -299,6 +341,15 @@ public sealed class Database : IDisposable, IAsyncDisposable
         (HiLoRange range, long etag) = _environment.Write(transaction => Run(transaction, (writer, now) => HiLoWriter.Next(writer, request, Options.MaxIdBytes, now)));
         _changes.Publish(etag);
         return range;
+    }
+
+    /// <summary>Says that a plain database has no key.</summary>
+    internal void RequireEncryption()
+    {
+        ObjectDisposedException.ThrowIf(_disposed != 0, this);
+        if (!IsEncrypted)
+            throw new InvalidOperationException(
+                $"The database '{Name}' is not encrypted, so it has no key to change. Encryption is chosen when a database is made: make an encrypted one and copy everything to it, for instance with a backup.");
     }
 
     private async Task<WriteResult[]> WriteAsync(WriteBatch batch, bool wantsResults, CancellationToken cancellationToken)

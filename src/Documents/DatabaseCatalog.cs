@@ -1,3 +1,5 @@
+using Treepie.Catalogs;
+using Treepie.Encryption;
 using Treepie.Storage;
 
 namespace Treepie;
@@ -7,44 +9,48 @@ namespace Treepie;
 /// opened raises its own error whenever it is asked for, and leaves the others alone.
 /// </summary>
 /// <remarks>
-/// A folder comes to its name and loses it by being renamed, in one step: while a database is made or its files are deleted its folder's
-/// name begins with <c>~</c>, which no database's does. What a crash left under such a name is deleted when the catalog opens.
+/// Each encrypted database has a key of its own: from a source set for it, or given with <see cref="GiveKey"/> and kept in the catalogue's <see cref="SecretStore"/>, which
+/// the master key encrypts. A database whose key is not there is listed, answers with <see cref="DatabaseLockedException"/>, and opens as soon as its key is given.
 /// </remarks>
 public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
 {
-    private const string DatabasesFolder = "databases";
-    private const string LockFile = "catalog.lock";
-    private const char UnfinishedMark = '~';
+    /// <summary>How long the sources of a key that did not open its database are left in peace: they may run programs, and who asks for the database may ask often.</summary>
+    private static readonly TimeSpan KeyRetryDelay = TimeSpan.FromSeconds(5);
 
-    /// <summary>Error numbers of Linux and macOS (the last one of Linux only) by which an open file fails that nobody else holds.</summary>
-    private const int NoSpace = 28, ReadOnlyFileSystem = 30, QuotaExceeded = 122;
-
-    private readonly string _folder;
     private readonly DatabaseOptions _options;
-    private readonly FileStream _lockFile;
+    private readonly CatalogFolder _folder;
+    private readonly KeyRing _keys;
     private readonly Lock _lock = new();
-    private readonly Dictionary<string, Entry> _entries = new(StringComparer.OrdinalIgnoreCase);
+    private readonly Dictionary<string, CatalogEntry> _entries = new(StringComparer.OrdinalIgnoreCase);
     private bool _disposed;
 
     /// <summary>Opens the directory, made if it is absent; databases themselves are opened at first use.</summary>
+    /// <param name="directory">The directory.</param>
+    /// <param name="options">Settings of all databases; null: the defaults. Without <see cref="DatabaseOptions.EncryptionKey"/>: each database has its own.</param>
+    /// <param name="keys">Where keys come from; null: they are given with <see cref="GiveKey"/> after each opening.</param>
     /// <exception cref="EnvironmentLockedException">Another catalog, in this process or another, has the directory open.</exception>
+    /// <exception cref="KeySourceException">The master key is not there, or not the one the secrets were encrypted with.</exception>
     /// <exception cref="StorageException">The directory cannot be read or written.</exception>
-    public DatabaseCatalog(string directory, DatabaseOptions? options = null)
+    public DatabaseCatalog(string directory, DatabaseOptions? options = null, DatabaseKeySources? keys = null)
     {
         ArgumentException.ThrowIfNullOrWhiteSpace(directory);
         _options = options ?? new DatabaseOptions();
         _options.Validate();
+        if (_options.EncryptionKey is not null)
+            throw new ArgumentException("Each encrypted database of a catalogue has a key of its own: set where they come from, or give them with GiveKey, instead of one EncryptionKey for all.", nameof(options));
+
         DataDirectory = Path.TrimEndingDirectorySeparator(Path.GetFullPath(directory));
-        _folder = Path.Combine(DataDirectory, DatabasesFolder);
-        _lockFile = OpenLockFile();
+        _folder = new CatalogFolder(DataDirectory);
         try
         {
-            foreach (string path in Directory.GetDirectories(_folder))
-                Adopt(path);
+            _keys = new KeyRing(DataDirectory, keys ?? DatabaseKeySources.None);
+            foreach ((string name, string path) in _folder.Scan())
+                _entries.TryAdd(name, new CatalogEntry(name, path) { IsCreated = true });
         }
         catch
         {
-            _lockFile.Dispose();
+            _keys?.Dispose();
+            _folder.Dispose();
             throw;
         }
     }
@@ -53,25 +59,21 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
     public string DataDirectory { get; }
 
     /// <summary>Names of all databases, sorted.</summary>
-    public IReadOnlyList<string> Names
-    {
-        get
-        {
-            lock (_lock)
-            {
-                ObjectDisposedException.ThrowIf(_disposed, this);
-                return [.. _entries.Values.Where(entry => entry.IsCreated).Select(entry => entry.Name).Order(StringComparer.OrdinalIgnoreCase)];
-            }
-        }
-    }
+    public IReadOnlyList<string> Names => [.. Created().Select(entry => entry.Name)];
 
     /// <summary>Creates a database and opens it.</summary>
     /// <exception cref="ArgumentException">The name is not usable.</exception>
     /// <exception cref="ConcurrencyException">A database of that name exists.</exception>
-    public Database Create(string name)
+    public Database Create(string name) => Create(name, encrypted: false);
+
+    /// <summary>Creates a database and opens it; an encrypted one with the key that is set or was given for its name.</summary>
+    /// <exception cref="ArgumentException">The name is not usable.</exception>
+    /// <exception cref="ConcurrencyException">A database of that name exists.</exception>
+    /// <exception cref="DatabaseLockedException">It is to be encrypted, and there is no key for it; nothing was created.</exception>
+    public Database Create(string name, bool encrypted)
     {
         DatabaseName.Check(name);
-        var entry = new Entry(name, Path.Combine(_folder, name));
+        var entry = new CatalogEntry(name, _folder.PathOf(name));
         lock (entry.Gate) // before others can find it: they wait until it is there
         {
             lock (_lock)
@@ -83,18 +85,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
 
             try
             {
-                if (Directory.Exists(entry.Path))
-                {
-                    throw new ConcurrencyException(
-                        $"A database named '{name}' was deleted and its files kept in '{entry.Path}'. Move them away, choose another name, or restart to have it back.");
-                }
-
-                string unfinished = UnfinishedPath("creating", name);
-                Database.Open(unfinished, _options with { Name = name }).Dispose();
-                Directory.Move(unfinished, entry.Path);
-                StorageEnvironment.SyncDirectory(_folder);
-                entry.IsCreated = true;
-                return entry.Database = Database.Open(entry.Path, _options with { Name = name });
+                return Make(entry, encrypted);
             }
             catch
             {
@@ -106,39 +97,34 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
     }
 
     /// <summary>The database of that name, opened if need be; null if there is none.</summary>
+    /// <exception cref="DatabaseLockedException">It is encrypted, and its key is not there or not the right one.</exception>
     /// <exception cref="StorageException">It cannot be opened; asked for again, it is tried again.</exception>
     public Database? Find(string name)
     {
-        ArgumentNullException.ThrowIfNull(name);
-        Entry? entry;
-        lock (_lock)
-        {
-            ObjectDisposedException.ThrowIf(_disposed, this);
-            if (!_entries.TryGetValue(name, out entry))
-                return null;
-        }
+        if (FindEntry(name) is not { } entry)
+            return null;
 
         lock (entry.Gate)
         {
             if (!entry.IsCreated)
                 return null; // its making failed, or it was deleted meanwhile
             ObjectDisposedException.ThrowIf(_disposed, this);
-            return entry.Database ??= Database.Open(entry.Path, _options with { Name = entry.Name });
+            return entry.Database ??= Open(entry);
         }
     }
 
+    /// <summary>All databases, sorted by name; none is opened for it.</summary>
+    public IReadOnlyList<DatabaseDescription> Describe() => [.. Created().Select(entry => entry.Describe())];
+
     /// <summary>Closes and forgets a database, and deletes its files if asked; false if there is none.</summary>
-    /// <remarks>Files that are kept keep their name: the catalog finds the database again when it is opened the next time.</remarks>
+    /// <remarks>
+    /// Files that are kept keep their name: the catalog finds the database again when it is opened the next time. With the files goes the key that was
+    /// given for it.
+    /// </remarks>
     public bool Delete(string name, bool deleteFiles)
     {
-        ArgumentNullException.ThrowIfNull(name);
-        Entry? entry;
-        lock (_lock)
-        {
-            ObjectDisposedException.ThrowIf(_disposed, this);
-            if (!_entries.TryGetValue(name, out entry))
-                return false;
-        }
+        if (FindEntry(name) is not { } entry)
+            return false;
 
         lock (entry.Gate)
         {
@@ -149,10 +135,10 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
             entry.Database = null;
             if (deleteFiles)
             {
-                string unfinished = UnfinishedPath("deleted", entry.Name);
-                Directory.Move(entry.Path, unfinished);
-                StorageEnvironment.SyncDirectory(_folder);
-                DeleteFolder(unfinished);
+                bool hadKey = entry.IsEncrypted;
+                _folder.Delete(entry.Name);
+                if (hadKey)
+                    _keys.Remove(entry.Name);
             }
 
             Forget(entry);
@@ -160,10 +146,99 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         }
     }
 
+    /// <summary>
+    /// Gives the key of a database: one that is there and locked opens with it; for one that is still to be made it is kept until then. A key that does not open its database is refused.
+    /// </summary>
+    /// <param name="name">Name of the database.</param>
+    /// <param name="key">32 bytes, or their base64 or hexadecimal digits as UTF-8 text; copied, to be zeroed by the caller.</param>
+    /// <param name="keep">Whether to keep it in the <see cref="SecretStore"/>, durably; else it is held until the catalogue is closed.</param>
+    /// <param name="overwrite">Whether it takes the place of another one given before for a database that is not made yet.</param>
+    /// <exception cref="ArgumentException">The name is not usable.</exception>
+    /// <exception cref="KeySourceException">It is no key; or there is no master key to keep it with; or the key of this database comes from a source of its own.</exception>
+    /// <exception cref="DatabaseLockedException">It does not open the database.</exception>
+    /// <exception cref="ConcurrencyException">Another key was given for that name.</exception>
+    public void GiveKey(string name, ReadOnlySpan<byte> key, bool keep = true, bool overwrite = false)
+    {
+        DatabaseName.Check(name);
+        if (_keys.TryGetSource(name, out KeySource? source))
+            throw new KeySourceException($"The key of database '{name}' comes from where it was set to be: {source.Description}. None can be given beside it.");
+        if (keep)
+            _keys.ThrowIfCannotKeep(name);
+
+        using EncryptionKey given = KeyText.ReadKey(key, "What was given");
+        CatalogEntry entry = FindEntry(name) ?? new CatalogEntry(name, _folder.PathOf(name)); // one that nobody finds
+        lock (entry.Gate)
+        {
+            ObjectDisposedException.ThrowIf(_disposed, this);
+            if (entry.IsCreated)
+                Unlock(entry, given);
+            else if (!overwrite)
+                RefuseOther(name, given);
+            _keys.Put(name, given, keep);
+        }
+    }
+
+    /// <summary>
+    /// Gives an encrypted database another key, and keeps or holds it where the old one was; see <see cref="Database.ChangeEncryptionKey"/>. Whenever it is interrupted, the
+    /// database opens with what is kept.
+    /// </summary>
+    /// <param name="name">Name of the database.</param>
+    /// <param name="key">The next key, as in <see cref="GiveKey"/>.</param>
+    /// <exception cref="KeySourceException">It is no key; or the old one comes from a source, which would then give the wrong one.</exception>
+    /// <exception cref="DatabaseLockedException">The database is not open and cannot be opened.</exception>
+    /// <exception cref="InvalidOperationException">It is not encrypted, or not there.</exception>
+    public void ChangeKey(string name, ReadOnlySpan<byte> key)
+    {
+        if (_keys.TryGetSource(name, out KeySource? source))
+        {
+            throw new KeySourceException(
+                $"The key of database '{name}' comes from where it was set to be: {source.Description}, which would give the old one at the next start. Stop the program, run 'treepie key change' on its directory, and put the new key there.");
+        }
+
+        using EncryptionKey next = KeyText.ReadKey(key, "What was given");
+        CatalogEntry entry = FindEntry(name) ?? throw NotThere(name);
+        lock (entry.Gate)
+        {
+            ObjectDisposedException.ThrowIf(_disposed, this);
+            if (!entry.IsCreated)
+                throw NotThere(name);
+            Database database = entry.Database ??= Open(entry);
+            database.RequireEncryption();
+            using EncryptionKey current = entry.TakeKey(_keys);
+            _keys.PutNext(entry.Name, current, next);
+            database.ChangeEncryptionKey(next);
+            _keys.Promote(entry.Name, next);
+            entry.KeyIndex = 0;
+        }
+    }
+
+    /// <summary>Encrypts a database anew with data keys drawn now, while it is used; see <see cref="Database.RotateEncryptionDataKey"/>.</summary>
+    /// <exception cref="DatabaseLockedException">The database cannot be opened.</exception>
+    /// <exception cref="InvalidOperationException">It is not encrypted, or not there.</exception>
+    /// <exception cref="OperationCanceledException">Cancelled.</exception>
+    public EncryptionReport RotateDataKey(string name, IProgress<EncryptionProgress>? progress = null, CancellationToken cancellationToken = default)
+    {
+        CatalogEntry entry = FindEntry(name) ?? throw NotThere(name);
+        Database database;
+        EncryptionKey key;
+        lock (entry.Gate)
+        {
+            ObjectDisposedException.ThrowIf(_disposed, this);
+            if (!entry.IsCreated)
+                throw NotThere(name);
+            database = entry.Database ??= Open(entry);
+            database.RequireEncryption();
+            key = entry.TakeKey(_keys);
+        }
+
+        using (key)
+            return database.RotateEncryptionDataKey(key, progress, cancellationToken);
+    }
+
     /// <inheritdoc/>
     public void Dispose()
     {
-        foreach (Entry entry in Close())
+        foreach (CatalogEntry entry in Close())
         {
             lock (entry.Gate)
             {
@@ -172,13 +247,14 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
             }
         }
 
-        _lockFile.Dispose();
+        _keys.Dispose();
+        _folder.Dispose();
     }
 
     /// <inheritdoc/>
     public async ValueTask DisposeAsync()
     {
-        foreach (Entry entry in Close())
+        foreach (CatalogEntry entry in Close())
         {
             Database? database;
             lock (entry.Gate)
@@ -191,10 +267,13 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
                 await database.DisposeAsync().ConfigureAwait(false);
         }
 
-        await _lockFile.DisposeAsync().ConfigureAwait(false);
+        _keys.Dispose();
+        _folder.Dispose();
     }
 
-    private List<Entry> Close()
+    private static InvalidOperationException NotThere(string name) => new($"There is no database '{name}'.");
+
+    private List<CatalogEntry> Close()
     {
         lock (_lock)
         {
@@ -205,75 +284,141 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         }
     }
 
-    private FileStream OpenLockFile()
+    private List<CatalogEntry> Created()
     {
-        string path = Path.Combine(DataDirectory, LockFile);
+        lock (_lock)
+        {
+            ObjectDisposedException.ThrowIf(_disposed, this);
+            return [.. _entries.Values.Where(entry => entry.IsCreated).OrderBy(entry => entry.Name, StringComparer.OrdinalIgnoreCase)];
+        }
+    }
+
+    private CatalogEntry? FindEntry(string name)
+    {
+        ArgumentNullException.ThrowIfNull(name);
+        lock (_lock)
+        {
+            ObjectDisposedException.ThrowIf(_disposed, this);
+            return _entries.GetValueOrDefault(name);
+        }
+    }
+
+    private Database Make(CatalogEntry entry, bool encrypted)
+    {
+        if (Directory.Exists(entry.Path))
+        {
+            throw new ConcurrencyException(
+                $"A database named '{entry.Name}' was deleted and its files kept in '{entry.Path}'. Move them away, choose another name, or restart to have it back.");
+        }
+
+        using EncryptionKey? key = encrypted ? KeyOfNew(entry.Name) : null;
+        string unfinished = _folder.UnfinishedPathOf(entry.Name);
+        DatabaseOptions options = _options with { Name = entry.Name, EncryptionKey = key };
+        Database.Open(unfinished, options).Dispose();
+        _folder.Finish(unfinished, entry.Name);
+        entry.IsCreated = true;
+        return entry.Database = Database.Open(entry.Path, options);
+    }
+
+    private EncryptionKey KeyOfNew(string name)
+    {
         try
         {
-            StorageEnvironment.CreateDirectory(_folder);
-            return new FileStream(path, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None);
+            IReadOnlyList<EncryptionKey> keys = _keys.Find(name);
+            foreach (EncryptionKey other in keys.Skip(1))
+                other.Dispose(); // the next one of a database that is gone
+            return keys.Count > 0 ? keys[0] : throw new DatabaseLockedException($"{_keys.WhyNone(name)} The database was not created.");
         }
-        catch (UnauthorizedAccessException error)
+        catch (KeySourceException error)
         {
-            throw new StorageException($"The data directory '{DataDirectory}' cannot be written: {error.Message} Give the process the right to, or choose another directory.", error);
-        }
-        catch (IOException error) when (File.Exists(path) && error.HResult is not (NoSpace or ReadOnlyFileSystem or QuotaExceeded))
-        {
-            throw new EnvironmentLockedException($"The data directory '{DataDirectory}' is open in another process, which holds '{path}'. Stop that one, or choose another directory.", error);
-        }
-        catch (IOException error)
-        {
-            throw new StorageException($"The data directory '{DataDirectory}' cannot be used: {error.Message}", error);
+            throw new DatabaseLockedException($"Database '{name}' was not created: it is to be encrypted, and there is no key for it. {error.Message}", error);
         }
     }
 
-    private void Adopt(string path)
+    private Database Open(CatalogEntry entry)
     {
-        string name = Path.GetFileName(path);
-        if (name.StartsWith(UnfinishedMark))
-            DeleteFolder(path);
-        else if (DatabaseName.IsValid(name)) // what else somebody put there is left alone
-            _entries.TryAdd(name, new Entry(name, path) { IsCreated = true });
-    }
+        if (!entry.IsEncrypted && !_keys.TryGetSource(entry.Name, out _))
+            return Database.Open(entry.Path, _options with { Name = entry.Name });
 
-    private string UnfinishedPath(string state, string name) => Path.Combine(_folder, $"{UnfinishedMark}{state}-{name}-{Guid.NewGuid():N}");
-
-    private static void DeleteFolder(string path)
-    {
+        entry.ThrowIfLockedSince(KeyRetryDelay, _options.TimeProvider);
+        IReadOnlyList<EncryptionKey> keys = [];
         try
         {
-            Directory.Delete(path, recursive: true);
+            keys = _keys.Find(entry.Name);
+            return keys.Count > 0 ? OpenWithAny(entry, keys) : throw new DatabaseLockedException(_keys.WhyNone(entry.Name));
         }
-        catch (Exception error) when (error is IOException or UnauthorizedAccessException)
+        catch (KeySourceException error)
         {
-            // It has lost its name, so the database is gone; the next opening of the catalog tries again.
+            throw entry.Locked(new DatabaseLockedException($"Database '{entry.Name}' is encrypted, and its key cannot be had. {error.Message}", error), _options.TimeProvider);
+        }
+        catch (EncryptionKeyException error)
+        {
+            string origin = _keys.TryGetSource(entry.Name, out KeySource? source) ? $"{source.Description} gives a key that does not open it" : "the key that is kept for it does not open it";
+            throw entry.Locked(new DatabaseLockedException($"Database '{entry.Name}' stays closed: {origin}. {error.Message}", error), _options.TimeProvider);
+        }
+        finally
+        {
+            foreach (EncryptionKey key in keys)
+                key.Dispose();
         }
     }
 
-    private void Forget(Entry entry)
+    /// <summary>Opens with the first key that fits; a second one is there only where a change of the key was interrupted.</summary>
+    private Database OpenWithAny(CatalogEntry entry, IReadOnlyList<EncryptionKey> keys)
+    {
+        for (int index = 0; ; index++)
+        {
+            try
+            {
+                Database database = Database.Open(entry.Path, _options with { Name = entry.Name, EncryptionKey = keys[index] });
+                entry.KeyIndex = index;
+                entry.Unlocked();
+                return database;
+            }
+            catch (EncryptionKeyException) when (index + 1 < keys.Count)
+            {
+                // the next one, then
+            }
+        }
+    }
+
+    /// <summary>Opens a database with a key that is given now, or sees that it is the one it is open with.</summary>
+    private void Unlock(CatalogEntry entry, EncryptionKey given)
+    {
+        if (!entry.IsEncrypted)
+            throw new KeySourceException($"Database '{entry.Name}' is not encrypted, so it takes no key. Encryption is chosen when a database is made.");
+        if (entry.Database is not null)
+        {
+            using EncryptionKey current = entry.TakeKey(_keys);
+            if (!SecretStore.AreEqual(current, given))
+                throw new KeySourceException($"Database '{entry.Name}' is open with another key. To change its key, ask for that: treepie key change --database {entry.Name}.");
+            return;
+        }
+
+        try
+        {
+            entry.Database = OpenWithAny(entry, [given]);
+        }
+        catch (EncryptionKeyException error)
+        {
+            throw new DatabaseLockedException($"The key that was given does not open database '{entry.Name}', and was not kept. {error.Message}", error);
+        }
+    }
+
+    private void RefuseOther(string name, EncryptionKey given)
+    {
+        foreach (EncryptionKey key in _keys.Find(name))
+        {
+            using (key)
+                if (!SecretStore.AreEqual(key, given))
+                    throw new ConcurrencyException($"Another key was given for '{name}' before, and it may be the only copy. It was left as it is; overwrite=true (--overwrite) replaces it.");
+        }
+    }
+
+    private void Forget(CatalogEntry entry)
     {
         entry.IsCreated = false;
         lock (_lock)
             _entries.Remove(entry.Name);
-    }
-
-    /// <summary>A database and what is known of it. Its gate is taken before the catalog's lock, never after.</summary>
-    private sealed class Entry(string name, string path)
-    {
-        private volatile bool _isCreated;
-
-        public Lock Gate { get; } = new();
-
-        public string Name { get; } = name;
-
-        public string Path { get; } = path;
-
-        public Database? Database { get; set; }
-
-        public bool IsCreated
-        {
-            get => _isCreated;
-            set => _isCreated = value;
-        }
     }
 }

@@ -1,3 +1,4 @@
+using Treepie.Storage;
 using Treepie.Store;
 
 namespace Treepie;
@@ -35,8 +36,17 @@ public sealed record DatabaseOptions
     /// <summary>Longest a query may wait for an index, and the default of such a wait. Default 15 seconds.</summary>
     public TimeSpan DefaultStaleWait { get; init; } = TimeSpan.FromSeconds(15);
 
+    /// <summary>
+    /// The key of an encrypted database; null for a plain one. A new database is encrypted, with all its indexes, if and only if one is given. It is used while opening
+    /// and may be disposed afterwards. Who loses it loses the database. See <see cref="Encryption.KeySource"/> for keys from files, variables and commands.
+    /// </summary>
+    public EncryptionKey? EncryptionKey { get; init; }
+
     /// <summary>The clock.</summary>
     public TimeProvider TimeProvider { get; init; } = TimeProvider.System;
+
+    /// <summary>Whether they are those of a database that is open and encrypted: then batches leave nothing in memory that others will use.</summary>
+    internal bool IsEncrypted { get; init; }
 
     internal void Validate()
     {

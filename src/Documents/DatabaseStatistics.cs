@@ -20,6 +20,15 @@ public sealed record DatabaseStatistics
     /// <summary>Bytes on disk, indexes included.</summary>
     public required long SizeOnDiskBytes { get; init; }
 
+    /// <summary>Whether all its files are encrypted.</summary>
+    public required bool IsEncrypted { get; init; }
+
+    /// <summary>Bytes of decrypted pages in memory now, of documents and indexes; 0 in a plain database.</summary>
+    public long DecryptedBytes { get; init; }
+
+    /// <summary>Whether the system keeps decrypted pages out of swap; in a plain database false. Where it does not, raise the limit of locked memory (<c>ulimit -l</c>).</summary>
+    public bool IsDecryptedMemoryLocked { get; init; }
+
     /// <summary>Indexes.</summary>
     public required IReadOnlyList<IndexStatistics> Indexes { get; init; }
 }

@@ -66,6 +66,9 @@ public sealed class IndexSearcher : IDisposable
         return new SearchResults(view, run);
     }
 
+    /// <summary>Ends the life of every span read so far; results and view may be used on. See <see cref="ReadTransaction.ReleasePages"/>.</summary>
+    public void ReleasePages() => transaction.ReleasePages();
+
     /// <inheritdoc/>
     public void Dispose() => transaction.Dispose();
 }

@@ -1,3 +1,5 @@
+using Treepie.Encryption;
+
 namespace Treepie.Server;
 
 /// <summary>Settings and limits of the HTTP API. Read once, when it is mapped; a later change has no effect.</summary>
@@ -8,6 +10,9 @@ public sealed class TreepieServerOptions
 
     /// <summary>Settings and limits of the databases that the server itself opens: document size, nesting, length of ids, query time.</summary>
     public DatabaseOptions Database { get; set; } = new();
+
+    /// <summary>Where the keys of encrypted databases come from. Used by <c>MapTreepie()</c>. Default: they are given over HTTP after each start.</summary>
+    public DatabaseKeySources Keys { get; set; } = DatabaseKeySources.None;
 
     /// <summary>
     /// Largest request body, in bytes. A larger one is answered 413. Default 128 MiB. A single document is limited by
@@ -37,6 +42,7 @@ public sealed class TreepieServerOptions
     {
         ArgumentException.ThrowIfNullOrWhiteSpace(DataDirectory);
         ArgumentNullException.ThrowIfNull(Database);
+        ArgumentNullException.ThrowIfNull(Keys);
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(MaxRequestBytes);
         ArgumentOutOfRangeException.ThrowIfGreaterThan(MaxRequestBytes, Array.MaxLength);
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(MaxCommandsPerRequest);

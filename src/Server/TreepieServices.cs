@@ -7,7 +7,7 @@ namespace Treepie.Server;
 /// <summary>What <c>AddTreepie</c> registers: options, and the catalogue, which opens at first use.</summary>
 internal sealed class TreepieServices(TreepieServerOptions options, IServiceProvider provider) : IDisposable
 {
-    private readonly Lazy<DatabaseCatalog> catalog = new(() => new DatabaseCatalog(options.DataDirectory, options.Database));
+    private readonly Lazy<DatabaseCatalog> catalog = new(() => new DatabaseCatalog(options.DataDirectory, options.Database, options.Keys));
     private readonly ServerTelemetry telemetry = new();
 
     /// <summary>Disposed by the container, which hands it out as a service of its own once this has made it.</summary>

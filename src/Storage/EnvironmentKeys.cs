@@ -1,4 +1,6 @@
 using Treepie.Storage.Encryption;
+using Treepie.Storage.Files;
+using Treepie.Storage.Format;
 using Treepie.Storage.Transactions;
 
 namespace Treepie.Storage;
@@ -6,6 +8,21 @@ namespace Treepie.Storage;
 /// <summary>The keys of an encrypted environment: changed while it is in use, and derived for what lies beside it. Thread-safe.</summary>
 public static class EnvironmentKeys
 {
+    /// <summary>Whether the files of a directory are encrypted, as they say themselves; needs no key, opens and changes nothing. Also while somebody has it open.</summary>
+    /// <exception cref="ForeignDataException">It holds something else, or a newer format.</exception>
+    /// <exception cref="CorruptionException">It is too damaged to say.</exception>
+    /// <exception cref="StorageException">There is no store, or it cannot be read.</exception>
+    public static bool IsEncryptedAt(string directory)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(directory);
+        IFileSystem files = World.OfDisk(directory).Files;
+        if (!files.List().Contains(FormatLimits.DataFileName))
+            throw new StorageException($"There is no store in '{files.Path}': '{FormatLimits.DataFileName}' is missing.");
+
+        using IFile file = files.Open(FormatLimits.DataFileName, create: false, writable: false);
+        return DataFile.ReadMeta(files, file).Keys is not null;
+    }
+
     /// <summary>
     /// Changes the user's key of an encrypted environment: wraps the data key anew and makes that durable; no page is written. From its return on only the new key opens it; killed
     /// before, the old one or the new one does.

@@ -18,7 +18,7 @@ public sealed class ProjectDependencyTests
         { Indexing, [Storage] },
         { Documents, [Storage, Indexing] },
         { Server, [Documents] },
-        { CommandLine, [Storage] },
+        { CommandLine, [Storage, Documents] }, // for its offline commands, and for where keys come from
     };
 
     [Theory]

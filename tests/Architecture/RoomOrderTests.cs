@@ -22,7 +22,7 @@ public sealed class RoomOrderTests
         },
         {
             "Treepie",
-            ["Encryption", "Compression", "Json", "Store", "Writes", "Indexes", "Rql", "Queries", "Sessions", "Backups"]
+            ["Encryption", "Compression", "Json", "Store", "Writes", "Indexes", "Rql", "Queries", "Sessions", "Catalogs", "Backups"]
         },
         {
             "Treepie.Server",
@@ -30,7 +30,7 @@ public sealed class RoomOrderTests
         },
         {
             "Treepie.CommandLine",
-            ["Http", "Queries", "Export", "Import", "Offline", "Commands"]
+            ["Http", "Queries", "Export", "Import", "Keys", "Offline", "Commands"]
         },
     };
 

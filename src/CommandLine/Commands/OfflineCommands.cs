@@ -1,5 +1,6 @@
 using System.CommandLine;
 using Treepie.CommandLine.Offline;
+using Treepie.Encryption;
 using Treepie.Storage;
 
 namespace Treepie.CommandLine.Commands;
@@ -12,10 +13,17 @@ internal static class OfflineCommands
     {
         Argument<DirectoryInfo> directory = Directory("The data directory of a server, a database in it, or a single environment");
         Option<bool> json = Json();
+        var keys = new OfflineKeyOptions();
         var command = new Command("check", "Checks the files of a data directory that no server has open; changes nothing") { directory, json };
+        keys.AddTo(command);
         command.SetAction((parsed, cancellationToken) => RunAsync(
             shell,
-            () => new CheckRun(shell, DataDirectory.Open(parsed.GetRequiredValue(directory))).RunAsync(parsed.GetValue(json), cancellationToken),
+            async () =>
+            {
+                DataDirectory data = DataDirectory.Open(parsed.GetRequiredValue(directory));
+                using DirectoryKeys found = keys.Of(shell, data, parsed);
+                return await new CheckRun(shell, data, found).RunAsync(parsed.GetValue(json), cancellationToken);
+            },
             cancellationToken));
         return command;
     }
@@ -26,11 +34,18 @@ internal static class OfflineCommands
         Argument<DirectoryInfo> directory = Directory("The damaged data directory; nothing is written in it");
         var target = new Argument<DirectoryInfo>("target") { Description = "Where to: a directory that is absent or empty" };
         Option<bool> json = Json();
+        var keys = new OfflineKeyOptions();
         var command = new Command("salvage", "Brings what can still be read of a damaged data directory into a new one") { directory, target, json };
+        keys.AddTo(command);
         command.SetAction((parsed, cancellationToken) => RunAsync(
             shell,
-            () => new SalvageCommandRun(shell, DataDirectory.Open(parsed.GetRequiredValue(directory)), Path.GetFullPath(parsed.GetRequiredValue(target).FullName))
-                .RunAsync(parsed.GetValue(json), cancellationToken),
+            async () =>
+            {
+                DataDirectory data = DataDirectory.Open(parsed.GetRequiredValue(directory));
+                using DirectoryKeys found = keys.Of(shell, data, parsed);
+                return await new SalvageCommandRun(shell, data, Path.GetFullPath(parsed.GetRequiredValue(target).FullName), found)
+                    .RunAsync(parsed.GetValue(json), cancellationToken);
+            },
             cancellationToken));
         return command;
     }
@@ -39,7 +54,8 @@ internal static class OfflineCommands
 
     private static Option<bool> Json() => new("--json") { Description = "Write the report as JSON" };
 
-    private static async Task<int> RunAsync(Shell shell, Func<Task<int>> run, CancellationToken cancellationToken)
+    /// <summary>Runs what works on files, and answers to whatever goes wrong.</summary>
+    public static async Task<int> RunAsync(Shell shell, Func<Task<int>> run, CancellationToken cancellationToken)
     {
         try
         {
@@ -58,6 +74,16 @@ internal static class OfflineCommands
         catch (EnvironmentLockedException error)
         {
             await shell.Error.WriteLineAsync($"{error.Message} Stop the server, or work on a copy made while it is stopped.");
+            return ExitCode.Usage;
+        }
+        catch (EncryptionKeyException error)
+        {
+            await shell.Error.WriteLineAsync($"{error.Message} Nothing was done.");
+            return ExitCode.Usage;
+        }
+        catch (KeySourceException error)
+        {
+            await shell.Error.WriteLineAsync(error.Message);
             return ExitCode.Usage;
         }
         catch (Exception error) when (error is StorageException or IOException or UnauthorizedAccessException)

@@ -4,13 +4,16 @@ using Treepie.Storage;
 namespace Treepie.CommandLine.Offline;
 
 /// <summary>Checks every environment of a directory and says what it found.</summary>
-internal sealed class CheckRun(Shell shell, DataDirectory directory)
+internal sealed class CheckRun(Shell shell, DataDirectory directory, DirectoryKeys keys)
 {
     private readonly List<(string Name, CheckReport Report)> _reports = [];
 
     /// <summary>Checks all; gives the exit code.</summary>
     public async Task<int> RunAsync(bool asJson, CancellationToken cancellationToken)
     {
+        foreach (string environment in directory.Environments.Where(environment => !DataDirectory.IsIndex(environment)))
+            _ = keys.Of(environment, cancellationToken); // what is missing is told before the first is checked
+
         foreach (string environment in directory.Environments)
         {
             string name = directory.NameOf(environment);
@@ -29,13 +32,13 @@ internal sealed class CheckRun(Shell shell, DataDirectory directory)
     }
 
     /// <summary>What makes an environment unusable as a whole is damage too, and no reason not to look at the others.</summary>
-    private static CheckReport Check(string environment, IProgress<CheckProgress> progress, CancellationToken cancellationToken)
+    private CheckReport Check(string environment, IProgress<CheckProgress> progress, CancellationToken cancellationToken)
     {
         try
         {
-            return StorageCheck.Run(environment, null, progress, cancellationToken);
+            return StorageCheck.Run(environment, keys.Of(environment, cancellationToken), progress, cancellationToken);
         }
-        catch (StorageException error) when (error is not EnvironmentLockedException)
+        catch (StorageException error) when (error is not (EnvironmentLockedException or EncryptionKeyException))
         {
             return new CheckReport
             {

@@ -55,8 +55,13 @@ internal sealed class DataDirectory
     /// Whether an environment is an index of a database: …/indexes/<c>name</c>/store beside …/documents. The server builds it again from the documents, and must where
     /// some of these were lost.
     /// </summary>
-    public static bool IsIndex(string environment) =>
-        Directory.GetParent(environment)?.Parent is { Name: IndexesFolder, Parent: { } database } && Directory.Exists(System.IO.Path.Combine(database.FullName, DocumentsFolder));
+    public static bool IsIndex(string environment) => DocumentsOf(environment) is not null;
+
+    /// <summary>The environment of the documents that an index belongs to; null where it is no index.</summary>
+    public static string? DocumentsOf(string environment) =>
+        Directory.GetParent(environment)?.Parent is { Name: IndexesFolder, Parent: { } database } && System.IO.Path.Combine(database.FullName, DocumentsFolder) is { } documents && Directory.Exists(documents)
+            ? documents
+            : null;
 
     /// <summary>Copies what lies beside an index and is no part of it: its definition. From that the server builds it again.</summary>
     public void CopyDefinition(string index, string target)

@@ -6,7 +6,7 @@ namespace Treepie.CommandLine.Offline;
 
 /// <summary>Salvages every environment of a directory to the same places of another, and says what came back and what not.</summary>
 /// <remarks>Indexes of databases are left out but for their definitions: the server builds them again, from the documents that are left.</remarks>
-internal sealed class SalvageCommandRun(Shell shell, DataDirectory directory, string target)
+internal sealed class SalvageCommandRun(Shell shell, DataDirectory directory, string target, DirectoryKeys keys)
 {
     /// <summary>The tree of a database that has its documents, and the one that tells the server to make all else of them anew.</summary>
     private const string DocumentsTree = "documents", SalvagedMark = "salvaged";
@@ -21,6 +21,9 @@ internal sealed class SalvageCommandRun(Shell shell, DataDirectory directory, st
             throw new UsageException($"'{target}' is not empty: give a directory of its own to what is salvaged. Nothing was written.");
         if ((target + Path.DirectorySeparatorChar).StartsWith(directory.Path + Path.DirectorySeparatorChar, StringComparison.Ordinal))
             throw new UsageException($"'{target}' lies inside of '{directory.Path}', in which nothing is written. Give another target.");
+
+        foreach (string environment in directory.Environments.Where(environment => !DataDirectory.IsIndex(environment)))
+            _ = keys.Of(environment, cancellationToken); // what is missing is told before anything is written
 
         foreach (string environment in directory.Environments)
         {
@@ -51,21 +54,21 @@ internal sealed class SalvageCommandRun(Shell shell, DataDirectory directory, st
         try
         {
             string place = directory.PlaceIn(target, environment);
-            SalvageReport report = Storage.Salvage.Run(environment, place, null, progress, cancellationToken);
+            SalvageReport report = Storage.Salvage.Run(environment, place, keys.Of(environment, cancellationToken), progress, cancellationToken);
             if (!report.IsComplete && report.Trees.Any(tree => tree.Name == DocumentsTree))
-                LeaveMark(place);
+                LeaveMark(place, keys.Of(environment, cancellationToken));
             return (report, null);
         }
-        catch (StorageException error) when (error is not (EnvironmentLockedException or DiskFullException))
+        catch (StorageException error) when (error is not (EnvironmentLockedException or DiskFullException or EncryptionKeyException))
         {
             return (null, error.Message);
         }
     }
 
     /// <summary>A database's trees refer to each other, so one that came back in part would contradict itself: the server sees to that when it opens it.</summary>
-    private static void LeaveMark(string database)
+    private static void LeaveMark(string database, EncryptionKey? key)
     {
-        using StorageEnvironment environment = StorageEnvironment.Open(database);
+        using StorageEnvironment environment = StorageEnvironment.Open(database, new StorageOptions { EncryptionKey = key });
         environment.Write(transaction => transaction.GetOrCreateTree(SalvagedMark));
     }
 

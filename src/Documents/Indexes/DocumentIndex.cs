@@ -53,18 +53,25 @@ internal sealed class DocumentIndex
         return index;
     }
 
-    /// <summary>Opens an index. One whose store is damaged is emptied, to be built again.</summary>
+    /// <summary>Opens an index. One whose store is damaged, or not of these documents, is emptied, to be built again.</summary>
     public static DocumentIndex Open(AutoIndexDefinition definition, IndexDirectory directory)
     {
         try
         {
             return OpenStore(definition, directory);
         }
-        catch (Exception error) when (error is CorruptionException or ForeignDataException or IndexSchemaException)
+        catch (Exception error) when (error is CorruptionException or ForeignDataException or IndexSchemaException or EncryptionKeyException)
         {
             directory.DeleteStore();
             return OpenStore(definition, directory);
         }
+    }
+
+    /// <summary>Encrypts the store anew. Whoever calls holds it.</summary>
+    public KeyRotationReport RotateDataKey(IProgress<KeyRotationProgress>? progress, CancellationToken cancellationToken)
+    {
+        using EncryptionKey key = _directory.Key() ?? throw new InvalidOperationException($"The index '{Name}' is not encrypted.");
+        return Store.RotateDataKey(key, progress, cancellationToken);
     }
 
     /// <summary>Begins to hold it; false when it is closed.</summary>
@@ -113,7 +120,8 @@ internal sealed class DocumentIndex
 
     private static DocumentIndex OpenStore(AutoIndexDefinition definition, IndexDirectory directory)
     {
-        StorageEnvironment store = StorageEnvironment.Open(directory.StorePath, new StorageOptions { Durability = Durability.Relaxed });
+        using EncryptionKey? key = directory.Key();
+        StorageEnvironment store = StorageEnvironment.Open(directory.StorePath, new StorageOptions { Durability = Durability.Relaxed, EncryptionKey = key });
         try
         {
             return new DocumentIndex(definition, directory, store, new IndexWriter(store, definition.Schema));

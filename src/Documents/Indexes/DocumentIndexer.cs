@@ -120,6 +120,7 @@ internal sealed class DocumentIndexer
         for (int count = 1; feed.MoveNext(); count++)
         {
             Add(feed, batch);
+            snapshot.ReleasePages(); // the batch has copied what it needs
             stop.ThrowIfCancellationRequested();
 
             // One document may be large; the clock is asked less often.

@@ -1,3 +1,4 @@
+using Treepie.Encryption;
 using Treepie.Indexes.Definitions;
 using Treepie.Store;
 
@@ -13,27 +14,30 @@ public sealed class IndexCatalogue : IDisposable
     private readonly Lock _lock = new();
     private readonly string _directory;
     private readonly IndexingContext _context;
+    private readonly SealedDefinitions? _sealed;
     private readonly CancellationTokenSource _stop = new();
     private readonly Dictionary<string, DocumentIndexer> _indexers = new(StringComparer.OrdinalIgnoreCase);
     private readonly List<Task> _stopping = [];
     private long _generation;
     private bool _closed;
 
-    private IndexCatalogue(string directory, IndexingContext context)
+    private IndexCatalogue(string directory, IndexingContext context, SealedDefinitions? sealedDefinitions)
     {
         _directory = directory;
         _context = context;
+        _sealed = sealedDefinitions;
     }
 
     /// <summary>Opens the indexes that lie below a directory and goes on indexing.</summary>
-    internal static IndexCatalogue Open(string directory, Func<DatabaseSnapshot> beginRead, ChangeSignal changes, TimeProvider timeProvider)
+    internal static IndexCatalogue Open(
+        string directory, Func<DatabaseSnapshot> beginRead, ChangeSignal changes, TimeProvider timeProvider, SealedDefinitions? sealedDefinitions = null)
     {
         Directory.CreateDirectory(directory);
         var turns = new SemaphoreSlim(Math.Max(1, Environment.ProcessorCount / 2));
-        var catalogue = new IndexCatalogue(directory, new IndexingContext(beginRead, changes, turns, timeProvider));
+        var catalogue = new IndexCatalogue(directory, new IndexingContext(beginRead, changes, turns, timeProvider), sealedDefinitions);
         try
         {
-            foreach ((IndexDirectory place, AutoIndexDefinition definition) in IndexDirectory.Scan(directory))
+            foreach ((IndexDirectory place, AutoIndexDefinition definition) in IndexDirectory.Scan(directory, sealedDefinitions))
             {
                 catalogue._generation = Math.Max(catalogue._generation, place.Generation);
                 catalogue.Add(OpenIndex(definition, place, beginRead));
@@ -89,6 +93,45 @@ public sealed class IndexCatalogue : IDisposable
     /// <exception cref="IndexNotFoundException">There is none of that name.</exception>
     public void Reset(string name) => Reset(Find(name) ?? throw new IndexNotFoundException(name));
 
+    /// <summary>Gives every index a new data key, one after the other. One that goes meanwhile is left out, one that comes has a new key anyway.</summary>
+    internal void RotateDataKeys(KeyRotationSteps steps, CancellationToken cancellationToken)
+    {
+        foreach (DocumentIndex index in Indexes())
+        {
+            if (!index.TryHold())
+                continue;
+            try
+            {
+                steps.Add(index.Name, index.RotateDataKey(steps.Of(index.Name), cancellationToken));
+            }
+            finally
+            {
+                index.Release();
+            }
+        }
+    }
+
+    /// <summary>Bytes of decrypted pages of all indexes in memory.</summary>
+    internal long DecryptedBytes()
+    {
+        long bytes = 0;
+        foreach (DocumentIndex index in Indexes())
+        {
+            if (!index.TryHold())
+                continue;
+            try
+            {
+                bytes += index.Store.GetStatistics().DecryptedBytes;
+            }
+            finally
+            {
+                index.Release();
+            }
+        }
+
+        return bytes;
+    }
+
     /// <summary>The index of that name; null if there is none.</summary>
     internal DocumentIndex? Find(string name)
     {
@@ -108,7 +151,7 @@ public sealed class IndexCatalogue : IDisposable
                 return;
 
             Remove(index.Name);
-            Add(DocumentIndex.Create(index.Definition, IndexDirectory.Create(_directory, index.Definition, ++_generation)));
+            Add(Make(index.Definition));
         }
     }
 
@@ -147,7 +190,7 @@ public sealed class IndexCatalogue : IDisposable
                     throw new InvalidQueryException($"The query asks about {wanted.Fields.Count} fields; an index takes {AutoIndexDefinition.MaxFields}.");
             }
 
-            DocumentIndex made = DocumentIndex.Create(wanted, IndexDirectory.Create(_directory, wanted, ++_generation));
+            DocumentIndex made = Make(wanted);
             Add(made);
             return made;
         }
@@ -212,6 +255,9 @@ public sealed class IndexCatalogue : IDisposable
         place.DeleteStore();
         return DocumentIndex.Open(definition, place);
     }
+
+    private DocumentIndex Make(AutoIndexDefinition definition) =>
+        DocumentIndex.Create(definition, IndexDirectory.Create(_directory, definition, ++_generation, _sealed));
 
     private IReadOnlyList<DocumentIndex> Indexes()
     {

@@ -63,7 +63,10 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
             };
             var found = new FoundResults(snapshot, source, StoreName(query, snapshot)) { ResultEtag = ResultEtags.Of(context, snapshot, null, false) };
             for (long skipped = 0; skipped < query.Skip && source.MoveNext(); skipped++)
+            {
                 cancellationToken.ThrowIfCancellationRequested();
+                snapshot.ReleasePages();
+            }
 
             return new QueryResults(context, found);
         }

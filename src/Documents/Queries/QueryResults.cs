@@ -62,7 +62,7 @@ public sealed class QueryResults : IDisposable
     /// <summary>Paths of the <c>include</c> clause.</summary>
     public IReadOnlyList<string> IncludedPaths { get; }
 
-    /// <summary>Goes to the next result; false after the last.</summary>
+    /// <summary>Goes to the next result; false after the last. Ends the life of the one before.</summary>
     /// <exception cref="OperationCanceledException">The query's token was cancelled.</exception>
     public bool MoveNext()
     {
@@ -71,6 +71,8 @@ public sealed class QueryResults : IDisposable
         {
             _context.CancellationToken.ThrowIfCancellationRequested();
             _isCurrentProjected = false;
+            _found.Snapshot.ReleasePages();
+            _source.ReleasePages();
             if (!_source.MoveNext())
                 break;
 
@@ -92,7 +94,7 @@ public sealed class QueryResults : IDisposable
     /// <summary>Whether the current result is a projection, not a whole document.</summary>
     public bool IsProjection => _projection is not null && !_context.Request.MetadataOnly;
 
-    /// <summary>The document of the current result.</summary>
+    /// <summary>The document of the current result; lives until the next move.</summary>
     public Document Current => _source.Current;
 
     /// <summary>Writes the current result as one JSON object with <c>@metadata</c>.</summary>

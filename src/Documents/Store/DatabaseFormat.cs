@@ -8,6 +8,12 @@ namespace Treepie.Store;
 /// <summary>What makes a directory a database: its folders, its trees, its version and its id.</summary>
 internal static class DatabaseFormat
 {
+    /// <summary>Folder of a database's documents.</summary>
+    public const string DocumentsFolder = "documents";
+
+    /// <summary>Folder of its indexes, a folder each.</summary>
+    public const string IndexesFolder = "indexes";
+
     private static readonly EnumerationOptions s_everything = new() { RecurseSubdirectories = true, IgnoreInaccessible = true, AttributesToSkip = 0 };
 
     /// <summary>Refuses a directory that holds other things and no database, before anything is written there.</summary>
@@ -61,6 +67,19 @@ internal static class DatabaseFormat
         BinaryPrimitives.WriteInt32LittleEndian(value, TreeNames.FormatVersion);
         id.TryWriteBytes(value.AsSpan(4));
         meta.Put(TreeNames.MetaDatabase, value);
+    }
+
+    /// <summary>Whether the documents of a database are encrypted, as their files say; false where they cannot be read.</summary>
+    public static bool IsEncrypted(string directory)
+    {
+        try
+        {
+            return EnvironmentKeys.IsEncryptedAt(Path.Combine(directory, DocumentsFolder));
+        }
+        catch (StorageException)
+        {
+            return false;
+        }
     }
 
     /// <summary>Bytes of all files below a directory.</summary>

@@ -148,13 +148,14 @@ public sealed class DatabaseSnapshot : IDisposable
         return identities;
     }
 
+    /// <summary>
+    /// Ends the life of every <see cref="Document"/> and span read so far; the snapshot and its cursors may be used on. For those who read much in one snapshot: an encrypted
+    /// database keeps decrypted pages in memory as long as a span of them may be in use. Costs next to nothing, and changes nothing in a plain database.
+    /// </summary>
+    public void ReleasePages() => _transaction.ReleasePages();
+
     /// <inheritdoc/>
     public void Dispose() => _transaction.Dispose();
-
-    /// <summary>
-    /// Every span and document read so far is read no more; cursors go on. Whoever reads much says so now and then, so that memory for decrypted pages is given back.
-    /// </summary>
-    internal void ReleasePages() => _transaction.ReleasePages();
 
     /// <summary>All tombstones in order of their etag, superseded ones too.</summary>
     internal LogReader Tombstones() => new(Tree(TreeNames.TombstonesByEtag), null, 0);

@@ -50,6 +50,7 @@ internal sealed class SalvagedDocuments(StorageEnvironment environment)
                 Step step = environment.Write(transaction => WriteLogs(transaction, cursor, from));
                 Add(step);
                 next = step.Next;
+                read.ReleasePages();
             }
         }
 

@@ -15,6 +15,7 @@ namespace Treepie.Store;
 /// collections               collection 4                     CollectionRecord
 /// collections/by-name       folded name                      collection 4 (little-endian)
 /// identities                folded name with its |           IdentityRecord
+/// indexes                   directory of an index            its definition, JSON; in encrypted databases only
 /// meta                      "database"                       format 4, id of the database 16
 /// meta                      "etag"                           last etag 8 (little-endian)
 /// </code>
@@ -33,6 +34,9 @@ internal static class TreeNames
     public const string CollectionsByName = "collections/by-name";
     public const string Identities = "identities";
     public const string Meta = "meta";
+
+    /// <summary>Made by the first index of an encrypted database; others keep a file beside each index.</summary>
+    public const string IndexDefinitions = "indexes";
 
     /// <summary>Version of this layout.</summary>
     public const int FormatVersion = 1;

@@ -11,6 +11,9 @@ internal sealed class BatchBuffer : IDisposable
     private readonly List<byte[]> _blocks = [];
     private int _used;
 
+    /// <summary>Whether the blocks are zeroed before they go back, where anybody may get them, and any dump of memory shows them.</summary>
+    public bool IsSecret { get; set; }
+
     /// <summary>Bytes handed out.</summary>
     public long LengthBytes { get; private set; }
 
@@ -40,7 +43,7 @@ internal sealed class BatchBuffer : IDisposable
     public void Dispose()
     {
         foreach (byte[] block in _blocks)
-            ArrayPool<byte>.Shared.Return(block);
+            ArrayPool<byte>.Shared.Return(block, clearArray: IsSecret);
         _blocks.Clear();
         _used = 0;
         LengthBytes = 0;

@@ -19,6 +19,7 @@ public sealed class WriteBatch : IDisposable
     public WriteBatch(DatabaseOptions? options = null)
     {
         Options = options ?? DefaultOptions;
+        _buffer.IsSecret = Options.IsEncrypted;
         _parser = new DocumentParser(Options.MaxDocumentBytes, Options.MaxDocumentDepth);
     }
 
@@ -122,6 +123,7 @@ public sealed class WriteBatch : IDisposable
         if (!ReferenceEquals(database, Options))
             CheckLimits(database);
         _used = true;
+        _buffer.IsSecret |= database.IsEncrypted;
     }
 
     /// <summary>Makes a batch whose write is done empty and usable again, for those who write many.</summary>

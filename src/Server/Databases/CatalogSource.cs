@@ -1,3 +1,5 @@
+using Treepie.Encryption;
+
 namespace Treepie.Server.Databases;
 
 /// <summary>The databases of a catalogue.</summary>
@@ -7,7 +9,18 @@ internal sealed class CatalogSource(DatabaseCatalog catalog) : IDatabaseSource
 
     public Database? Find(string name) => catalog.Find(name);
 
-    public Database Create(string name) => catalog.Create(name);
+    public IReadOnlyList<DatabaseDescription> Describe(string? name = null) => name is null
+        ? catalog.Describe()
+        : [.. catalog.Describe().Where(database => string.Equals(database.Name, name, StringComparison.OrdinalIgnoreCase))];
+
+    public Database Create(string name, bool encrypted) => catalog.Create(name, encrypted);
+
+    public void GiveKey(string name, ReadOnlySpan<byte> key, bool keep, bool overwrite) => catalog.GiveKey(name, key, keep, overwrite);
+
+    public void ChangeKey(string name, ReadOnlySpan<byte> key) => catalog.ChangeKey(name, key);
+
+    public EncryptionReport RotateDataKey(string name, IProgress<EncryptionProgress> progress, CancellationToken cancellationToken) =>
+        catalog.RotateDataKey(name, progress, cancellationToken);
 
     public bool Delete(string name, bool deleteFiles) => catalog.Delete(name, deleteFiles);
 }

@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using System.Diagnostics.CodeAnalysis;
+using Treepie.Encryption;
 
 namespace Treepie.Server.Databases;
 
@@ -55,8 +56,17 @@ internal sealed class DatabaseGate(IDatabaseSource source)
         }
     }
 
+    /// <summary>All databases, or the one of a name, as far as is known without opening them.</summary>
+    public IReadOnlyList<DatabaseDescription> Describe(string? name = null) => source.Describe(name);
+
     /// <summary>Creates a database.</summary>
-    public void Create(string name) => source.Create(name);
+    public void Create(string name, bool encrypted) => source.Create(name, encrypted);
+
+    /// <summary>Takes the key of a database.</summary>
+    public void GiveKey(string name, ReadOnlySpan<byte> key, bool keep, bool overwrite) => source.GiveKey(name, key, keep, overwrite);
+
+    /// <summary>Gives a database another key.</summary>
+    public void ChangeKey(string name, ReadOnlySpan<byte> key) => source.ChangeKey(name, key);
 
     /// <summary>
     /// Sends everybody out, then deletes; false if there is no such database. The wait cannot be given up half way, and ends because
@@ -84,6 +94,10 @@ internal sealed class DatabaseGate(IDatabaseSource source)
             doors.TryRemove(KeyValuePair.Create(name, door));
         }
     }
+
+    /// <summary>Encrypts a database anew; whoever calls is inside.</summary>
+    public EncryptionReport RotateDataKey(string name, IProgress<EncryptionProgress> progress, CancellationToken cancellationToken) =>
+        source.RotateDataKey(name, progress, cancellationToken);
 
     // Names of databases that never were must not fill the memory.
     private void Forget(string name, Door door)

@@ -1,3 +1,5 @@
+using Treepie.Encryption;
+
 namespace Treepie.Server.Databases;
 
 /// <summary>Where the API finds its databases.</summary>
@@ -9,8 +11,20 @@ internal interface IDatabaseSource
     /// <summary>The database of that name (case-insensitive); null if there is none.</summary>
     Database? Find(string name);
 
+    /// <summary>All databases or, if a name is given, that one or none, without opening any.</summary>
+    IReadOnlyList<DatabaseDescription> Describe(string? name = null);
+
     /// <summary>Creates and opens a database.</summary>
-    Database Create(string name);
+    Database Create(string name, bool encrypted);
+
+    /// <summary>Takes the key of a database; see <see cref="DatabaseCatalog.GiveKey"/>.</summary>
+    void GiveKey(string name, ReadOnlySpan<byte> key, bool keep, bool overwrite);
+
+    /// <summary>Gives an encrypted database another key; see <see cref="DatabaseCatalog.ChangeKey"/>.</summary>
+    void ChangeKey(string name, ReadOnlySpan<byte> key);
+
+    /// <summary>Encrypts a database anew; see <see cref="DatabaseCatalog.RotateDataKey"/>.</summary>
+    EncryptionReport RotateDataKey(string name, IProgress<EncryptionProgress> progress, CancellationToken cancellationToken);
 
     /// <summary>Closes a database that nobody uses, with its files if asked; false if there is none.</summary>
     bool Delete(string name, bool deleteFiles);

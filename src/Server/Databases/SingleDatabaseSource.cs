@@ -1,4 +1,6 @@
 
+using Treepie.Encryption;
+
 namespace Treepie.Server.Databases;
 
 /// <summary>One database that belongs to the program around the API.</summary>
@@ -8,11 +10,23 @@ internal sealed class SingleDatabaseSource(Database database) : IDatabaseSource
 
     public Database? Find(string name) => string.Equals(name, database.Name, StringComparison.OrdinalIgnoreCase) ? database : null;
 
-    public Database Create(string name) => Find(name) is not null
+    public IReadOnlyList<DatabaseDescription> Describe(string? name = null) =>
+        name is null || Find(name) is not null ? [new DatabaseDescription(database.Name, database.IsEncrypted, IsOpen: true, Problem: null)] : [];
+
+    public void GiveKey(string name, ReadOnlySpan<byte> key, bool keep, bool overwrite) => throw KeyIsNotOurs();
+
+    public void ChangeKey(string name, ReadOnlySpan<byte> key) => throw KeyIsNotOurs();
+
+    public EncryptionReport RotateDataKey(string name, IProgress<EncryptionProgress> progress, CancellationToken cancellationToken) => throw KeyIsNotOurs();
+
+    public Database Create(string name, bool encrypted) => Find(name) is not null
         ? throw new ConcurrencyException($"Database '{database.Name}' already exists.")
         : throw WireException.BadRequest($"This program serves the one database '{database.Name}'; it cannot create '{name}'.");
 
     public bool Delete(string name, bool deleteFiles) => Find(name) is null
         ? false
         : throw WireException.BadRequest($"Database '{database.Name}' belongs to the program that serves it, which alone can delete it.");
+
+    private WireException KeyIsNotOurs() =>
+        WireException.BadRequest($"Database '{database.Name}' belongs to the program that serves it, which alone can give or change its key.");
 }

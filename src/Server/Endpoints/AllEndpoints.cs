@@ -13,6 +13,7 @@ internal static class AllEndpoints
         ServerInfoEndpoints.Map(routes);
         TopologyEndpoints.Map(routes);
         DatabasesEndpoints.Map(routes);
+        SecretsEndpoints.Map(routes);
         StatisticsEndpoints.Map(routes);
         DocumentsEndpoints.Map(routes);
         BulkDocsEndpoints.Map(routes);

@@ -1,6 +1,5 @@
 using System.Collections.Frozen;
 using System.Text.Json;
-using Treepie.Server.Databases;
 using Treepie.Server.Http;
 
 namespace Treepie.Server.Endpoints;
@@ -16,7 +15,7 @@ internal static class DatabasesEndpoints
 
     private static readonly FrozenSet<string> UnbuiltParts = FrozenSet.Create(
         StringComparer.Ordinal,
-        "Sharding", "Revisions", "Expiration", "Refresh", "Indexes", "PeriodicBackups", "Encrypted", "ExternalReplications", "DocumentsCompression",
+        "Sharding", "Revisions", "Expiration", "Refresh", "Indexes", "PeriodicBackups", "ExternalReplications", "DocumentsCompression",
         "TimeSeries", "DataArchival");
 
     public static void Map(Routes routes)
@@ -25,7 +24,7 @@ internal static class DatabasesEndpoints
         routes.Server("DELETE", "/admin/databases", Delete);
         routes.Server("GET", "/admin/databases", Record);
         routes.Server("GET", "/databases", List);
-        routes.Database("GET", "/admin/record", static (request, database) => WriteRecord(request, database.Name));
+        routes.Database("GET", "/admin/record", static (request, database) => WriteRecord(request, database.Name, database.IsEncrypted));
     }
 
     private static async Task Create(HttpServerRequest request)
@@ -34,10 +33,10 @@ internal static class DatabasesEndpoints
         if (request.Number("replicationFactor", 1) > 1)
             throw WireException.BadRequest($"Database '{name}' is wanted on several nodes (replicationFactor); this server is one node alone.");
 
-        await RefuseWhatIsNotBuilt(request).ConfigureAwait(false);
+        bool encrypted = await ReadEncryptedAsync(request).ConfigureAwait(false);
         try
         {
-            request.Server.Databases.Create(name);
+            request.Server.Databases.Create(name, encrypted);
         }
         catch (ArgumentException exception)
         {
@@ -59,17 +58,19 @@ internal static class DatabasesEndpoints
         }, StatusCodes.Status201Created).ConfigureAwait(false);
     }
 
-    // What a record asks for and nobody does must not look as if it were done.
-    private static async Task RefuseWhatIsNotBuilt(HttpServerRequest request)
+    // Whether it is to be encrypted. What else a record asks for and nobody does must not look as if it were done.
+    private static async Task<bool> ReadEncryptedAsync(HttpServerRequest request)
     {
         using RequestBody body = await request.ReadBodyAsync(MaxBodyBytes).ConfigureAwait(false);
         if (body.Length == 0)
-            return;
+            return false;
 
         using JsonDocument record = WireJson.ParseObject(body, "a database record");
         foreach (JsonProperty property in record.RootElement.EnumerateObject())
             if (UnbuiltParts.Contains(property.Name) && AsksForSomething(property.Value))
                 throw WireException.NotBuilt($"'{property.Name}' of a database record");
+
+        return WireJson.Flag(record.RootElement, "Encrypted");
     }
 
     private static bool AsksForSomething(JsonElement value) => value.ValueKind switch
@@ -117,30 +118,33 @@ internal static class DatabasesEndpoints
 
     private static Task List(HttpServerRequest request)
     {
-        if (request.Parameter("name") is { Length: > 0 } one && !request.Server.Databases.Exists(one))
+        string? one = request.Parameter("name") is { Length: > 0 } name ? name : null;
+        IReadOnlyList<DatabaseDescription> all = request.Server.Databases.Describe(one);
+        if (one is not null && all.Count == 0)
             return NotThere(request, one);
 
         bool namesOnly = request.Flag("namesOnly");
         int start = (int)Math.Min(request.Number("start", 0), int.MaxValue);
         int pageSize = (int)Math.Min(request.Number("pageSize", int.MaxValue), int.MaxValue);
-        IEnumerable<string> names = request.Parameter("name") is { Length: > 0 } name
-            ? [name]
-            : request.Server.Databases.Names.Skip(start).Take(pageSize);
-        return request.JsonAsync((names, namesOnly), static (json, state) =>
+        IEnumerable<DatabaseDescription> listed = one is not null ? all : all.Skip(start).Take(pageSize);
+        return request.JsonAsync((listed, namesOnly), static (json, state) =>
         {
             json.WriteStartObject();
             json.WriteStartArray("Databases");
-            foreach (string name in state.names)
+            foreach (DatabaseDescription database in state.listed)
             {
                 if (state.namesOnly)
                 {
-                    json.WriteStringValue(name);
+                    json.WriteStringValue(database.Name);
                     continue;
                 }
 
                 json.WriteStartObject();
-                json.WriteString("Name", name);
+                json.WriteString("Name", database.Name);
                 json.WriteBoolean("Disabled", false);
+                json.WriteBoolean("IsEncrypted", database.IsEncrypted);
+                if (database.Problem is not null)
+                    json.WriteString("LoadError", database.Problem);
                 json.WriteEndObject();
             }
 
@@ -152,8 +156,7 @@ internal static class DatabasesEndpoints
     private static Task Record(HttpServerRequest request)
     {
         string name = request.RequiredParameter("name");
-        using DatabaseLease? lease = request.Server.Databases.TryEnter(name);
-        return lease is null ? NotThere(request, name) : WriteRecord(request, lease.Database.Name);
+        return request.Server.Databases.Describe(name) is [var database, ..] ? WriteRecord(request, database.Name, database.IsEncrypted) : NotThere(request, name);
     }
 
     private static Task NotThere(HttpServerRequest request, string name)
@@ -162,12 +165,12 @@ internal static class DatabasesEndpoints
         return request.EmptyAsync(StatusCodes.Status404NotFound);
     }
 
-    private static Task WriteRecord(HttpServerRequest request, string name) => request.JsonAsync(name, static (json, name) =>
+    private static Task WriteRecord(HttpServerRequest request, string name, bool isEncrypted) => request.JsonAsync((name, isEncrypted), static (json, state) =>
     {
         json.WriteStartObject();
-        json.WriteString("DatabaseName", name);
+        json.WriteString("DatabaseName", state.name);
         json.WriteBoolean("Disabled", false);
-        json.WriteBoolean("Encrypted", false);
+        json.WriteBoolean("Encrypted", state.isEncrypted);
         json.WriteNumber("Etag", CommandIndex);
         json.WritePropertyName("Topology");
         TopologyEndpoints.WriteMembers(json);

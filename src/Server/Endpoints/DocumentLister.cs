@@ -33,6 +33,7 @@ internal static class DocumentLister
                 output.Write(","u8);
 
             cursor.Current.WriteTo(output, metadataOnly);
+            snapshot.ReleasePages(); // the answer holds a copy
             await output.FlushIfNeededAsync(request.Aborted).ConfigureAwait(false);
         }
 

@@ -55,6 +55,7 @@ internal static class DocumentLoader
             else
                 output.Write("null"u8);
 
+            snapshot.ReleasePages(); // the answer holds a copy
             await output.FlushIfNeededAsync(request.Aborted).ConfigureAwait(false);
         }
 
@@ -92,6 +93,7 @@ internal static class DocumentLoader
 
             hash.Add(document.Etag);
             includes?.CollectFrom(document.Body);
+            snapshot.ReleasePages();
         }
 
         if (includes is not null)
@@ -120,6 +122,7 @@ internal static class DocumentLoader
             output.WriteString(document.Id);
             output.Write(":"u8);
             document.WriteTo(output, metadataOnly);
+            snapshot.ReleasePages();
             await output.FlushIfNeededAsync(request.Aborted).ConfigureAwait(false);
         }
     }

@@ -40,6 +40,13 @@ internal static class StatisticsEndpoints
             json.WriteString("DatabaseId", state.Database.Id);
             json.WriteBoolean("Is64Bit", Environment.Is64BitProcess);
             json.WriteString("Pager", "Treepie.Storage");
+            json.WriteBoolean("IsEncrypted", statistics.IsEncrypted);
+            if (statistics.IsEncrypted)
+            {
+                WriteSize(json, "DecryptedInMemory", statistics.DecryptedBytes);
+                json.WriteBoolean("IsDecryptedMemoryLocked", statistics.IsDecryptedMemoryLocked);
+            }
+
             WriteSize(json, "SizeOnDisk", statistics.SizeOnDiskBytes);
             WriteSize(json, "TempBuffersSizeOnDisk", 0);
             json.WriteStartArray("Indexes");

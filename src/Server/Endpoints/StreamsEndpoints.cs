@@ -42,6 +42,7 @@ internal static class StreamsEndpoints
                 output.Write("\n"u8);
 
             returned++;
+            snapshot.ReleasePages(); // the answer holds a copy
             await output.FlushIfNeededAsync(request.Aborted).ConfigureAwait(false);
         }
 

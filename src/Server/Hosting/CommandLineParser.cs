@@ -1,4 +1,5 @@
 using System.Globalization;
+using Treepie.Encryption;
 
 namespace Treepie.Server.Hosting;
 
@@ -28,6 +29,8 @@ internal static class CommandLineParser
             {
                 "data" => options with { DataDirectory = NotEmpty(name, Value()) },
                 "urls" => options with { Urls = Addresses(name, Value()) },
+                "master-key" => options with { MasterKey = Source(name, Value()) },
+                "database-key" => options with { DatabaseKeys = [.. options.DatabaseKeys, DatabaseKey(name, Value())] },
                 "demo" => options with { Demo = Switch(name, value) },
                 "help" or "h" or "?" => options with { Help = Switch(name, value) },
                 "version" => options with { Version = Switch(name, value) },
@@ -62,6 +65,9 @@ internal static class CommandLineParser
             case "RUNINMEMORY":
                 return Switch(name, value) ? options with { DataDirectory = null } : options;
 
+            case "SECURITY.MASTERKEY.PATH":
+                return options with { MasterKey = KeySource.FromFile(NotEmpty(name, value ?? "")) };
+
             case "TESTING.PARENTPROCESSID":
                 return options with { ParentProcessId = (int)Number(name, value ?? "", int.MaxValue) };
         }
@@ -78,6 +84,26 @@ internal static class CommandLineParser
     {
         string[] addresses = value.Split(';', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries);
         return addresses.Length > 0 ? addresses : throw new CommandLineException($"The option --{name} needs an address, for instance http://127.0.0.1:8080.");
+    }
+
+    private static KeySource Source(string name, string value)
+    {
+        try
+        {
+            return KeySource.Parse(value);
+        }
+        catch (KeySourceException exception)
+        {
+            throw new CommandLineException($"The option --{name}: {exception.Message}"); // which does not quote what may be a key
+        }
+    }
+
+    private static (string Database, KeySource Source) DatabaseKey(string name, string value)
+    {
+        int equals = value.IndexOf('=', StringComparison.Ordinal);
+        return equals > 0
+            ? (value[..equals], Source(name, value[(equals + 1)..]))
+            : throw new CommandLineException($"The option --{name} needs the name of a database, '=', and where its key is, for instance --{name} shop=file:/keys/shop.key.");
     }
 
     private static string NotEmpty(string name, string value) =>

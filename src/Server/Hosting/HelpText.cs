@@ -12,6 +12,13 @@ internal static class HelpText
           --urls <address>[;...]      Where to listen. Default: http://127.0.0.1:8080. Port 0 takes a free one.
                                       Only this machine's own addresses (127.0.0.1, [::1], localhost) are accepted:
                                       nobody is asked for a password yet.
+          --master-key <source>       Where the key is that encrypts the keys of encrypted databases, which are kept in
+                                      <data>/secrets. Without it no key is kept.
+          --database-key <name>=<source>
+                                      Where the key of one database is; may be given several times.
+                                      A source is file:PATH, env:NAME or command:/FULL/PATH ARGUMENTS, with 'passphrase-'
+                                      before it for a passphrase. It is never the key itself: every account of this
+                                      machine can read the command lines of its programs.
           --demo                      Creates the database 'demo' with sample data and prints commands to try.
           --version                   Prints the version.
           --help                      Prints this.
@@ -20,7 +27,8 @@ internal static class HelpText
 
         {LimitOption.Help()}
 
-        Settings in RavenDB's form are accepted too: --ServerUrl, --DataDir and --RunInMemory do what they say
+        Settings in RavenDB's form are accepted too: --ServerUrl, --DataDir, --RunInMemory and
+        --Security.MasterKey.Path do what they say
         (in memory: a temporary directory, deleted at the end), others are named and ignored.
 
         Stop it with Ctrl+C, SIGTERM, or the line 'q' on its input.

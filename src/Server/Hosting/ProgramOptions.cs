@@ -1,3 +1,5 @@
+using Treepie.Encryption;
+
 namespace Treepie.Server.Hosting;
 
 /// <summary>What the program was asked to do on its command line.</summary>
@@ -23,6 +25,12 @@ internal sealed record ProgramOptions
 
     /// <summary>Limits that are not to be the default; of two for the same the later counts.</summary>
     public IReadOnlyList<(LimitOption Limit, decimal Value)> Limits { get; init; } = [];
+
+    /// <summary>Where the key of the secrets store comes from; null: no keys are kept.</summary>
+    public KeySource? MasterKey { get; init; }
+
+    /// <summary>Databases whose key comes from a source of their own.</summary>
+    public IReadOnlyList<(string Database, KeySource Source)> DatabaseKeys { get; init; } = [];
 
     /// <summary>Settings of another server that were understood as such and mean nothing here.</summary>
     public IReadOnlyList<string> Ignored { get; init; } = [];

@@ -1,4 +1,5 @@
 using Microsoft.AspNetCore.Server.Kestrel.Core;
+using Treepie.Encryption;
 using Treepie.Server.Databases;
 using Treepie.Server.Endpoints;
 using Treepie.Server.Security;
@@ -19,6 +20,11 @@ internal static class WebServer
         builder.Services.AddTreepie(treepie =>
         {
             treepie.DataDirectory = directory;
+            treepie.Keys = new DatabaseKeySources
+            {
+                MasterKey = options.MasterKey,
+                OfDatabases = options.DatabaseKeys.Reverse().DistinctBy(key => key.Database, StringComparer.OrdinalIgnoreCase).ToDictionary(key => key.Database, key => key.Source),
+            };
             foreach ((LimitOption limit, decimal value) in options.Limits)
                 limit.Set(treepie, value);
         });

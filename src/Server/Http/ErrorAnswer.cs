@@ -1,5 +1,6 @@
 using System.Text;
 using System.Text.Json;
+using Treepie.Encryption;
 
 namespace Treepie.Server.Http;
 
@@ -23,6 +24,8 @@ internal sealed record ErrorAnswer(int StatusCode, string WireType, string Messa
         InvalidQueryException query => new(StatusCodes.Status400BadRequest, WireTypes.InvalidQuery, query.Message) { Place = (query.Line, query.Column) },
         InvalidDocumentException => new(StatusCodes.Status400BadRequest, WireTypes.BadRequest, exception.Message),
         IndexNotFoundException => new(StatusCodes.Status500InternalServerError, WireTypes.IndexDoesNotExist, exception.Message),
+        DatabaseLockedException => new(StatusCodes.Status503ServiceUnavailable, WireTypes.DatabaseLoadFailure, exception.Message),
+        KeySourceException => new(StatusCodes.Status400BadRequest, WireTypes.BadRequest, exception.Message),
         JsonException json => new(StatusCodes.Status400BadRequest, WireTypes.BadRequest, $"The request body is not valid JSON: {WireJson.Explain(json)}"),
         BadHttpRequestException bad => new(bad.StatusCode, WireTypes.BadRequest, bad.Message),
         InvalidOperationException { InnerException: DecoderFallbackException } => new(

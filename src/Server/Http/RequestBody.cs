@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Security.Cryptography;
 
 namespace Treepie.Server.Http;
 
@@ -14,6 +15,9 @@ internal sealed class RequestBody(byte[] buffer, int length, bool pooled) : IDis
     public ReadOnlySpan<byte> Span => buffer.AsSpan(0, length);
 
     public int Length => length;
+
+    /// <summary>Zeroes it, where it was a secret.</summary>
+    public void Wipe() => CryptographicOperations.ZeroMemory(buffer);
 
     public void Dispose()
     {

@@ -9,6 +9,7 @@ internal static class WireTypes
     public const string InvalidQuery = "Raven.Client.Exceptions.InvalidQueryException";
     public const string IndexDoesNotExist = "Raven.Client.Exceptions.Documents.Indexes.IndexDoesNotExistException";
     public const string DatabaseDoesNotExist = "Raven.Client.Exceptions.Database.DatabaseDoesNotExistException";
+    public const string DatabaseLoadFailure = "Raven.Client.Exceptions.Database.DatabaseLoadFailureException";
     public const string RouteNotFound = "Raven.Client.Exceptions.Routing.RouteNotFoundException";
     public const string Authorization = "Raven.Client.Exceptions.Security.AuthorizationException";
     public const string NotSupported = "Raven.Client.Exceptions.NotSupportedException";

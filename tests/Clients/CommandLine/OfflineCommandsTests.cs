@@ -140,6 +140,7 @@ public sealed class OfflineCommandsTests : IDisposable
             OutputIsTerminal = false,
             CanAsk = false,
             ReadLine = () => null,
+            ReadSecret = () => [],
             Time = new HastyClock(),
         };
         await OfflineProgress.RunAsync(shell, "shop", progress =>

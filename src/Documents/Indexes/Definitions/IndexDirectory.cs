@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Security.Cryptography;
 using System.Text;
-using System.Text.Json;
+using Treepie.Storage;
 
 namespace Treepie.Indexes.Definitions;
 
@@ -9,16 +9,19 @@ namespace Treepie.Indexes.Definitions;
 /// Where an index lies: a directory of its own with <c>definition.json</c> and its store. The definition is written last when an
 /// index is made and deleted first when it goes, each in one step; a directory without it is left over from a crash and swept away
 /// at the next start. A new directory never takes the name of an old one, so an index can be made while its predecessor is still read.
+/// In an encrypted database the definition lies in the documents' environment instead, and the directory's name is a number.
 /// </summary>
 internal sealed class IndexDirectory
 {
     private const string DefinitionFile = "definition.json";
-    private const int Version = 1;
 
-    private IndexDirectory(string path, long generation)
+    private readonly SealedDefinitions? _sealed;
+
+    private IndexDirectory(string path, long generation, SealedDefinitions? sealedDefinitions)
     {
         Path = path;
         Generation = generation;
+        _sealed = sealedDefinitions;
     }
 
     public string Path { get; }
@@ -29,24 +32,28 @@ internal sealed class IndexDirectory
     /// <summary>Directory of the store.</summary>
     public string StorePath => System.IO.Path.Combine(Path, "store");
 
+    private string Name => System.IO.Path.GetFileName(Path);
+
     /// <summary>Makes a directory for an index, without its definition.</summary>
-    public static IndexDirectory Create(string parent, AutoIndexDefinition definition, long generation)
+    public static IndexDirectory Create(string parent, AutoIndexDefinition definition, long generation, SealedDefinitions? sealedDefinitions = null)
     {
-        string path = System.IO.Path.Combine(parent, string.Create(CultureInfo.InvariantCulture, $"{SafeName(definition.Name)}.{generation}"));
+        string readable = sealedDefinitions is null ? SafeName(definition.Name) : "index";
+        string path = System.IO.Path.Combine(parent, string.Create(CultureInfo.InvariantCulture, $"{readable}.{generation}"));
         Directory.CreateDirectory(path);
-        return new IndexDirectory(path, generation);
+        return new IndexDirectory(path, generation, sealedDefinitions);
     }
 
     /// <summary>All indexes below a directory. What a crash left over, or cannot be read, is deleted: queries make it again.</summary>
-    public static IReadOnlyList<(IndexDirectory Directory, AutoIndexDefinition Definition)> Scan(string parent)
+    public static IReadOnlyList<(IndexDirectory Directory, AutoIndexDefinition Definition)> Scan(string parent, SealedDefinitions? sealedDefinitions = null)
     {
         var found = new Dictionary<string, (IndexDirectory Directory, AutoIndexDefinition Definition)>(StringComparer.OrdinalIgnoreCase);
+        Dictionary<string, AutoIndexDefinition>? definitions = sealedDefinitions?.ReadAll();
         foreach (string path in Directory.EnumerateDirectories(parent))
         {
             string suffix = System.IO.Path.GetExtension(path);
             bool isNumbered = long.TryParse(suffix.AsSpan(Math.Min(1, suffix.Length)), NumberStyles.None, CultureInfo.InvariantCulture, out long generation);
-            var directory = new IndexDirectory(path, generation);
-            AutoIndexDefinition? definition = isNumbered ? directory.ReadDefinition() : null;
+            var directory = new IndexDirectory(path, generation, sealedDefinitions);
+            AutoIndexDefinition? definition = !isNumbered ? null : definitions is null ? directory.ReadDefinition() : definitions.GetValueOrDefault(directory.Name);
             if (definition is null)
             {
                 directory.Delete();
@@ -54,23 +61,38 @@ internal sealed class IndexDirectory
             }
 
             if (found.TryGetValue(definition.Name, out var other))
-                (generation > other.Directory.Generation ? other.Directory : directory).Delete();
+            {
+                IndexDirectory earlier = generation > other.Directory.Generation ? other.Directory : directory;
+                earlier.Retract();
+                earlier.Delete();
+            }
+
             if (other.Directory is null || generation > other.Directory.Generation)
                 found[definition.Name] = (directory, definition);
         }
 
+        foreach (string lost in definitions?.Keys.Where(name => !Directory.Exists(System.IO.Path.Combine(parent, name))) ?? [])
+            sealedDefinitions?.Retract(lost); // of an index whose files somebody took away
         return [.. found.Values.OrderBy(f => f.Directory.Generation)];
     }
+
+    /// <summary>The key of the store, to be disposed when that is open; null in a plain database.</summary>
+    public EncryptionKey? Key() => _sealed?.KeyOf(Name);
 
     /// <summary>Writes the definition: from now on the index exists.</summary>
     public void Publish(AutoIndexDefinition definition)
     {
+        if (_sealed is not null)
+        {
+            _sealed.Publish(Name, definition);
+            return;
+        }
+
         string file = System.IO.Path.Combine(Path, DefinitionFile);
         string temporary = file + ".new";
         using (var stream = new FileStream(temporary, FileMode.Create, FileAccess.Write))
         {
-            using (var writer = new Utf8JsonWriter(stream, new JsonWriterOptions { Indented = true }))
-                Write(writer, definition);
+            stream.Write(DefinitionJson.Write(definition));
             stream.Flush(flushToDisk: true);
         }
 
@@ -78,7 +100,13 @@ internal sealed class IndexDirectory
     }
 
     /// <summary>Deletes the definition: from now on the index does not exist.</summary>
-    public void Retract() => File.Delete(System.IO.Path.Combine(Path, DefinitionFile));
+    public void Retract()
+    {
+        if (_sealed is not null)
+            _sealed.Retract(Name);
+        else
+            File.Delete(System.IO.Path.Combine(Path, DefinitionFile));
+    }
 
     /// <summary>Deletes the store, so that it is built again.</summary>
     public void DeleteStore()
@@ -87,57 +115,19 @@ internal sealed class IndexDirectory
             Directory.Delete(StorePath, recursive: true);
     }
 
-    /// <summary>Deletes everything.</summary>
+    /// <summary>Deletes all of the directory; before it, the definition has been retracted or there is none.</summary>
     public void Delete()
     {
-        Retract();
+        if (_sealed is null)
+            Retract();
         if (Directory.Exists(Path))
             Directory.Delete(Path, recursive: true);
-    }
-
-    private static void Write(Utf8JsonWriter writer, AutoIndexDefinition definition)
-    {
-        writer.WriteStartObject();
-        writer.WriteNumber("Version"u8, Version);
-        writer.WriteString("Name"u8, definition.Name);
-        writer.WriteString("Collection"u8, definition.Collection);
-        writer.WriteStartArray("Fields"u8);
-        foreach (AutoIndexField field in definition.Fields)
-        {
-            writer.WriteStartObject();
-            writer.WriteString("Path"u8, field.Path);
-            writer.WriteString("Kind"u8, field.Kind.ToString());
-            writer.WriteEndObject();
-        }
-
-        writer.WriteEndArray();
-        writer.WriteEndObject();
     }
 
     private AutoIndexDefinition? ReadDefinition()
     {
         string file = System.IO.Path.Combine(Path, DefinitionFile);
-        if (!File.Exists(file))
-            return null;
-
-        try
-        {
-            using JsonDocument json = JsonDocument.Parse(File.ReadAllBytes(file));
-            JsonElement root = json.RootElement;
-            if (root.GetProperty("Version"u8).GetInt32() != Version)
-                return null;
-
-            var fields = new List<AutoIndexField>();
-            foreach (JsonElement field in root.GetProperty("Fields"u8).EnumerateArray())
-                if (field.GetProperty("Path"u8).GetString() is { } path && Enum.TryParse(field.GetProperty("Kind"u8).GetString(), out AutoIndexFieldKind kind))
-                    fields.Add(new AutoIndexField(path, kind));
-
-            return root.GetProperty("Collection"u8).GetString() is { } collection ? new AutoIndexDefinition(collection, fields) : null;
-        }
-        catch (Exception error) when (error is JsonException or KeyNotFoundException or InvalidOperationException or FormatException)
-        {
-            return null;
-        }
+        return File.Exists(file) ? DefinitionJson.Read(File.ReadAllBytes(file)) : null;
     }
 
     /// <summary>A name every file system takes: the readable part of the index's name and a hash of the whole.</summary>

@@ -174,7 +174,7 @@ internal sealed class FieldExtractor
             }
             finally
             {
-                ArrayPool<byte>.Shared.Return(decoded);
+                ArrayPool<byte>.Shared.Return(decoded, clearArray: true); // it may be of an encrypted database
             }
         }
 

@@ -27,7 +27,7 @@ internal sealed class IncludeCollector
         _paths.Visit(document.Body, ref sink);
     }
 
-    /// <summary>Writes <c>{"id":document,…}</c>; ids without a document are left out.</summary>
+    /// <summary>Writes <c>{"id":document,…}</c>; ids without a document are left out. Ends the life of what was read from the snapshot before.</summary>
     public void Write(DatabaseSnapshot snapshot, IBufferWriter<byte> output)
     {
         output.Write("{"u8);
@@ -44,6 +44,7 @@ internal sealed class IncludeCollector
             JsonStrings.Write(output, document.Id);
             output.Write(":"u8);
             document.WriteTo(output);
+            snapshot.ReleasePages();
         }
 
         output.Write("}"u8);

@@ -5,11 +5,13 @@ namespace Treepie.Queries.Sources;
 /// <summary>Documents straight from the store: of a collection, of all, or of a prefix of ids.</summary>
 internal sealed class CursorSource : ResultSource
 {
+    private readonly DatabaseSnapshot _snapshot;
     private readonly DocumentCursor _cursor;
     private readonly string? _collection;
 
-    private CursorSource(DocumentCursor cursor, string? collection, long totalCount)
+    private CursorSource(DatabaseSnapshot snapshot, DocumentCursor cursor, string? collection, long totalCount)
     {
+        _snapshot = snapshot;
         _cursor = cursor;
         _collection = collection;
         TotalCount = totalCount;
@@ -21,8 +23,8 @@ internal sealed class CursorSource : ResultSource
 
     /// <summary>Documents of a collection (null: all), in order of their etag.</summary>
     public static CursorSource OfCollection(DatabaseSnapshot snapshot, string? collection) => collection is null
-        ? new CursorSource(snapshot.ByEtag(), null, snapshot.DocumentCount)
-        : new CursorSource(snapshot.ByCollection(collection), null, snapshot.Collection(collection)?.DocumentCount ?? 0);
+        ? new CursorSource(snapshot, snapshot.ByEtag(), null, snapshot.DocumentCount)
+        : new CursorSource(snapshot, snapshot.ByCollection(collection), null, snapshot.Collection(collection)?.DocumentCount ?? 0);
 
     /// <summary>Documents of a collection (null: all) whose id starts with a prefix, in order of their id.</summary>
     public static CursorSource OfPrefix(DatabaseSnapshot snapshot, string? collection, string prefix, CancellationToken cancellationToken)
@@ -36,17 +38,21 @@ internal sealed class CursorSource : ResultSource
                 cancellationToken.ThrowIfCancellationRequested();
                 if (IsIn(collection, counted.Current))
                     count++;
+                snapshot.ReleasePages();
             }
         }
 
-        return new CursorSource(snapshot.ByPrefix(wanted), collection, count);
+        return new CursorSource(snapshot, snapshot.ByPrefix(wanted), collection, count);
     }
 
     public override bool MoveNext()
     {
         while (_cursor.MoveNext())
+        {
             if (IsIn(_collection, _cursor.Current))
                 return true;
+            _snapshot.ReleasePages(); // of those passed over; whoever moves on is done with the one before
+        }
 
         return false;
     }

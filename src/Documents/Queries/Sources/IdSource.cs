@@ -15,8 +15,11 @@ internal sealed class IdSource : ResultSource
         _snapshot = snapshot;
         var seen = new HashSet<long>();
         foreach (string id in ids)
+        {
             if (snapshot.TryGet(id, out Document document) && CursorSource.IsIn(collection, document) && seen.Add(document.Etag))
                 _found.Add(id);
+            snapshot.ReleasePages();
+        }
     }
 
     public override long TotalCount => _found.Count;

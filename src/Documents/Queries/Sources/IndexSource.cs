@@ -38,11 +38,17 @@ internal sealed class IndexSource : ResultSource
     public override bool MoveNext()
     {
         while (_hits.MoveNext())
+        {
             if (!_isStale || (_snapshot.TryGet(_hits.Key, out Document document) && CursorSource.IsIn(_index.Collection, document)))
                 return true;
+            _snapshot.ReleasePages();
+            _searcher.ReleasePages();
+        }
 
         return false;
     }
+
+    public override void ReleasePages() => _searcher.ReleasePages();
 
     public override void Dispose()
     {

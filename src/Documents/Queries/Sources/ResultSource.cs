@@ -17,5 +17,11 @@ internal abstract class ResultSource : IDisposable
     /// <summary>Goes to the next; false after the last.</summary>
     public abstract bool MoveNext();
 
+    /// <summary>Nothing read before is looked at any more: what decrypted pages the source holds, beside those of the documents' snapshot, may go.</summary>
+    public virtual void ReleasePages()
+    {
+        // Most sources read the documents' snapshot alone.
+    }
+
     public abstract void Dispose();
 }

@@ -1,0 +1,97 @@
+using Treepie.CommandLine.Keys;
+using Treepie.Encryption;
+using Treepie.Storage;
+
+namespace Treepie.CommandLine.Offline;
+
+/// <summary>
+/// The keys of the encrypted environments in a directory: of the secrets store by the master key; of a database's documents by its own source, else out of the
+/// secrets store, else by the one key for all; of an index by the documents it belongs to. Nothing is asked for before it is needed, and nothing twice.
+/// </summary>
+internal sealed class DirectoryKeys(Shell shell, string directory, KeyArgument? key, KeySource? masterKey, IReadOnlyList<(string Database, KeyArgument Key)> databaseKeys) : IDisposable
+{
+    private const string DatabasesFolder = "databases", IndexPurpose = "index/";
+
+    private readonly Dictionary<string, EncryptionKey> _known = new(StringComparer.Ordinal);
+    private SecretStore? _store;
+
+    /// <summary>The key of an environment, which stays this object's; null where it is plain.</summary>
+    /// <exception cref="UsageException">It is encrypted, and nothing says where its key is.</exception>
+    /// <exception cref="KeySourceException">What says so gives none.</exception>
+    /// <exception cref="StorageException">It is an index, and its documents cannot be opened.</exception>
+    public EncryptionKey? Of(string environment, CancellationToken cancellationToken)
+    {
+        if (!IsEncrypted(environment))
+            return null;
+        if (!_known.TryGetValue(environment, out EncryptionKey? found))
+            _known.Add(environment, found = Find(environment, cancellationToken));
+        return found;
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        foreach (EncryptionKey known in _known.Values)
+            known.Dispose();
+        _known.Clear();
+        _store?.Dispose();
+    }
+
+    /// <summary>What is too damaged to say counts as encrypted if there is any key.</summary>
+    private bool IsEncrypted(string environment)
+    {
+        try
+        {
+            return EnvironmentKeys.IsEncryptedAt(environment);
+        }
+        catch (StorageException)
+        {
+            return key is not null || masterKey is not null || databaseKeys.Count > 0;
+        }
+    }
+
+    private EncryptionKey Find(string environment, CancellationToken cancellationToken)
+    {
+        if (DataDirectory.DocumentsOf(environment) is { } documents)
+            return OfIndex(documents, Path.GetFileName(Path.GetDirectoryName(environment)) ?? "", cancellationToken);
+        if (Path.GetFileName(environment) == SecretStore.FolderName && masterKey is not null)
+            return masterKey.Read(cancellationToken);
+
+        string database = DatabaseOf(environment);
+        foreach ((string name, KeyArgument named) in databaseKeys)
+            if (string.Equals(name, database, StringComparison.OrdinalIgnoreCase))
+                return named.Read(shell, $"database '{name}'", cancellationToken);
+        if (Kept(environment, database) is { } kept)
+            return kept;
+        return key?.Read(shell, $"'{environment}'", cancellationToken) ?? throw new UsageException(
+            $"'{environment}' is encrypted. Say where its key is: --key SOURCE; in the data directory of a server --master-key SOURCE or --database-key {database}=SOURCE. Nothing was done.");
+    }
+
+    private EncryptionKey OfIndex(string documents, string folder, CancellationToken cancellationToken)
+    {
+        using StorageEnvironment main = StorageEnvironment.Open(documents, new StorageOptions { ReadOnly = true, EncryptionKey = Of(documents, cancellationToken) });
+        return main.DeriveKey(IndexPurpose + folder);
+    }
+
+    private EncryptionKey? Kept(string environment, string database)
+    {
+        if (masterKey is null)
+            return null;
+        if (_store is null && DataDirectoryOf(environment) is { } data)
+            _store = SecretStore.Open(data, masterKey, readOnly: true);
+        return _store?.Find(database);
+    }
+
+    /// <summary>…/<c>name</c>/documents.</summary>
+    private static string DatabaseOf(string environment) => Path.GetFileName(Path.GetDirectoryName(environment)) ?? "";
+
+    /// <summary>The server's directory above …/databases/<c>name</c>/documents, if it has a secrets store.</summary>
+    private string? DataDirectoryOf(string environment)
+    {
+        string? data = Path.GetDirectoryName(Path.GetDirectoryName(Path.GetDirectoryName(environment)));
+        bool isServer = Path.GetFileName(Path.GetDirectoryName(Path.GetDirectoryName(environment))) == DatabasesFolder;
+        return isServer && data is not null && Directory.Exists(Path.Combine(data, SecretStore.FolderName)) ? data
+            : Directory.Exists(Path.Combine(directory, SecretStore.FolderName)) ? directory
+            : null;
+    }
+}

@@ -1,0 +1,71 @@
+using Treepie.Storage;
+using Treepie.Store;
+
+namespace Treepie.Catalogs;
+
+/// <summary>A database of a catalogue and what is known of it. Its gate is taken before the catalogue's lock, never after; all but the first properties are its holder's.</summary>
+internal sealed class CatalogEntry(string name, string path)
+{
+    private volatile bool _isCreated;
+    private volatile DatabaseLockedException? _locked;
+    private volatile Database? _database;
+    private bool? _isEncrypted;
+    private long _lockedAt;
+
+    public Lock Gate { get; } = new();
+
+    public string Name { get; } = name;
+
+    public string Path { get; } = path;
+
+    public bool IsCreated
+    {
+        get => _isCreated;
+        set => _isCreated = value;
+    }
+
+    public Database? Database
+    {
+        get => _database;
+        set => _database = value;
+    }
+
+    /// <summary>Which of the keys known for it opened it.</summary>
+    public int KeyIndex { get; set; }
+
+    /// <summary>Whether its files say that they are encrypted. What cannot be read counts as plain: opening it tells what is wrong.</summary>
+    public bool IsEncrypted => Database?.IsEncrypted ?? (_isEncrypted ??= DatabaseFormat.IsEncrypted(Path));
+
+    public DatabaseDescription Describe()
+    {
+        Database? database = Database;
+        return new DatabaseDescription(Name, IsEncrypted, database is not null, database is null ? _locked?.Message : null);
+    }
+
+    /// <summary>The key it was opened with, to be disposed.</summary>
+    public EncryptionKey TakeKey(KeyRing keys)
+    {
+        IReadOnlyList<EncryptionKey> known = keys.Find(Name);
+        for (int index = 0; index < known.Count; index++)
+            if (index != KeyIndex)
+                known[index].Dispose();
+        return KeyIndex < known.Count ? known[KeyIndex] : throw new DatabaseLockedException(keys.WhyNone(Name));
+    }
+
+    /// <summary>Notes why it stays closed, and gives that to throw.</summary>
+    public DatabaseLockedException Locked(DatabaseLockedException why, TimeProvider clock)
+    {
+        _locked = why;
+        _lockedAt = clock.GetTimestamp();
+        return why;
+    }
+
+    public void Unlocked() => _locked = null;
+
+    /// <summary>Says again why it stays closed, for a while, without asking for the key again.</summary>
+    public void ThrowIfLockedSince(TimeSpan recently, TimeProvider clock)
+    {
+        if (_locked is { } why && clock.GetElapsedTime(_lockedAt) < recently)
+            throw new DatabaseLockedException(why.Message, why.InnerException);
+    }
+}

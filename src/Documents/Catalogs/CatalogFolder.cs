@@ -1,0 +1,109 @@
+using Treepie.Storage;
+
+namespace Treepie.Catalogs;
+
+/// <summary>
+/// The directory of a catalogue: locked as long as this lives, with a folder for each database in <c>databases</c>. A folder comes to its name and loses it by being
+/// renamed, in one step; while it is made or deleted its name begins with <c>~</c>, which no database's does.
+/// </summary>
+internal sealed class CatalogFolder : IDisposable
+{
+    private const string DatabasesFolder = "databases";
+    private const string LockFile = "catalog.lock";
+    private const char UnfinishedMark = '~';
+
+    /// <summary>Error numbers of Linux and macOS (the last one of Linux only) by which an open file fails that nobody else holds.</summary>
+    private const int NoSpace = 28, ReadOnlyFileSystem = 30, QuotaExceeded = 122;
+
+    private readonly string _databases;
+    private readonly FileStream _lockFile;
+
+    /// <summary>Makes what is missing, and locks it.</summary>
+    /// <exception cref="EnvironmentLockedException">Another catalogue has it open.</exception>
+    /// <exception cref="StorageException">It cannot be read or written.</exception>
+    public CatalogFolder(string directory)
+    {
+        Path = directory;
+        _databases = System.IO.Path.Combine(directory, DatabasesFolder);
+        _lockFile = OpenLockFile();
+    }
+
+    public string Path { get; }
+
+    /// <summary>Names and paths of all databases. What a crash left half made or half deleted is deleted; what else somebody put there is left alone.</summary>
+    public IReadOnlyList<(string Name, string Path)> Scan()
+    {
+        var found = new List<(string, string)>();
+        foreach (string path in Directory.GetDirectories(_databases))
+        {
+            string name = System.IO.Path.GetFileName(path);
+            if (name.StartsWith(UnfinishedMark))
+                DeleteFolder(path);
+            else if (DatabaseName.IsValid(name))
+                found.Add((name, path));
+        }
+
+        return found;
+    }
+
+    /// <summary>Where a database of that name is or will be.</summary>
+    public string PathOf(string name) => System.IO.Path.Combine(_databases, name);
+
+    /// <summary>A path under which it can be made, unknown to the next <see cref="Scan"/>.</summary>
+    public string UnfinishedPathOf(string name) => UnfinishedPath("creating", name);
+
+    /// <summary>Gives a folder its name, for good.</summary>
+    public void Finish(string unfinishedPath, string name)
+    {
+        Directory.Move(unfinishedPath, PathOf(name));
+        StorageEnvironment.SyncDirectory(_databases);
+    }
+
+    /// <summary>Deletes the files of a database; when its name is gone it is deleted for good, whatever happens then.</summary>
+    public void Delete(string name)
+    {
+        string unfinished = UnfinishedPath("deleted", name);
+        Directory.Move(PathOf(name), unfinished);
+        StorageEnvironment.SyncDirectory(_databases);
+        DeleteFolder(unfinished);
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _lockFile.Dispose();
+
+    private static void DeleteFolder(string path)
+    {
+        try
+        {
+            Directory.Delete(path, recursive: true);
+        }
+        catch (Exception error) when (error is IOException or UnauthorizedAccessException)
+        {
+            // It has lost its name, so the database is gone; the next opening of the catalogue tries again.
+        }
+    }
+
+    private string UnfinishedPath(string state, string name) => System.IO.Path.Combine(_databases, $"{UnfinishedMark}{state}-{name}-{Guid.NewGuid():N}");
+
+    private FileStream OpenLockFile()
+    {
+        string path = System.IO.Path.Combine(Path, LockFile);
+        try
+        {
+            StorageEnvironment.CreateDirectory(_databases);
+            return new FileStream(path, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None);
+        }
+        catch (UnauthorizedAccessException error)
+        {
+            throw new StorageException($"The data directory '{Path}' cannot be written: {error.Message} Give the process the right to, or choose another directory.", error);
+        }
+        catch (IOException error) when (File.Exists(path) && error.HResult is not (NoSpace or ReadOnlyFileSystem or QuotaExceeded))
+        {
+            throw new EnvironmentLockedException($"The data directory '{Path}' is open in another process, which holds '{path}'. Stop that one, or choose another directory.", error);
+        }
+        catch (IOException error)
+        {
+            throw new StorageException($"The data directory '{Path}' cannot be used: {error.Message}", error);
+        }
+    }
+}

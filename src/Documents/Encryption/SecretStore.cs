@@ -1,0 +1,118 @@
+using System.Security.Cryptography;
+using System.Text;
+using Treepie.Storage;
+using Treepie.Storage.Transactions;
+
+namespace Treepie.Encryption;
+
+/// <summary>
+/// The keys of a catalogue's databases, in a small encrypted environment of their own beside them (<c>secrets</c>), opened with the master key. So they are wrapped,
+/// durable and checked by the same means as everything else. Thread-safe.
+/// </summary>
+/// <remarks>
+/// The tree <c>keys</c> holds, by the folded name of a database, its key of 32 bytes; while the key is being changed the next one stands behind it, so that
+/// whichever of the two the database has after a crash is known.
+/// </remarks>
+public sealed class SecretStore : IDisposable
+{
+    /// <summary>Its folder in a catalogue's directory.</summary>
+    public const string FolderName = "secrets";
+
+    private const string KeysTree = "keys";
+    private const int KeyBytes = EncryptionKey.SizeBytes;
+
+    private readonly StorageEnvironment _environment;
+
+    private SecretStore(StorageEnvironment environment) => _environment = environment;
+
+    /// <summary>Opens the store of a catalogue's directory, made if it is absent, unless for reading only.</summary>
+    /// <exception cref="KeySourceException">The master key is not there or does not open it.</exception>
+    /// <exception cref="StorageException">Its files cannot be read or written.</exception>
+    public static SecretStore Open(string dataDirectory, KeySource masterKey, bool readOnly = false)
+    {
+        ArgumentException.ThrowIfNullOrWhiteSpace(dataDirectory);
+        ArgumentNullException.ThrowIfNull(masterKey);
+        string directory = Path.Combine(dataDirectory, FolderName);
+        using EncryptionKey key = masterKey.Read();
+        try
+        {
+            return new SecretStore(StorageEnvironment.Open(directory, new StorageOptions
+            {
+                EncryptionKey = key,
+                ReadOnly = readOnly,
+                MaxDataFileBytes = 64 << 20, // some hundred bytes for each database
+                ScratchBudgetBytes = 1 << 20,
+                FirstJournalFileBytes = 16 << 10,
+                MaxJournalFileBytes = 256 << 10,
+            }));
+        }
+        catch (EncryptionKeyException error)
+        {
+            throw new KeySourceException($"{masterKey.Description} does not hold the master key of the secrets store in '{directory}': {error.Message}", error);
+        }
+    }
+
+    /// <summary>The key of a database, to be disposed; null if there is none.</summary>
+    public EncryptionKey? Find(string database)
+    {
+        (EncryptionKey? current, EncryptionKey? next) = FindBoth(database);
+        next?.Dispose();
+        return current;
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _environment.Dispose();
+
+    /// <summary>The key of a database, and the next one where a change of it was interrupted.</summary>
+    internal (EncryptionKey? Current, EncryptionKey? Next) FindBoth(string database)
+    {
+        using ReadTransaction read = _environment.BeginRead();
+        return read.FindTree(KeysTree) is { } keys && keys.TryGet(Fold(database), out ReadOnlySpan<byte> value)
+            ? (EncryptionKey.FromBytes(value[..KeyBytes]), value.Length > KeyBytes ? EncryptionKey.FromBytes(value[KeyBytes..]) : null)
+            : (null, null);
+    }
+
+    /// <summary>Keeps a key, and the next one behind it if the database is about to get that. Durable when this returns.</summary>
+    internal void Put(string database, EncryptionKey key, EncryptionKey? next = null)
+    {
+        byte[] name = Fold(database);
+        using var value = new SecretBuffer(2 * KeyBytes);
+        key.CopyTo(value.Free.Span);
+        value.Advance(KeyBytes);
+        if (next is not null)
+        {
+            next.CopyTo(value.Free.Span);
+            value.Advance(KeyBytes);
+        }
+
+        _environment.Write(transaction => transaction.GetOrCreateTree(KeysTree).Put(name, value.Span));
+    }
+
+    /// <summary>Forgets a key: of a database that was deleted with its files.</summary>
+    internal void Remove(string database)
+    {
+        byte[] name = Fold(database);
+        _environment.Write(transaction =>
+        {
+            transaction.UseReserve();
+            return transaction.GetOrCreateTree(KeysTree).Delete(name);
+        });
+    }
+
+    /// <summary>Whether two keys are the same, in a time that does not tell where they differ.</summary>
+    internal static bool AreEqual(EncryptionKey left, EncryptionKey right)
+    {
+        if (left.IsPassphrase || right.IsPassphrase)
+            return false;
+
+        Span<byte> leftBytes = stackalloc byte[KeyBytes], rightBytes = stackalloc byte[KeyBytes];
+        left.CopyTo(leftBytes);
+        right.CopyTo(rightBytes);
+        bool areEqual = CryptographicOperations.FixedTimeEquals(leftBytes, rightBytes);
+        CryptographicOperations.ZeroMemory(leftBytes);
+        CryptographicOperations.ZeroMemory(rightBytes);
+        return areEqual;
+    }
+
+    private static byte[] Fold(string database) => Encoding.UTF8.GetBytes(database.ToUpperInvariant());
+}

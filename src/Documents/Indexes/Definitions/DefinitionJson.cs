@@ -1,0 +1,60 @@
+using System.Buffers;
+using System.Text.Json;
+
+namespace Treepie.Indexes.Definitions;
+
+/// <summary>A definition as JSON, as it lies in <c>definition.json</c>, or in the tree of an encrypted database.</summary>
+internal static class DefinitionJson
+{
+    private const int Version = 1;
+
+    public static byte[] Write(AutoIndexDefinition definition)
+    {
+        var buffer = new ArrayBufferWriter<byte>();
+        using (var writer = new Utf8JsonWriter(buffer, new JsonWriterOptions { Indented = true }))
+            Write(writer, definition);
+        return buffer.WrittenSpan.ToArray();
+    }
+
+    /// <summary>The definition; null where it is none, or one of another version.</summary>
+    public static AutoIndexDefinition? Read(ReadOnlyMemory<byte> utf8)
+    {
+        try
+        {
+            using JsonDocument json = JsonDocument.Parse(utf8);
+            JsonElement root = json.RootElement;
+            if (root.GetProperty("Version"u8).GetInt32() != Version)
+                return null;
+
+            var fields = new List<AutoIndexField>();
+            foreach (JsonElement field in root.GetProperty("Fields"u8).EnumerateArray())
+                if (field.GetProperty("Path"u8).GetString() is { } path && Enum.TryParse(field.GetProperty("Kind"u8).GetString(), out AutoIndexFieldKind kind))
+                    fields.Add(new AutoIndexField(path, kind));
+
+            return root.GetProperty("Collection"u8).GetString() is { } collection ? new AutoIndexDefinition(collection, fields) : null;
+        }
+        catch (Exception error) when (error is JsonException or KeyNotFoundException or InvalidOperationException or FormatException)
+        {
+            return null;
+        }
+    }
+
+    private static void Write(Utf8JsonWriter writer, AutoIndexDefinition definition)
+    {
+        writer.WriteStartObject();
+        writer.WriteNumber("Version"u8, Version);
+        writer.WriteString("Name"u8, definition.Name);
+        writer.WriteString("Collection"u8, definition.Collection);
+        writer.WriteStartArray("Fields"u8);
+        foreach (AutoIndexField field in definition.Fields)
+        {
+            writer.WriteStartObject();
+            writer.WriteString("Path"u8, field.Path);
+            writer.WriteString("Kind"u8, field.Kind.ToString());
+            writer.WriteEndObject();
+        }
+
+        writer.WriteEndArray();
+        writer.WriteEndObject();
+    }
+}

@@ -1,0 +1,50 @@
+using System.Text;
+using Treepie.Storage;
+using Treepie.Storage.Transactions;
+using Treepie.Storage.Trees;
+using TreeNames = Treepie.Store.TreeNames;
+
+namespace Treepie.Indexes.Definitions;
+
+/// <summary>
+/// What tells the directories of an encrypted database's indexes apart, kept where nobody can read it: the definitions lie in a tree of the documents' environment, by
+/// the name of the directory, which says nothing; and each index has a key of its own, made from the documents' data key, so that the user's key wraps one key only.
+/// </summary>
+internal sealed class SealedDefinitions(StorageEnvironment documents)
+{
+    private const string KeyPurpose = "index/";
+
+    /// <summary>The key of an index; to be disposed when its store is open.</summary>
+    public EncryptionKey KeyOf(string folder) => documents.DeriveKey(KeyPurpose + folder);
+
+    /// <summary>All definitions by directory; what cannot be read is left out.</summary>
+    public Dictionary<string, AutoIndexDefinition> ReadAll()
+    {
+        var definitions = new Dictionary<string, AutoIndexDefinition>(StringComparer.Ordinal);
+        using ReadTransaction read = documents.BeginRead();
+        if (read.FindTree(TreeNames.IndexDefinitions) is not { } tree)
+            return definitions;
+
+        using Cursor cursor = tree.OpenCursor();
+        for (bool more = cursor.MoveFirst(); more; more = cursor.MoveNext())
+            if (DefinitionJson.Read(cursor.Value.ToArray()) is { } definition)
+                definitions[Encoding.UTF8.GetString(cursor.Key)] = definition;
+        return definitions;
+    }
+
+    public void Publish(string folder, AutoIndexDefinition definition)
+    {
+        byte[] key = Encoding.UTF8.GetBytes(folder), value = DefinitionJson.Write(definition);
+        documents.Write(transaction => transaction.GetOrCreateTree(TreeNames.IndexDefinitions).Put(key, value));
+    }
+
+    public void Retract(string folder)
+    {
+        byte[] key = Encoding.UTF8.GetBytes(folder);
+        documents.Write(transaction =>
+        {
+            transaction.UseReserve(); // an index must find room to go on a full disk
+            return transaction.GetOrCreateTree(TreeNames.IndexDefinitions).Delete(key);
+        });
+    }
+}

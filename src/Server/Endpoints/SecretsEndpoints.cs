@@ -1,0 +1,111 @@
+using System.Buffers.Text;
+using System.Security.Cryptography;
+using Treepie.Server.Databases;
+using Treepie.Server.Http;
+using Treepie.Server.Operations;
+using Treepie.Server.Security;
+
+namespace Treepie.Server.Endpoints;
+
+/// <summary>
+/// Keys of encrypted databases: making one, giving one to the server before its database is made or after a restart, changing it, and drawing new data keys. A key goes in and
+/// never comes out again; it stands in the body, not in the address, which proxies and logs keep.
+/// </summary>
+internal static class SecretsEndpoints
+{
+    private const int KeyBytes = 32;
+
+    /// <summary>A key in any form is far shorter; what is longer is something else.</summary>
+    private const int MaxBodyBytes = 4 * 1024;
+
+    public static void Map(Routes routes)
+    {
+        routes.Server("GET", "/admin/secrets/generate", Generate);
+        routes.Server("POST", "/admin/secrets", Give);
+        routes.Server("POST", "/admin/secrets/distribute", Give);
+        routes.Rest("/admin/secrets", static _ => throw WireException.BadRequest("The server takes keys (POST) and gives none back. Keep a copy of each key yourself."));
+        routes.Database("POST", "/admin/encryption/key", Change);
+        routes.DatabaseLease("POST", "/admin/encryption/rotate", Rotate);
+    }
+
+    /// <summary>A new random key as base64 text. The server does not keep it.</summary>
+    private static Task Generate(HttpServerRequest request)
+    {
+        SecretTransport.Require(request.Http);
+        Span<byte> key = stackalloc byte[KeyBytes];
+        RandomNumberGenerator.Fill(key);
+        Span<byte> text = stackalloc byte[Base64.GetMaxEncodedToUtf8Length(KeyBytes)];
+        Base64.EncodeToUtf8(key, text, out _, out int length);
+        request.StatusCode = StatusCodes.Status200OK;
+        request.Http.Response.ContentType = "text/plain; charset=us-ascii";
+        request.SetHeader("Cache-Control", "no-store");
+        request.Output.Write(text[..length]);
+        CryptographicOperations.ZeroMemory(key);
+        CryptographicOperations.ZeroMemory(text);
+        return Task.CompletedTask;
+    }
+
+    private static async Task Give(HttpServerRequest request)
+    {
+        SecretTransport.Require(request.Http);
+        string name = request.RequiredParameter("name");
+        if (request.Parameters("node").Any(static node => !string.IsNullOrEmpty(node) && node != TopologyEndpoints.NodeTag))
+            throw WireException.BadRequest($"The key is meant for other nodes too (node=); this server is one node alone, '{TopologyEndpoints.NodeTag}'. Nothing was kept.");
+
+        bool keep = request.Flag("keep", otherwise: true);
+        bool overwrite = request.Flag("overwrite");
+        using RequestBody body = await ReadKeyAsync(request).ConfigureAwait(false);
+        try
+        {
+            request.Server.Databases.GiveKey(name, body.Span, keep, overwrite);
+        }
+        catch (ArgumentException exception)
+        {
+            throw WireException.BadRequest(exception.Message, exception);
+        }
+        finally
+        {
+            body.Wipe();
+        }
+
+        await request.EmptyAsync(StatusCodes.Status201Created).ConfigureAwait(false);
+    }
+
+    private static async Task Change(HttpServerRequest request, Database database)
+    {
+        SecretTransport.Require(request.Http);
+        using RequestBody body = await ReadKeyAsync(request).ConfigureAwait(false);
+        try
+        {
+            if (!database.IsEncrypted)
+                throw NotEncrypted(database);
+            request.Server.Databases.ChangeKey(database.Name, body.Span);
+        }
+        finally
+        {
+            body.Wipe();
+        }
+
+        await request.NoContentAsync().ConfigureAwait(false);
+    }
+
+    private static async Task Rotate(HttpServerRequest request, DatabaseLease lease)
+    {
+        SecretTransport.Require(request.Http);
+        if (!lease.Database.IsEncrypted)
+            throw NotEncrypted(lease.Database);
+
+        await OperationsEndpoints.WriteStartedAsync(request, KeyRotation.Start(request.Server, lease.Database)).ConfigureAwait(false);
+    }
+
+    private static async Task<RequestBody> ReadKeyAsync(HttpServerRequest request)
+    {
+        RequestBody body = await request.ReadBodyAsync(MaxBodyBytes).ConfigureAwait(false);
+        return body.Length > 0
+            ? body
+            : throw WireException.BadRequest($"The request has no body; expected is the key: {KeyBytes} bytes in base64, as GET /admin/secrets/generate gives one.");
+    }
+
+    private static WireException NotEncrypted(Database database) =>
+        WireException.BadRequest($"Database '{database.Name}' is not encrypted, so it has no key. Encryption is chosen when a database is made.");
+}

@@ -1,0 +1,49 @@
+using Treepie.Encryption;
+using Treepie.Server.Databases;
+using Treepie.Server.Http;
+
+namespace Treepie.Server.Operations;
+
+/// <summary>Encrypts a database anew with data keys drawn now, in the background. Killed half way, the database is as readable as before.</summary>
+internal sealed class KeyRotation(ServerContext server, Operation operation, DatabaseLease lease) : IProgress<EncryptionProgress>
+{
+    /// <summary>Begins it.</summary>
+    public static Operation Start(ServerContext server, Database database)
+    {
+        DatabaseLease lease = server.Databases.Enter(database.Name); // the operation outlives the request, and holds the database open for itself
+        Operation operation = server.Operations.TryBegin(server.Operations.NextId())!; // a fresh number is free
+        var rotation = new KeyRotation(server, operation, lease);
+        _ = Task.Run(rotation.Run, CancellationToken.None);
+        return operation;
+    }
+
+    /// <inheritdoc/>
+    public void Report(EncryptionProgress value) => operation.Report(new OperationProgress(value.PagesDone, value.PagesTotal, 0, value.Store));
+
+    private static WireException StillHeld(EncryptionReport report) => new(
+        StatusCodes.Status409Conflict, WireTypes.Concurrency,
+        $"Everything was encrypted anew, but an old data key is still needed. Run it again when it is not: {string.Join("; ", report.Holders)}");
+
+    private void Run()
+    {
+        using DatabaseLease inside = lease;
+        using var stop = CancellationTokenSource.CreateLinkedTokenSource(operation.Killed, lease.Closing);
+        try
+        {
+            EncryptionReport report = server.Databases.RotateDataKey(lease.Database.Name, this, stop.Token);
+            if (report.IsComplete)
+                operation.Complete();
+            else
+                operation.Fail(ErrorAnswer.ForOperation(StillHeld(report)));
+        }
+        catch (OperationCanceledException)
+        {
+            operation.Cancel();
+        }
+        catch (Exception exception)
+        {
+            operation.Fail(ErrorAnswer.ForOperation(exception));
+            server.Logger.LogWarning(exception, "Rotation of the data keys of {Database}, operation {OperationId}, failed", lease.Database.Name, operation.Id);
+        }
+    }
+}

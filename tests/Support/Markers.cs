@@ -1,0 +1,54 @@
+using System.Text;
+
+namespace Treepie.Tests.Support;
+
+/// <summary>Texts that must be found nowhere, in UTF-8 or UTF-16, or everywhere: looked for in files, byte by byte.</summary>
+public static class Markers
+{
+    /// <summary>The markers that some file of a directory holds, in content or name.</summary>
+    public static IReadOnlyList<string> FoundIn(string directory, IEnumerable<string> markers)
+    {
+        string[] files = Directory.GetFiles(directory, "*", SearchOption.AllDirectories);
+        byte[][] contents = [.. files.Select(ReadShared), Encoding.UTF8.GetBytes(string.Join('\n', files.Select(file => Path.GetRelativePath(directory, file))))];
+        return [.. markers.Where(marker => contents.Any(content => Holds(content, marker)))];
+    }
+
+    /// <summary>The markers that a file holds, which may be larger than memory.</summary>
+    public static IReadOnlyList<string> FoundInFile(string path, IReadOnlyList<string> markers)
+    {
+        const int BlockBytes = 8 << 20, MaxMarkerBytes = 4096;
+        var found = new HashSet<string>(StringComparer.Ordinal);
+        using var file = new FileStream(path, FileMode.Open, FileAccess.Read, FileShare.ReadWrite, bufferSize: 0);
+        byte[] block = new byte[BlockBytes + MaxMarkerBytes];
+        for (int kept = 0, read; (read = file.Read(block, kept, BlockBytes)) > 0;)
+        {
+            ReadOnlySpan<byte> content = block.AsSpan(0, kept + read);
+            foreach (string marker in markers)
+                if (!found.Contains(marker) && Holds(content, marker))
+                    found.Add(marker);
+            kept = Math.Min(MaxMarkerBytes, content.Length); // a marker may lie across two blocks
+            content[^kept..].ToArray().CopyTo(block, 0);
+        }
+
+        return [.. markers.Where(found.Contains)];
+    }
+
+    private static bool Holds(ReadOnlySpan<byte> content, string marker) =>
+        content.IndexOf(Encoding.UTF8.GetBytes(marker)) >= 0 || content.IndexOf(Encoding.Unicode.GetBytes(marker)) >= 0;
+
+    /// <summary>Of a database that is open the files are shared for reading and writing, but for its lock.</summary>
+    private static byte[] ReadShared(string path)
+    {
+        try
+        {
+            using var file = new FileStream(path, FileMode.Open, FileAccess.Read, FileShare.ReadWrite | FileShare.Delete);
+            byte[] content = new byte[file.Length];
+            file.ReadExactly(content);
+            return content;
+        }
+        catch (IOException) when (Path.GetFileName(path).Contains("lock", StringComparison.Ordinal))
+        {
+            return [];
+        }
+    }
+}
