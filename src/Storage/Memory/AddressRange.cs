@@ -95,7 +95,7 @@ internal sealed unsafe class AddressRange : IDisposable
     public void DiscardLocked(long offset, long lengthBytes)
     {
         Check(offset, lengthBytes);
-        if (OperatingSystem.IsLinux())
+        if (!OperatingSystem.IsWindows())
             UnixMemory.DiscardLocked(_start + offset, lengthBytes);
     }
 

@@ -71,7 +71,11 @@ internal static unsafe partial class UnixMemory
     public static bool TryLock(byte* start, long length) => OperatingSystem.IsLinux() && MLock2(start, (nuint)length, LockOnFault) == 0;
 
     /// <summary>Kernels before 5.18 do not discard what is locked; there it stays, zeroed by its owner.</summary>
-    public static void DiscardLocked(byte* start, long length) => _ = MAdvise(start, (nuint)length, AdviseDontNeedLocked);
+    public static void DiscardLocked(byte* start, long length)
+    {
+        if (!OperatingSystem.IsLinux() || MAdvise(start, (nuint)length, AdviseDontNeedLocked) != 0)
+            Discard(start, length);
+    }
 
     public static int MapFile(byte* start, SafeFileHandle file, long offset, long length)
     {

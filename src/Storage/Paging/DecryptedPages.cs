@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using Treepie.Storage.Encryption;
 using Treepie.Storage.Format;
@@ -70,6 +71,22 @@ internal sealed class DecryptedPages : IDisposable
         Range.ExcludeFromDumps(offset, length);
         IsLocked = IsLocked && Range.TryLock(offset, length);
         _committedPages = pages;
+    }
+
+    /// <summary>Puts a page that was marked back into the page table; false where it is not decrypted.</summary>
+    public bool TryTakeBack(long number)
+    {
+        Stripe stripe = StripeOf(number);
+        lock (stripe.Sync)
+        {
+            ref Place place = ref CollectionsMarshal.GetValueRefOrNullRef(stripe.Places, number);
+            if (Unsafe.IsNullRef(ref place))
+                return false;
+
+            place.Ticket = 0;
+            _table.WriteUInt32(number, _proven);
+            return true;
+        }
     }
 
     /// <summary>
@@ -235,10 +252,7 @@ internal sealed class DecryptedPages : IDisposable
     {
         long offset = number * PageLayout.SizeBytes, length = (long)pages * PageLayout.SizeBytes;
         Range.Span(offset, (int)length).Clear();
-        if (IsLocked)
-            Range.DiscardLocked(offset, length);
-        else
-            Range.Discard(offset, length);
+        Range.DiscardLocked(offset, length);
     }
 
     private sealed class Stripe(PageCipher cipher)

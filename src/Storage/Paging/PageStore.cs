@@ -311,7 +311,8 @@ internal sealed class PageStore : IDisposable
     }
 
     /// <summary>The incarnation a page is sealed with in the file; 0 for one that is not there yet, or not encrypted.</summary>
-    public ulong IncarnationOf(long number) => FrameOf(number) != 0 ? 0 : new Page(_map.Range.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes)).Incarnation;
+    public ulong IncarnationOf(long number) =>
+        FrameOf(number) == 0 && _map.Load(number * PageLayout.SizeBytes, PageLayout.SizeBytes) ? new Page(_map.Range.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes)).Incarnation : 0;
 
     /// <summary>A page without trust and without an exception; false where it is damaged.</summary>
     public bool TryRead(long number, out Span<byte> bytes)
@@ -330,6 +331,12 @@ internal sealed class PageStore : IDisposable
     private string? FindFaultAndProve(long number, out Span<byte> bytes)
     {
         bytes = default;
+        if (Decrypted is not null && Decrypted.TryTakeBack(number))
+        {
+            bytes = _proven.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes);
+            return null;
+        }
+
         if (FindSealedFault(number, load: true, out Span<byte> pages, out Span<byte> covered) is { } fault)
             return fault;
         if ((Decrypted is { } decrypted ? decrypted.Load(number, pages) : FindFault(pages, covered)) is { } second)

@@ -195,7 +195,7 @@ internal sealed class Scratch : IDisposable
 
     private void Discard(long offset, long lengthBytes)
     {
-        if (IsLocked)
+        if (_isSecret)
             _range.DiscardLocked(offset, lengthBytes);
         else
             _range.Discard(offset, lengthBytes);
