@@ -1,4 +1,3 @@
-using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using Treepie.Storage.Encryption;
 using Treepie.Storage.Format;
@@ -79,11 +78,10 @@ internal sealed class DecryptedPages : IDisposable
         Stripe stripe = StripeOf(number);
         lock (stripe.Sync)
         {
-            ref Place place = ref CollectionsMarshal.GetValueRefOrNullRef(stripe.Places, number);
-            if (Unsafe.IsNullRef(ref place))
+            if (!stripe.Places.TryGetValue(number, out Place place))
                 return false;
 
-            place.Ticket = 0;
+            stripe.Places[number] = place with { Ticket = 0 };
             _table.WriteUInt32(number, _proven);
             return true;
         }
