@@ -235,7 +235,11 @@ public sealed class IndexBatch
         }
 
         if (sink.Count > 0)
+        {
             AddLength(target, owner, sink.Count);
+            target.NextPosition = (owner, sink.NextPosition + TokenSink.ValueGap);
+        }
+
         sink.End(KeepBytes);
     }
 
@@ -268,6 +272,20 @@ public sealed class IndexBatch
             SizeBytes += 12;
         }
 
+        if (target.Terms.Count != known)
+            SizeBytes += term.Length + 40;
+    }
+
+    private void AddWord(BatchField target, int field, int owner, ReadOnlySpan<byte> term, int position)
+    {
+        int known = target.Terms.Count;
+        if (target.Terms.Add(term, owner, position, out int ordinal))
+        {
+            touched.Add(new Touched(field, EntryGroup.Terms, ordinal));
+            SizeBytes += 12;
+        }
+
+        SizeBytes += 8;
         if (target.Terms.Count != known)
             SizeBytes += term.Length + 40;
     }
@@ -331,6 +349,7 @@ public sealed class IndexBatch
         private BatchField? target;
         private int field;
         private int owner;
+        private int first;
 
         /// <summary>Terms of the value, repetitions counted.</summary>
         public int Count { get; private set; }
@@ -341,14 +360,20 @@ public sealed class IndexBatch
             field = newField;
             owner = newOwner;
             Count = 0;
-            Begin(firstPosition: 0);
+            first = newTarget.NextPosition.Owner == newOwner ? newTarget.NextPosition.Position : 0;
+            Begin(first);
         }
 
-        public void Add(TokenList.Token token) => Accept(token.Form, token.Position, token.Start, token.End);
+        /// <summary>Takes a term of a list that began at position 0.</summary>
+        public void Add(TokenList.Token token)
+        {
+            Begin(first + token.Position + 1);
+            Accept(token.Form, first + token.Position, token.Start, token.End);
+        }
 
         private protected override void Accept(ReadOnlySpan<byte> form, int position, int start, int end)
         {
-            batch.AddTerm(target!, field, owner, form, out _); // begun before terms come
+            batch.AddWord(target!, field, owner, form, position); // begun before terms come
             Count++;
         }
     }

@@ -60,7 +60,7 @@ public sealed class IndexDifferentialTests
         using var fixture = new IndexFixture(RandomData.Schema);
         fixture.ChangeRandomly(random, data, changes: 600, keys: 1000);
         fixture.Commit();
-        for (int kind = 0; kind < 11; kind++)
+        for (int kind = 0; kind < RandomData.Leaves; kind++)
         {
             for (int i = 0; i < 60; i++)
                 fixture.Check(new SearchRequest { Query = data.Leaf(kind) });

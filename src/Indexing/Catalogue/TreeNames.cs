@@ -10,7 +10,7 @@ namespace Treepie.Indexing.Catalogue;
 /// keys                    key of an entry                    entry id, 8 bytes big-endian
 /// entries                 entry id, 8 bytes big-endian       EntryRecord
 /// lists, lists.postings   field + 1 (4, big-endian), ListKind  entries that exist, have the field, have a null
-/// terms.N, .postings      stored form of a term              TermPayload
+/// terms.N, .postings      stored form of a term              TermPayload; of full-text fields also .positions, see PositionKey
 /// numbers.N, .postings    NumberKey                          TermPayload
 /// sort.N                  chunk number                       SortChunk
 /// norms.N                 chunk number                       NormChunk
@@ -32,6 +32,8 @@ internal static class TreeNames
     public static string Norms(int field) => Of("norms", field);
 
     public static string Postings(string dictionary) => dictionary + ".postings";
+
+    public static string Positions(string dictionary) => dictionary + ".positions";
 
     private static string Of(string kind, int field) => kind + "." + field.ToString(CultureInfo.InvariantCulture);
 }

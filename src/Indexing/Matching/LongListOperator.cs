@@ -5,9 +5,11 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>A term with a long list: its windows are combined where they lie in the pages.</summary>
-internal sealed class LongListOperator(QueryContext context, Tree postings, long listId, long count, TermScorer? scorer) : Operator(context)
+internal sealed class LongListOperator(QueryContext context, Tree postings, long listId, long count, TermScorer? scorer, Tree? positions = null)
+    : TermOperator(context)
 {
     private readonly PostingCursor cursor = context.OpenPostings(postings, listId);
+    private readonly PositionCursor? positionCursor = positions is null ? null : context.OpenPositions(positions, listId);
 
     public override long Estimate => count;
 
@@ -45,6 +47,15 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
 
     public override bool Contains(long id) =>
         cursor.TryGet(id >> PostingWindow.SizeBits, out PostingWindow mine) && mine.Contains((int)(id & (PostingWindow.Size - 1)));
+
+    public override ReadOnlySpan<int> Positions(long id)
+    {
+        if (positionCursor is null || !cursor.TryGet(id >> PostingWindow.SizeBits, out PostingWindow mine))
+            return default;
+
+        int rank = mine.Rank((int)(id & (PostingWindow.Size - 1)));
+        return rank < 0 ? default : positionCursor.Read(cursor, mine, rank);
+    }
 
     public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
     {

@@ -51,7 +51,9 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
             case ExistsQuery exists:
                 return List(view.Field(exists.Field), ListKind.Exists);
             case FullTextQuery text:
-                return FullText(text);
+                return new TextCompiler(this, context, isScored).FullText(text);
+            case PhraseQuery phrase:
+                return new TextCompiler(this, context, isScored).Phrase(phrase);
             case AndQuery all:
                 return And([.. Flatten(all).Select(clause => Compile(clause, depth + 1))]);
             case OrQuery either:
@@ -92,7 +94,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         return clauses;
     }
 
-    private NoneOperator None() => new(context);
+    internal NoneOperator None() => new(context);
 
     private Operator All() => List(-1, ListKind.All);
 
@@ -103,17 +105,26 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
     }
 
     /// <summary>A term of a dictionary; scored if it is of a full-text <paramref name="field"/>.</summary>
-    private Operator Term(string dictionary, ReadOnlySpan<byte> term, int field)
+    private Operator Term(string dictionary, ReadOnlySpan<byte> term, int field) =>
+        (Operator?)Open(dictionary, term, field, withPositions: false) ?? None();
+
+    /// <summary>A term of a field as it stands in the dictionary; null if no entry has it.</summary>
+    internal TermOperator? Word(int field, ReadOnlySpan<byte> form, bool withPositions) =>
+        Open(TreeNames.Terms(field), form, IsFullText(field) ? field : -1, withPositions);
+
+    private TermOperator? Open(string dictionary, ReadOnlySpan<byte> term, int field, bool withPositions)
     {
         if (!view.TryGetTerm(dictionary, term, out TermPayload payload))
-            return None();
+            return null;
 
         TermScorer? scorer = null;
         if (isScored && field >= 0)
             scorer = new TermScorer(context.Factors(field), payload.EntryCount);
-        return payload.Kind == PostingKind.Long
-            ? new LongListOperator(context, view.Postings(dictionary)!, payload.ListId, payload.EntryCount, scorer) // long lists lie there
-            : new ShortListOperator(context, payload, scorer);
+        if (payload.Kind == PostingKind.Flat)
+            return new ShortListOperator(context, payload, scorer, withPositions);
+
+        Tree? positions = withPositions ? view.Tree(TreeNames.Positions(dictionary)) : null;
+        return new LongListOperator(context, view.Postings(dictionary)!, payload.ListId, payload.EntryCount, scorer, positions); // long lists lie there
     }
 
     private Operator Equal(int field, FieldValue value)
@@ -135,7 +146,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
 
     /// <summary>The operators of the terms that a text becomes in a field.</summary>
     private List<Operator> Terms(int field, ReadOnlySpan<byte> text) =>
-        [.. Words(field, text).Select(word => Term(TreeNames.Terms(field), word.Form, IsFullText(field) ? field : -1))];
+        [.. Words(field, text).Select(word => (Operator?)Word(field, word.Form, withPositions: false) ?? None())];
 
     private Operator In(int field, IReadOnlyList<FieldValue> values)
     {
@@ -176,14 +187,14 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
             union.Add(payload, view.Postings(dictionary));
     }
 
-    private UnionOperator Prefix(int field, string text)
+    internal UnionOperator Prefix(int field, string text)
     {
         byte[] prefix = Folded(field, text);
         byte[] start = prefix[..Math.Min(prefix.Length, TermForm.HeadBytes)];
         return Scan(field, start, form => TermForm.StartsWith(form, prefix));
     }
 
-    private UnionOperator Suffix(int field, string text)
+    internal UnionOperator Suffix(int field, string text)
     {
         byte[] suffix = Folded(field, text);
         return Scan(field, [], form => TermForm.EndsWith(form, suffix));
@@ -223,76 +234,22 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         };
     }
 
-    private Operator FullText(FullTextQuery query)
-    {
-        int field = view.Field(query.Field);
-        var parts = new List<Operator>();
-        foreach (string part in query.Text.Split((char[]?)null, StringSplitOptions.RemoveEmptyEntries))
-        {
-            if (Part(field, part) is { } operand)
-                parts.Add(operand);
-        }
-
-        return query.All ? And(parts, whenEmpty: None()) : Or(parts);
-    }
-
-    /// <summary>One part of a full-text query; null if nothing of it is a word. A phrase, once positions are kept, takes the place of the And.</summary>
-    private Operator? Part(int field, string part)
-    {
-        bool isPrefix = part.EndsWith('*');
-        bool isSuffix = part.StartsWith('*');
-        string text = part.Trim('*');
-        if (text.Length == 0)
-            return isPrefix ? Prefix(field, "") : null;
-
-        if (!isPrefix && !isSuffix)
-        {
-            List<Operator> terms = Terms(field, Encoding.UTF8.GetBytes(text));
-            return terms.Count == 0 ? null : And(terms);
-        }
-
-        byte[] utf8 = Encoding.UTF8.GetBytes(text);
-        IReadOnlyList<TokenList.Token> words = Words(field, utf8);
-        if (words.Count == 0)
-            return null;
-
-        var operators = new List<Operator>();
-        for (int i = 0; i < words.Count; i++)
-        {
-            bool open = isPrefix && i == words.Count - 1;
-            bool begun = isSuffix && i == 0;
-
-            // A piece of a word is compared with terms as it is: it has no stem.
-            string piece = Encoding.UTF8.GetString(utf8.AsSpan(words[i].Start, words[i].End - words[i].Start));
-            if (open && begun)
-                operators.Add(Infix(field, piece));
-            else if (open)
-                operators.Add(Prefix(field, piece));
-            else if (begun)
-                operators.Add(Suffix(field, piece));
-            else
-                operators.Add(Term(TreeNames.Terms(field), words[i].Form, IsFullText(field) ? field : -1));
-        }
-
-        return And(operators);
-    }
-
-    private UnionOperator Infix(int field, string text)
-    {
-        byte[] infix = Folded(field, text);
-        return Scan(field, [], form => form.IndexOf(infix) >= 0);
-    }
-
-    private bool IsFullText(int field) => view.Schema.Fields[field].Analysis == FieldAnalysis.FullText;
+    internal bool IsFullText(int field) => view.Schema.Fields[field].Analysis == FieldAnalysis.FullText;
 
     /// <summary>The words of a query's text with their places; in a field of whole values the text is one.</summary>
-    private IReadOnlyList<TokenList.Token> Words(int field, ReadOnlySpan<byte> text)
+    internal IReadOnlyList<TokenList.Token> Words(int field, ReadOnlySpan<byte> text)
     {
         if (IsFullText(field))
             return TokenList.Of(view.Analyzers[field].ForQueries, text);
 
         ReadOnlySpan<byte> form = WholeValue.Of(view.Schema.Fields[field].Analysis, text, new TokenBuffer(), new byte[TermForm.CutBytes]);
         return [new TokenList.Token(form.ToArray(), 0, 0, text.Length)];
+    }
+
+    internal UnionOperator Infix(int field, string text)
+    {
+        byte[] infix = Folded(field, text);
+        return Scan(field, [], form => form.IndexOf(infix) >= 0);
     }
 
     private Operator Boost(BoostQuery boost, int depth)
@@ -306,7 +263,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
     private Operator Not(Operator clause) =>
         clause is NoneOperator && !isScored ? All() : new NotOperator(context, All(), clause);
 
-    private Operator And(List<Operator> clauses, Operator? whenEmpty = null) => clauses.Count switch
+    internal Operator And(List<Operator> clauses, Operator? whenEmpty = null) => clauses.Count switch
     {
         // The sum of no scores is 0, wherever the empty group stands.
         0 => whenEmpty ?? (isScored ? new BoostOperator(context, All(), 0) : All()),
@@ -314,7 +271,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         _ => clauses.Exists(clause => clause is NoneOperator) ? None() : new AndOperator(context, [.. clauses]),
     };
 
-    private Operator Or(List<Operator> clauses)
+    internal Operator Or(List<Operator> clauses)
     {
         clauses.RemoveAll(clause => clause is NoneOperator);
         return clauses.Count switch

@@ -38,6 +38,14 @@ internal sealed class QueryContext(IndexView view, CancellationToken cancellatio
         return cursor;
     }
 
+    /// <summary>A cursor over the positions of a long list, open until the query ends.</summary>
+    public PositionCursor OpenPositions(Tree positions, long listId)
+    {
+        var cursor = new PositionCursor(positions, listId);
+        cursors.Add(cursor);
+        return cursor;
+    }
+
     /// <summary>A cursor over the chunks of a column, open until the query ends.</summary>
     public ChunkCursor OpenColumn(Tree? column)
     {

@@ -1,20 +1,23 @@
 using System.Diagnostics;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Ranking;
+using Treepie.Indexing.Terms;
 
 namespace Treepie.Indexing.Matching;
 
-/// <summary>A term with few entries, decoded when the query is prepared: at most <see cref="PostingWriter.MaxInlineEntries"/>.</summary>
-internal sealed class ShortListOperator : Operator
+/// <summary>A term with few entries, decoded when the query is prepared: at most <see cref="FlatPostings.MaxEntries"/>.</summary>
+internal sealed class ShortListOperator : TermOperator
 {
     private readonly Posting[] postings;
+    private readonly int[] positionStarts;
+    private readonly int[] positions;
     private readonly TermScorer? scorer;
     private int position;
 
-    public ShortListOperator(QueryContext context, TermPayload payload, TermScorer? scorer)
+    public ShortListOperator(QueryContext context, TermPayload payload, TermScorer? scorer, bool withPositions = false)
         : base(context)
     {
-        postings = Decode(payload);
+        (postings, positionStarts, positions) = Decode(payload, withPositions);
         this.scorer = scorer;
     }
 
@@ -30,7 +33,7 @@ internal sealed class ShortListOperator : Operator
 
     public override void Fill(long window, WindowSet set)
     {
-        Span<ushort> offsets = stackalloc ushort[PostingWriter.MaxInlineEntries];
+        Span<ushort> offsets = stackalloc ushort[FlatPostings.MaxEntries];
         int count = 0;
         foreach (Posting posting in In(window))
             offsets[count++] = posting.Offset;
@@ -79,24 +82,38 @@ internal sealed class ShortListOperator : Operator
         return postings.AsSpan(position, end - position);
     }
 
-    private static Posting[] Decode(TermPayload payload)
+    public override ReadOnlySpan<int> Positions(long id)
     {
-        if (payload.Kind == PostingKind.Single)
-            return [new Posting(payload.SingleId, payload.SingleFrequency)];
-
-        var decoded = new Posting[payload.EntryCount];
-        var offsets = new ushort[PostingWindow.Size];
-        int count = 0;
-        PostingSegment segment = payload.Segment;
-        for (int i = 0; i < segment.Count; i++)
+        ReadOnlySpan<Posting> mine = In(id >> PostingWindow.SizeBits);
+        for (int i = 0; i < mine.Length; i++)
         {
-            PostingWindow window = segment.PostingsAt(i);
-            int inWindow = window.CopyOffsets(offsets);
-            for (int rank = 0; rank < inWindow; rank++)
-                decoded[count++] = new Posting((segment.WindowAt(i) << PostingWindow.SizeBits) + offsets[rank], window.Frequency(rank));
+            if (mine[i].EntryId == id)
+                return positions.AsSpan(positionStarts[position + i]..positionStarts[position + i + 1]);
         }
 
-        Debug.Assert(count == decoded.Length);
-        return decoded;
+        return default;
+    }
+
+    private static (Posting[] Postings, int[] Starts, int[] Positions) Decode(TermPayload payload, bool withPositions)
+    {
+        FlatPostings flat = payload.Flat;
+        var postings = new Posting[flat.Count];
+        var starts = new int[withPositions ? flat.Count + 1 : 0];
+        var positions = new List<int>();
+        int count = 0;
+        while (flat.MoveNext(out Posting posting))
+        {
+            postings[count++] = posting;
+            if (!withPositions)
+                continue;
+            ReadOnlySpan<byte> encoded = flat.TakePositions(posting);
+            int last = 0;
+            for (int i = 0; i < posting.Frequency; i++)
+                positions.Add(last += Varint.Read(ref encoded));
+            starts[count] = positions.Count;
+        }
+
+        Debug.Assert(count == postings.Length);
+        return (postings, starts, [.. positions]);
     }
 }

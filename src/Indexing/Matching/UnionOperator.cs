@@ -33,14 +33,10 @@ internal sealed class UnionOperator : Operator
             Context.CancellationToken.ThrowIfCancellationRequested();
         switch (payload.Kind)
         {
-            case PostingKind.Single:
-                var single = new Posting(payload.SingleId, 1);
-                Set(single.Window).Add(single.Offset);
-                break;
-            case PostingKind.Inline:
-                PostingSegment segment = payload.Segment;
-                for (int i = 0; i < segment.Count; i++)
-                    Set(segment.WindowAt(i)).Or(segment.PostingsAt(i));
+            case PostingKind.Flat:
+                FlatPostings flat = payload.Flat;
+                while (flat.MoveNext(out Posting posting))
+                    Set(posting.Window).Add(posting.Offset);
                 break;
             default:
                 AddLong(postings!, payload.ListId); // a dictionary with a long list has its postings tree

@@ -19,6 +19,15 @@ internal sealed class PostingCursor(Tree postings, long listId) : IDisposable
     private long current = -1;
     private int index;
 
+    /// <summary>First window of the segment that the window found last is in.</summary>
+    public long SegmentFirstWindow => firstWindow;
+
+    /// <summary>Windows of that segment.</summary>
+    public int SegmentWindows { get; private set; }
+
+    /// <summary>Place in it of the window found last.</summary>
+    public int WindowIndex => index;
+
     /// <summary>The smallest window that is not before <paramref name="from"/> and has postings, or <see cref="End"/>.</summary>
     public long Next(long from)
     {
@@ -91,6 +100,7 @@ internal sealed class PostingCursor(Tree postings, long listId) : IDisposable
         var segment = new PostingSegment(cursor.Value);
         firstWindow = segment.FirstWindow;
         lastWindow = segment.LastWindow;
+        SegmentWindows = segment.Count;
         current = -1;
         isOnSegment = true;
         return true;

@@ -1,4 +1,6 @@
+using System.Buffers.Binary;
 using System.Diagnostics;
+using Treepie.Indexing.Kernels;
 
 namespace Treepie.Indexing.Postings;
 
@@ -6,7 +8,7 @@ namespace Treepie.Indexing.Postings;
 /// Applies additions and removals to the windows of one segment. Windows that nothing touches are copied as they are.
 /// The result is a row of encoded windows, cut into segments by <see cref="PackSegment"/>. Scratch, reused from term to term.
 /// </summary>
-internal sealed class PostingEdit(bool keepsFrequencies)
+internal sealed class PostingEdit(bool keepsFrequencies, bool keepsPositions)
 {
     /// <summary>Longest segment with more than one window: below the 2 KiB up to which storage keeps a value in its leaf.</summary>
     public const int MaxSegmentBytes = 1_900;
@@ -15,10 +17,14 @@ internal sealed class PostingEdit(bool keepsFrequencies)
     private readonly ushort[] offsets = new ushort[PostingWindow.Size];
     private readonly int[] frequencies = new int[PostingWindow.Size];
     private byte[] payloads = new byte[16 * 1024];
+    private byte[] positions = new byte[16 * 1024];
     private byte[] output = new byte[16 * 1024];
+    private byte[] blockOutput = new byte[PositionKey.MaxBlockBytes];
     private int payloadBytes;
+    private int positionBytes;
+    private int changedPositionStart;
 
-    private readonly record struct EncodedWindow(long Window, int Count, int Start, int Length);
+    private readonly record struct EncodedWindow(long Window, int Count, int Start, int Length, int PositionStart, int PositionLength);
 
     /// <summary>Windows of the result.</summary>
     public int WindowCount => windows.Count;
@@ -33,15 +39,18 @@ internal sealed class PostingEdit(bool keepsFrequencies)
     public long FirstWindow => windows[0].Window;
 
     /// <summary>Runs an edit of nothing: the result is the additions.</summary>
-    public void Run(ReadOnlySpan<Posting> additions)
+    public void Run(PostingRun additions)
     {
         Begin();
         while (!additions.IsEmpty)
-            additions = EncodeChanged(additions[0].Window, default, additions, default, out _);
+            additions = EncodeChanged(additions[0].Window, default, default, additions, default, out _);
     }
 
-    /// <summary>Runs an edit. Additions and removals ascend; every addition is greater than every posting of the source.</summary>
-    public void Run(PostingSegment source, ReadOnlySpan<Posting> additions, ReadOnlySpan<long> removals)
+    /// <summary>
+    /// Runs an edit. Additions and removals ascend; every addition is greater than every posting of the source.
+    /// <paramref name="store"/> has the positions of the source loaded; null where none are kept.
+    /// </summary>
+    public void Run(PostingSegment source, PositionStore? store, PostingRun additions, ReadOnlySpan<long> removals)
     {
         Begin();
         for (int i = 0; i < source.Count; i++)
@@ -49,38 +58,42 @@ internal sealed class PostingEdit(bool keepsFrequencies)
             long window = source.WindowAt(i);
             bool adds = !additions.IsEmpty && additions[0].Window == window;
             Debug.Assert(additions.IsEmpty || additions[0].Window >= window, "entry ids only grow");
+            ReadOnlySpan<byte> old = store is null ? default : store.WindowAt(i);
             if (adds || (!removals.IsEmpty && removals[0] >> PostingWindow.SizeBits <= window))
             {
-                additions = EncodeChanged(window, source.PostingsAt(i), additions, removals, out int consumed);
+                additions = EncodeChanged(window, source.PostingsAt(i), old, additions, removals, out int consumed);
                 removals = removals[consumed..];
             }
             else
             {
-                Copy(window, source.CountAt(i), source.PayloadAt(i));
+                Copy(window, source.CountAt(i), source.PayloadAt(i), old);
             }
         }
 
         MissedRemovals += removals.Length;
         while (!additions.IsEmpty)
-            additions = EncodeChanged(additions[0].Window, default, additions, default, out _);
+            additions = EncodeChanged(additions[0].Window, default, default, additions, default, out _);
     }
 
     /// <summary>
     /// Writes as many windows from <paramref name="first"/> on as one segment holds and returns it; it lives until the next
-    /// call. <paramref name="first"/> is moved behind them.
+    /// call. <paramref name="first"/> is moved behind them. Several windows share a segment only if their positions share a block.
     /// </summary>
     public ReadOnlySpan<byte> PackSegment(ref int first, out long firstWindow)
     {
         firstWindow = windows[first].Window;
         int count = 0;
         int payload = 0;
+        int block = 0;
         while (first + count < windows.Count)
         {
             EncodedWindow next = windows[first + count];
             int total = PostingSegment.HeaderBytes + ((count + 1) * PostingSegment.DirectoryEntryBytes) + payload + next.Length;
-            if (count > 0 && (total > MaxSegmentBytes || next.Window - firstWindow > uint.MaxValue))
+            int blockTotal = ((count + 1) * sizeof(ushort)) + block + next.PositionLength;
+            if (count > 0 && (total > MaxSegmentBytes || blockTotal > PositionKey.MaxBlockBytes || next.Window - firstWindow > uint.MaxValue))
                 break;
             payload += next.Length;
+            block += next.PositionLength;
             count++;
         }
 
@@ -100,49 +113,77 @@ internal sealed class PostingEdit(bool keepsFrequencies)
         return output.AsSpan(0, payloadStart + position);
     }
 
-    /// <summary>The only posting of a result of one.</summary>
-    public Posting Single()
+    /// <summary>Writes the positions of a packed segment, whose windows begin at <paramref name="first"/> and end before <paramref name="end"/>.</summary>
+    public void StorePositions(PositionStore store, long listId, int first, int end)
     {
-        Debug.Assert(PostingCount == 1);
-        EncodedWindow only = windows[0];
-        var window = new PostingWindow(1, payloads.AsSpan(only.Start, only.Length));
-        return new Posting((only.Window << PostingWindow.SizeBits) + window.Offsets[0], window.Frequency(0));
+        EncodedWindow window = windows[first];
+        if (end - first == 1)
+        {
+            var postings = new PostingWindow(window.Count, payloads.AsSpan(window.Start, window.Length));
+            store.PutWindow(listId, window.Window, postings, positions.AsSpan(window.PositionStart, window.PositionLength));
+            return;
+        }
+
+        int table = (end - first) * sizeof(ushort);
+        int length = table;
+        for (int i = first; i < end; i++)
+        {
+            EncodedWindow next = windows[i];
+            BinaryPrimitives.WriteUInt16LittleEndian(blockOutput.AsSpan((i - first) * sizeof(ushort)), (ushort)(length - table));
+            positions.AsSpan(next.PositionStart, next.PositionLength).CopyTo(blockOutput.AsSpan(length));
+            length += next.PositionLength;
+        }
+
+        store.PutBlock(listId, window.Window, blockOutput.AsSpan(0, length));
     }
 
     private void Begin()
     {
         windows.Clear();
         payloadBytes = 0;
+        positionBytes = 0;
         PostingCount = 0;
         MissedRemovals = 0;
     }
 
-    private void Copy(long window, int count, ReadOnlySpan<byte> payload)
+    private void Copy(long window, int count, ReadOnlySpan<byte> payload, ReadOnlySpan<byte> oldPositions)
     {
         Grow(ref payloads, payloadBytes + payload.Length);
         payload.CopyTo(payloads.AsSpan(payloadBytes));
+        changedPositionStart = positionBytes;
+        AddPositions(oldPositions);
         Append(window, count, payload.Length);
     }
 
     private void Append(long window, int count, int length)
     {
         Debug.Assert(windows.Count == 0 || windows[^1].Window < window);
-        windows.Add(new EncodedWindow(window, count, payloadBytes, length));
+        windows.Add(new EncodedWindow(window, count, payloadBytes, length, changedPositionStart, positionBytes - changedPositionStart));
         payloadBytes += length;
         PostingCount += count;
     }
 
-    /// <summary>Encodes one window with its changes; returns the additions that are left.</summary>
-    private ReadOnlySpan<Posting> EncodeChanged(
-        long window, PostingWindow old, ReadOnlySpan<Posting> additions, ReadOnlySpan<long> removals, out int removalsConsumed)
+    private void AddPositions(ReadOnlySpan<byte> encoded)
     {
-        int count = Retain(window, old, removals, out removalsConsumed);
+        Grow(ref positions, positionBytes + encoded.Length);
+        encoded.CopyTo(positions.AsSpan(positionBytes));
+        positionBytes += encoded.Length;
+    }
+
+    /// <summary>Encodes one window with its changes; returns the additions that are left.</summary>
+    private PostingRun EncodeChanged(
+        long window, PostingWindow old, ReadOnlySpan<byte> oldPositions, PostingRun additions, ReadOnlySpan<long> removals, out int removalsConsumed)
+    {
+        changedPositionStart = positionBytes;
+        int count = Retain(window, old, oldPositions, removals, out removalsConsumed);
         int added = 0;
-        while (added < additions.Length && additions[added].Window == window)
+        while (added < additions.Count && additions[added].Window == window)
         {
             Debug.Assert(count == 0 || offsets[count - 1] < additions[added].Offset, "entry ids only grow");
             offsets[count] = additions[added].Offset;
             frequencies[count++] = additions[added].Frequency;
+            if (keepsPositions)
+                AddPositions(additions.PositionsOf(added));
             added++;
         }
 
@@ -153,11 +194,11 @@ internal sealed class PostingEdit(bool keepsFrequencies)
             Append(window, count, PostingWindow.Encode(offsets.AsSpan(0, count), kept, payloads.AsSpan(payloadBytes)));
         }
 
-        return additions[added..];
+        return additions.Skip(added);
     }
 
     /// <summary>Decodes what stays of a window into the scratch arrays; returns how many.</summary>
-    private int Retain(long window, PostingWindow old, ReadOnlySpan<long> removals, out int removalsConsumed)
+    private int Retain(long window, PostingWindow old, ReadOnlySpan<byte> oldPositions, ReadOnlySpan<long> removals, out int removalsConsumed)
     {
         removalsConsumed = 0;
         if (old.Count == 0)
@@ -165,9 +206,14 @@ internal sealed class PostingEdit(bool keepsFrequencies)
 
         int count = old.CopyOffsets(offsets);
         int kept = 0;
+        int takenTo = 0;
+        int position = 0;
+        bool hasRemovals = !removals.IsEmpty && removals[0] >> PostingWindow.SizeBits <= window;
         for (int rank = 0; rank < count; rank++)
         {
             long id = (window << PostingWindow.SizeBits) + offsets[rank];
+            int frequency = keepsFrequencies ? old.Frequency(rank) : 1;
+            int positionEnd = keepsPositions && hasRemovals ? position + VarintKernels.Skip(oldPositions[position..], frequency) : 0;
             while (removalsConsumed < removals.Length && removals[removalsConsumed] < id)
             {
                 removalsConsumed++;
@@ -177,13 +223,23 @@ internal sealed class PostingEdit(bool keepsFrequencies)
             if (removalsConsumed < removals.Length && removals[removalsConsumed] == id)
             {
                 removalsConsumed++;
-                continue;
+                if (keepsPositions)
+                {
+                    AddPositions(oldPositions[takenTo..position]);
+                    takenTo = positionEnd;
+                }
+            }
+            else
+            {
+                offsets[kept] = offsets[rank];
+                frequencies[kept++] = frequency;
             }
 
-            offsets[kept] = offsets[rank];
-            frequencies[kept++] = keepsFrequencies ? old.Frequency(rank) : 1;
+            position = positionEnd;
         }
 
+        if (keepsPositions)
+            AddPositions(oldPositions[takenTo..]);
         return kept;
     }
 

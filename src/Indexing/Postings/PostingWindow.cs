@@ -107,6 +107,33 @@ internal readonly ref struct PostingWindow
         };
     }
 
+    /// <summary>The sum of the frequencies of the ranks from <paramref name="from"/> up to before <paramref name="to"/>.</summary>
+    public int SumFrequencies(int from, int to)
+    {
+        if (frequencies.IsEmpty || frequencies[0] == 0)
+            return to - from;
+
+        int sum = 0;
+        int rank = from;
+        if (frequencies[0] == 1)
+        {
+            // Sixteen at a time: both halves of eight bytes, added up by one multiplication.
+            ReadOnlySpan<byte> values = frequencies[1..];
+            for (; rank < to && (rank & 1) != 0; rank++)
+                sum += Frequency(rank);
+            for (; rank + 16 <= to; rank += 16)
+            {
+                ulong sixteen = BinaryPrimitives.ReadUInt64LittleEndian(values[(rank >> 1)..]);
+                const ulong Low = 0x0F0F0F0F0F0F0F0F;
+                sum += (int)((((sixteen & Low) + ((sixteen >> 4) & Low)) * 0x0101010101010101) >> 56);
+            }
+        }
+
+        for (; rank < to; rank++)
+            sum += Frequency(rank);
+        return sum;
+    }
+
     /// <summary>Writes all offsets, ascending, to a span of at least 4,096; returns <see cref="Count"/>.</summary>
     public int CopyOffsets(Span<ushort> offsets)
     {

@@ -9,120 +9,101 @@ namespace Treepie.Indexing.Postings;
 /// </summary>
 internal sealed class PostingWriter : IDisposable
 {
-    /// <summary>Most entries of a list that lies beside its term: a reader decodes it whole when it prepares.</summary>
-    public const int MaxInlineEntries = 256;
-
-    /// <summary>Longest list beside its term: a leaf of 8 KiB still holds seven.</summary>
-    public const int MaxInlineBytes = 1_024;
-
     private readonly string name;
     private readonly Tree terms;
     private readonly Tree postings;
     private readonly Cursor segments;
     private readonly PostingEdit edit;
     private readonly Func<long> newListId;
-    private readonly byte[] payload = new byte[MaxInlineBytes + TermPayload.InlineHeaderBytes];
-    private Posting[] combined = new Posting[64];
+    private readonly PositionStore? positions;
+    private readonly PostingBuffer combined;
+    private readonly byte[] payload = new byte[TermPayload.FlatHeaderBytes + FlatPostings.MaxBytes];
 
-    public PostingWriter(string name, Tree terms, Tree postings, bool keepsFrequencies, Func<long> newListId)
+    /// <param name="name">Name of the dictionary.</param>
+    /// <param name="terms">Its terms.</param>
+    /// <param name="postings">Its long lists.</param>
+    /// <param name="positions">The positions of its long lists; null if it keeps neither frequencies nor positions.</param>
+    /// <param name="newListId">Gives a number that no list has.</param>
+    public PostingWriter(string name, Tree terms, Tree postings, Tree? positions, Func<long> newListId)
     {
         this.name = name;
         this.terms = terms;
         this.postings = postings;
         this.newListId = newListId;
-        edit = new PostingEdit(keepsFrequencies);
+        this.positions = positions is null ? null : new PositionStore(name, positions);
+        combined = new PostingBuffer(keepsPositions: positions is not null);
+        edit = new PostingEdit(keepsFrequencies: positions is not null, keepsPositions: positions is not null);
         segments = postings.OpenCursor();
     }
 
     /// <summary>Adds and removes entries of a term. Both ascend; additions are greater than all entries the index ever had.</summary>
     /// <exception cref="CorruptionException">An entry to be removed is not there.</exception>
-    public void Apply(ReadOnlySpan<byte> term, ReadOnlySpan<Posting> additions, ReadOnlySpan<long> removals)
+    public void Apply(ReadOnlySpan<byte> term, PostingRun additions, ReadOnlySpan<long> removals)
     {
         if (!terms.TryGet(term, out ReadOnlySpan<byte> value))
         {
             CheckMissed(removals.Length, term);
-            edit.Run(additions);
-            Store(term);
+            Store(term, additions);
             return;
         }
 
         var old = new TermPayload(value);
-        switch (old.Kind)
-        {
-            case PostingKind.Single:
-                ApplyToSingle(term, new Posting(old.SingleId, old.SingleFrequency), additions, removals);
-                break;
-            case PostingKind.Inline:
-                edit.Run(old.Segment, additions, removals);
-                CheckMissed(edit.MissedRemovals, term);
-                Store(term);
-                break;
-            default:
-                ApplyToLong(term, old.EntryCount, old.ListId, additions, removals);
-                break;
-        }
-    }
-
-    public void Dispose() => segments.Dispose();
-
-    private void ApplyToSingle(ReadOnlySpan<byte> term, Posting single, ReadOnlySpan<Posting> additions, ReadOnlySpan<long> removals)
-    {
-        bool removed = !removals.IsEmpty && removals[0] == single.EntryId;
-        CheckMissed(removals.Length - (removed ? 1 : 0), term);
-        if (removed)
-        {
-            edit.Run(additions);
-        }
+        if (old.Kind == PostingKind.Flat)
+            ApplyToFlat(term, old.Flat, additions, removals);
         else
-        {
-            if (combined.Length <= additions.Length)
-                combined = new Posting[Math.Max(additions.Length + 1, combined.Length * 2)];
-            combined[0] = single;
-            additions.CopyTo(combined.AsSpan(1));
-            edit.Run(combined.AsSpan(0, additions.Length + 1));
-        }
-
-        Store(term);
+            ApplyToLong(term, old.EntryCount, old.ListId, additions, removals);
     }
 
-    /// <summary>Stores the result of an edit of the whole list.</summary>
-    private void Store(ReadOnlySpan<byte> term)
+    public void Dispose()
     {
-        if (edit.PostingCount == 0)
+        segments.Dispose();
+        positions?.Dispose();
+    }
+
+    private void ApplyToFlat(ReadOnlySpan<byte> term, FlatPostings old, PostingRun additions, ReadOnlySpan<long> removals)
+    {
+        combined.Clear();
+        int removed = 0;
+        while (old.MoveNext(out Posting posting))
+        {
+            ReadOnlySpan<byte> places = positions is null ? default : old.TakePositions(posting);
+            if (removed < removals.Length && removals[removed] == posting.EntryId)
+                removed++;
+            else
+                combined.Add(posting, places);
+        }
+
+        CheckMissed(removals.Length - removed, term);
+        for (int i = 0; i < additions.Count; i++)
+            combined.Add(additions[i], additions.PositionsOf(i));
+        Store(term, combined.Run);
+    }
+
+    /// <summary>Stores a whole list.</summary>
+    private void Store(ReadOnlySpan<byte> term, PostingRun run)
+    {
+        if (run.IsEmpty)
         {
             terms.Delete(term);
             return;
         }
 
-        if (edit.PostingCount == 1)
+        int length = TermPayload.WriteFlat(payload, run);
+        if (length == 0)
         {
-            Posting only = edit.Single();
-            terms.Put(term, payload.AsSpan(0, TermPayload.WriteSingle(payload, only.EntryId, only.Frequency)));
-            return;
+            long listId = newListId();
+            edit.Run(run);
+            PutSegments(listId);
+            TermPayload.WriteLong(payload, run.Count, listId);
+            length = TermPayload.LongBytes;
         }
 
-        if (edit.PostingCount <= MaxInlineEntries)
-        {
-            int next = 0;
-            ReadOnlySpan<byte> segment = edit.PackSegment(ref next, out _);
-            if (next == edit.WindowCount && segment.Length <= MaxInlineBytes)
-            {
-                TermPayload.WriteInlineHeader(payload, (int)edit.PostingCount);
-                segment.CopyTo(payload.AsSpan(TermPayload.InlineHeaderBytes));
-                terms.Put(term, payload.AsSpan(0, TermPayload.InlineHeaderBytes + segment.Length));
-                return;
-            }
-        }
-
-        long listId = newListId();
-        PutSegments(listId);
-        TermPayload.WriteLong(payload, edit.PostingCount, listId);
-        terms.Put(term, payload.AsSpan(0, TermPayload.LongBytes));
+        terms.Put(term, payload.AsSpan(0, length));
     }
 
-    private void ApplyToLong(ReadOnlySpan<byte> term, long count, long listId, ReadOnlySpan<Posting> additions, ReadOnlySpan<long> removals)
+    private void ApplyToLong(ReadOnlySpan<byte> term, long count, long listId, PostingRun additions, ReadOnlySpan<long> removals)
     {
-        count += additions.Length - removals.Length;
+        count += additions.Count - removals.Length;
         while (!additions.IsEmpty || !removals.IsEmpty)
         {
             long window = Math.Min(
@@ -138,18 +119,21 @@ internal sealed class PostingWriter : IDisposable
             }
 
             int adds = 0;
-            while (adds < additions.Length && additions[adds].Window < nextFirstWindow)
+            while (adds < additions.Count && additions[adds].Window < nextFirstWindow)
                 adds++;
             int removes = 0;
             while (removes < removals.Length && removals[removes] >> PostingWindow.SizeBits < nextFirstWindow)
                 removes++;
 
-            edit.Run(new PostingSegment(segments.Value), additions[..adds], removals[..removes]);
+            var segment = new PostingSegment(segments.Value);
+            positions?.Load(listId, segment);
+            edit.Run(segment, positions, additions.Take(adds), removals[..removes]);
             CheckMissed(edit.MissedRemovals, term);
+            positions?.Delete(listId, firstWindow);
             if (edit.WindowCount == 0 || edit.FirstWindow != firstWindow)
                 DeleteSegment(listId, firstWindow);
             PutSegments(listId);
-            additions = additions[adds..];
+            additions = additions.Skip(adds);
             removals = removals[removes..];
         }
 
@@ -203,9 +187,12 @@ internal sealed class PostingWriter : IDisposable
         Span<byte> key = stackalloc byte[PostingKey.Bytes];
         for (int next = 0; next < edit.WindowCount;)
         {
+            int first = next;
             ReadOnlySpan<byte> segment = edit.PackSegment(ref next, out long firstWindow);
             PostingKey.Write(key, listId, firstWindow);
             postings.Put(key, segment);
+            if (positions is not null)
+                edit.StorePositions(positions, listId, first, next);
         }
     }
 

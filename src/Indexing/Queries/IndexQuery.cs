@@ -34,11 +34,23 @@ public sealed record SuffixQuery(string Field, string Suffix) : IndexQuery;
 public sealed record ExistsQuery(string Field) : IndexQuery;
 
 /// <summary>
-/// Full-text search over a <see cref="Schema.FieldAnalysis.FullText"/> field: the text is cut at white space, each part analyzed;
-/// parts are combined with OR, or with AND if <paramref name="All"/>. A part with <c>*</c> at its end or start is a prefix or suffix.
-/// A part that becomes several terms matches entries that have all of them. Scored by BM25.
+/// Full-text search over a <see cref="Schema.FieldAnalysis.FullText"/> field: the text is cut at white space, except between double quotes,
+/// and each part analyzed; parts are combined with OR, or with AND if <paramref name="All"/>. A part that becomes several terms is a phrase. A part
+/// with <c>*</c> at its end or start is a prefix or suffix; with several terms it matches entries that have all of them. Scored by BM25.
 /// </summary>
 public sealed record FullTextQuery(string Field, string Text, bool All) : IndexQuery;
+
+/// <summary>
+/// Entries of a full-text field in which the words of the text stand together: next to each other, in order, or with a <paramref name="Slop"/>
+/// each up to so many places from where it would stand; two neighbours in reverse order are 2 apart. The words of one entry's values never make a phrase
+/// together. A text of one word is that word, one without a word matches nothing. Scored by BM25, the phrase taken as one term whose weight is the
+/// sum over its words and whose frequency counts a place with distance d as 1 / (1 + d).
+/// </summary>
+/// <param name="Field">A full-text field.</param>
+/// <param name="Text">The words.</param>
+/// <param name="Slop">From 0 on.</param>
+/// <param name="Ordered">Whether the words have to keep their order also within the slop.</param>
+public sealed record PhraseQuery(string Field, string Text, int Slop = 0, bool Ordered = false) : IndexQuery;
 
 /// <summary>Entries that match every clause.</summary>
 public sealed record AndQuery(IReadOnlyList<IndexQuery> Clauses) : IndexQuery;

@@ -127,21 +127,12 @@ internal sealed class OrderWalk
     {
         switch (payload.Kind)
         {
-            case PostingKind.Single:
-                if (filter.Contains(payload.SingleId))
-                    group.Add(payload.SingleId);
-                break;
-            case PostingKind.Inline:
-                PostingSegment segment = payload.Segment;
-                for (int i = 0; i < segment.Count; i++)
+            case PostingKind.Flat:
+                FlatPostings flat = payload.Flat;
+                while (flat.MoveNext(out Posting posting))
                 {
-                    long start = segment.WindowAt(i) << PostingWindow.SizeBits;
-                    int count = segment.PostingsAt(i).CopyOffsets(offsets);
-                    for (int rank = 0; rank < count; rank++)
-                    {
-                        if (filter.Contains(start + offsets[rank]))
-                            group.Add(start + offsets[rank]);
-                    }
+                    if (filter.Contains(posting.EntryId))
+                        group.Add(posting.EntryId);
                 }
 
                 break;

@@ -6,7 +6,10 @@ namespace Treepie.Indexing.Terms;
 /// The different terms of a batch, each with an ordinal in order of appearance, and who has them. An occurrence costs one
 /// probe of a hash table; only different terms are sorted.
 /// </summary>
-/// <remarks>Owners (entries of the batch, or entries being removed) come in ascending order, one after the other.</remarks>
+/// <remarks>
+/// Owners (entries of the batch, or entries being removed) come in ascending order, one after the other. Where positions are kept, every
+/// addition has one, ascending within an owner.
+/// </remarks>
 internal sealed class TermTable
 {
     private const int KeepBytes = 4 << 20;
@@ -15,6 +18,8 @@ internal sealed class TermTable
     private int[] buckets = new int[64];
     private Term[] terms = new Term[32];
     private Occurrence[] occurrences = new Occurrence[64];
+    private Place[] places = [];
+    private int placeCount;
 
     private struct Term
     {
@@ -32,6 +37,9 @@ internal sealed class TermTable
         public int Owner;
         public int Frequency;
     }
+
+    /// <summary>A position, and the occurrence it belongs to.</summary>
+    private readonly record struct Place(int Occurrence, int Position);
 
     /// <summary>Different terms.</summary>
     public int Count { get; private set; }
@@ -58,6 +66,16 @@ internal sealed class TermTable
         entry.LastOccurrence = OccurrenceCount++;
         entry.OccurrenceCount++;
         return true;
+    }
+
+    /// <summary>As <see cref="Add(ReadOnlySpan{byte}, int, out int)"/>, at a position.</summary>
+    public bool Add(ReadOnlySpan<byte> term, int owner, int position, out int ordinal)
+    {
+        bool isFirst = Add(term, owner, out ordinal);
+        if (placeCount == places.Length)
+            Array.Resize(ref places, Math.Max(64, placeCount * 2));
+        places[placeCount++] = new Place(terms[ordinal].LastOccurrence, position);
+        return isFirst;
     }
 
     /// <summary>The ordinal of a term, new or not.</summary>
@@ -93,8 +111,8 @@ internal sealed class TermTable
         return Array.ConvertAll(keys, key => key.Ordinal);
     }
 
-    /// <summary>Occurrences by term: those of ordinal <c>o</c> are at <c>starts[o]</c> up to <c>starts[o + 1]</c>, owners ascending.</summary>
-    public (int[] Starts, int[] Owners, int[] Frequencies) GroupByTerm()
+    /// <summary>Occurrences by term, owners ascending.</summary>
+    public TermOccurrences GroupByTerm()
     {
         var starts = new int[Count + 1];
         for (int i = 0; i < Count; i++)
@@ -102,14 +120,32 @@ internal sealed class TermTable
         var next = starts.AsSpan(0, Count).ToArray();
         var owners = new int[OccurrenceCount];
         var frequencies = new int[OccurrenceCount];
-        foreach (ref Occurrence occurrence in occurrences.AsSpan(0, OccurrenceCount))
+        var placeOf = new int[placeCount > 0 ? OccurrenceCount : 0];
+        for (int i = 0; i < OccurrenceCount; i++)
         {
+            ref Occurrence occurrence = ref occurrences[i];
             int place = next[occurrence.Term]++;
             owners[place] = occurrence.Owner;
             frequencies[place] = occurrence.Frequency;
+            if (placeCount > 0)
+                placeOf[i] = place;
         }
 
-        return (starts, owners, frequencies);
+        return placeCount == 0
+            ? new TermOccurrences(starts, owners, frequencies, [], [])
+            : GroupPositions(starts, owners, frequencies, placeOf);
+    }
+
+    private TermOccurrences GroupPositions(int[] starts, int[] owners, int[] frequencies, int[] placeOf)
+    {
+        var positionStarts = new int[OccurrenceCount + 1];
+        for (int i = 0; i < OccurrenceCount; i++)
+            positionStarts[i + 1] = positionStarts[i] + frequencies[i];
+        var next = positionStarts.AsSpan(0, OccurrenceCount).ToArray();
+        var positions = new int[placeCount];
+        foreach (Place place in places.AsSpan(0, placeCount))
+            positions[next[placeOf[place.Occurrence]]++] = place.Position;
+        return new TermOccurrences(starts, owners, frequencies, positionStarts, positions);
     }
 
     /// <summary>Forgets everything and keeps moderate memory for the next batch.</summary>
@@ -123,8 +159,11 @@ internal sealed class TermTable
             occurrences = new Occurrence[64];
         if (terms.Length > KeepBytes / 32)
             terms = new Term[32];
+        if (places.Length > KeepBytes / 8)
+            places = [];
         Count = 0;
         OccurrenceCount = 0;
+        placeCount = 0;
     }
 
     private void Rehash()

@@ -109,9 +109,9 @@ internal sealed class BatchCommit
 
     private void ApplyLists()
     {
-        using PostingWriter lists = OpenDictionary(TreeNames.Lists, keepsFrequencies: false);
+        using PostingWriter lists = OpenDictionary(TreeNames.Lists, keepsPositions: false);
         Span<byte> key = stackalloc byte[ListKey.Bytes];
-        lists.Apply(ListKey.Write(key, -1, ListKind.All), Additions(Enumerable.Range(0, idOf.Length)), removals.Ids);
+        lists.Apply(ListKey.Write(key, -1, ListKind.All), Run(Additions(Enumerable.Range(0, idOf.Length))), removals.Ids);
         foreach (int field in ChangedFields())
         {
             BatchField? added = batch.UsedFields.BinarySearch(field) >= 0 ? batch.Field(field) : null;
@@ -126,8 +126,10 @@ internal sealed class BatchCommit
         Posting[] additions = Additions(added ?? []);
         long[] taken = [.. (removed ?? []).Select(owner => removals.Ids[owner])];
         if (additions.Length + taken.Length > 0)
-            lists.Apply(key, additions, taken);
+            lists.Apply(key, Run(additions), taken);
     }
+
+    private static PostingRun Run(Posting[] postings) => new(postings, default, default);
 
     private Posting[] Additions(IEnumerable<int> owners) =>
         [.. owners.Where(owner => idOf[owner] >= 0).Select(owner => new Posting(idOf[owner], 1))];
@@ -149,7 +151,7 @@ internal sealed class BatchCommit
         {
             if (added?.Numbers.Count > 0 || removed?.Numbers.Count > 0)
             {
-                using PostingWriter numbers = OpenDictionary(TreeNames.Numbers(field), keepsFrequencies: false);
+                using PostingWriter numbers = OpenDictionary(TreeNames.Numbers(field), keepsPositions: false);
                 DictionaryMerge.Run(numbers, added?.Numbers, idOf, removed?.Numbers, removals.Ids, cancellationToken);
             }
 
@@ -201,10 +203,10 @@ internal sealed class BatchCommit
         column.Flush();
     }
 
-    private PostingWriter OpenDictionary(string name, bool keepsFrequencies) => new(
+    private PostingWriter OpenDictionary(string name, bool keepsPositions) => new(
         name,
         transaction.GetOrCreateTree(name),
         transaction.GetOrCreateTree(TreeNames.Postings(name)),
-        keepsFrequencies,
+        keepsPositions ? transaction.GetOrCreateTree(TreeNames.Positions(name)) : null,
         () => state.NextListId++);
 }

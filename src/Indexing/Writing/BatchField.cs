@@ -28,6 +28,9 @@ internal sealed class BatchField
     /// <summary>Full text: terms of each entry, repetitions counted.</summary>
     public List<Length> Lengths { get; } = [];
 
+    /// <summary>Full text: where the next value of an entry begins. A later entry begins at 0.</summary>
+    public (int Owner, int Position) NextPosition { get; set; } = (-1, 0);
+
     /// <summary>Whether an entry has more than one value.</summary>
     public bool HasSeveralValues { get; set; }
 
@@ -42,6 +45,7 @@ internal sealed class BatchField
         Nulls.Clear();
         SortValues.Clear();
         Lengths.Clear();
+        NextPosition = (-1, 0);
         HasSeveralValues = false;
         HasTextValue = false;
     }

@@ -19,9 +19,9 @@ internal static class DictionaryMerge
         TermTable removes = removed ?? new TermTable();
         int[] addOrder = adds.SortedOrdinals();
         int[] removeOrder = removes.SortedOrdinals();
-        (int[] addStarts, int[] owners, int[] frequencies) = adds.GroupByTerm();
-        (int[] removeStarts, int[] removeOwners, _) = removes.GroupByTerm();
-        Posting[] additions = new Posting[16];
+        TermOccurrences addedBy = adds.GroupByTerm();
+        TermOccurrences removedBy = removes.GroupByTerm();
+        var additions = new PostingBuffer(keepsPositions: addedBy.PositionStarts.Length > 0);
         long[] removals = new long[16];
 
         int a = 0;
@@ -35,17 +35,15 @@ internal static class DictionaryMerge
                 : adds[addOrder[a]].SequenceCompareTo(removes[removeOrder[r]]);
             ReadOnlySpan<byte> term = order <= 0 ? adds[addOrder[a]] : removes[removeOrder[r]];
 
-            int addCount = 0;
+            additions.Clear();
             if (order <= 0)
             {
                 int ordinal = addOrder[a++];
-                int start = addStarts[ordinal];
-                int end = addStarts[ordinal + 1];
-                Grow(ref additions, end - start);
-                for (int i = start; i < end; i++)
+                for (int i = addedBy.Starts[ordinal]; i < addedBy.Starts[ordinal + 1]; i++)
                 {
-                    if (idOf[owners[i]] >= 0)
-                        additions[addCount++] = new Posting(idOf[owners[i]], frequencies[i]);
+                    long id = idOf[addedBy.Owners[i]];
+                    if (id >= 0)
+                        additions.Add(new Posting(id, addedBy.Frequencies[i]), addedBy.PositionsOf(i));
                 }
             }
 
@@ -53,21 +51,16 @@ internal static class DictionaryMerge
             if (order >= 0)
             {
                 int ordinal = removeOrder[r++];
-                int start = removeStarts[ordinal];
-                int end = removeStarts[ordinal + 1];
-                Grow(ref removals, end - start);
+                int start = removedBy.Starts[ordinal];
+                int end = removedBy.Starts[ordinal + 1];
+                if (removals.Length < end - start)
+                    removals = new long[Math.Max(end - start, removals.Length * 2)];
                 for (int i = start; i < end; i++)
-                    removals[removeCount++] = removedIds[removeOwners[i]];
+                    removals[removeCount++] = removedIds[removedBy.Owners[i]];
             }
 
-            if (addCount + removeCount > 0)
-                writer.Apply(term, additions.AsSpan(0, addCount), removals.AsSpan(0, removeCount));
+            if (additions.Count + removeCount > 0)
+                writer.Apply(term, additions.Run, removals.AsSpan(0, removeCount));
         }
-    }
-
-    private static void Grow<T>(ref T[] array, int needed)
-    {
-        if (array.Length < needed)
-            array = new T[Math.Max(needed, array.Length * 2)];
     }
 }

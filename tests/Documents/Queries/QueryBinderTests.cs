@@ -53,6 +53,8 @@ public sealed class QueryBinderTests
     [InlineData("endsWith(Name, 'x')", "Name$x")]
     [InlineData("search(Notes, 'a b')", "search(Notes)~a b")]
     [InlineData("search(u.Notes, $text, AND)", "search(Notes)~~hello")]
+    [InlineData("proximity(search(u.Notes, 'a b'), 3)", "search(Notes)~a b~3")]
+    [InlineData("proximity(search(Notes, $text, and), $two)", "search(Notes)~hello~2")]
     [InlineData("exists(Name)", "Name?")]
     [InlineData("Age = 1 or Age = 2 or Name = 'x' or Age = null or Age > 7", "[Age in (7;*) or Age any 1,2,null or Name=x]")]
     [InlineData("Age = 1 or Age = 2", "Age any 1,2")]
@@ -74,6 +76,7 @@ public sealed class QueryBinderTests
     [InlineData("order by score(), random('x')", " Score desc,  Random x")]
     [InlineData("where boost(Age = 1, 2)", " Score desc")]
     [InlineData("where search(Notes, 'x')", " Score desc")]
+    [InlineData("where proximity(search(Notes, 'x y'), 1)", " Score desc")]
     [InlineData("where search(Notes, 'x') order by Name", "Name Text")]
     public void Order_keys(string clauses, string expected)
     {
@@ -105,6 +108,10 @@ public sealed class QueryBinderTests
     [InlineData("from X where startsWith(a, 1)", 1, 28, "a string")]
     [InlineData("from X where startsWith(a)", 1, 14, "2 arguments; 1 are given")]
     [InlineData("from X where search(a, 'x', xor)", 1, 29, "'and' or 'or'")]
+    [InlineData("from X where proximity(a = 'x', 3)", 1, 26, "its first argument is a search")]
+    [InlineData("from X where proximity(search(a, 'x'), 2.5)", 1, 40, "a whole number from 0")]
+    [InlineData("from X where proximity(search(a, 'x'), -1)", 1, 40, "a whole number from 0")]
+    [InlineData("from X where proximity(search(a, 'x'))", 1, 14, "2 arguments; 1 are given")]
     [InlineData("from X where exact(search(a, 'x'))", 1, 20, "inside 'exact()'")]
     [InlineData("from X where boost(a = 1, -1)", 1, 27, "greater than 0")]
     [InlineData("from X where boost(a = 1, 'x')", 1, 27, "greater than 0")]
@@ -176,6 +183,7 @@ public sealed class QueryBinderTests
         SuffixQuery suffix => $"{suffix.Field}${suffix.Suffix}",
         ExistsQuery exists => $"{exists.Field}?",
         FullTextQuery search => $"{search.Field}{(search.All ? "~~" : "~")}{search.Text}",
+        PhraseQuery phrase => $"{phrase.Field}~{phrase.Text}~{phrase.Slop}",
         AndQuery and => $"[{string.Join(" and ", and.Clauses.Select(Text))}]",
         OrQuery or => $"[{string.Join(" or ", or.Clauses.Select(Text))}]",
         NotQuery not => $"not {Text(not.Clause)}",

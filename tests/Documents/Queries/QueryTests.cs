@@ -159,6 +159,23 @@ public sealed class QueryTests : IAsyncLifetime
         Assert.Equal((2, 1), (page.Total, page.Rows.Count));
     }
 
+    [Theory]
+    [InlineData("search(Text, '\"red fox\"')", "notes/1")]
+    [InlineData("search(Text, 'red-fox')", "notes/1")]
+    [InlineData("search(Text, '\"red fox\" quick')", "notes/1 notes/2")]
+    [InlineData("proximity(search(Text, 'red fox'), 0)", "notes/1")]
+    [InlineData("proximity(search(Text, 'red fox'), 1)", "notes/1 notes/2")]
+    [InlineData("proximity(search(Text, 'fox red'), $far)", "notes/1 notes/2 notes/3")]
+    [InlineData("proximity(search(Text, 'red fox'), 3) and Text != 'red fox'", "notes/2")]
+    public async Task Words_stand_together_in_phrases_and_near_one_another_in_proximity(string where, string ids)
+    {
+        await _database.PutAsync("notes/1", """{"Text":"Red fox"}""", "Notes");
+        await _database.PutAsync("notes/2", """{"Text":"the red quick fox"}""", "Notes");
+        await _database.PutAsync("notes/3", """{"Text":"red, as seen long before any fox"}""", "Notes");
+        Answer answer = await _database.AskAsync($"from Notes where {where} order by id()", """{"far":9}""");
+        Assert.Equal(ids, string.Join(' ', answer.Ids));
+    }
+
     [Fact]
     public async Task Search_of_an_object_looks_at_all_text_in_it()
     {

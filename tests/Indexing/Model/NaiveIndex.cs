@@ -68,6 +68,7 @@ public sealed class NaiveIndex(IndexSchema schema)
         SuffixQuery suffix => AnyTerm(entry, Field(suffix.Field), term => term.EndsWith(Folded(suffix.Field, suffix.Suffix), StringComparison.Ordinal)),
         ExistsQuery exists => entry.Has(Field(exists.Field)),
         FullTextQuery text => FullText(entry, text),
+        PhraseQuery phrase => PhraseFrequency(entry, Field(phrase.Field), NaiveText.Words(phrase.Text), phrase.Slop, phrase.Ordered) > 0,
         AndQuery all => all.Clauses.All(clause => Matches(clause, entry)),
         OrQuery any => any.Clauses.Any(clause => Matches(clause, entry)),
         NotQuery not => !Matches(not.Clause, entry),
@@ -119,9 +120,40 @@ public sealed class NaiveIndex(IndexSchema schema)
 
     private bool FullText(NaiveEntry entry, FullTextQuery query)
     {
-        List<List<(string Text, bool Prefix, bool Suffix)>> parts = Parts(query);
-        bool Hit(List<(string Text, bool Prefix, bool Suffix)> part) => part.All(word => AnyTerm(entry, Field(query.Field), term => Matches(term, word)));
+        List<NaivePart> parts = NaivePart.Of(query, Analysis(Field(query.Field)));
+        bool Hit(NaivePart part) => PartMatches(entry, Field(query.Field), part);
         return parts.Count > 0 && (query.All ? parts.All(Hit) : parts.Any(Hit));
+    }
+
+    private bool PartMatches(NaiveEntry entry, int field, NaivePart part) => part.IsPhrase
+        ? PhraseFrequency(entry, field, [.. part.Words.Select(word => word.Text)], slop: 0, ordered: false) > 0
+        : part.Words.All(word => AnyTerm(entry, field, term => Matches(term, word)));
+
+    /// <summary>As <see cref="PhraseQuery"/> says it: over all starts, by trying every choice of positions.</summary>
+    private double PhraseFrequency(NaiveEntry entry, int field, List<string> words, int slop, bool ordered)
+    {
+        if (words.Count == 0)
+            return 0;
+
+        ILookup<string, int> positions = NaiveText.Positions(entry.Of(field)).ToLookup(place => place.Word, place => place.Position);
+        IEnumerable<int> starts = words.SelectMany((word, i) => positions[word].Select(position => position - i)).Distinct();
+        double sum = 0;
+        foreach (int start in starts)
+        {
+            for (int distance = 0; distance <= slop; distance++)
+            {
+                if (!Fits(0, []))
+                    continue;
+                sum += 1.0 / (1 + distance);
+                break;
+
+                bool Fits(int i, List<int> taken) => i == words.Count || positions[words[i]].Any(position =>
+                    position >= start + i && position <= start + i + distance && !taken.Contains(position)
+                    && (!ordered || taken.Count == 0 || position > taken[^1]) && Fits(i + 1, [.. taken, position]));
+            }
+        }
+
+        return sum;
     }
 
     private static bool Matches(string term, (string Text, bool Prefix, bool Suffix) word) => (word.Prefix, word.Suffix) switch
@@ -131,21 +163,6 @@ public sealed class NaiveIndex(IndexSchema schema)
         (false, true) => term.EndsWith(word.Text, StringComparison.Ordinal),
         _ => term == word.Text,
     };
-
-    private List<List<(string Text, bool Prefix, bool Suffix)>> Parts(FullTextQuery query)
-    {
-        var parts = new List<List<(string, bool, bool)>>();
-        foreach (string part in query.Text.Split(' ', StringSplitOptions.RemoveEmptyEntries))
-        {
-            List<string> words = NaiveText.Terms(Analysis(Field(query.Field)), FieldValue.Of(part.Trim('*')));
-            if (part.Trim('*').Length == 0)
-                parts.Add([("", true, false)]);
-            else if (words.Count > 0)
-                parts.Add([.. words.Select((word, i) => (word, part.EndsWith('*') && i == words.Count - 1, part.StartsWith('*') && i == 0))]);
-        }
-
-        return parts;
-    }
 
     private double Score(IndexQuery query, NaiveEntry entry, double boost)
     {
@@ -161,6 +178,8 @@ public sealed class NaiveIndex(IndexSchema schema)
                 return any.Clauses.Sum(clause => Score(clause, entry, boost));
             case FullTextQuery text:
                 return ScoreParts(entry, text, boost);
+            case PhraseQuery phrase:
+                return boost * ScorePhrase(entry, Field(phrase.Field), NaiveText.Words(phrase.Text), phrase.Slop, phrase.Ordered);
             case AllInQuery list:
                 return Matches(query, entry) ? Math.Max(0, list.Values.Distinct().Sum(value => Score(new TermQuery(list.Field, value), entry, boost))) : 0;
             default:
@@ -170,30 +189,48 @@ public sealed class NaiveIndex(IndexSchema schema)
 
     private double ScoreParts(NaiveEntry entry, FullTextQuery query, double boost)
     {
-        List<List<(string Text, bool Prefix, bool Suffix)>> parts = Parts(query);
         if (!FullText(entry, query))
             return 0;
 
         int field = Field(query.Field);
         double sum = 0;
-        foreach (List<(string Text, bool Prefix, bool Suffix)> part in parts)
+        foreach (NaivePart part in NaivePart.Of(query, Analysis(field)).Where(part => PartMatches(entry, field, part)))
         {
-            if (!part.All(word => AnyTerm(entry, field, term => Matches(term, word))))
+            if (part.IsPhrase)
+            {
+                sum += boost * ScorePhrase(entry, field, [.. part.Words.Select(word => word.Text)], slop: 0, ordered: false);
                 continue;
-            foreach ((string text, bool prefix, bool suffix) in part)
+            }
+
+            foreach ((string text, bool prefix, bool suffix) in part.Words)
                 sum += prefix || suffix || Analysis(field) != FieldAnalysis.FullText ? boost : boost * TermScore(entry, field, text);
         }
 
         return sum;
     }
 
-    private double TermScore(NaiveEntry entry, int field, string term)
+    private double ScorePhrase(NaiveEntry entry, int field, List<string> words, int slop, bool ordered)
     {
-        List<int> lengths = [.. byKey.Values.Select(other => Terms(other, field).Count()).Where(length => length > 0)];
-        int frequency = Terms(entry, field).Count(mine => mine == term);
+        double frequency = PhraseFrequency(entry, field, words, slop, ordered);
+        return words.Count == 1 && frequency > 0
+            ? TermScore(entry, field, words[0])
+            : words.Sum(word => Idf(field, word)) * Saturated(entry, field, frequency);
+    }
+
+    private double TermScore(NaiveEntry entry, int field, string term) =>
+        Idf(field, term) * Saturated(entry, field, Terms(entry, field).Count(mine => mine == term));
+
+    private double Saturated(NaiveEntry entry, int field, double frequency)
+    {
+        double average = byKey.Values.Select(other => Terms(other, field).Count()).Where(length => length > 0).Average();
+        return frequency / (frequency + (Bm25.K1 * (1 - Bm25.B + (Bm25.B * Terms(entry, field).Count() / average))));
+    }
+
+    private double Idf(int field, string term)
+    {
+        int entries = byKey.Values.Count(other => Terms(other, field).Any());
         int documents = byKey.Values.Count(other => Terms(other, field).Contains(term));
-        double idf = Math.Log(1 + ((lengths.Count - documents + 0.5) / (documents + 0.5)));
-        return idf * frequency / (frequency + (Bm25.K1 * (1 - Bm25.B + (Bm25.B * Terms(entry, field).Count() / lengths.Average()))));
+        return Math.Log(1 + ((entries - documents + 0.5) / (documents + 0.5)));
     }
 
     private int Compare(NaiveEntry x, NaiveEntry y, SortKey sort)

@@ -37,6 +37,19 @@ public static class NaiveText
         return words;
     }
 
+    /// <summary>Every word of all values of a full-text field with its position: the next value begins a hundred behind the last word.</summary>
+    public static IEnumerable<(string Word, int Position)> Positions(IEnumerable<FieldValue> values)
+    {
+        int first = 0;
+        foreach (FieldValue value in values.Where(value => !IsNull(value)))
+        {
+            List<string> words = Words(TextOf(value));
+            for (int i = 0; i < words.Count; i++)
+                yield return (words[i], first + i);
+            first += words.Count > 0 ? words.Count + 100 : 0;
+        }
+    }
+
     public static string TextOf(FieldValue value) => value.Kind switch
     {
         FieldValueKind.Text => value.Text!, // of its kind

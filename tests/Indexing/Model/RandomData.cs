@@ -16,6 +16,9 @@ public sealed class RandomData(Random random, bool singleValues = false)
         new IndexField("rare"),
     ]);
 
+    /// <summary>Kinds of <see cref="Leaf"/>.</summary>
+    public const int Leaves = 12;
+
     private static readonly string[] Words =
         ["a", "b", "ab", "abc", "ABC", "Abd", "zebra", "Ärger", "ärger", "ΣΊΣΥΦΟΣ", "σίσυφος", "x10", "x9", "x009", "10", "9", "5", "true", "", "éa", "longer than eight", "longer than nine", "longer THAN eight"];
 
@@ -44,7 +47,7 @@ public sealed class RandomData(Random random, bool singleValues = false)
         _ => FieldValue.Of(Word()),
     };
 
-    public string Word() => random.Next(3) == 0 ? Words[random.Next(Words.Length)] : "w" + random.Next(60);
+    public string Word() => random.Next(4) switch { 0 => Words[random.Next(Words.Length)], 1 => "w" + random.Next(4), _ => "w" + random.Next(60) };
 
     public string Text(int words) => string.Join(random.Next(2) == 0 ? " " : " - ", Enumerable.Range(0, words).Select(_ => Word()));
 
@@ -81,7 +84,7 @@ public sealed class RandomData(Random random, bool singleValues = false)
             };
         }
 
-        return Leaf(random.Next(11));
+        return Leaf(random.Next(Leaves));
     }
 
     public IndexQuery Leaf(int kind)
@@ -111,8 +114,9 @@ public sealed class RandomData(Random random, bool singleValues = false)
             case 7:
                 return new ExistsQuery(name);
             case 8:
-                string text = string.Join(' ', Enumerable.Range(0, random.Next(4)).Select(_ => random.Next(6) switch
+                string text = string.Join(' ', Enumerable.Range(0, random.Next(4)).Select(_ => random.Next(7) switch
                 {
+                    6 => '"' + string.Join(' ', Enumerable.Range(0, random.Next(1, 4)).Select(_ => Plain())) + '"',
                     0 => Some(Plain()) + "*",
                     1 => "*" + Some(Plain()),
                     2 => "*" + Some(Plain()) + "*",
@@ -120,6 +124,9 @@ public sealed class RandomData(Random random, bool singleValues = false)
                     _ => Plain(),
                 }));
                 return new FullTextQuery(random.Next(4) == 0 ? name : "text", text, random.Next(2) == 0);
+            case 9:
+                string phrase = string.Join(' ', Enumerable.Range(0, random.Next(5)).Select(_ => random.Next(3) == 0 ? Plain() : "w" + random.Next(4)));
+                return new PhraseQuery("text", phrase, random.Next(2) == 0 ? 0 : random.Next(8), random.Next(2) == 0);
             default:
                 return new TermQuery(name, Value(field));
         }

@@ -14,11 +14,14 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
 {
     /// <summary>Methods that are understood but not run yet.</summary>
     private static readonly string[] KnownMethods =
-        ["regex", "lucene", "fuzzy", "proximity", "intersect", "morelikethis", "cmpxchg", "spatial.within", "spatial.contains", "spatial.disjoint",
+        ["regex", "lucene", "fuzzy", "intersect", "morelikethis", "cmpxchg", "spatial.within", "spatial.contains", "spatial.disjoint",
             "spatial.intersects", "vector.search"];
 
     /// <summary>Most conditions of one query: each costs a few kilobytes while it runs.</summary>
     public const int MaxConditions = 16 * 1024;
+
+    /// <summary>Greatest distance of <c>proximity()</c>.</summary>
+    public const int MaxDistance = 1_000_000;
 
     private int _count;
 
@@ -131,6 +134,8 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
             return BindBoost(method, kind);
         if (method.Is("search"))
             return BindSearch(method, kind);
+        if (method.Is("proximity"))
+            return BindProximity(method, kind);
         if (method.Is("exists"))
             return BindExists(method);
         if (method.Is("startsWith"))
@@ -172,6 +177,20 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
         IsScored = true;
         string field = fields.Field(arguments[0], AutoIndexFieldKind.Search).SchemaName;
         return new FullTextQuery(field, parameters.Text(arguments[1], "what to search"), all);
+    }
+
+    /// <summary>All words of the search, together, none farther than so many places from where it would stand.</summary>
+    private PhraseQuery BindProximity(MethodExpression method, AutoIndexFieldKind kind)
+    {
+        IReadOnlyList<Expression> arguments = Arguments(method, 2, 2);
+        if (arguments[0] is not MethodExpression search || !search.Is("search"))
+            throw RqlErrors.At(query.Text, arguments[0].Position, "'proximity()' is about words: its first argument is a search, as in proximity(search(Notes, 'red fox'), 3).");
+
+        FullTextQuery text = BindSearch(search, kind);
+        FieldValue distance = parameters.Value(arguments[1]);
+        if (distance is not { Kind: FieldValueKind.Long, Long: >= 0 and <= MaxDistance })
+            throw RqlErrors.At(query.Text, arguments[1].Position, $"The distance of 'proximity()' is a whole number from 0 to {MaxDistance:N0}.");
+        return new PhraseQuery(text.Field, text.Text, (int)distance.Long);
     }
 
     private IndexQuery BindExists(MethodExpression method)

@@ -1,0 +1,147 @@
+using Treepie.Indexing.Postings;
+using Treepie.Indexing.Ranking;
+
+namespace Treepie.Indexing.Matching;
+
+/// <summary>
+/// Matches entries in which the words of a phrase stand together. Ids first: positions are read of entries that have all words, and
+/// of no others. What was found in a window is kept while it is the current one, so that scoring does not look again.
+/// </summary>
+internal sealed class PhraseOperator : Operator
+{
+    private const float Unknown = -1;
+
+    private readonly TermOperator[] terms;
+    private readonly TermOperator[] byCost;
+    private readonly PhraseMatcher matcher;
+    private readonly LengthFactors? factors;
+    private readonly float idf;
+    private readonly PositionList[] positions;
+    private readonly float[] frequencies = new float[PostingWindow.Size];
+    private readonly ushort[] offsets = new ushort[PostingWindow.Size];
+    private long current = -1;
+
+    /// <param name="context">The query.</param>
+    /// <param name="terms">The different terms, opened with positions.</param>
+    /// <param name="matcher">Tells phrases from words that stand apart.</param>
+    /// <param name="factors">Lengths of the field where scores are wanted.</param>
+    /// <param name="idf">Sum over all words of the phrase.</param>
+    public PhraseOperator(QueryContext context, TermOperator[] terms, PhraseMatcher matcher, LengthFactors? factors, double idf)
+        : base(context)
+    {
+        this.terms = terms;
+        this.matcher = matcher;
+        this.factors = factors;
+        this.idf = (float)idf;
+        byCost = [.. terms.OrderBy(term => term.Estimate)];
+        positions = [.. terms.Select(_ => new PositionList())];
+    }
+
+    public override long Estimate => byCost[0].Estimate;
+
+    public override bool IsExact => byCost[0].Estimate == 0;
+
+    public override long Next(long from)
+    {
+        long window = from;
+        for (int agreed = 0; agreed < byCost.Length;)
+        {
+            agreed = 0;
+            foreach (TermOperator term in byCost)
+            {
+                long next = term.Next(window);
+                if (next == End)
+                    return End;
+                if (next != window)
+                {
+                    window = next;
+                    break;
+                }
+
+                agreed++;
+            }
+        }
+
+        return window;
+    }
+
+    public override void Fill(long window, WindowSet set)
+    {
+        byCost[0].Fill(window, set);
+        for (int i = 1; i < byCost.Length && !set.IsEmpty; i++)
+            byCost[i].And(window, set);
+        Verify(window, set);
+    }
+
+    public override void And(long window, WindowSet set)
+    {
+        for (int i = 0; i < byCost.Length && !set.IsEmpty; i++)
+            byCost[i].And(window, set);
+        Verify(window, set);
+    }
+
+    public override bool Contains(long id)
+    {
+        foreach (TermOperator term in byCost)
+        {
+            if (!term.Contains(id))
+                return false;
+        }
+
+        return FrequencyOf(id) > 0;
+    }
+
+    public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
+    {
+        if (factors is null)
+        {
+            base.Score(window, hits, scores, boost);
+            return;
+        }
+
+        WindowSet mine = Context.Rent();
+        mine.SetOffsets(hits);
+        And(window, mine);
+        for (int i = 0; i < hits.Length; i++)
+        {
+            if (!mine.Contains(hits[i]))
+                continue;
+            float frequency = frequencies[hits[i]];
+            scores[i] += boost * idf * frequency / (frequency + factors.Of((window << PostingWindow.SizeBits) + hits[i]));
+        }
+
+        Context.Return(mine);
+    }
+
+    /// <summary>Keeps what is a phrase of entries that have all its words.</summary>
+    private void Verify(long window, WindowSet set)
+    {
+        if (set.IsEmpty)
+            return;
+        if (window != current)
+        {
+            Array.Fill(frequencies, Unknown);
+            current = window;
+        }
+
+        int count = set.CopyTo(offsets);
+        int kept = 0;
+        for (int i = 0; i < count; i++)
+        {
+            ref float frequency = ref frequencies[offsets[i]];
+            if (frequency == Unknown)
+                frequency = FrequencyOf((window << PostingWindow.SizeBits) + offsets[i]);
+            offsets[kept] = offsets[i];
+            kept += frequency > 0 ? 1 : 0;
+        }
+
+        set.SetOffsets(offsets.AsSpan(0, kept));
+    }
+
+    private float FrequencyOf(long id)
+    {
+        for (int i = 0; i < terms.Length; i++)
+            positions[i].Set(terms[i].Positions(id));
+        return matcher.Match(positions);
+    }
+}

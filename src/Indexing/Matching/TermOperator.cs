@@ -1,0 +1,11 @@
+namespace Treepie.Indexing.Matching;
+
+/// <summary>The entries of one term, which also knows where it stands in them.</summary>
+internal abstract class TermOperator(QueryContext context) : Operator(context)
+{
+    /// <summary>
+    /// The positions of the term in an entry that has it, ascending; they live until the next call. Only where the operator
+    /// was opened with positions. Entries are mostly asked for in ascending order, which is cheap.
+    /// </summary>
+    public abstract ReadOnlySpan<int> Positions(long id);
+}

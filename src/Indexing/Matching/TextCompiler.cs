@@ -1,0 +1,154 @@
+using System.Text;
+using Treepie.Indexing.Analysis;
+using Treepie.Indexing.Queries;
+using Treepie.Indexing.Ranking;
+
+namespace Treepie.Indexing.Matching;
+
+/// <summary>Turns the text of full-text queries into operators: parts, words, pieces of words, phrases.</summary>
+/// <param name="compiler">Looks up terms and puts clauses together.</param>
+/// <param name="context">The running query.</param>
+/// <param name="isScored">Whether scores are wanted.</param>
+internal sealed class TextCompiler(QueryCompiler compiler, QueryContext context, bool isScored)
+{
+    /// <summary>Most words of one phrase: each holds a cursor and its positions in the entry being looked at.</summary>
+    public const int MaxPhraseWords = 1_024;
+
+    /// <summary>Greatest slop: beyond it all words of an entry are near one another.</summary>
+    public const int MaxSlop = 1_000_000;
+
+    public Operator FullText(FullTextQuery query)
+    {
+        int field = context.View.Field(query.Field);
+        var parts = new List<Operator>();
+        foreach ((string part, bool isQuoted) in Parts(query.Text))
+        {
+            if ((isQuoted ? Phrase(field, part, slop: 0, ordered: false) : Part(field, part)) is { } operand)
+                parts.Add(operand);
+        }
+
+        return query.All ? compiler.And(parts, whenEmpty: compiler.None()) : compiler.Or(parts);
+    }
+
+    public Operator Phrase(PhraseQuery query)
+    {
+        if (query.Slop is < 0 or > MaxSlop)
+            throw new IndexQueryException($"The slop of a phrase is a number from 0 to {MaxSlop:N0}; {query.Slop} is not.");
+        int field = context.View.Field(query.Field);
+        if (!compiler.IsFullText(field))
+            throw new IndexQueryException($"The field '{query.Field}' has whole values: words near one another can be looked for in full-text fields only.");
+        return Phrase(field, query.Text, query.Slop, query.Ordered) ?? compiler.None();
+    }
+
+    /// <summary>What stands between white space, and what stands between quotes. A quote within a word, or without another one, is part of the word.</summary>
+    internal static IEnumerable<(string Part, bool IsQuoted)> Parts(string text)
+    {
+        int place = 0;
+        while (place < text.Length)
+        {
+            if (char.IsWhiteSpace(text[place]))
+            {
+                place++;
+                continue;
+            }
+
+            int close = text[place] == '"' ? ClosingQuote(text, place + 1) : -1;
+            if (close >= 0)
+            {
+                yield return (text[(place + 1)..close], true);
+                place = close + 1;
+                continue;
+            }
+
+            int end = place;
+            while (end < text.Length && !char.IsWhiteSpace(text[end]))
+                end++;
+            yield return (text[place..end], false);
+            place = end;
+        }
+    }
+
+    private static int ClosingQuote(string text, int from)
+    {
+        for (int place = from; place < text.Length; place++)
+        {
+            if (text[place] == '"' && (place + 1 == text.Length || char.IsWhiteSpace(text[place + 1])))
+                return place;
+        }
+
+        return -1;
+    }
+
+    /// <summary>One part that is not quoted; null if nothing of it is a word.</summary>
+    private Operator? Part(int field, string part)
+    {
+        bool isPrefix = part.EndsWith('*');
+        bool isSuffix = part.StartsWith('*');
+        string text = part.Trim('*');
+        if (text.Length == 0)
+            return isPrefix ? compiler.Prefix(field, "") : null;
+        if (!isPrefix && !isSuffix)
+            return Phrase(field, text, slop: 0, ordered: false);
+
+        byte[] utf8 = Encoding.UTF8.GetBytes(text);
+        IReadOnlyList<TokenList.Token> words = compiler.Words(field, utf8);
+        if (words.Count == 0)
+            return null;
+
+        var operators = new List<Operator>();
+        for (int i = 0; i < words.Count; i++)
+        {
+            bool open = isPrefix && i == words.Count - 1;
+            bool begun = isSuffix && i == 0;
+
+            // A piece of a word is compared with terms as it is: it has no stem.
+            string piece = Encoding.UTF8.GetString(utf8.AsSpan(words[i].Start, words[i].End - words[i].Start));
+            if (open && begun)
+                operators.Add(compiler.Infix(field, piece));
+            else if (open)
+                operators.Add(compiler.Prefix(field, piece));
+            else if (begun)
+                operators.Add(compiler.Suffix(field, piece));
+            else
+                operators.Add((Operator?)compiler.Word(field, words[i].Form, withPositions: false) ?? compiler.None());
+        }
+
+        return compiler.And(operators);
+    }
+
+    /// <summary>The words of a text together; null if there is none.</summary>
+    private Operator? Phrase(int field, string text, int slop, bool ordered)
+    {
+        IReadOnlyList<TokenList.Token> words = compiler.Words(field, Encoding.UTF8.GetBytes(text));
+        if (words.Count == 0)
+            return null;
+        if (words.Count == 1)
+            return (Operator?)compiler.Word(field, words[0].Form, withPositions: false) ?? compiler.None();
+        if (words.Count > MaxPhraseWords)
+            throw new IndexQueryException($"A phrase has {words.Count:N0} words; {MaxPhraseWords:N0} is the most.");
+
+        var places = new Dictionary<string, int>(StringComparer.Ordinal);
+        var terms = new List<TermOperator>();
+        int[] termOf = new int[words.Count];
+        int[] offsets = new int[words.Count];
+        double idf = 0;
+        LengthFactors? factors = isScored ? context.Factors(field) : null;
+        for (int i = 0; i < words.Count; i++)
+        {
+            string name = Convert.ToHexString(words[i].Form);
+            if (!places.TryGetValue(name, out int place))
+            {
+                if (compiler.Word(field, words[i].Form, withPositions: true) is not { } term)
+                    return compiler.None();
+                places.Add(name, place = terms.Count);
+                terms.Add(term);
+            }
+
+            termOf[i] = place;
+            offsets[i] = words[i].Position - words[0].Position;
+            idf += factors is null ? 0 : Bm25.Idf(factors.Statistics.EntriesWithTerms, terms[place].Estimate);
+        }
+
+        return new PhraseOperator(context, [.. terms], new PhraseMatcher(termOf, offsets, slop, ordered), factors, idf);
+    }
+}

@@ -1,0 +1,113 @@
+using System.Buffers.Binary;
+using Treepie.Indexing.Kernels;
+using Treepie.Storage;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Postings;
+
+/// <summary>Reads, writes and removes the positions of whole segments. Lives for one write transaction.</summary>
+internal sealed class PositionStore(string name, Tree tree) : IDisposable
+{
+    private readonly Cursor cursor = tree.OpenCursor();
+    private readonly List<int> ranks = [];
+    private byte[] scratch = new byte[4_096];
+    private int tableBytes;
+    private int length;
+
+    /// <summary>Loads the positions of a segment; <see cref="WindowAt"/> has them until the next call.</summary>
+    public void Load(long listId, PostingSegment segment)
+    {
+        length = 0;
+        tableBytes = segment.Count > 1 ? segment.Count * sizeof(ushort) : 0;
+        bool found = SeekFirst(listId, segment.FirstWindow);
+        if (!found)
+            throw new CorruptionException($"The index tree '{name}' misses the positions of list {listId} from window {segment.FirstWindow} on. Reset the index to build it again.");
+        for (; found; found = cursor.MoveNext() && PositionKey.IsOf(cursor.Key, listId, segment.FirstWindow))
+        {
+            ReadOnlySpan<byte> block = segment.Count > 1 ? cursor.Value : cursor.Value[sizeof(ushort)..];
+            if (scratch.Length < length + block.Length)
+                Array.Resize(ref scratch, Math.Max(length + block.Length, scratch.Length * 2));
+            block.CopyTo(scratch.AsSpan(length));
+            length += block.Length;
+        }
+    }
+
+    /// <summary>Positions of one window of the segment loaded last.</summary>
+    public ReadOnlySpan<byte> WindowAt(int index)
+    {
+        ReadOnlySpan<byte> all = scratch.AsSpan(0, length);
+        if (tableBytes == 0)
+            return all;
+
+        int start = BinaryPrimitives.ReadUInt16LittleEndian(all[(index * sizeof(ushort))..]);
+        int next = (index + 1) * sizeof(ushort);
+        int end = next < tableBytes ? BinaryPrimitives.ReadUInt16LittleEndian(all[next..]) : length - tableBytes;
+        return all[(tableBytes + start)..(tableBytes + end)];
+    }
+
+    /// <summary>Removes the positions of a segment.</summary>
+    public void Delete(long listId, long firstWindow)
+    {
+        ranks.Clear();
+        for (bool found = SeekFirst(listId, firstWindow); found; found = cursor.MoveNext() && PositionKey.IsOf(cursor.Key, listId, firstWindow))
+            ranks.Add(PositionKey.Rank(cursor.Key));
+
+        Span<byte> key = stackalloc byte[PositionKey.Bytes];
+        foreach (int rank in ranks)
+        {
+            PositionKey.Write(key, listId, firstWindow, rank);
+            tree.Delete(key);
+        }
+    }
+
+    /// <summary>Writes the block of a segment of several windows.</summary>
+    public void PutBlock(long listId, long firstWindow, ReadOnlySpan<byte> block)
+    {
+        Span<byte> key = stackalloc byte[PositionKey.Bytes];
+        PositionKey.Write(key, listId, firstWindow, 0);
+        tree.Put(key, block);
+    }
+
+    /// <summary>Writes the positions of a segment of one window, in blocks.</summary>
+    public void PutWindow(long listId, long firstWindow, PostingWindow window, ReadOnlySpan<byte> positions)
+    {
+        int first = 0;
+        int start = 0;
+        int end = 0;
+        for (int rank = 0; rank < window.Count; rank++)
+        {
+            int bytes = VarintKernels.Skip(positions[end..], window.Frequency(rank));
+            if (rank > first && end + bytes - start > PositionKey.MaxBlockBytes - sizeof(ushort))
+            {
+                PutPart(listId, firstWindow, first, rank - first, positions[start..end]);
+                first = rank;
+                start = end;
+            }
+
+            end += bytes;
+        }
+
+        PutPart(listId, firstWindow, first, window.Count - first, positions[start..end]);
+    }
+
+    public void Dispose() => cursor.Dispose();
+
+    private void PutPart(long listId, long firstWindow, int rank, int count, ReadOnlySpan<byte> positions)
+    {
+        if (scratch.Length < positions.Length + sizeof(ushort))
+            scratch = new byte[positions.Length * 2];
+        BinaryPrimitives.WriteUInt16LittleEndian(scratch, (ushort)count);
+        positions.CopyTo(scratch.AsSpan(sizeof(ushort)));
+        length = 0;
+        Span<byte> key = stackalloc byte[PositionKey.Bytes];
+        PositionKey.Write(key, listId, firstWindow, rank);
+        tree.Put(key, scratch.AsSpan(0, positions.Length + sizeof(ushort)));
+    }
+
+    private bool SeekFirst(long listId, long firstWindow)
+    {
+        Span<byte> key = stackalloc byte[PositionKey.Bytes];
+        PositionKey.Write(key, listId, firstWindow, 0);
+        return cursor.Seek(key) && PositionKey.IsOf(cursor.Key, listId, firstWindow);
+    }
+}
