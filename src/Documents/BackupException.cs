@@ -1,3 +1,5 @@
+using Treepie.Storage;
+
 namespace Treepie;
 
 /// <summary>A backup cannot be read, written or restored. The message says what is wrong, where, and what to do.</summary>
@@ -9,6 +11,17 @@ public sealed class BackupException : TreepieException
 
     /// <summary>What is wrong.</summary>
     public BackupFault Fault { get; }
+
+    /// <summary>The same said of the backup, where an error is about its key or its seal; null where it is about something else.</summary>
+    public static BackupException? From(Exception error) => error switch
+    {
+        BackupException backup => backup,
+        EncryptionKeyException => new BackupException(BackupFault.KeyRefused, error.Message, error),
+        SealedStreamException { Fault: SealedFault.CutOff } => new BackupException(BackupFault.CutOff, error.Message, error),
+        SealedStreamException { Fault: SealedFault.Newer } => new BackupException(BackupFault.Newer, error.Message, error),
+        SealedStreamException => new BackupException(BackupFault.Damaged, error.Message, error),
+        _ => null,
+    };
 }
 
 /// <summary>What is wrong with a backup.</summary>
@@ -25,6 +38,9 @@ public enum BackupFault
 
     /// <summary>It is not what was written: compression, JSON, counts or content hash say so.</summary>
     Damaged,
+
+    /// <summary>It is sealed and the key is missing or wrong, or it is plain and a key was given.</summary>
+    KeyRefused,
 
     /// <summary>One of its documents is none, or over a limit.</summary>
     DocumentRefused,

@@ -1,3 +1,4 @@
+using Treepie.Backups;
 using Treepie.Catalogs;
 using Treepie.Encryption;
 using Treepie.Storage;
@@ -235,6 +236,72 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
             return database.RotateEncryptionDataKey(key, progress, cancellationToken);
     }
 
+    /// <summary>As <see cref="Database.BackupAsync(Stream, BackupOptions?, IProgress{BackupProgress}?, CancellationToken)"/>; an encrypted database is sealed with its own key unless another is given or a plain backup allowed.</summary>
+    /// <exception cref="InvalidOperationException">There is no such database.</exception>
+    public async Task<BackupReport> BackupAsync(
+        string name, Stream destination, BackupOptions? options = null, IProgress<BackupProgress>? progress = null, CancellationToken cancellationToken = default)
+    {
+        options ??= new BackupOptions();
+        (Database database, EncryptionKey? own) = OpenWithKey(name, needsKey: options is { EncryptionKey: null, AllowPlain: false });
+        using (own)
+            return await database.BackupAsync(destination, options with { EncryptionKey = options.EncryptionKey ?? own }, progress, cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <summary>As <see cref="Database.ImportAsync"/>; a sealed backup for which no key is given is tried with the database's own.</summary>
+    /// <exception cref="InvalidOperationException">There is no such database.</exception>
+    public async Task<BackupReport> ImportAsync(
+        string name, Stream source, ImportOptions? options = null, IProgress<BackupProgress>? progress = null, CancellationToken cancellationToken = default)
+    {
+        options ??= new ImportOptions();
+        (Database database, EncryptionKey? own) = OpenWithKey(name, needsKey: options.BackupKey is null);
+        using (own)
+            return await database.ImportAsync(source, options with { OwnKey = own }, progress, cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <summary>
+    /// As <see cref="Database.RestoreAsync"/>, to a database of a new name, which nobody finds before all of it is there and compared. Settings are the catalogue's. An
+    /// encrypted one, whatever the old one was, gets the key that is set or was given for its name; a sealed backup for which no key is given is tried with that.
+    /// </summary>
+    /// <exception cref="ArgumentException">The name is not usable.</exception>
+    /// <exception cref="ConcurrencyException">A database of that name exists, or is being made.</exception>
+    /// <exception cref="DatabaseLockedException">It is to be encrypted, and there is no key for it.</exception>
+    public async Task<BackupReport> RestoreAsync(
+        string name, Stream source, bool encrypted, RestoreOptions? options = null, IProgress<BackupProgress>? progress = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(source);
+        DatabaseName.Check(name);
+        var entry = new CatalogEntry(name, _folder.PathOf(name));
+        lock (_lock)
+        {
+            ObjectDisposedException.ThrowIf(_disposed, this);
+            if (!_entries.TryAdd(name, entry))
+                throw new ConcurrencyException($"A database named '{_entries[name].Name}' exists already, and a backup is restored to a new one only. Choose another name, or delete that one first.");
+        }
+
+        try
+        {
+            _folder.RefuseKept(entry.Name);
+            using EncryptionKey? key = encrypted ? KeyOfNew(name) : null;
+            string unfinished = _folder.UnfinishedPathOf(name);
+            RestoreOptions all = (options ?? new RestoreOptions()) with { Database = _options with { Name = name, EncryptionKey = key }, OwnKey = key };
+            BackupReport report = await DatabaseBackup.RestoreToAsync(source, unfinished, all, progress, cancellationToken).ConfigureAwait(false);
+            lock (entry.Gate)
+            {
+                ObjectDisposedException.ThrowIf(_disposed, this); // the next catalogue deletes what is unfinished
+                _folder.Finish(unfinished, name);
+                entry.IsCreated = true;
+            }
+
+            return report;
+        }
+        catch
+        {
+            if (!entry.IsCreated)
+                Forget(entry);
+            throw;
+        }
+    }
+
     /// <inheritdoc/>
     public void Dispose()
     {
@@ -303,14 +370,23 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         }
     }
 
+    /// <summary>A database and, if it is encrypted and its key is needed, a copy of that.</summary>
+    private (Database Database, EncryptionKey? Key) OpenWithKey(string name, bool needsKey)
+    {
+        CatalogEntry entry = FindEntry(name) ?? throw NotThere(name);
+        lock (entry.Gate)
+        {
+            ObjectDisposedException.ThrowIf(_disposed, this);
+            if (!entry.IsCreated)
+                throw NotThere(name);
+            Database database = entry.Database ??= Open(entry);
+            return (database, needsKey && database.IsEncrypted ? entry.TakeKey(_keys) : null);
+        }
+    }
+
     private Database Make(CatalogEntry entry, bool encrypted)
     {
-        if (Directory.Exists(entry.Path))
-        {
-            throw new ConcurrencyException(
-                $"A database named '{entry.Name}' was deleted and its files kept in '{entry.Path}'. Move them away, choose another name, or restart to have it back.");
-        }
-
+        _folder.RefuseKept(entry.Name);
         using EncryptionKey? key = encrypted ? KeyOfNew(entry.Name) : null;
         string unfinished = _folder.UnfinishedPathOf(entry.Name);
         DatabaseOptions options = _options with { Name = entry.Name, EncryptionKey = key };

@@ -22,15 +22,15 @@ public sealed class RoomOrderTests
         },
         {
             "Treepie",
-            ["Encryption", "Compression", "Json", "Store", "Writes", "Indexes", "Rql", "Queries", "Sessions", "Catalogs", "Backups"]
+            ["Encryption", "Compression", "Json", "Store", "Writes", "Indexes", "Rql", "Queries", "Sessions", "Backups", "Catalogs"]
         },
         {
             "Treepie.Server",
-            ["Telemetry", "Databases", "Http", "Operations", "Security", "BulkInsert", "Endpoints", "Demo", "Hosting"]
+            ["Telemetry", "Databases", "Http", "Operations", "Security", "BulkInsert", "Smuggler", "Endpoints", "Demo", "Hosting"]
         },
         {
             "Treepie.CommandLine",
-            ["Http", "Queries", "Export", "Import", "Keys", "Offline", "Commands"]
+            ["Http", "Queries", "Export", "Import", "Keys", "Offline", "Backups", "Commands"]
         },
     };
 

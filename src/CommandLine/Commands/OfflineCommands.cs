@@ -86,7 +86,7 @@ internal static class OfflineCommands
             await shell.Error.WriteLineAsync(error.Message);
             return ExitCode.Usage;
         }
-        catch (Exception error) when (error is StorageException or IOException or UnauthorizedAccessException)
+        catch (Exception error) when (error is StorageException or TreepieException or IOException or UnauthorizedAccessException)
         {
             await shell.Error.WriteLineAsync(error.Message);
             return ExitCode.Failure;

@@ -2,7 +2,6 @@ using System.Buffers;
 using System.Net.Http.Headers;
 using System.Text;
 using System.Text.Json;
-using Treepie.Storage;
 
 namespace Treepie.CommandLine.Http;
 
@@ -47,14 +46,9 @@ internal sealed class ServerClient : IDisposable
     }
 
     /// <summary>Creates a database; false if there is one of that name.</summary>
-    public async Task<bool> CreateDatabaseAsync(string name, bool encrypted, CancellationToken cancellationToken)
+    public async Task<bool> CreateDatabaseAsync(string name, CancellationToken cancellationToken)
     {
-        byte[] body = Json(writer =>
-        {
-            writer.WriteString("DatabaseName", name);
-            if (encrypted)
-                writer.WriteBoolean("Encrypted", true);
-        });
+        byte[] body = Json(writer => writer.WriteString("DatabaseName", name));
         try
         {
             string path = $"admin/databases?name={Uri.EscapeDataString(name)}&replicationFactor=1";
@@ -65,14 +59,6 @@ internal sealed class ServerClient : IDisposable
         {
             return false;
         }
-    }
-
-    /// <summary>Gives the server the key of a database.</summary>
-    public async Task GiveKeyAsync(string name, EncryptionKey key, bool keep, bool overwrite, CancellationToken cancellationToken)
-    {
-        string path = $"admin/secrets?name={Uri.EscapeDataString(name)}&keep={(keep ? "true" : "false")}&overwrite={(overwrite ? "true" : "false")}";
-        using var content = new KeyContent(key);
-        using HttpResponseMessage response = await SendAsync(HttpMethod.Post, path, content, cancellationToken);
     }
 
     /// <summary>Deletes a database with its files; deleting what is not there is no error.</summary>
@@ -86,6 +72,26 @@ internal sealed class ServerClient : IDisposable
             writer.WriteBoolean("HardDelete", true);
         });
         using HttpResponseMessage response = await SendAsync(HttpMethod.Delete, "admin/databases", JsonContent(body), cancellationToken);
+    }
+
+    /// <summary>Restores a backup to a new database: <c>POST admin/restore/upload</c>. Gives what the server says is in it.</summary>
+    public async Task<JsonDocument> RestoreAsync(string name, Stream backup, bool encrypted, CancellationToken cancellationToken)
+    {
+        using var form = new MultipartFormDataContent
+        {
+            { new StringContent("{}"), "importOptions" },
+            { new StreamContent(backup, 128 * 1024), "file", "backup" },
+        };
+        try
+        {
+            string path = $"admin/restore/upload?name={Uri.EscapeDataString(name)}&encrypted={(encrypted ? "true" : "false")}";
+            using HttpResponseMessage response = await SendAsync(HttpMethod.Post, path, form, cancellationToken);
+            return await ReadJsonAsync(response, cancellationToken);
+        }
+        catch (HttpRequestException exception) when (exception.InnerException is Storage.StorageException inner)
+        {
+            throw inner; // what was to be sent could not be read
+        }
     }
 
     /// <inheritdoc/>

@@ -9,8 +9,8 @@ public sealed record BackupOptions
     public BackupCompression Compression { get; init; }
 
     /// <summary>
-    /// Key that seals the backup, whether the database is encrypted or not. Null: a plain backup of a plain database; an encrypted one is sealed with the key it was
-    /// opened with. Used while the backup begins; may be disposed afterwards. Keep it: who loses it has no backup.
+    /// Key that seals the backup, whether the database is encrypted or not. Null: a plain backup of a plain database; of an encrypted one none, since a database does not
+    /// keep its key, but that of its catalogue (<see cref="DatabaseCatalog.BackupAsync"/>), which has it, is sealed with it. Keep it: who loses it has no backup.
     /// </summary>
     public EncryptionKey? EncryptionKey { get; init; }
 
@@ -22,4 +22,11 @@ public sealed record BackupOptions
 
     /// <summary>Collections (case-insensitive) whose documents and tombstones go into it; null: all.</summary>
     public IReadOnlyList<string>? Collections { get; init; }
+
+    /// <summary>The same, sealed with a key.</summary>
+    public BackupOptions SealedWith(BackupKey key)
+    {
+        ArgumentNullException.ThrowIfNull(key);
+        return this with { EncryptionKey = key.Key };
+    }
 }

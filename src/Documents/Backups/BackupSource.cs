@@ -28,16 +28,16 @@ internal sealed class BackupSource : IAsyncDisposable
     /// <summary>Bytes read of the source.</summary>
     public long StoredBytes => _source.Count;
 
-    /// <summary>Looks what it is. A key for a plain backup is refused: somebody may have put that in the place of a sealed one.</summary>
+    /// <summary>Looks what it is; <paramref name="ownKey"/> is tried where it is sealed and no other is given. A key for a plain backup is refused: somebody may have put that in the place of a sealed one.</summary>
     /// <exception cref="EncryptionKeyException">It is sealed with another key, or plain where a key is given, or no key is given.</exception>
     /// <exception cref="SealedStreamException">Its seal is damaged.</exception>
     /// <exception cref="BackupException">It is no backup, or needs a library that is missing.</exception>
-    public static async Task<BackupSource> OpenAsync(Stream source, EncryptionKey? key, CancellationToken cancellationToken)
+    public static async Task<BackupSource> OpenAsync(Stream source, EncryptionKey? key, EncryptionKey? ownKey, CancellationToken cancellationToken)
     {
         var opened = new BackupSource(source);
         try
         {
-            await opened.OpenAsync(key, cancellationToken).ConfigureAwait(false);
+            await opened.OpenAsync(key, ownKey, cancellationToken).ConfigureAwait(false);
             return opened;
         }
         catch
@@ -54,14 +54,14 @@ internal sealed class BackupSource : IAsyncDisposable
         _layers.Clear();
     }
 
-    private async Task OpenAsync(EncryptionKey? key, CancellationToken cancellationToken)
+    private async Task OpenAsync(EncryptionKey? key, EncryptionKey? ownKey, CancellationToken cancellationToken)
     {
         var below = new PeekedStream(_source);
         ReadOnlyMemory<byte> start = await below.PeekAsync(PeekedBytes, cancellationToken).ConfigureAwait(false);
         IsSealed = SealedReadStream.IsSealed(start.Span);
         if (IsSealed)
         {
-            var seal = new SealedReadStream(below, key, leaveOpen: true);
+            var seal = new SealedReadStream(below, key ?? ownKey, leaveOpen: true);
             _layers.Add(seal);
             below = new PeekedStream(seal);
             start = await below.PeekAsync(PeekedBytes, cancellationToken).ConfigureAwait(false);

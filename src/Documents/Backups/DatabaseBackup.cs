@@ -11,6 +11,13 @@ internal static class DatabaseBackup
     public static async Task<BackupReport> WriteAsync(
         Database database, Stream destination, BackupOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
     {
+        if (database.IsEncrypted && options is { EncryptionKey: null, AllowPlain: false })
+        {
+            throw new BackupException(
+                BackupFault.PlainNotAllowed,
+                $"The database '{database.Name}' is encrypted, and its backup would be plain: everybody who has the file could read it. Give a key for the backup, or say that it may be plain (AllowPlain).");
+        }
+
         var target = new BackupTarget(destination, options.Compression, options.EncryptionKey);
         await using (target.ConfigureAwait(false))
         {
@@ -54,7 +61,7 @@ internal static class DatabaseBackup
         string target = Path.TrimEndingDirectorySeparator(Path.GetFullPath(directory));
         long total = RestoreRun.LengthOf(source);
         using RestorePlace place = RestorePlace.Begin(target);
-        BackupSource backup = await BackupSource.OpenAsync(source, options.BackupKey, cancellationToken).ConfigureAwait(false);
+        BackupSource backup = await BackupSource.OpenAsync(source, options.BackupKey, options.OwnKey, cancellationToken).ConfigureAwait(false);
         await using (backup.ConfigureAwait(false))
         {
             BackupReport report = await Task.Run(() => RestoreRun.RunAsync(backup, place.Path, options, total, progress, cancellationToken), cancellationToken).ConfigureAwait(false);
@@ -64,10 +71,31 @@ internal static class DatabaseBackup
         }
     }
 
+    /// <summary>Restores to a directory of the caller's own, which is absent; after an error it is so again.</summary>
+    public static async Task<BackupReport> RestoreToAsync(
+        Stream source, string path, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
+    {
+        long total = RestoreRun.LengthOf(source);
+        BackupSource backup = await BackupSource.OpenAsync(source, options.BackupKey, options.OwnKey, cancellationToken).ConfigureAwait(false);
+        await using (backup.ConfigureAwait(false))
+        {
+            try
+            {
+                return await Task.Run(() => RestoreRun.RunAsync(backup, path, options, total, progress, cancellationToken), cancellationToken).ConfigureAwait(false);
+            }
+            catch
+            {
+                if (Directory.Exists(path))
+                    Directory.Delete(path, recursive: true);
+                throw;
+            }
+        }
+    }
+
     public static async Task<BackupReport> VerifyAsync(Stream source, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
     {
         long total = RestoreRun.LengthOf(source);
-        BackupSource backup = await BackupSource.OpenAsync(source, options.BackupKey, cancellationToken).ConfigureAwait(false);
+        BackupSource backup = await BackupSource.OpenAsync(source, options.BackupKey, options.OwnKey, cancellationToken).ConfigureAwait(false);
         await using (backup.ConfigureAwait(false))
             return await Task.Run(() => RestoreRun.VerifyAsync(backup, options, total, progress, cancellationToken), cancellationToken).ConfigureAwait(false);
     }
@@ -76,7 +104,7 @@ internal static class DatabaseBackup
         Database database, Stream source, ImportOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
     {
         long total = RestoreRun.LengthOf(source);
-        BackupSource backup = await BackupSource.OpenAsync(source, options.BackupKey, cancellationToken).ConfigureAwait(false);
+        BackupSource backup = await BackupSource.OpenAsync(source, options.BackupKey, options.OwnKey, cancellationToken).ConfigureAwait(false);
         await using (backup.ConfigureAwait(false))
         {
             Writes.BulkInsert insert = database.BulkInsert();

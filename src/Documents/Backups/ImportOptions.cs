@@ -16,4 +16,14 @@ public sealed record ImportOptions
 
     /// <summary>Leaves documents out that are none or are over a limit, and lists them in the report, instead of stopping there. Default false.</summary>
     public bool SkipInvalidDocuments { get; init; }
+
+    /// <summary>A key that is tried where the backup is sealed and no <see cref="BackupKey"/> is given: that of the database itself.</summary>
+    internal EncryptionKey? OwnKey { get; init; }
+
+    /// <summary>The same, for a backup that was sealed with a key.</summary>
+    public ImportOptions OpenedWith(BackupKey key)
+    {
+        ArgumentNullException.ThrowIfNull(key);
+        return this with { BackupKey = key.Key };
+    }
 }

@@ -14,6 +14,16 @@ public sealed record RestoreOptions
     /// <summary>Leaves documents out that are none or are over a limit, and lists them in the report, instead of failing. Default false. Never of a backup of this program, whose counts would not fit.</summary>
     public bool SkipInvalidDocuments { get; init; }
 
+    /// <summary>A key that is tried where the backup is sealed and no <see cref="BackupKey"/> is given: that of the database itself.</summary>
+    internal EncryptionKey? OwnKey { get; init; }
+
     /// <summary>Longest data file of the restored database, for tests of what happens when there is no room; null: as always.</summary>
     internal long? MaxDataFileBytes { get; init; }
+
+    /// <summary>The same, for a backup that was sealed with a key.</summary>
+    public RestoreOptions OpenedWith(BackupKey key)
+    {
+        ArgumentNullException.ThrowIfNull(key);
+        return this with { BackupKey = key.Key };
+    }
 }

@@ -10,8 +10,6 @@ namespace Treepie.Backups;
 /// </summary>
 internal static class RestoreRun
 {
-    private const string DocumentsFolder = "documents";
-
     /// <summary>Restores to <paramref name="path"/>, a directory of this restore's own, and leaves the database there closed and durable. Whoever calls deletes it after an error.</summary>
     public static async Task<BackupReport> RunAsync(
         BackupSource source, string path, RestoreOptions options, long storedBytesTotal, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
@@ -41,10 +39,10 @@ internal static class RestoreRun
     private static async Task<(BackupReport Report, List<AutoIndexDefinition> Indexes)> FillAsync(
         BackupSource source, string path, DatabaseOptions database, RestoreOptions options, long storedBytesTotal, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
     {
-        var storage = new StorageOptions();
+        var storage = new StorageOptions { EncryptionKey = database.EncryptionKey };
         if (options.MaxDataFileBytes is { } most)
             storage = storage with { MaxDataFileBytes = most };
-        StorageEnvironment environment = StorageEnvironment.Open(Path.Combine(path, DocumentsFolder), storage);
+        StorageEnvironment environment = StorageEnvironment.Open(Path.Combine(path, DatabaseFormat.DocumentsFolder), storage);
         await using (environment.ConfigureAwait(false))
         {
             var sink = new RestoreSink(environment);

@@ -52,6 +52,17 @@ internal sealed class CatalogFolder : IDisposable
     /// <summary>A path under which it can be made, unknown to the next <see cref="Scan"/>.</summary>
     public string UnfinishedPathOf(string name) => UnfinishedPath("creating", name);
 
+    /// <summary>Refuses a name under which files of a deleted database lie.</summary>
+    /// <exception cref="ConcurrencyException">There are some.</exception>
+    public void RefuseKept(string name)
+    {
+        if (Directory.Exists(PathOf(name)))
+        {
+            throw new ConcurrencyException(
+                $"A database named '{name}' was deleted and its files kept in '{PathOf(name)}'. Move them away, choose another name, or restart to have it back.");
+        }
+    }
+
     /// <summary>Gives a folder its name, for good.</summary>
     public void Finish(string unfinishedPath, string name)
     {

@@ -205,7 +205,7 @@ public sealed class IndexCatalogue : IDisposable
         lock (_lock)
         {
             if (Find(definition.Name) is null)
-                Add(DocumentIndex.Create(definition, IndexDirectory.Create(_directory, definition, ++_generation)));
+                Add(Make(definition));
         }
     }
 

@@ -1,3 +1,4 @@
+using Treepie.Backups;
 using Treepie.Encryption;
 
 namespace Treepie.Server.Databases;
@@ -21,6 +22,17 @@ internal sealed class CatalogSource(DatabaseCatalog catalog) : IDatabaseSource
 
     public EncryptionReport RotateDataKey(string name, IProgress<EncryptionProgress> progress, CancellationToken cancellationToken) =>
         catalog.RotateDataKey(name, progress, cancellationToken);
+
+    public Task<BackupReport> BackupAsync(
+        Database database, Stream destination, BackupOptions options, IProgress<BackupProgress> progress, CancellationToken cancellationToken) =>
+        catalog.BackupAsync(database.Name, destination, options, progress, cancellationToken);
+
+    public Task<BackupReport> ImportAsync(Database database, Stream source, ImportOptions options, IProgress<BackupProgress> progress, CancellationToken cancellationToken) =>
+        catalog.ImportAsync(database.Name, source, options, progress, cancellationToken);
+
+    public Task<BackupReport> RestoreAsync(
+        string name, Stream source, bool encrypted, RestoreOptions options, IProgress<BackupProgress> progress, CancellationToken cancellationToken) =>
+        catalog.RestoreAsync(name, source, encrypted, options, progress, cancellationToken);
 
     public bool Delete(string name, bool deleteFiles) => catalog.Delete(name, deleteFiles);
 }

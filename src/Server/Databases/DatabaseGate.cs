@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using System.Diagnostics.CodeAnalysis;
+using Treepie.Backups;
 using Treepie.Encryption;
 
 namespace Treepie.Server.Databases;
@@ -98,6 +99,20 @@ internal sealed class DatabaseGate(IDatabaseSource source)
     /// <summary>Encrypts a database anew; whoever calls is inside.</summary>
     public EncryptionReport RotateDataKey(string name, IProgress<EncryptionProgress> progress, CancellationToken cancellationToken) =>
         source.RotateDataKey(name, progress, cancellationToken);
+
+    /// <summary>Writes a backup; whoever calls is inside.</summary>
+    public Task<BackupReport> BackupAsync(
+        Database database, Stream destination, BackupOptions options, IProgress<BackupProgress> progress, CancellationToken cancellationToken) =>
+        source.BackupAsync(database, destination, options, progress, cancellationToken);
+
+    /// <summary>Brings a dump into a database; whoever calls is inside.</summary>
+    public Task<BackupReport> ImportAsync(Database database, Stream dump, ImportOptions options, IProgress<BackupProgress> progress, CancellationToken cancellationToken) =>
+        source.ImportAsync(database, dump, options, progress, cancellationToken);
+
+    /// <summary>Restores a backup to a new database.</summary>
+    public Task<BackupReport> RestoreAsync(
+        string name, Stream backup, bool encrypted, RestoreOptions options, IProgress<BackupProgress> progress, CancellationToken cancellationToken) =>
+        source.RestoreAsync(name, backup, encrypted, options, progress, cancellationToken);
 
     // Names of databases that never were must not fill the memory.
     private void Forget(string name, Door door)

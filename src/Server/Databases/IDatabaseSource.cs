@@ -1,3 +1,4 @@
+using Treepie.Backups;
 using Treepie.Encryption;
 
 namespace Treepie.Server.Databases;
@@ -25,6 +26,15 @@ internal interface IDatabaseSource
 
     /// <summary>Encrypts a database anew; see <see cref="DatabaseCatalog.RotateDataKey"/>.</summary>
     EncryptionReport RotateDataKey(string name, IProgress<EncryptionProgress> progress, CancellationToken cancellationToken);
+
+    /// <summary>See <see cref="DatabaseCatalog.BackupAsync"/>.</summary>
+    Task<BackupReport> BackupAsync(Database database, Stream destination, BackupOptions options, IProgress<BackupProgress> progress, CancellationToken cancellationToken);
+
+    /// <summary>See <see cref="DatabaseCatalog.ImportAsync"/>.</summary>
+    Task<BackupReport> ImportAsync(Database database, Stream source, ImportOptions options, IProgress<BackupProgress> progress, CancellationToken cancellationToken);
+
+    /// <summary>See <see cref="DatabaseCatalog.RestoreAsync"/>.</summary>
+    Task<BackupReport> RestoreAsync(string name, Stream source, bool encrypted, RestoreOptions options, IProgress<BackupProgress> progress, CancellationToken cancellationToken);
 
     /// <summary>Closes a database that nobody uses, with its files if asked; false if there is none.</summary>
     bool Delete(string name, bool deleteFiles);

@@ -1,4 +1,5 @@
 
+using Treepie.Backups;
 using Treepie.Encryption;
 
 namespace Treepie.Server.Databases;
@@ -22,6 +23,17 @@ internal sealed class SingleDatabaseSource(Database database) : IDatabaseSource
     public Database Create(string name, bool encrypted) => Find(name) is not null
         ? throw new ConcurrencyException($"Database '{database.Name}' already exists.")
         : throw WireException.BadRequest($"This program serves the one database '{database.Name}'; it cannot create '{name}'.");
+
+    public Task<BackupReport> BackupAsync(
+        Database database, Stream destination, BackupOptions options, IProgress<BackupProgress> progress, CancellationToken cancellationToken) =>
+        database.BackupAsync(destination, options, progress, cancellationToken);
+
+    public Task<BackupReport> ImportAsync(Database database, Stream source, ImportOptions options, IProgress<BackupProgress> progress, CancellationToken cancellationToken) =>
+        database.ImportAsync(source, options, progress, cancellationToken);
+
+    public Task<BackupReport> RestoreAsync(
+        string name, Stream source, bool encrypted, RestoreOptions options, IProgress<BackupProgress> progress, CancellationToken cancellationToken) =>
+        throw WireException.BadRequest($"This program serves the one database '{database.Name}'; it cannot restore '{name}'.");
 
     public bool Delete(string name, bool deleteFiles) => Find(name) is null
         ? false

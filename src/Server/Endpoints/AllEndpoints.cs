@@ -25,6 +25,7 @@ internal static class AllEndpoints
         MultiGetEndpoints.Map(routes);
         IndexesEndpoints.Map(routes);
         OperationsEndpoints.Map(routes);
+        SmugglerEndpoints.Map(routes);
         UnbuiltEndpoints.Map(routes);
         if (alone)
             routes.Unknown("/{**rest}");

@@ -16,7 +16,7 @@ internal static class UnbuiltEndpoints
         ("/cmpxchg", "Compare-exchange values"), ("/cmpxchg/{**rest}", "Compare-exchange values"),
         ("/subscriptions", "Subscriptions"), ("/subscriptions/{**rest}", "Subscriptions"),
         ("/debug/identities", "The list of identities"),
-        ("/smuggler/{**rest}", "Export and import through the smuggler"),
+        ("/smuggler/{**rest}", "Other imports than of a dump"),
         ("/changes", "The changes API"), ("/info/tcp", "TCP connections"),
         ("/admin/expiration/{**rest}", "Expiration"), ("/admin/refresh/{**rest}", "Refreshing documents"),
         ("/admin/data-archival/{**rest}", "Archiving documents"), ("/schema-validation/{**rest}", "Schema validation"),

@@ -22,6 +22,7 @@ internal sealed record ErrorAnswer(int StatusCode, string WireType, string Messa
         WireException wire => new(wire.StatusCode, wire.WireType, wire.Message) { MissingDatabase = wire.MissingDatabase },
         ConcurrencyException => new(StatusCodes.Status409Conflict, WireTypes.Concurrency, exception.Message),
         InvalidQueryException query => new(StatusCodes.Status400BadRequest, WireTypes.InvalidQuery, query.Message) { Place = (query.Line, query.Column) },
+        BackupException => new(StatusCodes.Status400BadRequest, WireTypes.BadRequest, exception.Message),
         InvalidDocumentException => new(StatusCodes.Status400BadRequest, WireTypes.BadRequest, exception.Message),
         IndexNotFoundException => new(StatusCodes.Status500InternalServerError, WireTypes.IndexDoesNotExist, exception.Message),
         DatabaseLockedException => new(StatusCodes.Status503ServiceUnavailable, WireTypes.DatabaseLoadFailure, exception.Message),

@@ -47,8 +47,7 @@ internal sealed class TestServer : IAsyncDisposable
         });
         WebApplication app = builder.Build();
         app.MapTreepie();
-        DatabaseCatalog catalog = app.Services.GetRequiredService<DatabaseCatalog>();
-        _ = catalog.Find("db") ?? catalog.Create("db"); // a directory of the test's own may have it
+        app.Services.GetRequiredService<DatabaseCatalog>().Create("db");
         await app.StartAsync(Cancelled);
         return new TestServer(directory, app);
     }

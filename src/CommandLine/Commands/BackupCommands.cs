@@ -1,0 +1,205 @@
+using System.CommandLine;
+using System.Globalization;
+using System.Text.Json;
+using Treepie.Backups;
+using Treepie.CommandLine.Backups;
+using Treepie.CommandLine.Http;
+using Treepie.CommandLine.Keys;
+using Treepie.Storage;
+using Treepie.Storage.Encryption;
+
+namespace Treepie.CommandLine.Commands;
+
+/// <summary>
+/// <c>treepie backup</c>, <c>restore</c> and <c>verify</c>: of a database of a server, over HTTP, or of a directory that no server has open. Keys of backups stay here: what is
+/// sealed with one is sealed and opened by this program.
+/// </summary>
+internal static class BackupCommands
+{
+    /// <summary><c>backup</c>.</summary>
+    public static Command CreateBackup(Shell shell)
+    {
+        Option<Uri> url = CommonOptions.Url();
+        Option<string?> database = Database("Name of the database");
+        Option<DirectoryInfo?> directory = Directory("Back up the database in this directory, which no server has open, instead of one of a server");
+        var output = new Option<FileInfo>("--output", "-o") { Description = "File to write when all is there, replacing one of that name", HelpName = "file", Required = true };
+        Option<KeyArgument?> key = KeyOptions.Key("Seal the backup with the key found here");
+        Option<KeyArgument?> directoryKey = KeyOptions.Key("Where the key of an encrypted directory is", "--directory-key");
+        var plain = new Option<bool>("--plain") { Description = "Write a plain backup of an encrypted database: everybody who has the file can read it" };
+        var compression = new Option<string>("--compression") { Description = "zstd (fastest), zstd-optimal, gzip (optimal), gzip-fastest or none", DefaultValueFactory = _ => "zstd" };
+        compression.AcceptOnlyFromAmong("zstd", "zstd-optimal", "gzip", "gzip-fastest", "none");
+        var command = new Command("backup", "Writes a backup of a database as it is at this moment, while work goes on")
+        {
+            url, database, directory, output, key, directoryKey, plain, compression,
+        };
+        command.SetAction(shell, url, (parsed, server, cancellationToken) => OfflineCommands.RunAsync(
+            shell,
+            async () =>
+            {
+                using EncryptionKey? seal = parsed.GetValue(key)?.Read(shell, "the backup", cancellationToken);
+                var options = new BackupOptions { Compression = CompressionOf(parsed.GetRequiredValue(compression)), EncryptionKey = seal, AllowPlain = parsed.GetValue(plain) };
+                string path = parsed.GetRequiredValue(output).FullName;
+                (string? name, DirectoryInfo? place) = OneOf(parsed.GetValue(database), parsed.GetValue(directory));
+                string summary = place is not null
+                    ? await BackupDirectoryAsync(shell, place.FullName, path, options, parsed.GetValue(directoryKey), cancellationToken)
+                    : await BackupOverHttpAsync(shell, server.Database(name!), path, options, cancellationToken); // one of the two is there
+                await shell.Error.WriteLineAsync(summary);
+                return ExitCode.Ok;
+            },
+            cancellationToken));
+        return command;
+    }
+
+    /// <summary><c>restore</c>.</summary>
+    public static Command CreateRestore(Shell shell)
+    {
+        Argument<FileInfo> file = File("The backup, or a dump of RavenDB");
+        Option<Uri> url = CommonOptions.Url();
+        Option<string?> database = Database("Name of the new database");
+        Option<DirectoryInfo?> directory = Directory("Restore to this directory, which is absent or empty, instead of to a server");
+        Option<KeyArgument?> key = KeyOptions.Key("Where the key is with which the backup was sealed");
+        Option<KeyArgument?> directoryKey = KeyOptions.Key("Encrypt the restored directory with the key found here", "--directory-key");
+        var encrypted = new Option<bool>("--encrypted") { Description = "Make the new database of the server an encrypted one, with the key that was given for its name" };
+        var command = new Command("restore", "Restores a backup to a new database, which appears when all of it is there and compared") { file, url, database, directory, key, directoryKey, encrypted };
+        command.SetAction(shell, url, (parsed, server, cancellationToken) => OfflineCommands.RunAsync(
+            shell,
+            async () =>
+            {
+                using EncryptionKey? seal = parsed.GetValue(key)?.Read(shell, "the backup", cancellationToken);
+                string path = parsed.GetRequiredValue(file).FullName;
+                (string? name, DirectoryInfo? place) = OneOf(parsed.GetValue(database), parsed.GetValue(directory));
+                string summary;
+                if (place is not null)
+                {
+                    using EncryptionKey? own = parsed.GetValue(directoryKey)?.Read(shell, "the restored database", cancellationToken);
+                    var options = new RestoreOptions { BackupKey = seal, Database = new DatabaseOptions { EncryptionKey = own } };
+                    BackupReport report = await ReadAsync(shell, path, (source, progress) => Treepie.Database.RestoreAsync(source, place.FullName, options, progress, cancellationToken));
+                    summary = $"Restored to '{place.FullName}': {Describe(report)}";
+                }
+                else
+                {
+                    summary = await RestoreOverHttpAsync(shell, server, name!, path, seal, parsed.GetValue(encrypted), cancellationToken); // one of the two is there
+                }
+
+                await shell.Error.WriteLineAsync(summary);
+                return ExitCode.Ok;
+            },
+            cancellationToken));
+        return command;
+    }
+
+    /// <summary><c>verify</c>.</summary>
+    public static Command CreateVerify(Shell shell)
+    {
+        Argument<FileInfo> file = File("The backup, or a dump of RavenDB");
+        Option<KeyArgument?> key = KeyOptions.Key("Where the key is with which the backup was sealed");
+        var command = new Command("verify", "Reads a whole backup and says whether all of it is there; restores nothing and asks no server") { file, key };
+        command.SetAction((parsed, cancellationToken) => OfflineCommands.RunAsync(
+            shell,
+            async () =>
+            {
+                using EncryptionKey? seal = parsed.GetValue(key)?.Read(shell, "the backup", cancellationToken);
+                var options = new RestoreOptions { BackupKey = seal };
+                BackupReport report = await ReadAsync(
+                    shell, parsed.GetRequiredValue(file).FullName, (source, progress) => Treepie.Database.VerifyBackupAsync(source, options, progress, cancellationToken));
+                await shell.OutputText.WriteLineAsync($"The backup is whole: {Describe(report)}");
+                return ExitCode.Ok;
+            },
+            cancellationToken));
+        return command;
+    }
+
+    private static Option<string?> Database(string description) => new("--database", "-d") { Description = description, HelpName = "name" };
+
+    private static Option<DirectoryInfo?> Directory(string description) => new("--directory") { Description = description, HelpName = "directory" };
+
+    private static Argument<FileInfo> File(string description)
+    {
+        var file = new Argument<FileInfo>("file") { Description = description };
+        file.AcceptExistingOnly();
+        return file;
+    }
+
+    private static (string? Database, DirectoryInfo? Directory) OneOf(string? database, DirectoryInfo? directory) => (database, directory) switch
+    {
+        (null, null) => throw new UsageException("Say which database: --database NAME of a server, or --directory DIRECTORY."),
+        (not null, not null) => throw new UsageException("Give --database or --directory, not both."),
+        _ => (database, directory),
+    };
+
+    private static BackupCompression CompressionOf(string text) => text switch
+    {
+        "zstd-optimal" => BackupCompression.ZstdOptimal,
+        "gzip" => BackupCompression.GzipOptimal,
+        "gzip-fastest" => BackupCompression.GzipFastest,
+        "none" => BackupCompression.None,
+        _ => BackupCompression.ZstdFastest,
+    };
+
+    private static async Task<string> BackupDirectoryAsync(
+        Shell shell, string directory, string output, BackupOptions options, KeyArgument? directoryKey, CancellationToken cancellationToken)
+    {
+        if (!System.IO.Directory.Exists(directory) || !System.IO.Directory.EnumerateFileSystemEntries(directory).Any())
+            throw new UsageException($"There is no database in '{directory}'.");
+
+        using EncryptionKey? own = directoryKey?.Read(shell, $"'{directory}'", cancellationToken);
+        await using Database database = Treepie.Database.Open(directory, new DatabaseOptions { EncryptionKey = own });
+        BackupOptions all = options with { EncryptionKey = options.EncryptionKey ?? (options.AllowPlain ? null : own) };
+        BackupReport report = await BackupDisplay.RunAsync(shell, Path.GetFileName(output), progress => database.BackupAsync(output, all, progress, cancellationToken));
+        return $"Backed up to '{output}': {Describe(report)}";
+    }
+
+    private static Task<string> BackupOverHttpAsync(Shell shell, DatabaseClient database, string output, BackupOptions options, CancellationToken cancellationToken) =>
+        BackupDisplay.RunAsync(shell, Path.GetFileName(output), progress => BackupFile.WriteAsync(output, async file =>
+        {
+            bool sealsHere = options.EncryptionKey is not null;
+            using HttpResponseMessage response = await database.BackupAsync(options.Compression.ToString(), options.AllowPlain || sealsHere, cancellationToken);
+            await using Stream dump = await response.Content.ReadAsStreamAsync(cancellationToken);
+            await using var counted = new ObservedStream(file, BackupStep.Writing, 0, progress);
+            if (options.EncryptionKey is null)
+            {
+                await dump.CopyToAsync(counted, cancellationToken);
+            }
+            else
+            {
+                await using var seal = new SealedWriteStream(counted, options.EncryptionKey, leaveOpen: true);
+                await dump.CopyToAsync(seal, cancellationToken);
+                await seal.CompleteAsync(cancellationToken);
+            }
+
+            return string.Create(CultureInfo.InvariantCulture, $"Backed up to '{output}': {counted.Count / 1e6:N1} MB{(sealsHere ? ", sealed" : "")}. 'treepie verify' reads it again.");
+        }));
+
+    private static async Task<string> RestoreOverHttpAsync(
+        Shell shell, ServerClient server, string name, string path, EncryptionKey? key, bool encrypted, CancellationToken cancellationToken)
+    {
+        await using FileStream file = BackupFile.Open(path);
+        using JsonDocument answer = await BackupDisplay.RunAsync(shell, Path.GetFileName(path), async progress =>
+        {
+            await using var observed = new ObservedStream(file, BackupStep.Reading, file.Length, progress);
+            if (key is null)
+                return await server.RestoreAsync(name, observed, encrypted, cancellationToken);
+
+            await using var seal = new SealedReadStream(observed, key, leaveOpen: true);
+            return await server.RestoreAsync(name, seal, encrypted, cancellationToken);
+        });
+        JsonElement counts = answer.RootElement;
+        return string.Create(CultureInfo.InvariantCulture, $"Restored to database '{name}': {counts.GetProperty("Documents").GetInt64():N0} documents, {counts.GetProperty("Indexes").GetInt64():N0} indexes.");
+    }
+
+    private static async Task<BackupReport> ReadAsync(Shell shell, string path, Func<Stream, IProgress<BackupProgress>, Task<BackupReport>> read)
+    {
+        await using FileStream file = BackupFile.Open(path);
+        return await BackupDisplay.RunAsync(shell, Path.GetFileName(path), progress => read(file, progress));
+    }
+
+    private static string Describe(BackupReport report)
+    {
+        BackupCounts counts = report.Counts;
+        string origin = report.DatabaseName is null ? "" : string.Create(CultureInfo.InvariantCulture, $" Database '{report.DatabaseName}' at etag {report.LastEtag}, {report.TakenAt:u}, content hash {report.ContentHash}.");
+        string skipped = report.Skipped.Count == 0 ? "" : $" Left out: {string.Join(", ", report.Skipped.Select(kind => string.Create(CultureInfo.InvariantCulture, $"{kind.Key} ({kind.Value:N0})")))}.";
+        return string.Create(
+            CultureInfo.InvariantCulture,
+            $"{counts.Documents:N0} documents, {counts.Tombstones:N0} tombstones, {counts.Indexes:N0} indexes, {counts.Identities:N0} identities; {report.JsonBytes / 1e6:N1} MB of JSON in {report.StoredBytes / 1e6:N1} MB ({report.Compression}{(report.IsEncrypted ? ", sealed" : "")}).{origin}{skipped}");
+    }
+}

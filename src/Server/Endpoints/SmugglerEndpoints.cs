@@ -1,0 +1,110 @@
+using Treepie.Backups;
+using Treepie.Server.Http;
+using Treepie.Server.Operations;
+using Treepie.Server.Security;
+using Treepie.Server.Smuggler;
+
+namespace Treepie.Server.Endpoints;
+
+/// <summary>
+/// <c>smuggler/export</c> and <c>smuggler/import</c>: a database out, or into another, as one stream that never stands on this server's disk; and <c>restore/upload</c>, a
+/// backup to a new database. All are operations: whoever asks for their state learns how far they are and how they ended; a connection itself can say no more than
+/// that it broke.
+/// </summary>
+internal static class SmugglerEndpoints
+{
+    public static void Map(Routes routes)
+    {
+        routes.Database("POST", "/smuggler/export", Export);
+        routes.Database("POST", "/smuggler/import", Import);
+        routes.Server("POST", "/admin/restore/upload", Restore);
+    }
+
+    private static async Task Export(HttpServerRequest request, Database database)
+    {
+        using RequestBody body = await request.ReadBodyAsync(DumpForm.MaxOptionsBytes).ConfigureAwait(false);
+        using SmugglerOptions options = SmugglerOptions.Read(body);
+        if (options.Key is not null)
+            SecretTransport.Require(request.Http);
+
+        await RunAsync(request, "export", async (operation, stop) =>
+        {
+            HttpResponse response = request.Http.Response;
+            response.ContentType = "application/octet-stream";
+            // The content is compressed, not the transfer: what arrives is written to a file as it is.
+            response.Headers.ContentDisposition = $"attachment; filename=\"{database.Name}.ravendbdump\"";
+            await request.Server.Databases.BackupAsync(database, response.Body, options.ForBackup(), new OperationReporter(operation), stop).ConfigureAwait(false);
+        }).ConfigureAwait(false);
+    }
+
+    private static Task Import(HttpServerRequest request, Database database) => RunAsync(request, "import", async (operation, stop) =>
+    {
+        await DumpForm.ReadAsync(
+            request, (options, dump) => request.Server.Databases.ImportAsync(database, dump, options.ForImport(), new OperationReporter(operation), stop), stop).ConfigureAwait(false);
+        await request.NoContentAsync().ConfigureAwait(false);
+    });
+
+    private static Task Restore(HttpServerRequest request)
+    {
+        string name = request.RequiredParameter("name");
+        bool encrypted = request.Flag("encrypted");
+        return RunAsync(request, "restore", (operation, stop) => DumpForm.ReadAsync(
+            request,
+            async (options, dump) =>
+            {
+                BackupReport report = await request.Server.Databases.RestoreAsync(name, dump, encrypted, options.ForRestore(), new OperationReporter(operation), stop).ConfigureAwait(false);
+                await WriteAsync(request, report).ConfigureAwait(false);
+            },
+            stop));
+    }
+
+    /// <summary>Begins the operation that the client named with <c>operationId=</c>, or one of its own, and sees to its end.</summary>
+    private static async Task RunAsync(HttpServerRequest request, string what, Func<Operation, CancellationToken, Task> work)
+    {
+        long id = request.Number("operationId", 0);
+        Operation operation = request.Server.Operations.TryBegin(id == 0 ? request.Server.Operations.NextId() : id)
+            ?? throw WireException.BadRequest($"An operation with the number {id} has begun before. Take a new one from operations/next-operation-id.");
+        request.WithoutDeadline();
+        using var stop = CancellationTokenSource.CreateLinkedTokenSource(request.Aborted, operation.Killed);
+        try
+        {
+            await work(operation, stop.Token).ConfigureAwait(false);
+            operation.Complete();
+        }
+        catch (OperationCanceledException) when (operation.Killed.IsCancellationRequested)
+        {
+            operation.Cancel();
+            throw WireException.BadRequest($"The {what}, operation {operation.Id}, was killed.");
+        }
+        catch (ArgumentException exception)
+        {
+            WireException error = WireException.BadRequest(exception.Message, exception);
+            operation.Fail(ErrorAnswer.For(error, request));
+            throw error;
+        }
+        catch (Exception exception)
+        {
+            Exception error = BackupException.From(exception) ?? exception;
+            operation.Fail(ErrorAnswer.For(error, request));
+            if (error != exception)
+                throw error;
+            throw;
+        }
+    }
+
+    private static Task WriteAsync(HttpServerRequest request, BackupReport report) => request.JsonAsync(report, static (json, report) =>
+    {
+        json.WriteStartObject();
+        json.WriteNumber("Documents", report.Counts.Documents);
+        json.WriteNumber("Tombstones", report.Counts.Tombstones);
+        json.WriteNumber("Indexes", report.Counts.Indexes);
+        json.WriteNumber("Identities", report.Counts.Identities);
+        json.WriteNumber("LastEtag", report.LastEtag);
+        json.WriteString("ContentHash", report.ContentHash);
+        json.WriteStartObject("Skipped");
+        foreach ((string kind, long count) in report.Skipped)
+            json.WriteNumber(kind, count);
+        json.WriteEndObject();
+        json.WriteEndObject();
+    }, StatusCodes.Status201Created);
+}

@@ -1,0 +1,100 @@
+using Microsoft.AspNetCore.Http.Features;
+using Microsoft.AspNetCore.Server.Kestrel.Core.Features;
+using Microsoft.AspNetCore.WebUtilities;
+using Microsoft.Net.Http.Headers;
+using Treepie.Server.Http;
+using Treepie.Server.Security;
+
+namespace Treepie.Server.Smuggler;
+
+/// <summary>
+/// A form as clients send a dump in: the field <c>importOptions</c>, then the dump as a file, which is read as it comes and never kept. Without limits of length or pace:
+/// what is in the dump is limited piece by piece.
+/// </summary>
+internal static class DumpForm
+{
+    public const int MaxOptionsBytes = 1024 * 1024;
+
+    private const string OptionsField = "importOptions";
+
+    /// <summary>Reads the form and hands options and dump to <paramref name="take"/>, once.</summary>
+    /// <exception cref="WireException">It is no such form.</exception>
+    public static async Task ReadAsync(HttpServerRequest request, Func<SmugglerOptions, Stream, Task> take, CancellationToken stop)
+    {
+        var form = new MultipartReader(BoundaryOf(request.Http.Request), Open(request.Http));
+        SmugglerOptions options = SmugglerOptions.Default;
+        try
+        {
+            while (await NextAsync(form, stop).ConfigureAwait(false) is { } section)
+            {
+                if (NameOf(section) != OptionsField)
+                {
+                    await take(options, section.Body).ConfigureAwait(false);
+                    return;
+                }
+
+                options = await ReadOptionsAsync(section, stop).ConfigureAwait(false);
+                if (options.Key is not null)
+                    SecretTransport.Require(request.Http);
+            }
+        }
+        finally
+        {
+            options.Dispose();
+        }
+
+        throw WireException.BadRequest("The form holds no dump. Nothing was imported.");
+    }
+
+    private static CancellableBody Open(HttpContext http)
+    {
+        if (http.Features.Get<IHttpMaxRequestBodySizeFeature>() is { IsReadOnly: false } size)
+            size.MaxRequestBodySize = null;
+        if (http.Features.Get<IHttpMinRequestBodyDataRateFeature>() is { } rate)
+            rate.MinDataRate = null; // the database may need longer for a batch than the client for the next
+        return new CancellableBody(http.Request.BodyReader);
+    }
+
+    private static string BoundaryOf(HttpRequest request)
+    {
+        string? boundary = MediaTypeHeaderValue.TryParse(request.ContentType, out MediaTypeHeaderValue? type) && type.MediaType.Equals("multipart/form-data", StringComparison.OrdinalIgnoreCase)
+            ? HeaderUtilities.RemoveQuotes(type.Boundary).Value
+            : null;
+        return string.IsNullOrEmpty(boundary)
+            ? throw WireException.BadRequest($"Expected is a form (multipart/form-data) with the field '{OptionsField}' and the dump as a file. Nothing was imported.")
+            : boundary;
+    }
+
+    private static async Task<MultipartSection?> NextAsync(MultipartReader form, CancellationToken stop)
+    {
+        try
+        {
+            return await form.ReadNextSectionAsync(stop).ConfigureAwait(false);
+        }
+        catch (Exception exception) when (exception is InvalidDataException or (IOException and not BadHttpRequestException))
+        {
+            throw WireException.BadRequest($"The form is broken ({exception.Message}). Nothing was imported.", exception);
+        }
+    }
+
+    private static string NameOf(MultipartSection section) =>
+        ContentDispositionHeaderValue.TryParse(section.ContentDisposition, out ContentDispositionHeaderValue? disposition) ? HeaderUtilities.RemoveQuotes(disposition.Name).ToString() : "";
+
+    private static async Task<SmugglerOptions> ReadOptionsAsync(MultipartSection section, CancellationToken stop)
+    {
+        byte[] buffer = new byte[MaxOptionsBytes];
+        int length = await section.Body.ReadAtLeastAsync(buffer, buffer.Length, throwOnEndOfStream: false, stop).ConfigureAwait(false);
+        if (length == buffer.Length)
+            throw WireException.TooLarge($"'{OptionsField}' is longer than {MaxOptionsBytes:N0} bytes.");
+
+        using var body = new RequestBody(buffer, length, pooled: false);
+        try
+        {
+            return SmugglerOptions.Read(body);
+        }
+        finally
+        {
+            body.Wipe(); // there may be a key in it
+        }
+    }
+}

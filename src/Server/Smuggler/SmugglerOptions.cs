@@ -1,0 +1,130 @@
+using System.Security.Cryptography;
+using System.Text;
+using System.Text.Json;
+using Treepie.Backups;
+using Treepie.Encryption;
+using Treepie.Server.Http;
+
+namespace Treepie.Server.Smuggler;
+
+/// <summary>What clients say of an export or import. Kinds of things that this server has not are passed over: nothing of them is there to be moved.</summary>
+internal sealed class SmugglerOptions : IDisposable
+{
+    private SmugglerOptions(BackupContent content, IReadOnlyList<string>? collections, BackupKey? key, BackupCompression compression, bool allowPlain, bool skipInvalid)
+    {
+        Content = content;
+        Collections = collections;
+        Key = key;
+        Compression = compression;
+        AllowPlain = allowPlain;
+        SkipInvalid = skipInvalid;
+    }
+
+    public BackupContent Content { get; }
+
+    public IReadOnlyList<string>? Collections { get; }
+
+    /// <summary>Seals an export, opens an import.</summary>
+    public BackupKey? Key { get; }
+
+    public BackupCompression Compression { get; }
+
+    /// <summary>Own member <c>AllowPlain</c>: a plain export of an encrypted database.</summary>
+    public bool AllowPlain { get; }
+
+    /// <summary><c>SkipCorruptedData</c>: documents that are none are left out.</summary>
+    public bool SkipInvalid { get; }
+
+    public static SmugglerOptions Default { get; } = new(BackupContent.All, null, null, BackupCompression.GzipOptimal, allowPlain: false, skipInvalid: false);
+
+    /// <summary>Reads them; nothing at all stands for the defaults.</summary>
+    /// <exception cref="WireException">Says what is wrong with them.</exception>
+    public static SmugglerOptions Read(RequestBody body)
+    {
+        if (body.Length == 0)
+            return Default;
+
+        using JsonDocument json = WireJson.ParseObject(body, "the options of an export or import");
+        JsonElement root = json.RootElement;
+        if (!string.IsNullOrWhiteSpace(WireJson.Text(root, "TransformScript", required: false)))
+            throw WireException.NotBuilt("'TransformScript' of an export or import");
+
+        return new SmugglerOptions(ReadContent(root), ReadCollections(root), ReadKey(root), ReadCompression(root), WireJson.Flag(root, "AllowPlain"), WireJson.Flag(root, "SkipCorruptedData"));
+    }
+
+    /// <summary>For an export.</summary>
+    public BackupOptions ForBackup()
+    {
+        var options = new BackupOptions { Compression = Compression, Content = Content, Collections = Collections, AllowPlain = AllowPlain };
+        return Key is null ? options : options.SealedWith(Key);
+    }
+
+    /// <summary>For an import.</summary>
+    public ImportOptions ForImport()
+    {
+        var options = new ImportOptions { Content = Content, Collections = Collections, SkipInvalidDocuments = SkipInvalid };
+        return Key is null ? options : options.OpenedWith(Key);
+    }
+
+    /// <summary>For a restore.</summary>
+    public RestoreOptions ForRestore()
+    {
+        var options = new RestoreOptions { SkipInvalidDocuments = SkipInvalid };
+        return Key is null ? options : options.OpenedWith(Key);
+    }
+
+    public void Dispose() => Key?.Dispose();
+
+    private static BackupContent ReadContent(JsonElement root)
+    {
+        if (WireJson.Text(root, "OperateOnTypes", required: false) is not { Length: > 0 } types)
+            return BackupContent.All;
+
+        BackupContent content = BackupContent.None;
+        foreach (string type in types.Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries))
+            if (Enum.TryParse(type, ignoreCase: true, out BackupContent kind) && !char.IsAsciiDigit(type[0]))
+                content |= kind;
+        return content;
+    }
+
+    private static List<string>? ReadCollections(JsonElement root)
+    {
+        if (!root.TryGetProperty("Collections", out JsonElement collections) || collections.ValueKind == JsonValueKind.Null)
+            return null;
+        if (collections.ValueKind != JsonValueKind.Array)
+            throw WireException.BadRequest("'Collections' must be an array of names.");
+
+        List<string> names = [.. collections.EnumerateArray().Select(name => WireJson.Text(name, "Collections") ?? throw WireException.BadRequest("'Collections' holds a null."))];
+        return names.Count == 0 ? null : names;
+    }
+
+    private static BackupKey? ReadKey(JsonElement root)
+    {
+        if (WireJson.Text(root, "EncryptionKey", required: false) is not { Length: > 0 } text)
+            return null;
+
+        byte[] utf8 = Encoding.UTF8.GetBytes(text);
+        try
+        {
+            return BackupKey.From(utf8);
+        }
+        catch (KeySourceException exception)
+        {
+            throw WireException.BadRequest($"'EncryptionKey' is no key of 32 bytes in base64. {exception.Message}", exception);
+        }
+        finally
+        {
+            CryptographicOperations.ZeroMemory(utf8);
+        }
+    }
+
+    private static BackupCompression ReadCompression(JsonElement root) => WireJson.Text(root, "CompressionAlgorithm", required: false) switch
+    {
+        null or "" or "Gzip" or "GzipOptimal" => BackupCompression.GzipOptimal,
+        "GzipFastest" => BackupCompression.GzipFastest,
+        "Zstd" or "ZstdFastest" => BackupCompression.ZstdFastest,
+        "ZstdOptimal" => BackupCompression.ZstdOptimal,
+        "None" => BackupCompression.None,
+        var other => throw WireException.BadRequest($"There is no compression '{other}'; there are Gzip, GzipFastest, Zstd, ZstdOptimal and None."),
+    };
+}

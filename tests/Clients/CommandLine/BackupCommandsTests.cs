@@ -1,0 +1,134 @@
+using System.Diagnostics;
+using System.Globalization;
+using System.Text;
+using Treepie.Tests.Support;
+using Treepie.Writes;
+
+namespace Treepie.Clients.Tests.CommandLine;
+
+/// <summary><c>backup</c>, <c>restore</c> and <c>verify</c>: of a server and of directories, plain and sealed, killed and run again.</summary>
+[Collection(RunningServer.Collection)]
+public sealed class BackupCommandsTests(RunningServer server) : IDisposable
+{
+    private readonly TemporaryDirectory _files = new();
+
+    private static CancellationToken Cancel => TestContext.Current.CancellationToken;
+
+    public void Dispose() => _files.Dispose();
+
+    [Fact]
+    public async Task A_database_of_a_server_is_backed_up_verified_and_restored_to_a_server_and_to_a_directory()
+    {
+        string name = await server.NewDatabaseAsync(), key = await KeyFileAsync("backup.key", 1);
+        for (int i = 1; i <= 20; i++)
+            await server.PutAsync(name, $"users/{i}", "Users", $"name {i} marker-91c");
+        string plain = PathOf("plain.backup"), closed = PathOf("sealed.backup");
+        CommandLineProcess backup = await CommandLineProcess.SucceedAsync("backup", "-d", name, "-o", plain, "--url", server.Url, "--compression", "none");
+        Assert.Equal("", backup.Output);
+        await CommandLineProcess.SucceedAsync("backup", "-d", name, "-o", closed, "--url", server.Url, "--key", "file:" + key);
+        Assert.True((await File.ReadAllBytesAsync(plain, Cancel)).AsSpan().IndexOf("marker-91c"u8) > 0);
+        Assert.True((await File.ReadAllBytesAsync(closed, Cancel)).AsSpan().IndexOf("marker-91c"u8) < 0);
+
+        Assert.Contains("whole: 20 documents", (await CommandLineProcess.SucceedAsync("verify", plain)).Output, StringComparison.Ordinal);
+        Assert.Contains("sealed", (await CommandLineProcess.SucceedAsync("verify", closed, "--key", "file:" + key)).Output, StringComparison.Ordinal);
+        CommandLineProcess noKey = await CommandLineProcess.RunAsync("verify", closed);
+        Assert.Equal((2, ""), (noKey.ExitCode, noKey.Output));
+        Assert.Contains("no key was given", noKey.Error, StringComparison.Ordinal);
+
+        await CommandLineProcess.SucceedAsync("restore", plain, "-d", name + "-plain", "--url", server.Url);
+        await CommandLineProcess.SucceedAsync("restore", closed, "-d", name + "-sealed", "--url", server.Url, "--key", "file:" + key);
+        Assert.Equal("name 7 marker-91c", (await server.LoadAsync(name + "-sealed", "users/7"))?.GetProperty("name").GetString());
+        CommandLineProcess again = await CommandLineProcess.RunAsync("restore", plain, "-d", name + "-plain", "--url", server.Url);
+        Assert.Equal(1, again.ExitCode);
+        Assert.Contains("exists already", again.Error, StringComparison.Ordinal);
+        CommandLineProcess wrong = await CommandLineProcess.RunAsync("restore", closed, "-d", name + "-x", "--url", server.Url, "--key", "file:" + await KeyFileAsync("other.key", 2));
+        Assert.Equal(2, wrong.ExitCode);
+        Assert.Contains("another key", wrong.Error, StringComparison.Ordinal);
+
+        string place = PathOf("directory");
+        CommandLineProcess offline = await CommandLineProcess.SucceedAsync("restore", closed, "--directory", place, "--key", "file:" + key, "--directory-key", "file:" + key);
+        Assert.Contains("20 documents", offline.Error, StringComparison.Ordinal);
+        CommandLineProcess second = await CommandLineProcess.SucceedAsync("backup", "--directory", place, "-o", PathOf("second.backup"), "--directory-key", "file:" + key);
+        Assert.Contains("sealed", second.Error, StringComparison.Ordinal);
+        Assert.Equal(HashOf(offline.Error), HashOf((await CommandLineProcess.SucceedAsync("verify", PathOf("second.backup"), "--key", "file:" + key)).Output));
+    }
+
+    [Fact]
+    public async Task What_is_damaged_missing_or_contradictory_is_said_and_leaves_nothing()
+    {
+        string bad = PathOf("bad.backup");
+        await File.WriteAllTextAsync(bad, "{\"Docs\":[{\"a\":1,\"@metadata\":{\"@id\":\"a\"}}", Cancel);
+        CommandLineProcess verify = await CommandLineProcess.RunAsync("verify", bad), restore = await CommandLineProcess.RunAsync("restore", bad, "--directory", PathOf("there"));
+        Assert.Equal((1, "", 1), (verify.ExitCode, verify.Output, restore.ExitCode));
+        Assert.Contains("cut off", verify.Error, StringComparison.Ordinal);
+        foreach (string[] wrong in (string[][])[
+            ["backup", "-o", PathOf("x")], ["backup", "-o", PathOf("x"), "-d", "a", "--directory", "b"], ["backup", "--directory", PathOf("absent"), "-o", PathOf("x")],
+            ["restore", PathOf("absent"), "-d", "a"], ["backup", "-d", "a", "-o", PathOf("x"), "--compression", "rar"]])
+            Assert.Equal(2, (await CommandLineProcess.RunAsync(wrong)).ExitCode);
+        CommandLineProcess missing = await CommandLineProcess.RunAsync("backup", "-d", "absent", "-o", PathOf("x"), "--url", server.Url);
+        Assert.Equal(1, missing.ExitCode);
+        Assert.Contains("There is no such database", missing.Error, StringComparison.Ordinal);
+        Assert.Equal(["bad.backup"], Directory.GetFileSystemEntries(_files.Path).Select(Path.GetFileName));
+    }
+
+    [Fact]
+    public async Task A_restore_killed_in_the_middle_leaves_no_database_and_the_next_one_makes_it()
+    {
+        string source = PathOf("source"), backup = PathOf("all.backup"), target = PathOf("restored");
+        await using (Database database = Database.Open(source))
+        {
+            await using BulkInsert bulk = database.BulkInsert();
+            for (int i = 0; i < 60_000; i++)
+                await bulk.StoreAsync(string.Create(CultureInfo.InvariantCulture, $"a/{i}"), Encoding.UTF8.GetBytes($"{{\"n\":{i},\"text\":\"{new string('x', 200)}\"}}"), Cancel);
+            await bulk.CompleteAsync(Cancel);
+            await database.BackupAsync(backup, null, null, Cancel);
+        }
+
+        int killed = 0;
+        for (int round = 0; round < 3; round++)
+        {
+            using Process restore = CommandLineProcess.Start("restore", backup, "--directory", target);
+            string unfinished = PathOf("~restoring-restored");
+            while (!restore.HasExited && !(Directory.Exists(unfinished) && SizeOf(unfinished) > (round + 1) * 1_000_000))
+                await Task.Yield();
+            restore.Kill();
+            await restore.WaitForExitAsync(Cancel);
+            killed += restore.ExitCode == 0 ? 0 : 1;
+            if (restore.ExitCode != 0)
+                Assert.False(Directory.Exists(target));
+            else
+                Directory.Delete(target, recursive: true);
+        }
+
+        Assert.True(killed > 0, "no restore could be killed before it was done");
+        await CommandLineProcess.SucceedAsync("restore", backup, "--directory", target);
+        Assert.Equal(["all.backup", "restored", "source"], Directory.GetFileSystemEntries(_files.Path).Select(Path.GetFileName).Order());
+        await using Database restored = Database.Open(target);
+        Assert.Equal(60_000, restored.GetStatistics().DocumentCount);
+    }
+
+    private static long SizeOf(string directory)
+    {
+        try
+        {
+            return new DirectoryInfo(directory).EnumerateFiles("*", SearchOption.AllDirectories).Sum(file => file.Length);
+        }
+        catch (IOException)
+        {
+            return 0; // a file went while it was looked at
+        }
+    }
+
+    private static string HashOf(string text) => text[(text.IndexOf("content hash ", StringComparison.Ordinal) + 13)..][..64];
+
+    private async Task<string> KeyFileAsync(string name, byte first)
+    {
+        string path = PathOf(name);
+        await File.WriteAllTextAsync(path, Convert.ToBase64String([.. Enumerable.Range(first, 32).Select(value => (byte)value)]), Cancel);
+        if (!OperatingSystem.IsWindows())
+            File.SetUnixFileMode(path, UnixFileMode.UserRead | UnixFileMode.UserWrite);
+        return path;
+    }
+
+    private string PathOf(string name) => Path.Combine(_files.Path, name);
+}
