@@ -73,7 +73,7 @@ internal static class ImportCommand
         Shell shell, ServerClient server, string database, bool createDatabase, string file, ImportOptions options, CancellationToken cancellationToken)
     {
         if (createDatabase)
-            await server.CreateDatabaseAsync(database, cancellationToken);
+            await server.CreateDatabaseAsync(database, encrypted: false, cancellationToken);
 
         var source = new ImportSource(file, options);
         long started = shell.Time.GetTimestamp();

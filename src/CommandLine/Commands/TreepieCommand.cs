@@ -1,6 +1,7 @@
 using System.CommandLine;
 using System.CommandLine.Invocation;
 using Treepie.CommandLine.Http;
+using Treepie.Encryption;
 
 namespace Treepie.CommandLine.Commands;
 
@@ -27,6 +28,7 @@ internal static class TreepieCommand
             BackupCommands.CreateBackup(shell),
             BackupCommands.CreateRestore(shell),
             BackupCommands.CreateVerify(shell),
+            KeyCommands.Create(shell),
             OfflineCommands.CreateCheck(shell),
             OfflineCommands.CreateSalvage(shell),
         };
@@ -51,40 +53,44 @@ internal static class TreepieCommand
     /// <summary>Gives a command its action: a client for the server, and an answer to whatever goes wrong.</summary>
     public static void SetAction(
         this Command command, Shell shell, Option<Uri> url, Func<ParseResult, ServerClient, CancellationToken, Task<int>> action) =>
-        command.SetAction(async (parsed, cancellationToken) =>
+        command.SetAction((parsed, cancellationToken) =>
+            RunAsync(shell, parsed.GetValue(url) ?? CommonOptions.DefaultUrl, server => action(parsed, server, cancellationToken), cancellationToken));
+
+    /// <summary>Runs what speaks to a server, and answers to whatever goes wrong.</summary>
+    public static async Task<int> RunAsync(Shell shell, Uri url, Func<ServerClient, Task<int>> action, CancellationToken cancellationToken)
+    {
+        using var server = new ServerClient(url);
+        try
         {
-            using var server = new ServerClient(parsed.GetValue(url) ?? CommonOptions.DefaultUrl);
-            try
-            {
-                return await action(parsed, server, cancellationToken);
-            }
-            catch (Exception) when (cancellationToken.IsCancellationRequested)
-            {
-                // Whatever it broke off with: the person asked for it.
-                await shell.Error.WriteLineAsync("Cancelled.");
-                return ExitCode.Cancelled;
-            }
-            catch (UsageException exception)
-            {
-                await shell.Error.WriteLineAsync(exception.Message);
-                return ExitCode.Usage;
-            }
-            catch (ServerException exception)
-            {
-                await shell.Error.WriteLineAsync(await ExplainAsync(exception, server, cancellationToken));
-                return ExitCode.Failure;
-            }
-            catch (HttpRequestException exception)
-            {
-                await shell.Error.WriteLineAsync(Explain(exception, server.Url));
-                return ExitCode.Failure;
-            }
-            catch (Exception exception) when (exception is IOException or UnauthorizedAccessException or InvalidDataException)
-            {
-                await shell.Error.WriteLineAsync(exception.Message);
-                return ExitCode.Failure;
-            }
-        });
+            return await action(server);
+        }
+        catch (Exception) when (cancellationToken.IsCancellationRequested)
+        {
+            // Whatever it broke off with: the person asked for it.
+            await shell.Error.WriteLineAsync("Cancelled.");
+            return ExitCode.Cancelled;
+        }
+        catch (Exception exception) when (exception is UsageException or KeySourceException)
+        {
+            await shell.Error.WriteLineAsync(exception.Message);
+            return ExitCode.Usage;
+        }
+        catch (ServerException exception)
+        {
+            await shell.Error.WriteLineAsync(await ExplainAsync(exception, server, cancellationToken));
+            return ExitCode.Failure;
+        }
+        catch (HttpRequestException exception)
+        {
+            await shell.Error.WriteLineAsync(Explain(exception, server.Url));
+            return ExitCode.Failure;
+        }
+        catch (Exception exception) when (exception is IOException or UnauthorizedAccessException or InvalidDataException)
+        {
+            await shell.Error.WriteLineAsync(exception.Message);
+            return ExitCode.Failure;
+        }
+    }
 
     private static string Explain(HttpRequestException exception, Uri url) => exception.HttpRequestError switch
     {

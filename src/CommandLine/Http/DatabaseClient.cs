@@ -1,4 +1,6 @@
+using System.Globalization;
 using System.Text.Json;
+using Treepie.Storage;
 
 namespace Treepie.CommandLine.Http;
 
@@ -54,6 +56,29 @@ internal sealed class DatabaseClient(ServerClient server, string name)
     /// <summary>Runs a query and gives its results as lines: <c>POST streams/queries</c>. To be disposed.</summary>
     public Task<HttpResponseMessage> StreamQueryAsync(ReadOnlyMemory<byte> query, CancellationToken cancellationToken) =>
         server.SendAsync(HttpMethod.Post, _path + "streams/queries?format=jsonl", ServerClient.JsonContent(query), cancellationToken);
+
+    /// <summary>Gives the database another key: <c>POST admin/encryption/key</c>.</summary>
+    public async Task ChangeKeyAsync(EncryptionKey key, CancellationToken cancellationToken)
+    {
+        using var content = new KeyContent(key);
+        using HttpResponseMessage response = await server.SendAsync(HttpMethod.Post, _path + "admin/encryption/key", content, cancellationToken);
+    }
+
+    /// <summary>Begins to encrypt it anew and gives the number of the operation: <c>POST admin/encryption/rotate</c>.</summary>
+    public async Task<long> StartKeyRotationAsync(CancellationToken cancellationToken)
+    {
+        using HttpResponseMessage response = await server.SendAsync(HttpMethod.Post, _path + "admin/encryption/rotate", null, cancellationToken);
+        using JsonDocument answer = await ServerClient.ReadJsonAsync(response, cancellationToken);
+        return answer.RootElement.GetProperty("OperationId").GetInt64();
+    }
+
+    /// <summary>How far an operation is: <c>GET operations/state</c>. To be disposed.</summary>
+    public async Task<JsonDocument> OperationStateAsync(long id, CancellationToken cancellationToken)
+    {
+        using HttpResponseMessage response = await server.SendAsync(
+            HttpMethod.Get, _path + string.Create(CultureInfo.InvariantCulture, $"operations/state?id={id}"), null, cancellationToken);
+        return await ServerClient.ReadJsonAsync(response, cancellationToken);
+    }
 
     /// <summary>All documents as lines: <c>GET streams/docs</c>. To be disposed.</summary>
     public Task<HttpResponseMessage> StreamDocumentsAsync(CancellationToken cancellationToken) =>

@@ -2,6 +2,7 @@ using System.Buffers;
 using System.Net.Http.Headers;
 using System.Text;
 using System.Text.Json;
+using Treepie.Storage;
 
 namespace Treepie.CommandLine.Http;
 
@@ -46,9 +47,14 @@ internal sealed class ServerClient : IDisposable
     }
 
     /// <summary>Creates a database; false if there is one of that name.</summary>
-    public async Task<bool> CreateDatabaseAsync(string name, CancellationToken cancellationToken)
+    public async Task<bool> CreateDatabaseAsync(string name, bool encrypted, CancellationToken cancellationToken)
     {
-        byte[] body = Json(writer => writer.WriteString("DatabaseName", name));
+        byte[] body = Json(writer =>
+        {
+            writer.WriteString("DatabaseName", name);
+            if (encrypted)
+                writer.WriteBoolean("Encrypted", true);
+        });
         try
         {
             string path = $"admin/databases?name={Uri.EscapeDataString(name)}&replicationFactor=1";
@@ -59,6 +65,14 @@ internal sealed class ServerClient : IDisposable
         {
             return false;
         }
+    }
+
+    /// <summary>Gives the server the key of a database.</summary>
+    public async Task GiveKeyAsync(string name, EncryptionKey key, bool keep, bool overwrite, CancellationToken cancellationToken)
+    {
+        string path = $"admin/secrets?name={Uri.EscapeDataString(name)}&keep={(keep ? "true" : "false")}&overwrite={(overwrite ? "true" : "false")}";
+        using var content = new KeyContent(key);
+        using HttpResponseMessage response = await SendAsync(HttpMethod.Post, path, content, cancellationToken);
     }
 
     /// <summary>Deletes a database with its files; deleting what is not there is no error.</summary>

@@ -41,6 +41,12 @@ internal sealed class DataDirectory
             : throw new UsageException($"'{path}' holds no environment: no '{DataFile}' is in it or below. Give the data directory of a server, or a database in it.");
     }
 
+    /// <summary>The one environment whose key is the user's: the documents of a database, or the only one there is.</summary>
+    /// <exception cref="UsageException">There are several: each database has a key of its own.</exception>
+    public string MainEnvironment() => Environments.Where(environment => !IsIndex(environment)).ToArray() is [var only]
+        ? only
+        : throw new UsageException($"'{Path}' holds more than one database. Give the directory of one, for instance '{System.IO.Path.GetDirectoryName(Environments[0])}': each has a key of its own.");
+
     /// <summary>How an environment is called in messages: its place in the directory.</summary>
     public string NameOf(string environment)
     {

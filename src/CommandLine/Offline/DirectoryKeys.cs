@@ -8,12 +8,15 @@ namespace Treepie.CommandLine.Offline;
 /// The keys of the encrypted environments in a directory: of the secrets store by the master key; of a database's documents by its own source, else out of the
 /// secrets store, else by the one key for all; of an index by the documents it belongs to. Nothing is asked for before it is needed, and nothing twice.
 /// </summary>
-internal sealed class DirectoryKeys(Shell shell, string directory, KeyArgument? key, KeySource? masterKey, IReadOnlyList<(string Database, KeyArgument Key)> databaseKeys) : IDisposable
+internal sealed class DirectoryKeys(Shell shell, DataDirectory directory, KeyArgument? key, KeySource? masterKey, IReadOnlyList<(string Database, KeyArgument Key)> databaseKeys) : IDisposable
 {
     private const string DatabasesFolder = "databases", IndexPurpose = "index/";
 
     private readonly Dictionary<string, EncryptionKey> _known = new(StringComparer.Ordinal);
     private SecretStore? _store;
+
+    /// <summary>The directory.</summary>
+    public DataDirectory Directory => directory;
 
     /// <summary>The key of an environment, which stays this object's; null where it is plain.</summary>
     /// <exception cref="UsageException">It is encrypted, and nothing says where its key is.</exception>
@@ -90,8 +93,8 @@ internal sealed class DirectoryKeys(Shell shell, string directory, KeyArgument? 
     {
         string? data = Path.GetDirectoryName(Path.GetDirectoryName(Path.GetDirectoryName(environment)));
         bool isServer = Path.GetFileName(Path.GetDirectoryName(Path.GetDirectoryName(environment))) == DatabasesFolder;
-        return isServer && data is not null && Directory.Exists(Path.Combine(data, SecretStore.FolderName)) ? data
-            : Directory.Exists(Path.Combine(directory, SecretStore.FolderName)) ? directory
+        return isServer && data is not null && System.IO.Directory.Exists(Path.Combine(data, SecretStore.FolderName)) ? data
+            : System.IO.Directory.Exists(Path.Combine(directory.Path, SecretStore.FolderName)) ? directory.Path
             : null;
     }
 }

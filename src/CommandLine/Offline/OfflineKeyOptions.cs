@@ -20,5 +20,5 @@ internal sealed class OfflineKeyOptions
 
     /// <summary>The keys that a command line names, to be disposed; nothing is read yet.</summary>
     public DirectoryKeys Of(Shell shell, DataDirectory directory, ParseResult parsed) =>
-        new(shell, directory.Path, parsed.GetValue(_key), parsed.GetValue(_masterKey), parsed.GetValue(_databaseKeys) ?? []);
+        new(shell, directory, parsed.GetValue(_key), parsed.GetValue(_masterKey), parsed.GetValue(_databaseKeys) ?? []);
 }

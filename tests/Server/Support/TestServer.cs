@@ -47,7 +47,8 @@ internal sealed class TestServer : IAsyncDisposable
         });
         WebApplication app = builder.Build();
         app.MapTreepie();
-        app.Services.GetRequiredService<DatabaseCatalog>().Create("db");
+        DatabaseCatalog catalog = app.Services.GetRequiredService<DatabaseCatalog>();
+        _ = catalog.Find("db") ?? catalog.Create("db"); // a directory of the test's own may have it
         await app.StartAsync(Cancelled);
         return new TestServer(directory, app);
     }
