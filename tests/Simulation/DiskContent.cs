@@ -103,6 +103,9 @@ internal sealed class DiskContent
         return hash;
     }
 
+    /// <summary>Whether <see cref="SecretMarker"/> stands in one of its blocks. Each block that nobody changed is searched once.</summary>
+    public bool HoldsMarker() => Array.Exists(_blocks, block => block is not null && block.HoldsMarker());
+
     /// <summary>A block that this content may change.</summary>
     private byte[] Own(int index)
     {
@@ -120,6 +123,7 @@ internal sealed class DiskContent
     {
         private ulong _hash;
         private bool _isHashed;
+        private bool? _holdsMarker;
 
         public Block(Block? original, object owner)
         {
@@ -132,7 +136,13 @@ internal sealed class DiskContent
 
         public byte[] Bytes { get; }
 
-        public void Forget() => _isHashed = false;
+        public void Forget()
+        {
+            _isHashed = false;
+            _holdsMarker = null;
+        }
+
+        public bool HoldsMarker() => _holdsMarker ??= Bytes.AsSpan().IndexOf(SecretMarker.Bytes) >= 0;
 
         public ulong Hash()
         {

@@ -31,6 +31,9 @@ internal sealed class DiskImage
         return new DiskImage(files);
     }
 
+    /// <summary>The first file in which <see cref="SecretMarker"/> stands, or null.</summary>
+    public string? FindMarker() => Files.FirstOrDefault(file => file.Value.HoldsMarker()).Key;
+
     private static ulong NameHash(string name)
     {
         ulong hash = 14695981039346656037;

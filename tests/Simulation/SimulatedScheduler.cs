@@ -13,7 +13,7 @@ namespace Treepie.Storage.Simulation;
 internal sealed class SimulatedScheduler(Random random) : IScheduler, IDisposable
 {
     private const int MaxIdleRounds = 50;
-    private static readonly TimeSpan MaxRun = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan MaxRun = TimeSpan.FromSeconds(60); // many times what any run takes, on a machine with other work too
 
     private readonly ManualResetEventSlim _ended = new();
 

@@ -40,6 +40,9 @@ internal sealed record TortureOptions
     /// <summary>Not torturing, but being killed: the directory to write in.</summary>
     public string? KilledProcessDirectory { get; init; }
 
+    /// <summary>Whether what it writes there is encrypted.</summary>
+    public bool IsEncrypted { get; init; }
+
     /// <summary>So long mutants of a sample are hunted before the modes; zero: none.</summary>
     public TimeSpan TimeOfSample { get; init; }
 
@@ -66,6 +69,7 @@ internal sealed record TortureOptions
                 "--seed" => options with { Repeat = $"seeds:{(int)Number(arguments, ref i)}" },
                 "--first" => options with { FirstSeed = (int)Number(arguments, ref i) },
                 "--repeat" => options with { Repeat = Value(arguments, ref i) },
+                "--encrypted" => options with { IsEncrypted = true },
                 "--killed-process" => options with { KilledProcessDirectory = Value(arguments, ref i) },
                 "--modes" => options with { Modes = Value(arguments, ref i).Split(',') },
                 "--mutant" => options with { OnlyMutants = true, Mutant = Value(arguments, ref i) },

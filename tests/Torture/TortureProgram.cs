@@ -19,7 +19,7 @@ internal static class TortureProgram
           --repeat MODE:N   any piece of any mode again, as a failure names it
           --first N         the first seed; otherwise drawn
           --threads N       so many (one for each processor)
-          --modes A,B       only these modes: exhaustive, seeds, kills, failing-calls, bit-flips, mixtures, threads, killed-processes
+          --modes A,B       only these modes: exhaustive, seeds, kills, failing-calls, bit-flips, mixtures, forgeries, forks, threads, killed-processes
           --mutants         only the mutants; --mutant NAME one of them; --mutant-seconds N for each (60)
           --no-page         leaves docs/reliability.md as it is; --page writes it after a run of some modes too
           --long-reader     10 GB through a database of 1 GB on the real disk, while a reader stays open
@@ -45,7 +45,7 @@ internal static class TortureProgram
         }
 
         if (options.KilledProcessDirectory is { } directory)
-            return KilledProcess.Run(directory, options.FirstSeed);
+            return KilledProcess.Run(directory, options.FirstSeed, options.IsEncrypted);
 
         return (options.IsLongReader ? ReadLong(Console.WriteLine) : Torture(options, Console.WriteLine)) is null ? 0 : 1;
     }
@@ -126,6 +126,8 @@ internal static class TortureProgram
         yield return ("crash states, different ones by content", $"{Number(tally.States)}, {Number(tally.Distinct)}");
         yield return ("different crash states in an hour at this rate", Number((long)(tally.Distinct / time.TotalHours)));
         yield return ("recoveries held against what they must be", Number(tally.Recoveries));
+        yield return ("of these, of encrypted environments", Number(tally.EncryptedRecoveries));
+        yield return ("times something was encrypted, each with a nonce of its own", Number(tally.Seals));
         yield return ("moments at which crash states were taken", Number(tally.Barriers));
         foreach ((IMode mode, long done) in battery.Done)
             yield return (mode.Name, mode.Pieces == long.MaxValue ? $"{Number(done)} ({Number((long)(done / time.TotalHours))} in an hour)" : $"{Number(done)} workloads of {Number(mode.Pieces)}");

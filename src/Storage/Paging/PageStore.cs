@@ -311,8 +311,16 @@ internal sealed class PageStore : IDisposable
     }
 
     /// <summary>The incarnation a page is sealed with in the file; 0 for one that is not there yet, or not encrypted.</summary>
-    public ulong IncarnationOf(long number) =>
-        FrameOf(number) == 0 && _map.Load(number * PageLayout.SizeBytes, PageLayout.SizeBytes) ? new Page(_map.Range.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes)).Incarnation : 0;
+    public ulong IncarnationOf(long number)
+    {
+        if (FrameOf(number) != 0)
+            return 0;
+
+        long offset = number * PageLayout.SizeBytes;
+        if (!_map.Load(offset, PageLayout.SizeBytes))
+            throw Corrupt(number, "the disk cannot read it"); // not 0: its key would be dropped
+        return new Page(_map.Range.Span(offset, PageLayout.SizeBytes)).Incarnation;
+    }
 
     /// <summary>A page without trust and without an exception; false where it is damaged.</summary>
     public bool TryRead(long number, out Span<byte> bytes)

@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Text;
+using Treepie.Storage.Simulation;
 
 namespace Treepie.Torture.Models;
 
@@ -52,6 +53,7 @@ internal enum ChangeKind
 internal sealed record Change(ChangeKind Kind, int Tree, int Key = 0, int Count = 1, int Length = 0, int Version = 0)
 {
     private const int MaxMapKeyBytes = 1024;
+    private const int MarkerOffset = 16;
 
     private static readonly string[] _names = ["alpha", "beta", "gamma", "δέλτα"];
 
@@ -66,11 +68,11 @@ internal sealed record Change(ChangeKind Kind, int Tree, int Key = 0, int Count 
     {
         string text = (number % 5) switch
         {
-            0 => $"documents/{number:d8}",
+            0 => $"{SecretMarker.Text}/{number:d8}",
             1 => new string((char)('a' + (number % 26)), number * 7 % 40) + number,
             2 => $"{number}",
             3 => number % 100 == 3 ? new string('x', 1500 + (number % 400)) + number : $"p/{number % 7}/{number}",
-            _ => number == 4 ? "" : $"documents/{number % 3}/{number}",
+            _ => number == 4 ? "" : $"{SecretMarker.Text}/{number % 3}/{number}",
         };
         return Encoding.UTF8.GetBytes(text);
     }
@@ -81,7 +83,20 @@ internal sealed record Change(ChangeKind Kind, int Tree, int Key = 0, int Count 
     /// <summary>Bytes that follow from key, version and length: a value that is another's shows it.</summary>
     public static void FillValue(Span<byte> value, int key, int version)
     {
-        ulong state = unchecked(((ulong)(uint)key * 0x9E3779B97F4A7C15) ^ ((ulong)(uint)version * 0xC2B2AE3D27D4EB4F) ^ (ulong)value.Length) | 1;
+        if (IsMarked(value.Length))
+        {
+            FillNumbers(value[..MarkerOffset], key, version, value.Length);
+            SecretMarker.Bytes.CopyTo(value[MarkerOffset..]);
+            FillNumbers(value[(MarkerOffset + SecretMarker.Bytes.Length)..], key, version, value.Length);
+            return;
+        }
+
+        FillNumbers(value, key, version, value.Length);
+    }
+
+    private static void FillNumbers(Span<byte> value, int key, int version, int lengthBytes)
+    {
+        ulong state = unchecked(((ulong)(uint)key * 0x9E3779B97F4A7C15) ^ ((ulong)(uint)version * 0xC2B2AE3D27D4EB4F) ^ (ulong)lengthBytes) | 1;
         while (value.Length >= sizeof(ulong))
         {
             state ^= state << 13;
@@ -94,6 +109,9 @@ internal sealed record Change(ChangeKind Kind, int Tree, int Key = 0, int Count 
         for (int i = 0; i < value.Length; i++)
             value[i] = (byte)(state >> (8 * i));
     }
+
+    /// <summary>Whether a value of so many bytes holds <see cref="SecretMarker"/>, behind its first sixteen, which tell it from others.</summary>
+    private static bool IsMarked(int lengthBytes) => lengthBytes >= 48;
 
     public byte[] ValueOf(int key)
     {

@@ -9,14 +9,17 @@ namespace Treepie.Torture.Modes;
 internal sealed class Bases
 {
     private readonly History _none = new(0, Model.Empty);
-    private readonly Dictionary<(Durability, bool), (DiskImage Image, History History)> _lived = [];
+    private readonly Dictionary<(Durability, bool IsClean, bool IsEncrypted), (DiskImage Image, History History)> _lived = [];
 
     public Bases()
     {
         foreach (Durability durability in (Durability[])[Durability.Durable, Durability.Relaxed])
         {
-            _lived.Add((durability, true), Live(durability, isClean: true));
-            _lived.Add((durability, false), Live(durability, isClean: false));
+            foreach (bool isEncrypted in (bool[])[false, true])
+            {
+                _lived.Add((durability, true, isEncrypted), Live(durability, isClean: true, isEncrypted));
+                _lived.Add((durability, false, isEncrypted), Live(durability, isClean: false, isEncrypted));
+            }
         }
     }
 
@@ -29,15 +32,15 @@ internal sealed class Bases
         if (kind == 0)
             return scenario;
 
-        (DiskImage image, History history) = _lived[(scenario.Options.Durability, kind == 1)];
+        (DiskImage image, History history) = _lived[(scenario.Options.Durability, kind == 1, scenario.IsEncrypted)];
         return scenario with { Start = image, StartModel = history.At(history.Last), StartTransaction = history.Last };
     }
 
     /// <summary>How one of the kinds came about: the states that were.</summary>
-    public History HistoryOf(Durability durability, int kind) => kind == 0 ? _none : _lived[(durability, kind == 1)].History;
+    public History HistoryOf(Durability durability, int kind, bool isEncrypted) => kind == 0 ? _none : _lived[(durability, kind == 1, isEncrypted)].History;
 
     /// <summary>Enough work that journal files are on their second use, pages are free, values lie on pages of their own, and a tree has branches.</summary>
-    private static (DiskImage Image, History History) Live(Durability durability, bool isClean)
+    private static (DiskImage Image, History History) Live(Durability durability, bool isClean, bool isEncrypted)
     {
         var steps = new List<Step> { Step.Write(new Change(ChangeKind.Fill, 0, 100, 150, 60, 1), new Change(ChangeKind.Put, 1, 1, 1, 9000, 1)) };
         for (int i = 0; i < 24; i++)
@@ -56,7 +59,7 @@ internal sealed class Bases
         // A tail that goes over from one use of a file to the next.
         for (int i = 0; i < 5; i++)
             steps.Add(Step.Write(new Change(ChangeKind.Put, 1, 4 + i, 1, 7000, 53 + i), new Change(ChangeKind.Put, 0, 3, 1, 45, 53 + i)));
-        var scenario = new Scenario { Seed = 1, Clients = [steps], Options = Scenario.SmallOptions with { Durability = durability } };
+        var scenario = new Scenario { Seed = 1, Clients = [steps], IsEncrypted = isEncrypted, Options = Scenario.SmallOptions with { Durability = durability } };
         DiskImage? left = null;
         var run = new SimulatedRun(scenario, new ExplorerShape { MomentPercent = 0 }, new Tally());
         long transaction = run.RunAndStop(isClean, image => left = image);

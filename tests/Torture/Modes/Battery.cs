@@ -39,6 +39,8 @@ internal sealed class Battery
             (FailingCallsMode.ModeName, () => new FailingCallsMode(bases), 20),
             (BitFlipMode.ModeName, () => new BitFlipMode(bases), 10),
             (MixtureMode.ModeName, () => new MixtureMode(bases), 10),
+            (ForgeriesMode.ModeName, () => new ForgeriesMode(bases), 5),
+            (ForksMode.ModeName, () => new ForksMode(bases), 5),
         ];
         return all.Where(entry => only.Count == 0 || only.Contains(entry.Name)).Select(entry => (entry.Make(), entry.Weight));
     }

@@ -19,7 +19,7 @@ internal sealed class BitFlipMode : IMode
     private const int FlipsOfPiece = 16;
     private const long Stride = 1_000_003;
 
-    private readonly List<(DiskImage Image, History History, string File, Durability Durability)> _targets = [];
+    private readonly List<(DiskImage Image, History History, string File, Scenario Scenario)> _targets = [];
     private readonly Bases _bases;
 
     public BitFlipMode(Bases bases)
@@ -27,11 +27,11 @@ internal sealed class BitFlipMode : IMode
         _bases = bases;
         foreach (Durability durability in (Durability[])[Durability.Durable, Durability.Relaxed])
         {
-            for (int kind = 1; kind < Bases.Count; kind++)
+            for (int kind = 2; kind < 2 * Bases.Count; kind++)
             {
-                Scenario scenario = Begin(durability, kind);
+                Scenario scenario = Begin(durability, kind / 2, isEncrypted: kind % 2 == 1);
                 foreach (string file in scenario.Start.Files.Keys.Order(StringComparer.Ordinal))
-                    _targets.Add((scenario.Start, _bases.HistoryOf(durability, kind), file, durability));
+                    _targets.Add((scenario.Start, _bases.HistoryOf(durability, kind / 2, scenario.IsEncrypted), file, scenario));
             }
         }
     }
@@ -42,7 +42,7 @@ internal sealed class BitFlipMode : IMode
 
     public void Run(long piece, Tally tally)
     {
-        (DiskImage image, History history, string file, Durability durability) = _targets[(int)(piece % _targets.Count)];
+        (DiskImage image, History history, string file, Scenario scenario) = _targets[(int)(piece % _targets.Count)];
         DiskContent content = image.Files[file];
         Span<byte> one = stackalloc byte[1];
         for (int i = 0; i < FlipsOfPiece; i++)
@@ -67,19 +67,20 @@ internal sealed class BitFlipMode : IMode
             damaged.Read(one, offset);
             one[0] ^= (byte)(1 << (int)(number % 8));
             damaged.Write(one, offset);
-            tally.AddRecovery();
-            Verify(image.With(file, damaged), history, durability, $"'{file}', byte {offset}, bit {number % 8}");
+            tally.AddRecovery(scenario.IsEncrypted);
+            Verify(image.With(file, damaged), history, scenario, $"{(scenario.IsEncrypted ? "encrypted, " : "")}'{file}', byte {offset}, bit {number % 8}");
         }
     }
 
-    private static void Verify(DiskImage image, History history, Durability durability, string what)
+    private static void Verify(DiskImage image, History history, Scenario scenario, string what)
     {
+        Durability durability = scenario.Options.Durability;
         var disk = new SimulatedDisk(new Random(1), image) { MapsSeeWrites = true };
         StorageEnvironment? environment = null;
         try
         {
             environment = StorageEnvironment.Open(
-                new World(disk, new SimulatedClock(), new Random(7), IsBackgroundAllowed: false), Scenario.SmallOptions with { Durability = durability });
+                new World(disk, new SimulatedClock(), new Random(7), IsBackgroundAllowed: false), scenario.OptionsWith(0));
             using (ReadTransaction read = environment.BeginRead())
             {
                 // A damaged last frame cannot be told from one that was cut off; an environment without a journal may fall back to its other meta page.
@@ -107,6 +108,6 @@ internal sealed class BitFlipMode : IMode
         }
     }
 
-    private Scenario Begin(Durability durability, int kind) =>
-        _bases.Begin(new Scenario { Seed = 1, Clients = [[]], Options = Scenario.SmallOptions with { Durability = durability } }, kind);
+    private Scenario Begin(Durability durability, int kind, bool isEncrypted) =>
+        _bases.Begin(new Scenario { Seed = 1, Clients = [[]], IsEncrypted = isEncrypted, Options = Scenario.SmallOptions with { Durability = durability } }, kind);
 }

@@ -5,8 +5,8 @@ using Treepie.Torture.Runs;
 namespace Treepie.Torture.Modes;
 
 /// <summary>
-/// Every workload of up to three transactions from a small alphabet, each followed by nothing, a checkpoint, a reopening or a reader that stays,
-/// in every kind of environment: all crash points, and all subsets of what is not synced up to a bound.
+/// Every workload of up to three transactions from a small alphabet, each followed by nothing, a checkpoint, a reopening or a reader that stays (in an encrypted environment: by nothing, another key
+/// of the user's, a reopening or another data key), in every kind of environment: all crash points, and all subsets of what is not synced up to a bound.
 /// </summary>
 internal sealed class ExhaustiveMode : IMode
 {
@@ -18,6 +18,7 @@ internal sealed class ExhaustiveMode : IMode
     private const long Stride = 7_368_787;
 
     private static readonly StepKind?[] _joints = [null, StepKind.Checkpoint, StepKind.Reopen, StepKind.Hold];
+    private static readonly StepKind?[] _encryptedJoints = [null, StepKind.ChangeKey, StepKind.Reopen, StepKind.Rotate];
     private static readonly ExplorerShape _shape = new() { AllUpTo = 128, Drawn = 3, ThoroughPercent = 5 };
 
     private readonly Bases _bases;
@@ -69,6 +70,7 @@ internal sealed class ExhaustiveMode : IMode
             Meanwhile =
             [
                 new Step(StepKind.Checkpoint),
+                new Step(StepKind.Sweep, 2),
                 Step.Write(new Change(ChangeKind.Reserve, 0, 3, 1, 200, 800 + at)),
                 Step.Write(new Change(ChangeKind.Put, 0, 3, 1, 90, 850 + at), new Change(ChangeKind.Put, 1, 3, 1, 30_000, 850 + at)),
             ],
@@ -89,7 +91,7 @@ internal sealed class ExhaustiveMode : IMode
 
     private long Count(int length)
     {
-        long count = 2 * Bases.Count;
+        long count = 2 * 2 * Bases.Count;
         for (int i = 0; i < length; i++)
             count *= _letters;
         return count;
@@ -105,6 +107,8 @@ internal sealed class ExhaustiveMode : IMode
 
         Durability durability = piece % 2 == 0 ? Durability.Durable : Durability.Relaxed;
         piece /= 2;
+        bool isEncrypted = piece % 2 == 1;
+        piece /= 2;
         int kind = (int)(piece % Bases.Count);
         piece /= Bases.Count;
         var steps = new List<Step>();
@@ -113,11 +117,11 @@ internal sealed class ExhaustiveMode : IMode
             int letter = (int)(piece % _letters);
             piece /= _letters;
             steps.Add(Alphabet(at)[letter / _joints.Length]);
-            if (_joints[letter % _joints.Length] is { } joint)
-                steps.Add(new Step(joint, at));
+            if ((isEncrypted ? _encryptedJoints : _joints)[letter % _joints.Length] is { } joint)
+                steps.Add(new Step(joint, isEncrypted ? 0 : at));
         }
 
         return _bases.Begin(
-            new Scenario { Seed = 1, Clients = [steps], MapsSeeWrites = (kind + length) % 2 == 0, Options = Scenario.SmallOptions with { Durability = durability } }, kind);
+            new Scenario { Seed = 1, Clients = [steps], IsEncrypted = isEncrypted, MapsSeeWrites = (kind + length) % 2 == 0, Options = Scenario.SmallOptions with { Durability = durability } }, kind);
     }
 }

@@ -95,11 +95,14 @@ internal sealed class FailingCallsMode(Bases bases) : IMode
     {
         var random = new Random(seed);
         var steps = new List<Step>();
+        bool isEncrypted = random.Next(2) == 0;
         int count = random.Next(4, 14);
         for (int i = 0; i < count; i++)
         {
-            steps.Add(random.Next(10) switch
+            steps.Add(random.Next(isEncrypted ? 12 : 10) switch
             {
+                11 => new Step(StepKind.Rotate, random.Next(4)),
+                10 => new Step(StepKind.ChangeKey),
                 < 6 => Step.Write(
                     new Change(ChangeKind.Put, random.Next(2), random.Next(6), 1, random.Next(6) == 0 ? 12_000 : random.Next(900), i),
                     new Change(ChangeKind.Fill, 0, random.Next(200), random.Next(60), 100, i),
@@ -114,6 +117,7 @@ internal sealed class FailingCallsMode(Bases bases) : IMode
         {
             Seed = seed,
             Clients = [steps],
+            IsEncrypted = isEncrypted,
             MapsSeeWrites = random.Next(2) == 0,
             Options = Scenario.SmallOptions with { Durability = random.Next(5) == 0 ? Durability.Relaxed : Durability.Durable },
         };

@@ -63,19 +63,20 @@ internal sealed class KillsMode(Bases bases) : IMode
     {
         var random = new Random(life);
         var steps = new List<Step>();
-        Add(steps, random, random.Next(1, 4));
+        bool isEncrypted = random.Next(2) == 0;
+        Add(steps, random, random.Next(1, 4), isEncrypted);
         if (killAfter >= 0)
         {
             steps.Insert(0, new Step(StepKind.Kill, killAfter));
             if (random.Next(4) > 0)
-                steps.Add(new Step(random.Next(2) == 0 ? StepKind.Checkpoint : StepKind.Shrink)); // of what was only recovered, and with nothing to write where the killed one had come far enough
+                steps.Add(new Step(random.Next(isEncrypted ? 4 : 2) switch { 0 => StepKind.Checkpoint, 1 => StepKind.Shrink, 2 => StepKind.Rotate, _ => StepKind.ChangeKey })); // of what was only recovered, and with nothing to write where the killed one had come far enough
             if (random.Next(3) == 0)
             {
-                Add(steps, random, 1);
+                Add(steps, random, 1, isEncrypted);
                 steps.Add(new Step(StepKind.Kill, random.Next(8)));
             }
 
-            Add(steps, random, random.Next(2, 5));
+            Add(steps, random, random.Next(2, 5), isEncrypted);
             steps.Add(new Step(StepKind.Checkpoint));
         }
 
@@ -83,6 +84,7 @@ internal sealed class KillsMode(Bases bases) : IMode
         {
             Seed = life,
             Clients = [steps],
+            IsEncrypted = isEncrypted,
             MapsSeeWrites = random.Next(2) == 0,
             Options = Scenario.SmallOptions with
             {
@@ -94,12 +96,14 @@ internal sealed class KillsMode(Bases bases) : IMode
         return bases.Begin(scenario, random.Next(Bases.Count));
     }
 
-    private static void Add(List<Step> steps, Random random, int count)
+    private static void Add(List<Step> steps, Random random, int count, bool isEncrypted)
     {
         for (int i = 0; i < count; i++)
         {
-            steps.Add(random.Next(6) switch
+            steps.Add(random.Next(isEncrypted ? 8 : 6) switch
             {
+                7 => new Step(StepKind.Rotate, random.Next(4)),
+                6 => new Step(StepKind.ChangeKey),
                 < 4 => Step.Write(
                     new Change(ChangeKind.Put, random.Next(2), random.Next(6), 1, random.Next(8) == 0 ? 9000 : random.Next(400), random.Next(1_000_000)),
                     new Change(random.Next(3) == 0 ? ChangeKind.Clear : ChangeKind.Fill, 0, 100 + random.Next(60), random.Next(30), 60, random.Next(1_000_000))),

@@ -28,26 +28,27 @@ internal sealed class MixtureMode(Bases bases) : IMode
     {
         int seed = unchecked((int)piece), kind = (int)(piece % Bases.Count);
         var random = new Random(seed);
-        Durability durability = piece % 4 == 3 ? Durability.Relaxed : Durability.Durable;
+        bool isEncrypted = piece / 4 % 2 == 1;
+        var shape = new Scenario { Seed = 0, Clients = [], IsEncrypted = isEncrypted, Options = Scenario.SmallOptions with { Durability = piece % 4 == 3 ? Durability.Relaxed : Durability.Durable } };
         bool areTwins = piece % 5 < 3; // every number is the same in both lives, and only the chain of hashes tells them apart
-        Life one = Live(seed, seed, durability, kind, tally), other = Live(areTwins ? seed : seed + OtherSeed, seed + OtherSeed, durability, kind, tally);
+        Life one = Live(seed, seed, shape, kind, tally), other = Live(areTwins ? seed : seed + OtherSeed, seed + OtherSeed, shape, kind, tally);
         Life[] lives = [one, other];
 
         // Each file alone from the other life, or gone, or as it was at the beginning.
         foreach (string file in one.Left.Files.Keys)
         {
             if (other.Left.Files.TryGetValue(file, out DiskContent? content))
-                Verify(one.Left.With(file, content), lives, durability, $"'{file}' of another life", tally);
+                Verify(one.Left.With(file, content), lives, shape, $"'{file}' of another life", tally);
             if (one.Start.Files.TryGetValue(file, out DiskContent? before))
-                Verify(one.Left.With(file, before), lives, durability, $"'{file}' of before", tally);
-            Verify(one.Left.Without(file), lives, durability, $"'{file}' gone", tally, one.Required(durability));
+                Verify(one.Left.With(file, before), lives, shape, $"'{file}' of before", tally);
+            Verify(one.Left.Without(file), lives, shape, $"'{file}' gone", tally, one.Required(shape.Options.Durability));
         }
 
         // All that looks like a log, as somebody who needs room may think that logs can go.
         DiskImage bare = one.Left;
         foreach (string file in one.Left.Files.Keys.Where(file => file != FormatLimits.DataFileName))
             bare = bare.Without(file);
-        Verify(bare, lives, durability, "all journal files gone", tally, one.Required(durability));
+        Verify(bare, lives, shape, "all journal files gone", tally, one.Required(shape.Options.Durability));
 
         DiskContent data = one.Left.Files[FormatLimits.DataFileName];
         int pages = (int)(data.Length / PageLayout.SizeBytes);
@@ -67,7 +68,7 @@ internal sealed class MixtureMode(Bases bases) : IMode
             source.Read(bytes, (long)from * PageLayout.SizeBytes);
             DiskContent mixed = data.Fork();
             mixed.Write(bytes, (long)page * PageLayout.SizeBytes);
-            Verify(one.Left.With(FormatLimits.DataFileName, mixed), lives, durability, isOlder ? $"page {page} as it was before" : $"page {from} in the place of page {page}", tally);
+            Verify(one.Left.With(FormatLimits.DataFileName, mixed), lives, shape, isOlder ? $"page {page} as it was before" : $"page {from} in the place of page {page}", tally);
         }
     }
 
@@ -106,15 +107,16 @@ internal sealed class MixtureMode(Bases bases) : IMode
         return changed;
     }
 
-    private static void Verify(DiskImage image, Life[] lives, Durability durability, string what, Tally tally, long required = 0)
+    private static void Verify(DiskImage image, Life[] lives, Scenario shape, string what, Tally tally, long required = 0)
     {
-        tally.AddRecovery();
+        tally.AddRecovery(shape.IsEncrypted);
+        what = shape.IsEncrypted ? $"(encrypted) {what}" : what;
         var disk = new SimulatedDisk(new Random(1), image) { MapsSeeWrites = true };
         StorageEnvironment? environment = null;
         try
         {
             environment = StorageEnvironment.Open(
-                new World(disk, new SimulatedClock(), new Random(7), IsBackgroundAllowed: false), Scenario.SmallOptions with { Durability = durability });
+                new World(disk, new SimulatedClock(), new Random(7), IsBackgroundAllowed: false), shape.OptionsWith(0));
             using (ReadTransaction read = environment.BeginRead())
             {
                 string? difference = "no such transaction";
@@ -144,10 +146,10 @@ internal sealed class MixtureMode(Bases bases) : IMode
         }
     }
 
-    /// <summary>A life of a shape: which keys and lengths. The seed draws ids and salts, and the bytes of values follow from it.</summary>
-    private Life Live(int shape, int seed, Durability durability, int kind, Tally tally)
+    /// <summary>A life: one seed says which keys and lengths. The other draws ids and salts, and the bytes of values follow from it.</summary>
+    private Life Live(int stepsSeed, int seed, Scenario shape, int kind, Tally tally)
     {
-        var random = new Random(shape);
+        var random = new Random(stepsSeed);
         var steps = new List<Step>();
         for (int i = 0; i < StepsOfLife; i++)
         {
@@ -159,12 +161,12 @@ internal sealed class MixtureMode(Bases bases) : IMode
         }
 
         Scenario scenario = bases.Begin(
-            new Scenario { Seed = seed, Clients = [steps], Options = Scenario.SmallOptions with { Durability = durability } }, kind);
+            shape with { Seed = seed, Clients = [steps] }, kind);
         DiskImage? left = null;
         var run = new SimulatedRun(scenario, new ExplorerShape { MomentPercent = 0 }, tally);
         long last = run.RunAndStop(isClean: false, image => left = image);
         run.History.CutAfter(last);
-        return new Life(scenario.Start, left ?? throw new InvalidOperationException("The run left nothing."), new Lived(bases.HistoryOf(durability, kind)), run.History);
+        return new Life(scenario.Start, left ?? throw new InvalidOperationException("The run left nothing."), new Lived(bases.HistoryOf(shape.Options.Durability, kind, shape.IsEncrypted)), run.History);
     }
 
     /// <summary>What came before a life began.</summary>

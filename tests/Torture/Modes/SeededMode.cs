@@ -32,13 +32,15 @@ internal sealed class SeededMode(Bases bases) : IMode
     public Scenario Make(int seed, out ExplorerShape shape)
     {
         var random = new Random(seed);
+        bool isEncrypted = random.Next(2) == 0;
         bool hasThreads = random.Next(3) == 0;
         int keys = random.Next(4) switch { 0 => 8, 1 => 60, _ => 400 };
         int clients = hasThreads ? random.Next(1, 5) : 1;
         var scenario = new Scenario
         {
             Seed = seed,
-            Clients = [.. Enumerable.Range(0, clients).Select(client => Steps(random, keys, clients, client))],
+            Clients = [.. Enumerable.Range(0, clients).Select(client => Steps(random, keys, clients, client, isEncrypted))],
+            IsEncrypted = isEncrypted,
             MapsSeeWrites = random.Next(3) > 0,
             HasThreads = hasThreads,
             CapacityBytes = random.Next(12) == 0 ? (512 << 10) + random.Next(1 << 20) : long.MaxValue,
@@ -48,21 +50,26 @@ internal sealed class SeededMode(Bases bases) : IMode
                 FirstJournalFileBytes = random.Next(2) == 0 ? 16 << 10 : 32 << 10,
                 MaxJournalFileBytes = random.Next(2) == 0 ? 32 << 10 : 128 << 10,
                 RelaxedDelay = TimeSpan.FromMilliseconds(random.Next(2000)),
+                DecryptedIdleTime = TimeSpan.FromMilliseconds(random.Next(1000)),
             },
         };
         shape = new ExplorerShape { AllUpTo = 8, Drawn = 2, IsTelling = random.Next(10) == 0, MomentPercent = random.Next(5, 40), ThoroughPercent = 5 };
         return bases.Begin(scenario, random.Next(Bases.Count));
     }
 
-    private static List<Step> Steps(Random random, int keys, int clients, int client)
+    private static List<Step> Steps(Random random, int keys, int clients, int client, bool isEncrypted)
     {
         var steps = new List<Step>();
         int count = random.Next(3, MaxSteps) / clients;
         for (int i = 0; i <= count; i++)
         {
-            int kind = random.Next(104);
+            int kind = random.Next(isEncrypted ? 124 : 104);
             steps.Add(kind switch
             {
+                >= 119 when client == 0 => new Step(StepKind.Rotate, random.Next(3) == 0 ? random.Next(1, 6) : 0),
+                >= 115 when client == 0 => new Step(StepKind.ChangeKey),
+                >= 107 => new Step(StepKind.Sweep, random.Next(1, 4)),
+                >= 104 => new Step(StepKind.Release, random.Next(8)),
                 >= 100 => Session(random, keys),
                 < 60 => new Step(StepKind.Write) { Commands = [Changes(random, keys)] },
                 < 66 => new Step(StepKind.Throw) { Commands = [Changes(random, keys)] },
@@ -78,6 +85,7 @@ internal sealed class SeededMode(Bases bases) : IMode
                     [
                         random.Next(2) == 0 ? new Step(StepKind.Pass, 1) : new Step(StepKind.Write) { Commands = [Changes(random, keys)] },
                         new Step(StepKind.Checkpoint),
+                        .. isEncrypted ? (Step[])[new Step(StepKind.Sweep, 2)] : [],
                         new Step(StepKind.Write) { Commands = [Changes(random, keys)] },
                         new Step(StepKind.Write) { Commands = [Changes(random, keys)] },
                     ],

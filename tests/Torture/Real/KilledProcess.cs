@@ -1,5 +1,6 @@
 using System.Text;
 using Treepie.Storage;
+using Treepie.Torture.Runs;
 
 namespace Treepie.Torture.Real;
 
@@ -10,7 +11,7 @@ internal static class KilledProcess
     public const string Broken = "broken ";
 
     /// <summary>Runs until it is killed; returns only where something is wrong.</summary>
-    public static int Run(string directory, int seed)
+    public static int Run(string directory, int seed, bool isEncrypted)
     {
         using Stream output = Console.OpenStandardOutput();
         var turn = new Lock();
@@ -23,7 +24,7 @@ internal static class KilledProcess
 
         try
         {
-            StorageEnvironment environment = StorageEnvironment.Open(directory, RealClients.Options);
+            StorageEnvironment environment = StorageEnvironment.Open(directory, RealClients.Options with { EncryptionKey = isEncrypted ? UserKeys.Of(0) : null });
             new RealClients(environment, seed) { Acknowledging = (writer, batch) => Say(string.Create(System.Globalization.CultureInfo.InvariantCulture, $"{writer} {batch};")) }.Run(long.MaxValue);
         }
         catch (Exception error)

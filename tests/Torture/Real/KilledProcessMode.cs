@@ -30,10 +30,10 @@ internal sealed class KilledProcessMode : IMode
         var acknowledged = new long[RealClients.Writers];
         for (int round = 0; round < Rounds; round++)
         {
-            RunAndKill(directory.Path, random.Next(), random.Next(MaxAcknowledgements), acknowledged);
+            RunAndKill(directory.Path, piece % 2 == 1, random.Next(), random.Next(MaxAcknowledgements), acknowledged);
 
             // Every second look changes nothing, so that the next process recovers what the killed one left.
-            using StorageEnvironment environment = StorageEnvironment.Open(directory.Path, RealClients.Options with { ReadOnly = round % 2 == 0 });
+            using StorageEnvironment environment = StorageEnvironment.Open(directory.Path, RealClients.Options with { ReadOnly = round % 2 == 0, EncryptionKey = piece % 2 == 1 ? UserKeys.Of(0) : null });
             QuietOracle.VerifyCheck(environment);
             using ReadTransaction read = environment.BeginRead();
             RealClients.Verify(read, acknowledged);
@@ -41,10 +41,10 @@ internal sealed class KilledProcessMode : IMode
     }
 
     /// <summary>Starts a process, kills it after some acknowledgements and a moment more, and notes all that it had printed by then.</summary>
-    private static void RunAndKill(string directory, int seed, int acknowledgements, long[] acknowledged)
+    private static void RunAndKill(string directory, bool isEncrypted, int seed, int acknowledgements, long[] acknowledged)
     {
         using Process process = Process.Start(BuiltProgram.StartInfo(
-            typeof(KilledProcessMode).Assembly.Location, "--killed-process", directory, "--first", seed.ToString(CultureInfo.InvariantCulture)))
+            typeof(KilledProcessMode).Assembly.Location, ["--killed-process", directory, "--first", seed.ToString(CultureInfo.InvariantCulture), .. isEncrypted ? (string[])["--encrypted"] : []]))
             ?? throw new InvalidOperationException("The process did not start.");
         process.StandardInput.Close();
         Task<string> errors = process.StandardError.ReadToEndAsync();

@@ -28,7 +28,15 @@ internal sealed class RealClients(StorageEnvironment environment, int seed)
         MaxJournalFileBytes = 64 << 10,
         MaxJournalBytes = 256 << 10,
         MaxDataFileBytes = 1 << 30,
+        DecryptedBudgetBytes = 1 << 20,
+        DecryptedIdleTime = TimeSpan.Zero,
     };
+
+    /// <summary>The number of the user's key in force, of an encrypted environment: see <see cref="UserKeys"/>.</summary>
+    public int Key { get; set; }
+
+    /// <summary>Whether the user's key may be changed: not where the process may be killed, since the next one would not know it.</summary>
+    public bool ChangesKeys { get; init; }
 
     /// <summary>Told of each batch that was acknowledged, by the thread of its writer.</summary>
     public Action<int, long>? Acknowledging { get; init; }
@@ -134,9 +142,25 @@ internal sealed class RealClients(StorageEnvironment environment, int seed)
             long from = Batches;
             for (int i = 0; i < random.Next(4000) && !_isOver && Batches < from + 20; i++)
                 Thread.Yield();
+            environment.Sweeper?.Sweep();
             if (!span.SequenceEqual(before))
                 throw new InvalidOperationException("The bytes of a value changed while its transaction was open.");
+            read.ReleasePages();
             Verify(read, acknowledged);
+        }
+    }
+
+    /// <summary>Half of the rotations are cancelled after a moment; another one goes on with them.</summary>
+    private void Rotate(Random random)
+    {
+        using var cancellation = new CancellationTokenSource();
+        var progress = new Until(() => random.Next(20) == 0 || _isOver, cancellation);
+        try
+        {
+            environment.RotateDataKey(UserKeys.Of(Key), random.Next(2) == 0 ? progress : null, cancellation.Token);
+        }
+        catch (OperationCanceledException)
+        {
         }
     }
 
@@ -146,8 +170,18 @@ internal sealed class RealClients(StorageEnvironment environment, int seed)
         var acknowledged = new long[Writers];
         while (!_isOver)
         {
-            switch (random.Next(12))
+            switch (random.Next(environment.IsEncrypted ? 20 : 12))
             {
+                case 12:
+                    Rotate(random);
+                    break;
+                case 13 when ChangesKeys:
+                    environment.ChangeKey(UserKeys.Of(Key + 1));
+                    Key++;
+                    break;
+                case > 13:
+                    environment.Sweeper!.Sweep(); // it is encrypted
+                    break;
                 case 0:
                     environment.Shrink();
                     break;
@@ -173,6 +207,15 @@ internal sealed class RealClients(StorageEnvironment environment, int seed)
             long from = Batches;
             while (Batches < from + 5 && !_isOver)
                 Thread.Yield();
+        }
+    }
+
+    private sealed class Until(Func<bool> isOver, CancellationTokenSource cancellation) : IProgress<KeyRotationProgress>
+    {
+        public void Report(KeyRotationProgress value)
+        {
+            if (isOver())
+                cancellation.Cancel();
         }
     }
 }

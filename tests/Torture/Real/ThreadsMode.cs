@@ -1,4 +1,6 @@
 using Treepie.Storage;
+using Treepie.Storage.Files;
+using Treepie.Storage.Simulation;
 using Treepie.Storage.Transactions;
 using Treepie.Tests.Support;
 using Treepie.Torture.Modes;
@@ -22,13 +24,23 @@ internal sealed class ThreadsMode : IMode
     {
         using var directory = new TemporaryDirectory();
         var acknowledged = new long[RealClients.Writers];
+        bool isEncrypted = piece % 2 == 1;
+        int key = 0;
+        var seals = new NonceRecorder();
+        World world = World.OfDisk(directory.Path) with { Seals = isEncrypted ? seals.Observer : null };
         for (int round = 0; round < Rounds; round++)
         {
-            using StorageEnvironment environment = StorageEnvironment.Open(directory.Path, RealClients.Options);
-            new RealClients(environment, unchecked((int)piece + round)) { Acknowledging = (writer, batch) => acknowledged[writer] = batch }.Run(BatchesOfRound);
+            using StorageEnvironment environment = StorageEnvironment.Open(world, RealClients.Options with { EncryptionKey = isEncrypted ? UserKeys.Of(key) : null });
+            var clients = new RealClients(environment, unchecked((int)piece + round)) { Acknowledging = (writer, batch) => acknowledged[writer] = batch, ChangesKeys = true, Key = key };
+            clients.Run(BatchesOfRound);
+            key = clients.Key;
+            if (seals.Failure is { } repeated)
+                throw new TortureFailure($"(encrypted) {repeated}");
             QuietOracle.VerifyCheck(environment);
             using ReadTransaction read = environment.BeginRead();
             RealClients.Verify(read, acknowledged);
         }
+
+        tally.AddSeals(seals.Seals);
     }
 }

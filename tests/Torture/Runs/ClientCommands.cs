@@ -16,6 +16,9 @@ internal sealed class ClientCommands(RunState state)
     /// <summary>Spans that are held of each tree, from its first to its last key: one in each of the pages of a small tree.</summary>
     private const int SpansOfTree = 12;
 
+    /// <summary>Gives others their turn in the middle of a command, or null.</summary>
+    public Action? YieldInCommand { get; init; }
+
     public void Write(IReadOnlyList<Change> changes) => Acknowledge(state.Open.Write(transaction => Perform(transaction, changes)), changes);
 
     /// <summary>A command that throws when all its changes are made.</summary>
@@ -168,6 +171,55 @@ internal sealed class ClientCommands(RunState state)
         Acknowledge(last, changes: null);
     }
 
+    /// <summary>Changes the user's key. Until that has come back the old one or the new one opens what is on the disk; from then on the new one alone, whichever meta page is left.</summary>
+    public void ChangeKey()
+    {
+        IReadOnlyList<int> before = state.Keys;
+        int next = before.Max() + 1;
+        state.Keys = [.. before, next];
+        state.Open.ChangeKey(UserKeys.Of(next));
+        state.Keys = [next];
+        QuietOracle.VerifyKeyIsGone(state.Disk.Image(), UserKeys.Of(before[0]));
+    }
+
+    /// <summary>
+    /// Rotates the data key, which moves every page by commits of its own, as <see cref="Shrink"/> does.
+    /// </summary>
+    public void RotateDataKey(int cancelAfter)
+    {
+        StorageEnvironment environment = state.Open;
+        long before = environment.State.Current.TransactionId;
+        if (state.Scenario.Clients.Count > 1)
+            state.History.HasUnsubmitted = true;
+        for (int i = 1; i <= MostCommitsOfShrink && state.Scenario.Clients.Count == 1; i++)
+            state.History.Submit(before + i, []);
+
+        using var cancellation = new CancellationTokenSource();
+        try
+        {
+            int parity = environment.Cipher!.Keys.Parity; // it is encrypted
+            bool isNew = !environment.Cipher.Keys.HasBoth;
+            KeyRotationReport report = environment.RotateDataKey(UserKeys.Of(state.Keys[0]), new StepsUntil(cancelAfter, cancellation), cancellation.Token);
+            if (report.IsComplete && (environment.Cipher.Keys.HasBoth || (isNew && environment.Cipher.Keys.Parity == parity)))
+                throw new TortureFailure("The data key was rotated, but the old one is kept, or is still in use.");
+            if (report.IsComplete)
+                QuietOracle.VerifyDataKeyIsGone(state.Disk.Image());
+            else if (!state.Scenario.HasThreads && !state.IsFaulty && state.Scenario.CapacityBytes == long.MaxValue && report.Holders.Any(holder => holder.StartsWith("Pages that were being written", StringComparison.Ordinal)))
+                throw new TortureFailure("The data key was rotated, nobody else was at work, and pages of the old one are left.");
+        }
+        catch (OperationCanceledException) when (cancelAfter > 0)
+        {
+            // It goes on from there some time.
+        }
+
+        if (state.Scenario.Clients.Count > 1)
+            return;
+
+        long last = environment.State.Current.TransactionId;
+        state.History.CutAfter(last);
+        Acknowledge(last, changes: null);
+    }
+
     public void Checkpoint()
     {
         long before = state.Open.State.Current.TransactionId;
@@ -209,9 +261,25 @@ internal sealed class ClientCommands(RunState state)
     /// <summary>In the engine, as one of its commands.</summary>
     private long Perform(WriteTransaction transaction, IReadOnlyList<Change> changes)
     {
+        // What the command reads before it writes stays as it is while others have their turn: sweeps of decrypted pages wait for it.
+        ReadOnlySpan<byte> held = FirstValue(transaction, changes);
+        byte[] before = held.ToArray();
+        YieldInCommand?.Invoke();
+        if (!held.SequenceEqual(before))
+            throw new TortureFailure("The bytes of a value changed under the command that was reading them.");
+
         Model.Apply(transaction, changes);
         state.History.Submit(transaction.TransactionId, changes);
         return transaction.TransactionId;
+    }
+
+    private static ReadOnlySpan<byte> FirstValue(WriteTransaction transaction, IReadOnlyList<Change> changes)
+    {
+        if (changes.Count == 0 || transaction.FindTree(changes[0].TreeName) is not { } tree)
+            return default;
+
+        using Cursor cursor = tree.OpenCursor();
+        return cursor.MoveLast() ? cursor.Value : default;
     }
 
     private void Acknowledge(long id, IReadOnlyList<Change>? changes)
@@ -222,5 +290,17 @@ internal sealed class ClientCommands(RunState state)
             throw new TortureFailure($"Transaction {id} was acknowledged, but {published} is the last one published.");
         if (state.Scenario.Options.Durability == Durability.Durable && published > state.Recovered)
             state.Acknowledged = Math.Max(state.Acknowledged, Math.Min(id, published));
+    }
+
+    /// <summary>Cancels after so many steps; never for 0.</summary>
+    private sealed class StepsUntil(int steps, CancellationTokenSource cancellation) : IProgress<KeyRotationProgress>
+    {
+        private int _left = steps;
+
+        public void Report(KeyRotationProgress value)
+        {
+            if (_left > 0 && --_left == 0)
+                cancellation.Cancel();
+        }
     }
 }

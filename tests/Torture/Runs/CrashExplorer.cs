@@ -27,12 +27,12 @@ internal sealed record ExplorerShape
 }
 
 /// <summary>Takes the crash states of each moment of a run and proves each of them.</summary>
-internal sealed class CrashExplorer(Scenario scenario, ExplorerShape shape, Tally tally)
+internal sealed class CrashExplorer(Scenario scenario, ExplorerShape shape, Tally tally, NonceRecorder seals)
 {
     private const int FewSectors = 2;
     private const int TearsOfSector = 4;
 
-    private readonly CrashVerifier _verifier = new(scenario, tally);
+    private readonly CrashVerifier _verifier = new(scenario, tally, seals);
     private readonly Random _random = new(scenario.Seed);
 
     /// <summary>The first broken promise; the power is off since then.</summary>
@@ -45,8 +45,8 @@ internal sealed class CrashExplorer(Scenario scenario, ExplorerShape shape, Tall
     public static long Required(StorageEnvironment environment, StorageOptions options) =>
         options.Durability == Durability.Durable ? environment.State.Current.TransactionId : environment.State.Durable.LastTransaction;
 
-    /// <summary>Power may fail now.</summary>
-    public void Explore(SimulatedDisk disk, History history, long required)
+    /// <summary>Power may fail now, while one of the keys opens what is on the disk.</summary>
+    public void Explore(SimulatedDisk disk, History history, long required, IReadOnlyList<int> keys)
     {
         if (Failure is not null || (shape.IsAfterTroubleOnly && !IsAfterCrash && !disk.HasFailed) || (shape.MomentPercent < 100 && _random.Next(100) >= shape.MomentPercent))
             return;
@@ -61,11 +61,11 @@ internal sealed class CrashExplorer(Scenario scenario, ExplorerShape shape, Tall
 
             try
             {
-                _verifier.Verify(image, history, required, isThorough: _random.Next(100) < shape.ThoroughPercent);
+                _verifier.Verify(image, history, required, keys, isThorough: _random.Next(100) < shape.ThoroughPercent);
             }
             catch (TortureFailure failure)
             {
-                Failure = Minimise(outcome, failure, history, required);
+                Failure = Minimise(outcome, failure, history, required, keys);
                 disk.PowerOff();
                 return;
             }
@@ -88,7 +88,7 @@ internal sealed class CrashExplorer(Scenario scenario, ExplorerShape shape, Tall
     }
 
     /// <summary>The same failure with as few sectors lost or damaged as will do, and a story of them.</summary>
-    private TortureFailure Minimise(CrashOutcome outcome, TortureFailure failure, History history, long required)
+    private TortureFailure Minimise(CrashOutcome outcome, TortureFailure failure, History history, long required, IReadOnlyList<int> keys)
     {
         foreach (bool wanted in (bool[])[true, false])
         {
@@ -101,7 +101,7 @@ internal sealed class CrashExplorer(Scenario scenario, ExplorerShape shape, Tall
                 CrashOutcome simpler = outcome.With(i, pick);
                 try
                 {
-                    _verifier.Verify(simpler.Build(), history, required, isThorough: true);
+                    _verifier.Verify(simpler.Build(), history, required, keys, isThorough: true);
                 }
                 catch (TortureFailure same)
                 {

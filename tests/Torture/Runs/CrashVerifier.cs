@@ -8,18 +8,22 @@ namespace Treepie.Torture.Runs;
 
 /// <summary>
 /// Opens what a crash left and holds it against what it must be: a state of the history that is not older than the last
-/// acknowledged one, whole; a clean check; nothing written while recovering.
+/// acknowledged one, whole; a clean check; nothing written while recovering. An encrypted one opens with the right key only, and holds nothing readable.
 /// </summary>
-internal sealed class CrashVerifier(Scenario scenario, Tally tally)
+internal sealed class CrashVerifier(Scenario scenario, Tally tally, NonceRecorder seals)
 {
+    private int _openings;
+
     private static readonly Change[] _marker = [new(ChangeKind.Put, 3, Key: 7, Length: 40, Version: 77), new(ChangeKind.Put, 0, Key: 8, Length: 3000, Version: 78)];
 
-    /// <summary>Fails where the image does not recover to a state from <paramref name="required"/> to the history's last.</summary>
-    public void Verify(DiskImage image, History history, long required, bool isThorough)
+    /// <summary>Fails where the image does not recover, with one of the keys, to a state from <paramref name="required"/> to the history's last.</summary>
+    public void Verify(DiskImage image, History history, long required, IReadOnlyList<int> keys, bool isThorough)
     {
-        tally.AddRecovery();
+        tally.AddRecovery(scenario.IsEncrypted);
+        if (scenario.IsEncrypted && image.FindMarker() is { } file)
+            throw new TortureFailure($"'{file}' of an encrypted environment holds bytes of a key or value as they are.");
         var disk = new SimulatedDisk(new Random(unchecked((int)image.Hash)), image) { MapsSeeWrites = scenario.MapsSeeWrites };
-        long found = OpenAndCompare(disk, history, required, out bool wasThere, isThorough ? FollowUp : null);
+        long found = OpenAndCompare(disk, history, required, keys, out bool wasThere, isThorough ? FollowUp : null);
         if (wasThere && !isThorough)
             return;
 
@@ -27,16 +31,16 @@ internal sealed class CrashVerifier(Scenario scenario, Tally tally)
         if (isThorough)
             return;
         disk.Restart(disk.Image());
-        long again = OpenAndCompare(disk, history, found, out _, null);
+        long again = OpenAndCompare(disk, history, found, keys, out _, null);
         if (again != found)
             throw new TortureFailure($"Recovered again it is transaction {again}, it was {found}.");
     }
 
     /// <summary>The environment goes on after the crash: the first writes after recovery, crashed at each point in their turn, and a clean close.</summary>
-    private void FollowUp(SimulatedDisk disk, StorageEnvironment environment, History before, long found)
+    private void FollowUp(SimulatedDisk disk, StorageEnvironment environment, History before, long found, IReadOnlyList<int> keys)
     {
         History history = before.Branch(found);
-        var plain = new CrashVerifier(scenario, tally);
+        var plain = new CrashVerifier(scenario, tally, seals) { _openings = unchecked((_openings * 31) + 1) };
         var random = new Random(unchecked((int)history.HashAt(found)));
         TortureFailure? failure = null;
         disk.Acting = (kind, _) =>
@@ -46,7 +50,7 @@ internal sealed class CrashVerifier(Scenario scenario, Tally tally)
 
             try
             {
-                Explore(plain, disk, history, CrashExplorer.Required(environment, scenario.Options), random);
+                Explore(plain, disk, history, CrashExplorer.Required(environment, scenario.Options), keys, random);
             }
             catch (TortureFailure error)
             {
@@ -75,10 +79,10 @@ internal sealed class CrashVerifier(Scenario scenario, Tally tally)
             throw new TortureFailure($"In the first writes after recovery: {failure.Message}", failure.Story, failure);
 
         disk.Restart(disk.Image());
-        OpenAndCompare(disk, history, history.Last, out _, null);
+        OpenAndCompare(disk, history, history.Last, keys, out _, null);
     }
 
-    private static void Explore(CrashVerifier verifier, SimulatedDisk disk, History history, long required, Random random)
+    private static void Explore(CrashVerifier verifier, SimulatedDisk disk, History history, long required, IReadOnlyList<int> keys, Random random)
     {
         var loss = new PowerLoss(disk);
         if (loss.Options.Count == 0)
@@ -92,7 +96,7 @@ internal sealed class CrashVerifier(Scenario scenario, Tally tally)
 
             try
             {
-                verifier.Verify(image, history, required, isThorough: false);
+                verifier.Verify(image, history, required, keys, isThorough: false);
             }
             catch (TortureFailure error)
             {
@@ -101,18 +105,40 @@ internal sealed class CrashVerifier(Scenario scenario, Tally tally)
         }
     }
 
+    /// <summary>Opens with the first of some keys that is the right one; the others must be refused, and change nothing.</summary>
+    public static StorageEnvironment Open(World world, Scenario scenario, IReadOnlyList<int> keys, out int key)
+    {
+        for (int i = 0; ; i++)
+        {
+            try
+            {
+                key = keys[i];
+                return StorageEnvironment.Open(world, scenario.OptionsWith(key));
+            }
+            catch (EncryptionKeyException) when (i < keys.Count - 1)
+            {
+                // The one behind it then.
+            }
+        }
+    }
+
     /// <summary>Counts an image; false where it is proven for this history.</summary>
     public bool Note(DiskImage image, History history, long required) =>
         tally.TryAdd(image.Hash, unchecked(history.HashAt(history.Last) + ((ulong)required * 31) + (scenario.MapsSeeWrites ? 1UL : 0)));
 
-    private long OpenAndCompare(SimulatedDisk disk, History history, long required, out bool wasThere, Action<SimulatedDisk, StorageEnvironment, History, long>? goOn)
+    private long OpenAndCompare(
+        SimulatedDisk disk, History history, long required, IReadOnlyList<int> keys, out bool wasThere, Action<SimulatedDisk, StorageEnvironment, History, long, IReadOnlyList<int>>? goOn)
     {
         wasThere = disk.List().Contains("data.treepie");
-        var world = new World(disk, new SimulatedClock(), new Random(7), IsBackgroundAllowed: false);
+        var world = new World(disk, new SimulatedClock(), new Random(7), IsBackgroundAllowed: false)
+        {
+            Secrets = SecretDraw.Of(scenario.Seed, disk.Image().Hash, _openings++).Fill,
+            Seals = scenario.IsEncrypted ? seals.Observer : null,
+        };
         StorageEnvironment? environment = null;
         try
         {
-            environment = StorageEnvironment.Open(world, scenario.Options);
+            environment = Open(world, scenario, keys, out int opened);
             if (wasThere && disk.Operations > 0)
                 throw new TortureFailure($"Recovery changed the disk ({disk.Operations} operations).");
 
@@ -131,7 +157,9 @@ internal sealed class CrashVerifier(Scenario scenario, Tally tally)
             CheckReport report = environment.Check();
             if (!report.IsClean)
                 throw new TortureFailure($"Recovery found transaction {found}, but the check complains: {report.Problems[0]}");
-            goOn?.Invoke(disk, environment, history, found);
+            goOn?.Invoke(disk, environment, history, found, [opened]);
+            if (seals.Failure is { } repeated)
+                throw new TortureFailure(repeated);
             return found;
         }
         catch (Exception error) when (error is not TortureFailure)

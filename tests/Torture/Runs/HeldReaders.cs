@@ -25,6 +25,9 @@ internal sealed class HeldReaders(RunState state)
         _readers[place % Places] = null;
     }
 
+    /// <summary>The one in a place gives up the spans it has read; its snapshot stays.</summary>
+    public void Release(int place) => _readers[place % Places]?.ReleasePages();
+
     public void Close()
     {
         for (int place = 0; place < Places; place++)

@@ -1,13 +1,18 @@
 using System.Numerics;
 using Treepie.Storage;
+using Treepie.Storage.Encryption;
 using Treepie.Storage.Format;
+using Treepie.Storage.Paging;
 using Treepie.Storage.Simulation;
+using Treepie.Storage.Transactions;
 
 namespace Treepie.Torture.Runs;
 
 /// <summary>What holds when nothing is under way.</summary>
 internal static class QuietOracle
 {
+    private const int BothKeys = KeyBlock.FlagHasEven | KeyBlock.FlagHasOdd;
+
     /// <summary>The check finds nothing.</summary>
     public static void VerifyCheck(StorageEnvironment environment)
     {
@@ -28,6 +33,73 @@ internal static class QuietOracle
         long lost = environment.State.Space.PageCount - FormatLimits.FirstDataPage - live - statistics.FreePages;
         if (lost > 0)
             throw new TortureFailure($"Of {environment.State.Space.PageCount} pages {live} are live and {statistics.FreePages} free: {lost} are lost.");
+    }
+
+    /// <summary>Neither of the meta pages gives its keys to a user's key that was changed.</summary>
+    public static void VerifyKeyIsGone(DiskImage image, EncryptionKey old)
+    {
+        for (int slot = 0; slot < 2; slot++)
+        {
+            if (image.MetaAt(slot) is not { Keys: { } block } meta)
+                continue;
+
+            using DataKeys? keys = DataKeys.TryUnwrap(block, meta.StoreId, old);
+            if (keys is not null)
+                throw new TortureFailure($"The user's key was changed, but meta page {slot} opens with the old one.");
+        }
+    }
+
+    /// <summary>Where the data key was rotated to the end, no meta page has the one before.</summary>
+    public static void VerifyDataKeyIsGone(DiskImage image)
+    {
+        for (int slot = 0; slot < 2; slot++)
+            if (image.MetaAt(slot)?.Keys is { } block && (block.Flags & BothKeys) == BothKeys)
+                throw new TortureFailure($"The data key was rotated, but meta page {slot} still has the old one.");
+    }
+
+    /// <summary>Every use of a journal file has a key of its own, whichever of its numbers is another's.</summary>
+    public static void VerifyJournalKeys(StoreCipher cipher)
+    {
+        var use = new JournalFileHeader(default, 1, 2, 1, 0, cipher.Incarnation, null);
+        JournalFileHeader[] uses = [use, use with { Use = 2 }, use with { Salt = 1 }, use with { Use = 2, Salt = 1 }, use with { Incarnation = cipher.Incarnation ^ 2 }];
+        var seen = new HashSet<string>();
+        foreach (JournalFileHeader one in uses)
+        {
+            var frame = new byte[FrameHeader.SizeBytes + 64];
+            new FrameHeader(0, long.MaxValue, 0, 0, 0, 64, 0, true).Write(frame);
+            using FrameCipher frames = cipher.NewFrameCipher(one);
+            frames.Seal(frame);
+            if (!seen.Add(Convert.ToHexString(frame)))
+                throw new TortureFailure("Two uses of journal files that differ in number, salt or incarnation have one key.");
+        }
+    }
+
+    /// <summary>With no readers, all that was decrypted can go, and then nothing of it is left in memory; nor of pages that were written.</summary>
+    public static void VerifyZeroed(StorageEnvironment environment)
+    {
+        PageStore store = environment.State.Store;
+        using (ReadTransaction read = environment.BeginRead())
+        {
+            _ = read.TreeNames.Count();
+            _ = environment.Sweeper!.Sweep(); // it is encrypted
+            read.ReleasePages();
+            if (environment.Sweeper.Sweep() > 0)
+                throw new TortureFailure("Pages stay decrypted for a reader that has released them.");
+        }
+
+        for (int i = 0; i < 2 && environment.Sweeper.Sweep() > 0; i++) // the first call may find a checkpoint or a command at work
+        {
+        }
+
+        if (store.Decrypted!.Bytes > 0) // as above
+            throw new TortureFailure($"{store.Decrypted.Bytes} bytes stay decrypted although nobody reads.");
+
+        for (long page = 0; page < store.FilePages; page++)
+            if (store.Decrypted.Range.Span(page * PageLayout.SizeBytes, PageLayout.SizeBytes).ContainsAnyExcept((byte)0))
+                throw new TortureFailure($"Page {page} was given back, but its bytes are still in memory.");
+        for (uint frame = 0; frame < store.Scratch.FrameCount; frame++)
+            if (store.Scratch.Bytes(frame, PageLayout.SizeBytes).ContainsAnyExcept((byte)0))
+                throw new TortureFailure($"Frame {frame} of scratch was given back, but its bytes are still in memory.");
     }
 
     /// <summary>Each use of a journal file has a salt, and a number, of its own.</summary>

@@ -28,6 +28,11 @@ internal sealed class RunState(Scenario scenario, SimulatedDisk disk, History hi
     /// <summary>Whether calls fail on purpose.</summary>
     public bool IsFaulty { get; set; } = scenario.Fault is not null;
 
+    /// <summary>
+    /// The users' keys that may open what is on the disk: the one in force, and behind it those that a change which did not come to its end, or one that a killed process had made, may have left.
+    /// </summary>
+    public IReadOnlyList<int> Keys { get; set; } = [0];
+
     /// <summary>The environment, where a step has made sure that it is open.</summary>
     public StorageEnvironment Open => Environment ?? throw new InvalidOperationException("The environment is closed.");
 }

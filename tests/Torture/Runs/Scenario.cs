@@ -24,6 +24,9 @@ internal sealed record Scenario
 
     public StorageOptions Options { get; init; } = SmallOptions;
 
+    /// <summary>Whether the environment is encrypted, with <see cref="UserKeys"/>.</summary>
+    public bool IsEncrypted { get; init; }
+
     /// <summary>Whether maps show what is written, as on Linux.</summary>
     public bool MapsSeeWrites { get; init; }
 
@@ -36,6 +39,9 @@ internal sealed record Scenario
     /// <summary>Room on the disk.</summary>
     public long CapacityBytes { get; init; } = long.MaxValue;
 
+    /// <summary>The options with one of the users' keys, where the environment is encrypted.</summary>
+    public StorageOptions OptionsWith(int key) => IsEncrypted ? Options with { EncryptionKey = UserKeys.Of(key) } : Options;
+
     /// <summary>Small, so that files change and checkpoints run all the time.</summary>
     public static StorageOptions SmallOptions { get; } = new()
     {
@@ -44,12 +50,13 @@ internal sealed record Scenario
         ScratchBudgetBytes = 1 << 20,
         FirstJournalFileBytes = 16 << 10,
         MaxJournalFileBytes = 64 << 10,
+        DecryptedBudgetBytes = 1 << 20,
     };
 
     /// <summary>The scenario in lines.</summary>
     public IEnumerable<string> Tell()
     {
-        yield return $"{Options.Durability} environment, {(StartTransaction == 0 ? "new" : $"with {StartTransaction} transactions")}, maps {(MapsSeeWrites ? "see" : "do not see")} writes"
+        yield return $"{Options.Durability}{(IsEncrypted ? " encrypted" : "")} environment, {(StartTransaction == 0 ? "new" : $"with {StartTransaction} transactions")}, maps {(MapsSeeWrites ? "see" : "do not see")} writes"
             + $"{(HasThreads ? ", with threads" : "")}{(CapacityBytes < long.MaxValue ? $", disk of {CapacityBytes} bytes" : "")}{(Fault is null ? "" : $", {Fault}")}";
         for (int client = 0; client < Clients.Count; client++)
             foreach (Step step in Clients[client])

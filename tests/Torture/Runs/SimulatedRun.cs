@@ -25,13 +25,24 @@ internal sealed class SimulatedRun
     private readonly History _history;
     private readonly List<string>? _story;
     private readonly List<int> _syncs = [];
+    private readonly NonceRecorder _seals;
+    private readonly Tally _tally;
+    private readonly SecretDraw _secrets;
     private bool _isCrashDue;
     private bool _isKillDue;
 
-    public SimulatedRun(Scenario scenario, ExplorerShape shape, Tally tally, bool isTold = false)
+    /// <param name="scenario">What is done.</param>
+    /// <param name="shape">How closely crash states are looked at.</param>
+    /// <param name="tally">Where it is counted.</param>
+    /// <param name="isTold">Whether the story is wanted.</param>
+    /// <param name="seals">Who sees what is encrypted, where it has seen what another run did with a copy of the same directory.</param>
+    public SimulatedRun(Scenario scenario, ExplorerShape shape, Tally tally, bool isTold = false, NonceRecorder? seals = null)
     {
         _scenario = scenario;
-        _explorer = new CrashExplorer(scenario, shape, tally);
+        _seals = seals ?? new NonceRecorder();
+        _tally = tally;
+        _secrets = new SecretDraw(scenario.Seed);
+        _explorer = new CrashExplorer(scenario, shape, tally, _seals);
         _draw = new Random(scenario.Seed);
         _history = new History(scenario.StartTransaction, scenario.StartModel);
         _story = isTold ? [] : null;
@@ -45,10 +56,10 @@ internal sealed class SimulatedRun
         };
         _isCrashDue = _isKillDue = scenario.Fault is { KillAfter: >= 0 };
         _state = new RunState(scenario, _disk, _history, _story);
-        _commands = new ClientCommands(_state);
         _readers = new HeldReaders(_state);
         if (scenario.HasThreads)
             _threads = new SimulatedScheduler(new Random(scenario.Seed + 1));
+        _commands = new ClientCommands(_state) { YieldInCommand = scenario.IsEncrypted ? _threads is null ? null : _threads.Yield : null };
     }
 
     /// <summary>What the disk holds after <see cref="Run"/>, as programs see it.</summary>
@@ -89,6 +100,7 @@ internal sealed class SimulatedRun
             _disk.Acting = null;
             _disk.PowerOff();
             _threads?.Dispose();
+            _tally.AddSeals(_seals.Seals);
         }
 
         if (_explorer.Failure is { } broken)
@@ -193,7 +205,7 @@ internal sealed class SimulatedRun
         long required = _state.Acknowledged;
         if (_state.Environment is not null && CrashExplorer.Required(_state.Environment, _scenario.Options) is var published && published > _state.Recovered)
             required = Math.Max(required, published); // what was only recovered may be in the system's cache alone until something is built upon it
-        _explorer.Explore(_disk, _history, required);
+        _explorer.Explore(_disk, _history, required, _state.Keys);
     }
 
     private void Open()
@@ -202,12 +214,15 @@ internal sealed class SimulatedRun
         {
             Scheduler = _threads is null ? _inline : _threads,
             Ages = new CoarseClock(() => _clock.NowMs),
+            Secrets = _secrets.Fill,
+            Seals = _scenario.IsEncrypted ? _seals.Observer : null,
         };
         for (int attempt = 0; ; attempt++)
         {
             try
             {
-                _state.Environment = StorageEnvironment.Open(world, _scenario.Options);
+                _state.Environment = CrashVerifier.Open(world, _scenario, _state.Keys, out int key);
+                _state.Keys = [key, .. _state.Keys.Where(other => other != key)];
                 break;
             }
             catch (StorageException error) when ((_state.IsFaulty || _scenario.CapacityBytes < long.MaxValue) && attempt < MaxOpens)
@@ -266,6 +281,19 @@ internal sealed class SimulatedRun
                     break;
                 case StepKind.Shrink when _scenario.Clients.Count == 1 || _scenario.CapacityBytes == long.MaxValue: // a full disk runs commands again, under other numbers
                     _commands.Shrink();
+                    break;
+                case StepKind.ChangeKey when _scenario.IsEncrypted:
+                    _commands.ChangeKey();
+                    break;
+                case StepKind.Rotate when _scenario.IsEncrypted && (_scenario.Clients.Count == 1 || _scenario.CapacityBytes == long.MaxValue): // as above
+                    _commands.RotateDataKey(step.Argument);
+                    break;
+                case StepKind.Sweep when _scenario.IsEncrypted:
+                    for (int i = 0; i < step.Argument; i++)
+                        _state.Open.Sweeper?.Sweep();
+                    break;
+                case StepKind.Release:
+                    _readers.Release(step.Argument);
                     break;
                 case StepKind.Crash:
                     _isCrashDue = true;
@@ -350,6 +378,7 @@ internal sealed class SimulatedRun
         {
             _history.Settle(read.TransactionId);
             _state.Acknowledged = read.TransactionId;
+            _state.Keys = [_state.Keys[0]]; // what is on the disk is all there is
         }
 
         _isKillDue = false;
@@ -394,7 +423,7 @@ internal sealed class SimulatedRun
     private void VerifyClosed()
     {
         QuietOracle.VerifySalts(_disk.Image());
-        new CrashVerifier(_scenario, new Tally()).Verify(new PowerLoss(_disk).None().Build(), _history, _state.Acknowledged, isThorough: false);
+        new CrashVerifier(_scenario, _tally, _seals).Verify(new PowerLoss(_disk).None().Build(), _history, _state.Acknowledged, _state.Keys, isThorough: false);
     }
 
     private void VerifyNow(string when)
@@ -421,11 +450,18 @@ internal sealed class SimulatedRun
         }
 
         QuietOracle.VerifySpace(environment);
+        if (environment.Cipher is { } cipher)
+        {
+            QuietOracle.VerifyZeroed(environment);
+            QuietOracle.VerifyJournalKeys(cipher);
+        }
     }
 
     private void ThrowIfBroken()
     {
         if (_explorer.Failure is { } failure)
             throw failure;
+        if (_seals.Failure is { } repeated)
+            throw new TortureFailure(repeated);
     }
 }

@@ -41,6 +41,18 @@ internal enum StepKind
 
     /// <summary>The file is made shorter.</summary>
     Shrink,
+
+    /// <summary>The user's key is changed.</summary>
+    ChangeKey,
+
+    /// <summary>The data key is rotated; cancelled after so many steps, if the argument is above 0.</summary>
+    Rotate,
+
+    /// <summary>Decrypted pages that nobody uses go, so many times in a row.</summary>
+    Sweep,
+
+    /// <summary>A reader that is held says that it is done with what it read.</summary>
+    Release,
 }
 
 /// <summary>A step of a client.</summary>
@@ -68,6 +80,10 @@ internal sealed record Step(StepKind Kind, int Argument = 0)
         StepKind.Crash => $"power will fail {Argument} disk operations from here",
         StepKind.Kill => $"the process will be killed {Argument} disk operations from here",
         StepKind.Pass => $"{Argument} ms pass",
+        StepKind.ChangeKey => "change the user's key",
+        StepKind.Rotate => Argument > 0 ? $"rotate the data key, cancelled after {Argument} steps" : "rotate the data key",
+        StepKind.Sweep => $"sweep decrypted pages, {Argument} times",
+        StepKind.Release => $"reader {Argument} releases its pages",
         _ => Kind.ToString().ToLowerInvariant(),
     };
 }

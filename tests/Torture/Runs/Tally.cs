@@ -11,6 +11,8 @@ internal sealed class Tally
     private long _distinct;
     private long _recoveries;
     private long _barriers;
+    private long _encryptedRecoveries;
+    private long _seals;
 
     /// <summary>Crash states drawn or enumerated.</summary>
     public long States => Interlocked.Read(ref _states);
@@ -26,7 +28,20 @@ internal sealed class Tally
 
     public void AddBarrier() => Interlocked.Increment(ref _barriers);
 
-    public void AddRecovery() => Interlocked.Increment(ref _recoveries);
+    /// <summary>Of the recoveries, those of encrypted environments.</summary>
+    public long EncryptedRecoveries => Interlocked.Read(ref _encryptedRecoveries);
+
+    /// <summary>What was encrypted, each with a nonce that no other had under its key.</summary>
+    public long Seals => Interlocked.Read(ref _seals);
+
+    public void AddSeals(long seals) => Interlocked.Add(ref _seals, seals);
+
+    public void AddRecovery(bool isEncrypted = false)
+    {
+        Interlocked.Increment(ref _recoveries);
+        if (isEncrypted)
+            Interlocked.Increment(ref _encryptedRecoveries);
+    }
 
     /// <summary>Counts a crash state; false where this very case, image and what is expected of it, was proven before.</summary>
     public bool TryAdd(ulong image, ulong expectation)

@@ -1,0 +1,213 @@
+using Treepie.Storage;
+using Treepie.Storage.Files;
+using Treepie.Storage.Format;
+using Treepie.Storage.Simulation;
+using Treepie.Storage.Transactions;
+using Treepie.Torture.Models;
+using Treepie.Torture.Runs;
+
+namespace Treepie.Torture.Modes;
+
+/// <summary>
+/// Someone without the key changes files of an encrypted environment and makes every checksum right again: a bit anywhere in a page, a meta page, a bitmap, a frame, or a page in another's
+/// place. It is said, in words that tell it from a failing disk, and nothing is read that never was.
+/// </summary>
+internal sealed class ForgeriesMode : IMode
+{
+    public const string ModeName = "forgeries";
+
+    private const int ForgeriesOfPiece = 12;
+
+    private static readonly string[] _words = ["someone", "it says it is page", "it says its value has", "EncryptionKeyException", "is cut short"];
+
+    private readonly List<Target> _targets = [];
+
+    public ForgeriesMode(Bases bases)
+    {
+        foreach (Durability durability in (Durability[])[Durability.Durable, Durability.Relaxed])
+        {
+            for (int kind = 1; kind < Bases.Count; kind++)
+            {
+                Scenario scenario = bases.Begin(
+                    new Scenario { Seed = 1, Clients = [[]], IsEncrypted = true, Options = Scenario.SmallOptions with { Durability = durability } }, kind);
+                _targets.Add(Target.Of(scenario, bases.HistoryOf(durability, kind, isEncrypted: true)));
+            }
+        }
+    }
+
+    public string Name => ModeName;
+
+    public long Pieces => long.MaxValue;
+
+    public void Run(long piece, Tally tally)
+    {
+        var random = new Random(unchecked((int)piece));
+        Target target = _targets[(int)(piece % _targets.Count)];
+        for (int i = 0; i < ForgeriesOfPiece; i++)
+        {
+            tally.AddRecovery(isEncrypted: true);
+            switch (i % 6)
+            {
+                case 0 or 1:
+                    ForgePage(target, random, target.Pages[random.Next(target.Pages.Count)], isHeader: i % 6 == 0);
+                    break;
+                case 2:
+                    ForgePage(target, random, target.Image.Meta().Bitmap.First, isHeader: false);
+                    break;
+                case 3:
+                    ForgeMeta(target, random);
+                    break;
+                case 4 when target.Frames.Count > 0:
+                    ForgeFrame(target, random);
+                    break;
+                default:
+                    MovePage(target, random);
+                    break;
+            }
+        }
+    }
+
+    private static void ForgePage(Target target, Random random, long number, bool isHeader)
+    {
+        byte[] page = target.Image.PageAt(number)!; // pages of targets are in their places
+        int offset = isHeader ? random.Next(PageLayout.HeaderBytes) : random.Next(PageLayout.HeaderBytes, page.Length);
+        if (offset is >= PageLayout.ChecksumOffset and < PageLayout.ChecksumOffset + sizeof(uint))
+            return;
+        if (new Page(page).Type == PageType.Bitmap)
+            offset = PageLayout.HeaderBytes + random.Next((int)(target.Image.Meta().PageCount / 8) + 1);
+
+        int bit = random.Next(8);
+        page[offset] ^= (byte)(1 << bit);
+
+        // With another type or length of a value the checksum covers something else: it tells as well.
+        bool isOtherRun = offset is PageLayout.TypeOffset or (>= PageLayout.ValueLengthOffset and < PageLayout.ValueLengthOffset + sizeof(int));
+        Verify(target, target.Image.WithPage(number, page), $"bit {bit} of byte {offset} of page {number} changed", mustBeSaid: !isOtherRun);
+    }
+
+    private static void ForgeMeta(Target target, Random random)
+    {
+        int slot = target.Image.Meta().Slot, offset = random.Next(2) == 0 ? random.Next(64, 256) : random.Next(MetaPage.CopyBytes), bit = random.Next(8);
+        if (offset is >= PageLayout.ChecksumOffset and < PageLayout.ChecksumOffset + sizeof(uint))
+            return;
+
+        DiskImage image = target.Image.WithMeta(slot, copy => copy[offset] ^= (byte)(1 << bit));
+
+        // What no reader looks at may be anything; and where it is no meta page any more, the other one counts, as after a crash, or it is foreign.
+        byte[] before = new byte[MetaPage.CopyBytes], after = new byte[MetaPage.CopyBytes];
+        target.Image.Meta().WriteCopy(before);
+        bool isMeta = false;
+        try
+        {
+            image.MetaAt(slot)?.WriteCopy(after);
+            isMeta = image.MetaAt(slot) is not null;
+        }
+        catch (ForeignDataException)
+        {
+        }
+
+        Verify(target, image, $"bit {bit} of byte {offset} of meta page {slot} changed", mustBeSaid: isMeta && !before.AsSpan().SequenceEqual(after) && image.Meta().FindFault() is null);
+    }
+
+    private static void ForgeFrame(Target target, Random random)
+    {
+        (string file, long place) = target.Frames[random.Next(target.Frames.Count)];
+        int length = target.Image.FrameAt(file, place)!.Length; // it was there when the target was made
+        bool isPayload = random.Next(4) > 0;
+        int offset = isPayload ? random.Next(FrameHeader.SizeBytes, length) : random.Next(FrameHeader.SizeBytes), bit = random.Next(8);
+        if (!isPayload && offset is >= 48 and < 52)
+            return; // another length: what follows is no frame
+
+        DiskImage image = target.Image.WithFrame(file, place, frame => frame[offset] ^= (byte)(1 << bit));
+
+        // With a header that does not continue the log, it ends there, as after a torn write: the last frame cannot be told from one that was cut off.
+        Verify(target, image, $"bit {bit} of byte {offset} of the frame at {place} of '{file}' changed", mustBeSaid: isPayload);
+    }
+
+    private static void MovePage(Target target, Random random)
+    {
+        long from = target.Pages[random.Next(target.Pages.Count)], to = target.Pages[random.Next(target.Pages.Count)];
+        byte[] page = target.Image.PageAt(from)!, place = target.Image.PageAt(to)!; // as above
+        if (from == to || page.Length != place.Length)
+            return;
+
+        var header = new Page(page) { Number = to };
+        if (random.Next(2) == 0)
+            header.Birth = new Page(place).Birth;
+        Verify(target, target.Image.WithPage(to, page), $"page {from} in the place of page {to}, as page {to}", mustBeSaid: true);
+    }
+
+    private static void Verify(Target target, DiskImage image, string what, bool mustBeSaid)
+    {
+        var disk = new SimulatedDisk(new Random(1), image) { MapsSeeWrites = true };
+        StorageEnvironment? environment = null;
+        var said = new List<string>();
+        try
+        {
+            environment = StorageEnvironment.Open(new World(disk, new SimulatedClock(), new Random(7), IsBackgroundAllowed: false), target.Scenario.OptionsWith(0));
+            Read(target, environment, what, said);
+            said.AddRange(environment.Check().Problems.Select(problem => problem.What));
+        }
+        catch (StorageException error)
+        {
+            said.Add($"{error.GetType().Name}: {error.Message}");
+        }
+        catch (Exception error) when (error is not TortureFailure)
+        {
+            throw new TortureFailure($"With {what}: {error.GetType().Name}: {error.Message}", error.ToString().Split('\n'), error);
+        }
+        finally
+        {
+            disk.PowerOff();
+            environment?.Dispose();
+        }
+
+        if (mustBeSaid && !said.Exists(text => _words.Any(word => text.Contains(word, StringComparison.Ordinal))))
+            throw new TortureFailure($"With {what} nobody says so; {(said.Count == 0 ? "all seems well" : $"what is said is: {said[0]}")}.", said);
+    }
+
+    private static void Read(Target target, StorageEnvironment environment, string what, List<string> said)
+    {
+        using ReadTransaction read = environment.BeginRead();
+        long oldest = target.Scenario.Options.Durability == Durability.Durable ? target.History.Last - 1 : target.History.First;
+        if (read.TransactionId < oldest || read.TransactionId > target.History.Last)
+            throw new TortureFailure($"With {what} transaction {read.TransactionId} is found, {oldest} to {target.History.Last} were there.");
+
+        try
+        {
+            if (target.History.At(read.TransactionId).Difference(read) is { } difference)
+                throw new TortureFailure($"With {what} something else is read: {difference}.");
+        }
+        catch (CorruptionException error)
+        {
+            said.Add(error.Message);
+        }
+    }
+
+    /// <summary>An environment, its pages that a reader of it looks at in the file, and its frames that an opening reads.</summary>
+    private sealed record Target(Scenario Scenario, DiskImage Image, History History, List<long> Pages, List<(string File, long Offset)> Frames)
+    {
+        public static Target Of(Scenario scenario, History history)
+        {
+            DiskImage image = scenario.Start;
+            var disk = new SimulatedDisk(new Random(1), image);
+            using StorageEnvironment environment = StorageEnvironment.Open(new World(disk, new SimulatedClock(), new Random(7), IsBackgroundAllowed: false), scenario.OptionsWith(0));
+            MetaPage meta = image.Meta();
+            ulong[] live = environment.State.Space.CopyLive();
+            var pages = new List<long>();
+            for (long page = meta.OtherBitmap.First + meta.OtherBitmap.Pages; page < meta.PageCount; page++)
+            {
+                bool isLive = (live[page / 64] & (1UL << (int)(page % 64))) != 0;
+                bool isBitmap = page >= meta.Bitmap.First && page < meta.Bitmap.First + meta.Bitmap.Pages;
+                if (isLive && !isBitmap && environment.State.Store.FrameOf(page) == 0 && image.PageAt(page) is { } bytes && new Page(bytes).Type != PageType.Bitmap)
+                    pages.Add(page);
+            }
+
+            disk.PowerOff();
+            var frames = new List<(string, long)>();
+            foreach ((long use, (string file, JournalFileHeader header)) in image.JournalUses())
+                if (!meta.IsClean && use >= meta.Journal.Use)
+                    frames.AddRange(image.FrameOffsets(file, header).Where(offset => use > meta.Journal.Use || offset >= meta.Journal.Offset).Select(offset => (file, offset)));
+            return new Target(scenario, image, history, pages, frames);
+        }
+    }
+}
