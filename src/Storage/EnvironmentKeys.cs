@@ -25,10 +25,13 @@ public static class EnvironmentKeys
 
     /// <summary>
     /// Changes the user's key of an encrypted environment: wraps the data key anew and makes that durable; no page is written. From its return on only the new key opens it; killed
-    /// before, the old one or the new one does.
+    /// before, the old one or the new one does. Who had the old key and a copy of the files from then can have the data key from it: where the old key leaked, rotate the data key too.
     /// </summary>
     /// <exception cref="InvalidOperationException">The environment is not encrypted, or read-only.</exception>
-    /// <exception cref="StorageException">It could not be made durable; the old key stays in force, though a kill before the next checkpoint may leave the new one.</exception>
+    /// <exception cref="StorageException">
+    /// It could not be made durable: the old key stays in force, though a kill before the next checkpoint may leave the new one. Or the new key is in force, and traces of the old one could not be
+    /// overwritten: the message says so.
+    /// </exception>
     public static void ChangeKey(this StorageEnvironment environment, EncryptionKey next, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(environment);

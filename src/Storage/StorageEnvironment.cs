@@ -35,8 +35,6 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     private readonly CommitLane _lane;
     private readonly Background _background;
     private readonly CheckpointRunner _checkpoints;
-    private readonly StoreCipher? _cipher;
-    private readonly DecryptedSweeper? _sweeper;
     private readonly ConcurrentDictionary<Type, object> _requests = new();
     private int _disposed;
     private int _freed;
@@ -46,7 +44,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         _world = world;
         _options = options;
         _fileLock = fileLock;
-        _cipher = cipher;
+        Cipher = cipher;
         StoreId = meta.StoreId;
         _journalFiles = new JournalFiles(world.Files);
         PageStore? store = null;
@@ -83,7 +81,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
             _lane = new CommitLane(_writer, duties, world.Scheduler, isInline: !world.IsBackgroundAllowed);
             _checkpoints = new CheckpointRunner(_state, new Checkpointer(_state, world.Files, data, _journal, end, cipher), _lane, _background, options, _journal, world.Clock);
             duties.Checkpoints = _checkpoints;
-            _sweeper = store.Decrypted is { } decrypted ? new DecryptedSweeper(_state, decrypted, _lane, _background, options, world.Clock) : null;
+            Sweeper = store.Decrypted is { } decrypted ? new DecryptedSweeper(_state, decrypted, _lane, _background, options, world.Clock) : null;
         }
         catch
         {
@@ -99,16 +97,16 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     public Guid StoreId { get; }
 
     /// <summary>Whether what it writes is encrypted.</summary>
-    public bool IsEncrypted => _cipher is not null;
+    public bool IsEncrypted => Cipher is not null;
 
     /// <summary>What it is encrypted with, or null.</summary>
-    internal StoreCipher? Cipher => _cipher;
+    internal StoreCipher? Cipher { get; }
 
     /// <summary>Lets one change keys at a time.</summary>
     internal Gate RotationGate { get; }
 
     /// <summary>Who gives decrypted pages back, or null.</summary>
-    internal DecryptedSweeper? Sweeper => _sweeper;
+    internal DecryptedSweeper? Sweeper { get; }
 
     /// <summary>Checkpoints.</summary>
     internal CheckpointRunner Checkpoints => _checkpoints;
@@ -323,17 +321,14 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         return new EnvironmentCheck(this, _lane, _world.Files).Run(progress, cancellationToken);
     }
 
-    /// <summary>
-    /// Waits for the command that runs, writes a last checkpoint and closes. Read transactions that are still open stay usable; memory
-    /// and lock go with the last of them.
-    /// </summary>
+    /// <summary>Waits for the command that runs, writes a last checkpoint and closes. Read transactions that are still open stay usable; memory and lock go with the last of them.</summary>
     public void Dispose()
     {
         if (Interlocked.Exchange(ref _disposed, 1) != 0)
             return;
 
         _checkpoints.Stop();
-        _sweeper?.Dispose();
+        Sweeper?.Dispose();
         bool wasWritten = !_options.ReadOnly && (_writer.HasCommitted || _checkpoints.HasMarked) && _state.Failure is null;
         if (wasWritten)
             _checkpoints.TryRunLast();
@@ -434,6 +429,13 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         OnReaderClosed();
     }
 
+    /// <summary>Deletes journal files that no recovery needs, unless an archiver may still want them.</summary>
+    internal void DropSupersededJournal()
+    {
+        if (_journal is not null && _archive is null)
+            _lane.RunExclusive(() => _journalFiles.DropBefore(_journal.OldestNeededUse));
+    }
+
     /// <summary>After the environment is closed, the last reader takes the memory with it.</summary>
     internal void OnReaderClosed()
     {
@@ -448,7 +450,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         _checkpoints.Dispose();
         _state.Store.Dispose();
         _journal?.Dispose();
-        _cipher?.Dispose();
+        Cipher?.Dispose();
         _archive?.Dispose();
         _journalFiles.Dispose();
         _fileLock.Dispose();

@@ -154,6 +154,23 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
         }
     }
 
+    /// <summary>Deletes the files whose last use was before this one, which no recovery needs: the keys in their headers are not those in force any more.</summary>
+    public void DropBefore(long oldestNeededUse)
+    {
+        List<JournalFile> dropped;
+        lock (_lock)
+        {
+            dropped = _all.FindAll(file => file is { IsTaken: false, IsAwaited: false } && file.Header?.Use < oldestNeededUse);
+            _all.RemoveAll(dropped.Contains);
+        }
+
+        foreach (JournalFile file in dropped)
+        {
+            file.File.Dispose();
+            files.Delete(file.File.Name);
+        }
+    }
+
     /// <summary>Frames of uses before this one are superseded by a checkpoint.</summary>
     public void Release(long oldestNeededUse)
     {

@@ -48,6 +48,8 @@ internal sealed class JournalWriter : IDisposable
     private long NextFileBytes => _current is null ? _settings.Sizes.FirstFileBytes
         : Math.Min(_settings.Sizes.MaxFileBytes, _uses < 2 ? _current.LengthBytes : _current.LengthBytes * _settings.Sizes.GrowthFactor);
 
+    private bool HasUse => _current is not null && IsOpen && Position.Offset > 0;
+
     /// <summary>Bytes of frames since <see cref="OnCheckpoint"/>.</summary>
     public long BytesSinceCheckpoint { get; private set; }
 
@@ -83,7 +85,7 @@ internal sealed class JournalWriter : IDisposable
     }
 
     /// <summary>Whether the file in use takes more frames: after a key was changed it does not.</summary>
-    private bool IsOpen => _settings.Cipher is not { } cipher || (_header.Incarnation == cipher.Incarnation && ReferenceEquals(_header.Keys, cipher.Block));
+    public bool IsOpen => _settings.Cipher is not { } cipher || (_header.Incarnation == cipher.Incarnation && ReferenceEquals(_header.Keys, cipher.Block));
 
     /// <summary>Whether a frame with so many bytes of payload has its place already, as <see cref="MakeRoom"/> would find it.</summary>
     public bool HasRoom(long payloadBytes) =>
@@ -119,16 +121,16 @@ internal sealed class JournalWriter : IDisposable
     }
 
     /// <summary>
-    /// Begins the first use of this session, unless that is done, and makes its header durable, before there is a frame. Throws
+    /// Begins the first use of this session, or the first after a change of keys, unless that is done, and makes its header durable, before there is a frame. Throws
     /// <see cref="DiskFullException"/> with nothing changed; after any other exception the journal must not be used again.
     /// </summary>
     public void BeginUse()
     {
-        if (_current is not null && Position.Offset > 0)
+        if (HasUse)
             return;
 
         BeginSession();
-        if (_current is not null && Position.Offset > 0)
+        if (HasUse)
             return;
 
         Buffer.Clear();

@@ -92,6 +92,7 @@ internal sealed class CheckpointRunner(
                     return;
                 }
 
+                HasMarked |= !isClean;
                 checkpointer.MoveBitmapsFrom = boundary;
                 checkpointer.Begin(isClean);
             });

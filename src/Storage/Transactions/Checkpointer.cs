@@ -43,8 +43,8 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
     /// <summary>Pages that the newest state or the last checkpoint may refer to.</summary>
     private long UsedPages => Math.Max(state.Space.PageCount, state.Durable.PageCount);
 
-    /// <summary>Whether the newest state is in the data file already.</summary>
-    public bool IsUpToDate => state.Current.TransactionId == state.Durable.LastTransaction;
+    /// <summary>Whether the newest state is in the data file already, for sure.</summary>
+    public bool IsUpToDate => state.Current.TransactionId == state.Durable.LastTransaction && state.Doubtful.Count == 0;
 
     /// <summary>Bitmaps at or beyond this page are put elsewhere when they are written next: the file is to become shorter.</summary>
     public long MoveBitmapsFrom { get; set; } = long.MaxValue;
@@ -194,7 +194,7 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
         MakeFoundDurable();
         try
         {
-            if (state.Durable.IsClean && !isClean)
+            if (!isClean && (state.Durable.IsClean || journal is { IsOpen: false }))
                 journal?.BeginUse();
             else
                 journal?.BeginSession();

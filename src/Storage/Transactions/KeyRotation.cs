@@ -27,13 +27,15 @@ internal sealed class KeyRotation(StorageEnvironment environment, StoreCipher ci
             lane.RunExclusive(() => cipher.Block = after);
             try
             {
-                Persist();
+                checkpoints.RunForced(cancellationToken);
             }
             catch
             {
-                lane.RunExclusive(() => cipher.Block = before); // later checkpoints write that again
+                lane.RunExclusive(() => cipher.Block = before); // the next checkpoint, or the last at closing, writes that again
                 throw;
             }
+
+            OverwriteOlder();
         }
         finally
         {
@@ -95,8 +97,23 @@ internal sealed class KeyRotation(StorageEnvironment environment, StoreCipher ci
     /// <summary>Both meta pages, and no frame that a recovery reads from before.</summary>
     private void Persist()
     {
-        for (int i = 0; i < 2; i++)
-            checkpoints.RunForced(CancellationToken.None); // short, and half of it is worse than all
+        checkpoints.RunForced(CancellationToken.None); // short, and half of it is worse than all
+        OverwriteOlder();
+    }
+
+    /// <summary>The newest meta page has the keys in force: now the other one, and no journal file with keys from before.</summary>
+    private void OverwriteOlder()
+    {
+        try
+        {
+            checkpoints.RunForced(CancellationToken.None);
+            environment.DropSupersededJournal();
+        }
+        catch (Exception error) when (error is StorageException or IOException)
+        {
+            throw new StorageException(
+                $"The keys were changed, and the new ones are in force; but what the ones before open is still in the older meta page or in a journal file of '{environment.State.Store.Path}', until a checkpoint and another change of keys succeed: {error.Message}", error);
+        }
     }
 
     private bool HasOldPages(CancellationToken cancellationToken)

@@ -115,6 +115,28 @@ public sealed class EncryptedEnvironmentTests
     }
 
     [Fact]
+    public void No_journal_file_knows_the_key_from_before()
+    {
+        using EncryptionKey first = EncryptionKey.Generate(), second = EncryptionKey.Generate();
+        using TemporaryDirectory directory = new(), killed = new();
+        using (StorageEnvironment environment = Open(directory.Path, first))
+        {
+            Write(environment);
+            environment.ChangeKey(second, TestContext.Current.CancellationToken);
+            Write(environment);
+            Copy(directory.Path, killed.Path);
+        }
+
+        using (FileStream data = File.OpenWrite(Path.Combine(killed.Path, "data.treepie")))
+            data.Write(new byte[2 * 8192]);
+        string target = Path.Combine(directory.Path, "salvaged");
+        Assert.Throws<EncryptionKeyException>(() => { Salvage.Run(killed.Path, target, first, null, TestContext.Current.CancellationToken); });
+        Salvage.Run(killed.Path, target, second, null, TestContext.Current.CancellationToken);
+        using StorageEnvironment salvaged = Open(target, second);
+        AssertFilled(salvaged);
+    }
+
+    [Fact]
     public void A_rotated_data_key_leaves_no_page_of_the_old_one_and_waits_for_who_needs_it()
     {
         using EncryptionKey key = EncryptionKey.Generate(), other = EncryptionKey.Generate();
