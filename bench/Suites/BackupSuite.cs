@@ -26,7 +26,7 @@ internal sealed class BackupSuite : ISuite
 
     public async Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken)
     {
-        int rounds = quick ? 1 : 7;
+        int rounds = quick ? 1 : 5;
         using var folder = new Scratch();
         using EncryptionKey key = EncryptionKey.Generate();
         await using Database database = Database.Open(Path.Combine(folder.Path, "source"));

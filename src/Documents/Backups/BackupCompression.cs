@@ -3,7 +3,7 @@ namespace Treepie.Backups;
 /// <summary>How a backup is compressed. Who reads it finds out by itself.</summary>
 public enum BackupCompression
 {
-    /// <summary>zstd, level 1: several times faster than gzip and hardly larger than its best. The default.</summary>
+    /// <summary>zstd at a low level: several times faster than gzip, and smaller than its best. The default.</summary>
     ZstdFastest,
 
     /// <summary>zstd, a higher level: smaller than gzip's best in less time.</summary>
