@@ -90,7 +90,13 @@ public sealed class IndexFixture : IDisposable
     /// <summary>Compares the scores with the reference, and the order with the scores.</summary>
     public void CheckScores(IndexQuery query, long take)
     {
-        var request = new SearchRequest { Query = query, Sort = [new SortKey("", SortKind.Score, Descending: true)], Take = take };
+        CheckScores(query, take, OrderHint.Cheaper);
+        CheckScores(query, take, OrderHint.Sort);
+    }
+
+    private void CheckScores(IndexQuery query, long take, OrderHint hint)
+    {
+        var request = new SearchRequest { Query = query, Sort = [new SortKey("", SortKind.Score, Descending: true)], Take = take, OrderHint = hint };
         Dictionary<string, double> expected = Model.Search(request).ToDictionary(hit => hit.Key, hit => hit.Score);
         using var searcher = new IndexSearcher(environment);
         using SearchResults results = searcher.Search(request);

@@ -11,15 +11,18 @@ namespace Treepie.Indexing.Catalogue;
 /// 8       8     full text: terms of all entries, repetitions counted
 /// 16      1     bit 0 once an entry ever had several values: its sort value is not its only one;
 ///               bit 1 once a sort value ever was a text
+/// 17      8     full text: the average length that impacts are reckoned with, a double, little-endian; 0 before there is any
 /// </code>
 /// </summary>
 internal sealed class FieldStatistics
 {
-    private const int Bytes = 17;
+    private const int Bytes = 25;
 
     public long EntriesWithTerms { get; set; }
 
     public long TotalTerms { get; set; }
+
+    public double ReferenceLength { get; set; }
 
     public bool EverHadSeveralValues { get; set; }
 
@@ -36,6 +39,7 @@ internal sealed class FieldStatistics
         {
             EntriesWithTerms = BinaryPrimitives.ReadInt64LittleEndian(value),
             TotalTerms = BinaryPrimitives.ReadInt64LittleEndian(value[8..]),
+            ReferenceLength = BinaryPrimitives.ReadDoubleLittleEndian(value[17..]),
             EverHadSeveralValues = (value[16] & 1) != 0,
             EverHadTextValue = (value[16] & 2) != 0,
         };
@@ -49,6 +53,7 @@ internal sealed class FieldStatistics
         BinaryPrimitives.WriteInt64LittleEndian(value, EntriesWithTerms);
         BinaryPrimitives.WriteInt64LittleEndian(value[8..], TotalTerms);
         value[16] = (byte)((EverHadSeveralValues ? 1 : 0) | (EverHadTextValue ? 2 : 0));
+        BinaryPrimitives.WriteDoubleLittleEndian(value[17..], ReferenceLength);
         index.Put(key, value);
     }
 }

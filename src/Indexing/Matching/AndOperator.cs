@@ -71,9 +71,16 @@ internal sealed class AndOperator : Operator
     public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
     {
         WindowSet mine = Context.Rent();
-        Fill(window, mine);
+        mine.SetOffsets(hits);
+        And(window, mine);
         if (!mine.IsEmpty)
             ScoreMatches.Run(clauses, window, mine, hits, scores, boost);
         Context.Return(mine);
+    }
+
+    public override void AddBounds(long window, Span<float> bounds, float boost)
+    {
+        foreach (Operator clause in clauses)
+            clause.AddBounds(window, bounds, boost);
     }
 }

@@ -21,4 +21,6 @@ internal sealed class BoostOperator(QueryContext context, Operator clause, float
 
     public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost) =>
         clause.Score(window, hits, scores, boost * factor);
+
+    public override void AddBounds(long window, Span<float> bounds, float boost) => clause.AddBounds(window, bounds, boost * factor);
 }

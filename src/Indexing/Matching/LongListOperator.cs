@@ -57,6 +57,26 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
         return rank < 0 ? default : positionCursor.Read(cursor, mine, rank);
     }
 
+    public override void Parts(long window, Span<float> parts)
+    {
+        parts.Clear();
+        if (!cursor.TryGet(window, out PostingWindow mine))
+            return;
+        if (scorer is null)
+            parts.Fill(1);
+        else
+            scorer.Parts(mine, parts);
+    }
+
+    public override void AddBounds(long window, Span<float> bounds, float boost)
+    {
+        Span<float> parts = stackalloc float[PostingWindow.Blocks];
+        Parts(window, parts);
+        float weight = scorer is null ? boost : scorer.Weight(boost);
+        for (int i = 0; i < bounds.Length; i++)
+            bounds[i] += weight * parts[i];
+    }
+
     public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
     {
         if (!cursor.TryGet(window, out PostingWindow mine))

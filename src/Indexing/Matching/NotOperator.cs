@@ -24,4 +24,8 @@ internal sealed class NotOperator(QueryContext context, Operator all, Operator c
     public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
     {
     }
+
+    public override void AddBounds(long window, Span<float> bounds, float boost)
+    {
+    }
 }

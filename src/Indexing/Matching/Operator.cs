@@ -82,4 +82,22 @@ internal abstract class Operator(QueryContext context)
 
         Context.Return(mine);
     }
+
+    /// <summary>
+    /// Adds to each of the 64 blocks of a window (of 64 entries each) the most that <see cref="Score"/> can give an entry in it. By default a match
+    /// counts <paramref name="boost"/>, so that is the most.
+    /// </summary>
+    public virtual void AddBounds(long window, Span<float> bounds, float boost)
+    {
+        foreach (ref float bound in bounds)
+            bound += boost;
+    }
+
+    /// <summary>
+    /// Takes entries out of a window's hits that cannot score <paramref name="threshold"/>, as far as the operator can tell without scoring.
+    /// <paramref name="margin"/> is a little above 1: bounds are multiplied by it before they are compared.
+    /// </summary>
+    public virtual void Narrow(long window, Span<ulong> hits, float threshold, float margin)
+    {
+    }
 }

@@ -16,6 +16,7 @@ internal sealed class PhraseOperator : Operator
     private readonly PhraseMatcher matcher;
     private readonly LengthFactors? factors;
     private readonly float idf;
+    private readonly bool isExact;
     private readonly PositionList[] positions;
     private readonly float[] frequencies = new float[PostingWindow.Size];
     private readonly ushort[] offsets = new ushort[PostingWindow.Size];
@@ -26,13 +27,15 @@ internal sealed class PhraseOperator : Operator
     /// <param name="matcher">Tells phrases from words that stand apart.</param>
     /// <param name="factors">Lengths of the field where scores are wanted.</param>
     /// <param name="idf">Sum over all words of the phrase.</param>
-    public PhraseOperator(QueryContext context, TermOperator[] terms, PhraseMatcher matcher, LengthFactors? factors, double idf)
+    /// <param name="isExact">Whether its frequency is at most that of each word.</param>
+    public PhraseOperator(QueryContext context, TermOperator[] terms, PhraseMatcher matcher, LengthFactors? factors, double idf, bool isExact)
         : base(context)
     {
         this.terms = terms;
         this.matcher = matcher;
         this.factors = factors;
         this.idf = (float)idf;
+        this.isExact = isExact;
         byCost = [.. terms.OrderBy(term => term.Estimate)];
         positions = [.. terms.Select(_ => new PositionList())];
     }
@@ -111,6 +114,23 @@ internal sealed class PhraseOperator : Operator
         }
 
         Context.Return(mine);
+    }
+
+    public override void AddBounds(long window, Span<float> bounds, float boost)
+    {
+        Span<float> least = stackalloc float[PostingWindow.Blocks];
+        Span<float> parts = stackalloc float[PostingWindow.Blocks];
+        least.Fill(1);
+        foreach (TermOperator term in factors is not null && isExact ? terms : [])
+        {
+            term.Parts(window, parts);
+            for (int i = 0; i < parts.Length; i++)
+                least[i] = Math.Min(least[i], parts[i]);
+        }
+
+        float weight = factors is null ? boost : boost * idf;
+        for (int i = 0; i < bounds.Length; i++)
+            bounds[i] += weight * least[i];
     }
 
     /// <summary>Keeps what is a phrase of entries that have all its words.</summary>

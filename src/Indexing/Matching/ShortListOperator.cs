@@ -64,6 +64,26 @@ internal sealed class ShortListOperator : TermOperator
         }
     }
 
+    /// <summary>Lengths are not looked up for so few entries: the part is that of an entry without a length.</summary>
+    public override void Parts(long window, Span<float> parts)
+    {
+        parts.Clear();
+        foreach (Posting posting in In(window))
+        {
+            ref float part = ref parts[posting.Offset >> PostingWindow.BlockBits];
+            part = scorer is null ? 1 : Math.Max(part, (float)Bm25.LargestPart(posting.Frequency));
+        }
+    }
+
+    public override void AddBounds(long window, Span<float> bounds, float boost)
+    {
+        Span<float> parts = stackalloc float[PostingWindow.Blocks];
+        Parts(window, parts);
+        float weight = scorer is null ? boost : scorer.Weight(boost);
+        for (int i = 0; i < bounds.Length; i++)
+            bounds[i] += weight * parts[i];
+    }
+
     /// <summary>Stands on the first posting that is not before the window.</summary>
     private void Seek(long window)
     {

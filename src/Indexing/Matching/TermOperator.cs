@@ -8,4 +8,9 @@ internal abstract class TermOperator(QueryContext context) : Operator(context)
     /// was opened with positions. Entries are mostly asked for in ascending order, which is cheap.
     /// </summary>
     public abstract ReadOnlySpan<int> Positions(long id);
+
+    /// <summary>
+    /// By block of a window, the most that the part of BM25 which depends on the entry can be, 0 to 1 or a little above; 1 where nothing is known.
+    /// </summary>
+    public abstract void Parts(long window, Span<float> parts);
 }

@@ -149,6 +149,6 @@ internal sealed class TextCompiler(QueryCompiler compiler, QueryContext context,
             idf += factors is null ? 0 : Bm25.Idf(factors.Statistics.EntriesWithTerms, terms[place].Estimate);
         }
 
-        return new PhraseOperator(context, [.. terms], new PhraseMatcher(termOf, offsets, slop, ordered), factors, idf);
+        return new PhraseOperator(context, [.. terms], new PhraseMatcher(termOf, offsets, slop, ordered), factors, idf, isExact: slop == 0);
     }
 }

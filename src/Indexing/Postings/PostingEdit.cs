@@ -8,11 +8,15 @@ namespace Treepie.Indexing.Postings;
 /// Applies additions and removals to the windows of one segment. Windows that nothing touches are copied as they are.
 /// The result is a row of encoded windows, cut into segments by <see cref="PackSegment"/>. Scratch, reused from term to term.
 /// </summary>
-internal sealed class PostingEdit(bool keepsFrequencies, bool keepsPositions)
+/// <param name="impacts">Weighs postings of lists that keep frequencies and positions; null: neither is kept.</param>
+internal sealed class PostingEdit(IImpacts? impacts)
 {
     /// <summary>Longest segment with more than one window: below the 2 KiB up to which storage keeps a value in its leaf.</summary>
     public const int MaxSegmentBytes = 1_900;
 
+    private readonly bool keepsFrequencies = impacts is not null;
+    private readonly bool keepsPositions = impacts is not null;
+    private readonly byte[] largest = new byte[PostingWindow.Blocks];
     private readonly List<EncodedWindow> windows = [];
     private readonly ushort[] offsets = new ushort[PostingWindow.Size];
     private readonly int[] frequencies = new int[PostingWindow.Size];
@@ -175,6 +179,7 @@ internal sealed class PostingEdit(bool keepsFrequencies, bool keepsPositions)
         long window, PostingWindow old, ReadOnlySpan<byte> oldPositions, PostingRun additions, ReadOnlySpan<long> removals, out int removalsConsumed)
     {
         changedPositionStart = positionBytes;
+        Array.Clear(largest);
         int count = Retain(window, old, oldPositions, removals, out removalsConsumed);
         int added = 0;
         while (added < additions.Count && additions[added].Window == window)
@@ -182,8 +187,12 @@ internal sealed class PostingEdit(bool keepsFrequencies, bool keepsPositions)
             Debug.Assert(count == 0 || offsets[count - 1] < additions[added].Offset, "entry ids only grow");
             offsets[count] = additions[added].Offset;
             frequencies[count++] = additions[added].Frequency;
-            if (keepsPositions)
+            if (impacts is not null)
+            {
                 AddPositions(additions.PositionsOf(added));
+                Weigh(additions[added].Offset, impacts.Of(additions[added].EntryId, additions[added].Frequency));
+            }
+
             added++;
         }
 
@@ -191,10 +200,16 @@ internal sealed class PostingEdit(bool keepsFrequencies, bool keepsPositions)
         {
             Grow(ref payloads, payloadBytes + PostingWindow.MaxEncodedBytes(count));
             ReadOnlySpan<int> kept = keepsFrequencies ? frequencies.AsSpan(0, count) : default;
-            Append(window, count, PostingWindow.Encode(offsets.AsSpan(0, count), kept, payloads.AsSpan(payloadBytes)));
+            Append(window, count, PostingWindow.Encode(offsets.AsSpan(0, count), kept, largest, payloads.AsSpan(payloadBytes)));
         }
 
         return additions.Skip(added);
+    }
+
+    private void Weigh(ushort offset, byte impact)
+    {
+        ref byte block = ref largest[offset >> PostingWindow.BlockBits];
+        block = Math.Max(block, impact);
     }
 
     /// <summary>Decodes what stays of a window into the scratch arrays; returns how many.</summary>
@@ -231,6 +246,8 @@ internal sealed class PostingEdit(bool keepsFrequencies, bool keepsPositions)
             }
             else
             {
+                if (keepsFrequencies)
+                    Weigh(offsets[rank], old.ImpactAt(offsets[rank]));
                 offsets[kept] = offsets[rank];
                 frequencies[kept++] = frequency;
             }

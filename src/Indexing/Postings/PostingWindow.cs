@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Diagnostics;
+using System.Numerics;
 using System.Runtime.InteropServices;
 using Treepie.Indexing.Kernels;
 
@@ -13,8 +14,9 @@ namespace Treepie.Indexing.Postings;
 /// 0       512       BITS, count 128 to 4,095: bitmap
 /// 0       0         FULL, count 4,096: nothing, every entry is meant
 /// then, where the list keeps frequencies:
-/// +0      1         width code w of a frequency
-/// +1      …         one per posting by rank: w 0 nothing (all are 1), 1 four bits, 2 a byte, 3 two bytes, 4 four bytes
+/// +0      1 or 64   largest impact of all postings of a LIST; of BITS and FULL, of each block of 64 entries
+/// +1, +64 1         width code w of a frequency
+/// …       …         one per posting by rank: w 0 nothing (all are 1), 1 four bits, 2 a byte, 3 two bytes, 4 four bytes
 /// </code>
 /// A bitmap is the execution format: it is combined with other bitmaps where it lies.
 /// </summary>
@@ -29,6 +31,12 @@ internal readonly ref struct PostingWindow
     /// <summary>From this many postings on (density 1/32) a window is a bitmap: more room than a list, but combined 20 times as fast.</summary>
     public const int MinBitsCount = 128;
 
+    /// <summary>Bits of an offset that are its place in a block.</summary>
+    public const int BlockBits = 6;
+
+    /// <summary>Blocks of a window: 64 entries each, as many as a word of its bitmap has bits.</summary>
+    public const int Blocks = Size >> BlockBits;
+
     private readonly ReadOnlySpan<byte> ids;
     private readonly ReadOnlySpan<byte> frequencies;
 
@@ -38,7 +46,16 @@ internal readonly ref struct PostingWindow
         int idBytes = IdBytes(count);
         ids = payload[..idBytes];
         frequencies = payload[idBytes..];
+        if (!frequencies.IsEmpty)
+        {
+            int impacts = ImpactBytes(count);
+            Impacts = frequencies[..impacts];
+            frequencies = frequencies[impacts..];
+        }
     }
+
+    /// <summary>Largest impacts (see <see cref="IImpacts"/>): one of the whole window, or one of each block; empty where none are kept.</summary>
+    public ReadOnlySpan<byte> Impacts { get; }
 
     public int Count { get; }
 
@@ -64,6 +81,12 @@ internal readonly ref struct PostingWindow
         _ => 0,
     };
 
+    /// <summary>Bytes of the impacts of so many postings.</summary>
+    public static int ImpactBytes(int count) => count < MinBitsCount ? 1 : Blocks;
+
+    /// <summary>The largest impact of what is around an offset.</summary>
+    public byte ImpactAt(int offset) => Impacts.Length == 1 ? Impacts[0] : Impacts[offset >> BlockBits];
+
     /// <summary>Position of the offset among the postings, or -1.</summary>
     public int Rank(int offset)
     {
@@ -80,6 +103,31 @@ internal readonly ref struct PostingWindow
             default:
                 return -1;
         }
+    }
+
+    /// <summary>Writes how many postings are before each word of the bitmap; false if there is none.</summary>
+    public bool TryCountBefore(Span<ushort> before)
+    {
+        if (Form != WindowSetForm.Bits)
+            return false;
+
+        ReadOnlySpan<ulong> bits = MemoryMarshal.Cast<byte, ulong>(ids);
+        int count = 0;
+        for (int i = 0; i < bits.Length; i++)
+        {
+            before[i] = (ushort)count;
+            count += BitOperations.PopCount(bits[i]);
+        }
+
+        return true;
+    }
+
+    /// <summary>As <see cref="Rank(int)"/>, with what <see cref="TryCountBefore"/> wrote.</summary>
+    public int Rank(int offset, ReadOnlySpan<ushort> before)
+    {
+        ulong word = MemoryMarshal.Cast<byte, ulong>(ids)[offset >> 6];
+        ulong bit = 1UL << (offset & 63);
+        return (word & bit) == 0 ? -1 : before[offset >> 6] + BitOperations.PopCount(word & (bit - 1));
     }
 
     public bool Contains(int offset) => Form switch
@@ -155,11 +203,13 @@ internal readonly ref struct PostingWindow
         return Count;
     }
 
-    /// <summary>Longest encoding: bitmap, width, four bytes for each frequency.</summary>
-    public static int MaxEncodedBytes(int count) => BitmapKernels.Bytes + 1 + (4 * count);
+    /// <summary>Longest encoding: bitmap, impacts, width, four bytes for each frequency.</summary>
+    public static int MaxEncodedBytes(int count) => BitmapKernels.Bytes + Blocks + 1 + (4 * count);
 
-    /// <summary>Encodes ascending offsets and their frequencies (empty: none are kept); returns the bytes written.</summary>
-    public static int Encode(ReadOnlySpan<ushort> offsets, ReadOnlySpan<int> frequencies, Span<byte> output)
+    /// <summary>
+    /// Encodes ascending offsets, their frequencies (empty: none are kept) and the largest impacts by block; returns the bytes written.
+    /// </summary>
+    public static int Encode(ReadOnlySpan<ushort> offsets, ReadOnlySpan<int> frequencies, ReadOnlySpan<byte> impacts, Span<byte> output)
     {
         Debug.Assert(offsets.Length is > 0 and <= Size && (frequencies.IsEmpty || frequencies.Length == offsets.Length));
         int length = IdBytes(offsets.Length);
@@ -173,7 +223,23 @@ internal readonly ref struct PostingWindow
             BitmapKernels.Set(MemoryMarshal.Cast<byte, ulong>(output[..length]), offsets);
         }
 
-        return frequencies.IsEmpty ? length : length + EncodeFrequencies(frequencies, output[length..]);
+        if (frequencies.IsEmpty)
+            return length;
+
+        if (offsets.Length < MinBitsCount)
+        {
+            byte largest = 0;
+            foreach (byte impact in impacts)
+                largest = Math.Max(largest, impact);
+            output[length++] = largest;
+        }
+        else
+        {
+            impacts.CopyTo(output[length..]);
+            length += Blocks;
+        }
+
+        return length + EncodeFrequencies(frequencies, output[length..]);
     }
 
     private static int EncodeFrequencies(ReadOnlySpan<int> frequencies, Span<byte> output)

@@ -23,8 +23,9 @@ internal sealed class PostingWriter : IDisposable
     /// <param name="terms">Its terms.</param>
     /// <param name="postings">Its long lists.</param>
     /// <param name="positions">The positions of its long lists; null if it keeps neither frequencies nor positions.</param>
+    /// <param name="impacts">Weighs the postings of a dictionary with positions.</param>
     /// <param name="newListId">Gives a number that no list has.</param>
-    public PostingWriter(string name, Tree terms, Tree postings, Tree? positions, Func<long> newListId)
+    public PostingWriter(string name, Tree terms, Tree postings, Tree? positions, IImpacts? impacts, Func<long> newListId)
     {
         this.name = name;
         this.terms = terms;
@@ -32,7 +33,7 @@ internal sealed class PostingWriter : IDisposable
         this.newListId = newListId;
         this.positions = positions is null ? null : new PositionStore(name, positions);
         combined = new PostingBuffer(keepsPositions: positions is not null);
-        edit = new PostingEdit(keepsFrequencies: positions is not null, keepsPositions: positions is not null);
+        edit = new PostingEdit(impacts);
         segments = postings.OpenCursor();
     }
 

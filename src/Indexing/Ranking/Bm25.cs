@@ -11,4 +11,11 @@ internal static class Bm25
 
     public static double Idf(long entriesWithTerms, long entriesWithTerm) =>
         Math.Log(1 + ((entriesWithTerms - entriesWithTerm + 0.5) / (entriesWithTerm + 0.5)));
+
+    /// <summary>The part of the formula that depends on the entry, as <see cref="Postings.IImpacts"/> keeps it.</summary>
+    public static byte Impact(int frequency, int length, double averageLength) =>
+        (byte)Math.Min(255, Math.Ceiling(255 * (frequency / (frequency + (K1 * (1 - B + (B * length / averageLength)))))));
+
+    /// <summary>The same for an entry of no length: no entry has more.</summary>
+    public static double LargestPart(int frequency) => frequency / (frequency + (K1 * (1 - B)));
 }

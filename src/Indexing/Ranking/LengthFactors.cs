@@ -18,6 +18,11 @@ internal sealed class LengthFactors(ChunkCursor norms, FieldStatistics statistic
 
     public FieldStatistics Statistics => statistics;
 
+    /// <summary>What an impact of 1/255 is worth now, see <see cref="IImpacts"/>.</summary>
+    public float ImpactUnit { get; } = statistics.ReferenceLength <= 0
+        ? 1 // nothing is known: every impact is above 1
+        : (float)(Math.Max(1, statistics.TotalTerms / (double)Math.Max(1, statistics.EntriesWithTerms) / statistics.ReferenceLength) / 255);
+
     /// <summary>The factor of one entry.</summary>
     public float Of(long id)
     {

@@ -5,8 +5,11 @@ namespace Treepie.Indexing.Ranking;
 /// <summary>Scores one term of a full-text field.</summary>
 internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
 {
-    /// <summary>From this many hits in a window on, its lengths are read as a whole.</summary>
-    private const int ManyHits = 32;
+    /// <summary>From this many hits in a window on, the window is read as a whole.</summary>
+    private const int ManyHits = 512;
+
+    /// <summary>From this many hits on it pays to count the bits before each word of a bitmap once.</summary>
+    private const int SomeHits = 4;
 
     private readonly float idf = (float)Bm25.Idf(factors.Statistics.EntriesWithTerms, entriesWithTerm);
     private readonly ushort[] offsets = new ushort[PostingWindow.Size];
@@ -19,13 +22,7 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
     {
         if (hits.Length < ManyHits)
         {
-            for (int i = 0; i < hits.Length; i++)
-            {
-                int rank = postings.Rank(hits[i]);
-                if (rank >= 0)
-                    scores[i] += Score((window << PostingWindow.SizeBits) + hits[i], postings.Frequency(rank), boost);
-            }
-
+            ScoreFew(window, postings, hits, scores, boost * idf);
             return;
         }
 
@@ -43,6 +40,36 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
                 return;
             if (hits[hit] == offset)
                 scores[hit] += Part(weight, postings.Frequency(rank), lengths[offset]);
+        }
+    }
+
+    /// <summary>The weight that a part of 1 has.</summary>
+    public float Weight(float boost) => boost * idf;
+
+    /// <summary>By block of a window, the most that the part of an entry can be.</summary>
+    public void Parts(PostingWindow postings, Span<float> parts)
+    {
+        float unit = factors.ImpactUnit;
+        ReadOnlySpan<byte> impacts = postings.Impacts;
+        if (impacts.Length == 1)
+        {
+            parts.Fill(unit * impacts[0]);
+            return;
+        }
+
+        for (int i = 0; i < parts.Length; i++)
+            parts[i] = unit * impacts[i];
+    }
+
+    private void ScoreFew(long window, PostingWindow postings, ReadOnlySpan<ushort> hits, Span<float> scores, float weight)
+    {
+        Span<ushort> before = stackalloc ushort[PostingWindow.Blocks];
+        bool isCounted = hits.Length >= SomeHits && postings.TryCountBefore(before);
+        for (int i = 0; i < hits.Length; i++)
+        {
+            int rank = isCounted ? postings.Rank(hits[i], before) : postings.Rank(hits[i]);
+            if (rank >= 0)
+                scores[i] += Part(weight, postings.Frequency(rank), factors.Of((window << PostingWindow.SizeBits) + hits[i]));
         }
     }
 

@@ -12,6 +12,9 @@ namespace Treepie.Indexing.Searching;
 /// </summary>
 internal sealed class SearchRun(QueryContext context, Operator root, SearchRequest request)
 {
+    /// <summary>Most hits wanted for which it pays to look at bounds: with more, most blocks hold one.</summary>
+    private const int MostByBounds = 10_000;
+
     private readonly ushort[] offsets = new ushort[PostingWindow.Size];
     private readonly WindowSet set = context.Rent();
 
@@ -86,6 +89,14 @@ internal sealed class SearchRun(QueryContext context, Operator root, SearchReque
         long limit = Math.Min(request.Take, long.MaxValue - request.Skip) + request.Skip;
         if (isScored)
         {
+            if (request is { Sort: [{ Kind: SortKind.Score, Descending: true }], OrderHint: not OrderHint.Sort } && limit <= MostByBounds)
+            {
+                var sorter = new HitSorter(parts, limit);
+                Total = new BoundedRanking(context, root, sorter).Run();
+                TakePage(sorter.Finish(), isScored);
+                return;
+            }
+
             CollectByColumn(parts, limit, isScored);
             return;
         }

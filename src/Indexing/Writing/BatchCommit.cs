@@ -109,7 +109,7 @@ internal sealed class BatchCommit
 
     private void ApplyLists()
     {
-        using PostingWriter lists = OpenDictionary(TreeNames.Lists, keepsPositions: false);
+        using PostingWriter lists = OpenDictionary(TreeNames.Lists);
         Span<byte> key = stackalloc byte[ListKey.Bytes];
         lists.Apply(ListKey.Write(key, -1, ListKind.All), Run(Additions(Enumerable.Range(0, idOf.Length))), removals.Ids);
         foreach (int field in ChangedFields())
@@ -139,19 +139,22 @@ internal sealed class BatchCommit
         BatchField? added = batch.UsedFields.BinarySearch(field) >= 0 ? batch.Field(field) : null;
         BatchField? removed = removals.Field(field);
         bool isFullText = schema.Fields[field].Analysis == FieldAnalysis.FullText;
-        using (PostingWriter terms = OpenDictionary(TreeNames.Terms(field), isFullText))
-            DictionaryMerge.Run(terms, added?.Terms, idOf, removed?.Terms, removals.Ids, cancellationToken);
-
         var statistics = FieldStatistics.Read(index, field);
         if (isFullText)
         {
+            // Lengths first: impacts are reckoned from them.
             ApplyNorms(field, added, removed, statistics);
+            using NormImpacts impacts = OpenImpacts(field, added, statistics);
+            using PostingWriter terms = OpenDictionary(TreeNames.Terms(field), impacts);
+            DictionaryMerge.Run(terms, added?.Terms, idOf, removed?.Terms, removals.Ids, cancellationToken);
         }
         else
         {
+            using (PostingWriter terms = OpenDictionary(TreeNames.Terms(field)))
+                DictionaryMerge.Run(terms, added?.Terms, idOf, removed?.Terms, removals.Ids, cancellationToken);
             if (added?.Numbers.Count > 0 || removed?.Numbers.Count > 0)
             {
-                using PostingWriter numbers = OpenDictionary(TreeNames.Numbers(field), keepsPositions: false);
+                using PostingWriter numbers = OpenDictionary(TreeNames.Numbers(field));
                 DictionaryMerge.Run(numbers, added?.Numbers, idOf, removed?.Numbers, removals.Ids, cancellationToken);
             }
 
@@ -203,10 +206,28 @@ internal sealed class BatchCommit
         column.Flush();
     }
 
-    private PostingWriter OpenDictionary(string name, bool keepsPositions) => new(
+    private NormImpacts OpenImpacts(int field, BatchField? added, FieldStatistics statistics)
+    {
+        if (statistics.ReferenceLength == 0 && statistics.EntriesWithTerms > 0)
+            statistics.ReferenceLength = (double)statistics.TotalTerms / statistics.EntriesWithTerms;
+
+        // Entries of a batch have neighbouring ids, those replaced within it none.
+        long first = state.NextEntryId - idOf.Count(id => id >= 0);
+        int[] lengths = new int[state.NextEntryId - first];
+        foreach (BatchField.Length length in added?.Lengths ?? [])
+        {
+            if (idOf[length.Owner] >= 0)
+                lengths[idOf[length.Owner] - first] = length.Terms;
+        }
+
+        return new NormImpacts(transaction.GetOrCreateTree(TreeNames.Norms(field)), statistics.ReferenceLength, first, lengths);
+    }
+
+    private PostingWriter OpenDictionary(string name, IImpacts? impacts = null) => new(
         name,
         transaction.GetOrCreateTree(name),
         transaction.GetOrCreateTree(TreeNames.Postings(name)),
-        keepsPositions ? transaction.GetOrCreateTree(TreeNames.Positions(name)) : null,
+        impacts is null ? null : transaction.GetOrCreateTree(TreeNames.Positions(name)),
+        impacts,
         () => state.NextListId++);
 }

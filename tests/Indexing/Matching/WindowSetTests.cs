@@ -51,9 +51,30 @@ public sealed class WindowSetTests
                 int[] frequencies = largest == 0 ? [] : [.. offsets.Select(_ => random.Next(1, largest + 1))];
                 if (largest > 0)
                     frequencies[random.Next(size)] = largest;
+                byte[] impacts = new byte[PostingWindow.Blocks];
+                random.NextBytes(impacts);
                 byte[] bytes = new byte[PostingWindow.MaxEncodedBytes(size)];
-                int length = PostingWindow.Encode(offsets, frequencies, bytes);
+                int length = PostingWindow.Encode(offsets, frequencies, impacts, bytes);
                 var window = new PostingWindow(size, bytes.AsSpan(0, length));
+                for (int i = 0; i < size && largest > 0; i++)
+                    Assert.True(window.ImpactAt(offsets[i]) >= impacts[offsets[i] >> PostingWindow.BlockBits]);
+                for (int i = 0; i < 5; i++)
+                {
+                    int from = random.Next(size + 1);
+                    int to = random.Next(from, size + 1);
+                    int sum = 0;
+                    for (int rank = from; rank < to; rank++)
+                        sum += window.Frequency(rank);
+                    Assert.Equal(sum, window.SumFrequencies(from, to));
+                }
+
+                ushort[] before = new ushort[PostingWindow.Blocks];
+                if (window.TryCountBefore(before))
+                {
+                    for (int offset = 0; offset < 4096; offset++)
+                        Assert.Equal(window.Rank(offset), window.Rank(offset, before));
+                }
+
                 ushort[] decoded = new ushort[4096];
                 Assert.Equal(size, window.CopyOffsets(decoded));
                 Assert.Equal(offsets, decoded[..size]);
@@ -87,7 +108,7 @@ public sealed class WindowSetTests
         else
             other.SetOffsets(right);
         byte[] bytes = new byte[PostingWindow.MaxEncodedBytes(4096)];
-        int length = rightSize == 0 ? 0 : PostingWindow.Encode(right, [], bytes);
+        int length = rightSize == 0 ? 0 : PostingWindow.Encode(right, [], [], bytes);
         var window = new PostingWindow(rightSize, bytes.AsSpan(0, length));
         IEnumerable<ushort> expected;
         switch (operation)
