@@ -78,7 +78,7 @@ public sealed class BackupCommandsTests(RunningServer server) : IDisposable
         await using (Database database = Database.Open(source))
         {
             await using BulkInsert bulk = database.BulkInsert();
-            for (int i = 0; i < 60_000; i++)
+            for (int i = 0; i < 40_000; i++)
                 await bulk.StoreAsync(string.Create(CultureInfo.InvariantCulture, $"a/{i}"), Encoding.UTF8.GetBytes($"{{\"n\":{i},\"text\":\"{new string('x', 200)}\"}}"), Cancel);
             await bulk.CompleteAsync(Cancel);
             await database.BackupAsync(backup, null, null, Cancel);
@@ -104,7 +104,7 @@ public sealed class BackupCommandsTests(RunningServer server) : IDisposable
         await CommandLineProcess.SucceedAsync("restore", backup, "--directory", target);
         Assert.Equal(["all.backup", "restored", "source"], Directory.GetFileSystemEntries(_files.Path).Select(Path.GetFileName).Order());
         await using Database restored = Database.Open(target);
-        Assert.Equal(60_000, restored.GetStatistics().DocumentCount);
+        Assert.Equal(40_000, restored.GetStatistics().DocumentCount);
     }
 
     private static long SizeOf(string directory)

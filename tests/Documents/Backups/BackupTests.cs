@@ -127,8 +127,8 @@ public sealed class BackupTests : IDisposable
     }
 
     [Theory]
-    [InlineData("movies.ndjson.gz", "Movies", 40_000)]
-    [InlineData("wordnet.ndjson.gz", "Words", 20_000)]
+    [InlineData("movies.ndjson.gz", "Movies", 12_000)]
+    [InlineData("wordnet.ndjson.gz", "Words", 8_000)]
     public async Task Real_documents_come_back_byte_by_byte(string file, string collection, int most)
     {
         string data = DataSets.Require(file);
