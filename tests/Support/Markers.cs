@@ -13,26 +13,6 @@ public static class Markers
         return [.. markers.Where(marker => contents.Any(content => Holds(content, marker)))];
     }
 
-    /// <summary>The markers that a file holds, which may be larger than memory.</summary>
-    public static IReadOnlyList<string> FoundInFile(string path, IReadOnlyList<string> markers)
-    {
-        const int BlockBytes = 8 << 20, MaxMarkerBytes = 4096;
-        var found = new HashSet<string>(StringComparer.Ordinal);
-        using var file = new FileStream(path, FileMode.Open, FileAccess.Read, FileShare.ReadWrite, bufferSize: 0);
-        byte[] block = new byte[BlockBytes + MaxMarkerBytes];
-        for (int kept = 0, read; (read = file.Read(block, kept, BlockBytes)) > 0;)
-        {
-            ReadOnlySpan<byte> content = block.AsSpan(0, kept + read);
-            foreach (string marker in markers)
-                if (!found.Contains(marker) && Holds(content, marker))
-                    found.Add(marker);
-            kept = Math.Min(MaxMarkerBytes, content.Length); // a marker may lie across two blocks
-            content[^kept..].ToArray().CopyTo(block, 0);
-        }
-
-        return [.. markers.Where(found.Contains)];
-    }
-
     private static bool Holds(ReadOnlySpan<byte> content, string marker) =>
         content.IndexOf(Encoding.UTF8.GetBytes(marker)) >= 0 || content.IndexOf(Encoding.Unicode.GetBytes(marker)) >= 0;
 
