@@ -127,7 +127,7 @@ public sealed class EncryptedDatabaseTests : IDisposable
             Assert.Equal(50, await CountAsync(database, "from Orders where Number < 50"));
             long size = database.GetStatistics().SizeOnDiskBytes;
             database.ChangeEncryptionKey(next);
-            Assert.Equal(size, database.GetStatistics().SizeOnDiskBytes);
+            Assert.True(database.GetStatistics().SizeOnDiskBytes <= size, "A change of the key writes no page."); // old journal files may go
             await database.WriteAsync(new WriteBatch(database.Options).Put("later", "{}"u8), Token);
         }
 
