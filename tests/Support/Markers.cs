@@ -26,6 +26,10 @@ public static class Markers
             file.ReadExactly(content);
             return content;
         }
+        catch (Exception error) when (error is FileNotFoundException or DirectoryNotFoundException)
+        {
+            return []; // of an index that went meanwhile
+        }
         catch (IOException) when (Path.GetFileName(path).Contains("lock", StringComparison.Ordinal))
         {
             return [];
