@@ -26,7 +26,11 @@ switch (args)
         return 0;
 }
 
-ISuite[] suites = [new IngestSuite(), new ReadSuite(), new StartSuite(), new FdbSuite(), new FilterSuite(), new LocatorSuite(), new OpenSuite(), new FasterSuite(), new DiskMapSuite(), new BackupSuite(), new SearchSuite()];
+ISuite[] suites =
+[
+    new IngestSuite(), new ReadSuite(), new StartSuite(), new FdbSuite(), new FilterSuite(), new LocatorSuite(), new OpenSuite(), new FasterSuite(), new DiskMapSuite(), new EncryptedSuite(), new EncryptedSearchSuite(),
+    new BackupSuite(), new SearchSuite(),
+];
 
 string? wanted = args.FirstOrDefault(arg => !arg.StartsWith("--", StringComparison.Ordinal));
 if (args is ["--list"])

@@ -10,10 +10,10 @@ internal sealed class TreepieStore : IKeyValueStore
     private const string TreeName = "entries";
     private readonly StorageEnvironment _environment;
 
-    public TreepieStore(string directory, StoreSettings settings)
+    public TreepieStore(string directory, StoreSettings settings, EncryptionKey? key = null)
     {
         _environment = StorageEnvironment.Open(
-            directory, new StorageOptions { Durability = settings.IsDurable ? Durability.Durable : Durability.Relaxed });
+            directory, new StorageOptions { Durability = settings.IsDurable ? Durability.Durable : Durability.Relaxed, EncryptionKey = key });
         _environment.Write(static transaction => transaction.GetOrCreateTree(TreeName).Count);
     }
 

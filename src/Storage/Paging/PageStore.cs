@@ -366,6 +366,8 @@ internal sealed class PageStore : IDisposable
         uint expected = Page.ComputeChecksum(covered);
         if (page.Checksum != expected)
             return $"checksum {page.Checksum:x8} found, {expected:x8} computed (tree {page.TreeId})";
+        if (page.Incarnation != 0)
+            return $"it is encrypted, and this environment is not (tree {page.TreeId})";
         return PageShape.FindFault(pages) is { } fault ? $"{fault} (tree {page.TreeId})" : null;
     }
 

@@ -68,6 +68,10 @@ internal sealed class SeededMode(Bases bases) : IMode
             {
                 >= 119 when client == 0 => new Step(StepKind.Rotate, random.Next(3) == 0 ? random.Next(1, 6) : 0),
                 >= 115 when client == 0 => new Step(StepKind.ChangeKey),
+                >= 112 => new Step(StepKind.Look)
+                {
+                    Meanwhile = [new Step(StepKind.Sweep, 2), new Step(StepKind.Write) { Commands = [Changes(random, keys)] }, new Step(StepKind.Sweep, 2)],
+                },
                 >= 107 => new Step(StepKind.Sweep, random.Next(1, 4)),
                 >= 104 => new Step(StepKind.Release, random.Next(8)),
                 >= 100 => Session(random, keys),

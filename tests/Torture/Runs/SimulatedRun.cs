@@ -20,6 +20,7 @@ internal sealed class SimulatedRun
     private readonly SimulatedDisk _disk;
     private readonly SimulatedClock _clock = new();
     private readonly Random _draw;
+    private readonly Random _commandDraw;
     private readonly InlineScheduler _inline = new();
     private readonly SimulatedScheduler? _threads;
     private readonly History _history;
@@ -44,6 +45,7 @@ internal sealed class SimulatedRun
         _secrets = new SecretDraw(scenario.Seed);
         _explorer = new CrashExplorer(scenario, shape, tally, _seals);
         _draw = new Random(scenario.Seed);
+        _commandDraw = new Random(scenario.Seed + 2);
         _history = new History(scenario.StartTransaction, scenario.StartModel);
         _story = isTold ? [] : null;
         _disk = new SimulatedDisk(_draw, scenario.Start)
@@ -59,7 +61,7 @@ internal sealed class SimulatedRun
         _readers = new HeldReaders(_state);
         if (scenario.HasThreads)
             _threads = new SimulatedScheduler(new Random(scenario.Seed + 1));
-        _commands = new ClientCommands(_state) { YieldInCommand = scenario.IsEncrypted ? _threads is null ? null : _threads.Yield : null };
+        _commands = new ClientCommands(_state) { YieldInCommand = scenario.IsEncrypted && _threads is not null ? YieldInCommand : null };
     }
 
     /// <summary>What the disk holds after <see cref="Run"/>, as programs see it.</summary>
@@ -184,6 +186,27 @@ internal sealed class SimulatedRun
 
         if (_disk.HasCrashed && _explorer.Failure is null)
             Recover();
+    }
+
+    /// <summary>Others have their turn in the middle of a command; often one of them gives decrypted pages back, and has to wait for the command.</summary>
+    private void YieldInCommand()
+    {
+        if (_commandDraw.Next(3) == 0)
+            _threads!.Queue(Sweep); // there are threads where there is this
+        for (int i = 0; i < 3; i++)
+            _threads!.Yield(); // as above
+    }
+
+    private void Sweep()
+    {
+        try
+        {
+            _state.Environment?.Sweeper?.Sweep();
+        }
+        catch (Exception error) when (error is IOException or StorageException or ObjectDisposedException)
+        {
+            // The power is off, or the environment closed.
+        }
     }
 
     private void OnDisk(DiskOperation kind, string name)
