@@ -202,6 +202,8 @@ internal sealed class ClientCommands(RunState state)
             KeyRotationReport report = environment.RotateDataKey(UserKeys.Of(state.Keys[0]), new StepsUntil(cancelAfter, cancellation), cancellation.Token);
             if (report.IsComplete && (environment.Cipher.Keys.HasBoth || (isNew && environment.Cipher.Keys.Parity == parity)))
                 throw new TortureFailure("The data key was rotated, but the old one is kept, or is still in use.");
+            if (report.IsComplete && !state.Scenario.HasThreads && environment.State.Readers.Describe().Any(reader => reader.TransactionId < environment.State.Current.TransactionId))
+                throw new TortureFailure("The old data key was dropped although a reader sees pages that are sealed with it.");
             if (report.IsComplete)
                 QuietOracle.VerifyDataKeyIsGone(state.Disk.Image());
             else if (!state.Scenario.HasThreads && !state.IsFaulty && state.Scenario.CapacityBytes == long.MaxValue && report.Holders.Any(holder => holder.StartsWith("Pages that were being written", StringComparison.Ordinal)))

@@ -78,6 +78,15 @@ internal static class QuietOracle
     public static void VerifyZeroed(StorageEnvironment environment)
     {
         PageStore store = environment.State.Store;
+        ulong[] live = environment.State.Space.CopyLive();
+        for (long page = FormatLimits.FirstDataPage; page < environment.State.Space.PageCount; page++)
+        {
+            Span<byte> left = store.Decrypted!.Range.Span(page * PageLayout.SizeBytes, PageLayout.SizeBytes); // it is encrypted
+            bool isLive = (live[page / 64] & (1UL << (int)(page % 64))) != 0;
+            if (!isLive && page < store.FilePages && left.ContainsAnyExcept((byte)0) && new Page(left).Type != PageType.Bitmap)
+                throw new TortureFailure($"Page {page} was given free, but its bytes are still in memory.");
+        }
+
         using (ReadTransaction read = environment.BeginRead())
         {
             _ = read.TreeNames.Count();
