@@ -29,7 +29,7 @@ public static class StorageCheck
         {
             using StorageEnvironment environment = StorageEnvironment.Open(world, new StorageOptions { ReadOnly = true, EncryptionKey = key, MaxDataFileBytes = RecoveredState.ReserveBytes(world.Files) });
             CheckReport report = environment.Check(progress, cancellationToken);
-            return new DamagedCheck(world, key).AddOlderMeta(report);
+            return new DamagedCheck(world, key).AddOlderMeta(report, environment.Cipher);
         }
         catch (CorruptionException error)
         {

@@ -1,3 +1,4 @@
+using Treepie.Storage.Encryption;
 using Treepie.Storage.Files;
 using Treepie.Storage.Format;
 
@@ -24,24 +25,28 @@ internal sealed class DamagedCheck(World world, EncryptionKey? key)
     }
 
     /// <summary>
-    /// Adds to a report whether the older meta page can be read, which an environment can do without. After a crash in the middle of
-    /// a checkpoint it cannot, and the next checkpoint writes it anew.
+    /// Adds to a report what is wrong with copies of meta pages that are not in force: whether the older page can be read, which an environment can do without (after a crash in the middle of
+    /// a checkpoint it cannot, and the next checkpoint writes it anew), and whether someone changed a copy without the key.
     /// </summary>
-    public CheckReport AddOlderMeta(CheckReport report)
+    public CheckReport AddOlderMeta(CheckReport report, StoreCipher? cipher)
     {
         using IFile file = files.Open(FormatLimits.DataFileName, create: false, writable: false);
         string path = Path.Combine(files.Path, file.Name);
         var bytes = new byte[PageLayout.SizeBytes];
-        MetaPage?[] meta = [null, null];
+        var problems = new List<CheckProblem>(report.Problems);
+        IReadOnlyList<MetaPage>[] copies = [[], []];
         for (int slot = 0; slot < 2; slot++)
+        {
             if (file.Read(bytes, (long)slot * PageLayout.SizeBytes) == bytes.Length)
-                meta[slot] = MetaPage.TryRead(bytes, slot, path);
-        int damaged = Array.IndexOf(meta, null);
-        if (damaged < 0 || meta[1 - damaged] is not { Checkpoint: > 0 } other)
-            return report;
+                copies[slot] = MetaPage.ReadCopies(bytes, slot, path);
+            if (cipher is not null && copies[slot].Any(copy => copy.Keys is null || cipher.TagOf(copy) != copy.Tag))
+                problems.Add(new CheckProblem(path, slot, null, "It is a meta page, and a copy in it was changed by someone without the key. It is not in force; the next checkpoints write it anew."));
+        }
 
-        var problem = new CheckProblem(path, damaged, null,
-            $"It is a meta page and cannot be read; the other one, of transaction {other.LastTransaction}, is in force. A crash during a checkpoint leaves it so: then opening the environment and closing it mends it. If there was none, the newer of the two may be lost.");
-        return report with { Problems = [.. report.Problems, problem], ProblemCount = report.ProblemCount + 1 };
+        int damaged = Array.FindIndex(copies, found => found.Count == 0);
+        if (damaged >= 0 && copies[1 - damaged].MaxBy(copy => copy.Checkpoint) is { Checkpoint: > 0 } other)
+            problems.Add(new CheckProblem(path, damaged, null,
+                $"It is a meta page and cannot be read; the other one, of transaction {other.LastTransaction}, is in force. A crash during a checkpoint leaves it so: then opening the environment and closing it mends it. If there was none, the newer of the two may be lost."));
+        return report with { Problems = problems, ProblemCount = report.ProblemCount + problems.Count - report.Problems.Count };
     }
 }

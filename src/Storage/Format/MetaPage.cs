@@ -145,6 +145,16 @@ internal sealed record MetaPage
         return second is null || first?.Checkpoint >= second.Checkpoint ? first : second;
     }
 
+    /// <summary>Each copy that is whole, newer or older.</summary>
+    public static IReadOnlyList<MetaPage> ReadCopies(Span<byte> source, int slot, string file)
+    {
+        var copies = new List<MetaPage>();
+        for (int offset = 0; offset < source.Length; offset += CopyBytes)
+            if (TryReadCopy(source.Slice(offset, CopyBytes), slot, file) is { } copy)
+                copies.Add(copy);
+        return copies;
+    }
+
     /// <summary>Whether one of the copies at least begins as a meta page does, whole or not.</summary>
     public static bool IsMarked(ReadOnlySpan<byte> source) =>
         BinaryPrimitives.ReadInt64LittleEndian(source[64..]) == Magic || BinaryPrimitives.ReadInt64LittleEndian(source[(CopyBytes + 64)..]) == Magic;

@@ -224,7 +224,6 @@ public sealed class BadInputTests
     [InlineData("GET", "indexes/terms?name=a")]
     [InlineData("GET", "cmpxchg?key=a")]
     [InlineData("POST", "counters")]
-    [InlineData("POST", "smuggler/export")]
     [InlineData("POST", "admin/revisions/config")]
     [InlineData("GET", "docs?id=a&counter=likes")]
     public async Task What_is_not_built_says_so(string method, string url)
