@@ -34,7 +34,7 @@ internal sealed class Battery
         (string Name, Func<IMode> Make, int Weight)[] all =
         [
             (ExhaustiveMode.ModeName, () => new ExhaustiveMode(bases), 30),
-            (SeededMode.ModeName, () => new SeededMode(bases), 40),
+            (SeededMode.ModeName, () => new SeededMode(bases), 160),
             (KillsMode.ModeName, () => new KillsMode(bases), 10),
             (FailingCallsMode.ModeName, () => new FailingCallsMode(bases), 20),
             (BitFlipMode.ModeName, () => new BitFlipMode(bases), 10),

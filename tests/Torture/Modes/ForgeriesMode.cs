@@ -145,7 +145,10 @@ internal sealed class ForgeriesMode : IMode
         {
             environment = StorageEnvironment.Open(new World(disk, new SimulatedClock(), new Random(7), IsBackgroundAllowed: false), target.Scenario.OptionsWith(0));
             Read(target, environment, what, said);
-            said.AddRange(environment.Check().Problems.Select(problem => problem.What));
+            var other = new SimulatedDisk(new Random(1), image) { MapsSeeWrites = true };
+            CheckReport report = StorageCheck.Run(
+                new World(other, new SimulatedClock(), new Random(7), IsBackgroundAllowed: false), target.Scenario.OptionsWith(0).EncryptionKey, null, CancellationToken.None);
+            said.AddRange(report.Problems.Select(problem => problem.What));
         }
         catch (StorageException error)
         {
