@@ -62,7 +62,7 @@ public sealed record StorageOptions
     public long DecryptedBudgetBytes { get; init; } = 256L << 20;
 
     /// <summary>How long a decrypted page that nobody uses stays in memory at least; at most it is about three times as long. Zero: until the last transaction that used it ends, or the next look at it after.</summary>
-    public TimeSpan DecryptedIdleTime { get; init; } = TimeSpan.FromSeconds(5);
+    public TimeSpan DecryptedIdleTime { get; init; } = TimeSpan.FromSeconds(1);
 
     /// <summary>Address space for pages not yet in the data file, in bytes.</summary>
     internal long ScratchReserveBytes { get; init; } = 64L << 30;
