@@ -56,4 +56,19 @@ public enum BackupFault
 
     /// <summary>The database is encrypted, and neither a key for its backup was given nor permission to make a plain one.</summary>
     PlainNotAllowed,
+
+    /// <summary>It is part of a chain, and a part before it is not there.</summary>
+    LinkMissing,
+
+    /// <summary>It is, or goes on from, a backup of another database, or of another history of this one.</summary>
+    Foreign,
+
+    /// <summary>Parts of a chain come in another order than they were taken.</summary>
+    OutOfOrder,
+
+    /// <summary>The log does not go on from where it was archived up to: the database keeps none, or it grew over its budget. The next increment closes the gap.</summary>
+    LogGap,
+
+    /// <summary>The point to stop at lies before the snapshot, or behind all that is there.</summary>
+    NoSuchPoint,
 }

@@ -301,6 +301,39 @@ public sealed class Database : IDisposable, IAsyncDisposable
     }
 
     /// <summary>
+    /// As <see cref="RestoreAsync(Stream, string, RestoreOptions?, IProgress{BackupProgress}?, CancellationToken)"/>, of a chain: a snapshot, the increments to it, and the log, in the order they were
+    /// taken. Lands on the last commit there is, or on the last one up to where <see cref="RestoreOptions.StopAtCommit"/> or <see cref="RestoreOptions.StopAtTime"/> says.
+    /// </summary>
+    /// <exception cref="BackupException">As there; or a part is missing, of another database, or not in its place. The message names it.</exception>
+    public static Task<BackupReport> RestoreAsync(
+        IReadOnlyList<BackupPart> parts, string directory, RestoreOptions? options = null, IProgress<BackupProgress>? progress = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(parts);
+        ArgumentException.ThrowIfNullOrWhiteSpace(directory);
+        return DatabaseBackup.RestoreAsync(parts, directory, options ?? new RestoreOptions(), progress, cancellationToken);
+    }
+
+    /// <summary>As <see cref="VerifyBackupAsync(Stream, RestoreOptions?, IProgress{BackupProgress}?, CancellationToken)"/>, of a chain: each part, that each follows the one before, and that all pages are there.</summary>
+    /// <exception cref="BackupException">It is not whole; the message names the part.</exception>
+    public static Task<BackupReport> VerifyBackupAsync(
+        IReadOnlyList<BackupPart> parts, RestoreOptions? options = null, IProgress<BackupProgress>? progress = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(parts);
+        return DatabaseBackup.VerifyAsync(parts, options ?? new RestoreOptions(), progress, cancellationToken);
+    }
+
+    /// <summary>
+    /// Keeps the log of commits until a backup of kind <see cref="BackupKind.Log"/> has taken it, from now on and through reopening: files of the journal are not used again before. Beyond
+    /// <paramref name="budgetBytes"/> the oldest are nevertheless: the log then has a gap (<see cref="BackupFault.LogGap"/>), which the next increment closes. Writers never wait for it.
+    /// </summary>
+    /// <param name="budgetBytes">Most bytes that wait on the disk; at least 1 MiB. 0: the log is not kept any more.</param>
+    /// <param name="cancellationToken">Cancels the wait for its turn.</param>
+    public Task KeepLogAsync(long budgetBytes, CancellationToken cancellationToken = default) => DatabaseBackup.KeepLogAsync(_environment, budgetBytes, cancellationToken);
+
+    /// <summary>How much of the log waits to be archived, and whether some of it is lost.</summary>
+    public LogStatus GetLogStatus() => DatabaseBackup.LogStatusOf(_environment);
+
+    /// <summary>
     /// Brings the content of a backup, or of a dump of RavenDB, into this database: documents over those of the same ids, identities and ranges of ids never backwards, and
     /// auto-indexes. In durable batches: after an error what came before it stays.
     /// </summary>

@@ -259,7 +259,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
     }
 
     /// <summary>
-    /// As <see cref="Database.RestoreAsync"/>, to a database of a new name, which nobody finds before all of it is there and compared. Settings are the catalogue's. An
+    /// As <see cref="Database.RestoreAsync(Stream, string, RestoreOptions?, IProgress{BackupProgress}?, CancellationToken)"/>, to a database of a new name, which nobody finds before all of it is there and compared. Settings are the catalogue's. An
     /// encrypted one, whatever the old one was, gets the key that is set or was given for its name; a sealed backup for which no key is given is tried with that.
     /// </summary>
     /// <exception cref="ArgumentException">The name is not usable.</exception>

@@ -5,6 +5,14 @@ namespace Treepie.Backups;
 /// <summary>How to back up. Immutable.</summary>
 public sealed record BackupOptions
 {
+    /// <summary>What it is made of. Default <see cref="BackupKind.Logical"/>.</summary>
+    public BackupKind Kind { get; init; }
+
+    /// <summary>
+    /// Where it goes on from, as the report of the backup before says (<see cref="BackupReport.Link"/>): makes a snapshot an increment, and is needed for a log. Null: a backup that needs no other.
+    /// </summary>
+    public BackupLink? Since { get; init; }
+
     /// <summary>Compression. Default <see cref="BackupCompression.ZstdFastest"/>.</summary>
     public BackupCompression Compression { get; init; }
 

@@ -8,7 +8,14 @@ namespace Treepie.Backups;
 /// <param name="StoredBytes">Bytes of the backup written or read so far, compressed and sealed.</param>
 /// <param name="StoredBytesTotal">Bytes of the backup; 0 where that is not known.</param>
 /// <param name="LastId">Id of the document done last; null before the first.</param>
-public sealed record BackupProgress(BackupStep Step, long Documents, long DocumentsTotal, long JsonBytes, long StoredBytes, long StoredBytesTotal, string? LastId);
+public sealed record BackupProgress(BackupStep Step, long Documents, long DocumentsTotal, long JsonBytes, long StoredBytes, long StoredBytesTotal, string? LastId)
+{
+    /// <summary>Of a snapshot: pages done in this step.</summary>
+    public long Pages { get; init; }
+
+    /// <summary>Of a snapshot: pages to do in it; 0 where that is not known.</summary>
+    public long PagesTotal { get; init; }
+}
 
 /// <summary>Steps of a backup, restore, import or verification.</summary>
 public enum BackupStep

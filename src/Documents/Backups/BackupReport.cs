@@ -3,6 +3,27 @@ namespace Treepie.Backups;
 /// <summary>What is in a backup, and what was done with it.</summary>
 public sealed record BackupReport
 {
+    /// <summary>What it is made of; of a chain, its first part.</summary>
+    public BackupKind Kind { get; init; }
+
+    /// <summary>Whether it holds only what came since another.</summary>
+    public bool IsIncremental { get; init; }
+
+    /// <summary>What the next increment or log goes on from; null for a logical backup.</summary>
+    public BackupLink? Link { get; init; }
+
+    /// <summary>Of snapshots and logs: the last commit in it, or the one that a restore landed on. 0 for a logical backup.</summary>
+    public long LastCommit { get; init; }
+
+    /// <summary>When that commit was made (UTC), as far as is known.</summary>
+    public DateTime? LastCommitAt { get; init; }
+
+    /// <summary>Of a log: commits in it. Of a restore: commits that were made again from logs.</summary>
+    public long LogCommits { get; init; }
+
+    /// <summary>Pages of 8 KiB in it.</summary>
+    public long Pages { get; init; }
+
     /// <summary>Name of the database it was taken of; null for one of another program.</summary>
     public string? DatabaseName { get; init; }
 

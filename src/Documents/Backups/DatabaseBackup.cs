@@ -100,6 +100,15 @@ internal static class DatabaseBackup
             return await Task.Run(() => RestoreRun.VerifyAsync(backup, options, total, progress, cancellationToken), cancellationToken).ConfigureAwait(false);
     }
 
+    public static Task<BackupReport> RestoreAsync(
+        IReadOnlyList<BackupPart> parts, string directory, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken) => throw new NotSupportedException();
+
+    public static Task<BackupReport> VerifyAsync(IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken) => throw new NotSupportedException();
+
+    public static Task KeepLogAsync(StorageEnvironment environment, long budgetBytes, CancellationToken cancellationToken) => throw new NotSupportedException();
+
+    public static LogStatus LogStatusOf(StorageEnvironment environment) => new(false, 0, 0, 0);
+
     public static async Task<BackupReport> ImportAsync(
         Database database, Stream source, ImportOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
     {

@@ -14,6 +14,12 @@ public sealed record RestoreOptions
     /// <summary>Leaves documents out that are none or are over a limit, and lists them in the report, instead of failing. Default false. Never of a backup of this program, whose counts would not fit.</summary>
     public bool SkipInvalidDocuments { get; init; }
 
+    /// <summary>Of snapshots with logs: the last commit that is to be made again; the restore lands on the newest one up to it. Null: all there are.</summary>
+    public long? StopAtCommit { get; init; }
+
+    /// <summary>Of snapshots with logs: the time (UTC) after which no commit is made again. Null: all there are.</summary>
+    public DateTime? StopAtTime { get; init; }
+
     /// <summary>A key that is tried where the backup is sealed and no <see cref="BackupKey"/> is given: that of the database itself.</summary>
     internal EncryptionKey? OwnKey { get; init; }
 

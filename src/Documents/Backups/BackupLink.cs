@@ -1,0 +1,66 @@
+using System.Globalization;
+using System.Text;
+
+namespace Treepie.Backups;
+
+/// <summary>
+/// Where a chain of backups stands: what the next increment, or the next part of the log, goes on from. Part of the report of each of them; a text that can be kept anywhere
+/// (<see cref="ToString"/>, <see cref="Parse"/>) and holds nothing secret. Immutable.
+/// </summary>
+public sealed class BackupLink : IEquatable<BackupLink>
+{
+    private const string Mark = "treepie-link-1";
+    private const char Between = ';';
+
+    internal BackupLink(string hash, long logCommit, IReadOnlyList<StoreLink> stores)
+    {
+        Hash = hash;
+        LogCommit = logCommit;
+        Stores = stores;
+    }
+
+    /// <summary>SHA-256 of the snapshot or increment that is the last of the chain, in hexadecimal.</summary>
+    public string Hash { get; }
+
+    /// <summary>Commit of the documents that this snapshot or increment holds.</summary>
+    public long Commit => Stores[0].Commit;
+
+    /// <summary>Last commit that the archived log holds, or from which on it is to be archived.</summary>
+    public long LogCommit { get; }
+
+    /// <summary>The stores in it, that of the documents first.</summary>
+    internal IReadOnlyList<StoreLink> Stores { get; }
+
+    /// <summary>Reads what <see cref="ToString"/> gave.</summary>
+    /// <exception cref="FormatException">It is something else.</exception>
+    public static BackupLink Parse(string text)
+    {
+        ArgumentNullException.ThrowIfNull(text);
+        string[] parts = text.Split(Between);
+        var stores = new List<StoreLink>();
+        if (parts.Length < 4 || parts[0] != Mark || parts[1].Length != 64 || !parts[1].All(char.IsAsciiHexDigitLower)
+            || !long.TryParse(parts[2], NumberStyles.None, CultureInfo.InvariantCulture, out long logCommit))
+            throw new FormatException($"'{text}' is no link of a chain of backups: give the text as the report of the backup before has it.");
+        foreach (string part in parts.Skip(3))
+            stores.Add(StoreLink.Parse(part));
+        return new BackupLink(parts[1], logCommit, stores);
+    }
+
+    /// <summary>The link as a text.</summary>
+    public override string ToString()
+    {
+        var text = new StringBuilder().Append(Mark).Append(Between).Append(Hash).Append(Between).Append(LogCommit.ToString(CultureInfo.InvariantCulture));
+        foreach (StoreLink store in Stores)
+            text.Append(Between).Append(store.ToString());
+        return text.ToString();
+    }
+
+    /// <inheritdoc/>
+    public bool Equals(BackupLink? other) => other is not null && other.ToString() == ToString();
+
+    /// <inheritdoc/>
+    public override bool Equals(object? obj) => Equals(obj as BackupLink);
+
+    /// <inheritdoc/>
+    public override int GetHashCode() => ToString().GetHashCode(StringComparison.Ordinal);
+}

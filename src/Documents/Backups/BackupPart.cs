@@ -1,0 +1,16 @@
+namespace Treepie.Backups;
+
+/// <summary>One part of a backup: a full one, an increment, or a stretch of the log.</summary>
+/// <param name="Name">What messages call it: the name of its file.</param>
+/// <param name="OpenAsync">Opens it from its beginning; may be called more than once. Who opens it closes it.</param>
+public sealed record BackupPart(string Name, Func<CancellationToken, ValueTask<Stream>> OpenAsync)
+{
+    /// <summary>A file.</summary>
+    public static BackupPart OfFile(string path)
+    {
+        ArgumentException.ThrowIfNullOrWhiteSpace(path);
+        return new BackupPart(
+            Path.GetFileName(path),
+            _ => ValueTask.FromResult<Stream>(new FileStream(path, FileMode.Open, FileAccess.Read, FileShare.Read, 128 * 1024, FileOptions.SequentialScan | FileOptions.Asynchronous)));
+    }
+}
