@@ -1,3 +1,4 @@
+using System.Buffers;
 using Treepie.Storage.Encryption;
 using Treepie.Storage.Files;
 using Treepie.Storage.Format;
@@ -11,7 +12,7 @@ namespace Treepie.Storage.Journal;
 /// </summary>
 internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile> all, StoreCipher? cipher)
 {
-    private const int ScanBytes = 1 << 20;
+    private const int ScanBytes = 64 << 10;
 
     /// <summary>Applies a frame's payload.</summary>
     public delegate void ApplyFrame(FrameHeader header, ReadOnlySpan<byte> payload);
@@ -145,22 +146,28 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
 
     private void ThrowIfDamaged(JournalFile file, JournalPosition end, long lastTransaction)
     {
-        byte[] frame = [];
-        var chunk = new byte[Math.Clamp(file.FramesEnd - end.Offset, 0, ScanBytes)];
-        for (long offset = end.Offset; offset < file.FramesEnd; offset += chunk.Length)
+        byte[] frame = [], chunk = ArrayPool<byte>.Shared.Rent(ScanBytes);
+        try
         {
-            int read = file.File.Read(chunk, offset);
-            for (int at = 0; at + FrameHeader.SizeBytes <= read; at += FrameHeader.AlignmentBytes)
+            for (long offset = end.Offset; offset < file.FramesEnd; offset += ScanBytes)
             {
-                ulong hash = 0;
-                if (!FrameHeader.TryRead(chunk.AsSpan(at), out FrameHeader header) || header.Salt != file.Header?.Salt
-                    || header.DurableUpTo <= lastTransaction || !TryReadWhole(file, offset + at, ref frame, out header, ref hash))
-                    continue;
+                int read = file.File.Read(chunk.AsSpan(0, (int)Math.Min(ScanBytes, file.FramesEnd - offset)), offset);
+                for (int at = 0; at + FrameHeader.SizeBytes <= read; at += FrameHeader.AlignmentBytes)
+                {
+                    ulong hash = 0;
+                    if (!FrameHeader.TryRead(chunk.AsSpan(at), out FrameHeader header) || header.Salt != file.Header?.Salt
+                        || header.DurableUpTo <= lastTransaction || !TryReadWhole(file, offset + at, ref frame, out header, ref hash))
+                        continue;
 
-                throw new CorruptionException(
-                    $"The journal in '{files.Path}' is damaged at transaction {lastTransaction + 1} (file '{file.File.Name}', offset {end.Offset}): "
-                    + $"a later frame proves that transactions up to {header.DurableUpTo} were acknowledged. Nothing was written. Restore a backup, or salvage what is left.");
+                    throw new CorruptionException(
+                        $"The journal in '{files.Path}' is damaged at transaction {lastTransaction + 1} (file '{file.File.Name}', offset {end.Offset}): "
+                        + $"a later frame proves that transactions up to {header.DurableUpTo} were acknowledged. Nothing was written. Restore a backup, or salvage what is left.");
+                }
             }
+        }
+        finally
+        {
+            ArrayPool<byte>.Shared.Return(chunk);
         }
     }
 }

@@ -54,7 +54,7 @@ internal sealed class SeededMode(Bases bases) : IMode
                 DecryptedIdleTime = TimeSpan.FromMilliseconds(own.Next(1000)),
             },
         };
-        shape = new ExplorerShape { AllUpTo = 8, Drawn = 2, IsTelling = random.Next(10) == 0, MomentPercent = random.Next(5, 40), ThoroughPercent = 5 };
+        shape = new ExplorerShape { AllUpTo = 8, Drawn = 2, IsTelling = random.Next(10) == 0, MomentPercent = random.Next(3, 24), ThoroughPercent = 5 };
         return bases.Begin(scenario, random.Next(Bases.Count));
     }
 
