@@ -45,4 +45,9 @@ internal static class TermForm
     /// <summary>Whether the term of a stored form ends with the bytes, as far as the form tells.</summary>
     public static bool EndsWith(ReadOnlySpan<byte> form, ReadOnlySpan<byte> suffix) =>
         IsCut(form) ? form[^TailBytes..].EndsWith(suffix) : form.EndsWith(suffix);
+
+    /// <summary>Whether the term of a stored form has the bytes in it, as far as the form tells.</summary>
+    public static bool Contains(ReadOnlySpan<byte> form, ReadOnlySpan<byte> infix) => IsCut(form)
+        ? form[..HeadBytes].IndexOf(infix) >= 0 || form[^TailBytes..].IndexOf(infix) >= 0
+        : form.IndexOf(infix) >= 0;
 }

@@ -20,6 +20,8 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
 
     private readonly IndexView view = context.View;
 
+    internal PatternCompiler Patterns => new(this, context, isScored);
+
     public Operator Compile(IndexQuery query) => Compile(query, 0);
 
     private Operator Compile(IndexQuery query, int depth)
@@ -45,15 +47,27 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
             case RangeQuery range:
                 return new RangeCompiler(context).Compile(range);
             case PrefixQuery prefix:
-                return Prefix(view.Field(prefix.Field), prefix.Prefix);
+                return Patterns.Prefix(view.Field(prefix.Field), prefix.Prefix);
             case SuffixQuery suffix:
-                return Suffix(view.Field(suffix.Field), suffix.Suffix);
+                return Patterns.Suffix(view.Field(suffix.Field), suffix.Suffix);
+            case ContainsQuery contains:
+                return Patterns.Infix(view.Field(contains.Field), contains.Text);
+            case WildcardQuery wildcard:
+                return Patterns.Wildcard(wildcard);
+            case RegexQuery regex:
+                return Patterns.Regex(regex);
+            case FuzzyQuery fuzzy:
+                return Patterns.Fuzzy(fuzzy);
             case ExistsQuery exists:
                 return List(view.Field(exists.Field), ListKind.Exists);
             case FullTextQuery text:
                 return new TextCompiler(this, context, isScored).FullText(text);
             case PhraseQuery phrase:
                 return new TextCompiler(this, context, isScored).Phrase(phrase);
+            case TextQuery text:
+                return IsFullText(view.Field(text.Field))
+                    ? new TextCompiler(this, context, isScored).Phrase(new PhraseQuery(text.Field, text.Text, text.Slop))
+                    : Equal(view.Field(text.Field), FieldValue.Of(text.Text));
             case AndQuery all:
                 return And([.. Flatten(all).Select(clause => Compile(clause, depth + 1))]);
             case OrQuery either:
@@ -187,43 +201,8 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
             union.Add(payload, view.Postings(dictionary));
     }
 
-    internal UnionOperator Prefix(int field, string text)
-    {
-        byte[] prefix = Folded(field, text);
-        byte[] start = prefix[..Math.Min(prefix.Length, TermForm.HeadBytes)];
-        return Scan(field, start, form => TermForm.StartsWith(form, prefix));
-    }
-
-    internal UnionOperator Suffix(int field, string text)
-    {
-        byte[] suffix = Folded(field, text);
-        return Scan(field, [], form => TermForm.EndsWith(form, suffix));
-    }
-
-    /// <summary>Entries of all terms that begin with <paramref name="start"/> and pass the test.</summary>
-    private UnionOperator Scan(int field, byte[] start, TermTest test)
-    {
-        var union = new UnionOperator(context);
-        string dictionary = TreeNames.Terms(field);
-        if (view.Tree(dictionary) is { } tree)
-        {
-            using Cursor cursor = tree.OpenCursor();
-            int steps = 0;
-            for (bool found = cursor.Seek(start); found && cursor.Key.StartsWith(start); found = cursor.MoveNext())
-            {
-                if ((++steps & 1023) == 0)
-                    context.CancellationToken.ThrowIfCancellationRequested();
-                if (test(cursor.Key))
-                    union.Add(new TermPayload(cursor.Value), view.Postings(dictionary));
-            }
-        }
-
-        union.Seal();
-        return union;
-    }
-
     /// <summary>A piece of a term as it stands in the dictionary.</summary>
-    private byte[] Folded(int field, string text)
+    internal byte[] Folded(int field, string text)
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(text);
         return view.Schema.Fields[field].Analysis switch
@@ -244,12 +223,6 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
 
         ReadOnlySpan<byte> form = WholeValue.Of(view.Schema.Fields[field].Analysis, text, new TokenBuffer(), new byte[TermForm.CutBytes]);
         return [new TokenList.Token(form.ToArray(), 0, 0, text.Length)];
-    }
-
-    internal UnionOperator Infix(int field, string text)
-    {
-        byte[] infix = Folded(field, text);
-        return Scan(field, [], form => form.IndexOf(infix) >= 0);
     }
 
     private Operator Boost(BoostQuery boost, int depth)
@@ -281,6 +254,4 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
             _ => new OrOperator(context, [.. clauses]),
         };
     }
-
-    private delegate bool TermTest(ReadOnlySpan<byte> form);
 }

@@ -20,6 +20,9 @@ internal sealed class QueryContext(IndexView view, CancellationToken cancellatio
 
     public CancellationToken CancellationToken { get; } = cancellationToken;
 
+    /// <summary>Terms that one pattern of the query may read.</summary>
+    public long MaxTermsRead { get; init; } = TermScan.MaxTerms;
+
     /// <summary>Takes an empty set out of the pool; give it back with <see cref="Return"/>.</summary>
     public WindowSet Rent()
     {

@@ -86,7 +86,9 @@ internal sealed class TextCompiler(QueryCompiler compiler, QueryContext context,
         bool isSuffix = part.StartsWith('*');
         string text = part.Trim('*');
         if (text.Length == 0)
-            return isPrefix ? compiler.Prefix(field, "") : null;
+            return isPrefix ? compiler.Patterns.Prefix(field, "") : null;
+        if (text.Contains('*', StringComparison.Ordinal) && IsOneWord(field, text))
+            return compiler.Patterns.Wildcard(field, Escape(part));
         if (!isPrefix && !isSuffix)
             return Phrase(field, text, slop: 0, ordered: false);
 
@@ -104,17 +106,25 @@ internal sealed class TextCompiler(QueryCompiler compiler, QueryContext context,
             // A piece of a word is compared with terms as it is: it has no stem.
             string piece = Encoding.UTF8.GetString(utf8.AsSpan(words[i].Start, words[i].End - words[i].Start));
             if (open && begun)
-                operators.Add(compiler.Infix(field, piece));
+                operators.Add(compiler.Patterns.Infix(field, piece));
             else if (open)
-                operators.Add(compiler.Prefix(field, piece));
+                operators.Add(compiler.Patterns.Prefix(field, piece));
             else if (begun)
-                operators.Add(compiler.Suffix(field, piece));
+                operators.Add(compiler.Patterns.Suffix(field, piece));
             else
                 operators.Add((Operator?)compiler.Word(field, words[i].Form, withPositions: false) ?? compiler.None());
         }
 
         return compiler.And(operators);
     }
+
+    /// <summary>Whether what stands between stars is a word each, so that the stars stand within a word.</summary>
+    private bool IsOneWord(int field, string text) =>
+        Array.TrueForAll(text.Split('*', StringSplitOptions.RemoveEmptyEntries), piece => compiler.Words(field, Encoding.UTF8.GetBytes(piece)) is [var word]
+            && word.Start == 0 && word.End == Encoding.UTF8.GetByteCount(piece));
+
+    /// <summary>Only the star stands for something else here.</summary>
+    private static string Escape(string part) => part.Replace("\\", "\\\\", StringComparison.Ordinal).Replace("?", "\\?", StringComparison.Ordinal);
 
     /// <summary>The words of a text together; null if there is none.</summary>
     private Operator? Phrase(int field, string text, int slop, bool ordered)

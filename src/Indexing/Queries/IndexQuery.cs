@@ -63,3 +63,37 @@ public sealed record NotQuery(IndexQuery Clause) : IndexQuery;
 
 /// <summary>The same entries with scores multiplied.</summary>
 public sealed record BoostQuery(IndexQuery Clause, float Factor) : IndexQuery;
+
+/// <summary>
+/// The text as the field analyzes it: in a full-text field its words together and in order, as <see cref="PhraseQuery"/> has them, scored by BM25; in a
+/// field of whole values those that equal it.
+/// </summary>
+public sealed record TextQuery(string Field, string Text, int Slop = 0) : IndexQuery;
+
+/// <summary>Entries with a term that has the text in it (reads the whole dictionary of the field).</summary>
+public sealed record ContainsQuery(string Field, string Text) : IndexQuery;
+
+/// <summary>
+/// Entries with a term of the pattern: <c>*</c> stands for any characters, <c>?</c> for one, and what follows a <c>\</c> for itself. Of the dictionary
+/// those terms are read that begin as the pattern does.
+/// </summary>
+public sealed record WildcardQuery(string Field, string Pattern) : IndexQuery;
+
+/// <summary>
+/// Entries with a term in which the regular expression is found; <c>^</c> and <c>$</c> are start and end of the term. There are no references to groups
+/// and no looking around: every expression costs one step for each character of a term. Terms of a folded field are compared without case.
+/// </summary>
+/// <param name="Field">The field.</param>
+/// <param name="Pattern">The expression.</param>
+/// <param name="IsWhole">Whether it has to fit the whole term, also without <c>^</c> and <c>$</c>.</param>
+public sealed record RegexQuery(string Field, string Pattern, bool IsWhole = false) : IndexQuery;
+
+/// <summary>
+/// Entries with a term that is nearly the text: a character put in, left out or replaced, and two neighbours exchanged, are an edit each. In a
+/// full-text field every word of the text has to be met so.
+/// </summary>
+/// <param name="Field">The field.</param>
+/// <param name="Text">The text.</param>
+/// <param name="Similarity">From 0 on and below 1: the part of the characters that may not be edited, 2 edits being the most; 1 or 2: so many edits.</param>
+/// <param name="Prefix">So many characters at the start have to be the same.</param>
+public sealed record FuzzyQuery(string Field, string Text, float Similarity = 0.5f, int Prefix = 0) : IndexQuery;

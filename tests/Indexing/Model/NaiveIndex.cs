@@ -69,12 +69,34 @@ public sealed class NaiveIndex(IndexSchema schema)
         ExistsQuery exists => entry.Has(Field(exists.Field)),
         FullTextQuery text => FullText(entry, text),
         PhraseQuery phrase => PhraseFrequency(entry, Field(phrase.Field), NaiveText.Words(phrase.Text), phrase.Slop, phrase.Ordered) > 0,
+        TextQuery text when Analysis(Field(text.Field)) != FieldAnalysis.FullText => IsEqual(entry, Field(text.Field), FieldValue.Of(text.Text)),
+        TextQuery text => Matches(new PhraseQuery(text.Field, text.Text, text.Slop), entry),
+        ContainsQuery part => AnyTerm(entry, Field(part.Field), term => term.Contains(Folded(part.Field, part.Text), StringComparison.Ordinal)),
+        WildcardQuery wildcard => AnyTerm(entry, Field(wildcard.Field), term => NaivePatterns.IsWildcard(term, Folded(wildcard.Field, wildcard.Pattern))),
+        RegexQuery regex => AnyTerm(entry, Field(regex.Field), term => IsRegex(term, regex)),
+        FuzzyQuery fuzzy => FuzzyWords(fuzzy) is { Count: > 0 } words && words.TrueForAll(word => AnyTerm(entry, Field(fuzzy.Field), term => IsNear(term, word, fuzzy))),
         AndQuery all => all.Clauses.All(clause => Matches(clause, entry)),
         OrQuery any => any.Clauses.Any(clause => Matches(clause, entry)),
         NotQuery not => !Matches(not.Clause, entry),
         BoostQuery boost => Matches(boost.Clause, entry),
         _ => throw new NotSupportedException(query.GetType().Name),
     };
+
+    private List<string> FuzzyWords(FuzzyQuery fuzzy) => NaiveText.Terms(Analysis(Field(fuzzy.Field)), FieldValue.Of(fuzzy.Text));
+
+    private static bool IsNear(string term, string word, FuzzyQuery fuzzy)
+    {
+        int edits = fuzzy.Similarity >= 1 ? (int)fuzzy.Similarity : Math.Min(2, (int)((1 - (decimal)fuzzy.Similarity) * word.EnumerateRunes().Count()));
+        return edits == 0 ? term == word : NaivePatterns.IsNear(term, word, edits, fuzzy.Prefix);
+    }
+
+    /// <summary>The platform's, which is right for the characters and expressions of the tests.</summary>
+    private static bool IsRegex(string term, RegexQuery regex)
+    {
+        string pattern = regex.IsWhole ? $"^(?:{regex.Pattern})$" : regex.Pattern;
+        return System.Text.RegularExpressions.Regex.IsMatch(
+            term, pattern, System.Text.RegularExpressions.RegexOptions.CultureInvariant | System.Text.RegularExpressions.RegexOptions.NonBacktracking);
+    }
 
     private int Field(string name) => schema.IndexOf(name);
 
@@ -180,6 +202,10 @@ public sealed class NaiveIndex(IndexSchema schema)
                 return ScoreParts(entry, text, boost);
             case PhraseQuery phrase:
                 return boost * ScorePhrase(entry, Field(phrase.Field), NaiveText.Words(phrase.Text), phrase.Slop, phrase.Ordered);
+            case TextQuery text when Analysis(Field(text.Field)) == FieldAnalysis.FullText:
+                return Score(new PhraseQuery(text.Field, text.Text, text.Slop), entry, boost);
+            case FuzzyQuery fuzzy:
+                return Matches(query, entry) ? boost * FuzzyWords(fuzzy).Count : 0;
             case AllInQuery list:
                 return Matches(query, entry) ? Math.Max(0, list.Values.Distinct().Sum(value => Score(new TermQuery(list.Field, value), entry, boost))) : 0;
             default:

@@ -17,13 +17,15 @@ public sealed class RandomData(Random random, bool singleValues = false)
     ]);
 
     /// <summary>Kinds of <see cref="Leaf"/>.</summary>
-    public const int Leaves = 12;
+    public const int Leaves = 17;
 
     private static readonly string[] Words =
         ["a", "b", "ab", "abc", "ABC", "Abd", "zebra", "Ärger", "ärger", "ΣΊΣΥΦΟΣ", "σίσυφος", "x10", "x9", "x009", "10", "9", "5", "true", "", "éa", "longer than eight", "longer than nine", "longer THAN eight"];
 
     private static readonly double[] Doubles = [0, -0.0, 0.5, -0.5, 5, 5.5, 1e18, -1e18, 9007199254740992, 1e300, double.PositiveInfinity, double.NegativeInfinity, double.NaN, 9.3e18];
     private static readonly long[] Longs = [0, 1, -1, 5, 10, 9, 9007199254740993, 9007199254740992, long.MaxValue, long.MinValue, long.MaxValue - 1];
+
+    private readonly RandomPatterns patterns = new(random);
 
     public IEnumerable<(int Field, FieldValue Value)> Entry()
     {
@@ -127,10 +129,24 @@ public sealed class RandomData(Random random, bool singleValues = false)
             case 9:
                 string phrase = string.Join(' ', Enumerable.Range(0, random.Next(5)).Select(_ => random.Next(3) == 0 ? Plain() : "w" + random.Next(4)));
                 return new PhraseQuery("text", phrase, random.Next(2) == 0 ? 0 : random.Next(8), random.Next(2) == 0);
+            case 10:
+                return new ContainsQuery(name, Some(Word()));
+            case 11:
+                return new WildcardQuery(name, Pattern());
+            case 12:
+                return new RegexQuery(name, patterns.Regex(), random.Next(3) == 0);
+            case 13:
+                float[] similarities = [0, 0.3f, 0.5f, 0.8f, 1, 2];
+                return new FuzzyQuery(name, patterns.Edited(Word()).Replace("\U0001F600", "", StringComparison.Ordinal), similarities[random.Next(similarities.Length)], random.Next(3) == 0 ? random.Next(3) : 0);
+            case 14:
+                return new TextQuery(name, random.Next(3) == 0 ? Text(2) : Word(), random.Next(3));
             default:
                 return new TermQuery(name, Value(field));
         }
     }
+
+    /// <summary>A word, some of its characters being wildcards.</summary>
+    private string Pattern() => string.Concat(Word().Select(c => random.Next(5) switch { 0 => "*", 1 => "?", 2 when random.Next(3) == 0 => c + "*", _ => c.ToString() }));
 
     private string Plain() => Word().Split(' ')[0];
 

@@ -1,0 +1,320 @@
+using System.Globalization;
+using System.Text;
+
+namespace Treepie.Indexing.Automata;
+
+/// <summary>
+/// Reads a regular expression: <c>. [a-z] [^…] | ( ) (?: ) * + ? {n,m} ^ $</c> and <c>\d \w \s \D \W \S \p{L} \t \n \r \xHH \uHHHH</c>. A question mark
+/// behind a repetition changes nothing here, as it is asked whether a term matches and not where.
+/// </summary>
+internal sealed class RegexParser(string pattern, bool isFolded)
+{
+    /// <summary>Longest expression, in characters.</summary>
+    public const int MaxLength = 1_024;
+
+    /// <summary>Most groups within one another.</summary>
+    public const int MaxDepth = 64;
+
+    /// <summary>Largest number of a repetition.</summary>
+    public const int MaxRepeat = 1_000;
+
+    private int place;
+    private int depth;
+
+    private bool IsAtEnd => place >= pattern.Length;
+
+    public RegexNode Parse()
+    {
+        if (pattern.Length > MaxLength)
+            throw new IndexQueryException($"The regular expression has {pattern.Length:N0} characters; {MaxLength:N0} is the most.");
+        RegexNode root = ParseChoice();
+        return IsAtEnd ? root : throw Error("there is no '(' before this ')'");
+    }
+
+    private RegexNode ParseChoice()
+    {
+        var parts = new List<RegexNode> { ParseSequence() };
+        while (Take('|'))
+            parts.Add(ParseSequence());
+        return parts.Count == 1 ? parts[0] : new RegexChoice(parts);
+    }
+
+    private RegexSequence ParseSequence()
+    {
+        var parts = new List<RegexNode>();
+        while (!IsAtEnd && pattern[place] is not ('|' or ')'))
+        {
+            RegexNode part = ParseAtom();
+            parts.Add(ParseRepeat(part));
+        }
+
+        return new RegexSequence(parts);
+    }
+
+    private RegexNode ParseRepeat(RegexNode body)
+    {
+        if (!TakeRepeat(out int least, out int? most))
+            return body;
+        if (body is RegexAnchor)
+            throw Error("'^' and '$' cannot be repeated");
+
+        Take('?');
+        if (!IsAtEnd && (pattern[place] is '*' or '+' or '?' || IsCount(out _, out _, out _)))
+            throw Error("a repetition cannot be repeated: put the first one in parentheses");
+        return new RegexRepeat(body, least, most);
+    }
+
+    private bool TakeRepeat(out int least, out int? most)
+    {
+        (least, most) = (0, null);
+        if (Take('*'))
+            return true;
+        if (Take('+'))
+        {
+            least = 1;
+            return true;
+        }
+
+        if (Take('?'))
+        {
+            most = 1;
+            return true;
+        }
+
+        if (!IsCount(out least, out most, out int end))
+            return false;
+        if (most < least)
+            throw Error("the least number of a repetition is greater than the most");
+        place = end;
+        return true;
+    }
+
+    /// <summary>Whether {n}, {n,} or {n,m} stands here; any other brace is itself.</summary>
+    private bool IsCount(out int least, out int? most, out int end)
+    {
+        (least, most, end) = (0, null, place);
+        if (IsAtEnd || pattern[place] != '{')
+            return false;
+        int close = pattern.IndexOf('}', place);
+        if (close < 0)
+            return false;
+
+        string[] numbers = pattern[(place + 1)..close].Split(',');
+        if (numbers.Length > 2 || !IsNumber(numbers[0]) || (numbers.Length == 2 && numbers[1].Length > 0 && !IsNumber(numbers[1])))
+            return false;
+        least = Number(numbers[0]);
+        most = numbers.Length == 1 ? least : numbers[1].Length == 0 ? null : Number(numbers[1]);
+        end = close + 1;
+        return true;
+    }
+
+    private static bool IsNumber(string text) => text.Length > 0 && text.AsSpan().IndexOfAnyExceptInRange('0', '9') < 0;
+
+    private int Number(string text) => int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out int number) && number <= MaxRepeat
+        ? number
+        : throw Error($"a repetition goes up to {MaxRepeat:N0} times");
+
+    private RegexNode ParseAtom()
+    {
+        switch (pattern[place])
+        {
+            case '(':
+                return ParseGroup();
+            case '[':
+                place++;
+                return new RegexSet(ParseClass());
+            case '.':
+                place++;
+                return new RegexSet(CharacterSet.Of('\n').Complement());
+            case '^':
+                place++;
+                return new RegexAnchor(IsStart: true);
+            case '$':
+                place++;
+                return new RegexAnchor(IsStart: false);
+            case '*' or '+' or '?':
+                throw Error("there is nothing before it to repeat");
+            case '\\':
+                place++;
+                return ParseEscape(inClass: false) is { } set ? new RegexSet(set) : TextOf(ParseEscapedCharacter());
+            default:
+                return TextOf(TakeRune());
+        }
+    }
+
+    private static RegexText TextOf(int character) => new(new Rune(character).ToString());
+
+    private RegexNode ParseGroup()
+    {
+        if (++depth > MaxDepth)
+            throw Error($"more than {MaxDepth} groups are nested in one another");
+        place++;
+        if (Take('?'))
+            SkipGroupKind();
+        RegexNode body = ParseChoice();
+        if (!Take(')'))
+            throw Error("a ')' is missing");
+        depth--;
+        return body;
+    }
+
+    /// <summary>Groups may have a name or none; which one matched is never asked.</summary>
+    private void SkipGroupKind()
+    {
+        if (Take(':'))
+            return;
+        bool isNamed = Take('<') && !IsAtEnd && pattern[place] is not ('=' or '!');
+        int close = isNamed ? pattern.IndexOf('>', place) : -1;
+        if (close < 0)
+            throw Error("looking ahead or back, options and other special groups are not supported; '(?:' and '(?<name>' are");
+        place = close + 1;
+    }
+
+    private CharacterSet ParseClass()
+    {
+        bool isNegated = Take('^');
+        CharacterSet set = CharacterSet.None;
+        for (bool isFirst = true; ; isFirst = false)
+        {
+            if (IsAtEnd)
+                throw Error("a ']' is missing");
+            if (!isFirst && Take(']'))
+                break;
+
+            if (TryTakeClassSet() is { } whole)
+            {
+                set = set.Union(whole);
+                continue;
+            }
+
+            int first = TakeClassCharacter();
+            int last = first;
+            if (place + 1 < pattern.Length && pattern[place] == '-' && pattern[place + 1] != ']')
+            {
+                place++;
+                if (pattern[place] == '[')
+                    throw Error("taking characters out of a class is not supported");
+                last = TakeClassCharacter();
+                if (last < first)
+                    throw Error("the range is in reverse order");
+            }
+
+            set = set.Union(CharacterSet.OfRange(first, last));
+        }
+
+        // Terms are folded already: what is left out is left out in both cases.
+        if (isFolded)
+            set = set.Folded();
+        return isNegated ? set.Complement() : set;
+    }
+
+    private CharacterSet? TryTakeClassSet()
+    {
+        if (pattern[place] != '\\')
+            return null;
+        int start = place++;
+        CharacterSet? set = ParseEscape(inClass: true);
+        if (set is null)
+            place = start;
+        return set;
+    }
+
+    private int TakeClassCharacter()
+    {
+        if (!Take('\\'))
+            return TakeRune();
+        if (Take('b'))
+            return '\b';
+        return ParseEscapedCharacter();
+    }
+
+    /// <summary>A class of characters behind a backslash; null if it is one character.</summary>
+    private CharacterSet? ParseEscape(bool inClass)
+    {
+        if (IsAtEnd)
+            throw Error("a '\\' stands at the end");
+        switch (pattern[place])
+        {
+            case 'd': place++; return CharacterSet.Digits;
+            case 'D': place++; return CharacterSet.Digits.Complement();
+            case 's': place++; return CharacterSet.Spaces;
+            case 'S': place++; return CharacterSet.Spaces.Complement();
+            case 'w': place++; return CharacterSet.WordCharacters;
+            case 'W': place++; return CharacterSet.WordCharacters.Complement();
+            case 'p' or 'P':
+                bool isNegated = pattern[place++] == 'P';
+                int close = Take('{') ? pattern.IndexOf('}', place) : -1;
+                CharacterSet category = (close < 0 ? null : CharacterSet.OfCategory(pattern[place..close]))
+                    ?? throw Error("a category is written \\p{L}, \\p{Lu}, \\p{Nd}, …");
+                place = close + 1;
+                if (isFolded)
+                    category = category.Folded();
+                return isNegated ? category.Complement() : category;
+            case 'b' or 'B' or 'A' or 'z' or 'Z' or 'G' when !inClass:
+                throw Error($"'\\{pattern[place]}' is not supported; '^' and '$' stand for start and end of the term");
+            case (>= '1' and <= '9') or 'k' when !inClass:
+                throw Error("references to groups are not supported");
+            default:
+                return null;
+        }
+    }
+
+    private int ParseEscapedCharacter()
+    {
+        if (IsAtEnd)
+            throw Error("a '\\' stands at the end");
+        switch (pattern[place])
+        {
+            case 't': place++; return '\t';
+            case 'n': place++; return '\n';
+            case 'r': place++; return '\r';
+            case 'f': place++; return '\f';
+            case 'v': place++; return '\v';
+            case 'e': place++; return 0x1B;
+            case 'x': place++; return Hex(2);
+            case 'u': place++; return Hex(4);
+            case var letter when char.IsAsciiLetterOrDigit(letter):
+                throw Error($"'\\{letter}' has no meaning");
+            default: return TakeRune();
+        }
+    }
+
+    private int Hex(int digits)
+    {
+        if (place + digits > pattern.Length
+            || !int.TryParse(pattern.AsSpan(place, digits), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out int value)
+            || !Rune.IsValid(value))
+        {
+            throw Error($"{digits} hexadecimal digits of a character are expected");
+        }
+
+        place += digits;
+        return value;
+    }
+
+    private int TakeRune()
+    {
+        if (Rune.TryGetRuneAt(pattern, place, out Rune rune))
+        {
+            place += rune.Utf16SequenceLength;
+            return rune.Value;
+        }
+
+        place++;
+        return Rune.ReplacementChar.Value; // half of a character
+    }
+
+    private bool Take(char wanted)
+    {
+        if (IsAtEnd || pattern[place] != wanted)
+            return false;
+        place++;
+        return true;
+    }
+
+    private IndexQueryException Error(string problem)
+    {
+        string shown = pattern.Length <= 120 ? pattern : pattern[..120] + "…";
+        return new IndexQueryException($"The regular expression '{shown}' cannot be read at character {Math.Min(place, pattern.Length) + 1}: {problem}.");
+    }
+}

@@ -1,0 +1,79 @@
+namespace Treepie.Indexing.Automata;
+
+/// <summary>
+/// Regular expressions over terms: found anywhere in a term unless <c>^</c> and <c>$</c> say otherwise. What needs to go back (references to groups,
+/// looking around) is refused, so that no expression can explode.
+/// </summary>
+internal static class RegexPattern
+{
+    /// <summary>The automaton of an expression.</summary>
+    /// <param name="pattern">The expression.</param>
+    /// <param name="toForm">A text as it stands within terms: folded, where the field is.</param>
+    /// <param name="isWhole">Whether it stands for the whole term, as within the Lucene syntax.</param>
+    public static TermAutomaton Compile(string pattern, Func<string, string> toForm, bool isWhole = false)
+    {
+        bool isFolded = toForm("A") != "A";
+        RegexNode root = new RegexParser(pattern, isFolded).Parse();
+        var nfa = new Nfa();
+        int next = Compile(nfa, root, isWhole ? nfa.AddMatch() : nfa.AddMatchRest(), toForm);
+        nfa.Start = isWhole || next == Nfa.Dead ? next : Anywhere(nfa, next);
+        return new TermAutomaton(nfa);
+    }
+
+    /// <summary>Begins at any place; <c>^</c> goes on at the first alone.</summary>
+    private static int Anywhere(Nfa nfa, int start) => nfa.AddLoop(loop => nfa.AddSet(CharacterSet.Any, loop), start);
+
+    /// <summary>Depth is that of the parser, which is limited.</summary>
+    private static int Compile(Nfa nfa, RegexNode node, int next, Func<string, string> toForm)
+    {
+        switch (node)
+        {
+            case RegexSet set:
+                return nfa.AddSet(set.Set, next);
+            case RegexText text:
+                return TextPatterns.Text(nfa, toForm(text.Text), next);
+            case RegexAnchor anchor:
+                return anchor.IsStart ? nfa.AddAtStart(next) : nfa.AddAtEnd(next);
+            case RegexSequence sequence:
+                for (int i = sequence.Parts.Count - 1; i >= 0; i--)
+                    next = Compile(nfa, sequence.Parts[i], next, toForm);
+                return next;
+            case RegexChoice choice:
+                int either = Nfa.Dead;
+                foreach (RegexNode part in choice.Parts)
+                    either = nfa.AddSplit(Compile(nfa, part, next, toForm), either);
+                return either;
+            default:
+                return CompileRepeat(nfa, (RegexRepeat)node, next, toForm);
+        }
+    }
+
+    private static int CompileRepeat(Nfa nfa, RegexRepeat repeat, int next, Func<string, string> toForm)
+    {
+        int end = next;
+        if (repeat.Most is not { } most)
+        {
+            next = nfa.AddLoop(loop => Compile(nfa, repeat.Body, loop, toForm), next);
+        }
+        else
+        {
+            for (int i = repeat.Least; i < most && next != Nfa.Dead; i++)
+            {
+                int start = Compile(nfa, repeat.Body, next, toForm);
+                if (start == next)
+                    break; // a turn of nothing: more of them are nothing either
+                next = nfa.AddSplit(start, end);
+            }
+        }
+
+        for (int i = 0; i < repeat.Least && next != Nfa.Dead; i++)
+        {
+            int start = Compile(nfa, repeat.Body, next, toForm);
+            if (start == next)
+                break;
+            next = start;
+        }
+
+        return next;
+    }
+}

@@ -1,0 +1,191 @@
+using System.Text;
+using Treepie.Indexing.Analysis;
+using Treepie.Indexing.Automata;
+using Treepie.Indexing.Catalogue;
+using Treepie.Indexing.Postings;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Matching;
+
+/// <summary>
+/// Gathers the entries of all terms of a field that fit a pattern: a union, in which an entry counts once. The dictionary is walked in order; what begins
+/// in a way that cannot fit is passed over by seeking. Terms read are counted, and there is a limit to them.
+/// </summary>
+/// <param name="context">The running query.</param>
+/// <param name="field">The field.</param>
+/// <param name="what">How the query is called in errors: <c>wildcard '*a*'</c>.</param>
+internal sealed class TermScan(QueryContext context, int field, string what)
+{
+    /// <summary>Terms that the patterns of one query may read: at about ten million a second, a second or two.</summary>
+    public const long MaxTerms = 16 << 20;
+
+    private readonly string dictionary = TreeNames.Terms(field);
+
+    /// <summary>Terms that begin with the bytes.</summary>
+    public UnionOperator Prefix(byte[] prefix)
+    {
+        byte[] start = prefix[..Math.Min(prefix.Length, TermForm.HeadBytes)];
+        return Walk(start, form => TermForm.StartsWith(form, prefix));
+    }
+
+    /// <summary>Terms that end with the bytes.</summary>
+    public UnionOperator Suffix(byte[] suffix) => Walk([], form => TermForm.EndsWith(form, suffix));
+
+    /// <summary>Terms that have the bytes in them.</summary>
+    public UnionOperator Infix(byte[] infix) => Walk([], form => TermForm.Contains(form, infix));
+
+    /// <summary>Terms that an automaton accepts.</summary>
+    public UnionOperator Matching(TermAutomaton automaton)
+    {
+        var union = new UnionOperator(context);
+        Visit(automaton, (_, payload) => union.Add(payload, context.View.Postings(dictionary)));
+        union.Seal();
+        return union;
+    }
+
+    /// <summary>Calls <paramref name="found"/> for each term that an automaton accepts, in order.</summary>
+    public void Visit(TermAutomaton automaton, TermFound found)
+    {
+        if (context.View.Tree(dictionary) is not { } tree || automaton.IsDead(automaton.Start))
+            return;
+
+        var path = new TermPath(automaton);
+        using Cursor cursor = tree.OpenCursor();
+        long read = 0;
+        bool isThere = cursor.MoveFirst();
+        while (isThere)
+        {
+            Count(++read, tree.Count);
+            ReadOnlySpan<byte> key = cursor.Key;
+            if (path.Run(key))
+            {
+                if (path.Accepts)
+                    found(key, new TermPayload(cursor.Value));
+                isThere = cursor.MoveNext();
+            }
+            else if (path.CanSeek)
+            {
+                ReadOnlySpan<byte> target = path.FindNext(key);
+                isThere = !target.IsEmpty && cursor.Seek(target);
+            }
+            else
+            {
+                isThere = cursor.MoveNext();
+            }
+        }
+    }
+
+    /// <summary>Entries of all terms that begin with <paramref name="start"/> and pass the test.</summary>
+    private UnionOperator Walk(byte[] start, TermTest test)
+    {
+        var union = new UnionOperator(context);
+        if (context.View.Tree(dictionary) is { } tree)
+        {
+            if (start.Length == 0)
+                Count(tree.Count, tree.Count);
+            using Cursor cursor = tree.OpenCursor();
+            long read = 0;
+            for (bool isThere = cursor.Seek(start); isThere && cursor.Key.StartsWith(start); isThere = cursor.MoveNext())
+            {
+                Count(++read, tree.Count);
+                if (test(cursor.Key))
+                    union.Add(new TermPayload(cursor.Value), context.View.Postings(dictionary));
+            }
+        }
+
+        union.Seal();
+        return union;
+    }
+
+    private void Count(long read, long all)
+    {
+        if ((read & 1023) == 0)
+            context.CancellationToken.ThrowIfCancellationRequested();
+        if (read <= context.MaxTermsRead)
+            return;
+
+        string number = read == all ? $"{all:N0}" : $"more than {context.MaxTermsRead:N0} of {all:N0}";
+        throw new IndexQueryException(
+            $"The {what} on field '{context.View.Schema.Fields[field].Name}' would read {number} terms; {context.MaxTermsRead:N0} is the most. " +
+            "Add a prefix: only terms that begin with what stands before the first wildcard are read, so one of two or three characters is mostly enough.");
+    }
+
+    private delegate bool TermTest(ReadOnlySpan<byte> form);
+
+    internal delegate void TermFound(ReadOnlySpan<byte> form, TermPayload payload);
+
+    /// <summary>The way of an automaton along one term, and from where it could not go on, the next term it could.</summary>
+    private sealed class TermPath(TermAutomaton automaton)
+    {
+        private readonly TermAutomaton.State[] states = new TermAutomaton.State[TermForm.CutBytes + 1];
+        private readonly int[] characters = new int[TermForm.CutBytes + 1];
+        private readonly int[] places = new int[TermForm.CutBytes + 1];
+        private readonly byte[] target = new byte[TermForm.CutBytes + 4];
+        private readonly byte[] seen = new byte[TermForm.CutBytes];
+        private int depth;
+
+        /// <summary>Whether the term matches; after <see cref="Run"/> came to its end.</summary>
+        public bool Accepts => states[depth].Accepts;
+
+        /// <summary>Whether what could not go on is a character of the term, so that all terms with the same start can be passed over.</summary>
+        public bool CanSeek { get; private set; }
+
+        /// <summary>Goes along a term; false if it cannot match any more.</summary>
+        public bool Run(ReadOnlySpan<byte> form)
+        {
+            ReadOnlySpan<byte> text = Seen(form);
+            int whole = TermForm.IsCut(form) ? TermForm.HeadBytes : form.Length;
+            int place = 0;
+            depth = 0;
+            states[0] = automaton.Start;
+            while (place < text.Length && !states[depth].AcceptsRest)
+            {
+                bool isValid = Rune.DecodeFromUtf8(text[place..], out Rune rune, out int length) == System.Buffers.OperationStatus.Done;
+                TermAutomaton.State next = automaton.Step(states[depth], rune.Value);
+                characters[depth] = rune.Value;
+                places[depth] = place;
+                if (automaton.IsDead(next))
+                {
+                    CanSeek = isValid && place + length <= whole;
+                    return false;
+                }
+
+                place += length;
+                states[++depth] = next;
+            }
+
+            return true;
+        }
+
+        /// <summary>The least text above the term that the automaton could go along; empty if there is none.</summary>
+        public ReadOnlySpan<byte> FindNext(ReadOnlySpan<byte> form)
+        {
+            for (; depth >= 0; depth--)
+            {
+                int alive = automaton.NextAlive(states[depth], characters[depth]);
+                if (alive < 0)
+                    continue;
+
+                // A broken byte read as U+FFFD says nothing about the order of bytes; valid ones order as their characters.
+                form[..places[depth]].CopyTo(target);
+                int length = places[depth] + new Rune(alive).EncodeToUtf8(target.AsSpan(places[depth]));
+                if (target.AsSpan(0, length).SequenceCompareTo(form) > 0)
+                    return target.AsSpan(0, length);
+            }
+
+            return default;
+        }
+
+        /// <summary>A term that was cut is seen as its start, one character U+FFFD, and its end.</summary>
+        private ReadOnlySpan<byte> Seen(ReadOnlySpan<byte> form)
+        {
+            if (!TermForm.IsCut(form))
+                return form;
+
+            form[..TermForm.HeadBytes].CopyTo(seen);
+            int length = TermForm.HeadBytes + Rune.ReplacementChar.EncodeToUtf8(seen.AsSpan(TermForm.HeadBytes));
+            form[^TermForm.TailBytes..].CopyTo(seen.AsSpan(length));
+            return seen.AsSpan(0, length + TermForm.TailBytes);
+        }
+    }
+}
