@@ -19,8 +19,24 @@ public sealed class BackupException : TreepieException
         EncryptionKeyException => new BackupException(BackupFault.KeyRefused, error.Message, error),
         SealedStreamException { Fault: SealedFault.CutOff } => new BackupException(BackupFault.CutOff, error.Message, error),
         SealedStreamException { Fault: SealedFault.Newer } => new BackupException(BackupFault.Newer, error.Message, error),
+        BackupPartException part => new BackupException(FaultOf(part.Fault), error.Message, error),
+        InvalidDataException => new BackupException(BackupFault.Damaged, $"The backup cannot be decompressed: {error.Message} Take another copy.", error),
         SealedStreamException => new BackupException(BackupFault.Damaged, error.Message, error),
         _ => null,
+    };
+
+    private static BackupFault FaultOf(BackupPartFault fault) => fault switch
+    {
+        BackupPartFault.NotAPart => BackupFault.NotABackup,
+        BackupPartFault.Newer => BackupFault.Newer,
+        BackupPartFault.CutOff => BackupFault.CutOff,
+        BackupPartFault.LinkMissing => BackupFault.LinkMissing,
+        BackupPartFault.Foreign => BackupFault.Foreign,
+        BackupPartFault.OutOfOrder => BackupFault.OutOfOrder,
+        BackupPartFault.LogGap => BackupFault.LogGap,
+        BackupPartFault.NoSuchPoint => BackupFault.NoSuchPoint,
+        BackupPartFault.PlainNotAllowed => BackupFault.PlainNotAllowed,
+        _ => BackupFault.Damaged,
     };
 }
 

@@ -36,6 +36,7 @@ public sealed class Database : IDisposable, IAsyncDisposable
         Name = options.Name ?? Path.GetFileName(directory);
         _environment = environment;
         Id = DatabaseFormat.EnsureCreated(environment, directory);
+        LogKeeping.Resume(environment);
         _changeVectors = new ChangeVectors(Id);
         using (DatabaseSnapshot snapshot = BeginRead())
             _changes.Publish(snapshot.LastEtag);
@@ -68,6 +69,9 @@ public sealed class Database : IDisposable, IAsyncDisposable
 
     /// <summary>Ids for objects of sessions that have none.</summary>
     internal HiLoIds HiLoIds { get; }
+
+    /// <summary>Where its documents are.</summary>
+    internal StorageEnvironment Environment => _environment;
 
     /// <summary>Where indexes keep their environments, one folder each; made by the first.</summary>
     internal string IndexesDirectory => Path.Combine(DataDirectory, DatabaseFormat.IndexesFolder);
@@ -112,6 +116,9 @@ public sealed class Database : IDisposable, IAsyncDisposable
             throw;
         }
     }
+
+    /// <summary>A view of what somebody else reads, who ends it.</summary>
+    internal DatabaseSnapshot ReadOf(ReadTransaction transaction) => new(transaction, _collectionNames, _changeVectors, ownsTransaction: false);
 
     /// <summary>Applies all commands of the batch or none; completes when they are durable.</summary>
     /// <exception cref="ConcurrencyException">A document's change vector is not the expected one.</exception>
@@ -328,10 +335,10 @@ public sealed class Database : IDisposable, IAsyncDisposable
     /// </summary>
     /// <param name="budgetBytes">Most bytes that wait on the disk; at least 1 MiB. 0: the log is not kept any more.</param>
     /// <param name="cancellationToken">Cancels the wait for its turn.</param>
-    public Task KeepLogAsync(long budgetBytes, CancellationToken cancellationToken = default) => DatabaseBackup.KeepLogAsync(_environment, budgetBytes, cancellationToken);
+    public Task KeepLogAsync(long budgetBytes, CancellationToken cancellationToken = default) => LogKeeping.SetAsync(_environment, budgetBytes, cancellationToken);
 
     /// <summary>How much of the log waits to be archived, and whether some of it is lost.</summary>
-    public LogStatus GetLogStatus() => DatabaseBackup.LogStatusOf(_environment);
+    public LogStatus GetLogStatus() => LogKeeping.StatusOf(_environment);
 
     /// <summary>
     /// Brings the content of a backup, or of a dump of RavenDB, into this database: documents over those of the same ids, identities and ranges of ids never backwards, and

@@ -265,10 +265,26 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
     /// <exception cref="ArgumentException">The name is not usable.</exception>
     /// <exception cref="ConcurrencyException">A database of that name exists, or is being made.</exception>
     /// <exception cref="DatabaseLockedException">It is to be encrypted, and there is no key for it.</exception>
-    public async Task<BackupReport> RestoreAsync(
+    public Task<BackupReport> RestoreAsync(
         string name, Stream source, bool encrypted, RestoreOptions? options = null, IProgress<BackupProgress>? progress = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(source);
+        return RestoreAsync(name, encrypted, options, (path, all) => DatabaseBackup.RestoreToAsync(source, path, all, progress, cancellationToken));
+    }
+
+    /// <summary>
+    /// As <see cref="RestoreAsync(string, Stream, bool, RestoreOptions?, IProgress{BackupProgress}?, CancellationToken)"/>, of a chain: see
+    /// <see cref="Database.RestoreAsync(IReadOnlyList{BackupPart}, string, RestoreOptions?, IProgress{BackupProgress}?, CancellationToken)"/>.
+    /// </summary>
+    public Task<BackupReport> RestoreAsync(
+        string name, IReadOnlyList<BackupPart> parts, bool encrypted, RestoreOptions? options = null, IProgress<BackupProgress>? progress = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(parts);
+        return RestoreAsync(name, encrypted, options, (path, all) => DatabaseBackup.RestoreToAsync(parts, path, all, progress, cancellationToken));
+    }
+
+    private async Task<BackupReport> RestoreAsync(string name, bool encrypted, RestoreOptions? options, Func<string, RestoreOptions, Task<BackupReport>> restore)
+    {
         DatabaseName.Check(name);
         var entry = new CatalogEntry(name, _folder.PathOf(name));
         lock (_lock)
@@ -284,7 +300,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
             using EncryptionKey? key = encrypted ? KeyOfNew(name) : null;
             string unfinished = _folder.UnfinishedPathOf(name);
             RestoreOptions all = (options ?? new RestoreOptions()) with { Database = _options with { Name = name, EncryptionKey = key }, OwnKey = key };
-            BackupReport report = await DatabaseBackup.RestoreToAsync(source, unfinished, all, progress, cancellationToken).ConfigureAwait(false);
+            BackupReport report = await restore(unfinished, all).ConfigureAwait(false);
             lock (entry.Gate)
             {
                 ObjectDisposedException.ThrowIf(_disposed, this); // the next catalogue deletes what is unfinished

@@ -72,6 +72,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
                     Cipher = cipher,
                     Background = background,
                     MakeDataDurable = () => DataFile.MakeDurable(world.Files, data, meta),
+                    Clock = world.Clock,
                     ProbeClock = world.IsBackgroundAllowed ? world.Clock : null,
                     Archive = _archive,
                 });
@@ -107,6 +108,18 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
 
     /// <summary>Who gives decrypted pages back, or null.</summary>
     internal DecryptedSweeper? Sweeper { get; }
+
+    /// <summary>What it takes from outside itself.</summary>
+    internal World World => _world;
+
+    /// <summary>The files of its journal.</summary>
+    internal JournalFiles JournalFiles => _journalFiles;
+
+    /// <summary>Its journal; null where it has none, or is read-only.</summary>
+    internal JournalWriter? Journal => _journal;
+
+    /// <summary>Whether it was opened without the right to write.</summary>
+    internal bool IsReadOnly => _options.ReadOnly;
 
     /// <summary>Checkpoints.</summary>
     internal CheckpointRunner Checkpoints => _checkpoints;
@@ -253,7 +266,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     {
         ArgumentNullException.ThrowIfNull(command);
         ThrowIfNotWritable();
-        ThrowIfAtBound();
+        _checkpoints.ThrowIfAtBound(_world.Files.Path);
         var pool = (RequestPool<TResult>)_requests.GetOrAdd(typeof(TResult), static _ => new RequestPool<TResult>());
         WriteRequest<TResult> request = pool.Rent(command);
         _lane.Submit(request, cancellationToken);
@@ -267,7 +280,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     {
         ArgumentNullException.ThrowIfNull(command);
         ThrowIfNotWritable();
-        ThrowIfAtBound();
+        _checkpoints.ThrowIfAtBound(_world.Files.Path);
         var request = new WriteRequest<TResult>(isAsync: true);
         request.Begin(command);
         _lane.SubmitAsync(request, cancellationToken);
@@ -479,20 +492,5 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         ObjectDisposedException.ThrowIf(Volatile.Read(ref _disposed) != 0, this);
         if (_options.ReadOnly)
             throw new InvalidOperationException($"'{_world.Files.Path}' was opened read-only.");
-    }
-
-    /// <summary>A bound is no place to be silent: what waits for checkpoints that keep failing would fill disk and memory.</summary>
-    private void ThrowIfAtBound()
-    {
-        if (!_checkpoints.IsAtBound)
-            return;
-
-        if (_checkpoints.Health.WaitLeft <= TimeSpan.Zero)
-            _checkpoints.TryRun();
-        if (_checkpoints.IsAtBound)
-            throw new StorageException(
-                $"Writing to '{_world.Files.Path}' is refused until a checkpoint succeeds: {_checkpoints.Health.Failures} in a row have failed, the last with: {_checkpoints.LastError?.Message} "
-                + $"{_journal?.BytesSinceCheckpoint ?? 0} bytes of journal and {_state.UnwrittenBytes} bytes of memory wait for one. Nothing is lost; reads go on. Mend the disk; it is tried again by itself.",
-                _checkpoints.LastError);
     }
 }

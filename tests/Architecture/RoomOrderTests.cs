@@ -11,7 +11,7 @@ public sealed class RoomOrderTests
     {
         {
             "Treepie.Storage",
-            ["Kernels", "Memory", "Format", "Files", "Encryption", "Paging", "Journal", "FreeSpace", "Trees", "Maps", "Snapshots", "Transactions", "Sessions", "Checks"]
+            ["Kernels", "Memory", "Format", "Files", "Encryption", "Paging", "Journal", "FreeSpace", "Trees", "Maps", "Snapshots", "Transactions", "Sessions", "Checks", "Backups"]
         },
         {
             "Treepie.Indexing",

@@ -1,6 +1,7 @@
 using System.IO.Compression;
 using Treepie.Compression;
 using Treepie.Storage;
+using Treepie.Storage.Backups;
 using Treepie.Storage.Encryption;
 
 namespace Treepie.Backups;
@@ -24,6 +25,9 @@ internal sealed class BackupSource : IAsyncDisposable
     public string Compression { get; private set; } = None;
 
     public bool IsSealed { get; private set; }
+
+    /// <summary>Whether it is no JSON, but a snapshot, an increment or a log.</summary>
+    public bool IsPart { get; private set; }
 
     /// <summary>Bytes read of the source.</summary>
     public long StoredBytes => _source.Count;
@@ -54,6 +58,14 @@ internal sealed class BackupSource : IAsyncDisposable
         _layers.Clear();
     }
 
+    /// <summary>As disposing it; the source stays open.</summary>
+    public void Close()
+    {
+        for (int layer = _layers.Count - 1; layer >= 0; layer--)
+            _layers[layer].Dispose();
+        _layers.Clear();
+    }
+
     private async Task OpenAsync(EncryptionKey? key, EncryptionKey? ownKey, CancellationToken cancellationToken)
     {
         var below = new PeekedStream(_source);
@@ -72,21 +84,22 @@ internal sealed class BackupSource : IAsyncDisposable
                 "The backup is plain, and a key for it was given: it is not the one that was sealed with that key. If you trust where it comes from, read it without a key.");
         }
 
+        Stream? decompressor = null;
         if (start.Span.StartsWith(ZstdLibrary.Magic))
-        {
-            (Json, Compression) = (new ZstdReadStream(below, ZstdLibrary.OfSystem), Zstd);
-            _layers.Add(Json);
-        }
+            (decompressor, Compression) = (new ZstdReadStream(below, ZstdLibrary.OfSystem), Zstd);
         else if (start.Span is [0x1F, 0x8B, ..])
+            (decompressor, Compression) = (new GZipStream(below, CompressionMode.Decompress, leaveOpen: true), Gzip);
+        if (decompressor is not null)
         {
-            (Json, Compression) = (new GZipStream(below, CompressionMode.Decompress, leaveOpen: true), Gzip);
-            _layers.Add(Json);
+            _layers.Add(decompressor);
+            below = new PeekedStream(decompressor);
+            start = await below.PeekAsync(PeekedBytes, cancellationToken).ConfigureAwait(false);
         }
-        else
-        {
-            Json = below;
+
+        Json = below;
+        IsPart = BackupPartHeader.IsPart(start.Span);
+        if (decompressor is null && !IsPart)
             CheckJson(start.Span);
-        }
     }
 
     private static void CheckJson(ReadOnlySpan<byte> start)

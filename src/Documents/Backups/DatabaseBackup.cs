@@ -1,4 +1,5 @@
 using Treepie.Storage;
+using Treepie.Storage.Backups;
 using Treepie.Store;
 
 namespace Treepie.Backups;
@@ -18,15 +19,14 @@ internal static class DatabaseBackup
                 $"The database '{database.Name}' is encrypted, and its backup would be plain: everybody who has the file could read it. Give a key for the backup, or say that it may be plain (AllowPlain).");
         }
 
+        if (options.Kind == BackupKind.Logical && options.Since is not null)
+            throw new ArgumentException("A logical backup stands alone: it goes on from no other. Take a snapshot (Kind).", nameof(options));
+
         var target = new BackupTarget(destination, options.Compression, options.EncryptionKey);
         await using (target.ConfigureAwait(false))
         {
-            using DatabaseSnapshot snapshot = database.BeginRead();
-            bool isWhole = options is { Content: BackupContent.All, Collections: null or { Count: 0 } };
-            var header = new DumpHeader(database.Name, database.Id, snapshot.LastEtag, database.Options.TimeProvider.GetUtcNow().UtcDateTime, isWhole);
-            var run = new BackupRun(snapshot, header, database.Indexes.Definitions(), options);
             // Documents are read and compressed as fast as the destination takes them: not on the thread of who only wants to wait.
-            return await Task.Run(() => run.RunAsync(target, progress, cancellationToken), cancellationToken).ConfigureAwait(false);
+            return await Task.Run(() => WriteAsync(database, target, options, progress, cancellationToken), cancellationToken).ConfigureAwait(false);
         }
     }
 
@@ -64,7 +64,7 @@ internal static class DatabaseBackup
         BackupSource backup = await BackupSource.OpenAsync(source, options.BackupKey, options.OwnKey, cancellationToken).ConfigureAwait(false);
         await using (backup.ConfigureAwait(false))
         {
-            BackupReport report = await Task.Run(() => RestoreRun.RunAsync(backup, place.Path, options, total, progress, cancellationToken), cancellationToken).ConfigureAwait(false);
+            BackupReport report = await Task.Run(() => RestoreAsync(backup, place.Path, options, total, progress, cancellationToken), cancellationToken).ConfigureAwait(false);
             cancellationToken.ThrowIfCancellationRequested();
             place.Publish();
             return report;
@@ -81,7 +81,7 @@ internal static class DatabaseBackup
         {
             try
             {
-                return await Task.Run(() => RestoreRun.RunAsync(backup, path, options, total, progress, cancellationToken), cancellationToken).ConfigureAwait(false);
+                return await Task.Run(() => RestoreAsync(backup, path, options, total, progress, cancellationToken), cancellationToken).ConfigureAwait(false);
             }
             catch
             {
@@ -97,17 +97,51 @@ internal static class DatabaseBackup
         long total = RestoreRun.LengthOf(source);
         BackupSource backup = await BackupSource.OpenAsync(source, options.BackupKey, options.OwnKey, cancellationToken).ConfigureAwait(false);
         await using (backup.ConfigureAwait(false))
-            return await Task.Run(() => RestoreRun.VerifyAsync(backup, options, total, progress, cancellationToken), cancellationToken).ConfigureAwait(false);
+        {
+            return await Task.Run(
+                () => backup.IsPart ? Of(backup, options, total, progress).VerifyAsync(cancellationToken) : RestoreRun.VerifyAsync(backup, options, total, progress, cancellationToken),
+                cancellationToken).ConfigureAwait(false);
+        }
     }
 
-    public static Task<BackupReport> RestoreAsync(
-        IReadOnlyList<BackupPart> parts, string directory, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken) => throw new NotSupportedException();
+    /// <summary>Restores a chain.</summary>
+    public static async Task<BackupReport> RestoreAsync(
+        IReadOnlyList<BackupPart> parts, string directory, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
+    {
+        if (parts.Count == 1)
+            return await WithOnlyAsync(parts, stream => RestoreAsync(stream, directory, options, progress, cancellationToken), cancellationToken).ConfigureAwait(false);
 
-    public static Task<BackupReport> VerifyAsync(IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken) => throw new NotSupportedException();
+        string target = Path.TrimEndingDirectorySeparator(Path.GetFullPath(directory));
+        using RestorePlace place = RestorePlace.Begin(target);
+        BackupReport report = await Task.Run(() => Of(parts, options, progress).RunAsync(place.Path, cancellationToken), cancellationToken).ConfigureAwait(false);
+        cancellationToken.ThrowIfCancellationRequested();
+        place.Publish();
+        return report;
+    }
 
-    public static Task KeepLogAsync(StorageEnvironment environment, long budgetBytes, CancellationToken cancellationToken) => throw new NotSupportedException();
+    /// <summary>Restores a chain to a directory of the caller's own, which is absent; after an error it is so again.</summary>
+    public static async Task<BackupReport> RestoreToAsync(
+        IReadOnlyList<BackupPart> parts, string path, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
+    {
+        if (parts.Count == 1)
+            return await WithOnlyAsync(parts, stream => RestoreToAsync(stream, path, options, progress, cancellationToken), cancellationToken).ConfigureAwait(false);
 
-    public static LogStatus LogStatusOf(StorageEnvironment environment) => new(false, 0, 0, 0);
+        try
+        {
+            return await Task.Run(() => Of(parts, options, progress).RunAsync(path, cancellationToken), cancellationToken).ConfigureAwait(false);
+        }
+        catch
+        {
+            if (Directory.Exists(path))
+                Directory.Delete(path, recursive: true);
+            throw;
+        }
+    }
+
+    public static Task<BackupReport> VerifyAsync(IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken) =>
+        parts.Count == 1
+            ? WithOnlyAsync(parts, stream => VerifyAsync(stream, options, progress, cancellationToken), cancellationToken)
+            : Task.Run(() => Of(parts, options, progress).VerifyAsync(cancellationToken), cancellationToken);
 
     public static async Task<BackupReport> ImportAsync(
         Database database, Stream source, ImportOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
@@ -116,6 +150,9 @@ internal static class DatabaseBackup
         BackupSource backup = await BackupSource.OpenAsync(source, options.BackupKey, options.OwnKey, cancellationToken).ConfigureAwait(false);
         await using (backup.ConfigureAwait(false))
         {
+            if (backup.IsPart)
+                throw new BackupException(BackupFault.NotABackup, "This is a snapshot, or a part of one: pages, which are restored to a database of their own and cannot be brought into one that is there. Restore it, or import a logical backup.");
+
             Writes.BulkInsert insert = database.BulkInsert();
             try
             {
@@ -130,5 +167,61 @@ internal static class DatabaseBackup
                 throw;
             }
         }
+    }
+
+    private static async Task<BackupReport> WriteAsync(Database database, BackupTarget target, BackupOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
+    {
+        if (options.Kind == BackupKind.Logical)
+        {
+            using DatabaseSnapshot snapshot = database.BeginRead();
+            bool isWhole = options is { Content: BackupContent.All, Collections: null or { Count: 0 } };
+            var header = new DumpHeader(database.Name, database.Id, snapshot.LastEtag, database.Options.TimeProvider.GetUtcNow().UtcDateTime, isWhole);
+            return await new BackupRun(snapshot, header, database.Indexes.Definitions(), options).RunAsync(target, progress, cancellationToken).ConfigureAwait(false);
+        }
+
+        if (options is not { Content: BackupContent.All, Collections: null or { Count: 0 } })
+            throw new ArgumentException("A snapshot and a log hold the whole database: nothing can be left out of them. Take a logical backup for a part of it.", nameof(options));
+        try
+        {
+            var run = new SnapshotRun(database, options, progress);
+            return options.Kind == BackupKind.Log
+                ? await run.WriteLogAsync(target, cancellationToken).ConfigureAwait(false)
+                : await run.WritePagesAsync(target, cancellationToken).ConfigureAwait(false);
+        }
+        catch (BackupPartException error) when (BackupException.From(error) is { } translated)
+        {
+            throw translated;
+        }
+    }
+
+    /// <summary>One part alone may be a backup of any kind.</summary>
+    private static async Task<BackupReport> WithOnlyAsync(IReadOnlyList<BackupPart> parts, Func<Stream, Task<BackupReport>> read, CancellationToken cancellationToken)
+    {
+        Stream stream = await parts[0].OpenAsync(cancellationToken).ConfigureAwait(false);
+        await using (stream.ConfigureAwait(false))
+            return await read(stream).ConfigureAwait(false);
+    }
+
+    /// <summary>What is restored is known by its first bytes.</summary>
+    private static Task<BackupReport> RestoreAsync(
+        BackupSource backup, string path, RestoreOptions options, long total, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
+    {
+        if (backup.IsPart)
+            return Of(backup, options, total, progress).RunAsync(path, cancellationToken);
+        if (options is { StopAtCommit: not null } or { StopAtTime: not null })
+            throw new BackupException(BackupFault.NoSuchPoint, "A logical backup is of one moment: a restore of it cannot stop at another. Restore it without a point, or give a snapshot and its log.");
+        return RestoreRun.RunAsync(backup, path, options, total, progress, cancellationToken);
+    }
+
+    private static SnapshotRestore Of(BackupSource backup, RestoreOptions options, long total, IProgress<BackupProgress>? progress)
+    {
+        var source = new PartSource(options);
+        return new SnapshotRestore([source.Of(backup)], source, options, total, progress);
+    }
+
+    private static SnapshotRestore Of(IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress)
+    {
+        var source = new PartSource(options);
+        return new SnapshotRestore([.. parts.Select(source.Of)], source, options, 0, progress);
     }
 }

@@ -5,6 +5,7 @@ internal sealed class PeekedStream(Stream inner) : Stream
 {
     private byte[] _start = [];
     private int _at;
+    private InvalidDataException? _failure;
 
     public override bool CanRead => true;
 
@@ -20,23 +21,33 @@ internal sealed class PeekedStream(Stream inner) : Stream
         set => throw new NotSupportedException();
     }
 
-    /// <summary>The first bytes, fewer where there are no more. To be called once, before anything is read.</summary>
+    /// <summary>The first bytes, fewer where there are no more, or where they cannot be decompressed: who reads them learns that. To be called once, before anything is read.</summary>
     public async ValueTask<ReadOnlyMemory<byte>> PeekAsync(int count, CancellationToken cancellationToken)
     {
         byte[] start = new byte[count];
-        int read = await inner.ReadAtLeastAsync(start, count, throwOnEndOfStream: false, cancellationToken).ConfigureAwait(false);
+        int read = 0;
+        try
+        {
+            for (int more = -1; read < count && more != 0; read += more)
+                more = await inner.ReadAsync(start.AsMemory(read), cancellationToken).ConfigureAwait(false);
+        }
+        catch (InvalidDataException error)
+        {
+            _failure = error;
+        }
+
         return _start = start[..read];
     }
 
     public override int Read(byte[] buffer, int offset, int count) => Read(buffer.AsSpan(offset, count));
 
-    public override int Read(Span<byte> buffer) => _at < _start.Length ? ReadStart(buffer) : inner.Read(buffer);
+    public override int Read(Span<byte> buffer) => _at < _start.Length ? ReadStart(buffer) : _failure is null ? inner.Read(buffer) : throw Again(_failure);
 
     public override Task<int> ReadAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
         ReadAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
 
     public override ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default) =>
-        _at < _start.Length ? ValueTask.FromResult(ReadStart(buffer.Span)) : inner.ReadAsync(buffer, cancellationToken);
+        _at < _start.Length ? ValueTask.FromResult(ReadStart(buffer.Span)) : _failure is null ? inner.ReadAsync(buffer, cancellationToken) : throw Again(_failure);
 
     public override void Flush()
     {
@@ -47,6 +58,8 @@ internal sealed class PeekedStream(Stream inner) : Stream
     public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
 
     public override void SetLength(long value) => throw new NotSupportedException();
+
+    private static InvalidDataException Again(InvalidDataException failure) => new(failure.Message, failure);
 
     private int ReadStart(Span<byte> buffer)
     {

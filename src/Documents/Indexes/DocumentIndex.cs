@@ -32,6 +32,9 @@ internal sealed class DocumentIndex
 
     public string Name => Definition.Name;
 
+    /// <summary>Name of its folder.</summary>
+    public string Folder => _directory.Name;
+
     /// <summary>The collection its documents are in; null: all.</summary>
     public string? Collection => Definition.CoversAllDocuments ? null : Definition.Collection;
 

@@ -199,6 +199,9 @@ public sealed class IndexCatalogue : IDisposable
     /// <summary>Definitions of all indexes, by name.</summary>
     internal IReadOnlyList<AutoIndexDefinition> Definitions() => [.. Indexes().Select(i => i.Definition).OrderBy(d => d.Name, StringComparer.Ordinal)];
 
+    /// <summary>All indexes, held: whoever calls releases each.</summary>
+    internal IReadOnlyList<HeldIndex> Hold() => [.. Indexes().Where(index => index.TryHold()).Select(index => new HeldIndex(index, index.Folder, DefinitionJson.Write(index.Definition)))];
+
     /// <summary>Makes an index of exactly this definition, unless there is one of its name.</summary>
     internal void Ensure(AutoIndexDefinition definition)
     {

@@ -10,13 +10,15 @@ namespace Treepie.Store;
 public sealed class DatabaseSnapshot : IDisposable
 {
     private readonly ReadTransaction _transaction;
+    private readonly bool _ownsTransaction;
     private readonly CollectionNames _collectionNames;
     private readonly Tree _documents;
     private Tree? _collections;
     private long _lastEtag = -1;
 
-    internal DatabaseSnapshot(ReadTransaction transaction, CollectionNames collectionNames, ChangeVectors changeVectors)
+    internal DatabaseSnapshot(ReadTransaction transaction, CollectionNames collectionNames, ChangeVectors changeVectors, bool ownsTransaction = true)
     {
+        _ownsTransaction = ownsTransaction;
         _transaction = transaction;
         _collectionNames = collectionNames;
         ChangeVectors = changeVectors;
@@ -155,7 +157,11 @@ public sealed class DatabaseSnapshot : IDisposable
     public void ReleasePages() => _transaction.ReleasePages();
 
     /// <inheritdoc/>
-    public void Dispose() => _transaction.Dispose();
+    public void Dispose()
+    {
+        if (_ownsTransaction)
+            _transaction.Dispose();
+    }
 
     /// <summary>All tombstones in order of their etag, superseded ones too.</summary>
     internal LogReader Tombstones() => new(Tree(TreeNames.TombstonesByEtag), null, 0);

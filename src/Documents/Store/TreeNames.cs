@@ -57,6 +57,9 @@ internal static class TreeNames
 
     public static ReadOnlySpan<byte> MetaEtag => "etag"u8;
 
+    /// <summary>Bytes of the log that may wait to be archived; absent where none is kept.</summary>
+    public static ReadOnlySpan<byte> MetaLogBudget => "log"u8;
+
     public static void WriteEtagKey(Span<byte> key, long etag) => BinaryPrimitives.WriteInt64BigEndian(key, etag);
 
     public static void WriteCollectionKey(Span<byte> key, int collectionId, long etag)

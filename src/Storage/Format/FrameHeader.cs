@@ -20,12 +20,13 @@ namespace Treepie.Storage.Format;
 ///     64    8 hash of the frame before (0 for the first of a store)
 ///     72    8 XXH64 of header and payload, this field taken as 0
 ///     80   16 AEAD tag; 0 where not encrypted
-///     96   32 0
+///     96    8 when it was made, in milliseconds since 1970-01-01 UTC, never before the frame before; 0 in files of older programs
+///    104   24 0
 ///    128      payload (see JournalPayload)
 /// </code>
 /// </summary>
 internal readonly record struct FrameHeader(
-    ulong Salt, long Frame, long FirstTransaction, long LastTransaction, long DurableUpTo, int PayloadBytes, ulong PreviousHash, bool IsEncrypted = false)
+    ulong Salt, long Frame, long FirstTransaction, long LastTransaction, long DurableUpTo, int PayloadBytes, ulong PreviousHash, bool IsEncrypted = false, long TimeMs = 0)
 {
     public const int SizeBytes = 128;
     public const int AlignmentBytes = 4096;
@@ -51,6 +52,7 @@ internal readonly record struct FrameHeader(
         BinaryPrimitives.WriteInt32LittleEndian(frame[52..], PayloadBytes);
         BinaryPrimitives.WriteInt32LittleEndian(frame[56..], IsEncrypted ? 1 : 0);
         BinaryPrimitives.WriteUInt64LittleEndian(frame[64..], PreviousHash);
+        BinaryPrimitives.WriteInt64LittleEndian(frame[96..], TimeMs);
     }
 
     /// <summary>Seals header and payload as they are to lie in the file, and returns the hash.</summary>
@@ -76,7 +78,8 @@ internal readonly record struct FrameHeader(
             BinaryPrimitives.ReadInt64LittleEndian(source[40..]),
             BinaryPrimitives.ReadInt32LittleEndian(source[48..]),
             BinaryPrimitives.ReadUInt64LittleEndian(source[64..]),
-            BinaryPrimitives.ReadInt32LittleEndian(source[56..]) == 1);
+            BinaryPrimitives.ReadInt32LittleEndian(source[56..]) == 1,
+            BinaryPrimitives.ReadInt64LittleEndian(source[96..]));
         return header.PayloadBytes >= 0 && BinaryPrimitives.ReadInt32LittleEndian(source[56..]) is 0 or 1;
     }
 

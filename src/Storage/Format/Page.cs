@@ -107,4 +107,13 @@ internal readonly ref struct Page(Span<byte> bytes)
         crc = BitOperations.Crc32C(crc, 0u);
         return ~Crc32C.Append(crc, bytes[(PageLayout.ChecksumOffset + sizeof(uint))..]);
     }
+
+    /// <summary>The checksum of a header and what follows it elsewhere.</summary>
+    public static uint ComputeChecksum(ReadOnlySpan<byte> head, ReadOnlySpan<byte> rest)
+    {
+        uint crc = Crc32C.Append(uint.MaxValue, head[..PageLayout.ChecksumOffset]);
+        crc = BitOperations.Crc32C(crc, 0u);
+        crc = Crc32C.Append(crc, head[(PageLayout.ChecksumOffset + sizeof(uint))..]);
+        return ~Crc32C.Append(crc, rest);
+    }
 }

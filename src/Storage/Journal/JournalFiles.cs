@@ -10,6 +10,9 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
     private const int ZeroStepBytes = 1 << 20;
 
     private readonly Lock _lock = new();
+    private long _keptFrom = long.MaxValue;
+    private long _budgetBytes;
+    private long _givenUp;
     private readonly Lock _creation = new(); // taken before the other one
     private readonly List<JournalFile> _all = [];
 
@@ -21,6 +24,37 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
             lock (_lock)
                 return _all.Sum(file => file.LengthBytes);
         }
+    }
+
+    /// <summary>Whether files are kept until their frames are archived.</summary>
+    public bool IsLogKept => Volatile.Read(ref _keptFrom) != long.MaxValue;
+
+    /// <summary>Keeps what is there, and what comes, until it is archived or has more bytes than these; 0: nothing any more.</summary>
+    public void Keep(long budgetBytes)
+    {
+        lock (_lock)
+        {
+            _budgetBytes = budgetBytes;
+            if (budgetBytes == 0)
+                _keptFrom = long.MaxValue;
+            else if (!IsLogKept)
+                _keptFrom = _all.Min(file => file.Header?.Use) ?? 0;
+        }
+    }
+
+    /// <summary>What is in uses before this one is archived.</summary>
+    public void ReleaseKept(long use)
+    {
+        lock (_lock)
+            if (IsLogKept)
+                _keptFrom = Math.Max(_keptFrom, use);
+    }
+
+    /// <summary>What is kept.</summary>
+    public EnvironmentLogState DescribeKept()
+    {
+        lock (_lock)
+            return new EnvironmentLogState(IsLogKept, _budgetBytes, _all.Where(IsKept).Sum(file => file.LengthBytes), _givenUp);
     }
 
     /// <summary>Opens every journal file of the directory and reads its header. Who only reads may be beside a writer that puts spare files away.</summary>
@@ -85,6 +119,7 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
         {
             lock (_lock)
             {
+                TrimKept(oldestNeededUse);
                 JournalFile? best = Spares(oldestNeededUse).MaxBy(file => file.LengthBytes);
                 if (best is null || best.LengthBytes < neededBytes)
                     return null;
@@ -103,6 +138,8 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
     {
         lock (_creation)
         {
+            lock (_lock)
+                TrimKept(oldestNeededUse);
             while (Large() < count)
                 Create(wantedBytes);
 
@@ -137,7 +174,7 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
         List<JournalFile> surplus;
         lock (_lock)
         {
-            surplus = _all.FindAll(file => !file.IsAwaited && file.LengthBytes > keptBytes && !(file.Header?.Use >= keptUse));
+            surplus = _all.FindAll(file => !file.IsAwaited && file.LengthBytes > keptBytes && !(file.Header?.Use >= Math.Min(keptUse, _keptFrom)));
             _all.RemoveAll(surplus.Contains);
         }
 
@@ -161,6 +198,9 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
         lock (_lock)
         {
             dropped = _all.FindAll(file => file is { IsTaken: false, IsAwaited: false } && file.Header?.Use < oldestNeededUse);
+            _givenUp += dropped.Count(IsKept);
+            if (IsLogKept)
+                _keptFrom = Math.Max(_keptFrom, oldestNeededUse);
             _all.RemoveAll(dropped.Contains);
         }
 
@@ -195,8 +235,26 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
     private static bool IsJournal(string name) =>
         name.StartsWith(FormatLimits.JournalPrefix, StringComparison.Ordinal) && name.EndsWith(FormatLimits.JournalSuffix, StringComparison.Ordinal);
 
+    private bool IsKept(JournalFile file) => file.Header?.Use >= _keptFrom;
+
+    /// <summary>Gives up the oldest files of the log while there are more than may be; those that a recovery needs stay whatever they have. Holding the lock.</summary>
+    private void TrimKept(long oldestNeededUse)
+    {
+        if (!IsLogKept)
+            return;
+
+        var kept = new Queue<JournalFile>(_all.Where(IsKept).OrderBy(file => file.Header?.Use));
+        long bytes = kept.Sum(file => file.LengthBytes);
+        while (bytes > _budgetBytes && kept.TryDequeue(out JournalFile? oldest) && oldest.Header is { } header && header.Use < oldestNeededUse)
+        {
+            _keptFrom = header.Use + 1;
+            _givenUp++;
+            bytes -= oldest.LengthBytes;
+        }
+    }
+
     private IEnumerable<JournalFile> Spares(long oldestNeededUse) =>
-        _all.Where(file => file is { IsTaken: false, IsAwaited: false } && (file.Header is null || file.Header.Value.Use < oldestNeededUse));
+        _all.Where(file => file is { IsTaken: false, IsAwaited: false } && (file.Header is null || file.Header.Value.Use < Math.Min(oldestNeededUse, _keptFrom)));
 
     /// <summary>Zeros are really written: a block that was only allocated costs the file system a journal entry at its first sync.</summary>
     private JournalFile Create(long lengthBytes)

@@ -113,7 +113,7 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
     }
 
     /// <summary>Reads a frame that is whole and of this use of its file.</summary>
-    private static bool TryReadWhole(JournalFile file, long offset, ref byte[] buffer, out FrameHeader header, ref ulong hash)
+    public static bool TryReadWhole(JournalFile file, long offset, ref byte[] buffer, out FrameHeader header, ref ulong hash)
     {
         header = default;
         Span<byte> head = stackalloc byte[FrameHeader.SizeBytes];

@@ -18,6 +18,9 @@ internal sealed class JournalSettings
     /// <summary>Makes the data file durable as recovery found it.</summary>
     public required Action MakeDataDurable { get; init; }
 
+    /// <summary>Time of day, which frames are stamped with.</summary>
+    public required TimeProvider Clock { get; init; }
+
     /// <summary>Times the ways to sync; null: none is tried, and the system's cache is used.</summary>
     public TimeProvider? ProbeClock { get; init; }
 

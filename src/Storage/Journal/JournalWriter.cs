@@ -38,6 +38,7 @@ internal sealed class JournalWriter : IDisposable
         _settings = settings;
         Position = start;
         _tail = tail;
+        LastTimeMs = tail?.Header.TimeMs ?? 0;
         OldestNeededUse = oldestNeededUse;
     }
 
@@ -61,6 +62,9 @@ internal sealed class JournalWriter : IDisposable
 
     /// <summary>Oldest use whose frames a recovery may need.</summary>
     public long OldestNeededUse { get; private set; }
+
+    /// <summary>When the last frame was made, in milliseconds since 1970-01-01 UTC; 0 where there was none since the last clean close. It never goes back, whatever the clock does.</summary>
+    public long LastTimeMs { get; private set; }
 
     /// <summary>How frames are made durable.</summary>
     public JournalSyncMethod Method { get; private set; }
@@ -145,8 +149,9 @@ internal sealed class JournalWriter : IDisposable
     public void Append(long firstTransaction, long lastTransaction)
     {
         JournalFile file = _current ?? throw new InvalidOperationException("MakeRoom comes first.");
+        long timeMs = Math.Max(LastTimeMs, _settings.Clock.GetUtcNow().ToUnixTimeMilliseconds());
         var header = new FrameHeader(
-            _header.Salt, Position.Frame, firstTransaction, lastTransaction, _durableUpTo, Buffer.Length - FrameHeader.SizeBytes, Position.PreviousHash, _cipher is not null);
+            _header.Salt, Position.Frame, firstTransaction, lastTransaction, _durableUpTo, Buffer.Length - FrameHeader.SizeBytes, Position.PreviousHash, _cipher is not null, timeMs);
         ulong hash = Seal(header);
         bool isFirst = Position.Offset == 0;
         if (isFirst)
@@ -160,6 +165,7 @@ internal sealed class JournalWriter : IDisposable
             RequestSpares();
 
         _durableUpTo = lastTransaction;
+        LastTimeMs = timeMs;
         BytesSinceCheckpoint += written.Length;
         BytesWritten += written.Length;
         FramesWritten++;

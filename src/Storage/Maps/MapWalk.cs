@@ -8,7 +8,8 @@ namespace Treepie.Storage.Maps;
 /// <param name="store">Where pages are read.</param>
 /// <param name="visit">Told each page or run once it is reached; false: do not go below. May let go of all pages that were read.</param>
 /// <param name="cancellationToken">Looked at for each page.</param>
-internal sealed class MapWalk(PageStore store, Func<PageRun, bool> visit, CancellationToken cancellationToken)
+/// <param name="bornAfter">Pages born up to this transaction are passed over, with all below them, which is no younger. -1: none are.</param>
+internal sealed class MapWalk(PageStore store, Func<PageRun, bool> visit, CancellationToken cancellationToken, long bornAfter = -1)
 {
     private BucketLayout _layout;
 
@@ -23,7 +24,7 @@ internal sealed class MapWalk(PageStore store, Func<PageRun, bool> visit, Cancel
     private void WalkDirectory(PageReference reference, int level)
     {
         cancellationToken.ThrowIfCancellationRequested();
-        if (!visit(new PageRun(reference.Number, 1)))
+        if (reference.Birth <= bornAfter || !visit(new PageRun(reference.Number, 1)))
             return;
 
         for (int i = 0; i < MapLayout.Fanout; i++)
@@ -40,7 +41,7 @@ internal sealed class MapWalk(PageStore store, Func<PageRun, bool> visit, Cancel
 
     private void WalkBucket(PageReference reference)
     {
-        for (int place = 0; !reference.IsNone; place++)
+        for (int place = 0; !reference.IsNone && reference.Birth > bornAfter; place++)
         {
             cancellationToken.ThrowIfCancellationRequested();
             bool isNew = visit(new PageRun(reference.Number, 1));
@@ -61,7 +62,10 @@ internal sealed class MapWalk(PageStore store, Func<PageRun, bool> visit, Cancel
 
     private void VisitRun(ReadOnlySpan<byte> overflow)
     {
-        long first = PageReference.ReadPacked(overflow).Number;
+        (long first, long birth) = PageReference.ReadPacked(overflow);
+        if (birth <= bornAfter)
+            return;
+
         int lengthBytes = BinaryPrimitives.ReadInt32LittleEndian(overflow[PageReference.PackedBytes..]);
         store.ThrowIfOutside(first, lengthBytes);
         visit(new PageRun(first, PageLayout.RunPages(lengthBytes)));

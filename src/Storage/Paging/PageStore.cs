@@ -310,6 +310,35 @@ internal sealed class PageStore : IDisposable
         return FindSealedFault(number, load: !wasProven || _map.SeesWrites, out Span<byte> pages, out Span<byte> covered) ?? FindFault(pages, covered);
     }
 
+    /// <summary>
+    /// A page, or the run it begins, as it lies in the file, encrypted where the store is: of a plain one proven anew, whatever was found on first touch. Where it is in scratch still
+    /// (<paramref name="frame"/> is not 0) as it is there, without a checksum. Of a run no more than its value.
+    /// </summary>
+    public ReadOnlySpan<byte> ReadStored(long number, out uint frame)
+    {
+        frame = FrameOf(number);
+        if (frame != 0)
+        {
+            var page = new Page(Scratch.Bytes(frame, PageLayout.SizeBytes));
+            return StoredBytes(number, frame, page.Type == PageType.Overflow ? PageLayout.HeaderBytes + page.ValueLength : PageLayout.SizeBytes);
+        }
+
+        string? fault = FindSealedFault(number, load: true, out Span<byte> pages, out Span<byte> covered) ?? (Decrypted is null ? FindFault(pages, covered) : null);
+        return fault is null ? covered : throw Corrupt(number, fault);
+    }
+
+    /// <summary>Bytes of what <see cref="ReadStored"/> found last, of a plain store or in scratch, within the same read transaction.</summary>
+    public ReadOnlySpan<byte> StoredBytes(long number, uint frame, int lengthBytes) =>
+        frame != 0 ? Scratch.Bytes(frame, lengthBytes) : _map.Range.Span(number * PageLayout.SizeBytes, lengthBytes);
+
+    /// <summary>Brings pages of the file into memory that are going to be read; what cannot be read shows when it is.</summary>
+    public void LoadAhead(long number, int pages)
+    {
+        long end = Math.Min(number + pages, FilePages);
+        if (end > number && _map.SeesWrites)
+            _map.Load(number * PageLayout.SizeBytes, (end - number) * PageLayout.SizeBytes);
+    }
+
     /// <summary>The incarnation a page is sealed with in the file; 0 for one that is not there yet, or not encrypted.</summary>
     public ulong IncarnationOf(long number)
     {

@@ -13,7 +13,8 @@ namespace Treepie.Storage.Snapshots;
 /// <param name="store">Where pages are read.</param>
 /// <param name="visit">Told each page or run once it is reached; false: do not go below. May let go of all pages that were read.</param>
 /// <param name="cancellationToken">Looked at for each page.</param>
-internal sealed class RootWalk(PageStore store, Func<PageRun, bool> visit, CancellationToken cancellationToken)
+/// <param name="bornAfter">Pages born up to this transaction are passed over, with all below them, which is no younger. -1: none are.</param>
+internal sealed class RootWalk(PageStore store, Func<PageRun, bool> visit, CancellationToken cancellationToken, long bornAfter = -1)
 {
     /// <summary>Visits a catalogue and all trees that it names.</summary>
     public void Catalogue(TreeRecord catalogue) => Tree(catalogue, isCatalogue: true);
@@ -24,14 +25,17 @@ internal sealed class RootWalk(PageStore store, Func<PageRun, bool> visit, Cance
     private void Tree(TreeRecord tree, bool isCatalogue)
     {
         if (tree.Kind == TreeKind.Map)
-            new MapWalk(store, visit, cancellationToken).Run(tree);
+            new MapWalk(store, visit, cancellationToken, bornAfter).Run(tree);
         else if (tree.Levels > 0)
             Walk(tree.Root, tree.Levels - 1, isCatalogue);
     }
 
     private void VisitRun(ReadOnlySpan<byte> overflow)
     {
-        long first = PageReference.ReadPacked(overflow).Number;
+        (long first, long birth) = PageReference.ReadPacked(overflow);
+        if (birth <= bornAfter)
+            return;
+
         int lengthBytes = BinaryPrimitives.ReadInt32LittleEndian(overflow[PageReference.PackedBytes..]);
         store.ThrowIfOutside(first, lengthBytes);
         visit(new PageRun(first, PageLayout.RunPages(lengthBytes)));
@@ -40,7 +44,7 @@ internal sealed class RootWalk(PageStore store, Func<PageRun, bool> visit, Cance
     private void Walk(PageReference reference, int level, bool isCatalogue)
     {
         cancellationToken.ThrowIfCancellationRequested();
-        if (!visit(new PageRun(reference.Number, 1)))
+        if (reference.Birth <= bornAfter || !visit(new PageRun(reference.Number, 1)))
             return;
 
         var page = new SlottedPage(store.Read(reference));

@@ -24,6 +24,21 @@ internal sealed class CheckpointRunner(
     public bool IsAtBound => Health.Failures > 0
         && (state.UnwrittenBytes >= 2 * options.ScratchBudgetBytes || (journal is not null && journal.BytesSinceCheckpoint >= options.MaxJournalBytes));
 
+    /// <summary>A bound is no place to be silent: what waits for checkpoints that keep failing would fill disk and memory.</summary>
+    public void ThrowIfAtBound(string path)
+    {
+        if (!IsAtBound)
+            return;
+
+        if (Health.WaitLeft <= TimeSpan.Zero)
+            TryRun();
+        if (IsAtBound)
+            throw new StorageException(
+                $"Writing to '{path}' is refused until a checkpoint succeeds: {Health.Failures} in a row have failed, the last with: {LastError?.Message} "
+                + $"{journal?.BytesSinceCheckpoint ?? 0} bytes of journal and {state.UnwrittenBytes} bytes of memory wait for one. Nothing is lost; reads go on. Mend the disk; it is tried again by itself.",
+                LastError);
+    }
+
     /// <summary>Whether this session took the mark of a clean close away.</summary>
     public bool HasMarked { get; private set; }
 

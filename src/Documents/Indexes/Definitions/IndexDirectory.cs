@@ -14,6 +14,8 @@ namespace Treepie.Indexes.Definitions;
 internal sealed class IndexDirectory
 {
     private const string DefinitionFile = "definition.json";
+    private const string StoreFolder = "store";
+    private const string SealedName = "index";
 
     private readonly SealedDefinitions? _sealed;
 
@@ -30,14 +32,15 @@ internal sealed class IndexDirectory
     public long Generation { get; }
 
     /// <summary>Directory of the store.</summary>
-    public string StorePath => System.IO.Path.Combine(Path, "store");
+    public string StorePath => System.IO.Path.Combine(Path, StoreFolder);
 
-    private string Name => System.IO.Path.GetFileName(Path);
+    /// <summary>Its name.</summary>
+    public string Name => System.IO.Path.GetFileName(Path);
 
     /// <summary>Makes a directory for an index, without its definition.</summary>
     public static IndexDirectory Create(string parent, AutoIndexDefinition definition, long generation, SealedDefinitions? sealedDefinitions = null)
     {
-        string readable = sealedDefinitions is null ? SafeName(definition.Name) : "index";
+        string readable = sealedDefinitions is null ? SafeName(definition.Name) : SealedName;
         string path = System.IO.Path.Combine(parent, string.Create(CultureInfo.InvariantCulture, $"{readable}.{generation}"));
         Directory.CreateDirectory(path);
         return new IndexDirectory(path, generation, sealedDefinitions);
@@ -79,20 +82,29 @@ internal sealed class IndexDirectory
     /// <summary>The key of the store, to be disposed when that is open; null in a plain database.</summary>
     public EncryptionKey? Key() => _sealed?.KeyOf(Name);
 
+    /// <summary>The folder that an index gets which had another one elsewhere: in an encrypted database one that says nothing of it.</summary>
+    public static string FolderFor(string folder, bool isEncrypted) => isEncrypted ? SealedName + System.IO.Path.GetExtension(folder) : folder;
+
+    /// <summary>Where the store of an index lies that has this folder.</summary>
+    public static string StorePathOf(string parent, string folder) => System.IO.Path.Combine(parent, folder, StoreFolder);
+
     /// <summary>Writes the definition: from now on the index exists.</summary>
-    public void Publish(AutoIndexDefinition definition)
+    public void Publish(AutoIndexDefinition definition) => Publish(System.IO.Path.GetDirectoryName(Path)!, Name, DefinitionJson.Write(definition), _sealed); // it lies in its parent
+
+    /// <summary>Writes a definition as <see cref="DefinitionJson"/> made it: from now on the index in that folder exists.</summary>
+    public static void Publish(string parent, string folder, byte[] definition, SealedDefinitions? sealedDefinitions)
     {
-        if (_sealed is not null)
+        if (sealedDefinitions is not null)
         {
-            _sealed.Publish(Name, definition);
+            sealedDefinitions.Publish(folder, definition);
             return;
         }
 
-        string file = System.IO.Path.Combine(Path, DefinitionFile);
+        string file = System.IO.Path.Combine(parent, folder, DefinitionFile);
         string temporary = file + ".new";
         using (var stream = new FileStream(temporary, FileMode.Create, FileAccess.Write))
         {
-            stream.Write(DefinitionJson.Write(definition));
+            stream.Write(definition);
             stream.Flush(flushToDisk: true);
         }
 

@@ -15,7 +15,10 @@ internal sealed class SealedDefinitions(StorageEnvironment documents)
     private const string KeyPurpose = "index/";
 
     /// <summary>The key of an index; to be disposed when its store is open.</summary>
-    public EncryptionKey KeyOf(string folder) => documents.DeriveKey(KeyPurpose + folder);
+    public EncryptionKey KeyOf(string folder) => documents.DeriveKey(PurposeOf(folder));
+
+    /// <summary>What the key of an index is derived for.</summary>
+    public static string PurposeOf(string folder) => KeyPurpose + folder;
 
     /// <summary>All definitions by directory; what cannot be read is left out.</summary>
     public Dictionary<string, AutoIndexDefinition> ReadAll()
@@ -32,10 +35,10 @@ internal sealed class SealedDefinitions(StorageEnvironment documents)
         return definitions;
     }
 
-    public void Publish(string folder, AutoIndexDefinition definition)
+    public void Publish(string folder, byte[] definition)
     {
-        byte[] key = Encoding.UTF8.GetBytes(folder), value = DefinitionJson.Write(definition);
-        documents.Write(transaction => transaction.GetOrCreateTree(TreeNames.IndexDefinitions).Put(key, value));
+        byte[] key = Encoding.UTF8.GetBytes(folder);
+        documents.Write(transaction => transaction.GetOrCreateTree(TreeNames.IndexDefinitions).Put(key, definition));
     }
 
     public void Retract(string folder)

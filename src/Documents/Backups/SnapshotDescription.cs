@@ -1,0 +1,84 @@
+using System.Buffers;
+using System.Globalization;
+using System.Text.Json;
+
+namespace Treepie.Backups;
+
+/// <summary>What a snapshot of a database says of itself, in the description of its part: all that is not in the pages.</summary>
+/// <param name="DatabaseName">Name of the database.</param>
+/// <param name="DatabaseId">Its id, part of its change vectors.</param>
+/// <param name="LastEtag">Etag of the last change in it; of a log, of the last change when it was taken.</param>
+/// <param name="TakenAt">When, UTC.</param>
+/// <param name="Counts">How much is in it.</param>
+/// <param name="Indexes">Indexes: folder, and definition as it lies beside them.</param>
+internal sealed record SnapshotDescription(
+    string DatabaseName, Guid DatabaseId, long LastEtag, DateTime TakenAt, BackupCounts Counts, IReadOnlyList<(string Folder, byte[] Definition)> Indexes)
+{
+    private const int Format = 1;
+
+    /// <summary>As JSON.</summary>
+    public byte[] Write()
+    {
+        var buffer = new ArrayBufferWriter<byte>();
+        using (var json = new Utf8JsonWriter(buffer))
+        {
+            json.WriteStartObject();
+            json.WriteNumber("Format"u8, Format);
+            json.WriteString("DatabaseName"u8, DatabaseName);
+            json.WriteString("DatabaseId"u8, DatabaseId.ToString("D"));
+            json.WriteNumber("LastEtag"u8, LastEtag);
+            json.WriteString("TakenAt"u8, TakenAt.ToString("O", CultureInfo.InvariantCulture));
+            json.WriteNumber("Documents"u8, Counts.Documents);
+            json.WriteNumber("Tombstones"u8, Counts.Tombstones);
+            json.WriteNumber("Identities"u8, Counts.Identities);
+            json.WriteNumber("Collections"u8, Counts.Collections);
+            json.WriteStartArray("Indexes"u8);
+            foreach ((string folder, byte[] definition) in Indexes)
+            {
+                json.WriteStartObject();
+                json.WriteString("Folder"u8, folder);
+                json.WriteBase64String("Definition"u8, definition);
+                json.WriteEndObject();
+            }
+
+            json.WriteEndArray();
+            json.WriteEndObject();
+        }
+
+        return buffer.WrittenSpan.ToArray();
+    }
+
+    /// <summary>Reads it.</summary>
+    /// <exception cref="BackupException">It is of a newer format, or none.</exception>
+    public static SnapshotDescription Read(ReadOnlyMemory<byte> utf8)
+    {
+        try
+        {
+            using JsonDocument document = JsonDocument.Parse(utf8);
+            JsonElement json = document.RootElement;
+            int format = json.GetProperty("Format"u8).GetInt32();
+            if (format != Format)
+                throw new BackupException(BackupFault.Newer, $"The snapshot has format {format}, this program knows format {Format}. Restore it with the version that wrote it, or a newer one.");
+
+            var indexes = new List<(string Folder, byte[] Definition)>();
+            foreach (JsonElement index in json.GetProperty("Indexes"u8).EnumerateArray())
+                indexes.Add((DumpJson.Text(index, "Folder"), index.GetProperty("Definition"u8).GetBytesFromBase64()));
+            return new SnapshotDescription(
+                DumpJson.Text(json, "DatabaseName"),
+                Guid.ParseExact(DumpJson.Text(json, "DatabaseId"), "D"),
+                json.GetProperty("LastEtag"u8).GetInt64(),
+                DumpJson.Time(json, "TakenAt"),
+                new BackupCounts(
+                    json.GetProperty("Documents"u8).GetInt64(),
+                    json.GetProperty("Tombstones"u8).GetInt64(),
+                    indexes.Count,
+                    json.GetProperty("Identities"u8).GetInt64(),
+                    json.GetProperty("Collections"u8).GetInt64()),
+                indexes);
+        }
+        catch (Exception error) when (error is JsonException or KeyNotFoundException or InvalidOperationException or FormatException)
+        {
+            throw new BackupException(BackupFault.Damaged, $"The snapshot does not say which database it is of ({error.Message}): it is no backup of a database. Give another file.", error);
+        }
+    }
+}

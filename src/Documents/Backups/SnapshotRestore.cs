@@ -1,0 +1,130 @@
+using System.Runtime.ExceptionServices;
+using Treepie.Indexes.Definitions;
+using Treepie.Storage;
+using Treepie.Storage.Backups;
+using Treepie.Store;
+
+namespace Treepie.Backups;
+
+/// <summary>
+/// A snapshot with its increments and log into a directory that nobody uses yet, or through a proof that keeps nothing: each store by itself, encrypted as the new database is to be; then
+/// the database is opened and counted before anybody can see it.
+/// </summary>
+internal sealed class SnapshotRestore(IReadOnlyList<BackupChainPart> parts, PartSource source, RestoreOptions options, long storedBytesTotal, IProgress<BackupProgress>? progress)
+{
+    private readonly BackupChainOptions _stop = new()
+    {
+        StopAtCommit = options.StopAtCommit,
+        StopAtTime = options.StopAtTime is { } time ? new DateTimeOffset(DateTime.SpecifyKind(time, DateTimeKind.Utc)) : null,
+    };
+
+    private readonly IProgress<BackupPartProgress>? _pages = progress is null ? null : new PageProgress(progress, BackupStep.Reading, () => source.StoredBytes, storedBytesTotal);
+
+    /// <summary>Restores to <paramref name="path"/>, a directory of this restore's own, and leaves the database there closed and durable. Whoever calls deletes it after an error.</summary>
+    public Task<BackupReport> RunAsync(string path, CancellationToken cancellationToken) => TranslateAsync(async () =>
+    {
+        DatabaseOptions database = options.Database ?? new DatabaseOptions();
+        database.Validate();
+        using BackupChain chain = await BackupChain.OpenAsync(parts, _stop, cancellationToken).ConfigureAwait(false);
+        var description = SnapshotDescription.Read(chain.Newest.Description);
+        EncryptionKey? key = database.EncryptionKey;
+        EnvironmentRestore? documents = null;
+        var indexKeys = new List<EncryptionKey>();
+        BackupChainReport read;
+        try
+        {
+            read = await chain.ReadAsync(Target, _pages, cancellationToken).ConfigureAwait(false);
+        }
+        finally
+        {
+            indexKeys.ForEach(indexKey => indexKey.Dispose());
+        }
+
+        if (documents is null)
+            throw new BackupException(BackupFault.Damaged, "The snapshot holds no documents: it is no backup of a database. Give another file.");
+        PublishIndexes(path, description, key);
+        Database restored = Database.Open(path, database);
+        await using (restored.ConfigureAwait(false))
+            return Report(read, description, Compare(restored, read, description));
+
+        EnvironmentRestore? Target(string name)
+        {
+            long most = options.MaxDataFileBytes ?? new StorageOptions().MaxDataFileBytes;
+            if (name == DatabaseFormat.DocumentsFolder && documents is null)
+                return documents = EnvironmentRestore.Create(Path.Combine(path, DatabaseFormat.DocumentsFolder), key, most);
+            if (documents is null || SnapshotNames.FolderOf(name) is not { } folder || !description.Indexes.Any(index => index.Folder == folder))
+                return null;
+
+            folder = IndexDirectory.FolderFor(folder, key is not null);
+            EncryptionKey? own = key is null ? null : documents.DeriveKey(SealedDefinitions.PurposeOf(folder));
+            if (own is not null)
+                indexKeys.Add(own);
+            return EnvironmentRestore.Create(IndexDirectory.StorePathOf(Path.Combine(path, DatabaseFormat.IndexesFolder), folder), own, most);
+        }
+    });
+
+    /// <summary>Reads all of it and keeps nothing.</summary>
+    public Task<BackupReport> VerifyAsync(CancellationToken cancellationToken) => TranslateAsync(async () =>
+    {
+        using BackupChain chain = await BackupChain.OpenAsync(parts, _stop, cancellationToken).ConfigureAwait(false);
+        var description = SnapshotDescription.Read(chain.Newest.Description);
+        BackupChainReport read = await chain.ReadAsync(null, _pages, cancellationToken).ConfigureAwait(false);
+        return Report(read, description, description.Counts);
+    });
+
+    /// <summary>Gives the indexes their definitions: from then on they are indexes of the database that is opened next.</summary>
+    private static void PublishIndexes(string path, SnapshotDescription description, EncryptionKey? key)
+    {
+        string indexes = Path.Combine(path, DatabaseFormat.IndexesFolder);
+        Directory.CreateDirectory(indexes);
+        using StorageEnvironment? documents = key is null ? null : StorageEnvironment.Open(Path.Combine(path, DatabaseFormat.DocumentsFolder), new StorageOptions { EncryptionKey = key });
+        SealedDefinitions? sealedDefinitions = documents is null ? null : new SealedDefinitions(documents);
+        foreach ((string source, byte[] definition) in description.Indexes)
+            if (SnapshotNames.FolderOf(SnapshotNames.OfIndex(source)) is not null && IndexDirectory.FolderFor(source, key is not null) is var folder && Directory.Exists(IndexDirectory.StorePathOf(indexes, folder)))
+                IndexDirectory.Publish(indexes, folder, definition, sealedDefinitions);
+    }
+
+    /// <summary>What is in the database that was restored, which is what the snapshot says, unless commits of the log came on top.</summary>
+    private static BackupCounts Compare(Database restored, BackupChainReport read, SnapshotDescription description)
+    {
+        using DatabaseSnapshot snapshot = restored.BeginRead();
+        var counts = new BackupCounts(snapshot.DocumentCount, snapshot.TombstoneCount, description.Counts.Indexes, snapshot.Identities().Count(), snapshot.AllCollections().Count());
+        if (restored.Id != description.DatabaseId || (read.LogCommits == 0 && (counts != description.Counts || snapshot.LastEtag != description.LastEtag)))
+            throw new BackupException(BackupFault.RestoredOtherwise, $"What was restored is not what the backup holds: it should be {description.Counts} up to etag {description.LastEtag}, and is {counts} up to {snapshot.LastEtag}. Nothing was kept. Check the disk, and report this.");
+        return counts;
+    }
+
+    private BackupReport Report(BackupChainReport read, SnapshotDescription description, BackupCounts counts) => new()
+    {
+        Kind = BackupKind.Snapshot,
+        DatabaseName = description.DatabaseName,
+        DatabaseId = description.DatabaseId,
+        TakenAt = description.TakenAt,
+        LastEtag = description.LastEtag,
+        Counts = counts,
+        IsWhole = true,
+        Compression = source.Compression ?? BackupSource.None,
+        IsEncrypted = source.IsSealed,
+        StoredBytes = source.StoredBytes,
+        LastCommit = read.Commit,
+        LastCommitAt = read.CommittedAt?.UtcDateTime,
+        LogCommits = read.LogCommits,
+        Pages = read.Pages,
+    };
+
+    /// <summary>Errors of the layers below, said of the backup.</summary>
+    private static async Task<BackupReport> TranslateAsync(Func<Task<BackupReport>> work)
+    {
+        try
+        {
+            return await work().ConfigureAwait(false);
+        }
+        catch (Exception error) when (error is BackupPartException or InvalidDataException)
+        {
+            if (BackupException.From(error) is { } translated)
+                throw translated;
+            ExceptionDispatchInfo.Throw(error);
+            throw;
+        }
+    }
+}

@@ -1,0 +1,151 @@
+using Treepie.Indexes;
+using Treepie.Storage;
+using Treepie.Storage.Backups;
+using Treepie.Store;
+
+namespace Treepie.Backups;
+
+/// <summary>
+/// Writes the pages of one snapshot of a database, or those that came since another, or the log: the documents first, then each index as it was a moment before, so that no index has seen
+/// what the documents have not. Writers go on.
+/// </summary>
+internal sealed class SnapshotRun(Database database, BackupOptions options, IProgress<BackupProgress>? progress)
+{
+    /// <summary>The whole state, or what came since.</summary>
+    public async Task<BackupReport> WritePagesAsync(BackupTarget target, CancellationToken cancellationToken)
+    {
+        IReadOnlyList<HeldIndex> indexes = database.Indexes.Hold();
+        var snapshots = new List<EnvironmentSnapshot>();
+        try
+        {
+            foreach (HeldIndex index in indexes)
+                snapshots.Add(EnvironmentSnapshot.Begin(index.Index.Store));
+            using var documents = EnvironmentSnapshot.Begin(database.Environment);
+            SnapshotDescription description = Describe(documents, indexes);
+            BackupLink? since = CheckSince(documents.StoreId);
+            long mainSince = since?.Stores[0].Commit ?? -1;
+            var header = new BackupPartHeader
+            {
+                Kind = since is null ? BackupPartKind.Snapshot : BackupPartKind.Increment,
+                StoreId = documents.StoreId,
+                PreviousHash = since?.Hash ?? "",
+                TakenAt = new DateTimeOffset(description.TakenAt, TimeSpan.Zero),
+                Commit = documents.Commit,
+                CommittedAt = documents.CommittedAt,
+                Since = mainSince,
+                Description = description.Write(),
+            };
+            using var writer = new BackupPartWriter(target.Json, header);
+            var stores = new List<StoreLink> { new(DatabaseFormat.DocumentsFolder, documents.StoreId, documents.Commit) };
+            IProgress<BackupPartProgress>? pages = progress is null ? null : new PageProgress(progress, BackupStep.Writing, () => target.StoredBytes);
+            long written = await documents.WriteAsync(writer, DatabaseFormat.DocumentsFolder, mainSince, pages, cancellationToken).ConfigureAwait(false);
+            for (int i = 0; i < indexes.Count; i++)
+            {
+                string name = SnapshotNames.OfIndex(indexes[i].Folder);
+                EnvironmentSnapshot index = snapshots[i];
+                long indexSince = since?.Stores.FirstOrDefault(store => store.Name == name && store.StoreId == index.StoreId)?.Commit ?? -1;
+                written += await index.WriteAsync(writer, name, indexSince, pages, cancellationToken).ConfigureAwait(false);
+                stores.Add(new StoreLink(name, index.StoreId, index.Commit));
+                index.Dispose();
+            }
+
+            string hash = await writer.CompleteAsync(cancellationToken).ConfigureAwait(false);
+            await target.CompleteAsync(cancellationToken).ConfigureAwait(false);
+            return Report(target, writer, description, documents.Commit, documents.CommittedAt) with
+            {
+                Kind = BackupKind.Snapshot,
+                IsIncremental = since is not null,
+                IsWhole = since is null,
+                Link = new BackupLink(hash, LogCommit(since, documents.Commit), stores),
+                Pages = written,
+            };
+        }
+        finally
+        {
+            snapshots.ForEach(snapshot => snapshot.Dispose());
+            foreach (HeldIndex index in indexes)
+                index.Index.Release();
+        }
+    }
+
+    /// <summary>The commits since.</summary>
+    public async Task<BackupReport> WriteLogAsync(BackupTarget target, CancellationToken cancellationToken)
+    {
+        BackupLink since = CheckSince(database.Environment.StoreId)
+            ?? throw new BackupException(BackupFault.LinkMissing, "A backup of the log goes on from another backup: say from which (Since), as its report has it. Begin with a snapshot.");
+        using var stretch = EnvironmentLogStretch.Begin(database.Environment, since.LogCommit);
+        SnapshotDescription description;
+        using (DatabaseSnapshot snapshot = database.BeginRead())
+            description = new SnapshotDescription(database.Name, database.Id, snapshot.LastEtag, Now, new BackupCounts(snapshot.DocumentCount, snapshot.TombstoneCount, 0, 0, 0), []);
+        var header = new BackupPartHeader
+        {
+            Kind = BackupPartKind.Log,
+            StoreId = database.Environment.StoreId,
+            TakenAt = new DateTimeOffset(description.TakenAt, TimeSpan.Zero),
+            Commit = stretch.Commit,
+            CommittedAt = stretch.CommittedAt,
+            Since = since.LogCommit,
+            Description = description.Write(),
+        };
+        using var writer = new BackupPartWriter(target.Json, header);
+        long commits = await stretch.WriteAsync(writer, progress is null ? null : new PageProgress(progress, BackupStep.Writing, () => target.StoredBytes), cancellationToken).ConfigureAwait(false);
+        await writer.CompleteAsync(cancellationToken).ConfigureAwait(false);
+        await target.CompleteAsync(cancellationToken).ConfigureAwait(false);
+        return Report(target, writer, description, stretch.Commit, stretch.CommittedAt) with
+        {
+            Kind = BackupKind.Log,
+            IsIncremental = true,
+            Counts = new BackupCounts(0, 0, 0, 0, 0),
+            Link = new BackupLink(since.Hash, stretch.Commit, since.Stores),
+            LogCommits = commits,
+        };
+    }
+
+    private DateTime Now => database.Options.TimeProvider.GetUtcNow().UtcDateTime;
+
+    private SnapshotDescription Describe(EnvironmentSnapshot documents, IReadOnlyList<HeldIndex> indexes)
+    {
+        using DatabaseSnapshot snapshot = database.ReadOf(documents.Read);
+        var counts = new BackupCounts(snapshot.DocumentCount, snapshot.TombstoneCount, indexes.Count, snapshot.Identities().Count(), snapshot.AllCollections().Count());
+        return new SnapshotDescription(database.Name, database.Id, snapshot.LastEtag, Now, counts, [.. indexes.Select(index => (index.Folder, index.Definition))]);
+    }
+
+    private BackupLink? CheckSince(Guid storeId)
+    {
+        if (options.Since is { } since && since.Stores[0].StoreId != storeId)
+            throw new BackupException(BackupFault.Foreign, $"The backup to go on from is of another database than '{database.Name}', or of what this was before it was restored. Begin with a full snapshot.");
+        return options.Since;
+    }
+
+    /// <summary>Where the log goes on: where it was, unless what followed there is not kept any more, which this backup makes up for.</summary>
+    private long LogCommit(BackupLink? since, long commit)
+    {
+        if (since is null)
+            return commit;
+
+        try
+        {
+            using var stretch = EnvironmentLogStretch.Begin(database.Environment, since.LogCommit);
+            return since.LogCommit;
+        }
+        catch (BackupPartException error) when (error.Fault == BackupPartFault.LogGap)
+        {
+            return commit;
+        }
+    }
+
+    private static BackupReport Report(BackupTarget target, BackupPartWriter writer, SnapshotDescription description, long commit, DateTimeOffset? at) => new()
+    {
+        DatabaseName = description.DatabaseName,
+        DatabaseId = description.DatabaseId,
+        TakenAt = description.TakenAt,
+        LastEtag = description.LastEtag,
+        Counts = description.Counts,
+        Compression = target.Compression,
+        IsEncrypted = target.IsSealed,
+        JsonBytes = writer.Bytes,
+        StoredBytes = target.StoredBytes,
+        LastCommit = commit,
+        LastCommitAt = at?.UtcDateTime,
+    };
+}

@@ -1,0 +1,244 @@
+namespace Treepie.Storage.Backups;
+
+/// <summary>
+/// Front door of the room for reading: a snapshot, the increments to it and the log that follows, restored to one of their commits or only proven. The newest part is
+/// read first, so that each page is written once; the log last. What is restored is checked before it counts.
+/// </summary>
+public sealed class BackupChain : IDisposable
+{
+    private readonly IReadOnlyList<BackupChainPart> _parts;
+    private readonly BackupChainOptions _options;
+    private readonly ChainPlan _plan;
+    private BackupPartReader? _only;
+
+    private BackupChain(IReadOnlyList<BackupChainPart> parts, BackupChainOptions options, ChainPlan plan, BackupPartHeader newest, BackupPartReader? only)
+    {
+        _parts = parts;
+        _options = options;
+        _plan = plan;
+        Newest = newest;
+        _only = only;
+    }
+
+    /// <summary>The snapshot or increment whose stores it holds: the newest that is not beyond the point to stop at.</summary>
+    public BackupPartHeader Newest { get; }
+
+    /// <summary>Reads what the parts say of themselves.</summary>
+    /// <param name="parts">In the order they were taken, the snapshot first.</param>
+    /// <param name="options">Up to where; null: to the end.</param>
+    /// <param name="cancellationToken">Ends it.</param>
+    /// <exception cref="BackupPartException">They are no chain, or do not hold the point to stop at; the message says what is missing, foreign, or in another order.</exception>
+    public static async Task<BackupChain> OpenAsync(IReadOnlyList<BackupChainPart> parts, BackupChainOptions? options = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(parts);
+        if (parts.Count == 0)
+            throw new ArgumentException("There is nothing to read: a chain has a snapshot at least.", nameof(parts));
+
+        options ??= new BackupChainOptions();
+        var headers = new List<(string Name, BackupPartHeader Header)>();
+        BackupPartReader? reader = null;
+        try
+        {
+            foreach (BackupChainPart part in parts)
+            {
+                reader?.Dispose();
+                reader = null;
+                reader = await OpenAsync(part, cancellationToken).ConfigureAwait(false);
+                headers.Add((part.Name, reader.Header));
+            }
+
+            var plan = ChainPlan.Make(headers, options);
+            BackupPartReader? only = parts.Count == 1 ? reader : null; // a stream that cannot be opened twice is enough, where it is all
+            reader = parts.Count == 1 ? null : reader;
+            return new BackupChain(parts, options, plan, headers[plan.Pages[^1]].Header, only);
+        }
+        finally
+        {
+            reader?.Dispose();
+        }
+    }
+
+    /// <summary>
+    /// Reads all of it: every checksum, every page's place, kind and births, that all that is referred to is there and nothing else, counts of keys, the order of commits; and writes it to
+    /// the targets, which are then walked as a check walks an environment. The log is made again on the first store only.
+    /// </summary>
+    /// <param name="target">Gives, for the name of a store, where it is restored to, or null where it is only proven. Null: nothing is restored.</param>
+    /// <param name="progress">Told after each frame, on the thread that works, or null.</param>
+    /// <param name="cancellationToken">Ends it between two frames.</param>
+    /// <exception cref="BackupPartException">A part is not whole, or they do not belong together.</exception>
+    /// <exception cref="DiskFullException">There is no room.</exception>
+    /// <exception cref="StorageException">A target cannot be written.</exception>
+    public async Task<BackupChainReport> ReadAsync(
+        Func<string, EnvironmentRestore?>? target = null, IProgress<BackupPartProgress>? progress = null, CancellationToken cancellationToken = default)
+    {
+        var stores = new List<StoreAssembly>();
+        try
+        {
+            string hash = await ReadPagesAsync(stores, target, progress, cancellationToken).ConfigureAwait(false);
+            long pages = stores.Sum(store => store.PagesSeen);
+            StoreRecord first = stores[0].Record;
+            PageBits inUse = stores[0].InUse();
+            using var log = new LogReplay(new RestoredState(first.Commit, first.CommitMs, first.Catalogue, first.System, first.NextTreeId, first.PageCount), stores[0].Target, inUse)
+            {
+                StopAtCommit = _options.StopAtCommit ?? long.MaxValue,
+                StopAtMs = _options.StopAtMs,
+            };
+            foreach (int part in _plan.Logs)
+                await ReadLogAsync(log, part, progress, cancellationToken).ConfigureAwait(false);
+            Complete(stores, log.State, inUse, progress, cancellationToken);
+            DateTimeOffset? at = log.State.CommitMs == 0 ? null : DateTimeOffset.FromUnixTimeMilliseconds(log.State.CommitMs);
+            return new BackupChainReport(log.State.Commit, at, hash, _plan.Pages.Count + _plan.Logs.Count, stores.Count, pages, log.Commits);
+        }
+        finally
+        {
+            foreach (StoreAssembly store in stores)
+            {
+                store.Target?.Dispose();
+                store.Dispose();
+            }
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _only?.Dispose();
+
+    private static async Task<BackupPartReader> OpenAsync(BackupChainPart part, CancellationToken cancellationToken) =>
+        await BackupPartReader.OpenAsync(await part.OpenAsync(cancellationToken).ConfigureAwait(false), part.Name, cancellationToken).ConfigureAwait(false);
+
+    private async Task<BackupPartReader> OpenAsync(int part, CancellationToken cancellationToken)
+    {
+        BackupPartReader? only = _only;
+        _only = null;
+        return only ?? await OpenAsync(_parts[part], cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <summary>From the newest part to the snapshot; returns the hash of the newest.</summary>
+    private async Task<string> ReadPagesAsync(List<StoreAssembly> stores, Func<string, EnvironmentRestore?>? target, IProgress<BackupPartProgress>? progress, CancellationToken cancellationToken)
+    {
+        string newest = "", expected = "", after = "";
+        for (int i = _plan.Pages.Count - 1; i >= 0; i--)
+        {
+            using BackupPartReader part = await OpenAsync(_plan.Pages[i], cancellationToken).ConfigureAwait(false);
+            await ReadPartAsync(part, stores, after.Length == 0 ? target : null, isNewest: after.Length == 0, progress, cancellationToken).ConfigureAwait(false);
+            if (after.Length > 0 && part.Hash != expected)
+                throw new BackupPartException(BackupPartFault.Foreign, $"'{after}' goes on from another part than '{part.Name}', of the same commit: their hashes differ. Give the parts of one chain.");
+            if (after.Length == 0)
+                newest = part.Hash;
+            (expected, after) = (part.Header.PreviousHash, part.Name);
+        }
+
+        foreach (StoreAssembly store in stores)
+        {
+            if (store.Missing >= 0)
+                throw new BackupPartException(BackupPartFault.LinkMissing, $"The pages of '{store.Record.Name}' up to commit {store.Missing} are in none of the parts: '{after}' does not hold that store. Give the parts of one chain.");
+            store.Prove();
+        }
+
+        return stores.Count > 0 ? newest : throw new BackupPartException(BackupPartFault.Inconsistent, $"'{after}' holds no store. Take another backup.");
+    }
+
+    private static async Task ReadPartAsync(
+        BackupPartReader part, List<StoreAssembly> stores, Func<string, EnvironmentRestore?>? target, bool isNewest, IProgress<BackupPartProgress>? progress, CancellationToken cancellationToken)
+    {
+        StoreAssembly? store = null;
+        bool isWithin = false, isAny = false;
+        for (PartFrameKind kind; (kind = await part.ReadAsync(cancellationToken).ConfigureAwait(false)) != PartFrameKind.End;)
+        {
+            if (isWithin == (kind == PartFrameKind.Store))
+                throw part.Inconsistent($"a frame of kind {(int)kind} stands where it cannot be");
+            switch (kind)
+            {
+                case PartFrameKind.Store:
+                    store = Begin(part, stores, target, isNewest, isAny);
+                    isWithin = isAny = true;
+                    break;
+                case PartFrameKind.Live:
+                    store?.Live(part);
+                    break;
+                case PartFrameKind.Reserved:
+                    store?.Reserved(part);
+                    break;
+                case PartFrameKind.Pages:
+                    store?.Pages(part);
+                    if (store is not null)
+                        progress?.Report(new BackupPartProgress(store.Record.Name, store.PagesSeen, store.Record.LivePages));
+                    break;
+                case PartFrameKind.StoreEnd:
+                    store?.End(part);
+                    isWithin = false;
+                    break;
+                default:
+                    throw part.Inconsistent($"it has a frame of kind {(int)kind}, which this program does not know");
+            }
+        }
+
+        if (isWithin)
+            throw part.Inconsistent("it ends within a store");
+    }
+
+    /// <summary>The store whose pages follow; null where they are not needed any more.</summary>
+    private static StoreAssembly? Begin(BackupPartReader part, List<StoreAssembly> stores, Func<string, EnvironmentRestore?>? target, bool isNewest, bool isAny)
+    {
+        StoreRecord record = StoreRecord.TryRead(part.Content) ?? throw part.Inconsistent("a store in it cannot be one");
+        BackupPartHeader header = part.Header;
+        if (!isAny && (record.StoreId != header.StoreId || record.Commit != header.Commit || record.Since != header.Since))
+            throw part.Inconsistent($"its header speaks of the commits {header.Since} to {header.Commit}, its first store of {record.Since} to {record.Commit}");
+
+        StoreAssembly? known = stores.Find(store => store.Record.Name == record.Name);
+        if (isNewest)
+        {
+            if (known is not null)
+                throw part.Inconsistent($"it holds '{record.Name}' twice");
+
+            EnvironmentRestore? place = target?.Invoke(record.Name);
+            try
+            {
+                var made = new StoreAssembly(record, part.Name, place);
+                stores.Add(made);
+                return made;
+            }
+            catch
+            {
+                place?.Dispose();
+                throw;
+            }
+        }
+
+        if (known is null || known.Missing < 0)
+            return null;
+        known.Continue(record, part);
+        return known;
+    }
+
+    private async Task ReadLogAsync(LogReplay log, int index, IProgress<BackupPartProgress>? progress, CancellationToken cancellationToken)
+    {
+        using BackupPartReader part = await OpenAsync(index, cancellationToken).ConfigureAwait(false);
+        for (PartFrameKind kind; (kind = await part.ReadAsync(cancellationToken).ConfigureAwait(false)) != PartFrameKind.End;)
+        {
+            if (kind != PartFrameKind.Commit)
+                throw part.Inconsistent($"a frame of kind {(int)kind} is in a log");
+            log.Take(part);
+            progress?.Report(new BackupPartProgress("", log.State.Commit, Math.Min(part.Header.Commit, log.StopAtCommit)));
+        }
+
+        log.End(part);
+        if (!log.IsOver && log.State.Commit < part.Header.Commit)
+            throw part.Inconsistent($"it is said to lead to commit {part.Header.Commit}, and ends with {log.State.Commit}");
+    }
+
+    /// <summary>Makes stores of what was written, and walks them.</summary>
+    private static void Complete(List<StoreAssembly> stores, RestoredState reached, PageBits inUse, IProgress<BackupPartProgress>? progress, CancellationToken cancellationToken)
+    {
+        for (int i = 0; i < stores.Count; i++)
+        {
+            if (stores[i].Target is not { } target)
+                continue;
+
+            StoreRecord record = stores[i].Record;
+            RestoredState state = i == 0 ? reached : new RestoredState(record.Commit, record.CommitMs, record.Catalogue, record.System, record.NextTreeId, record.PageCount);
+            target.Complete(state, i == 0 ? inUse : stores[i].InUse());
+            target.Dispose();
+            target.Check(progress, cancellationToken);
+        }
+    }
+}

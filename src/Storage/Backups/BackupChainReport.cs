@@ -1,0 +1,11 @@
+namespace Treepie.Storage.Backups;
+
+/// <summary>What a chain holds, up to the point that was asked for.</summary>
+/// <param name="Commit">The commit it leads to.</param>
+/// <param name="CommittedAt">When that was made; null where nobody knows.</param>
+/// <param name="Hash">Hash of the snapshot or increment in it that was taken last, in hexadecimal.</param>
+/// <param name="Parts">Parts that were needed.</param>
+/// <param name="Stores">Stores in it.</param>
+/// <param name="Pages">Pages of them all, before the log.</param>
+/// <param name="LogCommits">Commits (merged batches) of the log that follow the pages.</param>
+public sealed record BackupChainReport(long Commit, DateTimeOffset? CommittedAt, string Hash, int Parts, int Stores, long Pages, long LogCommits);

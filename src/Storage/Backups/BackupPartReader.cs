@@ -1,0 +1,156 @@
+using System.Buffers.Binary;
+using System.Security.Cryptography;
+using Treepie.Storage.Format;
+
+namespace Treepie.Storage.Backups;
+
+/// <summary>
+/// Reads a part of a backup, front to back, in the memory of one frame. Hands out a frame only when its checksum fits and it is the next one of this part; the end
+/// only when nothing is missing and nothing follows. One caller at a time.
+/// </summary>
+internal sealed class BackupPartReader : IDisposable
+{
+    private readonly Stream _source;
+    private readonly string _name;
+    private readonly IncrementalHash _hash = IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
+    private readonly byte[] _frame = GC.AllocateUninitializedArray<byte>(PartFormat.FrameHeadBytes + PartFormat.MaxContentBytes, pinned: true);
+    private uint _mark;
+    private long _frames;
+    private long _bytes;
+    private int _contentBytes;
+
+    private BackupPartReader(Stream source, string name)
+    {
+        _source = source;
+        _name = name;
+        Header = null!; // OpenAsync sets it
+    }
+
+    /// <summary>What the part says at its beginning.</summary>
+    public BackupPartHeader Header { get; private set; }
+
+    /// <summary>What messages call it.</summary>
+    public string Name => _name;
+
+    /// <summary>Content of the frame that was read last, until the next.</summary>
+    public Span<byte> Content => _frame.AsSpan(PartFormat.FrameHeadBytes, _contentBytes);
+
+    /// <summary>The hash of the part, in hexadecimal, once its end was read.</summary>
+    public string Hash { get; private set; } = "";
+
+    /// <summary>Reads the header. The source is closed with the reader.</summary>
+    /// <exception cref="BackupPartException">It is no part, of a newer program, damaged or cut off.</exception>
+    public static async Task<BackupPartReader> OpenAsync(Stream source, string name, CancellationToken cancellationToken)
+    {
+        var reader = new BackupPartReader(source, name);
+        try
+        {
+            await reader.ReadHeaderAsync(cancellationToken).ConfigureAwait(false);
+            return reader;
+        }
+        catch
+        {
+            reader.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>Reads the next frame; at the end all has been proven to be what was written.</summary>
+    /// <exception cref="BackupPartException">It is not whole.</exception>
+    public async ValueTask<PartFrameKind> ReadAsync(CancellationToken cancellationToken)
+    {
+        byte[]? before = null;
+        int read = await FillAsync(0, PartFormat.FrameHeadBytes, cancellationToken).ConfigureAwait(false);
+        if (read < PartFormat.FrameHeadBytes)
+            throw CutOff();
+
+        PartFrameKind kind = ReadHead();
+        if (kind == PartFrameKind.End)
+            before = _hash.GetCurrentHash();
+        if (await FillAsync(PartFormat.FrameHeadBytes, _contentBytes, cancellationToken).ConfigureAwait(false) < _contentBytes)
+            throw CutOff();
+
+        CheckFrame();
+        if (before is not null)
+        {
+            CheckEnd(before);
+            if (await FillAsync(0, 1, cancellationToken).ConfigureAwait(false) > 0)
+                throw new BackupPartException(BackupPartFault.Appended, $"Something follows the end of '{_name}': it was added to. Take another copy.");
+            return kind;
+        }
+
+        int length = PartFormat.FrameHeadBytes + _contentBytes;
+        _hash.AppendData(_frame.AsSpan(0, length));
+        _bytes += length;
+        _frames++;
+        return kind;
+    }
+
+    /// <summary>Of a part that says what cannot be.</summary>
+    public BackupPartException Inconsistent(string what) => new(BackupPartFault.Inconsistent, $"'{_name}' is inconsistent: {what}. Take another copy, or another backup.");
+
+    public void Dispose()
+    {
+        _hash.Dispose();
+        _source.Dispose();
+        CryptographicOperations.ZeroMemory(_frame);
+    }
+
+    private async Task ReadHeaderAsync(CancellationToken cancellationToken)
+    {
+        int read = await FillAsync(0, PartFormat.HeadBytes, cancellationToken).ConfigureAwait(false);
+        if (read < PartFormat.HeadBytes && (read == 0 || PartFormat.Magic.StartsWith(_frame.AsSpan(0, Math.Min(read, PartFormat.Magic.Length)))))
+            throw CutOff();
+
+        int length = BackupPartHeader.ReadLength(_frame.AsSpan(0, read), _name) + PartFormat.MarkBytes;
+        byte[] header = new byte[PartFormat.HeadBytes + length];
+        _frame.AsSpan(0, PartFormat.HeadBytes).CopyTo(header);
+        if (await _source.ReadAtLeastAsync(header.AsMemory(PartFormat.HeadBytes), length, throwOnEndOfStream: false, cancellationToken).ConfigureAwait(false) < length)
+            throw CutOff();
+
+        Header = BackupPartHeader.Read(header, _name, out _mark);
+        _hash.AppendData(header);
+        _bytes = header.Length;
+    }
+
+    private PartFrameKind ReadHead()
+    {
+        ReadOnlySpan<byte> head = _frame.AsSpan(0, PartFormat.FrameHeadBytes);
+        _contentBytes = BinaryPrimitives.ReadInt32LittleEndian(head[4..]);
+        if (_contentBytes is < 0 or > PartFormat.MaxContentBytes)
+            throw Damaged($"frame {_frames} is said to have {_contentBytes} bytes");
+        var kind = (PartFrameKind)BinaryPrimitives.ReadInt32LittleEndian(head);
+        return kind == PartFrameKind.End && _contentBytes != PartFormat.EndBytes ? throw Damaged($"its end has {_contentBytes} bytes") : kind;
+    }
+
+    private void CheckFrame()
+    {
+        ReadOnlySpan<byte> head = _frame.AsSpan(0, PartFormat.FrameHeadBytes);
+        uint checksum = ~Crc32C.Append(Crc32C.Append(uint.MaxValue, head[..16]), Content);
+        if (checksum != BinaryPrimitives.ReadUInt32LittleEndian(head[16..]))
+            throw Damaged($"frame {_frames} has another checksum than its content");
+        if (BinaryPrimitives.ReadUInt32LittleEndian(head[20..]) != _mark)
+            throw new BackupPartException(BackupPartFault.FrameForeign, $"Frame {_frames} of '{_name}' is of another part: it was put together from several. Take another copy.");
+        long number = BinaryPrimitives.ReadInt64LittleEndian(head[8..]);
+        if (number != _frames)
+            throw new BackupPartException(BackupPartFault.FrameMisplaced, $"Frame {_frames} of '{_name}' is missing: frame {number} stands in its place. It was reordered, or a piece is left out. Take another copy.");
+    }
+
+    private void CheckEnd(byte[] hash)
+    {
+        if (BinaryPrimitives.ReadInt64LittleEndian(Content) != _frames || BinaryPrimitives.ReadInt64LittleEndian(Content[8..]) != _bytes)
+            throw Damaged("its end speaks of other frames than there are");
+        if (!Content.Slice(16, PartFormat.HashBytes).SequenceEqual(hash))
+            throw Damaged("its hash is not that of what it holds");
+        Hash = Convert.ToHexStringLower(hash);
+    }
+
+    private async ValueTask<int> FillAsync(int from, int count, CancellationToken cancellationToken) =>
+        count == 0 ? 0 : await _source.ReadAtLeastAsync(_frame.AsMemory(from, count), count, throwOnEndOfStream: false, cancellationToken).ConfigureAwait(false);
+
+    private BackupPartException CutOff() => new(BackupPartFault.CutOff, _mark == 0 && _frames == 0
+        ? $"'{_name}' is cut off within its header. Take another copy."
+        : $"'{_name}' is cut off within frame {_frames}, and has no end. Take another copy.");
+
+    private BackupPartException Damaged(string what) => new(BackupPartFault.Damaged, $"'{_name}' is damaged: {what}. Take another copy.");
+}

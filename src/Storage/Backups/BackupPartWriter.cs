@@ -1,0 +1,102 @@
+using System.Buffers.Binary;
+using System.Security.Cryptography;
+using Treepie.Storage.Format;
+
+namespace Treepie.Storage.Backups;
+
+/// <summary>
+/// Writes a part of a backup to any stream, front to back, in the memory of one frame (1 MiB). Only <see cref="CompleteAsync"/> gives it an end: one that is left
+/// without it reads as broken off. Nothing in it is encrypted: what is written of an encrypted environment goes through a <see cref="Encryption.SealedWriteStream"/>. One caller at a time.
+/// </summary>
+public sealed class BackupPartWriter : IDisposable
+{
+    private readonly Stream _destination;
+    private readonly BackupPartHeader _header;
+    private readonly IncrementalHash _hash = IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
+    private readonly byte[] _frame = GC.AllocateUninitializedArray<byte>(PartFormat.FrameHeadBytes + PartFormat.MaxContentBytes, pinned: true);
+    private uint _mark;
+    private long _frames;
+    private bool _isBegun;
+    private bool _isOver;
+
+    /// <summary>Writes nothing yet. The destination stays open.</summary>
+    public BackupPartWriter(Stream destination, BackupPartHeader header)
+    {
+        ArgumentNullException.ThrowIfNull(destination);
+        ArgumentNullException.ThrowIfNull(header);
+        _destination = destination;
+        _header = header;
+    }
+
+    /// <summary>What it says at its beginning.</summary>
+    public BackupPartHeader Header => _header;
+
+    /// <summary>Bytes so far.</summary>
+    public long Bytes { get; private set; }
+
+    /// <summary>Room for the content of the next frame.</summary>
+    internal Span<byte> Content => _frame.AsSpan(PartFormat.FrameHeadBytes);
+
+    /// <summary>Writes the end.</summary>
+    /// <returns>The hash of the part, in hexadecimal: what an increment to it goes on from.</returns>
+    public async ValueTask<string> CompleteAsync(CancellationToken cancellationToken = default)
+    {
+        await BeginAsync(cancellationToken).ConfigureAwait(false);
+        byte[] hash = _hash.GetCurrentHash();
+        BinaryPrimitives.WriteInt64LittleEndian(Content, _frames);
+        BinaryPrimitives.WriteInt64LittleEndian(Content[8..], Bytes);
+        hash.CopyTo(Content[16..]);
+        await WriteAsync(PartFrameKind.End, PartFormat.EndBytes, cancellationToken).ConfigureAwait(false);
+        _isOver = true;
+        return Convert.ToHexStringLower(hash);
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        _hash.Dispose();
+        CryptographicOperations.ZeroMemory(_frame); // pages of an encrypted environment went through it
+    }
+
+    /// <summary>Writes what is in <see cref="Content"/> as a frame.</summary>
+    internal async ValueTask WriteAsync(PartFrameKind kind, int contentBytes, CancellationToken cancellationToken)
+    {
+        if (_isOver)
+            throw new InvalidOperationException("The part is complete: nothing can follow.");
+        cancellationToken.ThrowIfCancellationRequested();
+
+        await BeginAsync(cancellationToken).ConfigureAwait(false);
+        int length = PartFormat.FrameHeadBytes + contentBytes;
+        WriteHead(kind, contentBytes);
+        await WriteAsync(_frame.AsMemory(0, length), cancellationToken).ConfigureAwait(false);
+        _frames++;
+    }
+
+    private async ValueTask BeginAsync(CancellationToken cancellationToken)
+    {
+        if (_isBegun)
+            return;
+
+        _isBegun = true;
+        byte[] header = _header.Write(out _mark);
+        await WriteAsync(header, cancellationToken).ConfigureAwait(false);
+    }
+
+    private void WriteHead(PartFrameKind kind, int contentBytes)
+    {
+        Span<byte> head = _frame.AsSpan(0, PartFormat.FrameHeadBytes);
+        BinaryPrimitives.WriteInt32LittleEndian(head, (int)kind);
+        BinaryPrimitives.WriteInt32LittleEndian(head[4..], contentBytes);
+        BinaryPrimitives.WriteInt64LittleEndian(head[8..], _frames);
+        uint checksum = ~Crc32C.Append(Crc32C.Append(uint.MaxValue, head[..16]), _frame.AsSpan(PartFormat.FrameHeadBytes, contentBytes));
+        BinaryPrimitives.WriteUInt32LittleEndian(head[16..], checksum);
+        BinaryPrimitives.WriteUInt32LittleEndian(head[20..], _mark);
+    }
+
+    private async ValueTask WriteAsync(ReadOnlyMemory<byte> bytes, CancellationToken cancellationToken)
+    {
+        _hash.AppendData(bytes.Span);
+        Bytes += bytes.Length;
+        await _destination.WriteAsync(bytes, cancellationToken).ConfigureAwait(false);
+    }
+}

@@ -1,0 +1,112 @@
+using Treepie.Storage.Format;
+using Treepie.Storage.Transactions;
+
+namespace Treepie.Storage.Backups;
+
+/// <summary>
+/// The commits of an environment between one that is archived and the last one of now, held to be written to a part. What is archived is not needed any more: files of the journal that hold
+/// nothing else are used again. Writers never wait for it.
+/// </summary>
+public sealed class EnvironmentLogStretch : IDisposable
+{
+    private readonly StorageEnvironment _environment;
+    private readonly KeptFrames _frames;
+    private readonly long _commitMs;
+
+    private EnvironmentLogStretch(StorageEnvironment environment, long after, long commit, long commitMs)
+    {
+        _environment = environment;
+        After = after;
+        Commit = commit;
+        _commitMs = commitMs;
+        _frames = new KeptFrames(environment.World.Files, environment.StoreId, environment.Cipher);
+    }
+
+    /// <summary>The commit that is archived already.</summary>
+    public long After { get; }
+
+    /// <summary>The last commit in it; the same where there is none.</summary>
+    public long Commit { get; }
+
+    /// <summary>When that was made, as far as is known.</summary>
+    public DateTimeOffset? CommittedAt => _commitMs == 0 ? null : DateTimeOffset.FromUnixTimeMilliseconds(_commitMs);
+
+    /// <summary>Looks whether all commits after one are kept.</summary>
+    /// <param name="environment">One that keeps its log (<see cref="EnvironmentLog.KeepLog"/>).</param>
+    /// <param name="after">The last commit that is archived, durably: what is before is not kept any longer.</param>
+    /// <exception cref="BackupPartException"><see cref="BackupPartFault.LogGap"/>: they are not, or no longer; an increment closes the gap, and the log goes on from its commit. <see cref="BackupPartFault.Foreign"/>: that commit is none of this environment.</exception>
+    public static EnvironmentLogStretch Begin(StorageEnvironment environment, long after)
+    {
+        ArgumentNullException.ThrowIfNull(environment);
+        EnvironmentState state = environment.State;
+        if (!environment.JournalFiles.IsLogKept || environment.Journal is null)
+            throw new BackupPartException(BackupPartFault.LogGap, $"The log of '{state.Store.Path}' is not kept: its commits cannot be archived one by one. Let it be kept, take a snapshot or an increment, and go on from its commit.");
+
+        long commit = 0, commitMs = 0;
+        environment.Lane.RunExclusive(() => (commit, commitMs) = (state.Current.TransactionId, environment.Journal.LastTimeMs));
+        if (after > commit)
+            throw new BackupPartException(BackupPartFault.Foreign, $"A log up to commit {after} cannot be gone on from: '{state.Store.Path}' is at commit {commit}. It was put back to an earlier state; begin with a snapshot.");
+
+        var stretch = new EnvironmentLogStretch(environment, after, commit, commitMs);
+        try
+        {
+            stretch.CheckBegin();
+            return stretch;
+        }
+        catch
+        {
+            stretch.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>Writes the commits.</summary>
+    /// <returns>How many there are (merged batches).</returns>
+    /// <exception cref="BackupPartException"><see cref="BackupPartFault.LogGap"/>: a file was used again meanwhile, because more waited than may.</exception>
+    public async Task<long> WriteAsync(BackupPartWriter writer, IProgress<BackupPartProgress>? progress = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(writer);
+        long commits = 0, reached = After;
+        foreach (FrameHeader frame in _frames.From(After + 1, Commit))
+        {
+            for (int offset = 0; offset < frame.PayloadBytes || offset == 0;)
+            {
+                int length = Fill(writer, frame, offset);
+                await writer.WriteAsync(PartFrameKind.Commit, LogRecord.HeadBytes + length, cancellationToken).ConfigureAwait(false);
+                offset += Math.Max(length, 1);
+            }
+
+            commits++;
+            reached = frame.LastTransaction;
+            progress?.Report(new BackupPartProgress("", reached, Commit));
+        }
+
+        return reached == Commit ? commits : throw Gap(reached);
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _frames.Dispose();
+
+    private void CheckBegin()
+    {
+        if (After == Commit)
+            return;
+
+        using IEnumerator<FrameHeader> frames = _frames.From(After + 1, Commit).GetEnumerator();
+        if (!frames.MoveNext())
+            throw Gap(After);
+        _environment.JournalFiles.ReleaseKept(_frames.Use);
+    }
+
+    private int Fill(BackupPartWriter writer, in FrameHeader frame, int offset)
+    {
+        int length = Math.Min(frame.PayloadBytes - offset, PartFormat.MaxContentBytes - LogRecord.HeadBytes);
+        new LogRecord(frame.FirstTransaction, frame.LastTransaction, frame.TimeMs, frame.PayloadBytes, offset).Write(writer.Content);
+        _frames.Payload.Span.Slice(offset, length).CopyTo(writer.Content[LogRecord.HeadBytes..]);
+        return length;
+    }
+
+    private BackupPartException Gap(long reached) => new(
+        BackupPartFault.LogGap,
+        $"The log of '{_environment.State.Store.Path}' does not go on from commit {reached}: what followed it is not kept any more, because more waited than may, the key was changed, or it was not kept then. Take an increment, which closes the gap, and go on from its commit.");
+}

@@ -1,0 +1,257 @@
+using System.Buffers.Binary;
+using System.Diagnostics;
+using System.Runtime.InteropServices;
+using Treepie.Storage.Format;
+using Treepie.Storage.Snapshots;
+using Treepie.Storage.Transactions;
+
+namespace Treepie.Storage.Backups;
+
+/// <summary>
+/// One committed state of an environment, held to be backed up: its pages, those of its named snapshots included, can be written in page order while writers go on. Costs them what a read
+/// transaction costs: at most one version of each page stays occupied until it is disposed.
+/// </summary>
+public sealed class EnvironmentSnapshot : IDisposable
+{
+    private const int PagesPerRelease = 256;
+    private const int StretchPages = (PartFormat.MaxContentBytes - PartFormat.StretchBytes) / PageLayout.SizeBytes;
+
+    private readonly StorageEnvironment _environment;
+    private readonly ReadTransaction _read;
+    private readonly List<ReadTransaction> _named;
+    private readonly PageBits _pages;
+    private readonly List<PageRun> _reserved = [];
+    private readonly long _pageCount;
+    private readonly long _commitMs;
+
+    private EnvironmentSnapshot(StorageEnvironment environment, ReadTransaction read, List<ReadTransaction> named, PageBits pages, long pageCount, long commitMs, MetaPage durable)
+    {
+        _environment = environment;
+        _read = read;
+        _named = named;
+        _pages = pages;
+        _pageCount = pageCount;
+        _commitMs = commitMs;
+        _pages.Remove(durable.Bitmap);
+        _pages.Remove(durable.OtherBitmap);
+        LeaveOutOrphans();
+    }
+
+    /// <summary>The store.</summary>
+    public Guid StoreId => _environment.StoreId;
+
+    /// <summary>The commit whose state it is.</summary>
+    public long Commit => _read.TransactionId;
+
+    /// <summary>When that was made, as far as is known: in an environment that was not written to since it was opened, the time of now.</summary>
+    public DateTimeOffset CommittedAt => DateTimeOffset.FromUnixTimeMilliseconds(_commitMs);
+
+    /// <summary>Pages of the state.</summary>
+    public long PageCount => _pages.Count;
+
+    /// <summary>A read of this very state, which ends with it.</summary>
+    public ReadTransaction Read => _read;
+
+    /// <summary>Holds the last committed state.</summary>
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    public static EnvironmentSnapshot Begin(StorageEnvironment environment)
+    {
+        ArgumentNullException.ThrowIfNull(environment);
+        ReadTransaction? read = null;
+        var named = new List<ReadTransaction>();
+        ulong[] live = [];
+        long pageCount = 0, commitMs = 0;
+        MetaPage? durable = null;
+        EnvironmentState state = environment.State;
+        try
+        {
+            environment.Lane.RunExclusive(() =>
+            {
+                read = environment.BeginRead("backup");
+                named.AddRange(read.Snapshot.Named.All.Select(snapshot => environment.OpenSnapshot(snapshot.Name))); // so that dropping one disturbs nothing
+                pageCount = state.Space.PageCount;
+                commitMs = environment.Journal?.LastTimeMs ?? 0;
+                durable = state.Durable;
+                live = state.Space.CopyLive();
+            });
+            Array.Resize(ref live, (int)((pageCount + 63) / 64)); // the bitmap speaks of pages beyond the end too
+            if (commitMs == 0)
+                commitMs = state.Clock.GetUtcNow().ToUnixTimeMilliseconds();
+            return new EnvironmentSnapshot(environment, read!, named, PageBits.Of(live), pageCount, commitMs, durable!); // RunExclusive ran the action
+        }
+        catch
+        {
+            named.ForEach(open => open.Dispose());
+            read?.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>
+    /// Writes the state into a part, or what came since a commit. Pages are copied, checksums proven, in the memory of a frame and of a bit for each page; of an encrypted environment they
+    /// are decrypted, so that the part has to go through a seal.
+    /// </summary>
+    /// <param name="writer">The part.</param>
+    /// <param name="name">What the store is called in it; at most 1,000 characters.</param>
+    /// <param name="since">Commit whose state another part has; -1: none, all pages are written.</param>
+    /// <param name="progress">Told after each frame, or null.</param>
+    /// <param name="cancellationToken">Ends it between two frames; the part then has no end.</param>
+    /// <returns>Pages written.</returns>
+    /// <exception cref="CorruptionException">A page is damaged; the message names it.</exception>
+    public async Task<long> WriteAsync(
+        BackupPartWriter writer, string name, long since = -1, IProgress<BackupPartProgress>? progress = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(writer);
+        ArgumentNullException.ThrowIfNull(name);
+        if (since > Commit)
+            throw new BackupPartException(BackupPartFault.Foreign, $"A backup up to commit {since} cannot be gone on from: '{_environment.State.Store.Path}' is at commit {Commit}. It was put back to an earlier state; begin with a snapshot.");
+
+        PageBits pages = since < 0 ? _pages : FindBornAfter(since, cancellationToken);
+        Snapshot state = _read.Snapshot;
+        var record = new StoreRecord
+        {
+            StoreId = StoreId,
+            Commit = Commit,
+            Since = since,
+            CommitMs = _commitMs,
+            PageCount = _pageCount,
+            LivePages = _pages.Count,
+            PagesHere = pages.Count,
+            Catalogue = state.Catalogue,
+            System = state.System,
+            NextTreeId = state.NextTreeId,
+            NamedSnapshots = state.Named.All.Count,
+            Name = name,
+        };
+        await writer.WriteAsync(PartFrameKind.Store, record.Write(writer.Content), cancellationToken).ConfigureAwait(false);
+        await WriteLiveAsync(writer, cancellationToken).ConfigureAwait(false);
+        await WriteReservedAsync(writer, cancellationToken).ConfigureAwait(false);
+        await WritePagesAsync(writer, pages, done => progress?.Report(new BackupPartProgress(name, done, pages.Count)), cancellationToken).ConfigureAwait(false);
+
+        // What is not durable yet could be lost, and other commits get its number: the next increment would take them for these.
+        if (_environment is { Journal: null, IsReadOnly: false })
+            _environment.Checkpoint(cancellationToken);
+        BinaryPrimitives.WriteInt64LittleEndian(writer.Content, pages.Count);
+        await writer.WriteAsync(PartFrameKind.StoreEnd, sizeof(long), cancellationToken).ConfigureAwait(false);
+        return pages.Count;
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        _named.ForEach(open => open.Dispose());
+        _read.Dispose();
+    }
+
+    /// <summary>Pages that were kept for snapshots that are gone by now: in use until they have been looked at, but seen by nobody, so that they may be used again under our hands.</summary>
+    private void LeaveOutOrphans()
+    {
+        NamedSnapshots named = _read.Snapshot.Named;
+        if (named.Dropped.Count == 0)
+            return;
+
+        foreach (PinnedRun run in PinnedPagesTree.ReadAll(_environment.State.Store, _read.Snapshot.System))
+        {
+            if (named.NewestUpTo(run.Freed - 1) >= run.Birth)
+                continue;
+
+            _reserved.Add(run.Run);
+            _pages.Remove(run.Run);
+        }
+    }
+
+    /// <summary>A page is born no later than its parent: what lies below one that is old enough is not looked at.</summary>
+    private PageBits FindBornAfter(long since, CancellationToken cancellationToken)
+    {
+        var born = new PageBits(_pageCount);
+        int untilRelease = PagesPerRelease;
+        var walk = new RootWalk(_environment.State.Store, Visit, cancellationToken, since);
+        Snapshot state = _read.Snapshot;
+        walk.Catalogue(state.Catalogue);
+        walk.Tree(state.System);
+        foreach (NamedSnapshot snapshot in state.Named.All)
+            walk.Catalogue(snapshot.Record.Catalogue);
+        _read.ReleasePages();
+        return born;
+
+        bool Visit(PageRun run)
+        {
+            Debug.Assert(_pages.Contains(run.First), "What a root leads to is in use.");
+            if (--untilRelease == 0)
+            {
+                untilRelease = PagesPerRelease;
+                _read.ReleasePages();
+            }
+
+            if (born.Contains(run.First))
+                return false; // shared with a root that was walked before
+
+            born.Add(run);
+            return true;
+        }
+    }
+
+    private async Task WriteLiveAsync(BackupPartWriter writer, CancellationToken cancellationToken)
+    {
+        const int WordsPerFrame = (PartFormat.MaxContentBytes - sizeof(long)) / sizeof(ulong);
+        for (int first = 0; first < _pages.Words.Length; first += WordsPerFrame)
+        {
+            int bytes = Fill(first);
+            await writer.WriteAsync(PartFrameKind.Live, sizeof(long) + bytes, cancellationToken).ConfigureAwait(false);
+        }
+
+        int Fill(int first)
+        {
+            ReadOnlySpan<byte> bits = MemoryMarshal.AsBytes(_pages.Words.Slice(first, Math.Min(WordsPerFrame, _pages.Words.Length - first)));
+            BinaryPrimitives.WriteInt64LittleEndian(writer.Content, first * 64L);
+            bits.CopyTo(writer.Content[sizeof(long)..]);
+            return bits.Length;
+        }
+    }
+
+    private async Task WriteReservedAsync(BackupPartWriter writer, CancellationToken cancellationToken)
+    {
+        const int RunBytes = sizeof(long) + sizeof(int), RunsPerFrame = PartFormat.MaxContentBytes / RunBytes;
+        for (int first = 0; first < _reserved.Count; first += RunsPerFrame)
+        {
+            int count = Math.Min(RunsPerFrame, _reserved.Count - first);
+            for (int i = 0; i < count; i++)
+            {
+                BinaryPrimitives.WriteInt64LittleEndian(writer.Content[(i * RunBytes)..], _reserved[first + i].First);
+                BinaryPrimitives.WriteInt32LittleEndian(writer.Content[((i * RunBytes) + sizeof(long))..], _reserved[first + i].Pages);
+            }
+
+            await writer.WriteAsync(PartFrameKind.Reserved, count * RunBytes, cancellationToken).ConfigureAwait(false);
+        }
+    }
+
+    private async Task WritePagesAsync(BackupPartWriter writer, PageBits pages, Action<long> report, CancellationToken cancellationToken)
+    {
+        using var source = new PlainPages(_environment.State.Store, _environment.Cipher);
+        var frame = new StretchWriter(writer);
+        long done = 0;
+        for (long number = pages.Next(0); number >= 0; number = pages.Next(number))
+        {
+            int run = source.Find(number);
+            for (int page = 0; page < run;)
+            {
+                int count = Math.Min(run - page, frame.RoomPages);
+                if (count == 0)
+                {
+                    await frame.FlushAsync(cancellationToken).ConfigureAwait(false);
+                    report(done + page);
+                    continue;
+                }
+
+                source.Copy(page, frame.Take(number + page, Math.Min(count, StretchPages)));
+                page += Math.Min(count, StretchPages);
+            }
+
+            done += run;
+            number += run;
+        }
+
+        await frame.FlushAsync(cancellationToken).ConfigureAwait(false);
+        report(done);
+    }
+}

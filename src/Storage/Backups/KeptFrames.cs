@@ -1,0 +1,86 @@
+using Treepie.Storage.Encryption;
+using Treepie.Storage.Files;
+using Treepie.Storage.Format;
+using Treepie.Storage.Journal;
+
+namespace Treepie.Storage.Backups;
+
+/// <summary>
+/// Walks frames of the journal that are kept for the log, from one transaction on, over files and uses, decrypted; while commits go on behind the end that was noted. A file that is used
+/// again meanwhile shows as a gap, by the hash of its frames.
+/// </summary>
+internal sealed class KeptFrames : IDisposable
+{
+    private readonly JournalFiles _files;
+    private readonly StoreCipher? _cipher;
+    private readonly List<JournalFile> _uses;
+    private byte[] _frame = [];
+
+    public KeptFrames(IFileSystem files, Guid storeId, StoreCipher? cipher)
+    {
+        _cipher = cipher;
+        _files = new JournalFiles(files);
+        _uses = [.. _files.OpenAll(storeId, writable: false).Where(file => file.Header is not null).OrderBy(file => file.Header?.Use)];
+    }
+
+    /// <summary>The use that the frame was in which was found last.</summary>
+    public long Use { get; private set; }
+
+    /// <summary>Payload of the frame that was found last, until the next.</summary>
+    public ReadOnlyMemory<byte> Payload { get; private set; }
+
+    /// <summary>The frames from transaction <paramref name="from"/> up to <paramref name="end"/>, in order. Ends early where one is missing.</summary>
+    public IEnumerable<FrameHeader> From(long from, long end)
+    {
+        for (int i = 0; i < _uses.Count && from <= end; i++)
+        {
+            JournalFile file = _uses[i];
+            JournalFileHeader use = file.Header!.Value; // others were left out
+            long offset = JournalFileHeader.BlockBytes, number = use.FirstFrame;
+            while (from <= end && TryRead(file, offset, number, from, i, out FrameHeader frame, out bool isWanted))
+            {
+                offset += FrameHeader.FrameBytes(frame.PayloadBytes);
+                number++;
+                if (!isWanted)
+                    continue;
+
+                Use = use.Use;
+                from = frame.LastTransaction + 1;
+                yield return frame;
+            }
+        }
+    }
+
+    public void Dispose()
+    {
+        System.Security.Cryptography.CryptographicOperations.ZeroMemory(_frame);
+        _files.Dispose();
+    }
+
+    /// <summary>The frame at a place, of which only the head is looked at where it is before what is wanted. A session that recovered goes on in a use that says from which frame; what stands behind that here never counted.</summary>
+    private bool TryRead(JournalFile file, long offset, long number, long from, int index, out FrameHeader frame, out bool isWanted)
+    {
+        isWanted = false;
+        Span<byte> head = stackalloc byte[FrameHeader.SizeBytes];
+        bool isThere = file.File.Read(head, offset) == head.Length & FrameHeader.TryRead(head, out frame);
+        if (!isThere || frame.Salt != file.Header?.Salt || frame.Frame != number || (index + 1 < _uses.Count && number > _uses[index + 1].Header?.FirstFrame))
+            return false;
+        if (frame.LastTransaction < from)
+            return true;
+
+        ulong hash = 0;
+        if (frame.FirstTransaction != from || !JournalReader.TryReadWhole(file, offset, ref _frame, out frame, ref hash))
+            return false;
+
+        Memory<byte> whole = _frame.AsMemory(0, FrameHeader.SizeBytes + frame.PayloadBytes);
+        if (_cipher is not null)
+        {
+            using FrameCipher opener = _cipher.NewFrameCipher(file.Header!.Value); // compared above
+            if (!frame.IsEncrypted || !opener.TryOpen(whole.Span))
+                return false;
+        }
+
+        Payload = whole[FrameHeader.SizeBytes..];
+        return isWanted = true;
+    }
+}

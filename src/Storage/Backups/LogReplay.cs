@@ -1,0 +1,139 @@
+using System.Buffers.Binary;
+using System.Security.Cryptography;
+using Treepie.Storage.Format;
+
+namespace Treepie.Storage.Backups;
+
+/// <summary>
+/// Makes commits of a log again, one after the other, on the state that the snapshot left; or, without a target, proves that each follows the one before and can be
+/// followed. Memory: the largest commit.
+/// </summary>
+internal sealed class LogReplay(RestoredState state, EnvironmentRestore? target, PageBits? inUse) : IDisposable
+{
+    private const int FirstPayloadBytes = 1 << 16;
+
+    private readonly byte[] _page = new byte[PageLayout.SizeBytes];
+    private byte[] _payload = [];
+    private byte[] _run = [];
+    private LogRecord _pending;
+    private int _filled;
+
+    /// <summary>The state that was reached.</summary>
+    public RestoredState State { get; private set; } = state;
+
+    /// <summary>Commits (merged batches) that were made again.</summary>
+    public long Commits { get; private set; }
+
+    /// <summary>Last commit that is made again.</summary>
+    public long StopAtCommit { get; init; } = long.MaxValue;
+
+    /// <summary>Commits later than this, in milliseconds since 1970-01-01 UTC, are not made again.</summary>
+    public long StopAtMs { get; init; } = long.MaxValue;
+
+    /// <summary>Whether the point to stop at was passed.</summary>
+    public bool IsOver { get; private set; }
+
+    /// <summary>Takes a piece of a commit.</summary>
+    public void Take(BackupPartReader part)
+    {
+        if (IsOver)
+            return;
+        if (LogRecord.TryRead(part.Content) is not { } record)
+            throw part.Inconsistent("a commit in it cannot be one");
+
+        ReadOnlySpan<byte> piece = part.Content[LogRecord.HeadBytes..];
+        if (record.Offset != _filled || (_filled > 0 && record with { Offset = 0 } != _pending))
+            throw part.Inconsistent($"a piece of the commit {record.Last} stands where another belongs");
+        _pending = record with { Offset = 0 };
+        if (_payload.Length < _filled + piece.Length)
+            Array.Resize(ref _payload, (int)Math.Min(Math.Max(Math.Max(_filled + (long)piece.Length, 2L * _payload.Length), FirstPayloadBytes), Array.MaxLength));
+        piece.CopyTo(_payload.AsSpan(_filled));
+        _filled += piece.Length;
+        if (_filled < record.PayloadBytes)
+            return;
+
+        _filled = 0;
+        Commit(record, _payload.AsSpan(0, record.PayloadBytes), part);
+    }
+
+    /// <summary>The part has no more commits.</summary>
+    public void End(BackupPartReader part)
+    {
+        if (_filled > 0)
+            throw part.Inconsistent($"it ends within the commit {_pending.Last}");
+    }
+
+    public void Dispose()
+    {
+        CryptographicOperations.ZeroMemory(_page);
+        CryptographicOperations.ZeroMemory(_payload);
+        CryptographicOperations.ZeroMemory(_run);
+    }
+
+    private void Commit(LogRecord record, ReadOnlySpan<byte> payload, BackupPartReader part)
+    {
+        if (record.Last <= State.Commit)
+            return; // the snapshot has it
+        if (record.First != State.Commit + 1)
+            throw new BackupPartException(BackupPartFault.LinkMissing, $"'{part.Name}' goes on with transaction {record.First} after {State.Commit}: what lies between is missing. Give the log in between, or stop before.");
+        if (record.Last > StopAtCommit || record.TimeMs > StopAtMs)
+        {
+            IsOver = true;
+            return;
+        }
+
+        if (JournalPayload.FindFault(payload) is { } fault)
+            throw part.Inconsistent($"the commit of the transactions {record.First} to {record.Last} cannot be followed: {fault}");
+        Apply(record, payload, part);
+        Commits++;
+    }
+
+    private void Apply(LogRecord record, ReadOnlySpan<byte> payload, BackupPartReader part)
+    {
+        int pages = BinaryPrimitives.ReadInt32LittleEndian(payload[36..]);
+        long pageCount = Math.Max(State.PageCount, BinaryPrimitives.ReadInt64LittleEndian(payload[40..]));
+        ReadOnlySpan<byte> runs = payload.Slice(JournalPayload.HeadBytes, BinaryPrimitives.ReadInt32LittleEndian(payload[48..]) * JournalPayload.FreedRunBytes);
+        if (target is not null && inUse is not null)
+        {
+            target.Grow(pageCount);
+            ReadOnlySpan<byte> rest = payload[(JournalPayload.HeadBytes + runs.Length)..];
+            for (int i = 0; i < pages; i++)
+                rest = rest[ApplyPage(record.First, rest, part)..];
+            for (; runs.Length > 0; runs = runs[JournalPayload.FreedRunBytes..])
+                inUse.Remove(new PageRun(BinaryPrimitives.ReadInt64LittleEndian(runs), BinaryPrimitives.ReadInt32LittleEndian(runs[8..])));
+        }
+
+        State = new RestoredState(
+            record.Last, record.TimeMs, TreeRecord.Read(payload), TreeRecord.Read(payload[56..]), BinaryPrimitives.ReadUInt32LittleEndian(payload[32..]), pageCount);
+    }
+
+    private int ApplyPage(long birth, ReadOnlySpan<byte> source, BackupPartReader part)
+    {
+        long number = BinaryPrimitives.ReadInt64LittleEndian(source), from = BinaryPrimitives.ReadInt64LittleEndian(source[8..]);
+        int pages = BinaryPrimitives.ReadInt32LittleEndian(source[JournalPayload.RunOffset..]);
+        Span<byte> unit = pages == 1 ? _page : Run(pages);
+        unit.Clear();
+        if (from != 0 && (!target!.TryRead(from, unit) || new Page(unit).Birth != BinaryPrimitives.ReadInt64LittleEndian(source[JournalPayload.FromBirthOffset..]))) // Apply looked
+            throw part.Inconsistent($"transaction {birth} copies page {from}, which the parts before it left otherwise");
+
+        int length = JournalPayload.Apply(source, unit);
+        var page = new Page(unit);
+        page.Tag = 0;
+        page.Incarnation = 0;
+        if (page.Number != number || page.Birth != birth || (page.Type == PageType.Overflow ? PageLayout.RunPages(page.ValueLength) : 1) != pages || PageShape.FindFault(unit) is not null)
+            throw part.Inconsistent($"transaction {birth} makes page {number} what it cannot be");
+
+        page.Checksum = Page.ComputeChecksum(page.Type == PageType.Overflow ? unit[..(PageLayout.HeaderBytes + page.ValueLength)] : unit);
+        target!.Write(number, unit);
+        inUse!.Add(new PageRun(number, pages));
+        return length;
+    }
+
+    private Span<byte> Run(int pages)
+    {
+        int length = checked(pages * PageLayout.SizeBytes);
+        if (_run.Length < length)
+            _run = new byte[length];
+        return _run.AsSpan(0, length);
+    }
+}

@@ -1,0 +1,39 @@
+namespace Treepie.Storage;
+
+/// <summary>
+/// The log of an environment: frames of its journal, kept until somebody has archived them (<see cref="Backups.EnvironmentLogStretch"/>), for a restore to any commit. Thread-safe.
+/// </summary>
+/// <remarks>
+/// Writers never wait for the archive. What waits is bounded: beyond the budget the oldest file is used again, and the log has a gap, which <see cref="Backups.EnvironmentLogStretch.Begin"/>
+/// names and the next increment closes. A change of keys gives up what waits too: its frames are sealed with keys that have to go.
+/// </remarks>
+public static class EnvironmentLog
+{
+    /// <summary>Least budget.</summary>
+    public const long MinBudgetBytes = 1 << 20;
+
+    /// <summary>
+    /// Keeps the log from now on, and what is still there of it from before. It lasts until the environment is closed; whoever opens it again says so again, before the first write: what was kept at
+    /// closing is still there then.
+    /// </summary>
+    /// <param name="environment">A durable environment, open for writing.</param>
+    /// <param name="budgetBytes">Most bytes of files that wait, at least 1 MiB; 0: nothing is kept any more.</param>
+    /// <exception cref="InvalidOperationException">It was opened read-only, or has no journal.</exception>
+    public static void KeepLog(this StorageEnvironment environment, long budgetBytes)
+    {
+        ArgumentNullException.ThrowIfNull(environment);
+        if (budgetBytes != 0)
+            ArgumentOutOfRangeException.ThrowIfLessThan(budgetBytes, MinBudgetBytes);
+        environment.ThrowIfNotWritable();
+        if (environment.Journal is null)
+            throw new InvalidOperationException($"'{environment.State.Store.Path}' is opened with relaxed durability and has no journal: there is no log to keep.");
+        environment.JournalFiles.Keep(budgetBytes);
+    }
+
+    /// <summary>What waits.</summary>
+    public static EnvironmentLogState GetLogState(this StorageEnvironment environment)
+    {
+        ArgumentNullException.ThrowIfNull(environment);
+        return environment.JournalFiles.DescribeKept();
+    }
+}
