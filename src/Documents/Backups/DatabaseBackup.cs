@@ -1,5 +1,4 @@
 using Treepie.Storage;
-using Treepie.Storage.Backups;
 using Treepie.Store;
 
 namespace Treepie.Backups;

@@ -1,4 +1,4 @@
-using Treepie.Storage;
+using Treepie.Compression;
 using Treepie.Storage.Backups;
 
 namespace Treepie.Backups;
@@ -40,9 +40,9 @@ internal sealed class PartSource(RestoreOptions options)
     });
 
     /// <summary>The one part that is open already, and that somebody else closes.</summary>
-    public BackupChainPart Of(BackupSource source) => new("the backup", _ => ValueTask.FromResult(Use(source, null)));
+    public BackupChainPart Of(BackupSource source) => new("the backup", _ => ValueTask.FromResult<Stream>(Use(source, null)));
 
-    private Stream Use(BackupSource source, Stream? owned)
+    private PartStream Use(BackupSource source, Stream? owned)
     {
         _bytesBefore = StoredBytes;
         _current = source;
@@ -58,40 +58,11 @@ internal sealed class PartSource(RestoreOptions options)
     }
 
     /// <summary>Reads a source, and closes it with what is below it if it is its own.</summary>
-    private sealed class PartStream(BackupSource source, Stream? owned, Action closing) : Stream
+    private sealed class PartStream(BackupSource source, Stream? owned, Action closing) : ReadingStream
     {
-        public override bool CanRead => true;
-
-        public override bool CanSeek => false;
-
-        public override bool CanWrite => false;
-
-        public override long Length => throw new NotSupportedException();
-
-        public override long Position
-        {
-            get => throw new NotSupportedException();
-            set => throw new NotSupportedException();
-        }
-
-        public override int Read(byte[] buffer, int offset, int count) => source.Json.Read(buffer, offset, count);
-
         public override int Read(Span<byte> buffer) => source.Json.Read(buffer);
 
-        public override Task<int> ReadAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
-            ReadAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
-
         public override ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default) => source.Json.ReadAsync(buffer, cancellationToken);
-
-        public override void Flush()
-        {
-        }
-
-        public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException();
-
-        public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
-
-        public override void SetLength(long value) => throw new NotSupportedException();
 
         protected override void Dispose(bool disposing)
         {

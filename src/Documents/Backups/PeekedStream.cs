@@ -1,25 +1,13 @@
+using Treepie.Compression;
+
 namespace Treepie.Backups;
 
 /// <summary>A stream whose first bytes can be looked at before it is read. Leaves the stream below open.</summary>
-internal sealed class PeekedStream(Stream inner) : Stream
+internal sealed class PeekedStream(Stream inner) : ReadingStream
 {
     private byte[] _start = [];
     private int _at;
     private InvalidDataException? _failure;
-
-    public override bool CanRead => true;
-
-    public override bool CanSeek => false;
-
-    public override bool CanWrite => false;
-
-    public override long Length => throw new NotSupportedException();
-
-    public override long Position
-    {
-        get => throw new NotSupportedException();
-        set => throw new NotSupportedException();
-    }
 
     /// <summary>The first bytes, fewer where there are no more, or where they cannot be decompressed: who reads them learns that. To be called once, before anything is read.</summary>
     public async ValueTask<ReadOnlyMemory<byte>> PeekAsync(int count, CancellationToken cancellationToken)
@@ -39,25 +27,10 @@ internal sealed class PeekedStream(Stream inner) : Stream
         return _start = start[..read];
     }
 
-    public override int Read(byte[] buffer, int offset, int count) => Read(buffer.AsSpan(offset, count));
-
     public override int Read(Span<byte> buffer) => _at < _start.Length ? ReadStart(buffer) : _failure is null ? inner.Read(buffer) : throw Again(_failure);
-
-    public override Task<int> ReadAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
-        ReadAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
 
     public override ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default) =>
         _at < _start.Length ? ValueTask.FromResult(ReadStart(buffer.Span)) : _failure is null ? inner.ReadAsync(buffer, cancellationToken) : throw Again(_failure);
-
-    public override void Flush()
-    {
-    }
-
-    public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException();
-
-    public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
-
-    public override void SetLength(long value) => throw new NotSupportedException();
 
     private static InvalidDataException Again(InvalidDataException failure) => new(failure.Message, failure);
 

@@ -88,7 +88,7 @@ internal sealed class SnapshotRestore(IReadOnlyList<BackupChainPart> parts, Part
     private static BackupCounts Compare(Database restored, BackupChainReport read, SnapshotDescription description)
     {
         using DatabaseSnapshot snapshot = restored.BeginRead();
-        var counts = new BackupCounts(snapshot.DocumentCount, snapshot.TombstoneCount, description.Counts.Indexes, snapshot.Identities().Count(), snapshot.AllCollections().Count());
+        var counts = new BackupCounts(snapshot.DocumentCount, snapshot.TombstoneCount, description.Counts.Indexes, snapshot.Identities().Count, snapshot.AllCollections().Count);
         if (restored.Id != description.DatabaseId || (read.LogCommits == 0 && (counts != description.Counts || snapshot.LastEtag != description.LastEtag)))
             throw new BackupException(BackupFault.RestoredOtherwise, $"What was restored is not what the backup holds: it should be {description.Counts} up to etag {description.LastEtag}, and is {counts} up to {snapshot.LastEtag}. Nothing was kept. Check the disk, and report this.");
         return counts;

@@ -106,7 +106,7 @@ internal sealed class SnapshotRun(Database database, BackupOptions options, IPro
     private SnapshotDescription Describe(EnvironmentSnapshot documents, IReadOnlyList<HeldIndex> indexes)
     {
         using DatabaseSnapshot snapshot = database.ReadOf(documents.Read);
-        var counts = new BackupCounts(snapshot.DocumentCount, snapshot.TombstoneCount, indexes.Count, snapshot.Identities().Count(), snapshot.AllCollections().Count());
+        var counts = new BackupCounts(snapshot.DocumentCount, snapshot.TombstoneCount, indexes.Count, snapshot.Identities().Count, snapshot.AllCollections().Count);
         return new SnapshotDescription(database.Name, database.Id, snapshot.LastEtag, Now, counts, [.. indexes.Select(index => (index.Folder, index.Definition))]);
     }
 

@@ -1,7 +1,7 @@
 namespace Treepie.Compression;
 
 /// <summary>Decompresses zstd frames, one or several behind each other. A frame that is damaged or cut off is an error, never an early end. One caller at a time.</summary>
-internal sealed class ZstdReadStream : Stream
+internal sealed class ZstdReadStream : ReadingStream
 {
     private const int InputBytes = 128 * 1024;
 
@@ -22,22 +22,6 @@ internal sealed class ZstdReadStream : Stream
         _context = library.CreateDecompressor();
     }
 
-    public override bool CanRead => true;
-
-    public override bool CanSeek => false;
-
-    public override bool CanWrite => false;
-
-    public override long Length => throw new NotSupportedException();
-
-    public override long Position
-    {
-        get => throw new NotSupportedException();
-        set => throw new NotSupportedException();
-    }
-
-    public override int Read(byte[] buffer, int offset, int count) => Read(buffer.AsSpan(offset, count));
-
     public override int Read(Span<byte> buffer)
     {
         while (!buffer.IsEmpty)
@@ -52,9 +36,6 @@ internal sealed class ZstdReadStream : Stream
         return 0;
     }
 
-    public override Task<int> ReadAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
-        ReadAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
-
     public override async ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default)
     {
         while (!buffer.IsEmpty)
@@ -68,16 +49,6 @@ internal sealed class ZstdReadStream : Stream
 
         return 0;
     }
-
-    public override void Flush()
-    {
-    }
-
-    public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException();
-
-    public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
-
-    public override void SetLength(long value) => throw new NotSupportedException();
 
     protected override void Dispose(bool disposing)
     {

@@ -4,7 +4,7 @@ namespace Treepie.Compression;
 /// Compresses what is written to it as one zstd frame with a checksum. <see cref="CompleteAsync"/> ends the frame; without it the frame stays without an end, and who
 /// reads it learns that it was broken off. One caller at a time.
 /// </summary>
-internal sealed class ZstdWriteStream : Stream
+internal sealed class ZstdWriteStream : WritingStream
 {
     private const int OutputBytes = 128 * 1024;
 
@@ -25,22 +25,6 @@ internal sealed class ZstdWriteStream : Stream
     /// <summary>Threads that compress beside the caller's.</summary>
     public int Workers { get; }
 
-    public override bool CanRead => false;
-
-    public override bool CanSeek => false;
-
-    public override bool CanWrite => true;
-
-    public override long Length => throw new NotSupportedException();
-
-    public override long Position
-    {
-        get => throw new NotSupportedException();
-        set => throw new NotSupportedException();
-    }
-
-    public override void Write(byte[] buffer, int offset, int count) => Write(buffer.AsSpan(offset, count));
-
     public override void Write(ReadOnlySpan<byte> buffer)
     {
         while (!buffer.IsEmpty)
@@ -51,9 +35,6 @@ internal sealed class ZstdWriteStream : Stream
                 _destination.Write(_output.AsSpan(0, produced));
         }
     }
-
-    public override Task WriteAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
-        WriteAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
 
     public override async ValueTask WriteAsync(ReadOnlyMemory<byte> buffer, CancellationToken cancellationToken = default)
     {
@@ -82,12 +63,6 @@ internal sealed class ZstdWriteStream : Stream
     {
         // what is inside comes out when there is enough of it
     }
-
-    public override int Read(byte[] buffer, int offset, int count) => throw new NotSupportedException();
-
-    public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
-
-    public override void SetLength(long value) => throw new NotSupportedException();
 
     protected override void Dispose(bool disposing)
     {
