@@ -217,7 +217,7 @@ public sealed class SnapshotBackupTests
                 return transaction.TransactionId;
             }, CancellationToken.None);
             lock (states)
-                states.Add(id, model.Copy());
+                states[id] = model.Copy(); // a command that changes nothing is no commit, and the next one has its number
         }
     }
 
