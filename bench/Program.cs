@@ -29,7 +29,7 @@ switch (args)
 ISuite[] suites =
 [
     new IngestSuite(), new ReadSuite(), new StartSuite(), new FdbSuite(), new FilterSuite(), new LocatorSuite(), new OpenSuite(), new FasterSuite(), new DiskMapSuite(), new EncryptedSuite(), new EncryptedSearchSuite(),
-    new BackupSuite(), new SearchSuite(),
+    new BackupSuite(), new SearchSuite(), new NearSuite(),
 ];
 
 string? wanted = args.FirstOrDefault(arg => !arg.StartsWith("--", StringComparison.Ordinal));

@@ -1,7 +1,9 @@
 using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Columns;
 using Treepie.Indexing.Schema;
+using Treepie.Indexing.Spatial;
 using Treepie.Indexing.Terms;
+using Treepie.Indexing.Vectors;
 using Treepie.Indexing.Writing;
 
 namespace Treepie.Indexing;
@@ -23,7 +25,11 @@ public sealed class IndexBatch
     private const int KeepBytes = 4 << 20;
     private const int NoTerm = -1;
 
+    /// <summary>What a vector weighs beside its numbers: a batch of 16 MiB has a thousand of them, whose neighbours are found in about a second.</summary>
+    private const int VectorWorkBytes = 16 * 1024;
+
     private readonly IndexSchema schema;
+    private readonly int[] dimensions;
     private readonly BatchField?[] fields;
     private readonly List<int> usedFields = [];
     private readonly TermTable keys = new();
@@ -37,8 +43,9 @@ public sealed class IndexBatch
     private readonly byte[] cutScratch = new byte[TermForm.CutBytes];
     private int openKey = -1;
 
-    internal IndexBatch(IndexSchema schema, FieldAnalyzers analyzers)
+    internal IndexBatch(IndexSchema schema, FieldAnalyzers analyzers, int[] dimensions)
     {
+        this.dimensions = dimensions;
         this.schema = schema;
         this.analyzers = analyzers;
         sink = new BatchSink(this);
@@ -83,6 +90,7 @@ public sealed class IndexBatch
     public void AddText(int field, ReadOnlySpan<byte> utf8)
     {
         int owner = Owner;
+        RequireValues(field);
         BatchField target = Begin(field, owner);
         FieldAnalysis analysis = schema.Fields[field].Analysis;
         if (analysis == FieldAnalysis.FullText)
@@ -120,6 +128,47 @@ public sealed class IndexBatch
 
     /// <summary>Adds <c>true</c> or <c>false</c>.</summary>
     public void AddBoolean(int field, bool value) => AddText(field, value ? "true"u8 : "false"u8);
+
+    /// <summary>Adds a place to a spatial field, in degrees.</summary>
+    /// <exception cref="InvalidGeometryException">A coordinate is not a number or outside its range; nothing is added.</exception>
+    /// <exception cref="InvalidOperationException">The field is not spatial.</exception>
+    public void AddPoint(int field, double latitude, double longitude)
+    {
+        GeoPoint point = GeoPoint.Of(latitude, longitude);
+        RequireSpatial(field);
+        AddPlace(field, GridPoint.Of(point), null);
+    }
+
+    /// <summary>Adds a shape to a spatial field.</summary>
+    /// <exception cref="InvalidOperationException">The field is not spatial.</exception>
+    public void AddShape(int field, Geometry shape)
+    {
+        ArgumentNullException.ThrowIfNull(shape);
+        RequireSpatial(field);
+        if (shape.IsPoint)
+            AddPlace(field, GridPoint.Of(new GeoPoint(shape.Points[0].Y, shape.Points[0].X)), null);
+        else
+            AddPlace(field, default, GeometryRecord.Encode(shape));
+    }
+
+    /// <summary>
+    /// Adds a vector to a vector field. What it costs to find its neighbours counts in <see cref="SizeBytes"/>, so that a commit of a batch within a budget takes a bounded time.
+    /// </summary>
+    /// <exception cref="InvalidVectorException">It is empty, has another number of dimensions than those before, or a number that is infinite or none; nothing is added.</exception>
+    /// <exception cref="InvalidOperationException">The field has no vectors.</exception>
+    public void AddVector(int field, ReadOnlySpan<float> vector)
+    {
+        int owner = Owner;
+        if (schema.Fields[field].Analysis != FieldAnalysis.Vector)
+            throw new InvalidOperationException($"The field '{schema.Fields[field].Name}' has no vectors.");
+        Similarity.Check(vector, dimensions[field]);
+        dimensions[field] = vector.Length;
+        BatchField target = Begin(field, owner);
+        if (target.Vectors.Count == 0 || target.Vectors[^1].Owner != owner)
+            touched.Add(new Touched(field, EntryGroup.Kept, NoTerm));
+        target.Vectors.Add((owner, vector.ToArray()));
+        SizeBytes += (vector.Length * sizeof(float)) + VectorWorkBytes;
+    }
 
     /// <summary>Adds an explicit null: the field exists and has no value.</summary>
     public void AddNull(int field)
@@ -218,6 +267,30 @@ public sealed class IndexBatch
         return target;
     }
 
+    private void RequireSpatial(int field)
+    {
+        if (schema.Fields[field].Analysis != FieldAnalysis.Spatial)
+            throw new InvalidOperationException($"The field '{schema.Fields[field].Name}' is not spatial: it takes no places.");
+    }
+
+    private void RequireValues(int field)
+    {
+        if (schema.Fields[field].Analysis is FieldAnalysis.Spatial)
+            throw new InvalidOperationException($"The field '{schema.Fields[field].Name}' is spatial: it takes places only.");
+        if (schema.Fields[field].Analysis is FieldAnalysis.Vector)
+            throw new InvalidOperationException($"The field '{schema.Fields[field].Name}' takes vectors only.");
+    }
+
+    private void AddPlace(int field, GridPoint point, byte[]? shape)
+    {
+        int owner = Owner;
+        BatchField target = Begin(field, owner);
+        if (target.Places.Count == 0 || target.Places[^1].Owner != owner)
+            touched.Add(new Touched(field, EntryGroup.Kept, NoTerm));
+        target.Places.Add(new BatchField.Place(owner, point, shape));
+        SizeBytes += 24 + (shape?.Length ?? 0);
+    }
+
     private void AddWords(BatchField target, int field, int owner, ReadOnlySpan<byte> utf8)
     {
         touched.Add(new Touched(field, EntryGroup.Terms, NoTerm)); // the field exists, also without a word
@@ -246,6 +319,7 @@ public sealed class IndexBatch
     private void AddNumber(int field, ReadOnlySpan<byte> key)
     {
         int owner = Owner;
+        RequireValues(field);
         BatchField target = Begin(field, owner);
         Span<byte> text = stackalloc byte[32];
         text = text[..NumberKey.Format(key, text)];

@@ -63,7 +63,7 @@ public sealed class IndexSearcher : IDisposable
         Operator root = new QueryCompiler(context, SortPlan.NeedsScores(request.Sort)).Compile(request.Query);
         var run = new SearchRun(context, root, request);
         run.Execute();
-        return new SearchResults(view, run);
+        return new SearchResults(view, run, request.Sort);
     }
 
     /// <summary>Ends the life of every span read so far; results and view may be used on. See <see cref="ReadTransaction.ReleasePages"/>.</summary>

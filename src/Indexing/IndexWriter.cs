@@ -1,6 +1,7 @@
 using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Schema;
+using Treepie.Indexing.Vectors;
 using Treepie.Indexing.Writing;
 using Treepie.Storage;
 using Treepie.Storage.Transactions;
@@ -21,6 +22,9 @@ public sealed class IndexWriter
     private readonly StorageEnvironment environment;
     private readonly FieldAnalyzers analyzers;
 
+    /// <summary>By field: the numbers its vectors have, 0 where that is open.</summary>
+    private readonly int[] dimensions;
+
     /// <summary>Opens the index that lives in <paramref name="environment"/>, creating it with <paramref name="schema"/> if empty.</summary>
     /// <param name="environment">The index's own store.</param>
     /// <param name="schema">Its fields.</param>
@@ -40,6 +44,7 @@ public sealed class IndexWriter
         Tree? index = read.FindTree(TreeNames.Index);
         LastEtag = IndexState.Read(index).Etag; // first, as it refuses other formats
         IndexSchema? existing = SchemaRecord.Read(index);
+        dimensions = [.. schema.Fields.Select((field, number) => field.Analysis != FieldAnalysis.Vector ? 0 : Dimensions(read, number, field.Vector))];
         if (existing is null)
             environment.Write(Create);
         else if (!existing.Fields.SequenceEqual(schema.Fields))
@@ -53,7 +58,7 @@ public sealed class IndexWriter
     public long LastEtag { get; private set; }
 
     /// <summary>An empty batch to fill; reused after <see cref="Commit"/>.</summary>
-    public IndexBatch BeginBatch() => new(Schema, analyzers);
+    public IndexBatch BeginBatch() => new(Schema, analyzers, dimensions);
 
     /// <summary>Applies the batch and records <paramref name="etag"/>, all or nothing. Afterwards the batch is empty.</summary>
     /// <exception cref="InvalidOperationException">An entry of the batch was not ended.</exception>
@@ -78,6 +83,12 @@ public sealed class IndexWriter
         SchemaRecord.Write(index, Schema);
         IndexState.Read(index).Write(index);
         return true;
+    }
+
+    private static int Dimensions(ReadTransaction read, int field, VectorFieldOptions? options)
+    {
+        int known = VectorState.Read(read.FindTree(TreeNames.Links(field))).Dimensions;
+        return known > 0 ? known : options?.Dimensions ?? 0;
     }
 
     private static string Difference(IndexSchema existing, IndexSchema wanted)

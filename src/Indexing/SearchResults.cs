@@ -1,6 +1,10 @@
 using Treepie.Indexing.Catalogue;
+using Treepie.Indexing.Columns;
 using Treepie.Indexing.Matching;
+using Treepie.Indexing.Queries;
 using Treepie.Indexing.Searching;
+using Treepie.Indexing.Sorting;
+using Treepie.Indexing.Spatial;
 using Treepie.Indexing.Terms;
 using Treepie.Storage;
 using Treepie.Storage.Trees;
@@ -10,14 +14,18 @@ namespace Treepie.Indexing;
 /// <summary>The hits of one query, in order, one at a time. Holds the entry ids of its page; keys are read as they are asked for.</summary>
 public sealed class SearchResults : IDisposable
 {
+    private readonly IndexView view;
+    private readonly SortKey? distance;
     private readonly Tree? entries;
     private readonly long[] ids;
     private readonly float[] scores;
     private readonly byte[] entryKey = new byte[EntryKey.Bytes];
     private int position = -1;
 
-    internal SearchResults(IndexView view, SearchRun run)
+    internal SearchResults(IndexView view, SearchRun run, IReadOnlyList<SortKey> sort)
     {
+        this.view = view;
+        distance = sort.FirstOrDefault(key => key.Kind == SortKind.Distance);
         entries = view.Tree(TreeNames.Entries);
         TotalCount = run.Total;
         ids = run.Ids;
@@ -47,6 +55,23 @@ public sealed class SearchResults : IDisposable
 
     /// <summary>Score of the current entry; 0 where nothing is scored, which is when no sort key asks for it.</summary>
     public float Score => scores.Length > 0 ? scores[position] : 0;
+
+    /// <summary>Where the current entry is, for the first key of an order by distance; null without such a key, and for an entry that is nowhere.</summary>
+    public PlaceOfHit? Place
+    {
+        get
+        {
+            if (distance is null)
+                return null;
+
+            int number = SpatialCompiler.SpatialField(view, distance.Field);
+            using var column = new ChunkCursor(view.Tree(TreeNames.Points(number)));
+            var places = new PlaceReader(column, view.Tree(TreeNames.Shapes(number)));
+            return places.TryNearest(EntryId, DistanceKeyPart.CentreOf(distance), out GridPoint place, out double haversine)
+                ? new PlaceOfHit(Earth.ToKm(haversine), new GeoPoint(Math.Round(place.Latitude, 7), Math.Round(place.Longitude, 7)))
+                : null;
+        }
+    }
 
     /// <summary>Goes to the next hit; false after the last.</summary>
     public bool MoveNext()

@@ -16,7 +16,7 @@ public sealed class RoomOrderTests
         {
             "Treepie.Indexing",
             [
-                "Kernels", "Schema", "Analysis", "Automata", "Terms", "Catalogue", "Postings", "Columns", "Queries", "Ranking", "Matching", "Sorting",
+                "Kernels", "Schema", "Analysis", "Automata", "Terms", "Catalogue", "Postings", "Columns", "Spatial", "Vectors", "Queries", "Ranking", "Matching", "Sorting",
                 "Searching", "Writing"
             ]
         },

@@ -101,13 +101,13 @@ public sealed class QueryResults : IDisposable
     public void WriteCurrent(IBufferWriter<byte> output)
     {
         ObjectDisposedException.ThrowIf(_isDisposed, this);
-        Span<byte> scratch = stackalloc byte[64];
-        ReadOnlySpan<byte> score = WriteScore(scratch);
+        Span<byte> scratch = stackalloc byte[256];
+        ReadOnlySpan<byte> extra = WriteExtraMetadata(scratch);
         Document document = _source.Current;
         if (IsProjection)
-            Projection.WriteObject(document, Projected(document), score, output);
+            Projection.WriteObject(document, Projected(document), extra, output);
         else
-            document.WriteTo(output, _context.Request.MetadataOnly, score);
+            document.WriteTo(output, _context.Request.MetadataOnly, extra);
     }
 
     /// <summary>After the last result: writes <c>{"id":document,…}</c> of everything included by the results seen.</summary>
@@ -147,13 +147,46 @@ public sealed class QueryResults : IDisposable
         return _projected.WrittenSpan;
     }
 
-    private ReadOnlySpan<byte> WriteScore(Span<byte> scratch)
+    /// <summary>What the query found out about the result beside the document: its score, and its distance from where an order measures.</summary>
+    private ReadOnlySpan<byte> WriteExtraMetadata(Span<byte> scratch)
     {
-        if (_source.Score is not { } score || !float.IsFinite(score))
-            return default;
+        int length = 0;
+        if (_source.Score is { } score && float.IsFinite(score))
+        {
+            Append("\"@index-score\":"u8, scratch, ref length);
+            Append(score, scratch, ref length);
+        }
 
-        ReadOnlySpan<byte> name = "\"@index-score\":"u8;
-        name.CopyTo(scratch);
-        return Utf8Formatter.TryFormat(score, scratch[name.Length..], out int written) ? scratch[..(name.Length + written)] : default;
+        if (_source.Place is { } place)
+        {
+            Append(length > 0 ? ",\"@spatial\":{\"Distance\":"u8 : "\"@spatial\":{\"Distance\":"u8, scratch, ref length);
+            Append(place.DistanceKm, scratch, ref length);
+            Append(",\"Latitude\":"u8, scratch, ref length);
+            Append(place.Point.Latitude, scratch, ref length);
+            Append(",\"Longitude\":"u8, scratch, ref length);
+            Append(place.Point.Longitude, scratch, ref length);
+            Append("}"u8, scratch, ref length);
+        }
+
+        return scratch[..length];
+    }
+
+    private static void Append(ReadOnlySpan<byte> text, Span<byte> output, ref int length)
+    {
+        text.CopyTo(output[length..]);
+        length += text.Length;
+    }
+
+    private static void Append(double value, Span<byte> output, ref int length)
+    {
+        // The longest double has 24 characters: there is room for the four there can be.
+        Utf8Formatter.TryFormat(value, output[length..], out int written);
+        length += written;
+    }
+
+    private static void Append(float value, Span<byte> output, ref int length)
+    {
+        Utf8Formatter.TryFormat(value, output[length..], out int written);
+        length += written;
     }
 }

@@ -5,7 +5,7 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Catalogue;
 
-/// <summary>The schema as it is stored: count (varint), then of each field its analysis (varint), name length (varint), name in UTF-8, and in the same way the name of its analyzer (empty: the default).</summary>
+/// <summary>The schema as it is stored: count (varint), then of each field its analysis (varint), name length (varint), name in UTF-8, and in the same way the name of its analyzer (empty: the default), and of a vector field 0 (the default options) or 1 and dimensions, metric, whether quantised, edges, candidates (varints).</summary>
 internal static class SchemaRecord
 {
     private static ReadOnlySpan<byte> Key => "schema"u8;
@@ -22,7 +22,8 @@ internal static class SchemaRecord
             var analysis = (FieldAnalysis)Varint.Read(ref value);
             string name = ReadText(ref value);
             string analyzer = ReadText(ref value);
-            fields[i] = new IndexField(name, analysis, analyzer.Length == 0 ? null : analyzer);
+            VectorFieldOptions? vector = analysis == FieldAnalysis.Vector ? ReadVector(ref value) : null;
+            fields[i] = new IndexField(name, analysis, analyzer.Length == 0 ? null : analyzer, vector);
         }
 
         return new IndexSchema(fields);
@@ -37,9 +38,38 @@ internal static class SchemaRecord
             record.AddVarint((int)field.Analysis);
             AddText(record, field.Name);
             AddText(record, field.Analyzer ?? "");
+            if (field.Analysis == FieldAnalysis.Vector)
+                AddVector(record, field.Vector);
         }
 
         index.Put(Key, record.Slice(0, record.Length));
+    }
+
+    private static VectorFieldOptions? ReadVector(ref ReadOnlySpan<byte> value) => Varint.Read(ref value) == 0
+        ? null
+        : new VectorFieldOptions(
+            Varint.Read(ref value), (VectorMetric)Varint.Read(ref value), Varint.Read(ref value) != 0, Varint.Read(ref value), Varint.Read(ref value));
+
+    private static void AddVector(ByteArena record, VectorFieldOptions? vector)
+    {
+        record.AddVarint(vector is null ? 0 : 1);
+        if (vector is null)
+            return;
+        record.AddVarint(vector.Dimensions);
+        record.AddVarint((int)vector.Metric);
+        record.AddVarint(vector.IsQuantised ? 1 : 0);
+        record.AddVarint(vector.Edges);
+        record.AddVarint(vector.IndexingCandidates);
+    }
+
+    private static void CheckVector(IndexField field, VectorFieldOptions vector)
+    {
+        if (field.Analysis != FieldAnalysis.Vector)
+            throw new IndexSchemaException($"The field '{field.Name}' has options for vectors and is no vector field.");
+        if (vector.Dimensions is < 0 or > VectorFieldOptions.MaxDimensions)
+            throw new IndexSchemaException($"The field '{field.Name}' has vectors of {vector.Dimensions} numbers; from 1 to {VectorFieldOptions.MaxDimensions:N0} are possible, and 0: as many as the first.");
+        if (!Enum.IsDefined(vector.Metric) || vector.Edges is < 4 or > 64 || vector.IndexingCandidates is < 8 or > 1_024)
+            throw new IndexSchemaException($"The field '{field.Name}' has vectors compared by {vector.Metric} with {vector.Edges} edges and {vector.IndexingCandidates} candidates; 4 to 64 edges and 8 to 1,024 candidates are possible.");
     }
 
     private static string ReadText(ref ReadOnlySpan<byte> value)
@@ -67,6 +97,8 @@ internal static class SchemaRecord
                 throw new IndexSchemaException($"The schema has the field '{field.Name}' twice.");
             if (!Enum.IsDefined(field.Analysis))
                 throw new IndexSchemaException($"The field '{field.Name}' has the unknown analysis {(int)field.Analysis}.");
+            if (field.Vector is { } vector)
+                CheckVector(field, vector);
         }
     }
 }

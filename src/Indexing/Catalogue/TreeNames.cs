@@ -14,6 +14,12 @@ namespace Treepie.Indexing.Catalogue;
 /// numbers.N, .postings    NumberKey                          TermPayload
 /// sort.N                  chunk number                       SortChunk
 /// norms.N                 chunk number                       NormChunk
+/// points.N                chunk number                       PointChunk
+/// shapes.N                entry id                           GeometryRecord
+/// cells.N, covers.N       SpatialKey                         see there
+/// vectors.N, links.N      VectorKey                          VectorNode, links of VectorGraph (and VectorState)
+/// fullvectors.N           VectorKey                          the numbers of a vector, floats, little-endian
+/// nodes.N                 entry id                           NodeList
 /// </code>
 /// </summary>
 internal static class TreeNames
@@ -30,6 +36,22 @@ internal static class TreeNames
     public static string Sort(int field) => Of("sort", field);
 
     public static string Norms(int field) => Of("norms", field);
+
+    public static string Points(int field) => Of("points", field);
+
+    public static string Shapes(int field) => Of("shapes", field);
+
+    public static string Cells(int field) => Of("cells", field);
+
+    public static string Covers(int field) => Of("covers", field);
+
+    public static string Vectors(int field) => Of("vectors", field);
+
+    public static string FullVectors(int field) => Of("fullvectors", field);
+
+    public static string Links(int field) => Of("links", field);
+
+    public static string VectorNodes(int field) => Of("nodes", field);
 
     public static string Postings(string dictionary) => dictionary + ".postings";
 

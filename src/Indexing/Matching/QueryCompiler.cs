@@ -68,8 +68,12 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
                 return IsFullText(view.Field(text.Field))
                     ? new TextCompiler(this, context, isScored).Phrase(new PhraseQuery(text.Field, text.Text, text.Slop))
                     : Equal(view.Field(text.Field), FieldValue.Of(text.Text));
+            case SpatialQuery spatial:
+                return new SpatialCompiler(context, isScored).Compile(spatial);
+            case VectorQuery vector:
+                return new VectorCompiler(context).Compile(vector, filter: null);
             case AndQuery all:
-                return And([.. Flatten(all).Select(clause => Compile(clause, depth + 1))]);
+                return All(Flatten(all), depth + 1);
             case OrQuery either:
                 return Or([.. Flatten(either).Select(clause => Compile(clause, depth + 1))]);
             case NotQuery negated:
@@ -80,6 +84,32 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
                 throw new IndexQueryException($"This index does not know queries of the type {query.GetType().Name}.");
         }
     }
+
+    /// <summary>A conjunction. Searches by vector come after the other clauses, among whose matches they look; a boost around one is its own.</summary>
+    private Operator All(List<IndexQuery> clauses, int depth)
+    {
+        List<Operator> operators = [.. clauses.Where(clause => VectorOf(clause) is null).Select(clause => Compile(clause, depth))];
+        if (operators.Count == clauses.Count)
+            return And(operators);
+
+        Operator? filter = operators.Count == 0 ? null : And([.. operators]);
+        foreach (IndexQuery clause in clauses)
+        {
+            if (VectorOf(clause) is not { } vector)
+                continue;
+            Operator nearest = new VectorCompiler(context).Compile(vector, filter);
+            operators.Add(isScored && clause is BoostQuery boost ? new BoostOperator(context, nearest, boost.Factor) : nearest);
+        }
+
+        return And(operators);
+    }
+
+    private static VectorQuery? VectorOf(IndexQuery clause) => clause switch
+    {
+        VectorQuery vector => vector,
+        BoostQuery { Clause: VectorQuery vector, Factor: >= 0 and < float.PositiveInfinity } => vector,
+        _ => null,
+    };
 
     /// <summary>The clauses of a chain of one kind, in order, without recursion: a parser may build <c>((a and b) and c) and …</c>.</summary>
     private static List<IndexQuery> Flatten(IndexQuery root)

@@ -44,6 +44,9 @@ internal sealed class UnionOperator : Operator
         }
     }
 
+    /// <summary>Adds one entry, in any order.</summary>
+    public void Add(long id) => Set(id >> PostingWindow.SizeBits).Add((ushort)(id & (PostingWindow.Size - 1)));
+
     /// <summary>Ends the gathering.</summary>
     public void Seal()
     {

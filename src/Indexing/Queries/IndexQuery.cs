@@ -1,3 +1,6 @@
+using Treepie.Indexing.Schema;
+using Treepie.Indexing.Spatial;
+
 namespace Treepie.Indexing.Queries;
 
 /// <summary>A query as data. Immutable. A value is matched after the field's own analysis, so equality on a folded field ignores case.</summary>
@@ -51,6 +54,27 @@ public sealed record FullTextQuery(string Field, string Text, bool All) : IndexQ
 /// <param name="Slop">From 0 on.</param>
 /// <param name="Ordered">Whether the words have to keep their order also within the slop.</param>
 public sealed record PhraseQuery(string Field, string Text, int Slop = 0, bool Ordered = false) : IndexQuery;
+
+/// <summary>
+/// Entries with a place or shape in a spatial field that lies as wanted to a shape. Disjoint: entries with values none of which has a point in common with it. Where scores are
+/// wanted, a match of a single circle counts <c>r / (r + d)</c>, d being the distance of its nearest value from the centre; of other shapes 1.
+/// </summary>
+public sealed record SpatialQuery(string Field, SpatialRelation Relation, Geometry Shape) : IndexQuery;
+
+/// <summary>
+/// The entries of a vector field most similar to a vector, so many as <paramref name="Candidates"/> says; in an <see cref="AndQuery"/>, so many among those that the other clauses
+/// leave. Scored by similarity: the cosine, the dot product, or <c>1 / (1 + distance)</c>, see <see cref="VectorMetric"/>.
+/// </summary>
+/// <param name="Field">A vector field.</param>
+/// <param name="Vector">Finite numbers, as many as the vectors of the field have.</param>
+/// <param name="Candidates">Entries to find, 1 to <see cref="MaxCandidates"/>.</param>
+/// <param name="MinimumSimilarity">Less similar ones are left out; null: none.</param>
+/// <param name="IsExact">Whether every vector is compared, instead of those that a graph leads to.</param>
+public sealed record VectorQuery(string Field, IReadOnlyList<float> Vector, int Candidates, float? MinimumSimilarity = null, bool IsExact = false) : IndexQuery
+{
+    /// <summary>Most entries that one search finds.</summary>
+    public const int MaxCandidates = 16_384;
+}
 
 /// <summary>Entries that match every clause.</summary>
 public sealed record AndQuery(IReadOnlyList<IndexQuery> Clauses) : IndexQuery;

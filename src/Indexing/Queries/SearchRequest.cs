@@ -1,3 +1,5 @@
+using Treepie.Indexing.Spatial;
+
 namespace Treepie.Indexing.Queries;
 
 /// <summary>A query with its order and page.</summary>
@@ -38,7 +40,9 @@ internal enum OrderHint
 /// <param name="Descending">Greatest first.</param>
 /// <param name="NullsFirst">Where nulls and missing values go; null: they count as the smallest.</param>
 /// <param name="Seed">Seed of <see cref="SortKind.Random"/>.</param>
-public sealed record SortKey(string Field, SortKind Kind, bool Descending = false, bool? NullsFirst = null, string? Seed = null);
+/// <param name="Centre">Where <see cref="SortKind.Distance"/> is measured from.</param>
+/// <param name="RoundToKm">Distances are cut to multiples of this, so that the next key decides among those that are about as far; 0: not at all.</param>
+public sealed record SortKey(string Field, SortKind Kind, bool Descending = false, bool? NullsFirst = null, string? Seed = null, GeoPoint? Centre = null, double RoundToKm = 0);
 
 /// <summary>How sort values compare.</summary>
 public enum SortKind
@@ -60,4 +64,7 @@ public enum SortKind
 
     /// <summary>By a hash of entry id and seed.</summary>
     Random,
+
+    /// <summary>By the distance of the nearest value of a spatial field. Entries without one stand last, whichever the direction, unless nulls are asked for first.</summary>
+    Distance,
 }

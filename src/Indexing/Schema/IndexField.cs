@@ -4,4 +4,5 @@ namespace Treepie.Indexing.Schema;
 /// <param name="Name">Case-sensitive name.</param>
 /// <param name="Analysis">How text becomes terms.</param>
 /// <param name="Analyzer">Name of the analyzer of a full-text field; null: the default. See <c>AnalyzerSet</c> for the names.</param>
-public sealed record IndexField(string Name, FieldAnalysis Analysis = FieldAnalysis.LowerCaseKeyword, string? Analyzer = null);
+/// <param name="Vector">How the vectors of a vector field are kept and compared; null: the defaults.</param>
+public sealed record IndexField(string Name, FieldAnalysis Analysis = FieldAnalysis.LowerCaseKeyword, string? Analyzer = null, VectorFieldOptions? Vector = null);

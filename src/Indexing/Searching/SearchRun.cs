@@ -103,6 +103,13 @@ internal sealed class SearchRun(QueryContext context, Operator root, SearchReque
 
         CountAll(from: 0);
         var filter = new FilterProbe(context, root, request.Query is MatchAllQuery);
+        if (DistanceWalk.TryOpen(context, filter, request, parts, Total, limit) is { } nearest)
+        {
+            List<long> near = nearest.Run();
+            Ids = request.Skip >= near.Count ? [] : [.. near[(int)request.Skip..]];
+            return;
+        }
+
         if (OrderWalk.TryOpen(context, filter, request, parts, Total, limit) is { } walk)
         {
             List<long> found = walk.Run();

@@ -29,6 +29,7 @@ internal static class SortPlan
             {
                 SortKind.Score => new ScoreKeyPart(sort[i].Descending),
                 SortKind.Random => new RandomKeyPart(sort[i].Seed),
+                SortKind.Distance => new DistanceKeyPart(SpatialCompiler.Reader(context, SpatialCompiler.SpatialField(context.View, sort[i].Field)), sort[i]),
                 _ => new ColumnKeyPart(context.OpenColumn(Column(context.View, sort[i].Field)), sort[i]),
             };
         }
@@ -39,6 +40,8 @@ internal static class SortPlan
     private static Storage.Trees.Tree? Column(IndexView view, string name)
     {
         int field = view.Field(name);
+        if (view.Schema.Fields[field].Analysis == FieldAnalysis.Spatial)
+            throw new IndexQueryException($"The field '{name}' is spatial: its places have no order. Sort by the distance from a place.");
         return view.Schema.Fields[field].Analysis != FieldAnalysis.FullText
             ? view.Tree(TreeNames.Sort(field))
             : throw new IndexQueryException($"The field '{name}' is full text: its words have no order for an entry. Sort by a field with the whole value.");

@@ -11,6 +11,7 @@ namespace Treepie.Indexing.Terms;
 ///   TERMS   (0)  count (varint), each: length (varint), stored form of the term
 ///   NUMBERS (1)  count (varint), each: a NumberKey of 10 bytes; its text form is a term too and not repeated
 ///   NULL    (2)  nothing: the field has an explicit null
+///   KEPT    (3)  0: the field has values that its own trees keep (spatial)
 /// </code>
 /// A field that is named by any group exists in the entry.
 /// </summary>
@@ -72,4 +73,5 @@ internal enum EntryGroup
     Terms = 0,
     Numbers = 1,
     Null = 2,
+    Kept = 3,
 }

@@ -1,7 +1,10 @@
+using System.Buffers;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Columns;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Schema;
+using Treepie.Indexing.Spatial;
+using Treepie.Indexing.Vectors;
 using Treepie.Storage.Transactions;
 using Treepie.Storage.Trees;
 
@@ -140,7 +143,15 @@ internal sealed class BatchCommit
         BatchField? removed = removals.Field(field);
         bool isFullText = schema.Fields[field].Analysis == FieldAnalysis.FullText;
         var statistics = FieldStatistics.Read(index, field);
-        if (isFullText)
+        if (schema.Fields[field].Analysis == FieldAnalysis.Spatial)
+        {
+            ApplyPlaces(field, added, removed, statistics);
+        }
+        else if (schema.Fields[field].Analysis == FieldAnalysis.Vector)
+        {
+            ApplyVectors(field, added, removed);
+        }
+        else if (isFullText)
         {
             // Lengths first: impacts are reckoned from them.
             ApplyNorms(field, added, removed, statistics);
@@ -164,6 +175,60 @@ internal sealed class BatchCommit
         }
 
         statistics.Write(index, field);
+    }
+
+    private void ApplyPlaces(int field, BatchField? added, BatchField? removed, FieldStatistics statistics)
+    {
+        var writer = new SpatialFieldWriter(transaction, field);
+        writer.Remove((removed?.Exists ?? []).Select(owner => removals.Ids[owner]));
+        var record = new ArrayBufferWriter<byte>();
+        List<BatchField.Place> places = added?.Places ?? [];
+        for (int first = 0, end; first < places.Count; first = end)
+        {
+            for (end = first + 1; end < places.Count && places[end].Owner == places[first].Owner;)
+                end++;
+            long id = idOf[places[first].Owner];
+            if (id < 0)
+                continue;
+            if (end == first + 1 && places[first].Shape is null)
+            {
+                writer.AddPoint(id, places[first].Point);
+                continue;
+            }
+
+            record.ResetWrittenCount();
+            for (int i = first; i < end; i++)
+            {
+                if (places[i].Shape is { } shape)
+                    record.Write(shape);
+                else
+                    GeometryRecord.Write(places[i].Point, record);
+            }
+
+            writer.AddShapes(id, record.WrittenSpan);
+            statistics.EverHadSeveralValues = true;
+        }
+
+        writer.Flush();
+    }
+
+    private void ApplyVectors(int field, BatchField? added, BatchField? removed)
+    {
+        var writer = new VectorFieldWriter(transaction, field, schema.Fields[field].Vector ?? new VectorFieldOptions());
+        writer.Remove((removed?.Exists ?? []).Select(owner => removals.Ids[owner]), cancellationToken);
+        List<(int Owner, float[] Numbers)> vectors = added?.Vectors ?? [];
+        var ofEntry = new List<float[]>();
+        for (int i = 0; i < vectors.Count; i++)
+        {
+            ofEntry.Add(vectors[i].Numbers);
+            if (i + 1 < vectors.Count && vectors[i + 1].Owner == vectors[i].Owner)
+                continue;
+            if (idOf[vectors[i].Owner] >= 0)
+                writer.Add(idOf[vectors[i].Owner], ofEntry, cancellationToken);
+            ofEntry.Clear();
+        }
+
+        writer.Flush();
     }
 
     private void ApplySortValues(int field, BatchField? added, BatchField? removed)

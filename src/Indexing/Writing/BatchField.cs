@@ -1,4 +1,5 @@
 using Treepie.Indexing.Columns;
+using Treepie.Indexing.Spatial;
 using Treepie.Indexing.Terms;
 
 namespace Treepie.Indexing.Writing;
@@ -9,6 +10,9 @@ internal sealed class BatchField
     public readonly record struct SortValue(int Owner, SortTag Tag, int Ordinal);
 
     public readonly record struct Length(int Owner, int Terms);
+
+    /// <summary>A point, or a shape as its record.</summary>
+    public readonly record struct Place(int Owner, GridPoint Point, byte[]? Shape);
 
     /// <summary>Terms, the text forms of numbers included.</summary>
     public TermTable Terms { get; } = new();
@@ -31,6 +35,12 @@ internal sealed class BatchField
     /// <summary>Full text: where the next value of an entry begins. A later entry begins at 0.</summary>
     public (int Owner, int Position) NextPosition { get; set; } = (-1, 0);
 
+    /// <summary>Vectors, owners ascending.</summary>
+    public List<(int Owner, float[] Numbers)> Vectors { get; } = [];
+
+    /// <summary>Spatial: the values, owners ascending.</summary>
+    public List<Place> Places { get; } = [];
+
     /// <summary>Whether an entry has more than one value.</summary>
     public bool HasSeveralValues { get; set; }
 
@@ -45,6 +55,8 @@ internal sealed class BatchField
         Nulls.Clear();
         SortValues.Clear();
         Lengths.Clear();
+        Places.Clear();
+        Vectors.Clear();
         NextPosition = (-1, 0);
         HasSeveralValues = false;
         HasTextValue = false;

@@ -84,6 +84,10 @@ public sealed class FieldPathTests
             found[slot].Add("{}");
         }
 
+        public void StartOfArray(int slot, ref Utf8JsonReader reader)
+        {
+        }
+
         public void EmptyArray(int slot) => found[slot].Add("[]");
     }
 }

@@ -25,7 +25,7 @@ internal sealed class AutoIndexDefinition
         Collection = collection;
         Fields = fields;
         Name = MakeName(collection, fields);
-        Schema = new IndexSchema([.. fields.Select(f => new IndexField(f.SchemaName, f.Analysis))]);
+        Schema = new IndexSchema([.. fields.Select(f => new IndexField(f.SchemaName, f.Analysis, Vector: f.Vector))]);
     }
 
     public string Collection { get; }

@@ -6,7 +6,8 @@ namespace Treepie.Indexes.Definitions;
 /// <summary>One field of an auto-index: which values, and how they are to be searched.</summary>
 /// <param name="Path">Path of the values, or <see cref="Id"/>.</param>
 /// <param name="Kind">How they are searched.</param>
-internal sealed record AutoIndexField(string Path, AutoIndexFieldKind Kind = AutoIndexFieldKind.Value)
+/// <param name="Longitude">Path of the longitudes of <see cref="AutoIndexFieldKind.Point"/>, whose latitudes are at <paramref name="Path"/>; null for other kinds.</param>
+internal sealed record AutoIndexField(string Path, AutoIndexFieldKind Kind = AutoIndexFieldKind.Value, string? Longitude = null)
 {
     /// <summary>The document's id, as a field.</summary>
     public const string Id = "id()";
@@ -16,6 +17,10 @@ internal sealed record AutoIndexField(string Path, AutoIndexFieldKind Kind = Aut
     {
         AutoIndexFieldKind.Search => $"search({Path})",
         AutoIndexFieldKind.Exact => $"exact({Path})",
+        AutoIndexFieldKind.Point => $"spatial.point({Path}, {Longitude})",
+        AutoIndexFieldKind.Wkt => $"spatial.wkt({Path})",
+        AutoIndexFieldKind.Vector => $"vector.search({Path})",
+        AutoIndexFieldKind.VectorBytes => $"vector.search(embedding.f32_i8({Path}))",
         _ => Path,
     };
 
@@ -24,6 +29,10 @@ internal sealed record AutoIndexField(string Path, AutoIndexFieldKind Kind = Aut
     {
         AutoIndexFieldKind.Search => $"Search({Path})",
         AutoIndexFieldKind.Exact => $"Exact({Path})",
+        AutoIndexFieldKind.Point => $"Spatial.point({Path}|{Longitude})",
+        AutoIndexFieldKind.Wkt => $"Spatial.wkt({Path})",
+        AutoIndexFieldKind.Vector => $"Vector.search({Path})",
+        AutoIndexFieldKind.VectorBytes => $"Vector.search(embedding.f32_i8({Path}))",
         _ => Path,
     };
 
@@ -31,8 +40,13 @@ internal sealed record AutoIndexField(string Path, AutoIndexFieldKind Kind = Aut
     {
         AutoIndexFieldKind.Search => FieldAnalysis.FullText,
         AutoIndexFieldKind.Exact => FieldAnalysis.Keyword,
+        AutoIndexFieldKind.Point or AutoIndexFieldKind.Wkt => FieldAnalysis.Spatial,
+        AutoIndexFieldKind.Vector or AutoIndexFieldKind.VectorBytes => FieldAnalysis.Vector,
         _ => FieldAnalysis.LowerCaseKeyword,
     };
+
+    /// <summary>How its vectors are kept; null: with the defaults, or it has none.</summary>
+    public VectorFieldOptions? Vector => Kind == AutoIndexFieldKind.VectorBytes ? new VectorFieldOptions(IsQuantised: true) : null;
 
     /// <summary>Where the values stand; null for the id.</summary>
     public FieldPath? FieldPath => Path == Id ? null : Fields.FieldPath.TryParse(Path);
@@ -49,4 +63,16 @@ internal enum AutoIndexFieldKind
 
     /// <summary>Whole values, with case: <c>exact()</c>.</summary>
     Exact,
+
+    /// <summary>Places from latitudes and longitudes at two paths.</summary>
+    Point,
+
+    /// <summary>Places and shapes from texts of WKT.</summary>
+    Wkt,
+
+    /// <summary>Vectors, with all their digits.</summary>
+    Vector,
+
+    /// <summary>Vectors, with a byte for each number.</summary>
+    VectorBytes,
 }

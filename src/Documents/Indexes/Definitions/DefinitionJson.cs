@@ -29,7 +29,7 @@ internal static class DefinitionJson
             var fields = new List<AutoIndexField>();
             foreach (JsonElement field in root.GetProperty("Fields"u8).EnumerateArray())
                 if (field.GetProperty("Path"u8).GetString() is { } path && Enum.TryParse(field.GetProperty("Kind"u8).GetString(), out AutoIndexFieldKind kind))
-                    fields.Add(new AutoIndexField(path, kind));
+                    fields.Add(new AutoIndexField(path, kind, field.TryGetProperty("Longitude"u8, out JsonElement longitude) ? longitude.GetString() : null));
 
             return root.GetProperty("Collection"u8).GetString() is { } collection ? new AutoIndexDefinition(collection, fields) : null;
         }
@@ -51,6 +51,8 @@ internal static class DefinitionJson
             writer.WriteStartObject();
             writer.WriteString("Path"u8, field.Path);
             writer.WriteString("Kind"u8, field.Kind.ToString());
+            if (field.Longitude is { } longitude)
+                writer.WriteString("Longitude"u8, longitude);
             writer.WriteEndObject();
         }
 

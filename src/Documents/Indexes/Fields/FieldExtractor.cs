@@ -3,6 +3,7 @@ using System.Globalization;
 using System.Text.Json;
 using Treepie.Indexes.Definitions;
 using Treepie.Indexing;
+using Treepie.Indexing.Spatial;
 using Treepie.Store;
 
 namespace Treepie.Indexes.Fields;
@@ -25,6 +26,7 @@ internal sealed class FieldExtractor
     private static readonly string[] DocumentMetadata = ["@id", "@collection", "@last-modified", "@change-vector"];
 
     private readonly FieldSlot[] _slots;
+    private readonly PlaceCollector?[] _places;
     private readonly PathTree _body;
     private readonly PathTree _metadata;
     private readonly List<(string Member, int Slot)> _documentMetadata = [];
@@ -35,10 +37,10 @@ internal sealed class FieldExtractor
         var slots = new List<FieldSlot>();
         var body = new List<(FieldPath, int)>();
         var metadata = new List<(FieldPath, int)>();
-        foreach (IGrouping<string, (AutoIndexField Field, int Number)> group in definition.Fields.Select((f, i) => (f, i)).GroupBy(f => f.f.Path))
+        foreach (IGrouping<string, (string Path, FieldTarget Target)> group in definition.Fields.SelectMany(Targets).GroupBy(t => t.Path))
         {
             int slot = slots.Count;
-            slots.Add(new FieldSlot([.. group.Select(g => new FieldTarget(g.Number, g.Field.Kind))]));
+            slots.Add(new FieldSlot([.. group.Select(g => g.Target)]));
             if (group.Key == AutoIndexField.Id)
             {
                 _idSlot = slot;
@@ -57,15 +59,20 @@ internal sealed class FieldExtractor
                 metadata.Add((path, slot));
         }
 
+        _places = [.. definition.Fields.Select((f, i) => f is { Kind: AutoIndexFieldKind.Point, Longitude: { } longitude } ? new PlaceCollector(i, f.Path, longitude) : null)];
         _slots = [.. slots];
         _body = new PathTree(body);
         _metadata = new PathTree(metadata, skipMembers: 1);
     }
 
     /// <summary>Adds the values of a document to the entry that was begun in the batch.</summary>
+    /// <exception cref="FormatException">A value cannot be what its field is of, a text WKT for instance; the first such value is told, and everything else is added.</exception>
     public void Extract(Document document, IndexBatch batch)
     {
-        var sink = new BatchSink(batch, _slots);
+        var refused = new Refusals();
+        foreach (PlaceCollector? place in _places)
+            place?.Clear();
+        var sink = new BatchSink(batch, _slots, _places, refused);
         if (_idSlot >= 0)
             sink.Text(_idSlot, document.Id);
         if (!_body.IsEmpty)
@@ -75,7 +82,16 @@ internal sealed class FieldExtractor
 
         foreach ((string member, int slot) in _documentMetadata)
             ExtractMetadata(document, member, slot, ref sink);
+        foreach (PlaceCollector? place in _places)
+            if (place is not null)
+                refused.Try(place.Path, () => place.AddTo(batch));
+        if (refused.First is { } error)
+            throw error;
     }
+
+    private static IEnumerable<(string Path, FieldTarget Target)> Targets(AutoIndexField field, int number) => field.Longitude is { } longitude
+        ? [(field.Path, new FieldTarget(number, field.Kind, field.Path)), (longitude, new FieldTarget(number, field.Kind, longitude, IsLongitude: true))]
+        : [(field.Path, new FieldTarget(number, field.Kind, field.Path))];
 
     private static void ExtractMetadata(Document document, string member, int slot, ref BatchSink sink)
     {
@@ -101,9 +117,35 @@ internal sealed class FieldExtractor
     /// <summary>The fields that take the values of one path.</summary>
     private sealed record FieldSlot(FieldTarget[] Targets);
 
-    private readonly record struct FieldTarget(int Field, AutoIndexFieldKind Kind);
+    private readonly record struct FieldTarget(int Field, AutoIndexFieldKind Kind, string Path, bool IsLongitude = false)
+    {
+        public bool IsVector => Kind is AutoIndexFieldKind.Vector or AutoIndexFieldKind.VectorBytes;
 
-    private readonly struct BatchSink(IndexBatch batch, FieldSlot[] slots) : IFieldSink
+        /// <summary>Whether it takes texts, numbers and booleans.</summary>
+        public bool HasTerms => !IsVector && Kind is not (AutoIndexFieldKind.Point or AutoIndexFieldKind.Wkt);
+    }
+
+    /// <summary>Values that fields could not take.</summary>
+    private sealed class Refusals
+    {
+        public FormatException? First { get; private set; }
+
+        public void Add(string path, string problem) => First ??= new FormatException($"The field '{path}': {problem}");
+
+        public void Try(string path, Action add)
+        {
+            try
+            {
+                add();
+            }
+            catch (FormatException error)
+            {
+                Add(path, error.Message);
+            }
+        }
+    }
+
+    private readonly struct BatchSink(IndexBatch batch, FieldSlot[] slots, PlaceCollector?[] places, Refusals refused) : IFieldSink
     {
         public void Value(int slot, ref Utf8JsonReader reader)
         {
@@ -118,7 +160,9 @@ internal sealed class FieldExtractor
                 case JsonTokenType.True:
                 case JsonTokenType.False:
                     foreach (FieldTarget target in slots[slot].Targets)
-                        if (target.Kind == AutoIndexFieldKind.Search)
+                        if (!target.HasTerms)
+                            Refuse(target, "a boolean");
+                        else if (target.Kind == AutoIndexFieldKind.Search)
                             batch.AddText(target.Field, reader.ValueSpan);
                         else
                             batch.AddBoolean(target.Field, reader.TokenType == JsonTokenType.True);
@@ -135,6 +179,10 @@ internal sealed class FieldExtractor
             foreach (FieldTarget target in slots[slot].Targets)
                 if (target.Kind == AutoIndexFieldKind.Search)
                     isSearched = true;
+                else if (target.IsVector)
+                    VectorObject(target, reader);
+                else if (!target.HasTerms)
+                    Refuse(target, "an object");
                 else
                     batch.AddText(target.Field, ObjectMarkUtf8);
 
@@ -155,8 +203,81 @@ internal sealed class FieldExtractor
         private void Text(FieldTarget[] targets, ReadOnlySpan<byte> utf8)
         {
             foreach (FieldTarget target in targets)
-                batch.AddText(target.Field, utf8);
+                if (target.Kind == AutoIndexFieldKind.Wkt)
+                    Wkt(target, utf8);
+                else if (target.IsVector)
+                    VectorOfText(target, utf8);
+                else if (!target.HasTerms)
+                    Refuse(target, "a string");
+                else
+                    batch.AddText(target.Field, utf8);
         }
+
+        private void Wkt(FieldTarget target, ReadOnlySpan<byte> utf8)
+        {
+            IndexBatch own = batch;
+            string text = System.Text.Encoding.UTF8.GetString(utf8);
+            refused.Try(target.Path, () => own.AddShape(target.Field, Geometry.Parse(text)));
+        }
+
+        private void VectorOfText(FieldTarget target, ReadOnlySpan<byte> utf8)
+        {
+            if (VectorText.TryDecode(System.Text.Encoding.UTF8.GetString(utf8), out float[] vector))
+                Vector(target, vector);
+            else
+                Refuse(target, "a string that is not base64 of floats");
+        }
+
+        /// <summary><c>{"@vector": […]}</c></summary>
+        private void VectorObject(FieldTarget target, Utf8JsonReader reader)
+        {
+            while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
+            {
+                bool isVector = reader.ValueTextEquals("@vector"u8);
+                reader.Read();
+                if (isVector && reader.TokenType == JsonTokenType.StartArray)
+                {
+                    VectorArray(target, reader);
+                    return;
+                }
+
+                reader.Skip();
+            }
+
+            Refuse(target, "an object without '@vector'");
+        }
+
+        private void VectorArray(FieldTarget target, Utf8JsonReader reader)
+        {
+            var numbers = new List<float>();
+            while (reader.Read() && reader.TokenType == JsonTokenType.Number)
+                numbers.Add((float)reader.GetDouble());
+            if (reader.TokenType == JsonTokenType.EndArray)
+                Vector(target, [.. numbers]);
+            else if (numbers.Count > 0)
+                Refuse(target, "an array with something else than numbers");
+        }
+
+        private void Vector(FieldTarget target, float[] numbers)
+        {
+            IndexBatch own = batch;
+            if (numbers.Length > 0)
+                refused.Try(target.Path, () => own.AddVector(target.Field, numbers));
+        }
+
+        public void StartOfArray(int slot, ref Utf8JsonReader reader)
+        {
+            foreach (FieldTarget target in slots[slot].Targets)
+                if (target.IsVector)
+                    VectorArray(target, reader);
+        }
+
+        private void Refuse(FieldTarget target, string what) => refused.Add(target.Path, target switch
+        {
+            { IsVector: true } => $"A vector is an array of numbers or base64 of floats; the document has {what} there.",
+            { Kind: AutoIndexFieldKind.Wkt } => $"A place or shape is a string of WKT; the document has {what} there.",
+            _ => $"A {(target.IsLongitude ? "longitude" : "latitude")} is a number; the document has {what} there.",
+        });
 
         private void DecodedText(FieldTarget[] targets, ref Utf8JsonReader reader)
         {
@@ -186,6 +307,12 @@ internal sealed class FieldExtractor
             {
                 if (target.Kind == AutoIndexFieldKind.Search)
                     batch.AddText(target.Field, reader.ValueSpan);
+                else if (target.Kind == AutoIndexFieldKind.Point)
+                    places[target.Field]?.Add(target.IsLongitude, isLong ? whole : real);
+                else if (target.Kind == AutoIndexFieldKind.Wkt)
+                    Refuse(target, "a number");
+                else if (target.IsVector)
+                    continue; // of an array, which was taken as a whole
                 else if (isLong)
                     batch.AddLong(target.Field, whole);
                 else
@@ -196,7 +323,9 @@ internal sealed class FieldExtractor
         private void Null(int slot)
         {
             foreach (FieldTarget target in slots[slot].Targets)
-                if (target.Kind != AutoIndexFieldKind.Search)
+                if (target.Kind == AutoIndexFieldKind.Point)
+                    places[target.Field]?.Add(target.IsLongitude, null);
+                else if (target.Kind != AutoIndexFieldKind.Search)
                     batch.AddNull(target.Field);
         }
     }

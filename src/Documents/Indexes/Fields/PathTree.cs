@@ -104,6 +104,13 @@ internal sealed class PathTree
         where TSink : struct, IFieldSink, allows ref struct
     {
         int wanted = node.ElementAt(level);
+        foreach (int slot in node.Slots)
+        {
+            Utf8JsonReader inside = reader;
+            if (wanted < 0)
+                sink.StartOfArray(slot, ref inside);
+        }
+
         int index = 0;
         for (; reader.Read() && reader.TokenType != JsonTokenType.EndArray; index++)
         {

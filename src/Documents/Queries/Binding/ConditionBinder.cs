@@ -14,8 +14,7 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
 {
     /// <summary>Methods that are understood but not run yet.</summary>
     private static readonly string[] KnownMethods =
-        ["regex", "lucene", "fuzzy", "intersect", "morelikethis", "cmpxchg", "spatial.within", "spatial.contains", "spatial.disjoint",
-            "spatial.intersects", "vector.search"];
+        ["regex", "lucene", "fuzzy", "intersect", "morelikethis", "cmpxchg"];
 
     /// <summary>Most conditions of one query: each costs a few kilobytes while it runs.</summary>
     public const int MaxConditions = 16 * 1024;
@@ -23,6 +22,8 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
     /// <summary>Greatest distance of <c>proximity()</c>.</summary>
     public const int MaxDistance = 1_000_000;
 
+    private readonly SpatialBinder _spatial = new(query, parameters, fields);
+    private readonly VectorBinder _vectors = new(query, parameters, fields);
     private int _count;
 
     /// <summary>Whether something in the condition gives scores.</summary>
@@ -142,12 +143,20 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
             return BindAffix(method, kind, static (field, text) => new PrefixQuery(field, text));
         if (method.Is("endsWith"))
             return BindAffix(method, kind, static (field, text) => new SuffixQuery(field, text));
+        if (VectorBinder.IsSearch(method))
+        {
+            IsScored = true;
+            return _vectors.Bind(method, isExact: kind == AutoIndexFieldKind.Exact);
+        }
+
+        if (SpatialBinder.RelationOf(method) is { } relation)
+            return _spatial.BindRelation(method, relation);
         if (fields.IsId(method))
             throw RqlErrors.At(query.Text, method.Position, "'id()' alone is no condition: compare it, for instance id() = 'users/1'.");
         if (KnownMethods.Contains(method.Name, StringComparer.OrdinalIgnoreCase))
             throw RqlErrors.NotSupportedYet(query.Text, method.Position, $"'{method.Name}()'");
 
-        throw RqlErrors.At(query.Text, method.Position, $"There is no method '{method.Name}()' for a condition. There are: exact, search, startsWith, endsWith, exists, boost, id.");
+        throw RqlErrors.At(query.Text, method.Position, $"There is no method '{method.Name}()' for a condition. There are: exact, search, startsWith, endsWith, exists, boost, id, spatial.within, spatial.contains, spatial.intersects, spatial.disjoint, vector.search.");
     }
 
     private BoostQuery BindBoost(MethodExpression method, AutoIndexFieldKind kind)

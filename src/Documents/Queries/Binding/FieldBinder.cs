@@ -50,6 +50,20 @@ internal sealed class FieldBinder(RqlQuery query)
         return Use(new AutoIndexField(path.Text, kind), operand.Position);
     }
 
+    /// <summary>The field of the points whose coordinates are at two paths.</summary>
+    public AutoIndexField Point(Expression latitude, Expression longitude)
+    {
+        FieldPath first = PathOf(latitude), second = PathOf(longitude);
+        return Use(new AutoIndexField(first.Text, AutoIndexFieldKind.Point, second.Text), latitude.Position);
+    }
+
+    private FieldPath PathOf(Expression operand) => operand switch
+    {
+        PathExpression expression => Path(expression),
+        LiteralExpression { Kind: LiteralKind.String } literal => Path(literal.Text, literal.Position),
+        _ => throw RqlErrors.At(query.Text, operand.Position, "Expected a field."),
+    };
+
     private AutoIndexField Use(AutoIndexField field, int position)
     {
         if (_uses.TryAdd(field, position))

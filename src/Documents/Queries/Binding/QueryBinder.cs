@@ -142,6 +142,9 @@ internal sealed class QueryBinder
             return new SortKey("", SortKind.Random, key.Descending, Seed: seed);
         }
 
+        if (SpatialBinder.IsDistance(method))
+            return new SpatialBinder(_query, _parameters, _fields).BindDistance(key, method);
+
         throw NotYet(method.Position, $"Order by '{method.Name}()'");
     }
 

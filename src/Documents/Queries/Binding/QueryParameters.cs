@@ -71,6 +71,9 @@ internal sealed class QueryParameters(string text, JsonElement given)
         _ => throw RqlErrors.At(text, expression.Position, "Expected a value."),
     };
 
+    /// <summary>A parameter as it was given.</summary>
+    public JsonElement Element(ParameterExpression parameter) => Find(parameter);
+
     private JsonElement Find(ParameterExpression parameter) =>
         given.ValueKind == JsonValueKind.Object && given.TryGetProperty(parameter.Name, out JsonElement value)
             ? value

@@ -70,6 +70,10 @@ internal sealed class IncludeCollector
             // An object refers to nothing.
         }
 
+        public void StartOfArray(int slot, ref Utf8JsonReader reader)
+        {
+        }
+
         public void EmptyArray(int slot)
         {
             // Nothing to include.

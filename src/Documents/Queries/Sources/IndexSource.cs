@@ -1,5 +1,6 @@
 using Treepie.Indexes;
 using Treepie.Indexing;
+using Treepie.Indexing.Spatial;
 using Treepie.Store;
 
 namespace Treepie.Queries.Sources;
@@ -30,6 +31,8 @@ internal sealed class IndexSource : ResultSource
     public override long TotalCount => _hits.TotalCount;
 
     public override float? Score => _isScored ? _hits.Score : null;
+
+    public override PlaceOfHit? Place => _hits.Place;
 
     public override Document Current => _snapshot.TryGet(_hits.Key, out Document document)
         ? document

@@ -1,3 +1,4 @@
+using Treepie.Indexing.Spatial;
 using Treepie.Store;
 
 namespace Treepie.Queries.Sources;
@@ -13,6 +14,9 @@ internal abstract class ResultSource : IDisposable
 
     /// <summary>Score of the document it stands on; null where nothing is scored.</summary>
     public virtual float? Score => null;
+
+    /// <summary>Where the document it stands on is, for an order by distance; null elsewhere.</summary>
+    public virtual PlaceOfHit? Place => null;
 
     /// <summary>Goes to the next; false after the last.</summary>
     public abstract bool MoveNext();

@@ -1,0 +1,134 @@
+using Treepie.Indexes.Definitions;
+using Treepie.Indexing;
+using Treepie.Indexing.Queries;
+using Treepie.Indexing.Spatial;
+using Treepie.Rql;
+using Treepie.Rql.Syntax;
+
+namespace Treepie.Queries.Binding;
+
+/// <summary>
+/// <c>spatial.*</c>: conditions and orders by place. Places are said latitude first in calls and longitude first in WKT; distances are kilometres unless miles are said.
+/// </summary>
+internal sealed class SpatialBinder(RqlQuery query, QueryParameters parameters, FieldBinder fields)
+{
+    private const string Distance = "spatial.distance";
+
+    /// <summary>The relation that a method tests; null for other methods.</summary>
+    public static SpatialRelation? RelationOf(MethodExpression method) => method.Name.ToLowerInvariant() switch
+    {
+        "spatial.within" => SpatialRelation.Within,
+        "spatial.contains" => SpatialRelation.Contains,
+        "spatial.intersects" => SpatialRelation.Intersects,
+        "spatial.disjoint" => SpatialRelation.Disjoint,
+        _ => null,
+    };
+
+    /// <summary>Whether it is an order by distance.</summary>
+    public static bool IsDistance(MethodExpression method) => method.Is(Distance);
+
+    /// <summary><c>spatial.within(field, shape [, distance error in percent])</c>. Answers are exact, so the error is allowed for and never made.</summary>
+    public SpatialQuery BindRelation(MethodExpression method, SpatialRelation relation)
+    {
+        Expression[] arguments = Arguments(method, 2, 3);
+        if (arguments.Length == 3 && Number(arguments[2], "the distance error in percent") is < 0 or > 100)
+            throw RqlErrors.At(query.Text, arguments[2].Position, "The distance error is a percentage: a number from 0 to 100.");
+        string field = Place(arguments[0]).SchemaName;
+        return new SpatialQuery(field, relation, Shape(arguments[1]));
+    }
+
+    /// <summary><c>spatial.distance(field, place [, round to])</c>.</summary>
+    public SortKey BindDistance(OrderKey key, MethodExpression method)
+    {
+        Expression[] arguments = Arguments(method, 2, 3);
+        string field = Place(arguments[0]).SchemaName;
+        GeoPoint centre = Shape(arguments[1]).Centre;
+        double roundTo = arguments.Length == 3 ? Number(arguments[2], "what distances are rounded to") : 0;
+        if (roundTo < 0)
+            throw RqlErrors.At(query.Text, arguments[2].Position, "Distances are rounded to a number from 0 on, in kilometres.");
+        return new SortKey(field, SortKind.Distance, key.Descending, key.NullsFirst, Centre: centre, RoundToKm: roundTo);
+    }
+
+    /// <summary>A field of places: its name, <c>spatial.point(latitude, longitude)</c> or <c>spatial.wkt(path)</c>. A name alone in an auto-index holds WKT.</summary>
+    private AutoIndexField Place(Expression operand)
+    {
+        if (operand is not MethodExpression method)
+            return fields.Field(operand, AutoIndexFieldKind.Wkt);
+        if (method.Is("spatial.point"))
+        {
+            Expression[] paths = Arguments(method, 2, 2);
+            return fields.Point(paths[0], paths[1]);
+        }
+
+        return method.Is("spatial.wkt")
+            ? fields.Field(Arguments(method, 1, 1)[0], AutoIndexFieldKind.Wkt)
+            : throw RqlErrors.At(query.Text, method.Position, "Expected a field of places: its name, spatial.point(latitude, longitude) or spatial.wkt(path).");
+    }
+
+    /// <summary>A shape: <c>spatial.circle(radius, latitude, longitude [, units])</c>, <c>spatial.point(latitude, longitude)</c> or <c>spatial.wkt(text [, units])</c>.</summary>
+    private Geometry Shape(Expression expression)
+    {
+        if (expression is not MethodExpression method)
+            throw RqlErrors.At(query.Text, expression.Position, "Expected a shape: spatial.circle(radius, latitude, longitude), spatial.wkt('…') or spatial.point(latitude, longitude).");
+        try
+        {
+            if (method.Is("spatial.circle"))
+            {
+                Expression[] arguments = Arguments(method, 3, 4);
+                GeoPoint centre = GeoPoint.Of(Number(arguments[1], "the latitude"), Number(arguments[2], "the longitude"));
+                return Geometry.Around(centre, Number(arguments[0], "the radius") * KmPerUnit(arguments, 3));
+            }
+
+            if (method.Is("spatial.point"))
+            {
+                Expression[] arguments = Arguments(method, 2, 2);
+                return Geometry.Point(GeoPoint.Of(Number(arguments[0], "the latitude"), Number(arguments[1], "the longitude")));
+            }
+
+            if (method.Is("spatial.wkt"))
+            {
+                Expression[] arguments = Arguments(method, 1, 2);
+                return Geometry.Parse(parameters.Text(arguments[0], "the WKT"), KmPerUnit(arguments, 1));
+            }
+        }
+        catch (InvalidGeometryException error)
+        {
+            throw RqlErrors.At(query.Text, method.Position, error.Message);
+        }
+
+        throw RqlErrors.At(query.Text, method.Position, $"'{method.Name}()' is no shape. There are: spatial.circle, spatial.wkt, spatial.point.");
+    }
+
+    private double KmPerUnit(Expression[] arguments, int place)
+    {
+        if (place >= arguments.Length)
+            return 1;
+
+        string units = parameters.Text(arguments[place], "the units");
+        return units.ToLowerInvariant() switch
+        {
+            "miles" => Earth.KmPerMile,
+            "kilometers" or "kilometres" or "km" => 1,
+            _ => throw RqlErrors.At(query.Text, arguments[place].Position, $"'{units}' is no unit of distance. There are: 'kilometers', 'miles'."),
+        };
+    }
+
+    private double Number(Expression expression, string what)
+    {
+        FieldValue value = parameters.Value(expression);
+        return value.Kind switch
+        {
+            FieldValueKind.Long => value.Long,
+            FieldValueKind.Double when double.IsFinite(value.Double) => value.Double,
+            _ => throw RqlErrors.At(query.Text, expression.Position, $"Expected {what}: a number."),
+        };
+    }
+
+    private Expression[] Arguments(MethodExpression method, int least, int most)
+    {
+        int count = method.Arguments.Count;
+        if (count < least || count > most)
+            throw RqlErrors.At(query.Text, method.Position, $"'{method.Name}()' takes {(least == most ? $"{least}" : $"{least} or {most}")} arguments; {count} are given.");
+        return [.. method.Arguments.Select(argument => argument.Value)];
+    }
+}

@@ -1,0 +1,77 @@
+using System.Text.Json;
+using Treepie.Indexes.Definitions;
+using Treepie.Indexing.Queries;
+using Treepie.Rql;
+using Treepie.Rql.Syntax;
+
+namespace Treepie.Queries.Binding;
+
+/// <summary><c>vector.search(field, vector [, minimum similarity [, number of candidates]])</c>.</summary>
+internal sealed class VectorBinder(RqlQuery query, QueryParameters parameters, FieldBinder fields)
+{
+    /// <summary>Results of a search that does not say how many.</summary>
+    public const int DefaultCandidates = 16;
+
+    public static bool IsSearch(MethodExpression method) => method.Is("vector.search");
+
+    public VectorQuery Bind(MethodExpression method, bool isExact)
+    {
+        int count = method.Arguments.Count;
+        if (count is < 2 or > 4)
+            throw RqlErrors.At(query.Text, method.Position, $"'{method.Name}()' takes 2 to 4 arguments: a field, a vector, the least similarity, the number of candidates; {count} are given.");
+
+        string field = Field(method.Arguments[0].Value).SchemaName;
+        float[] vector = Vector(method.Arguments[1].Value);
+        FieldValue least = count > 2 ? parameters.Value(method.Arguments[2].Value) : FieldValue.Null;
+        FieldValue most = count > 3 ? parameters.Value(method.Arguments[3].Value) : FieldValue.Null;
+        float? minimum = least.Kind switch
+        {
+            FieldValueKind.Null => null,
+            FieldValueKind.Long => least.Long,
+            FieldValueKind.Double when float.IsFinite((float)least.Double) => (float)least.Double,
+            _ => throw RqlErrors.At(query.Text, method.Arguments[2].Value.Position, "The least similarity is a number: for cosines from -1 to 1."),
+        };
+        if (most is not ({ Kind: FieldValueKind.Null } or { Kind: FieldValueKind.Long, Long: >= 1 and <= VectorQuery.MaxCandidates }))
+            throw RqlErrors.At(query.Text, method.Arguments[3].Value.Position, $"The number of candidates is a whole number from 1 to {VectorQuery.MaxCandidates:N0}.");
+        return new VectorQuery(field, vector, most.Kind == FieldValueKind.Null ? DefaultCandidates : (int)most.Long, minimum, isExact);
+    }
+
+    /// <summary>A field, kept with all its digits, or with a byte for each number.</summary>
+    private AutoIndexField Field(Expression operand)
+    {
+        if (operand is not MethodExpression method)
+            return fields.Field(operand, AutoIndexFieldKind.Vector);
+        string name = method.Name.ToLowerInvariant();
+        if (method.Arguments.Count != 1 || !name.StartsWith("embedding.", StringComparison.Ordinal))
+            throw RqlErrors.At(query.Text, method.Position, "Expected a field of vectors: its name, embedding.f32_i8(name) or embedding.i8(name).");
+        return name switch
+        {
+            "embedding.f32" => fields.Field(method.Arguments[0].Value, AutoIndexFieldKind.Vector),
+            "embedding.f32_i8" or "embedding.i8" => fields.Field(method.Arguments[0].Value, AutoIndexFieldKind.VectorBytes),
+            "embedding.text" or "embedding.text_i8" or "embedding.text_i1" =>
+                throw RqlErrors.NotSupportedYet(query.Text, method.Position, $"'{method.Name}()', which needs a model that makes vectors of texts,", "Store vectors in the documents and search those."),
+            _ => throw RqlErrors.NotSupportedYet(query.Text, method.Position, $"'{method.Name}()'", "embedding.f32_i8 keeps a byte for each number."),
+        };
+    }
+
+    /// <summary>A parameter: an array of numbers, <c>{"@vector": […]}</c>, or base64 of floats.</summary>
+    private float[] Vector(Expression expression)
+    {
+        if (expression is LiteralExpression { Kind: LiteralKind.String } literal)
+            return FromBase64(literal.Text, literal.Position);
+        if (expression is not ParameterExpression parameter)
+            throw RqlErrors.At(query.Text, expression.Position, "Expected a vector: a parameter that is an array of numbers, or base64 of 32-bit floats.");
+
+        JsonElement json = parameters.Element(parameter);
+        if (json.ValueKind == JsonValueKind.Object && json.TryGetProperty("@vector"u8, out JsonElement inner))
+            json = inner;
+        if (json.ValueKind == JsonValueKind.String)
+            return FromBase64(json.GetString() ?? "", parameter.Position);
+        if (json.ValueKind != JsonValueKind.Array || json.EnumerateArray().Any(number => number.ValueKind != JsonValueKind.Number))
+            throw RqlErrors.At(query.Text, parameter.Position, $"The parameter ${parameter.Name} is no vector: expected an array of numbers, {{\"@vector\": […]}}, or base64 of 32-bit floats.");
+        return [.. json.EnumerateArray().Select(number => (float)number.GetDouble())];
+    }
+
+    private float[] FromBase64(string text, int position) =>
+        VectorText.TryDecode(text, out float[] vector) ? vector : throw RqlErrors.At(query.Text, position, "This is no vector: base64 of 32-bit floats, little-endian, is expected.");
+}

@@ -1,0 +1,72 @@
+using Treepie.Indexing.Postings;
+using Treepie.Indexing.Vectors;
+
+namespace Treepie.Indexing.Matching;
+
+/// <summary>Entries that a search by vector found, with how alike they are, which is what they score.</summary>
+internal sealed class NearestOperator : Operator
+{
+    private readonly long[] ids;
+    private readonly float[] similarities;
+
+    public NearestOperator(QueryContext context, List<NearEntry> found)
+        : base(context)
+    {
+        found.Sort(static (x, y) => x.Id.CompareTo(y.Id));
+        ids = [.. found.Select(entry => entry.Id)];
+        similarities = [.. found.Select(entry => entry.Similarity)];
+    }
+
+    public override long Estimate => ids.Length;
+
+    public override bool IsExact => true;
+
+    public override long Next(long from)
+    {
+        int place = LowerBound(from << PostingWindow.SizeBits);
+        return place < ids.Length ? ids[place] >> PostingWindow.SizeBits : End;
+    }
+
+    public override void Fill(long window, WindowSet set)
+    {
+        set.SetEmpty();
+        for (int i = LowerBound(window << PostingWindow.SizeBits); i < ids.Length && ids[i] >> PostingWindow.SizeBits == window; i++)
+            set.Add((ushort)(ids[i] & (PostingWindow.Size - 1)));
+    }
+
+    public override bool Contains(long id) => Array.BinarySearch(ids, id) >= 0;
+
+    public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
+    {
+        long start = window << PostingWindow.SizeBits;
+        int place = LowerBound(start);
+        for (int i = 0; i < hits.Length; i++)
+        {
+            while (place < ids.Length && ids[place] < start + hits[i])
+                place++;
+            if (place < ids.Length && ids[place] == start + hits[i])
+                scores[i] += boost * similarities[place];
+        }
+    }
+
+    public override void AddBounds(long window, Span<float> bounds, float boost)
+    {
+        long start = window << PostingWindow.SizeBits;
+        Span<float> mine = stackalloc float[PostingWindow.Blocks];
+        mine.Clear();
+        for (int i = LowerBound(start); i < ids.Length && ids[i] - start < PostingWindow.Size; i++)
+        {
+            ref float bound = ref mine[(int)(ids[i] - start) >> PostingWindow.BlockBits];
+            bound = Math.Max(bound, boost * similarities[i]);
+        }
+
+        for (int i = 0; i < bounds.Length; i++)
+            bounds[i] += mine[i];
+    }
+
+    private int LowerBound(long id)
+    {
+        int place = Array.BinarySearch(ids, id);
+        return place < 0 ? ~place : place;
+    }
+}

@@ -1,0 +1,70 @@
+using System.Numerics;
+using System.Runtime.InteropServices;
+using Treepie.Indexing.Kernels;
+using Treepie.Indexing.Postings;
+using Treepie.Indexing.Queries;
+using Treepie.Indexing.Spatial;
+
+namespace Treepie.Indexing.Matching;
+
+/// <summary>
+/// Compares the places of the windows it is asked about with a shape: 64 entries of a column are one word of a window's bitmap. Entries with shapes or several values are tested
+/// one by one.
+/// </summary>
+/// <param name="context">The query.</param>
+/// <param name="all">Every entry: says which windows there are.</param>
+/// <param name="places">The places of the field.</param>
+/// <param name="query">What is wanted.</param>
+/// <param name="estimate">Matches at the most.</param>
+internal sealed class SpatialScanOperator(QueryContext context, Operator all, PlaceReader places, SpatialQuery query, long estimate) : Operator(context)
+{
+    private const int ChunksPerWindow = PostingWindow.Size / PointChunk.Entries;
+
+    private readonly PlaceTest test = new(query);
+    private readonly ulong[] words = new ulong[BitmapKernels.Words];
+
+    public override long Estimate => estimate;
+
+    public override long Next(long from) => all.Next(from);
+
+    public override void Fill(long window, WindowSet set)
+    {
+        for (int i = 0; i < ChunksPerWindow; i++)
+            words[i] = Matches((window * ChunksPerWindow) + i, ulong.MaxValue);
+        set.SetBits(MemoryMarshal.AsBytes<ulong>(words));
+    }
+
+    /// <summary>Looks at the chunks of survivors only.</summary>
+    public override void And(long window, WindowSet set)
+    {
+        set.CopyWords(words);
+        for (int i = 0; i < ChunksPerWindow; i++)
+        {
+            if (words[i] != 0)
+                words[i] = Matches((window * ChunksPerWindow) + i, words[i]);
+        }
+
+        set.SetBits(MemoryMarshal.AsBytes<ulong>(words));
+    }
+
+    public override bool Contains(long id) => Matches(id >> PointChunk.EntryBits, 1UL << (int)(id & (PointChunk.Entries - 1))) != 0;
+
+    private ulong Matches(long number, ulong asked)
+    {
+        PointChunk chunk = places.Chunk(number);
+        ulong found = test.Holds(chunk.Count == 0 ? default : chunk.Xs, chunk.Count == 0 ? default : chunk.Ys, asked & chunk.Points);
+        for (ulong others = asked & chunk.Shapes; others != 0; others &= others - 1)
+        {
+            int slot = BitOperations.TrailingZeroCount(others);
+            if (Holds((number << PointChunk.EntryBits) + slot))
+                found |= 1UL << slot;
+        }
+
+        return found;
+    }
+
+    /// <summary>One value that lies as wanted is enough; disjoint are entries none of whose values has a point in common.</summary>
+    private bool Holds(long id) => query.Relation == SpatialRelation.Disjoint
+        ? !places.AnyHolds(id, SpatialRelation.Intersects, query.Shape)
+        : places.AnyHolds(id, query.Relation, query.Shape);
+}

@@ -1,0 +1,50 @@
+using Treepie.Indexing.Kernels;
+using Treepie.Indexing.Queries;
+using Treepie.Indexing.Spatial;
+
+namespace Treepie.Indexing.Sorting;
+
+/// <summary>A part from the distance of the nearest value. What is nowhere stands last in both directions, unless nulls are asked for first.</summary>
+internal sealed class DistanceKeyPart : KeyPart
+{
+    private readonly PlaceReader places;
+    private readonly SortKey sort;
+    private readonly CentreOnGrid centre;
+    private readonly byte nullRank;
+
+    public DistanceKeyPart(PlaceReader places, SortKey sort)
+    {
+        this.places = places;
+        this.sort = sort;
+        centre = CentreOf(sort);
+        nullRank = sort.NullsFirst == true ? NullsFirstRank : NullsLastRank;
+    }
+
+    /// <summary>The centre of an order by distance.</summary>
+    /// <exception cref="IndexQueryException">It has none, or rounds to what is no distance.</exception>
+    public static CentreOnGrid CentreOf(SortKey sort)
+    {
+        if (sort.Centre is not { } centre)
+            throw new IndexQueryException($"The order by distance of '{sort.Field}' does not say from where.");
+        if (!(sort.RoundToKm >= 0 && double.IsFinite(sort.RoundToKm)))
+            throw new IndexQueryException($"Distances are rounded to a number from 0 on; {sort.RoundToKm} is not.");
+        return new CentreOnGrid(centre.Latitude * Earth.Radians, centre.Longitude * Earth.Radians);
+    }
+
+    /// <summary>A number that grows with the distance and is the same for distances that round to the same.</summary>
+    public static double Rank(double haversine, double roundToKm) => roundToKm > 0 ? Math.Floor(Earth.ToKm(haversine) / roundToKm) : haversine;
+
+    public override void Append(long id, float score, KeyBuffer key)
+    {
+        if (!places.TryNearest(id, centre, out _, out double haversine))
+        {
+            key.Append(nullRank);
+            return;
+        }
+
+        // Doubles from 0 on order as their bits.
+        ulong bits = BitConverter.DoubleToUInt64Bits(Rank(haversine, sort.RoundToKm));
+        key.Append(ValueRank);
+        key.Append(sort.Descending ? ~bits : bits);
+    }
+}

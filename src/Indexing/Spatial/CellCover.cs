@@ -1,0 +1,97 @@
+namespace Treepie.Indexing.Spatial;
+
+/// <summary>
+/// Covers a region with squares of the curve: the largest squares first, those that cross the border are quartered as long as the budget lasts. Whatever the shape, the work is
+/// bounded: a few hundred squares are looked at.
+/// </summary>
+internal static class CellCover
+{
+    /// <summary>Most ranges a query reads: each costs one descent of a tree.</summary>
+    public const int MaxRanges = 16;
+
+    /// <summary>Most squares an entry stands under because of one shape.</summary>
+    public const int MaxSquares = 32;
+
+    /// <summary>Squares before neighbours on the curve are joined to ranges.</summary>
+    private const int QuerySquares = 96;
+
+    /// <summary>Smaller squares than 360° / 2²⁸ (15 cm) are not cut.</summary>
+    private const int DeepestLevel = 28;
+
+    /// <summary>Ascending ranges that hold all of the region.</summary>
+    public static List<CellRange> Ranges(Geometry region)
+    {
+        var ranges = new List<CellRange>();
+        foreach ((CellSquare square, bool isInside) in Squares(region, QuerySquares))
+        {
+            if (ranges.Count > 0 && ranges[^1].Last + 1 == square.First && ranges[^1].IsInside == isInside)
+                ranges[^1] = ranges[^1] with { Last = square.Last };
+            else
+                ranges.Add(new CellRange(square.First, square.Last, isInside));
+        }
+
+        while (ranges.Count > MaxRanges)
+            JoinNearest(ranges);
+        return ranges;
+    }
+
+    /// <summary>Squares that hold all of the region, in the order of the curve.</summary>
+    public static List<CellSquare> Squares(Geometry region) => Squares(region, MaxSquares).ConvertAll(static found => found.Square);
+
+    private static List<(CellSquare Square, bool IsInside)> Squares(Geometry region, int budget)
+    {
+        var found = new List<(CellSquare Square, bool IsInside)>();
+        var open = new Queue<CellSquare>();
+        if (region.RelationTo(CellSquare.Root.Box) == BoxRelation.Inside)
+            return [(CellSquare.Root, true)];
+
+        open.Enqueue(CellSquare.Root);
+        while (open.Count > 0 && found.Count + open.Count + 3 <= budget && open.Peek().Level < DeepestLevel)
+        {
+            CellSquare square = open.Dequeue();
+            for (int i = 0; i < 4; i++)
+            {
+                CellSquare quarter = square.Quarter(i);
+                switch (region.RelationTo(quarter.Box))
+                {
+                    case BoxRelation.Inside:
+                        found.Add((quarter, true));
+                        break;
+                    case BoxRelation.Crosses:
+                        open.Enqueue(quarter);
+                        break;
+                }
+            }
+        }
+
+        foreach (CellSquare square in open)
+            found.Add((square, false));
+        found.Sort(static (x, y) => x.Square.First.CompareTo(y.Square.First));
+        return found;
+    }
+
+    /// <summary>Joins the two neighbours whose joining adds the least that has to be read or verified in vain.</summary>
+    private static void JoinNearest(List<CellRange> ranges)
+    {
+        int best = 0;
+        ulong least = ulong.MaxValue;
+        for (int i = 1; i < ranges.Count; i++)
+        {
+            CellRange left = ranges[i - 1], right = ranges[i];
+            ulong cost = right.First - left.Last - 1;
+            if (left.IsInside)
+                cost += (left.Last - left.First) >> 2;
+            if (right.IsInside)
+                cost += (right.Last - right.First) >> 2;
+            if (cost < least)
+            {
+                least = cost;
+                best = i;
+            }
+        }
+
+        bool isInside = ranges[best - 1].IsInside && ranges[best].IsInside && ranges[best - 1].Last + 1 == ranges[best].First;
+        ranges[best - 1] = new CellRange(ranges[best - 1].First, ranges[best].Last, isInside);
+        ranges.RemoveAt(best);
+    }
+}

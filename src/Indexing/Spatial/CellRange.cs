@@ -1,0 +1,37 @@
+namespace Treepie.Indexing.Spatial;
+
+/// <summary>A stretch of the curve.</summary>
+/// <param name="First">Its first cell.</param>
+/// <param name="Last">Its last cell.</param>
+/// <param name="IsInside">Whether every place in it belongs to the region.</param>
+internal readonly record struct CellRange(ulong First, ulong Last, bool IsInside);
+
+/// <summary>A square of the curve: the cells that share the first 2 · <paramref name="Level"/> bits of <paramref name="First"/>.</summary>
+internal readonly record struct CellSquare(ulong First, int Level)
+{
+    public static CellSquare Root => new(0, 0);
+
+    public ulong Last => First | Rest(Level);
+
+    /// <summary>Its area in degrees, borders included.</summary>
+    public GeoBox Box
+    {
+        get
+        {
+            GridPoint any = HilbertCurve.Decode(First);
+            double side = 1UL << (HilbertCurve.Levels - Level);
+            double x = Math.Floor(any.X / side) * side, y = Math.Floor(any.Y / side) * side;
+            return new GeoBox(
+                (x * GridPoint.DegreesPerX) - 180, (y * GridPoint.DegreesPerY) - 90, ((x + side) * GridPoint.DegreesPerX) - 180, ((y + side) * GridPoint.DegreesPerY) - 90);
+        }
+    }
+
+    /// <summary>One of its four quarters, in the order of the curve.</summary>
+    public CellSquare Quarter(int number) => new(First | ((ulong)number << (62 - (2 * Level))), Level + 1);
+
+    /// <summary>The square of a level around it.</summary>
+    public CellSquare Ancestor(int level) => new(First & ~Rest(level), level);
+
+    /// <summary>The bits behind the first 2 · level; a shift by all 64 would shift by none.</summary>
+    private static ulong Rest(int level) => level == HilbertCurve.Levels ? 0 : ulong.MaxValue >> (2 * level);
+}

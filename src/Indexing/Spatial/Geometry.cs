@@ -1,0 +1,163 @@
+namespace Treepie.Indexing.Spatial;
+
+/// <summary>
+/// A place or shape: points, lines, polygons with holes, circles, or several of them. Immutable. Edges are straight on the flat map of longitudes and latitudes and take the
+/// shorter way around; circles are measured on the sphere.
+/// </summary>
+public sealed class Geometry
+{
+    private static readonly double[] Turns = [0, -360, 360];
+
+    internal Geometry(Vertex[] points, Vertex[][] lines, Polygon[] polygons, Circle[] circles)
+    {
+        Points = points;
+        Lines = lines;
+        Polygons = polygons;
+        Circles = circles;
+        GeoBox bounds = GeoBox.Of(points);
+        foreach (Vertex[] line in lines)
+            bounds = bounds.With(GeoBox.Of(line));
+        foreach (Polygon polygon in polygons)
+            bounds = bounds.With(polygon.Bounds);
+        foreach (Circle circle in circles)
+            bounds = bounds.With(circle.Bounds);
+        Bounds = bounds;
+    }
+
+    /// <summary>The middle of the smallest box around it: where distances to it are measured from.</summary>
+    public GeoPoint Centre => Circles is [{ } circle] && IsSingle ? circle.Centre : Bounds.Centre;
+
+    internal Vertex[] Points { get; }
+
+    internal Vertex[][] Lines { get; }
+
+    internal Polygon[] Polygons { get; }
+
+    internal Circle[] Circles { get; }
+
+    /// <summary>Around all parts, laid out flat.</summary>
+    internal GeoBox Bounds { get; }
+
+    /// <summary>Whether it is one point.</summary>
+    internal bool IsPoint => Points.Length == 1 && IsSingle;
+
+    private bool IsSingle => Points.Length + Lines.Length + Polygons.Length + Circles.Length == 1;
+
+    /// <summary>One place.</summary>
+    public static Geometry Point(GeoPoint point) => new([new Vertex(point.Longitude, point.Latitude)], [], [], []);
+
+    /// <summary>All places within a distance, which may be 0.</summary>
+    /// <exception cref="InvalidGeometryException">The radius is negative or not a number.</exception>
+    public static Geometry Around(GeoPoint centre, double radiusKm) => radiusKm >= 0
+        ? new Geometry([], [], [], [new Circle(centre, Math.Min(radiusKm, 2 * Earth.MaxDistanceKm))])
+        : throw new InvalidGeometryException("The radius of a circle is a number from 0 on.");
+
+    /// <summary>Reads WKT, see <see cref="WktParser"/>.</summary>
+    /// <param name="wkt">The text.</param>
+    /// <param name="kmPerUnit">What a radius in it is measured in.</param>
+    /// <exception cref="InvalidGeometryException">It is not WKT, or says a shape that is none.</exception>
+    public static Geometry Parse(string wkt, double kmPerUnit = 1) => new WktParser(wkt, kmPerUnit).Parse();
+
+    /// <summary>Whether a place is in it or on its border; points and lines are as wide as <see cref="Segments.Touch"/>.</summary>
+    internal bool Contains(Vertex place)
+    {
+        foreach (Circle circle in Circles)
+        {
+            if (circle.Contains(place))
+                return true;
+        }
+
+        foreach (Polygon polygon in Polygons)
+        {
+            if (polygon.Contains(place))
+                return true;
+        }
+
+        return Points.Length + Lines.Length > 0 && TouchesThin(place);
+    }
+
+    /// <summary>How a box of the grid lies to it.</summary>
+    internal BoxRelation RelationTo(GeoBox box)
+    {
+        BoxRelation relation = BoxRelation.Outside;
+        foreach (Circle circle in Circles)
+        {
+            BoxRelation one = circle.RelationTo(box);
+            relation = one > relation ? one : relation;
+        }
+
+        foreach (Polygon polygon in Polygons)
+        {
+            if (relation == BoxRelation.Inside)
+                return relation;
+            BoxRelation one = polygon.RelationTo(box);
+            relation = one > relation ? one : relation;
+        }
+
+        return relation == BoxRelation.Outside && MeetsThin(box.Grow(Segments.Touch)) ? BoxRelation.Crosses : relation;
+    }
+
+    private bool TouchesThin(Vertex place)
+    {
+        foreach (double turn in Turns)
+        {
+            var turned = new Vertex(place.X + turn, place.Y);
+            foreach (Vertex point in Points)
+            {
+                if (Segments.Touches(point, point, turned))
+                    return true;
+            }
+
+            foreach (Vertex[] line in Lines)
+            {
+                for (int i = 1; i < line.Length; i++)
+                {
+                    if (Segments.Touches(line[i - 1], line[i], turned))
+                        return true;
+                }
+            }
+        }
+
+        return false;
+    }
+
+    private bool MeetsThin(GeoBox box)
+    {
+        foreach (double turn in Turns)
+        {
+            GeoBox turned = box.Shift(turn);
+            foreach (Vertex point in Points)
+            {
+                if (turned.Contains(point))
+                    return true;
+            }
+
+            foreach (Vertex[] line in Lines)
+            {
+                for (int i = 1; i < line.Length; i++)
+                {
+                    if (Segments.Meets(line[i - 1], line[i], turned))
+                        return true;
+                }
+            }
+        }
+
+        return false;
+    }
+}
+
+/// <summary>How the values of a spatial field must lie to the shape of a query.</summary>
+public enum SpatialRelation
+{
+    /// <summary>Wholly inside, border included.</summary>
+    Within,
+
+    /// <summary>The shape is wholly inside the value.</summary>
+    Contains,
+
+    /// <summary>At least one point in common.</summary>
+    Intersects,
+
+    /// <summary>No point in common; the entry has a value.</summary>
+    Disjoint,
+}

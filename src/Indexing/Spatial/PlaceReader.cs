@@ -1,0 +1,77 @@
+using Treepie.Indexing.Catalogue;
+using Treepie.Indexing.Columns;
+using Treepie.Indexing.Kernels;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Spatial;
+
+/// <summary>
+/// Looks up where entries are, by their number. Of several values the nearest counts; a shape is where its centre is. Entries asked for in ascending order are cheap. One
+/// thread at a time; lives as long as its cursor.
+/// </summary>
+internal sealed class PlaceReader(ChunkCursor column, Tree? shapes)
+{
+    private readonly byte[] key = new byte[EntryKey.Bytes];
+
+    /// <summary>The chunk of an entry, see there.</summary>
+    public PointChunk Chunk(long number) => new(column.Read(number));
+
+    /// <summary>The place of an entry that is nearest to a centre, and the h between them (see <see cref="Earth"/>); false if it has none.</summary>
+    public bool TryNearest(long id, in CentreOnGrid centre, out GridPoint nearest, out double haversine)
+    {
+        PointChunk chunk = Chunk(id >> PointChunk.EntryBits);
+        int slot = (int)(id & (PointChunk.Entries - 1));
+        nearest = default;
+        haversine = double.PositiveInfinity;
+        if ((chunk.Points >> slot & 1) != 0)
+        {
+            nearest = chunk[slot];
+            haversine = centre.Haversine(nearest.X, nearest.Y);
+            return true;
+        }
+
+        if ((chunk.Shapes >> slot & 1) == 0)
+            return false;
+
+        ReadOnlySpan<byte> record = Record(id);
+        while (!record.IsEmpty)
+        {
+            Geometry? shape = GeometryRecord.Read(ref record, out GridPoint place);
+            if (shape is not null)
+                place = GridPoint.Of(shape.Centre);
+            double h = centre.Haversine(place.X, place.Y);
+            if (h < haversine)
+            {
+                haversine = h;
+                nearest = place;
+            }
+        }
+
+        return true;
+    }
+
+    /// <summary>Whether a value of an entry in the tree of shapes lies as wanted.</summary>
+    public bool AnyHolds(long id, SpatialRelation relation, Geometry wanted)
+    {
+        ReadOnlySpan<byte> record = Record(id);
+        while (!record.IsEmpty)
+        {
+            Geometry? shape = GeometryRecord.Read(ref record, out GridPoint place);
+            bool holds = shape is null
+                ? GeometryRelations.Holds(relation, new Vertex(place.Longitude, place.Latitude), wanted)
+                : GeometryRelations.Holds(relation, shape, wanted);
+            if (holds)
+                return true;
+        }
+
+        return false;
+    }
+
+    private ReadOnlySpan<byte> Record(long id)
+    {
+        EntryKey.Write(key, id);
+        return shapes is not null && shapes.TryGet(key, out ReadOnlySpan<byte> record)
+            ? record
+            : throw new Storage.CorruptionException($"The index misses the shapes of entry {id}. Reset the index to build it again.");
+    }
+}

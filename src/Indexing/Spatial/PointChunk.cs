@@ -1,0 +1,37 @@
+using System.Buffers.Binary;
+using System.Runtime.InteropServices;
+
+namespace Treepie.Indexing.Spatial;
+
+/// <summary>
+/// The places of one spatial field for up to 64 neighbouring entries, read in place. Key in the tree: chunk number (entry id / 64), 8 bytes big-endian.
+/// <code>
+/// OFFSET   SIZE  MEANING
+/// 0        1     n, slots; entries behind the last have no value
+/// 1        8     a bit for each entry whose only value is a point, little-endian
+/// 9        8     a bit for each entry with a shape or several values, which are in the tree of shapes
+/// 17       4·n   X of each slot, little-endian, see GridPoint
+/// 17+4·n   4·n   Y of each slot
+/// </code>
+/// </summary>
+internal readonly ref struct PointChunk(ReadOnlySpan<byte> bytes)
+{
+    public const int EntryBits = 6;
+    public const int Entries = 1 << EntryBits;
+    public const int HeadBytes = 17;
+    public const int MaxBytes = HeadBytes + (Entries * 2 * sizeof(uint));
+
+    private readonly ReadOnlySpan<byte> bytes = bytes;
+
+    public int Count => bytes.IsEmpty ? 0 : bytes[0];
+
+    public ulong Points => bytes.IsEmpty ? 0 : BinaryPrimitives.ReadUInt64LittleEndian(bytes[1..]);
+
+    public ulong Shapes => bytes.IsEmpty ? 0 : BinaryPrimitives.ReadUInt64LittleEndian(bytes[9..]);
+
+    public ReadOnlySpan<uint> Xs => MemoryMarshal.Cast<byte, uint>(bytes.Slice(HeadBytes, Count * sizeof(uint)));
+
+    public ReadOnlySpan<uint> Ys => MemoryMarshal.Cast<byte, uint>(bytes.Slice(HeadBytes + (Count * sizeof(uint)), Count * sizeof(uint)));
+
+    public GridPoint this[int slot] => new(Xs[slot], Ys[slot]);
+}

@@ -1,0 +1,118 @@
+using System.Globalization;
+
+namespace Treepie.Indexing.Spatial;
+
+/// <summary>
+/// Lays chains of corners out flat and refuses rings that are none. An edge takes the shorter way around, so one of more than 180° crosses the dateline (one of exactly 360° goes all
+/// around, as in a ring around the whole map). A ring that ends a whole turn from where it began goes around a pole, the one its corners are nearer to on average: that pole is
+/// inside.
+/// </summary>
+internal static class RingLayout
+{
+    /// <summary>The chain without corners that repeat the one before, each next to the one before.</summary>
+    public static Vertex[] Unroll(Vertex[] chain, bool isRing)
+    {
+        var unrolled = new List<Vertex>(chain.Length + 3);
+        double last = double.NaN;
+        foreach (Vertex raw in chain)
+        {
+            Vertex vertex = raw;
+            if (unrolled.Count > 0)
+            {
+                // What is said is within one turn, so the step between what was said decides, and one of 360 is meant.
+                double step = raw.X - last;
+                if (Math.Abs(step) is > 180 and < 360)
+                    step -= 360 * Math.Sign(step);
+                vertex = new Vertex(Snap(unrolled[^1].X + step, raw.X), raw.Y);
+                if (vertex == unrolled[^1])
+                    continue;
+            }
+
+            last = raw.X;
+            unrolled.Add(vertex);
+        }
+
+        if (isRing && unrolled.Count > 1 && unrolled[^1].Y == unrolled[0].Y && Math.Abs(unrolled[^1].X - unrolled[0].X) == 360)
+        {
+            double pole = unrolled.Average(vertex => vertex.Y) >= 0 ? 90 : -90;
+            unrolled.Add(new Vertex(unrolled[^1].X, pole));
+            unrolled.Add(new Vertex(unrolled[0].X, pole));
+            unrolled.Add(unrolled[0]);
+        }
+
+        return [.. unrolled];
+    }
+
+    /// <summary>A ring of a polygon.</summary>
+    /// <exception cref="InvalidGeometryException">It is open, has no area, or crosses or touches itself.</exception>
+    public static Vertex[] Ring(Vertex[] chain)
+    {
+        if (chain.Length < 4 || chain[0].Y != chain[^1].Y || (chain[0].X != chain[^1].X && Math.Abs(chain[0].X - chain[^1].X) != 360))
+            throw new InvalidGeometryException($"A ring of a polygon has four points or more, and the last is the first again; this one has {chain.Length} and begins at {Say(chain[0])} and ends at {Say(chain[^1])}.");
+
+        Vertex[] ring = Unroll(chain, isRing: true);
+        if (ring.Length < 4)
+            throw new InvalidGeometryException($"The ring that begins at {Say(chain[0])} has no area.");
+        RequireSimple(ring);
+        return ring;
+    }
+
+    /// <summary>Puts holes into the turn of their outer ring.</summary>
+    /// <exception cref="InvalidGeometryException">A hole is not inside.</exception>
+    public static Polygon Assemble(Vertex[][] rings)
+    {
+        var outer = new Polygon([rings[0]]);
+        for (int i = 1; i < rings.Length; i++)
+        {
+            Vertex[] hole = rings[i];
+            double turn = ((ReadOnlySpan<double>)[0, -360, 360]).ToArray().FirstOrDefault(turn => IsInside(outer, hole, turn), double.NaN);
+            if (double.IsNaN(turn))
+                throw new InvalidGeometryException($"The hole that begins at {Say(hole[0])} is not inside its polygon.");
+            rings[i] = Array.ConvertAll(hole, vertex => new Vertex(vertex.X + turn, vertex.Y));
+        }
+
+        return new Polygon(rings);
+    }
+
+    /// <summary>The place in this turn whose distance from what was said is a whole number of turns, free of the rounding of sums.</summary>
+    private static double Snap(double x, double said) => said + (360 * Math.Round((x - said) / 360));
+
+    private static bool IsInside(Polygon outer, Vertex[] hole, double turn) =>
+        Array.TrueForAll(hole, vertex => outer.PlaceOf(new Vertex(vertex.X + turn, vertex.Y)) != RingPlace.Outside);
+
+    /// <summary>Compares edges with those that begin before they end, in order of longitude.</summary>
+    private static void RequireSimple(Vertex[] ring)
+    {
+        int count = ring.Length - 1;
+        var order = Enumerable.Range(0, count).OrderBy(i => Math.Min(ring[i].X, ring[i + 1].X)).ToArray();
+        for (int i = 0; i < count; i++)
+        {
+            int first = order[i];
+            Vertex a = ring[first], b = ring[first + 1];
+            double end = Math.Max(a.X, b.X);
+            for (int j = i + 1; j < count; j++)
+            {
+                int second = order[j];
+                Vertex c = ring[second], d = ring[second + 1];
+                if (Math.Min(c.X, d.X) > end)
+                    break;
+                if (Crosses(first, second, count, a, b, c, d))
+                    throw new InvalidGeometryException($"A ring of a polygon crosses or touches itself: the edges {Say(a)} to {Say(b)} and {Say(c)} to {Say(d)} meet.");
+            }
+        }
+    }
+
+    private static bool Crosses(int first, int second, int count, Vertex a, Vertex b, Vertex c, Vertex d)
+    {
+        bool follows = second == (first + 1) % count, precedes = first == (second + 1) % count;
+        if (!follows && !precedes)
+            return Segments.Intersect(a, b, c, d);
+
+        // Neighbours share a corner; they must not run back along one another.
+        (Vertex from, Vertex corner, Vertex to) = follows ? (a, b, d) : (c, d, b);
+        double forth = ((corner.X - from.X) * (to.X - corner.X)) + ((corner.Y - from.Y) * (to.Y - corner.Y));
+        return forth < 0 && Segments.Side(from, corner, to) == 0;
+    }
+
+    private static string Say(Vertex vertex) => string.Create(CultureInfo.InvariantCulture, $"({vertex.X} {vertex.Y})");
+}

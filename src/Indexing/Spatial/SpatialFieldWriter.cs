@@ -1,0 +1,103 @@
+using Treepie.Indexing.Catalogue;
+using Treepie.Storage;
+using Treepie.Storage.Transactions;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Spatial;
+
+/// <summary>
+/// Changes one spatial field in one write transaction: takes the values of entries out of all its trees and puts others in, each tree in its order. What an entry had is read
+/// from the trees themselves, so nothing of it stays behind.
+/// </summary>
+internal sealed class SpatialFieldWriter(WriteTransaction transaction, int field)
+{
+    private readonly Tree shapes = transaction.GetOrCreateTree(TreeNames.Shapes(field));
+    private readonly Tree cells = transaction.GetOrCreateTree(TreeNames.Cells(field));
+    private readonly Tree covers = transaction.GetOrCreateTree(TreeNames.Covers(field));
+    private readonly PointColumnWriter column = new(transaction.GetOrCreateTree(TreeNames.Points(field)));
+    private readonly List<(ulong Cell, long Id, bool IsCentre)> cellChanges = [];
+    private readonly List<CellSquare> squares = [];
+
+    /// <summary>Takes out what entries have, ascending; entries without a value are passed over.</summary>
+    public void Remove(IEnumerable<long> ids)
+    {
+        foreach (long id in ids)
+        {
+            if (column.Remove(id, out GridPoint point))
+                cellChanges.Add((point.Cell, id, false));
+            else
+                RemoveShapes(id);
+        }
+
+        column.Flush();
+        Span<byte> key = stackalloc byte[SpatialKey.CellBytes];
+        cellChanges.Sort();
+        foreach ((ulong cell, long id, _) in cellChanges)
+            cells.Delete(SpatialKey.WriteCell(key, cell, id));
+        cellChanges.Clear();
+    }
+
+    /// <summary>Puts the one point of an entry; entries come in ascending order.</summary>
+    public void AddPoint(long id, GridPoint point)
+    {
+        column.SetPoint(id, point);
+        cellChanges.Add((point.Cell, id, false));
+    }
+
+    /// <summary>Puts an entry with a shape or several values, see <see cref="GeometryRecord"/>.</summary>
+    public void AddShapes(long id, ReadOnlySpan<byte> record)
+    {
+        column.SetShapes(id);
+        Span<byte> key = stackalloc byte[SpatialKey.CoverBytes];
+        shapes.Put(EntryOf(key, id), record);
+        while (!record.IsEmpty)
+        {
+            squares.Clear();
+            Geometry? shape = GeometryRecord.Read(ref record, out GridPoint point, squares);
+            cellChanges.Add((shape is null ? point.Cell : GridPoint.Of(shape.Centre).Cell, id, shape is not null));
+            foreach (CellSquare square in squares)
+                covers.Put(SpatialKey.WriteCover(key, square, id), default);
+        }
+    }
+
+    /// <summary>Ends the additions.</summary>
+    public void Flush()
+    {
+        column.Flush();
+        Span<byte> key = stackalloc byte[SpatialKey.CellBytes];
+
+        // A point stands behind a centre that shares its cell and entry, so that it is what stays.
+        cellChanges.Sort(static (x, y) => x.Cell != y.Cell ? x.Cell.CompareTo(y.Cell) : x.Id != y.Id ? x.Id.CompareTo(y.Id) : y.IsCentre.CompareTo(x.IsCentre));
+        foreach ((ulong cell, long id, bool isCentre) in cellChanges)
+            cells.Put(SpatialKey.WriteCell(key, cell, id), isCentre ? [1] : default);
+        cellChanges.Clear();
+    }
+
+    private void RemoveShapes(long id)
+    {
+        Span<byte> key = stackalloc byte[SpatialKey.CoverBytes];
+        if (!shapes.TryGet(EntryOf(key, id), out ReadOnlySpan<byte> stored))
+            return;
+
+        // The record lies in a page that the changes below may move.
+        ReadOnlySpan<byte> record = stored.ToArray();
+        shapes.Delete(EntryOf(key, id));
+        while (!record.IsEmpty)
+        {
+            squares.Clear();
+            Geometry? shape = GeometryRecord.Read(ref record, out GridPoint point, squares);
+            cellChanges.Add((shape is null ? point.Cell : GridPoint.Of(shape.Centre).Cell, id, false));
+            foreach (CellSquare square in squares)
+            {
+                if (!covers.Delete(SpatialKey.WriteCover(key, square, id)))
+                    throw new CorruptionException($"The index tree '{covers.Name}' misses a square of entry {id}. Reset the index to build it again.");
+            }
+        }
+    }
+
+    private static ReadOnlySpan<byte> EntryOf(Span<byte> key, long id)
+    {
+        EntryKey.Write(key, id);
+        return key[..EntryKey.Bytes];
+    }
+}

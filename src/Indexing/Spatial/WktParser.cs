@@ -1,0 +1,270 @@
+using System.Globalization;
+
+namespace Treepie.Indexing.Spatial;
+
+/// <summary>
+/// Well-known text, longitude before latitude: POINT, LINESTRING, POLYGON with holes, MULTIPOINT, MULTILINESTRING, MULTIPOLYGON, GEOMETRYCOLLECTION, and beside the standard
+/// <c>ENVELOPE(west, east, north, south)</c>, <c>CIRCLE(longitude latitude d=radius)</c> and <c>BUFFER(POINT(longitude latitude), radius)</c>. Words in any case. Rings may go either way
+/// around. An error says what was expected, and where.
+/// </summary>
+internal sealed class WktParser(string text, double kmPerUnit)
+{
+    /// <summary>Longest text.</summary>
+    public const int MaxLength = 1_000_000;
+
+    /// <summary>Most corners of one geometry: the exact test of two of them looks at 10⁸ pairs of edges at the most.</summary>
+    public const int MaxVertices = 10_000;
+
+    /// <summary>Deepest nesting of collections.</summary>
+    public const int MaxDepth = 8;
+
+    private readonly List<Vertex> points = [];
+    private readonly List<Vertex[]> lines = [];
+    private readonly List<Polygon> polygons = [];
+    private readonly List<Circle> circles = [];
+    private int position;
+    private int vertices;
+
+    public Geometry Parse()
+    {
+        if (text.Length > MaxLength)
+            throw new InvalidGeometryException($"The WKT has {text.Length:N0} characters; {MaxLength:N0} are the most.");
+        if (TakeWord("SRID"))
+            SkipReference();
+        ParseGeometry(0);
+        SkipBlanks();
+        return position == text.Length
+            ? new Geometry([.. points], [.. lines], [.. polygons], [.. circles])
+            : throw Expected("the end");
+    }
+
+    private void SkipReference()
+    {
+        Expect('=');
+        if (Number() != 4326)
+            throw Error("Only coordinates of WGS 84 (SRID 4326) are understood");
+        Expect(';');
+    }
+
+    private void ParseGeometry(int depth)
+    {
+        int start = position;
+        string word = Word();
+        if (TakeWord("EMPTY"))
+            throw Error("A geometry without points is nowhere; leave the value out");
+        if (TakeWord("Z") || TakeWord("M") || TakeWord("ZM"))
+            throw Error("Places have a longitude and a latitude; heights and measures are not understood");
+        switch (word)
+        {
+            case "POINT":
+                Expect('(');
+                points.Add(Place());
+                Expect(')');
+                break;
+            case "LINESTRING":
+                lines.Add(Line());
+                break;
+            case "POLYGON":
+                polygons.Add(ParsePolygon());
+                break;
+            case "MULTIPOINT":
+                List(() => points.Add(PointOfMany()));
+                break;
+            case "MULTILINESTRING":
+                List(() => lines.Add(Line()));
+                break;
+            case "MULTIPOLYGON":
+                List(() => polygons.Add(ParsePolygon()));
+                break;
+            case "GEOMETRYCOLLECTION" when depth < MaxDepth:
+                List(() => ParseGeometry(depth + 1));
+                break;
+            case "GEOMETRYCOLLECTION":
+                throw Error($"Collections are nested more than {MaxDepth} deep");
+            case "ENVELOPE":
+                polygons.Add(Envelope());
+                break;
+            case "CIRCLE":
+                circles.Add(ParseCircle());
+                break;
+            case "BUFFER":
+                circles.Add(Buffer());
+                break;
+            default:
+                position = start;
+                throw Expected("POINT, LINESTRING, POLYGON, MULTIPOINT, MULTILINESTRING, MULTIPOLYGON, GEOMETRYCOLLECTION, ENVELOPE, CIRCLE or BUFFER");
+        }
+    }
+
+    private void List(Action item)
+    {
+        Expect('(');
+        do
+            item();
+        while (Take(','));
+        Expect(')');
+    }
+
+    private Vertex PointOfMany()
+    {
+        bool isInside = Take('(');
+        Vertex place = Place();
+        if (isInside)
+            Expect(')');
+        return place;
+    }
+
+    private Vertex[] Chain()
+    {
+        var chain = new List<Vertex>();
+        List(() => chain.Add(Place()));
+        return [.. chain];
+    }
+
+    private Vertex[] Line()
+    {
+        Vertex[] line = RingLayout.Unroll(Chain(), isRing: false);
+        return line.Length >= 2 ? line : throw Error("A line has two different points or more");
+    }
+
+    private Polygon ParsePolygon()
+    {
+        var rings = new List<Vertex[]>();
+        List(() => rings.Add(RingLayout.Ring(Chain())));
+        return RingLayout.Assemble([.. rings]);
+    }
+
+    /// <summary>West, east, north, south; where west is greater than east it crosses the dateline.</summary>
+    private Polygon Envelope()
+    {
+        Expect('(');
+        double west = Longitude(Number());
+        Expect(',');
+        double east = Longitude(Number());
+        Expect(',');
+        double north = Latitude(Number());
+        Expect(',');
+        double south = Latitude(Number());
+        Expect(')');
+        if (south > north)
+            throw Error("The order of ENVELOPE is west, east, north, south: its north lies below its south");
+        if (west > east)
+            east += 360;
+        return new Polygon([[new(west, south), new(east, south), new(east, north), new(west, north), new(west, south)]]);
+    }
+
+    private Circle ParseCircle()
+    {
+        Expect('(');
+        double longitude = Longitude(Number());
+        Take(',');
+        double latitude = Latitude(Number());
+        Take(',');
+        if (!TakeWord("D"))
+            throw Expected("'d=' and the radius");
+        Expect('=');
+        double radius = Number();
+        Expect(')');
+        return CircleOf(longitude, latitude, radius);
+    }
+
+    private Circle Buffer()
+    {
+        Expect('(');
+        if (!TakeWord("POINT"))
+            throw Expected("POINT: what BUFFER makes a circle of");
+        Expect('(');
+        Vertex centre = Place();
+        Expect(')');
+        Expect(',');
+        double radius = Number();
+        Expect(')');
+        return CircleOf(centre.X, centre.Y, radius);
+    }
+
+    private Circle CircleOf(double longitude, double latitude, double radius) => radius >= 0
+        ? new Circle(new GeoPoint(latitude, longitude), Math.Min(radius * kmPerUnit, 2 * Earth.MaxDistanceKm))
+        : throw Error("The radius of a circle is a number from 0 on");
+
+    private Vertex Place()
+    {
+        if (++vertices > MaxVertices)
+            throw Error($"The shape has more than {MaxVertices:N0} points");
+        double x = Longitude(Number());
+        return new Vertex(x, Latitude(Number()));
+    }
+
+    private double Longitude(double value) => value is >= -180 and <= 180
+        ? value
+        : throw Error(string.Create(CultureInfo.InvariantCulture, $"A longitude (which comes first) is from -180 to 180; {value} is not"));
+
+    private double Latitude(double value) => value is >= -90 and <= 90
+        ? value
+        : throw Error(string.Create(CultureInfo.InvariantCulture, $"A latitude (which comes second) is from -90 to 90; {value} is not"));
+
+    private double Number()
+    {
+        SkipBlanks();
+        int start = position;
+        while (position < text.Length && (char.IsAsciiDigit(text[position]) || text[position] is '+' or '-' or '.' or 'e' or 'E'))
+            position++;
+        if (position > start && double.TryParse(text.AsSpan(start, position - start), NumberStyles.Float, CultureInfo.InvariantCulture, out double number) && double.IsFinite(number))
+            return number;
+
+        position = start;
+        throw Expected("a number");
+    }
+
+    private string Word()
+    {
+        SkipBlanks();
+        int start = position;
+        while (position < text.Length && char.IsAsciiLetter(text[position]))
+            position++;
+        return text[start..position].ToUpperInvariant();
+    }
+
+    private bool TakeWord(string word)
+    {
+        int start = position;
+        if (Word() == word)
+            return true;
+        position = start;
+        return false;
+    }
+
+    private bool Take(char sign)
+    {
+        SkipBlanks();
+        if (position == text.Length || text[position] != sign)
+            return false;
+        position++;
+        return true;
+    }
+
+    private void Expect(char sign)
+    {
+        if (!Take(sign))
+            throw Expected($"'{sign}'");
+    }
+
+    private void SkipBlanks()
+    {
+        while (position < text.Length && char.IsWhiteSpace(text[position]))
+            position++;
+    }
+
+    private InvalidGeometryException Expected(string what)
+    {
+        SkipBlanks();
+        string found = position == text.Length ? "it ends" : $"there is '{text.AsSpan(position, Math.Min(20, text.Length - position))}'";
+        return Error($"Expected {what}, but {found}");
+    }
+
+    private InvalidGeometryException Error(string problem)
+    {
+        const int Shown = 80;
+        string excerpt = text.Length <= Shown ? text : text[..Shown] + "…";
+        return new InvalidGeometryException($"{problem} (character {position + 1} of the WKT '{excerpt}').");
+    }
+}

@@ -1,0 +1,42 @@
+using Treepie.Indexing.Kernels;
+using Treepie.Indexing.Schema;
+
+namespace Treepie.Indexing.Vectors;
+
+/// <summary>Checks vectors, and says how alike two are: more is nearer.</summary>
+internal static class Similarity
+{
+    public static float Of(ReadOnlySpan<float> left, ReadOnlySpan<float> right, VectorMetric metric)
+    {
+        switch (metric)
+        {
+            case VectorMetric.Cosine:
+                double lengths = Math.Sqrt((double)VectorKernels.Dot(left, left) * VectorKernels.Dot(right, right));
+                return lengths > 0 ? (float)Math.Clamp(VectorKernels.Dot(left, right) / lengths, -1, 1) : 0;
+            case VectorMetric.Dot:
+                return VectorKernels.Dot(left, right);
+            default:
+                return 1 / (1 + MathF.Sqrt(VectorKernels.SquaredDistance(left, right)));
+        }
+    }
+
+    /// <summary>Refuses what is no vector of a field.</summary>
+    /// <param name="vector">The vector.</param>
+    /// <param name="dimensions">Its numbers; 0: any.</param>
+    /// <exception cref="InvalidVectorException">It is empty, of another length, or has a number that is infinite or none, or of more than 10¹⁵.</exception>
+    public static void Check(ReadOnlySpan<float> vector, int dimensions)
+    {
+        const float Largest = 1e15f; // its square, summed over all dimensions, is a float
+        if (vector.IsEmpty)
+            throw new InvalidVectorException("A vector has at least one number; this one is empty.");
+        if (vector.Length > VectorFieldOptions.MaxDimensions)
+            throw new InvalidVectorException($"A vector has {VectorFieldOptions.MaxDimensions:N0} numbers at the most; this one has {vector.Length:N0}.");
+        if (dimensions > 0 && vector.Length != dimensions)
+            throw new InvalidVectorException($"Vectors of this field have {dimensions} numbers; this one has {vector.Length}.");
+        for (int i = 0; i < vector.Length; i++)
+        {
+            if (!(Math.Abs(vector[i]) <= Largest))
+                throw new InvalidVectorException($"A vector has finite numbers up to 1e15; number {i + 1} of this one is {vector[i]}.");
+        }
+    }
+}

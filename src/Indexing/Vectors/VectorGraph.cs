@@ -1,0 +1,175 @@
+using System.Buffers.Binary;
+using Treepie.Indexing.Schema;
+using Treepie.Storage;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Vectors;
+
+/// <summary>
+/// A navigable graph of small worlds in layers: every node is in layer 0, one in <c>Edges</c> of a layer is in the one above. A search begins at the top, goes to the nearest node it
+/// finds there, and begins the next layer with it; in layer 0 it keeps the best it has met and ends when none of them leads nearer. Here as it lies in the trees; one thread
+/// at a time.
+/// <code>
+/// value of links.N by node: layers (1 byte), then of each layer from 0 on: count (1 byte), count × node (4, little-endian)
+/// </code>
+/// </summary>
+/// <remarks>
+/// Invariants: 1. links go both ways: a node is among the neighbours of each of its neighbours; 2. both ends of a link exist and are in its layer. So a node is taken out by looking at its
+/// neighbours only, and nothing ever leads to a node that is gone.
+/// </remarks>
+internal class VectorGraph(Tree? vectors, Tree? links, VectorState state, VectorFieldOptions options)
+{
+    /// <summary>Most links of a node in layer 0: what a count of one byte allows is far beyond it.</summary>
+    public const int MaxLinks = 128;
+
+    private readonly byte[] key = new byte[VectorKey.Bytes];
+    private readonly HashSet<uint> visited = [];
+
+    public VectorState State { get; } = state;
+
+    public VectorFieldOptions Options { get; } = options;
+
+    /// <summary>Most links of a node in a layer.</summary>
+    public int Limit(int layer) => layer == 0 ? 2 * Options.Edges : Options.Edges;
+
+    /// <summary>The vector of a node.</summary>
+    public virtual VectorNode Node(uint node) => new(Value(vectors, node, "vectors"));
+
+    /// <summary>Writes the neighbours of a node in a layer; returns how many there are.</summary>
+    public virtual int Links(uint node, int layer, Span<uint> output)
+    {
+        ReadOnlySpan<byte> value = Value(links, node, "links");
+        return ReadLayer(value, layer, output);
+    }
+
+    /// <summary>Layers a node is in.</summary>
+    public virtual int Layers(uint node) => Value(links, node, "links")[0];
+
+    /// <summary>The nearest nodes that a walk finds, nearest first.</summary>
+    /// <param name="wanted">What to be near to.</param>
+    /// <param name="count">Nodes to keep; more find better ones.</param>
+    /// <param name="accepts">Which entries count; null: all. Others lead the way only.</param>
+    /// <param name="mostVisits">Nodes to look at, at the most.</param>
+    /// <param name="isComplete">False if the walk was ended by <paramref name="mostVisits"/>.</param>
+    /// <param name="cancellationToken">Checked now and then.</param>
+    public List<Neighbour> Search(VectorNode wanted, int count, Func<long, bool>? accepts, long mostVisits, out bool isComplete, CancellationToken cancellationToken)
+    {
+        isComplete = true;
+        if (State.Entry == VectorState.NoNode)
+            return [];
+        var start = new Neighbour(DistanceTo(wanted, State.Entry), State.Entry);
+        for (int layer = State.TopLayer; layer > 0; layer--)
+            start = Descend(wanted, start, layer);
+        return SearchLayer(wanted, [start], count, 0, accepts, mostVisits, out isComplete, cancellationToken);
+    }
+
+    /// <summary>Goes from neighbour to neighbour as long as that leads nearer.</summary>
+    public Neighbour Descend(VectorNode wanted, Neighbour start, int layer)
+    {
+        Span<uint> neighbours = stackalloc uint[MaxLinks];
+        while (true)
+        {
+            Neighbour best = start;
+            int count = Links(start.Node, layer, neighbours);
+            foreach (uint node in neighbours[..count])
+            {
+                var next = new Neighbour(DistanceTo(wanted, node), node);
+                if (next.CompareTo(best) < 0)
+                    best = next;
+            }
+
+            if (best == start)
+                return start;
+            start = best;
+        }
+    }
+
+    /// <summary>The best-first walk through one layer.</summary>
+    public List<Neighbour> SearchLayer(
+        VectorNode wanted, List<Neighbour> starts, int keep, int layer, Func<long, bool>? accepts, long mostVisits, out bool isComplete, CancellationToken cancellationToken)
+    {
+        isComplete = true;
+        visited.Clear();
+        var open = new PriorityQueue<uint, Neighbour>();
+        var best = new PriorityQueue<uint, Neighbour>(Neighbour.FarthestFirst);
+        foreach (Neighbour start in starts)
+        {
+            visited.Add(start.Node);
+            open.Enqueue(start.Node, start);
+            if (accepts is null || accepts(Node(start.Node).EntryId))
+                best.Enqueue(start.Node, start);
+        }
+
+        Span<uint> neighbours = stackalloc uint[MaxLinks];
+        long visits = 0;
+        while (open.TryDequeue(out uint node, out Neighbour here))
+        {
+            if (best.Count >= keep && best.TryPeek(out _, out Neighbour worst) && here.CompareTo(worst) > 0)
+                break;
+            if ((++visits & 255) == 0)
+                cancellationToken.ThrowIfCancellationRequested();
+            int count = Links(node, layer, neighbours);
+            foreach (uint neighbour in neighbours[..count])
+            {
+                if (!visited.Add(neighbour))
+                    continue;
+                if (visited.Count > mostVisits)
+                {
+                    isComplete = false;
+                    return [];
+                }
+
+                VectorNode vector = Node(neighbour);
+                var next = new Neighbour(VectorNode.Distance(wanted, vector, Options.Metric), neighbour);
+                bool isFull = best.Count >= keep;
+                if (isFull && best.TryPeek(out _, out worst) && next.CompareTo(worst) > 0)
+                    continue;
+                open.Enqueue(neighbour, next);
+                if (accepts is not null && !accepts(vector.EntryId))
+                    continue;
+                if (isFull)
+                    best.EnqueueDequeue(neighbour, next);
+                else
+                    best.Enqueue(neighbour, next);
+            }
+        }
+
+        var found = new List<Neighbour>(best.Count);
+        while (best.TryDequeue(out _, out Neighbour next))
+            found.Add(next);
+        found.Reverse();
+        return found;
+    }
+
+    public float DistanceTo(VectorNode wanted, uint node) => VectorNode.Distance(wanted, Node(node), Options.Metric);
+
+    protected static int ReadLayer(ReadOnlySpan<byte> value, int layer, Span<uint> output)
+    {
+        int place = 1;
+        for (int i = 0; i < layer && place < value.Length; i++)
+            place += 1 + (value[place] * sizeof(uint));
+        if (layer >= value[0])
+            return 0;
+        int count = value[place];
+        for (int i = 0; i < count; i++)
+            output[i] = BinaryPrimitives.ReadUInt32LittleEndian(value[(place + 1 + (i * sizeof(uint)))..]);
+        return count;
+    }
+
+    protected ReadOnlySpan<byte> Value(Tree? tree, uint node, string what) =>
+        tree is not null && tree.TryGet(VectorKey.Write(key, node), out ReadOnlySpan<byte> value)
+            ? value
+            : throw new CorruptionException($"The index misses the {what} of node {node} of a vector field. Reset the index to build it again.");
+}
+
+/// <summary>A node and how far away it is. Nearer ones come first; of equally far ones the older.</summary>
+internal readonly record struct Neighbour(float Distance, uint Node) : IComparable<Neighbour>
+{
+    public static IComparer<Neighbour> FarthestFirst { get; } = Comparer<Neighbour>.Create(static (x, y) => y.CompareTo(x));
+
+    public int CompareTo(Neighbour other)
+    {
+        int order = Distance.CompareTo(other.Distance);
+        return order != 0 ? order : Node.CompareTo(other.Node);
+    }
+}

@@ -1,0 +1,285 @@
+using System.Buffers.Binary;
+using Treepie.Indexing.Schema;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Vectors;
+
+/// <summary>
+/// Changes a graph in one write transaction. Links that change are kept in memory and written once, in order, by <see cref="Flush"/>; vectors that are read are kept too, up to
+/// <see cref="MaxKept"/>. The layer of a node is drawn from its number, so the same changes make the same graph.
+/// </summary>
+internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState state, VectorFieldOptions options) : VectorGraph(vectors, links, state, options)
+{
+    /// <summary>Vectors kept in memory: with 1,024 numbers each, 64 MB.</summary>
+    private const int MaxKept = 64 * 1024;
+
+    /// <summary>Highest layer: with 4 edges, 4⁸ nodes stand under it, and the layers above would be all but empty.</summary>
+    private const int MaxLayer = 8;
+
+    private readonly Tree vectors = vectors;
+    private readonly Tree links = links;
+    private readonly Dictionary<uint, List<uint>[]> edited = [];
+    private readonly Dictionary<uint, byte[]> kept = [];
+
+    public override VectorNode Node(uint node)
+    {
+        if (kept.TryGetValue(node, out byte[]? bytes))
+            return new VectorNode(bytes);
+
+        ReadOnlySpan<byte> value = Value(vectors, node, "vectors");
+        if (kept.Count >= MaxKept)
+            kept.Clear();
+        kept.Add(node, bytes = value.ToArray());
+        return new VectorNode(bytes);
+    }
+
+    public override int Links(uint node, int layer, Span<uint> output)
+    {
+        List<uint>[] layers = Edit(node);
+        if (layer >= layers.Length)
+            return 0;
+        layers[layer].CopyTo(output);
+        return layers[layer].Count;
+    }
+
+    public override int Layers(uint node) => Edit(node).Length;
+
+    /// <summary>Puts a node in.</summary>
+    public uint Insert(byte[] node, CancellationToken cancellationToken)
+    {
+        uint number = State.NextNode++;
+        int top = LayerOf(number);
+        kept[number] = node;
+        Span<byte> key = stackalloc byte[VectorKey.Bytes];
+        vectors.Put(VectorKey.Write(key, number), node);
+        edited[number] = [.. Enumerable.Range(0, top + 1).Select(_ => new List<uint>())];
+        State.Count++;
+        if (State.Entry == VectorState.NoNode)
+        {
+            State.Entry = number;
+            State.TopLayer = top;
+            return number;
+        }
+
+        Connect(number, new VectorNode(node), top, cancellationToken);
+        if (top > State.TopLayer)
+        {
+            State.Entry = number;
+            State.TopLayer = top;
+        }
+
+        return number;
+    }
+
+    /// <summary>Takes a node out. Its neighbours are linked to one another by their shortest tree, so that whoever was reached through it is reached still.</summary>
+    public void Remove(uint node)
+    {
+        uint[][] neighbours = Array.ConvertAll(Edit(node), static layer => layer.ToArray());
+        for (int layer = 0; layer < neighbours.Length; layer++)
+        {
+            foreach (uint neighbour in neighbours[layer])
+                Unlink(node, neighbour, layer);
+            LinkByShortestTree(neighbours[layer], layer);
+        }
+
+        edited.Remove(node);
+        kept.Remove(node);
+        Span<byte> key = stackalloc byte[VectorKey.Bytes];
+        vectors.Delete(VectorKey.Write(key, node));
+        links.Delete(VectorKey.Write(key, node));
+        State.Count--;
+        if (State.Entry == node)
+            ChooseEntry(neighbours);
+    }
+
+    /// <summary>Writes what changed.</summary>
+    public void Flush()
+    {
+        Span<byte> key = stackalloc byte[VectorKey.Bytes];
+        byte[] value = new byte[1 + ((MaxLayer + 1) * (1 + (MaxLinks * sizeof(uint))))];
+        foreach ((uint node, List<uint>[] layers) in edited.OrderBy(pair => pair.Key))
+        {
+            int length = 1;
+            value[0] = (byte)layers.Length;
+            foreach (List<uint> layer in layers)
+            {
+                value[length++] = (byte)layer.Count;
+                foreach (uint neighbour in layer)
+                {
+                    BinaryPrimitives.WriteUInt32LittleEndian(value.AsSpan(length), neighbour);
+                    length += sizeof(uint);
+                }
+            }
+
+            links.Put(VectorKey.Write(key, node), value.AsSpan(0, length));
+        }
+
+        State.Write(links);
+        edited.Clear();
+        kept.Clear();
+    }
+
+    /// <summary>The highest layer of a node: one in <c>Edges</c> of each layer goes on to the next.</summary>
+    private int LayerOf(uint node)
+    {
+        ulong hash = unchecked((node + 1) * 0x9E3779B97F4A7C15UL);
+        hash = unchecked((hash ^ (hash >> 30)) * 0xBF58476D1CE4E5B9UL);
+        hash = unchecked((hash ^ (hash >> 27)) * 0x94D049BB133111EBUL);
+        double drawn = ((hash >> 11) + 1) * (1.0 / (1UL << 53));
+        return Math.Min(MaxLayer, (int)(-Math.Log(drawn) / Math.Log(Options.Edges)));
+    }
+
+    private void Connect(uint number, VectorNode vector, int top, CancellationToken cancellationToken)
+    {
+        var start = new Neighbour(DistanceTo(vector, State.Entry), State.Entry);
+        for (int layer = State.TopLayer; layer > top; layer--)
+            start = Descend(vector, start, layer);
+
+        List<Neighbour> starts = [start];
+        for (int layer = Math.Min(top, State.TopLayer); layer >= 0; layer--)
+        {
+            List<Neighbour> near = SearchLayer(vector, starts, Options.IndexingCandidates, layer, null, long.MaxValue, out _, cancellationToken);
+            foreach (Neighbour chosen in Choose(near, Options.Edges))
+                Link(number, chosen.Node, layer);
+            starts = near;
+        }
+    }
+
+    /// <summary>
+    /// Neighbours in different directions: of the candidates, nearest first, those that are nearer to the node than to any chosen before; places left go to the nearest of the
+    /// others.
+    /// </summary>
+    private List<Neighbour> Choose(List<Neighbour> candidates, int count)
+    {
+        var chosen = new List<Neighbour>(count);
+        var others = new List<Neighbour>();
+        foreach (Neighbour candidate in candidates)
+        {
+            if (chosen.Count == count)
+                break;
+            if (IsNewDirection(candidate, chosen))
+                chosen.Add(candidate);
+            else
+                others.Add(candidate);
+        }
+
+        for (int i = 0; i < others.Count && chosen.Count < count; i++)
+            chosen.Add(others[i]);
+        return chosen;
+    }
+
+    private bool IsNewDirection(Neighbour candidate, List<Neighbour> chosen)
+    {
+        VectorNode vector = Node(candidate.Node);
+        foreach (Neighbour other in chosen)
+        {
+            if (DistanceTo(vector, other.Node) < candidate.Distance)
+                return false;
+        }
+
+        return true;
+    }
+
+    private void Link(uint left, uint right, int layer)
+    {
+        List<uint> fromLeft = Edit(left)[layer], fromRight = Edit(right)[layer];
+        if (left == right || fromLeft.Contains(right))
+            return;
+        fromLeft.Add(right);
+        fromRight.Add(left);
+        Shrink(left, layer);
+        Shrink(right, layer);
+    }
+
+    private void Unlink(uint left, uint right, int layer)
+    {
+        Edit(left)[layer].Remove(right);
+        Edit(right)[layer].Remove(left);
+    }
+
+    /// <summary>
+    /// Takes a link off a node that has too many: the longest one in a direction that another covers, rather than one whose other end has few. A covered direction
+    /// has a way around, and an end with few links might have none.
+    /// </summary>
+    private void Shrink(uint node, int layer)
+    {
+        List<uint> neighbours = Edit(node)[layer];
+        if (neighbours.Count <= Limit(layer))
+            return;
+
+        VectorNode vector = Node(node);
+        var near = new List<Neighbour>(neighbours.Count);
+        foreach (uint neighbour in neighbours)
+            near.Add(new Neighbour(DistanceTo(vector, neighbour), neighbour));
+        near.Sort();
+        var chosen = new List<Neighbour>(near.Count);
+        int few = Math.Max(2, Options.Edges / 4);
+        uint covered = VectorState.NoNode;
+        foreach (Neighbour neighbour in near)
+        {
+            if (IsNewDirection(neighbour, chosen))
+                chosen.Add(neighbour);
+            else if (Edit(neighbour.Node)[layer].Count > few)
+                covered = neighbour.Node;
+        }
+
+        Unlink(node, covered != VectorState.NoNode ? covered : near[^1].Node, layer);
+    }
+
+    private void LinkByShortestTree(uint[] nodes, int layer)
+    {
+        if (nodes.Length < 2)
+            return;
+        var nearest = new (float Distance, int To)[nodes.Length];
+        bool[] isIn = new bool[nodes.Length];
+        Array.Fill(nearest, (float.PositiveInfinity, 0));
+        int added = 0;
+        for (int step = 1; step < nodes.Length; step++)
+        {
+            isIn[added] = true;
+            VectorNode vector = Node(nodes[added]);
+            int next = -1;
+            for (int i = 0; i < nodes.Length; i++)
+            {
+                if (isIn[i])
+                    continue;
+                float distance = DistanceTo(vector, nodes[i]);
+                if (distance < nearest[i].Distance)
+                    nearest[i] = (distance, added);
+                if (next < 0 || nearest[i].Distance < nearest[next].Distance)
+                    next = i;
+            }
+
+            Link(nodes[nearest[next].To], nodes[next], layer);
+            added = next;
+        }
+    }
+
+    /// <summary>After the node that searches began at is gone: one of its neighbours in the highest layer in which it had any; without one, any node.</summary>
+    private void ChooseEntry(uint[][] neighbours)
+    {
+        uint[]? highest = Array.FindLast(neighbours, static layer => layer.Length > 0);
+        State.Entry = highest is not null ? highest[0] : FirstNode();
+        State.TopLayer = State.Entry == VectorState.NoNode ? 0 : Layers(State.Entry) - 1;
+    }
+
+    private uint FirstNode()
+    {
+        using Cursor cursor = vectors.OpenCursor();
+        return cursor.MoveFirst() ? VectorKey.Read(cursor.Key) : VectorState.NoNode;
+    }
+
+    private List<uint>[] Edit(uint node)
+    {
+        if (edited.TryGetValue(node, out List<uint>[]? layers))
+            return layers;
+
+        ReadOnlySpan<byte> value = Value(links, node, "links");
+        layers = new List<uint>[value[0]];
+        Span<uint> neighbours = stackalloc uint[MaxLinks];
+        for (int i = 0; i < layers.Length; i++)
+            layers[i] = [.. neighbours[..ReadLayer(value, i, neighbours)]];
+        edited.Add(node, layers);
+        return layers;
+    }
+}

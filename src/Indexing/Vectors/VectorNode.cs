@@ -1,0 +1,77 @@
+using System.Buffers.Binary;
+using System.Runtime.InteropServices;
+using Treepie.Indexing.Kernels;
+using Treepie.Indexing.Schema;
+
+namespace Treepie.Indexing.Vectors;
+
+/// <summary>
+/// A vector as the graph compares it, a byte for each number, read in place. Key in the tree <c>vectors.N</c>: the node. Of a cosine field it is the vector of length 1.
+/// <code>
+/// OFFSET  SIZE  MEANING
+/// 0       8     entry id, little-endian
+/// 8       4     scale: what a byte of 1 stands for, a float, little-endian
+/// 12      4     sum of the squares of what is kept, a float, little-endian
+/// 16      n     the numbers, −127 to 127
+/// </code>
+/// </summary>
+internal readonly ref struct VectorNode(ReadOnlySpan<byte> bytes)
+{
+    public const int HeadBytes = 16;
+
+    private readonly ReadOnlySpan<byte> bytes = bytes;
+
+    public long EntryId => BinaryPrimitives.ReadInt64LittleEndian(bytes);
+
+    public float Scale => BinaryPrimitives.ReadSingleLittleEndian(bytes[8..]);
+
+    public float SquaredLength => BinaryPrimitives.ReadSingleLittleEndian(bytes[12..]);
+
+    public ReadOnlySpan<sbyte> Numbers => MemoryMarshal.Cast<byte, sbyte>(bytes[HeadBytes..]);
+
+    /// <summary>Makes a node of a vector that was checked.</summary>
+    public static byte[] Encode(long entryId, ReadOnlySpan<float> vector, VectorMetric metric)
+    {
+        double squares = 0;
+        float largest = 0;
+        foreach (float number in vector)
+        {
+            squares += (double)number * number;
+            largest = Math.Max(largest, Math.Abs(number));
+        }
+
+        double length = metric == VectorMetric.Cosine ? Math.Sqrt(squares) : 1;
+        double unit = largest / 127.0;
+        byte[] bytes = new byte[HeadBytes + vector.Length];
+        Span<sbyte> numbers = MemoryMarshal.Cast<byte, sbyte>(bytes.AsSpan(HeadBytes));
+        for (int i = 0; i < vector.Length && unit > 0; i++)
+            numbers[i] = (sbyte)Math.Clamp(Math.Round(vector[i] / unit), -127, 127);
+
+        float scale = length > 0 ? (float)(unit / length) : 0;
+        BinaryPrimitives.WriteInt64LittleEndian(bytes, entryId);
+        BinaryPrimitives.WriteSingleLittleEndian(bytes.AsSpan(8), scale);
+        BinaryPrimitives.WriteSingleLittleEndian(bytes.AsSpan(12), (float)((double)scale * scale * VectorKernels.Dot(numbers, numbers)));
+        return bytes;
+    }
+
+    /// <summary>How far two nodes are apart; less is nearer.</summary>
+    public static float Distance(VectorNode left, VectorNode right, VectorMetric metric)
+    {
+        float product = left.Scale * right.Scale * VectorKernels.Dot(left.Numbers, right.Numbers);
+        return metric switch
+        {
+            VectorMetric.Cosine => 1 - product,
+            VectorMetric.Dot => -product,
+            _ => left.SquaredLength + right.SquaredLength - (2 * product),
+        };
+    }
+
+    /// <summary>The numbers as they are kept.</summary>
+    public void CopyTo(Span<float> output)
+    {
+        float scale = Scale;
+        ReadOnlySpan<sbyte> numbers = Numbers;
+        for (int i = 0; i < numbers.Length; i++)
+            output[i] = scale * numbers[i];
+    }
+}

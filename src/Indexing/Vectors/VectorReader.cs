@@ -1,0 +1,145 @@
+using System.Runtime.InteropServices;
+using Treepie.Indexing.Catalogue;
+using Treepie.Indexing.Schema;
+using Treepie.Storage;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Vectors;
+
+/// <summary>
+/// Finds the entries nearest to a vector. Approximately: the graph leads to candidates by bytes, and their full numbers decide. Exactly: every vector, or every vector of the
+/// entries a filter leaves, is compared. One thread at a time.
+/// </summary>
+internal sealed class VectorReader
+{
+    private readonly Tree? vectors;
+    private readonly Tree? full;
+    private readonly Tree? nodes;
+    private readonly VectorFieldOptions options;
+    private readonly VectorGraph graph;
+    private readonly byte[] key = new byte[EntryKey.Bytes];
+    private readonly float[] scratch;
+
+    /// <param name="tree">Trees by name.</param>
+    /// <param name="field">The field.</param>
+    /// <param name="options">How it is kept.</param>
+    public VectorReader(Func<string, Tree?> tree, int field, VectorFieldOptions options)
+    {
+        this.options = options;
+        vectors = tree(TreeNames.Vectors(field));
+        full = options.IsQuantised ? null : tree(TreeNames.FullVectors(field));
+        nodes = tree(TreeNames.VectorNodes(field));
+        Tree? links = tree(TreeNames.Links(field));
+        graph = new VectorGraph(vectors, links, VectorState.Read(links), options);
+        scratch = new float[Dimensions];
+    }
+
+    /// <summary>Numbers of a vector; 0 before there is any.</summary>
+    public int Dimensions => graph.State.Dimensions > 0 ? graph.State.Dimensions : options.Dimensions;
+
+    /// <summary>Vectors in the field.</summary>
+    public long Count => graph.State.Count;
+
+    /// <summary>The nearest entries by the graph; null if the walk came across more nodes than are worth it before it found enough that count.</summary>
+    public List<NearEntry>? Walk(float[] wanted, int count, int candidates, Func<long, bool>? accepts, long mostVisits, CancellationToken cancellationToken)
+    {
+        var node = new VectorNode(VectorNode.Encode(0, wanted, options.Metric));
+        List<Neighbour> found = graph.Search(node, Math.Max(count, candidates), accepts, mostVisits, out bool isComplete, cancellationToken);
+        if (!isComplete)
+            return null;
+
+        var nearest = new NearestEntries(count);
+        foreach (Neighbour neighbour in found)
+            nearest.Add(graph.Node(neighbour.Node).EntryId, SimilarityTo(wanted, neighbour.Node));
+        return nearest.Finish();
+    }
+
+    /// <summary>The nearest of all entries.</summary>
+    public List<NearEntry> ScanAll(float[] wanted, int count, CancellationToken cancellationToken)
+    {
+        var nearest = new NearestEntries(count);
+        if (vectors is null)
+            return [];
+        using Cursor cursor = vectors.OpenCursor();
+        long steps = 0;
+        for (bool more = cursor.MoveFirst(); more; more = cursor.MoveNext())
+        {
+            if ((++steps & 1023) == 0)
+                cancellationToken.ThrowIfCancellationRequested();
+            uint node = VectorKey.Read(cursor.Key);
+            nearest.Add(new VectorNode(cursor.Value).EntryId, SimilarityTo(wanted, node));
+        }
+
+        return nearest.Finish();
+    }
+
+    /// <summary>The nearest of some entries.</summary>
+    public List<NearEntry> Scan(float[] wanted, int count, IEnumerable<long> entries, CancellationToken cancellationToken)
+    {
+        var nearest = new NearestEntries(count);
+        long steps = 0;
+        foreach (long entry in entries)
+        {
+            if ((++steps & 1023) == 0)
+                cancellationToken.ThrowIfCancellationRequested();
+            EntryKey.Write(key, entry);
+            if (nodes is null || !nodes.TryGet(key, out ReadOnlySpan<byte> value))
+                continue;
+            foreach (uint node in NodeList.Read(value))
+                nearest.Add(entry, SimilarityTo(wanted, node));
+        }
+
+        return nearest.Finish();
+    }
+
+    private float SimilarityTo(float[] wanted, uint node)
+    {
+        if (full is null)
+        {
+            graph.Node(node).CopyTo(scratch);
+            return Similarity.Of(wanted, scratch, options.Metric);
+        }
+
+        Span<byte> name = stackalloc byte[VectorKey.Bytes];
+        return full.TryGet(VectorKey.Write(name, node), out ReadOnlySpan<byte> numbers)
+            ? Similarity.Of(wanted, MemoryMarshal.Cast<byte, float>(numbers), options.Metric)
+            : throw new CorruptionException($"The index misses the numbers of node {node} of a vector field. Reset the index to build it again.");
+    }
+}
+
+/// <summary>An entry and how alike it is.</summary>
+internal readonly record struct NearEntry(long Id, float Similarity);
+
+/// <summary>Keeps the most similar entries; of several vectors of one entry the most similar counts; of equally similar entries the older is first.</summary>
+internal sealed class NearestEntries(int count)
+{
+    private readonly PriorityQueue<long, (float Similarity, long Id)> worstFirst = new(Comparer<(float Similarity, long Id)>.Create(
+        static (x, y) => x.Similarity != y.Similarity ? x.Similarity.CompareTo(y.Similarity) : y.Id.CompareTo(x.Id)));
+
+    private readonly Dictionary<long, float> kept = [];
+
+    public void Add(long id, float similarity)
+    {
+        if (kept.TryGetValue(id, out float before))
+        {
+            if (similarity <= before)
+                return;
+            worstFirst.Remove(id, out _, out _);
+        }
+
+        kept[id] = similarity;
+        worstFirst.Enqueue(id, (similarity, id));
+        if (worstFirst.Count > count)
+            kept.Remove(worstFirst.Dequeue());
+    }
+
+    /// <summary>The entries, most similar first.</summary>
+    public List<NearEntry> Finish()
+    {
+        var found = new List<NearEntry>(worstFirst.Count);
+        while (worstFirst.TryDequeue(out long id, out (float Similarity, long Id) priority))
+            found.Add(new NearEntry(id, priority.Similarity));
+        found.Reverse();
+        return found;
+    }
+}

@@ -1,0 +1,72 @@
+using Treepie.Tests.Support;
+
+namespace Treepie.Documents.Tests.Queries;
+
+/// <summary>Searches by vector, over documents.</summary>
+public sealed class VectorQueryTests : IAsyncLifetime
+{
+    private readonly TemporaryDirectory _folder = new();
+    private readonly Database _database;
+
+    public VectorQueryTests() => _database = Database.Open(_folder.Path);
+
+    public async ValueTask InitializeAsync()
+    {
+        await _database.PutAsync("books/1", """{"Title":"north","Kind":"a","V":[1,0],"Text":"red fox"}""", "Books");
+        await _database.PutAsync("books/2", """{"Title":"north-east","Kind":"b","V":{"@vector":[1,1]},"Text":"red"}""", "Books");
+        await _database.PutAsync("books/3", """{"Title":"east","Kind":"a","V":"AAAAAAAAgD8=","Text":"fox"}""", "Books");
+        await _database.PutAsync("books/4", """{"Title":"west and south","Kind":"b","V":[[0,-1],[-1,0.5]]}""", "Books");
+        await _database.PutAsync("books/5", """{"Title":"none","Kind":"b","V":null}""", "Books");
+        await _database.PutAsync("books/6", """{"Title":"wrong","Kind":"b","V":[1,2,3]}""", "Books");
+    }
+
+    public ValueTask DisposeAsync()
+    {
+        _database.Dispose();
+        _folder.Dispose();
+        return ValueTask.CompletedTask;
+    }
+
+    [Theory]
+    [InlineData("vector.search(V, $north)", "books/1 books/2 books/3 books/4")]
+    [InlineData("vector.search(V, $base64)", "books/3 books/2 books/1 books/4")]
+    [InlineData("vector.search(V, 'AAAAAAAAgD8=', 0.5)", "books/3 books/2")]
+    [InlineData("vector.search(V, $wrapped, null, 2)", "books/1 books/2")]
+    [InlineData("exact(vector.search(embedding.f32_i8(V), $north, 0.5, 10))", "books/1 books/2")]
+    [InlineData("Kind = 'b' and vector.search(V, $north, 0.1, 1)", "books/2")]
+    [InlineData("vector.search(V, $north, 0.1, 1) and Kind = 'a'", "books/1")]
+    [InlineData("vector.search(V, $east, 0.1, 1) or boost(Title = 'NORTH', 5)", "books/1 books/3")]
+    [InlineData("boost(vector.search(V, $east, 0, 3), 10) and exists(Title)", "books/3 books/2 books/1")]
+    public async Task The_nearest_come_first(string condition, string ids)
+    {
+        Answer answer = await _database.AskAsync($"from Books where {condition}", """{"north":[3,0],"east":[0,2],"base64":"AAAAAAAAgD8=","wrapped":{"@vector":[1,0]}}""");
+        Assert.Equal(ids, string.Join(' ', answer.Ids));
+        Assert.Contains("Vector.search(", answer.Index, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_vector_of_another_length_is_told_and_the_rest_of_its_document_is_found()
+    {
+        Answer answer = await _database.AskAsync("from Books where vector.search(V, $v) or Title = 'wrong'", """{"v":[1,0]}""");
+        Assert.Contains("books/6", answer.Ids);
+        Assert.Contains("books/6", _database.Indexes.List()[0].Error, StringComparison.Ordinal);
+        Assert.Contains("'V'", _database.Indexes.List()[0].Error, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("vector.search(V, $missing)", "no value is given")]
+    [InlineData("vector.search(V, $words)", "no vector")]
+    [InlineData("vector.search(V, 'no base64')", "no vector")]
+    [InlineData("vector.search(V, $three)", "2 numbers; this one has 3")]
+    [InlineData("vector.search(V, $none)", "empty")]
+    [InlineData("vector.search(V, $north, 'much')", "least similarity")]
+    [InlineData("vector.search(V, $north, 0.5, 0)", "number of candidates")]
+    [InlineData("vector.search(V)", "2 to 4 arguments")]
+    [InlineData("vector.search(embedding.text(V), $north)", "needs a model")]
+    public async Task What_is_no_search_is_refused_with_the_reason(string condition, string reason)
+    {
+        InvalidQueryException error = await Assert.ThrowsAsync<InvalidQueryException>(() =>
+            _database.AskAsync($"from Books where {condition}", """{"north":[1,0],"three":[1,2,3],"none":[],"words":["a"]}"""));
+        Assert.Contains(reason, error.Message, StringComparison.Ordinal);
+    }
+}

@@ -1,0 +1,326 @@
+using System.Text;
+using Treepie.Indexing.Queries;
+using Treepie.Indexing.Schema;
+using Treepie.Indexing.Vectors;
+using Treepie.Storage;
+using Treepie.Storage.Transactions;
+using Treepie.Storage.Trees;
+using Treepie.Tests.Support;
+
+namespace Treepie.Indexing.Tests.Vectors;
+
+/// <summary>Searches by vector against the comparison of all of them, while entries come and go; and the graph itself.</summary>
+public sealed class VectorIndexTests : IDisposable
+{
+    private readonly TemporaryDirectory directory = new();
+    private readonly StorageEnvironment environment;
+    private readonly SortedDictionary<string, (float[][] Vectors, string Kind)> model = new(StringComparer.Ordinal);
+    private IndexWriter? writer;
+    private IndexBatch? batch;
+    private VectorFieldOptions options = new();
+    private long etag;
+
+    public VectorIndexTests() =>
+        environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
+
+    public void Dispose()
+    {
+        environment.Dispose();
+        directory.Dispose();
+    }
+
+    [Theory]
+    [InlineData(VectorMetric.Cosine, false)]
+    [InlineData(VectorMetric.Dot, false)]
+    [InlineData(VectorMetric.Euclidean, false)]
+    [InlineData(VectorMetric.Cosine, true)]
+    public void Exact_searches_find_what_a_scan_finds_while_entries_change(VectorMetric metric, bool isQuantised)
+    {
+        var random = new Random(Seed.Next());
+        Open(new VectorFieldOptions(Metric: metric, IsQuantised: isQuantised, Edges: 6, IndexingCandidates: 24));
+        for (int round = 0; round < 4; round++)
+        {
+            Change(random, 80, keys: 120, dimensions: 12);
+            CheckGraph();
+            for (int i = 0; i < 8; i++)
+            {
+                float[] wanted = Draw(random, 12);
+                int count = random.Next(1, 20);
+                IndexQuery query = new VectorQuery("v", wanted, count, IsExact: true);
+                bool filtered = random.Next(2) == 0;
+                if (filtered)
+                    query = new AndQuery([query, new TermQuery("kind", FieldValue.Of("a"))]);
+                (string Key, double Similarity)[] all = [.. model.Where(pair => pair.Value.Vectors.Length > 0 && (!filtered || pair.Value.Kind == "a"))
+                    .Select(pair => (pair.Key, pair.Value.Vectors.Max(vector => Plain(wanted, vector, metric)))).OrderByDescending(pair => pair.Item2)];
+                double tolerance = isQuantised ? 0.03 : 1e-4;
+                List<(string Key, float Score)> found = Search(query);
+                Assert.Equal(Math.Min(count, all.Length), found.Count);
+                for (int j = 0; j < found.Count; j++)
+                {
+                    double similarity = all.Single(pair => pair.Key == found[j].Key).Similarity;
+                    double unit = metric == VectorMetric.Dot ? 12 : 1;
+                    Assert.Equal(similarity, found[j].Score - (filtered ? 1 : 0), tolerance * unit);
+                    Assert.Equal(all[j].Similarity, similarity, tolerance * unit * 2);
+                }
+            }
+        }
+    }
+
+    [Theory]
+    [InlineData(VectorMetric.Cosine)]
+    [InlineData(VectorMetric.Euclidean)]
+    public void The_graph_finds_nearly_all_of_the_nearest_ten_also_after_half_of_it_was_replaced(VectorMetric metric)
+    {
+        // 3,000 of 24 numbers here; TREEPIE_VECTORS=50000 for the large form.
+        int count = int.TryParse(Environment.GetEnvironmentVariable("TREEPIE_VECTORS"), out int asked) ? asked : 3_000;
+        const int Dimensions = 24;
+        var random = new Random(Seed.Next());
+        Open(new VectorFieldOptions(Metric: metric));
+        Fill(random, 0, count, Dimensions);
+        CheckGraph();
+        double fresh = Recall(random, Dimensions);
+        for (int i = 0; i < count / 6; i++)
+            Delete("v/" + random.Next(count));
+        Fill(random, count, count / 6, Dimensions);
+        CheckGraph();
+        double churned = Recall(random, Dimensions);
+        Assert.True(fresh >= 0.95 && churned >= 0.95, $"recall {fresh:0.000} fresh, {churned:0.000} after changes");
+        TestContext.Current.TestOutputHelper?.WriteLine($"recall {fresh:0.000} fresh, {churned:0.000} after changes");
+
+        // With a filter as many are found as without, and nearly the right ones.
+        float[] wanted = Draw(random, Dimensions);
+        IndexQuery filter = new TermQuery("kind", FieldValue.Of("a"));
+        List<(string Key, float Score)> near = Search(new AndQuery([filter, new VectorQuery("v", wanted, 10)]));
+        List<(string Key, float Score)> exact = Search(new AndQuery([filter, new VectorQuery("v", wanted, 10, IsExact: true)]));
+        Assert.Equal(10, near.Count);
+        Assert.All(near, hit => Assert.Equal("a", model[hit.Key].Kind));
+        Assert.True(near.Select(hit => hit.Key).Intersect(exact.Select(hit => hit.Key)).Count() >= 8);
+    }
+
+    [Fact]
+    public void The_same_changes_make_the_same_graph()
+    {
+        var seed = Seed.Next();
+        Open(new VectorFieldOptions());
+        Change(new Random(seed), 200, keys: 150, dimensions: 8);
+        byte[] first = Links();
+        using var other = new VectorIndexTests();
+        other.Open(new VectorFieldOptions());
+        other.Change(new Random(seed), 200, keys: 150, dimensions: 8);
+        Assert.Equal(first, other.Links());
+    }
+
+    [Fact]
+    public void The_last_vector_gone_leaves_an_empty_graph_that_grows_again()
+    {
+        var random = new Random(Seed.Next());
+        Open(new VectorFieldOptions(Edges: 4));
+        for (int round = 0; round < 3; round++)
+        {
+            Fill(random, 0, 60, 5);
+            foreach (string key in model.Keys.ToArray())
+                Delete(key);
+            Commit();
+            CheckGraph();
+            Assert.Empty(Search(new VectorQuery("v", Draw(random, 5), 3)));
+        }
+    }
+
+    [Fact]
+    public void Less_similar_ones_can_be_left_out()
+    {
+        Open(new VectorFieldOptions());
+        Put("x", [[1, 0]], "a");
+        Put("y", [[0, 1]], "a");
+        Put("xy", [[1, 1]], "a");
+        Commit();
+        Assert.Equal(["x", "xy"], Search(new VectorQuery("v", [2, 0], 10, MinimumSimilarity: 0.5f)).Select(hit => hit.Key));
+        Assert.Equal(["x", "xy", "y"], Search(new VectorQuery("v", [2, 0], 10)).Select(hit => hit.Key));
+        Assert.Equal(["xy"], Search(new AndQuery([new VectorQuery("v", [1, 1], 1), new TermQuery("kind", FieldValue.Of("a"))])).Select(hit => hit.Key));
+    }
+
+    [Fact]
+    public void What_is_no_vector_of_the_field_is_refused_and_the_index_goes_on()
+    {
+        Open(new VectorFieldOptions());
+        Put("first", [[1, 2, 3]], "a");
+        Commit();
+        IndexBatch open = Batch;
+        open.BeginEntry("wrong"u8);
+        foreach (float[] wrong in (float[][])[[], [1, 2], [1, float.NaN, 3], [1, float.PositiveInfinity, 3], [1, 2e20f, 3], new float[5_000]])
+            Assert.Throws<InvalidVectorException>(() => open.AddVector(0, wrong));
+        Assert.Throws<InvalidOperationException>(() => open.AddVector(1, [1, 2, 3]));
+        Assert.Throws<InvalidOperationException>(() => open.AddLong(0, 5));
+        open.EndEntry();
+        Put("second", [[3, 2, 1]], "a");
+        Commit();
+        CheckGraph();
+        foreach (float[] wrong in (float[][])[[], [1, 2], [1, float.NaN, 3]])
+            Assert.Throws<IndexQueryException>(() => Search(new VectorQuery("v", wrong, 3)));
+        Assert.Throws<IndexQueryException>(() => Search(new VectorQuery("v", [1, 2, 3], 0)));
+        Assert.Throws<IndexQueryException>(() => Search(new VectorQuery("kind", [1, 2, 3], 5)));
+        Assert.Equal(2, Search(new VectorQuery("v", [1, 2, 3], 5)).Count);
+        Assert.Throws<IndexSchemaException>(() => Schema(new VectorFieldOptions(Edges: 1000)));
+    }
+
+    private static float[] Draw(Random random, int length) => [.. Enumerable.Range(0, length).Select(_ => (float)((random.NextDouble() * 2) - 1))];
+
+    private static double Plain(float[] left, float[] right, VectorMetric metric)
+    {
+        double dot = left.Zip(right, (x, y) => (double)x * y).Sum();
+        return metric switch
+        {
+            VectorMetric.Cosine => dot / Math.Sqrt(left.Sum(x => (double)x * x) * right.Sum(x => (double)x * x)),
+            VectorMetric.Dot => dot,
+            _ => 1 / (1 + Math.Sqrt(left.Zip(right, (x, y) => (double)(x - y) * (x - y)).Sum())),
+        };
+    }
+
+    private IndexBatch Batch => batch ?? throw new InvalidOperationException("Open comes first.");
+
+    private void Schema(VectorFieldOptions wanted)
+    {
+        using var folder = new TemporaryDirectory();
+        using var store = StorageEnvironment.Open(folder.Path, new StorageOptions { Durability = Durability.Relaxed });
+        _ = new IndexWriter(store, new IndexSchema([new IndexField("v", FieldAnalysis.Vector, Vector: wanted)]));
+    }
+
+    private void Open(VectorFieldOptions wanted)
+    {
+        options = wanted;
+        writer = new IndexWriter(environment, new IndexSchema([new IndexField("v", FieldAnalysis.Vector, Vector: wanted), new IndexField("kind")]));
+        batch = writer.BeginBatch();
+    }
+
+    private void Fill(Random random, int from, int count, int dimensions)
+    {
+        for (int i = 0; i < count; i++)
+        {
+            Put("v/" + (from + i), [Draw(random, dimensions)], random.Next(8) == 0 ? "a" : "b");
+            if (i % 1_000 == 999)
+                Commit();
+        }
+
+        Commit();
+    }
+
+    private void Change(Random random, int changes, int keys, int dimensions)
+    {
+        for (int i = 0; i < changes; i++)
+        {
+            string key = "v/" + random.Next(keys);
+            if (random.Next(4) == 0)
+                Delete(key);
+            else
+                Put(key, [.. Enumerable.Range(0, random.Next(8) switch { 0 => 0, 1 => 2, _ => 1 }).Select(_ => Draw(random, dimensions))], random.Next(3) == 0 ? "a" : "b");
+        }
+
+        Commit();
+    }
+
+    private void Put(string key, float[][] vectors, string kind)
+    {
+        model[key] = (vectors, kind);
+        Batch.BeginEntry(Encoding.UTF8.GetBytes(key));
+        foreach (float[] vector in vectors)
+            Batch.AddVector(0, vector);
+        Batch.AddText(1, Encoding.UTF8.GetBytes(kind));
+        Batch.EndEntry();
+    }
+
+    private void Delete(string key)
+    {
+        model.Remove(key);
+        Batch.Delete(Encoding.UTF8.GetBytes(key));
+    }
+
+    private void Commit() => writer?.Commit(Batch, ++etag, TestContext.Current.CancellationToken);
+
+    private double Recall(Random random, int dimensions)
+    {
+        const int Queries = 40;
+        int found = 0;
+        for (int i = 0; i < Queries; i++)
+        {
+            float[] wanted = Draw(random, dimensions);
+            found += Search(new VectorQuery("v", wanted, 10)).Select(hit => hit.Key).Intersect(Search(new VectorQuery("v", wanted, 10, IsExact: true)).Select(hit => hit.Key)).Count();
+        }
+
+        return found / (10.0 * Queries);
+    }
+
+    private List<(string Key, float Score)> Search(IndexQuery query)
+    {
+        using var searcher = new IndexSearcher(environment);
+        using SearchResults results = searcher.Search(
+            new SearchRequest { Query = query, Sort = [new SortKey("", SortKind.Score, Descending: true)] }, cancellationToken: TestContext.Current.CancellationToken);
+        var found = new List<(string, float)>();
+        while (results.MoveNext())
+            found.Add((Encoding.UTF8.GetString(results.Key), results.Score));
+        return found;
+    }
+
+    /// <summary>Every link has its counterpart, both ends exist in its layer, counts agree, and every vector is reached from where searches begin.</summary>
+    private void CheckGraph()
+    {
+        using ReadTransaction read = environment.BeginRead();
+        Tree? links = read.FindTree("links.0"), vectors = read.FindTree("vectors.0"), nodes = read.FindTree("nodes.0"), full = read.FindTree("fullvectors.0");
+        Assert.NotNull(links);
+        VectorState state = VectorState.Read(links);
+        var graph = new VectorGraph(vectors, links, state, options);
+        var all = new HashSet<uint>();
+        using (Cursor cursor = (vectors ?? throw new InvalidOperationException("no vectors")).OpenCursor())
+        {
+            for (bool more = cursor.MoveFirst(); more; more = cursor.MoveNext())
+                all.Add(VectorKey.Read(cursor.Key));
+        }
+
+        int expected = model.Values.Sum(entry => entry.Vectors.Length);
+        Assert.Equal((expected, (long)expected, expected + 1L), (all.Count, state.Count, links.Count));
+        Assert.Equal(options.IsQuantised ? 0 : expected, full?.Count ?? 0);
+        Assert.Equal(model.Values.Count(entry => entry.Vectors.Length > 0), nodes?.Count ?? 0);
+        uint[] mine = new uint[VectorGraph.MaxLinks], others = new uint[VectorGraph.MaxLinks];
+        foreach (uint node in all)
+        {
+            for (int layer = 0; layer < graph.Layers(node); layer++)
+            {
+                int count = graph.Links(node, layer, mine);
+                Assert.InRange(count, 0, graph.Limit(layer));
+                foreach (uint other in mine.Take(count))
+                {
+                    Assert.Contains(other, all);
+                    Assert.Contains(node, others.Take(graph.Links(other, layer, others)));
+                }
+            }
+        }
+
+        if (expected == 0)
+            return;
+        var reached = new HashSet<uint> { state.Entry };
+        var open = new Queue<uint>(reached);
+        while (open.TryDequeue(out uint node))
+        {
+            foreach (uint other in mine.Take(graph.Links(node, 0, mine)))
+            {
+                if (reached.Add(other))
+                    open.Enqueue(other);
+            }
+        }
+
+        Assert.True(reached.Count >= all.Count * 0.995, $"{reached.Count} of {all.Count} vectors are reached");
+    }
+
+    private byte[] Links()
+    {
+        using ReadTransaction read = environment.BeginRead();
+        using Cursor cursor = (read.FindTree("links.0") ?? throw new InvalidOperationException("no links")).OpenCursor();
+        var all = new List<byte>();
+        for (bool more = cursor.MoveFirst(); more; more = cursor.MoveNext())
+        {
+            all.AddRange(cursor.Key);
+            all.AddRange(cursor.Value);
+        }
+
+        return [.. all];
+    }
+}
