@@ -20,7 +20,7 @@ internal static class DumpIndex
         json.WriteString("Type"u8, AutoMap);
         json.WriteString("Collection"u8, definition.Collection);
         json.WriteStartObject("MapFields"u8);
-        foreach (IGrouping<string, AutoIndexField> field in definition.Fields.GroupBy(field => field.Path, StringComparer.Ordinal))
+        foreach (IGrouping<string, AutoIndexField> field in definition.Fields.Where(field => field.HasTerms).GroupBy(field => field.Path, StringComparer.Ordinal))
         {
             json.WriteStartObject(field.Key);
             json.WriteString("Storage"u8, "No"u8);
@@ -38,6 +38,8 @@ internal static class DumpIndex
             json.WriteStartObject();
             json.WriteString("Path"u8, field.Path);
             json.WriteString("Kind"u8, field.Kind.ToString());
+            if (field.Longitude is { } longitude)
+                json.WriteString("Longitude"u8, longitude);
             json.WriteEndObject();
         }
 
@@ -56,9 +58,10 @@ internal static class DumpIndex
         {
             foreach (JsonElement field in exact.EnumerateArray())
             {
-                if (!Enum.TryParse(DumpJson.Text(field, "Kind"), out AutoIndexFieldKind kind))
+                string? longitude = field.TryGetProperty("Longitude"u8, out JsonElement path) ? path.GetString() : null;
+                if (!Enum.TryParse(DumpJson.Text(field, "Kind"), out AutoIndexFieldKind kind) || kind == AutoIndexFieldKind.Point != longitude is not null)
                     return null;
-                fields.Add(new AutoIndexField(DumpJson.Text(field, "Path"), kind));
+                fields.Add(new AutoIndexField(DumpJson.Text(field, "Path"), kind, longitude));
             }
         }
         else if (definition.TryGetProperty("MapFields"u8, out JsonElement byName) && byName.ValueKind == JsonValueKind.Object)

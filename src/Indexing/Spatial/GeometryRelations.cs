@@ -142,6 +142,8 @@ internal static class GeometryRelations
     private static List<(Vertex A, Vertex B)> EdgesIn(Geometry geometry, GeoBox box, double turn)
     {
         var edges = new List<(Vertex, Vertex)>();
+        if (!geometry.Bounds.Shift(turn).Overlaps(box))
+            return edges;
         foreach (Vertex[] chain in Chains(geometry))
         {
             for (int i = 1; i < chain.Length; i++)

@@ -45,6 +45,9 @@ internal sealed record AutoIndexField(string Path, AutoIndexFieldKind Kind = Aut
         _ => FieldAnalysis.LowerCaseKeyword,
     };
 
+    /// <summary>Whether it holds texts, numbers and booleans, not places or vectors.</summary>
+    public bool HasTerms => Kind is AutoIndexFieldKind.Value or AutoIndexFieldKind.Search or AutoIndexFieldKind.Exact;
+
     /// <summary>How its vectors are kept; null: with the defaults, or it has none.</summary>
     public VectorFieldOptions? Vector => Kind == AutoIndexFieldKind.VectorBytes ? new VectorFieldOptions(IsQuantised: true) : null;
 

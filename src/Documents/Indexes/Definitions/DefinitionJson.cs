@@ -28,8 +28,11 @@ internal static class DefinitionJson
 
             var fields = new List<AutoIndexField>();
             foreach (JsonElement field in root.GetProperty("Fields"u8).EnumerateArray())
+            {
+                string? longitude = field.TryGetProperty("Longitude"u8, out JsonElement second) ? second.GetString() : null;
                 if (field.GetProperty("Path"u8).GetString() is { } path && Enum.TryParse(field.GetProperty("Kind"u8).GetString(), out AutoIndexFieldKind kind))
-                    fields.Add(new AutoIndexField(path, kind, field.TryGetProperty("Longitude"u8, out JsonElement longitude) ? longitude.GetString() : null));
+                    fields.Add(new AutoIndexField(path, kind, longitude));
+            }
 
             return root.GetProperty("Collection"u8).GetString() is { } collection ? new AutoIndexDefinition(collection, fields) : null;
         }
