@@ -71,8 +71,8 @@ public sealed class VectorIndexTests : IDisposable
     [InlineData(VectorMetric.Euclidean)]
     public void The_graph_finds_nearly_all_of_the_nearest_ten_also_after_half_of_it_was_replaced(VectorMetric metric)
     {
-        // 3,000 of 24 numbers here; TREEPIE_VECTORS=50000 for the large form.
-        int count = int.TryParse(Environment.GetEnvironmentVariable("TREEPIE_VECTORS"), out int asked) ? asked : 3_000;
+        // 1,600 of 24 numbers here; TREEPIE_VECTORS=50000 for the large form.
+        int count = int.TryParse(Environment.GetEnvironmentVariable("TREEPIE_VECTORS"), out int asked) ? asked : 1_600;
         const int Dimensions = 24;
         var random = new Random(Seed.Next());
         Open(new VectorFieldOptions(Metric: metric));
