@@ -33,7 +33,7 @@ internal interface IDatabaseSource
     /// <summary>See <see cref="DatabaseCatalog.ImportAsync"/>.</summary>
     Task<BackupReport> ImportAsync(Database database, Stream source, ImportOptions options, IProgress<BackupProgress> progress, CancellationToken cancellationToken);
 
-    /// <summary>See <see cref="DatabaseCatalog.RestoreAsync"/>.</summary>
+    /// <summary>See <see cref="DatabaseCatalog.RestoreAsync(string, Stream, bool, RestoreOptions?, IProgress{BackupProgress}?, CancellationToken)"/>.</summary>
     Task<BackupReport> RestoreAsync(string name, Stream source, bool encrypted, RestoreOptions options, IProgress<BackupProgress> progress, CancellationToken cancellationToken);
 
     /// <summary>Closes a database that nobody uses, with its files if asked; false if there is none.</summary>
