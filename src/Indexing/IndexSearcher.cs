@@ -1,9 +1,11 @@
 using Treepie.Indexing.Analysis;
+using Treepie.Indexing.Highlighting;
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Schema;
 using Treepie.Indexing.Searching;
 using Treepie.Indexing.Sorting;
+using Treepie.Indexing.Suggestions;
 using Treepie.Storage;
 using Treepie.Storage.Transactions;
 
@@ -64,6 +66,31 @@ public sealed class IndexSearcher : IDisposable
         var run = new SearchRun(context, root, request);
         run.Execute();
         return new SearchResults(view, run, request.Sort);
+    }
+
+    /// <summary>Terms of a field that may have been meant by a text. The text itself is not among them.</summary>
+    /// <exception cref="UnknownFieldException">The field is not in the schema.</exception>
+    /// <exception cref="IndexQueryException">The accuracy or the number is not possible.</exception>
+    public IReadOnlyList<Suggestion> Suggest(SuggestionRequest request, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(request);
+        using var context = new QueryContext(view, cancellationToken);
+        return Suggester.Run(context, request);
+    }
+
+    /// <summary>Prepares to say why entries have their score in a query. It reads from this view and ends with it.</summary>
+    public ScoreExplainer OpenExplainer(IndexQuery query, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(query);
+        return new ScoreExplainer(new QueryContext(view, cancellationToken), query);
+    }
+
+    /// <summary>Prepares to mark what a query found in the texts of a field. It reads from this view and ends with it.</summary>
+    public FieldHighlighter OpenHighlighter(IndexQuery query, string field, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(query);
+        ArgumentNullException.ThrowIfNull(field);
+        return new FieldHighlighter(new QueryContext(view, cancellationToken), query, field);
     }
 
     /// <summary>Ends the life of every span read so far; results and view may be used on. See <see cref="ReadTransaction.ReleasePages"/>.</summary>

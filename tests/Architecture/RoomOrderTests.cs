@@ -17,7 +17,7 @@ public sealed class RoomOrderTests
             "Treepie.Indexing",
             [
                 "Kernels", "Schema", "Analysis", "Automata", "Terms", "Catalogue", "Postings", "Columns", "Spatial", "Vectors", "Queries", "Ranking", "Matching", "Sorting",
-                "Searching", "Writing"
+                "Searching", "Suggestions", "Highlighting", "Writing"
             ]
         },
         {

@@ -1,3 +1,4 @@
+using Treepie.Queries.Notes;
 using Treepie.Queries.Sources;
 using Treepie.Store;
 
@@ -11,4 +12,7 @@ internal sealed record FoundResults(DatabaseSnapshot Snapshot, ResultSource Sour
     public DateTime IndexTimestamp { get; init; }
 
     public long ResultEtag { get; init; }
+
+    /// <summary>Takes notes of results where the query asks for them.</summary>
+    public ResultNotes? Notes { get; init; }
 }

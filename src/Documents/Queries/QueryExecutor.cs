@@ -4,6 +4,7 @@ using Treepie.Indexes.Definitions;
 using Treepie.Indexing;
 using Treepie.Indexing.Queries;
 using Treepie.Queries.Binding;
+using Treepie.Queries.Notes;
 using Treepie.Queries.Sources;
 using Treepie.Rql;
 using Treepie.Storage;
@@ -201,6 +202,7 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
                 IsStale = isStale,
                 IndexTimestamp = index.Progress.LastBatch ?? DateTime.MinValue,
                 ResultEtag = ResultEtags.Of(context, snapshot, index, mayMissHits, searcher.LastEtag),
+                Notes = ResultNotes.Open(searcher, query, context.CancellationToken),
             };
             return new QueryResults(context, found);
         }

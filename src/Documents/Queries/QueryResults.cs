@@ -83,6 +83,7 @@ public sealed class QueryResults : IDisposable
             }
 
             _includes?.Collect(_source.Current);
+            _found.Notes?.Add(_source.EntryId, _source.Current);
             _remaining--;
             return true;
         }
@@ -120,6 +121,18 @@ public sealed class QueryResults : IDisposable
             _includes.Write(_found.Snapshot, output);
     }
 
+    /// <summary>Whether the query asked for highlightings.</summary>
+    public bool HasHighlightings => _found.Notes is not null && _context.Query.Highlights.Count > 0;
+
+    /// <summary>Whether the query asked for explanations.</summary>
+    public bool HasExplanations => _found.Notes is not null && _context.Query.WantsExplanations;
+
+    /// <summary>After the last result: writes <c>{"field":{"id":["fragment",…],…},…}</c> of the results seen.</summary>
+    public void WriteHighlightings(IBufferWriter<byte> output) => _found.Notes?.WriteHighlightings(output);
+
+    /// <summary>After the last result: writes <c>{"id":["explanation"],…}</c> of the results seen.</summary>
+    public void WriteExplanations(IBufferWriter<byte> output) => _found.Notes?.WriteExplanations(output);
+
     /// <inheritdoc/>
     public void Dispose()
     {
@@ -127,6 +140,7 @@ public sealed class QueryResults : IDisposable
             return;
 
         _isDisposed = true;
+        _found.Notes?.Dispose();
         _source.Dispose();
         _found.Snapshot.Dispose();
     }

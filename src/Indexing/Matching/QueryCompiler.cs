@@ -72,6 +72,8 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
                 return new SpatialCompiler(context, isScored).Compile(spatial);
             case VectorQuery vector:
                 return new VectorCompiler(context).Compile(vector, filter: null);
+            case MoreLikeThisQuery like:
+                return new MoreLikeThisCompiler(this, context, isScored).Compile(like);
             case AndQuery all:
                 return All(Flatten(all), depth + 1);
             case OrQuery either:
@@ -112,7 +114,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
     };
 
     /// <summary>The clauses of a chain of one kind, in order, without recursion: a parser may build <c>((a and b) and c) and …</c>.</summary>
-    private static List<IndexQuery> Flatten(IndexQuery root)
+    internal static List<IndexQuery> Flatten(IndexQuery root)
     {
         bool isAnd = root is AndQuery;
         var clauses = new List<IndexQuery>();
@@ -262,6 +264,9 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         Operator clause = Compile(boost.Clause, depth + 1);
         return isScored ? new BoostOperator(context, clause, boost.Factor) : clause;
     }
+
+    /// <summary>Every entry that the clause does not match.</summary>
+    internal Operator Except(Operator clause) => Not(clause);
 
     private Operator Not(Operator clause) =>
         clause is NoneOperator && !isScored ? All() : new NotOperator(context, All(), clause);

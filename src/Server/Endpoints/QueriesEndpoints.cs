@@ -67,6 +67,18 @@ internal static class QueriesEndpoints
         await ResultList.WriteAsync(request, results, any).ConfigureAwait(false);
         output.Write(",\"Includes\":"u8);
         results.WriteIncludes(output);
+        if (results.HasHighlightings)
+        {
+            output.Write(",\"Highlightings\":"u8);
+            results.WriteHighlightings(output);
+        }
+
+        if (results.HasExplanations)
+        {
+            output.Write(",\"Explanations\":"u8);
+            results.WriteExplanations(output);
+        }
+
         WriteFigures(output, results);
         output.Write("}"u8);
     }

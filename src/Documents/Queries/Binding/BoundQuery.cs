@@ -1,6 +1,7 @@
 using Treepie.Indexes.Definitions;
 using Treepie.Indexes.Fields;
 using Treepie.Indexing.Queries;
+using Treepie.Queries.Notes;
 using Treepie.Queries.Projecting;
 
 namespace Treepie.Queries.Binding;
@@ -43,6 +44,12 @@ internal sealed record BoundQuery
     public IReadOnlyList<FieldPath> IncludePaths { get; init; } = [];
 
     public IReadOnlyList<string> IncludeIds { get; init; } = [];
+
+    /// <summary>Fields in which found words are to be marked.</summary>
+    public IReadOnlyList<HighlightRequest> Highlights { get; init; } = [];
+
+    /// <summary>Whether it is to be said why results have their score.</summary>
+    public bool WantsExplanations { get; init; }
 }
 
 /// <summary>Where a query looks.</summary>

@@ -14,7 +14,7 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
 {
     /// <summary>Methods that are understood but not run yet.</summary>
     private static readonly string[] KnownMethods =
-        ["regex", "lucene", "fuzzy", "intersect", "morelikethis", "cmpxchg"];
+        ["cmpxchg"];
 
     /// <summary>Most conditions of one query: each costs a few kilobytes while it runs.</summary>
     public const int MaxConditions = 16 * 1024;
@@ -26,8 +26,13 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
     private readonly VectorBinder _vectors = new(query, parameters, fields);
     private int _count;
 
+    private bool _isScored;
+    private TextMethodBinder? _textMethods;
+
     /// <summary>Whether something in the condition gives scores.</summary>
-    public bool IsScored { get; private set; }
+    public bool IsScored => _isScored || _textMethods is { IsScored: true };
+
+    private TextMethodBinder TextMethods => _textMethods ??= new TextMethodBinder(query, parameters, fields, Bind);
 
     public IndexQuery Bind(Expression expression) => Bind(expression, AutoIndexFieldKind.Value);
 
@@ -145,24 +150,26 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
             return BindAffix(method, kind, static (field, text) => new SuffixQuery(field, text));
         if (VectorBinder.IsSearch(method))
         {
-            IsScored = true;
+            _isScored = true;
             return _vectors.Bind(method, isExact: kind == AutoIndexFieldKind.Exact);
         }
 
         if (SpatialBinder.RelationOf(method) is { } relation)
             return _spatial.BindRelation(method, relation);
+        if (TextMethods.TryBind(method, kind) is { } text)
+            return text;
         if (fields.IsId(method))
             throw RqlErrors.At(query.Text, method.Position, "'id()' alone is no condition: compare it, for instance id() = 'users/1'.");
         if (KnownMethods.Contains(method.Name, StringComparer.OrdinalIgnoreCase))
             throw RqlErrors.NotSupportedYet(query.Text, method.Position, $"'{method.Name}()'");
 
-        throw RqlErrors.At(query.Text, method.Position, $"There is no method '{method.Name}()' for a condition. There are: exact, search, startsWith, endsWith, exists, boost, id, spatial.within, spatial.contains, spatial.intersects, spatial.disjoint, vector.search.");
+        throw RqlErrors.At(query.Text, method.Position, $"There is no method '{method.Name}()' for a condition. There are: exact, search, proximity, startsWith, endsWith, exists, regex, fuzzy, lucene, moreLikeThis, intersect, boost, id, spatial.within, spatial.contains, spatial.intersects, spatial.disjoint, vector.search.");
     }
 
     private BoostQuery BindBoost(MethodExpression method, AutoIndexFieldKind kind)
     {
         IReadOnlyList<Expression> arguments = Arguments(method, 2, 2);
-        IsScored = true;
+        _isScored = true;
         return new BoostQuery(Bind(arguments[0], kind), (float)parameters.PositiveNumber(arguments[1], "the factor of 'boost'"));
     }
 
@@ -183,7 +190,7 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
                 throw RqlErrors.At(query.Text, arguments[2].Position, "Expected 'and' or 'or' as the operator of 'search()'.");
         }
 
-        IsScored = true;
+        _isScored = true;
         string field = fields.Field(arguments[0], AutoIndexFieldKind.Search).SchemaName;
         return new FullTextQuery(field, parameters.Text(arguments[1], "what to search"), all);
     }

@@ -6,7 +6,7 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries.Binding;
 
 /// <summary>SELECT and INCLUDE as paths.</summary>
-internal sealed class OutputBinder(RqlQuery query, QueryParameters parameters, FieldBinder fields)
+internal sealed class OutputBinder(RqlQuery query, QueryParameters parameters, FieldBinder fields, NoteBinder notes)
 {
     private readonly List<FieldPath> _includePaths = [];
     private readonly List<string> _includeIds = [];
@@ -80,6 +80,8 @@ internal sealed class OutputBinder(RqlQuery query, QueryParameters parameters, F
                     break;
                 case ParameterExpression parameter:
                     _includeIds.Add(parameters.Text(parameter, "the id to include"));
+                    break;
+                case MethodExpression method when notes.TryBind(method):
                     break;
                 case MethodExpression method when method.Is("timings"):
                     break; // harmless: the answer has no timings yet, and nobody needs them

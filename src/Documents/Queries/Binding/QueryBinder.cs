@@ -150,7 +150,8 @@ internal sealed class QueryBinder
 
     private BoundQuery BindOutput(BoundQuery bound)
     {
-        var outputs = new OutputBinder(_query, _parameters, _fields);
+        var notes = new NoteBinder(_query, _parameters, _fields);
+        var outputs = new OutputBinder(_query, _parameters, _fields, notes);
         Projection? projection = outputs.BindSelect();
         outputs.BindIncludes();
         return bound with
@@ -159,6 +160,8 @@ internal sealed class QueryBinder
             Distinct = projection is not null && _query.Select is { Distinct: true },
             IncludePaths = outputs.IncludePaths,
             IncludeIds = outputs.IncludeIds,
+            Highlights = notes.Highlights,
+            WantsExplanations = notes.WantsExplanations,
         };
     }
 

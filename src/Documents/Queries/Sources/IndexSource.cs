@@ -34,6 +34,8 @@ internal sealed class IndexSource : ResultSource
 
     public override PlaceOfHit? Place => _hits.Place;
 
+    public override long EntryId => _hits.EntryId;
+
     public override Document Current => _snapshot.TryGet(_hits.Key, out Document document)
         ? document
         : throw new InvalidOperationException($"Index '{_index.Name}' names the document '{System.Text.Encoding.UTF8.GetString(_hits.Key)}', which does not exist. Reset the index.");

@@ -18,6 +18,9 @@ internal abstract class ResultSource : IDisposable
     /// <summary>Where the document it stands on is, for an order by distance; null elsewhere.</summary>
     public virtual PlaceOfHit? Place => null;
 
+    /// <summary>Number of the entry it stands on in its index; -1 where no index answers.</summary>
+    public virtual long EntryId => -1;
+
     /// <summary>Goes to the next; false after the last.</summary>
     public abstract bool MoveNext();
 

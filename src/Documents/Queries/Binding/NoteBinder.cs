@@ -1,0 +1,109 @@
+using System.Text.Json;
+using Treepie.Indexes.Definitions;
+using Treepie.Indexes.Fields;
+using Treepie.Indexing.Highlighting;
+using Treepie.Indexing.Queries;
+using Treepie.Queries.Notes;
+using Treepie.Rql;
+using Treepie.Rql.Syntax;
+
+namespace Treepie.Queries.Binding;
+
+/// <summary>What INCLUDE asks to be said about results: <c>highlight(F, length, count[, options])</c> and <c>explanations()</c>.</summary>
+internal sealed class NoteBinder(RqlQuery query, QueryParameters parameters, FieldBinder fields)
+{
+    /// <summary>Longest fragment, in characters.</summary>
+    public const int MaxFragmentLength = 64 * 1024;
+
+    /// <summary>Most fragments of a result and field.</summary>
+    public const int MaxFragments = 1_024;
+
+    private readonly List<HighlightRequest> _highlights = [];
+
+    public IReadOnlyList<HighlightRequest> Highlights => _highlights;
+
+    public bool WantsExplanations { get; private set; }
+
+    /// <summary>Takes a method of INCLUDE; false if it is none of these.</summary>
+    public bool TryBind(MethodExpression method)
+    {
+        if (method.Is("explanations"))
+        {
+            WantsExplanations = true; // its options name a key for grouped results, of which there are none
+            return true;
+        }
+
+        if (!method.Is("highlight"))
+            return false;
+        BindHighlight(method);
+        return true;
+    }
+
+    private void BindHighlight(MethodExpression method)
+    {
+        IReadOnlyList<MethodArgument> arguments = method.Arguments;
+        if (arguments.Count is < 3 or > 4)
+            throw RqlErrors.At(query.Text, method.Position, "'highlight()' takes a field, the length of a fragment and how many: highlight(Notes, 128, 2).");
+
+        FieldPath path = arguments[0].Value switch
+        {
+            PathExpression expression => fields.Path(expression),
+            LiteralExpression { Kind: LiteralKind.String } literal => fields.Path(literal.Text, literal.Position),
+            _ => throw RqlErrors.At(query.Text, arguments[0].Value.Position, "Expected the field to highlight."),
+        };
+        var options = new HighlightOptions
+        {
+            FragmentLength = Number(arguments[1].Value, HighlightOptions.MinFragmentLength, MaxFragmentLength, "The length of a fragment"),
+            FragmentCount = Number(arguments[2].Value, 1, MaxFragments, "The number of fragments"),
+        };
+        FieldPath? key = null;
+        if (arguments.Count == 4)
+            (options, key) = ReadOptions(arguments[3].Value, options);
+
+        // The form of the field that the condition asks about: its words if it searches, else its values.
+        bool isSearched = fields.Uses.Any(use => use.Field.Kind == AutoIndexFieldKind.Search && use.Field.Path == path.Text);
+        bool isExact = !isSearched && fields.Uses.Any(use => use.Field.Kind == AutoIndexFieldKind.Exact && use.Field.Path == path.Text);
+        AutoIndexFieldKind kind = isSearched ? AutoIndexFieldKind.Search : isExact ? AutoIndexFieldKind.Exact : AutoIndexFieldKind.Value;
+        string schemaName = fields.Field(new LiteralExpression(arguments[0].Value.Position, LiteralKind.String, path.Text), kind).SchemaName;
+        _highlights.Add(new HighlightRequest(path.Text, schemaName, path, key, options));
+    }
+
+    private int Number(Expression expression, int least, int most, string what) =>
+        parameters.Value(expression) is { Kind: FieldValueKind.Long } value && value.Long >= least && value.Long <= most
+            ? (int)value.Long
+            : throw RqlErrors.At(query.Text, expression.Position, $"{what} is a whole number from {least} to {most:N0}.");
+
+    private (HighlightOptions Options, FieldPath? Key) ReadOptions(Expression expression, HighlightOptions options)
+    {
+        try
+        {
+            using JsonDocument json = JsonDocument.Parse(parameters.Json(expression));
+            FieldPath? key = null;
+            foreach (JsonProperty option in json.RootElement.EnumerateObject())
+            {
+                if (option.Value.ValueKind == JsonValueKind.Null)
+                    continue;
+                switch (option.Name)
+                {
+                    case "PreTags" when option.Value.GetArrayLength() > 0:
+                        options = options with { PreTags = Strings(option.Value) };
+                        break;
+                    case "PostTags" when option.Value.GetArrayLength() > 0:
+                        options = options with { PostTags = Strings(option.Value) };
+                        break;
+                    case "GroupKey":
+                        key = fields.Path(option.Value.GetString() ?? "", expression.Position);
+                        break;
+                }
+            }
+
+            return (options, key);
+        }
+        catch (Exception error) when (error is JsonException or InvalidOperationException)
+        {
+            throw RqlErrors.At(query.Text, expression.Position, $"The options of 'highlight()' are an object such as {{\"PreTags\":[\"<b>\"],\"PostTags\":[\"</b>\"]}}: {error.Message}");
+        }
+    }
+
+    private static IReadOnlyList<string> Strings(JsonElement array) => [.. array.EnumerateArray().Select(element => element.GetString() ?? "")];
+}

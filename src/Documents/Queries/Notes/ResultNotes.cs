@@ -1,0 +1,115 @@
+using System.Buffers;
+using System.Text;
+using Treepie.Indexes.Fields;
+using Treepie.Indexing;
+using Treepie.Indexing.Highlighting;
+using Treepie.Json;
+using Treepie.Queries.Binding;
+using Treepie.Store;
+
+namespace Treepie.Queries.Notes;
+
+/// <summary>
+/// What an answer says about its results beside them: found words in their context, and why they have their score. Collected as the results are
+/// read, for those of the page alone. Must be disposed before the index's view.
+/// </summary>
+internal sealed class ResultNotes : IDisposable
+{
+    private readonly List<(HighlightRequest Request, FieldHighlighter Highlighter, Dictionary<string, List<string>> Found)> _highlights = [];
+    private readonly ScoreExplainer? _explainer;
+    private readonly List<(string Id, string Text)> _explanations = [];
+
+    private ResultNotes(IndexSearcher searcher, BoundQuery query, CancellationToken cancellationToken)
+    {
+        try
+        {
+            foreach (HighlightRequest request in query.Highlights)
+                _highlights.Add((request, searcher.OpenHighlighter(query.Condition, request.SchemaName, cancellationToken), new Dictionary<string, List<string>>(StringComparer.Ordinal)));
+            _explainer = query.WantsExplanations ? searcher.OpenExplainer(query.Condition, cancellationToken) : null;
+        }
+        catch
+        {
+            Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>Prepares what the query asks for; null if it is nothing.</summary>
+    public static ResultNotes? Open(IndexSearcher searcher, BoundQuery query, CancellationToken cancellationToken) =>
+        query.Highlights.Count > 0 || query.WantsExplanations ? new ResultNotes(searcher, query, cancellationToken) : null;
+
+    /// <summary>Takes notes of a result.</summary>
+    public void Add(long entryId, Document document)
+    {
+        string id = document.IdText();
+        foreach ((HighlightRequest request, FieldHighlighter highlighter, Dictionary<string, List<string>> found) in _highlights)
+        {
+            IReadOnlyList<string> fragments = highlighter.Fragments(FieldTexts.Of(document.Body, request.Path), request.Options);
+            string key = request.KeyPath is null ? id : FieldTexts.Of(document.Body, request.KeyPath).FirstOrDefault(id);
+            if (!found.TryGetValue(key, out List<string>? all))
+                found.Add(key, all = []);
+            all.AddRange(fragments);
+        }
+
+        if (_explainer is not null)
+            _explanations.Add((id, _explainer.Explain(entryId).ToString()));
+    }
+
+    /// <summary>Writes <c>{"field":{"id":["fragment",…],…},…}</c>.</summary>
+    public void WriteHighlightings(IBufferWriter<byte> output)
+    {
+        output.Write("{"u8);
+        for (int i = 0; i < _highlights.Count; i++)
+        {
+            output.Write(i == 0 ? ""u8 : ","u8);
+            WriteText(output, _highlights[i].Request.Name);
+            output.Write(":{"u8);
+            bool isFirst = true;
+            foreach ((string key, List<string> fragments) in _highlights[i].Found)
+            {
+                output.Write(isFirst ? ""u8 : ","u8);
+                isFirst = false;
+                WriteList(output, key, fragments);
+            }
+
+            output.Write("}"u8);
+        }
+
+        output.Write("}"u8);
+    }
+
+    /// <summary>Writes <c>{"id":["text"],…}</c>.</summary>
+    public void WriteExplanations(IBufferWriter<byte> output)
+    {
+        output.Write("{"u8);
+        for (int i = 0; i < _explanations.Count; i++)
+        {
+            output.Write(i == 0 ? ""u8 : ","u8);
+            WriteList(output, _explanations[i].Id, [_explanations[i].Text]);
+        }
+
+        output.Write("}"u8);
+    }
+
+    public void Dispose()
+    {
+        foreach ((_, FieldHighlighter highlighter, _) in _highlights)
+            highlighter.Dispose();
+        _explainer?.Dispose();
+    }
+
+    private static void WriteList(IBufferWriter<byte> output, string key, List<string> texts)
+    {
+        WriteText(output, key);
+        output.Write(":["u8);
+        for (int i = 0; i < texts.Count; i++)
+        {
+            output.Write(i == 0 ? ""u8 : ","u8);
+            WriteText(output, texts[i]);
+        }
+
+        output.Write("]"u8);
+    }
+
+    private static void WriteText(IBufferWriter<byte> output, string text) => JsonStrings.Write(output, Encoding.UTF8.GetBytes(text));
+}

@@ -1,0 +1,169 @@
+using System.Text;
+using Treepie.Indexing.Analysis;
+using Treepie.Indexing.Automata;
+using Treepie.Indexing.Matching;
+using Treepie.Indexing.Queries;
+
+namespace Treepie.Indexing.Highlighting;
+
+/// <summary>
+/// Marks in the texts of one field what a query looks for there: words are cut as the field's analyzer cuts them, and each is asked whether it is one of
+/// the query's words or fits one of its patterns. What stands under a NOT is not marked. One thread at a time; must be disposed, before the searcher
+/// it comes from.
+/// </summary>
+public sealed class FieldHighlighter : IDisposable
+{
+    private readonly QueryContext context;
+    private readonly QueryCompiler compiler;
+    private readonly int field;
+    private readonly Dictionary<string, int> forms = new(StringComparer.Ordinal);
+    private readonly List<(TermAutomaton Pattern, int Number)> patterns = [];
+    private int count;
+
+    internal FieldHighlighter(QueryContext context, IndexQuery query, string fieldName)
+    {
+        this.context = context;
+        compiler = new QueryCompiler(context, isScored: false);
+        field = context.View.Field(fieldName);
+        Collect(query, fieldName, 0);
+    }
+
+    /// <summary>The parts of the texts with most of what was looked for, best first, found words between tags; empty where there is none.</summary>
+    public IReadOnlyList<string> Fragments(IEnumerable<string> texts, HighlightOptions options)
+    {
+        ArgumentNullException.ThrowIfNull(texts);
+        ArgumentNullException.ThrowIfNull(options);
+        if (count == 0)
+            return [];
+
+        var found = new List<Fragment>();
+        foreach (string text in texts)
+        {
+            context.CancellationToken.ThrowIfCancellationRequested();
+            found.AddRange(Fragment.Cut(text, Marks(text), options.FragmentLength));
+        }
+
+        return [.. found.OrderByDescending(fragment => fragment.Worth).Take(options.FragmentCount).Select(fragment => fragment.Marked(options))];
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => context.Dispose();
+
+    /// <summary>Where found words stand in a text, in characters, ascending and apart.</summary>
+    private List<Mark> Marks(string text)
+    {
+        byte[] utf8 = Encoding.UTF8.GetBytes(text);
+        var marks = new List<Mark>();
+        int bytes = 0;
+        int characters = 0;
+        foreach (TokenList.Token token in Tokens(utf8).OrderBy(token => token.Start).ThenByDescending(token => token.End))
+        {
+            if (Number(token.Form) is not { } number || token.Start < bytes || token.End > utf8.Length)
+                continue;
+            int start = characters + Encoding.UTF8.GetCharCount(utf8, bytes, token.Start - bytes);
+            int end = start + Encoding.UTF8.GetCharCount(utf8, token.Start, token.End - token.Start);
+            marks.Add(new Mark(start, end, number));
+            (bytes, characters) = (token.End, end);
+        }
+
+        return marks;
+    }
+
+    /// <summary>As the field was indexed; in a field of whole values the text is one.</summary>
+    private IReadOnlyList<TokenList.Token> Tokens(byte[] utf8) =>
+        compiler.IsFullText(field) ? TokenList.Of(context.View.Analyzers[field], utf8) : compiler.Words(field, utf8);
+
+    private int? Number(byte[] form)
+    {
+        if (forms.TryGetValue(Convert.ToHexString(form), out int number))
+            return number;
+        foreach ((TermAutomaton pattern, int own) in patterns)
+        {
+            if (pattern.Matches(form))
+                return own;
+        }
+
+        return null;
+    }
+
+    /// <summary>Takes the words and patterns of conditions on the field.</summary>
+    private void Collect(IndexQuery query, string name, int depth)
+    {
+        if (depth > QueryCompiler.MaxDepth)
+            return;
+        switch (query)
+        {
+            case AndQuery or OrQuery:
+                foreach (IndexQuery clause in QueryCompiler.Flatten(query))
+                    Collect(clause, name, depth + 1);
+                break;
+            case BoostQuery boost:
+                Collect(boost.Clause, name, depth + 1);
+                break;
+            case FullTextQuery text when text.Field == name:
+                foreach ((string part, bool isQuoted) in TextCompiler.Parts(text.Text))
+                {
+                    if (!isQuoted && part.Contains('*', StringComparison.Ordinal))
+                        AddWildcard(part);
+                    else
+                        AddWords(part);
+                }
+
+                break;
+            case TextQuery text when text.Field == name:
+                AddWords(text.Text);
+                break;
+            case PhraseQuery phrase when phrase.Field == name:
+                AddWords(phrase.Text);
+                break;
+            case TermQuery { Value.Text: { } value } term when term.Field == name:
+                AddWords(value);
+                break;
+            case InQuery list when list.Field == name:
+                AddValues(list.Values);
+                break;
+            case AllInQuery list when list.Field == name:
+                AddValues(list.Values);
+                break;
+            case PrefixQuery prefix when prefix.Field == name:
+                Add(compiler.Patterns.Automaton(field, [new WildcardPiece(WildcardKind.Text, prefix.Prefix), new WildcardPiece(WildcardKind.Any, "")]));
+                break;
+            case SuffixQuery suffix when suffix.Field == name:
+                Add(compiler.Patterns.Automaton(field, [new WildcardPiece(WildcardKind.Any, ""), new WildcardPiece(WildcardKind.Text, suffix.Suffix)]));
+                break;
+            case ContainsQuery contains when contains.Field == name:
+                Add(compiler.Patterns.Automaton(
+                    field, [new WildcardPiece(WildcardKind.Any, ""), new WildcardPiece(WildcardKind.Text, contains.Text), new WildcardPiece(WildcardKind.Any, "")]));
+                break;
+            case WildcardQuery wildcard when wildcard.Field == name:
+                AddWildcard(wildcard.Pattern);
+                break;
+            case RegexQuery regex when regex.Field == name:
+                Add(compiler.Patterns.Automaton(field, regex));
+                break;
+            case FuzzyQuery fuzzy when fuzzy.Field == name:
+                foreach (string form in compiler.Patterns.FuzzyForms(field, fuzzy))
+                    Add(TextPatterns.Near(form, PatternCompiler.Edits(fuzzy, form), fuzzy.Prefix));
+                break;
+        }
+    }
+
+    private void AddValues(IReadOnlyList<FieldValue> values)
+    {
+        foreach (FieldValue value in values)
+        {
+            if (value.Text is { } text)
+                AddWords(text);
+        }
+    }
+
+    private void AddWords(string text)
+    {
+        foreach (TokenList.Token word in compiler.Words(field, Encoding.UTF8.GetBytes(text)))
+            count += forms.TryAdd(Convert.ToHexString(word.Form), count) ? 1 : 0;
+    }
+
+    private void AddWildcard(string pattern) => Add(compiler.Patterns.Automaton(field, TextPatterns.Cut(pattern)));
+
+    private void Add(TermAutomaton pattern) => patterns.Add((pattern, count++));
+}

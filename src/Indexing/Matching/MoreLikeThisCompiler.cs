@@ -1,0 +1,110 @@
+using System.Text;
+using Treepie.Indexing.Catalogue;
+using Treepie.Indexing.Postings;
+using Treepie.Indexing.Queries;
+using Treepie.Indexing.Ranking;
+using Treepie.Indexing.Terms;
+
+namespace Treepie.Indexing.Matching;
+
+/// <summary>
+/// Finds the most telling terms of an entry, from its own record, or of texts, and makes a disjunction of them. Costs a look into the dictionary for
+/// each different term of the entry, <see cref="MoreLikeThisOptions.MaxTokensParsed"/> at the most.
+/// </summary>
+internal sealed class MoreLikeThisCompiler(QueryCompiler compiler, QueryContext context, bool isScored)
+{
+    /// <summary>Most terms that may be asked for.</summary>
+    public const int MaxTerms = 1_024;
+
+    private readonly record struct Candidate(int Field, byte[] Form, double Weight);
+
+    public Operator Compile(MoreLikeThisQuery query)
+    {
+        MoreLikeThisOptions options = query.Options;
+        if (options.MaxQueryTerms is < 1 or > MaxTerms)
+            throw new IndexQueryException($"'MaximumQueryTerms' of 'moreLikeThis()' is a number from 1 to {MaxTerms:N0}; {options.MaxQueryTerms} is not.");
+        if (!float.IsFinite(options.BoostFactor) || options.BoostFactor < 0)
+            throw new IndexQueryException($"'BoostFactor' of 'moreLikeThis()' is a number from 0 on; {options.BoostFactor} is not.");
+
+        int[] fields = options.Fields.Count > 0
+            ? [.. options.Fields.Select(context.View.Field)]
+            : [.. Enumerable.Range(0, context.View.Schema.Fields.Count).Where(compiler.IsFullText)];
+        if (fields.Length == 0)
+            throw new IndexQueryException("'moreLikeThis()' compares words, but the index has no full-text field. Name one in the option 'Fields', as search(F).");
+
+        long self = query.Key is null ? -1 : Find(query.Key);
+        if (query.Key is not null && self < 0)
+            return compiler.None();
+
+        var candidates = new List<Candidate>();
+        foreach (int field in fields)
+        {
+            IEnumerable<(byte[] Form, int Frequency)> terms = self >= 0 ? TermsOf(self, field) : TermsOf(query.Texts?.Invoke(context.View.Schema.Fields[field].Name) ?? [], field);
+            candidates.AddRange(Weigh(field, terms.Take(options.MaxTokensParsed), options));
+        }
+
+        candidates.Sort(static (x, y) => x.Weight != y.Weight ? y.Weight.CompareTo(x.Weight) : x.Field != y.Field ? x.Field.CompareTo(y.Field) : x.Form.AsSpan().SequenceCompareTo(y.Form));
+        Operator any = compiler.Or([.. candidates.Take(options.MaxQueryTerms).Select(candidate => Term(candidate, candidates[0].Weight, options))]);
+        return self < 0 ? any : compiler.And([any, compiler.Except(new EntryOperator(context, self))]);
+    }
+
+    private IEnumerable<Candidate> Weigh(int field, IEnumerable<(byte[] Form, int Frequency)> terms, MoreLikeThisOptions options)
+    {
+        var stopWords = options.StopWords.SelectMany(word => compiler.Words(field, Encoding.UTF8.GetBytes(word))).Select(word => Convert.ToHexString(word.Form)).ToHashSet();
+        long entries = context.View.State.EntryCount;
+        foreach ((byte[] form, int frequency) in terms)
+        {
+            if (frequency < options.MinTermFrequency || form.Length < options.MinWordLength || (options.MaxWordLength > 0 && form.Length > options.MaxWordLength)
+                || stopWords.Contains(Convert.ToHexString(form)) || !context.View.TryGetTerm(TreeNames.Terms(field), form, out TermPayload payload))
+            {
+                continue;
+            }
+
+            long having = payload.EntryCount;
+            if (having >= options.MinDocumentFrequency && having <= options.MaxDocumentFrequency && having * 100 <= entries * (double)options.MaxDocumentFrequencyPercentage)
+                yield return new Candidate(field, form, frequency * Bm25.Idf(entries, having));
+        }
+    }
+
+    private Operator Term(Candidate candidate, double best, MoreLikeThisOptions options)
+    {
+        Operator term = (Operator?)compiler.Word(candidate.Field, candidate.Form, withPositions: false) ?? compiler.None();
+        return isScored && options.Boost && best > 0 ? new BoostOperator(context, term, (float)(options.BoostFactor * candidate.Weight / best)) : term;
+    }
+
+    private long Find(string key)
+    {
+        byte[] utf8 = Encoding.UTF8.GetBytes(key);
+        return utf8.Length is > 0 and <= IndexBatch.MaxKeyBytes && context.View.Tree(TreeNames.Keys) is { } keys && keys.TryGet(utf8, out ReadOnlySpan<byte> id)
+            ? EntryKey.Read(id)
+            : -1;
+    }
+
+    /// <summary>The terms an entry has in a field, and how often each.</summary>
+    private List<(byte[] Form, int Frequency)> TermsOf(long id, int field)
+    {
+        var terms = new List<(byte[], int)>();
+        Span<byte> key = stackalloc byte[EntryKey.Bytes];
+        EntryKey.Write(key, id);
+        if (context.View.Tree(TreeNames.Entries) is not { } entries || !entries.TryGet(key, out ReadOnlySpan<byte> bytes))
+            return terms;
+
+        var record = new EntryRecord(bytes);
+        while (record.MoveNextGroup())
+        {
+            while (record.MoveNextItem(out ReadOnlySpan<byte> item))
+            {
+                if (record.Field == field && record.Group == EntryGroup.Terms)
+                    terms.Add((item.ToArray(), compiler.IsFullText(field) ? TermFrequency.Of(context.View, TreeNames.Terms(field), item, id) : 1));
+            }
+        }
+
+        return terms;
+    }
+
+    /// <summary>The terms of texts, and how often each.</summary>
+    private IEnumerable<(byte[] Form, int Frequency)> TermsOf(IReadOnlyList<string> texts, int field) => texts
+        .SelectMany(text => compiler.Words(field, Encoding.UTF8.GetBytes(text)))
+        .GroupBy(word => Convert.ToHexString(word.Form))
+        .Select(group => (group.First().Form, group.Count()));
+}

@@ -1,0 +1,332 @@
+using System.Globalization;
+using System.Text;
+
+namespace Treepie.Indexing.Queries;
+
+/// <summary>
+/// The classic query syntax of Lucene as queries: words, <c>"phrases"</c>, <c>"near one another"~3</c>, <c>wild*ca?ds</c>, <c>fuzzy~</c>, <c>fuzzy~1</c>,
+/// <c>/expressions/</c>, <c>[a TO b}</c>, <c>field:word</c>, <c>field:(several words)</c>, <c>*:*</c>, <c>AND OR NOT + - &amp;&amp; || !</c>, <c>boost^2</c>; a
+/// <c>\</c> takes its meaning from what follows. Words beside one another are alternatives. AND and OR have no precedence: AND makes what stands at
+/// both its sides necessary, as classic parsers do; parentheses say what is meant. What is only forbidden leaves everything else.
+/// </summary>
+public static class LuceneSyntax
+{
+    /// <summary>Longest text, in characters.</summary>
+    public const int MaxLength = 1_000_000;
+
+    /// <summary>Most parentheses within one another.</summary>
+    public const int MaxDepth = 64;
+
+    /// <summary>Most words and other conditions.</summary>
+    public const int MaxClauses = 16 * 1024;
+
+    /// <summary>Reads a text.</summary>
+    /// <param name="text">The text.</param>
+    /// <param name="field">Gives the index's field for a name in the text (null: where it names none), and for whether a range is asked about.</param>
+    /// <exception cref="IndexQueryException">The text cannot be read; the message says where and why.</exception>
+    public static IndexQuery Parse(string text, Func<string?, bool, string> field)
+    {
+        ArgumentNullException.ThrowIfNull(text);
+        ArgumentNullException.ThrowIfNull(field);
+        if (text.Length > MaxLength)
+            throw new IndexQueryException($"The text of 'lucene()' has {text.Length:N0} characters; {MaxLength:N0} is the most.");
+        return new Parser(text, field).Parse();
+    }
+
+    private enum Occur
+    {
+        Should,
+        Must,
+        MustNot,
+    }
+
+    private sealed class Parser(string text, Func<string?, bool, string> resolve)
+    {
+        private const string Special = "+-!(){}[]^\"~*?:\\/";
+
+        private int place;
+        private int depth;
+        private int clauses;
+
+        public IndexQuery Parse()
+        {
+            IndexQuery query = ParseClauses(null);
+            return place >= text.Length ? query : throw Error("there is no '(' before this ')'");
+        }
+
+        private IndexQuery ParseClauses(string? field)
+        {
+            var found = new List<(Occur Occur, IndexQuery Query)>();
+            for (SkipSpace(); place < text.Length && text[place] != ')'; SkipSpace())
+            {
+                bool isAnd = TakeWord("AND") || Take("&&");
+                bool isOr = !isAnd && (TakeWord("OR") || Take("||"));
+                if ((isAnd || isOr) && found.Count == 0)
+                    throw Error("'AND' and 'OR' stand between two conditions");
+
+                SkipSpace();
+                Occur occur = TakeWord("NOT") || Take("!") || Take("-") ? Occur.MustNot : Take("+") || isAnd ? Occur.Must : Occur.Should;
+                SkipSpace();
+                if (place >= text.Length || text[place] == ')')
+                    throw Error("a condition is missing at the end");
+                if (isAnd && found[^1].Occur == Occur.Should)
+                    found[^1] = (Occur.Must, found[^1].Query);
+                if (++clauses > MaxClauses)
+                    throw Error($"it has more than {MaxClauses:N0} conditions");
+                found.Add((occur, ParseClause(field)));
+            }
+
+            return Combine(found);
+        }
+
+        private static IndexQuery Combine(List<(Occur Occur, IndexQuery Query)> found)
+        {
+            IndexQuery[] must = [.. found.Where(clause => clause.Occur == Occur.Must).Select(clause => clause.Query)];
+            IndexQuery[] should = [.. found.Where(clause => clause.Occur == Occur.Should).Select(clause => clause.Query)];
+            IndexQuery[] not = [.. found.Where(clause => clause.Occur == Occur.MustNot).Select(clause => (IndexQuery)new NotQuery(clause.Query))];
+            IndexQuery any = should.Length == 1 ? should[0] : new OrQuery(should);
+            if (must.Length == 0 && not.Length == 0)
+                return found.Count == 0 ? new MatchNoneQuery() : any;
+
+            // Beside necessary conditions, alternatives only add to the score.
+            IndexQuery[] optional = should.Length == 0 ? [] : must.Length == 0 ? [any] : [new OrQuery([new BoostQuery(new MatchAllQuery(), 0), .. should])];
+            IndexQuery[] all = [.. must, .. optional, .. not];
+            return all.Length == 1 ? all[0] : new AndQuery(all);
+        }
+
+        private IndexQuery ParseClause(string? field)
+        {
+            if (Take("*:*"))
+                return Boosted(new MatchAllQuery());
+
+            int start = place;
+            if (TryTakeFieldName() is { } name)
+            {
+                field = name;
+                SkipSpace();
+                if (place >= text.Length)
+                    throw Error($"nothing follows '{text[start..place].Trim()}'");
+            }
+
+            return Boosted(ParseValue(field));
+        }
+
+        private IndexQuery ParseValue(string? field)
+        {
+            switch (text[place])
+            {
+                case '(':
+                    if (++depth > MaxDepth)
+                        throw Error($"more than {MaxDepth} parentheses are nested in one another");
+                    place++;
+                    IndexQuery inner = ParseClauses(field);
+                    if (!Take(")"))
+                        throw Error("a ')' is missing");
+                    depth--;
+                    return inner;
+                case '"':
+                    string phrase = TakeQuoted('"');
+                    return new TextQuery(resolve(field, false), phrase, Take("~") ? TakeSlop() : 0);
+                case '/':
+                    return new RegexQuery(resolve(field, false), TakeQuoted('/'), IsWhole: true);
+                case '[' or '{':
+                    return ParseRange(field);
+                default:
+                    return ParseWord(field);
+            }
+        }
+
+        private IndexQuery ParseWord(string? field)
+        {
+            string raw = TakeRaw();
+            if (raw.Length == 0)
+                throw Error($"'{text[place]}' stands where a word is expected; '\\{text[place]}' is the character itself");
+            if (HasWildcard(raw))
+                return new WildcardQuery(resolve(field, false), raw);
+            return Take("~") ? new FuzzyQuery(resolve(field, false), Unescape(raw), TakeNumber() ?? 0.5f) : new TextQuery(resolve(field, false), Unescape(raw));
+        }
+
+        private RangeQuery ParseRange(string? field)
+        {
+            bool lowInclusive = text[place++] == '[';
+            FieldBound low = TakeBound();
+            SkipSpace();
+            if (!TakeWord("TO"))
+                throw Error("a range is written [low TO high]; 'TO' is missing");
+            FieldBound high = TakeBound();
+            SkipSpace();
+            bool highInclusive = Take("]");
+            if (!highInclusive && !Take("}"))
+                throw Error("a range ends with ']' or '}'");
+
+            // Where all that is said are numbers, numbers are meant.
+            bool numbers = (low.IsOpen || low.Number is not null) && (high.IsOpen || high.Number is not null);
+            return new RangeQuery(resolve(field, true), low.Value(numbers), lowInclusive, high.Value(numbers), highInclusive);
+        }
+
+        private FieldBound TakeBound()
+        {
+            SkipSpace();
+            if (place < text.Length && text[place] == '"')
+                return new FieldBound(TakeQuoted('"'), null, IsOpen: false);
+
+            int start = place;
+            while (place < text.Length && !char.IsWhiteSpace(text[place]) && text[place] is not (']' or '}'))
+                place += text[place] == '\\' && place + 1 < text.Length ? 2 : 1;
+            string raw = text[start..place];
+            if (raw.Length == 0)
+                throw Error("a bound of the range is missing; '*' leaves it open");
+            return raw == "*" ? new FieldBound("", null, IsOpen: true) : new FieldBound(Unescape(raw), NumberOf(raw), IsOpen: false);
+        }
+
+        /// <summary>Numbers may have the sign that clients of RavenDB put before longs and doubles.</summary>
+        private static FieldValue? NumberOf(string raw)
+        {
+            string number = raw.Length > 2 && raw[0] is 'L' or 'D' && raw[1] == 'x' ? raw[2..] : raw;
+            if (long.TryParse(number, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out long whole))
+                return FieldValue.Of(whole);
+            return double.TryParse(number, NumberStyles.Float, CultureInfo.InvariantCulture, out double real) && double.IsFinite(real) ? FieldValue.Of(real) : null;
+        }
+
+        private IndexQuery Boosted(IndexQuery query)
+        {
+            if (!Take("^"))
+                return query;
+            return TakeNumber() is { } factor ? new BoostQuery(query, factor) : throw Error("a number is expected after '^'");
+        }
+
+        private int TakeSlop() => TakeNumber() is { } slop && slop == (int)slop ? (int)slop : throw Error("a whole number of places is expected after '~'");
+
+        private float? TakeNumber()
+        {
+            int start = place;
+            while (place < text.Length && (char.IsAsciiDigit(text[place]) || text[place] == '.'))
+                place++;
+            return place == start ? null
+                : float.TryParse(text.AsSpan(start, place - start), NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out float number) ? number
+                : throw Error($"'{text[start..place]}' is no number");
+        }
+
+        /// <summary>A name and the colon behind it; null, and nothing taken, where there is none.</summary>
+        private string? TryTakeFieldName()
+        {
+            int start = place;
+            string raw = TakeRaw();
+            if (raw.Length > 0 && !HasWildcard(raw) && place < text.Length && text[place] == ':')
+            {
+                place++;
+                return Unescape(raw);
+            }
+
+            place = start;
+            return null;
+        }
+
+        /// <summary>A word as it is written, with its backslashes.</summary>
+        private string TakeRaw()
+        {
+            int start = place;
+            while (place < text.Length && !char.IsWhiteSpace(text[place]))
+            {
+                char next = text[place];
+                if (next == '\\')
+                {
+                    if (place + 1 == text.Length)
+                        throw Error("a '\\' stands at the end");
+                    place += 2;
+                    continue;
+                }
+
+                bool isInside = next is '*' or '?' || (next is '+' or '-' or '!' or '/' && place > start);
+                if (!isInside && Special.Contains(next, StringComparison.Ordinal))
+                    break;
+                place++;
+            }
+
+            return text[start..place];
+        }
+
+        private string TakeQuoted(char quote)
+        {
+            int start = place++;
+            var taken = new StringBuilder();
+            for (; place < text.Length; place++)
+            {
+                if (text[place] == quote)
+                {
+                    place++;
+                    return taken.ToString();
+                }
+
+                if (text[place] == '\\' && place + 1 < text.Length)
+                {
+                    // Within an expression a backslash is one of its own, unless it keeps a slash.
+                    if (quote == '/' && text[place + 1] != '/')
+                        taken.Append('\\');
+                    place++;
+                }
+
+                taken.Append(text[place]);
+            }
+
+            place = start;
+            throw Error($"the closing {quote} is missing");
+        }
+
+        private static bool HasWildcard(string raw)
+        {
+            for (int i = 0; i < raw.Length; i++)
+            {
+                if (raw[i] == '\\')
+                    i++;
+                else if (raw[i] is '*' or '?')
+                    return true;
+            }
+
+            return false;
+        }
+
+        private static string Unescape(string raw)
+        {
+            if (!raw.Contains('\\', StringComparison.Ordinal))
+                return raw;
+            var plain = new StringBuilder();
+            for (int i = 0; i < raw.Length; i++)
+                plain.Append(raw[i] == '\\' && i + 1 < raw.Length ? raw[++i] : raw[i]);
+            return plain.ToString();
+        }
+
+        private void SkipSpace()
+        {
+            while (place < text.Length && char.IsWhiteSpace(text[place]))
+                place++;
+        }
+
+        private bool Take(string sign)
+        {
+            if (string.CompareOrdinal(text, place, sign, 0, sign.Length) != 0)
+                return false;
+            place += sign.Length;
+            return true;
+        }
+
+        private bool TakeWord(string word)
+        {
+            int end = place + word.Length;
+            bool isWhole = end >= text.Length || char.IsWhiteSpace(text[end]) || text[end] == '(';
+            return isWhole && Take(word);
+        }
+
+        private IndexQueryException Error(string problem)
+        {
+            int from = Math.Max(0, Math.Min(place, text.Length) - 60);
+            string shown = text[from..Math.Min(text.Length, from + 120)];
+            return new IndexQueryException($"The text of 'lucene()' cannot be read at character {Math.Min(place, text.Length) + 1}: {problem}. Near: {shown}");
+        }
+
+        private readonly record struct FieldBound(string Text, FieldValue? Number, bool IsOpen)
+        {
+            public FieldValue? Value(bool asNumber) => IsOpen ? null : asNumber ? Number : FieldValue.Of(Text);
+        }
+    }
+}

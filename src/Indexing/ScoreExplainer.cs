@@ -1,0 +1,154 @@
+using System.Globalization;
+using System.Text;
+using Treepie.Indexing.Analysis;
+using Treepie.Indexing.Catalogue;
+using Treepie.Indexing.Matching;
+using Treepie.Indexing.Postings;
+using Treepie.Indexing.Queries;
+using Treepie.Indexing.Ranking;
+
+namespace Treepie.Indexing;
+
+/// <summary>
+/// Says why entries have their score: the conditions of the query as a tree, each with what it gave, asked of the very operators that score. Prepared
+/// once and asked for each hit. One thread at a time; must be disposed, before the searcher it comes from.
+/// </summary>
+/// <remarks>
+/// A sum runs over the parts from left to right in single precision; within an AND the parts are added up first, those of an OR go into the sum
+/// around it one by one. So the numbers add up to the score to the last bit.
+/// </remarks>
+public sealed class ScoreExplainer : IDisposable
+{
+    private readonly QueryContext context;
+    private readonly QueryCompiler compiler;
+    private readonly Node root;
+
+    internal ScoreExplainer(QueryContext context, IndexQuery query)
+    {
+        this.context = context;
+        compiler = new QueryCompiler(context, isScored: true);
+        try
+        {
+            root = Build(query, 1);
+        }
+        catch
+        {
+            context.Dispose();
+            throw;
+        }
+    }
+
+    private sealed record Node(string What, Operator Operator, float Boost, IReadOnlyList<Node> Parts, TextQuery? Word = null);
+
+    /// <summary>Explains the score of an entry; 0 and no parts if it does not match.</summary>
+    public ScoreExplanation Explain(long entryId) => Explain(root, entryId);
+
+    /// <inheritdoc/>
+    public void Dispose() => context.Dispose();
+
+    private ScoreExplanation Explain(Node node, long id)
+    {
+        Span<float> score = [0];
+        node.Operator.Score(id >> PostingWindow.SizeBits, [(ushort)(id & (PostingWindow.Size - 1))], score, node.Boost);
+        if (score[0] == 0)
+            return new ScoreExplanation(0, node.What, []);
+
+        return node.Word is { } word
+            ? new ScoreExplanation(score[0], node.What, Term(word, node.Boost, id))
+            : new ScoreExplanation(score[0], node.What, [.. node.Parts.Select(part => Explain(part, id)).Where(part => part.Score != 0)]);
+    }
+
+    private Node Build(IndexQuery query, float boost)
+    {
+        Operator compiled = compiler.Compile(query);
+        switch (query)
+        {
+            case AndQuery:
+                return new Node("sum of all of:", compiled, boost, [.. QueryCompiler.Flatten(query).Select(clause => Build(clause, boost))]);
+            case OrQuery:
+                return new Node("sum of those that match:", compiled, boost, [.. QueryCompiler.Flatten(query).Select(clause => Build(clause, boost))]);
+            case BoostQuery inner:
+                return new Node(string.Create(CultureInfo.InvariantCulture, $"boost by {inner.Factor} of:"), compiled, boost, [Build(inner.Clause, boost * inner.Factor)]);
+            case FullTextQuery text:
+                Node[] parts = [.. Parts(text).Select(part => Build(part, boost))];
+                return parts.Length == 1 ? parts[0] : new Node(text.All ? "sum of all words:" : "sum of the words that match:", compiled, boost, parts);
+            case TextQuery text when Words(text).Count == 1 && compiler.IsFullText(context.View.Field(text.Field)):
+                return new Node($"{text.Field}: word '{Encoding.UTF8.GetString(Words(text)[0].Form)}'", compiled, boost, [], text);
+            case PhraseQuery { Slop: 0 } phrase:
+                return Build(new TextQuery(phrase.Field, phrase.Text), boost);
+            default:
+                return new Node(Describe(query), compiled, boost, []);
+        }
+    }
+
+    /// <summary>The parts of a full-text query that have words, each as a query of its own.</summary>
+    private IEnumerable<IndexQuery> Parts(FullTextQuery query)
+    {
+        (string Part, bool IsQuoted)[] all = [.. TextCompiler.Parts(query.Text)];
+        if (all.Length == 1 && !all[0].IsQuoted && all[0].Part.Contains('*', StringComparison.Ordinal))
+        {
+            yield return new WildcardQuery(query.Field, all[0].Part);
+            yield break;
+        }
+
+        foreach ((string part, bool isQuoted) in all)
+        {
+            bool isPattern = !isQuoted && part.Contains('*', StringComparison.Ordinal);
+            var text = new TextQuery(query.Field, part);
+            if (isPattern)
+                yield return query with { Text = part };
+            else if (Words(text).Count > 0)
+                yield return text;
+        }
+    }
+
+    private IReadOnlyList<TokenList.Token> Words(TextQuery text) => compiler.Words(context.View.Field(text.Field), Encoding.UTF8.GetBytes(text.Text));
+
+    /// <summary>The numbers of BM25 for one word: their product is the score.</summary>
+    private List<ScoreExplanation> Term(TextQuery word, float boost, long id)
+    {
+        int field = context.View.Field(word.Field);
+        byte[] form = Words(word)[0].Form;
+        string dictionary = TreeNames.Terms(field);
+        if (!context.View.TryGetTerm(dictionary, form, out TermPayload payload))
+            return [];
+
+        LengthFactors factors = context.Factors(field);
+        long having = payload.EntryCount;
+        long entries = factors.Statistics.EntriesWithTerms;
+        float idf = (float)Bm25.Idf(entries, having);
+        int frequency = TermFrequency.Of(context.View, dictionary, form, id);
+        float factor = factors.Of(id);
+        string average = (factors.Statistics.TotalTerms / (double)Math.Max(1, entries)).ToString("0.##", CultureInfo.InvariantCulture);
+        var parts = new List<ScoreExplanation>();
+        if (boost != 1)
+            parts.Add(new ScoreExplanation(boost, "boost", []));
+        parts.Add(new ScoreExplanation(idf, string.Create(CultureInfo.InvariantCulture, $"rarity, ln(1 + (N - n + 0.5) / (n + 0.5)): n = {having} entries have it of N = {entries}"), []));
+        parts.Add(new ScoreExplanation(
+            frequency / (frequency + factor),
+            string.Create(CultureInfo.InvariantCulture, $"frequency, f / (f + k): f = {frequency} times, k = {factor} by the length of the entry (k1 = {Bm25.K1}, b = {Bm25.B}, average {average} words)"),
+            []));
+        return parts;
+    }
+
+    private static string Describe(IndexQuery query) => query switch
+    {
+        TextQuery text => $"{text.Field}: phrase '{text.Text}'",
+        PhraseQuery phrase => $"{phrase.Field}: '{phrase.Text}' within {phrase.Slop}",
+        FullTextQuery text => $"{text.Field}: pattern '{text.Text}'",
+        TermQuery term => $"{term.Field}: equal",
+        InQuery list => $"{list.Field}: one of {list.Values.Count} values",
+        AllInQuery list => $"{list.Field}: all of {list.Values.Count} values",
+        RangeQuery range => $"{range.Field}: range",
+        PrefixQuery prefix => $"{prefix.Field}: starts with '{prefix.Prefix}'",
+        SuffixQuery suffix => $"{suffix.Field}: ends with '{suffix.Suffix}'",
+        ContainsQuery contains => $"{contains.Field}: contains '{contains.Text}'",
+        WildcardQuery wildcard => $"{wildcard.Field}: wildcard '{wildcard.Pattern}'",
+        RegexQuery regex => $"{regex.Field}: expression '{regex.Pattern}'",
+        FuzzyQuery fuzzy => $"{fuzzy.Field}: nearly '{fuzzy.Text}'",
+        ExistsQuery exists => $"{exists.Field}: exists",
+        MoreLikeThisQuery => "like the other",
+        MatchAllQuery => "every entry",
+        _ => query.GetType().Name.Replace("Query", "", StringComparison.Ordinal),
+    };
+}

@@ -1,0 +1,55 @@
+using System.Text;
+using Treepie.Indexing.Automata;
+using Treepie.Indexing.Matching;
+
+namespace Treepie.Indexing.Suggestions;
+
+/// <summary>
+/// Finds terms within two edits of a text by seeking in the dictionary, and orders them by likeness or by how many entries have them. What is farther
+/// away is no spelling mistake, and is not found however small the accuracy asked for.
+/// </summary>
+internal static class Suggester
+{
+    /// <summary>Most suggestions of one request.</summary>
+    public const int MaxTake = 1_024;
+
+    public static IReadOnlyList<Suggestion> Run(QueryContext context, SuggestionRequest request)
+    {
+        if (!(request.Accuracy is >= 0 and <= 1))
+            throw new IndexQueryException($"The accuracy of a suggestion is a number from 0 to 1; {request.Accuracy} is not.");
+        if (request.Take is < 0 or > MaxTake)
+            throw new IndexQueryException($"Up to {MaxTake:N0} suggestions can be asked for; {request.Take} is not such a number.");
+
+        int field = context.View.Field(request.Field);
+        var compiler = new QueryCompiler(context, isScored: false);
+        var words = compiler.Words(field, Encoding.UTF8.GetBytes(request.Text));
+        if (words.Count == 0)
+            return [];
+
+        string text = Encoding.UTF8.GetString(words[^1].Form);
+        if (text.Length > TextPatterns.MaxFuzzyLength)
+            return [];
+
+        // Of one or two characters, two edits leave nothing.
+        int length = text.EnumerateRunes().Count();
+        TermAutomaton near = TextPatterns.Near(text, length <= 2 ? 1 : TextPatterns.MaxEdits, prefix: 0);
+        var found = new List<Suggestion>();
+        new TermScan(context, field, $"suggestion '{text}'").Visit(near, (form, payload) =>
+        {
+            string term = Encoding.UTF8.GetString(form);
+            float likeness = term == text ? 0 : TextLikeness.Of(request.Distance, text, term);
+            if (term != text && likeness >= request.Accuracy)
+                found.Add(new Suggestion(term, payload.EntryCount, likeness));
+        });
+        found.Sort((x, y) => Compare(x, y, request.ByPopularity));
+        return found.Count <= request.Take ? found : found[..request.Take];
+    }
+
+    private static int Compare(Suggestion x, Suggestion y, bool byPopularity)
+    {
+        int likeness = y.Likeness.CompareTo(x.Likeness);
+        int count = y.EntryCount.CompareTo(x.EntryCount);
+        int order = byPopularity ? (count != 0 ? count : likeness) : likeness != 0 ? likeness : count;
+        return order != 0 ? order : string.CompareOrdinal(x.Term, y.Term);
+    }
+}

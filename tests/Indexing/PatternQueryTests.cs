@@ -1,0 +1,125 @@
+using Treepie.Indexing.Queries;
+using Treepie.Indexing.Schema;
+using Treepie.Indexing.Tests.Model;
+using Treepie.Tests.Support;
+
+namespace Treepie.Indexing.Tests;
+
+/// <summary>Patterns over whole dictionaries: what is found, what is refused, and what the index sees of very long terms and of Unicode's forms.</summary>
+public sealed class PatternQueryTests
+{
+    private static readonly IndexSchema Schema = new([new IndexField("name"), new IndexField("text", FieldAnalysis.FullText), new IndexField("exact", FieldAnalysis.Keyword)]);
+
+    [Fact]
+    public void Walks_that_seek_find_what_a_scan_finds()
+    {
+        // Words that share beginnings, over many leaves, so that the walk passes over most of them.
+        var random = new Random(Seed.Next());
+        var make = new RandomPatterns(random);
+        using var fixture = new IndexFixture(Schema);
+        for (int i = 0; i < 3_000; i++)
+            fixture.Put("e/" + i, (0, FieldValue.Of(Plain(make.Text() + make.Text()) + random.Next(100))), (2, FieldValue.Of("K" + i)));
+        fixture.Commit();
+        for (int i = 0; i < 30; i++)
+        {
+            string text = make.Text() + make.Text();
+            fixture.Check(new SearchRequest { Query = new WildcardQuery("name", make.Wildcard() + "*" + make.Wildcard()) });
+            fixture.Check(new SearchRequest { Query = new RegexQuery("name", "^" + make.Regex().TrimStart('^')) });
+            fixture.Check(new SearchRequest { Query = new FuzzyQuery("name", text, random.Next(1, 3), random.Next(3)) });
+        }
+
+        Assert.Equal(1_111, fixture.Keys(new SearchRequest { Query = new WildcardQuery("exact", "K1*") }).Count);
+        Assert.Empty(fixture.Keys(new SearchRequest { Query = new WildcardQuery("exact", "k1*") }));
+    }
+
+    [Theory]
+    [InlineData(float.NaN)]
+    [InlineData(float.PositiveInfinity)]
+    [InlineData(-1f)]
+    public void Absurd_boosts_are_refused(float factor) => Refused(new BoostQuery(new MatchAllQuery(), factor), "A boost is a number from 0 on");
+
+    [Theory]
+    [InlineData(float.NaN)]
+    [InlineData(3f)]
+    [InlineData(1.5f)]
+    [InlineData(-0.1f)]
+    public void Absurd_similarities_are_refused(float similarity) => Refused(new FuzzyQuery("name", "x", similarity), "The similarity of a fuzzy query");
+
+    [Fact]
+    public void Patterns_and_texts_without_end_are_refused()
+    {
+        string endless = new('x', 1_000_000);
+        Refused(new WildcardQuery("name", endless + "*"), "at most 1,024 characters");
+        Refused(new RegexQuery("name", endless), "1,024 is the most");
+        Refused(new FuzzyQuery("name", endless), "at most 256 characters");
+        Refused(new RegexQuery("name", "(a{500}){500}"), "too complicated");
+        Assert.Throws<UnknownFieldException>(() => Find(new RegexQuery("nothing", "a")));
+
+        // Equal, starting and ending with so much is possible; it finds nothing here.
+        Assert.Equal("", Find(new TermQuery("name", FieldValue.Of(endless))));
+        Assert.Equal("", Find(new PrefixQuery("name", endless)));
+        Assert.Equal("", Find(new ContainsQuery("text", endless)));
+    }
+
+    [Fact]
+    public void A_million_clauses_and_endless_nesting_end_in_an_answer_or_an_error()
+    {
+        Assert.Equal("a b c", Find(new OrQuery([.. Enumerable.Repeat<IndexQuery>(new MatchNoneQuery(), 1_000_000), new MatchAllQuery()])));
+        IndexQuery deep = new MatchAllQuery();
+        for (int i = 0; i < 100_000; i++)
+            deep = new NotQuery(deep);
+        Refused(deep, "levels deep");
+        IndexQuery chain = new MatchAllQuery();
+        for (int i = 0; i < 100_000; i++)
+            chain = new AndQuery([chain, new MatchAllQuery()]);
+        Assert.Equal("a b c", Find(chain));
+        Assert.Throws<IndexQueryException>(() => LuceneSyntax.Parse(new string('(', 100_000), (name, _) => name ?? "text"));
+        Assert.Throws<IndexQueryException>(() => LuceneSyntax.Parse(string.Join(' ', Enumerable.Repeat("x", 400_000)), (name, _) => name ?? "text"));
+    }
+
+    [Fact]
+    public void Of_very_long_terms_patterns_see_the_start_and_the_end()
+    {
+        using var fixture = new IndexFixture(Schema);
+        fixture.Put("long", (0, FieldValue.Of("begin" + new string('m', 1_000_000) + "end")));
+        fixture.Put("short", (0, FieldValue.Of("beginend")));
+        fixture.Commit();
+        List<string> Keys(IndexQuery query) => fixture.Keys(new SearchRequest { Query = query });
+        Assert.Equal(["long", "short"], Keys(new WildcardQuery("name", "be?in*end")));
+        Assert.Equal(["long"], Keys(new WildcardQuery("name", "begin?*mend")));
+        Assert.Equal(["long", "short"], Keys(new RegexQuery("name", "^begin.*end$")));
+        Assert.Equal(["long"], Keys(new ContainsQuery("name", "mmend")));
+        Assert.Empty(Keys(new ContainsQuery("name", "x")));
+    }
+
+    [Fact]
+    public void Equality_ignores_case_of_every_script_and_not_how_a_letter_is_composed()
+    {
+        using var fixture = new IndexFixture(Schema);
+        fixture.Put("composed", (0, FieldValue.Of("\u00C9t\u00E9")), (1, FieldValue.Of("\u00C9t\u00E9 STRASSE")));
+        fixture.Put("decomposed", (0, FieldValue.Of("E\u0301te\u0301")), (1, FieldValue.Of("E\u0301te\u0301 stra\u00DFe")));
+        fixture.Commit();
+        List<string> Keys(IndexQuery query) => fixture.Keys(new SearchRequest { Query = query });
+        Assert.Equal(["composed"], Keys(new TermQuery("name", FieldValue.Of("\u00E9T\u00C9"))));
+        Assert.Equal(["decomposed"], Keys(new TermQuery("name", FieldValue.Of("e\u0301TE\u0301"))));
+        Assert.Equal(["composed"], Keys(new FullTextQuery("text", "\u00E9t\u00E9", All: true)));
+        Assert.Equal(["composed", "decomposed"], Keys(new FullTextQuery("text", "Stra\u00DFe", All: true))); // ß is ss among words
+        Assert.Equal(["composed"], Keys(new WildcardQuery("name", "\u00C9*")));
+        Assert.Equal(["decomposed"], Keys(new RegexQuery("name", "^E\u0301"))); // two characters
+    }
+
+    /// <summary>Without what is two characters to the platform.</summary>
+    private static string Plain(string text) => text.Replace("\U0001F600", "", StringComparison.Ordinal);
+
+    private static void Refused(IndexQuery query, string reason) =>
+        Assert.Contains(reason, Assert.Throws<IndexQueryException>(() => Find(query)).Message, StringComparison.Ordinal);
+
+    private static string Find(IndexQuery query)
+    {
+        using var fixture = new IndexFixture(Schema);
+        foreach (string key in new[] { "a", "b", "c" })
+            fixture.Put(key, (0, FieldValue.Of(key)), (1, FieldValue.Of("word " + key)));
+        fixture.Commit();
+        return string.Join(' ', fixture.Keys(new SearchRequest { Query = query }));
+    }
+}
