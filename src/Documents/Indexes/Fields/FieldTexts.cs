@@ -38,6 +38,11 @@ internal static class FieldTexts
             }
         }
 
+        public void StartOfArray(int slot, ref Utf8JsonReader reader)
+        {
+            // Its elements come one by one.
+        }
+
         public void EmptyArray(int slot)
         {
             // No text.
