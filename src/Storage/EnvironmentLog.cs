@@ -17,9 +17,10 @@ public static class EnvironmentLog
     /// closing is still there then.
     /// </summary>
     /// <param name="environment">A durable environment, open for writing.</param>
-    /// <param name="budgetBytes">Most bytes of files that wait, at least 1 MiB; 0: nothing is kept any more.</param>
+    /// <param name="budgetBytes">Most bytes of files that wait, at least 1 MiB; 0: nothing is kept any more. A file has up to <see cref="StorageOptions.MaxJournalFileBytes"/>: several of them make sense.</param>
+    /// <param name="keepsEarlier">Whether what is still there from before counts too; false where nobody has archived up to there.</param>
     /// <exception cref="InvalidOperationException">It was opened read-only, or has no journal.</exception>
-    public static void KeepLog(this StorageEnvironment environment, long budgetBytes)
+    public static void KeepLog(this StorageEnvironment environment, long budgetBytes, bool keepsEarlier = true)
     {
         ArgumentNullException.ThrowIfNull(environment);
         if (budgetBytes != 0)
@@ -27,7 +28,7 @@ public static class EnvironmentLog
         environment.ThrowIfNotWritable();
         if (environment.Journal is null)
             throw new InvalidOperationException($"'{environment.State.Store.Path}' is opened with relaxed durability and has no journal: there is no log to keep.");
-        environment.JournalFiles.Keep(budgetBytes);
+        environment.JournalFiles.Keep(budgetBytes, keepsEarlier ? 0 : environment.Journal.Position.Use);
     }
 
     /// <summary>What waits.</summary>

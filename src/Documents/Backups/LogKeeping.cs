@@ -20,7 +20,7 @@ internal static class LogKeeping
     /// <summary>Sets it, durably.</summary>
     public static async Task SetAsync(StorageEnvironment environment, long budgetBytes, CancellationToken cancellationToken)
     {
-        environment.KeepLog(budgetBytes);
+        environment.KeepLog(budgetBytes, keepsEarlier: false);
         await environment.WriteAsync(
             transaction =>
             {

@@ -39,13 +39,23 @@ internal sealed class SnapshotRun(Database database, BackupOptions options, IPro
             var stores = new List<StoreLink> { new(DatabaseFormat.DocumentsFolder, documents.StoreId, documents.Commit) };
             IProgress<BackupPartProgress>? pages = progress is null ? null : new PageProgress(progress, BackupStep.Writing, () => target.StoredBytes);
             long written = await documents.WriteAsync(writer, DatabaseFormat.DocumentsFolder, mainSince, pages, cancellationToken).ConfigureAwait(false);
+            int damaged = 0;
             for (int i = 0; i < indexes.Count; i++)
             {
                 string name = SnapshotNames.OfIndex(indexes[i].Folder);
                 EnvironmentSnapshot index = snapshots[i];
                 long indexSince = since?.Stores.FirstOrDefault(store => store.Name == name && store.StoreId == index.StoreId)?.Commit ?? -1;
-                written += await index.WriteAsync(writer, name, indexSince, pages, cancellationToken).ConfigureAwait(false);
-                stores.Add(new StoreLink(name, index.StoreId, index.Commit));
+                try
+                {
+                    written += await index.WriteAsync(writer, name, indexSince, pages, cancellationToken).ConfigureAwait(false);
+                    stores.Add(new StoreLink(name, index.StoreId, index.Commit));
+                }
+                catch (CorruptionException)
+                {
+                    await index.GiveUpAsync(writer, cancellationToken).ConfigureAwait(false); // an index can be built anew: it must not keep the documents from being backed up
+                    damaged++;
+                }
+
                 index.Dispose();
             }
 
@@ -58,6 +68,7 @@ internal sealed class SnapshotRun(Database database, BackupOptions options, IPro
                 IsWhole = since is null,
                 Link = new BackupLink(hash, LogCommit(since, documents.Commit), stores),
                 Pages = written,
+                Skipped = damaged == 0 ? new Dictionary<string, long>() : new Dictionary<string, long> { ["DamagedIndexes"] = damaged },
             };
         }
         finally

@@ -167,6 +167,10 @@ public sealed class BackupChain : IDisposable
                     store?.End(part);
                     isWithin = false;
                     break;
+                case PartFrameKind.StoreLost:
+                    Lose(part, stores, store, isNewest);
+                    isWithin = false;
+                    break;
                 default:
                     throw part.Inconsistent($"it has a frame of kind {(int)kind}, which this program does not know");
             }
@@ -208,6 +212,19 @@ public sealed class BackupChain : IDisposable
             return null;
         known.Continue(record, part);
         return known;
+    }
+
+    /// <summary>A store that was damaged when it was backed up: it is left out, and whoever owns it makes it anew.</summary>
+    private static void Lose(BackupPartReader part, List<StoreAssembly> stores, StoreAssembly? store, bool isNewest)
+    {
+        if (store is null)
+            return;
+        if (!isNewest || store == stores[0])
+            throw part.Inconsistent($"'{store.Record.Name}' was damaged when it was taken, and is needed");
+
+        stores.Remove(store);
+        store.Target?.Dispose();
+        store.Dispose();
     }
 
     private async Task ReadLogAsync(LogReplay log, int index, IProgress<BackupPartProgress>? progress, CancellationToken cancellationToken)

@@ -23,6 +23,7 @@ public sealed class EnvironmentSnapshot : IDisposable
     private readonly List<PageRun> _reserved = [];
     private readonly long _pageCount;
     private readonly long _commitMs;
+    private bool _isBegun;
 
     private EnvironmentSnapshot(StorageEnvironment environment, ReadTransaction read, List<ReadTransaction> named, PageBits pages, long pageCount, long commitMs, MetaPage durable)
     {
@@ -124,6 +125,7 @@ public sealed class EnvironmentSnapshot : IDisposable
             Name = name,
         };
         await writer.WriteAsync(PartFrameKind.Store, record.Write(writer.Content), cancellationToken).ConfigureAwait(false);
+        _isBegun = true;
         await WriteLiveAsync(writer, cancellationToken).ConfigureAwait(false);
         await WriteReservedAsync(writer, cancellationToken).ConfigureAwait(false);
         await WritePagesAsync(writer, pages, done => progress?.Report(new BackupPartProgress(name, done, pages.Count)), cancellationToken).ConfigureAwait(false);
@@ -134,6 +136,15 @@ public sealed class EnvironmentSnapshot : IDisposable
         BinaryPrimitives.WriteInt64LittleEndian(writer.Content, pages.Count);
         await writer.WriteAsync(PartFrameKind.StoreEnd, sizeof(long), cancellationToken).ConfigureAwait(false);
         return pages.Count;
+    }
+
+    /// <summary>Says in a part that <see cref="WriteAsync"/> failed on a damaged page and nothing of this store counts, so that the part is good for the other stores in it. Not for the first one.</summary>
+    public async Task GiveUpAsync(BackupPartWriter writer, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(writer);
+        if (_isBegun)
+            await writer.WriteAsync(PartFrameKind.StoreLost, 0, cancellationToken).ConfigureAwait(false);
+        _isBegun = false;
     }
 
     /// <inheritdoc/>

@@ -24,6 +24,9 @@ internal enum PartFrameKind
     /// <summary>A commit, or a piece of one: see <see cref="LogRecord"/>.</summary>
     Commit = 6,
 
+    /// <summary>The store that began could not be read to its end: nothing of it counts. Never the first store.</summary>
+    StoreLost = 7,
+
     /// <summary>The part ends.</summary>
     End = 9,
 }

@@ -29,8 +29,8 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
     /// <summary>Whether files are kept until their frames are archived.</summary>
     public bool IsLogKept => Volatile.Read(ref _keptFrom) != long.MaxValue;
 
-    /// <summary>Keeps what is there, and what comes, until it is archived or has more bytes than these; 0: nothing any more.</summary>
-    public void Keep(long budgetBytes)
+    /// <summary>Keeps what is there from a use on, and what comes, until it is archived or has more bytes than these; 0: nothing any more.</summary>
+    public void Keep(long budgetBytes, long fromUse)
     {
         lock (_lock)
         {
@@ -38,7 +38,7 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
             if (budgetBytes == 0)
                 _keptFrom = long.MaxValue;
             else if (!IsLogKept)
-                _keptFrom = _all.Min(file => file.Header?.Use) ?? 0;
+                _keptFrom = Math.Max(fromUse, _all.Min(file => file.Header?.Use) ?? 0);
         }
     }
 

@@ -50,6 +50,17 @@ public sealed class LogBackupTests
                 {
                     environment.Checkpoint();
                 }
+                else if (action == 3)
+                {
+                    environment.Shrink(); // writes pages again elsewhere, as commits of its own
+                }
+                else if (action == 4 && !environment.DropSnapshot("kept"))
+                {
+                    environment.CreateSnapshot("kept");
+                }
+
+                using (ReadTransaction now = environment.BeginRead())
+                    states[now.TransactionId] = (model.Copy(), clock.GetUtcNow()); // what was done beside the workload made commits too
 
                 clock.Advance(TimeSpan.FromMilliseconds(_random.Next(3)));
                 Func<WriteTransaction, bool> command = workload.Next(model);
@@ -129,6 +140,35 @@ public sealed class LogBackupTests
         environment.KeepLog(0);
         Assert.False(environment.GetLogState().IsKept);
         Assert.Equal(BackupPartFault.Foreign, (await Assert.ThrowsAsync<BackupPartException>(() => BackupParts.TakeAsync(environment, link with { Commit = link.Commit + 1 }))).Fault);
+    }
+
+    [Fact]
+    public async Task A_change_of_keys_ends_the_log_and_the_next_increment_goes_on()
+    {
+        using EncryptionKey key = EncryptionKey.Generate(), next = EncryptionKey.Generate();
+        using StorageEnvironment environment = StorageEnvironment.Open(new SimulatedDisk(_random).World(1), BackupParts.Options with { EncryptionKey = key });
+        environment.KeepLog(4 << 20);
+        environment.Write(Put);
+        (byte[] full, EnvironmentBackupLink link) = await BackupParts.TakeAsync(environment, key: key);
+        for (int i = 0; i < 20; i++)
+            environment.Write(Put);
+        (byte[] log, EnvironmentBackupLink logged) = await BackupParts.TakeLogAsync(environment, link, key);
+        environment.Write(Put);
+        environment.RotateDataKey(key);
+        environment.ChangeKey(next);
+        environment.Write(Put);
+        var gap = await Assert.ThrowsAsync<BackupPartException>(() => BackupParts.TakeLogAsync(environment, logged, key));
+        Assert.Equal(BackupPartFault.LogGap, gap.Fault);
+        (byte[] increment, EnvironmentBackupLink after) = await BackupParts.TakeAsync(environment, link, key);
+        environment.Write(Put);
+        (byte[] later, EnvironmentBackupLink last) = await BackupParts.TakeLogAsync(environment, after, key);
+        BackupChainPart[] parts = [.. new[] { full, log, increment, later }.Select((bytes, index) => BackupParts.Part($"part-{index}", bytes, key))];
+        var disk = new SimulatedDisk(_random);
+        Assert.Equal(last.Commit, (await BackupParts.RestoreAsync(disk, parts, next)).Commit);
+        using StorageEnvironment restored = StorageEnvironment.Open(disk.World(1), BackupParts.Options with { EncryptionKey = next });
+        using (ReadTransaction read = restored.BeginRead())
+            Assert.Equal(24, read.FindTree("t")?.Count);
+        Assert.Empty(restored.Check().Problems);
     }
 
     [Fact]

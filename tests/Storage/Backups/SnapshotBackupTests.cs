@@ -148,6 +148,36 @@ public sealed class SnapshotBackupTests
     }
 
     [Fact]
+    public async Task A_store_with_a_damaged_page_is_left_out_of_a_part_that_holds_others()
+    {
+        using var files = new TemporaryDirectory();
+        string damaged = Path.Combine(files.Path, "damaged");
+        using StorageEnvironment whole = Fill(new SimulatedDisk(_random), new Model(), null);
+        using (StorageEnvironment environment = StorageEnvironment.Open(damaged))
+            environment.Write(transaction => transaction.GetOrCreateTree("t").Put("key"u8, new byte[3_000_000]));
+        await using (FileStream file = File.OpenWrite(Path.Combine(damaged, "data.treepie")))
+        {
+            file.Position = 2_000_000;
+            await file.WriteAsync(new byte[] { 1, 2, 3 }, TestContext.Current.CancellationToken);
+        }
+
+        using var part = new MemoryStream();
+        using (StorageEnvironment environment = StorageEnvironment.Open(damaged))
+        {
+            using EnvironmentSnapshot first = EnvironmentSnapshot.Begin(whole), second = EnvironmentSnapshot.Begin(environment);
+            var header = new BackupPartHeader { Kind = BackupPartKind.Snapshot, StoreId = first.StoreId, TakenAt = first.CommittedAt, Commit = first.Commit, Since = -1 };
+            using var writer = new BackupPartWriter(part, header);
+            await first.WriteAsync(writer, "first");
+            await Assert.ThrowsAsync<CorruptionException>(() => second.WriteAsync(writer, "second"));
+            await second.GiveUpAsync(writer);
+            await writer.CompleteAsync();
+        }
+
+        BackupChainReport report = await BackupParts.VerifyAsync(part.ToArray());
+        Assert.Equal(1, report.Stores);
+    }
+
+    [Fact]
     public async Task An_empty_environment_comes_back_empty()
     {
         using StorageEnvironment environment = StorageEnvironment.Open(new SimulatedDisk(_random).World(1), BackupParts.Options);
