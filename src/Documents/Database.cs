@@ -41,7 +41,7 @@ public sealed class Database : IDisposable, IAsyncDisposable
         using (DatabaseSnapshot snapshot = BeginRead())
             _changes.Publish(snapshot.LastEtag);
         SealedDefinitions? sealedDefinitions = environment.IsEncrypted ? new SealedDefinitions(environment) : null;
-        Indexes = IndexCatalogue.Open(IndexesDirectory, BeginRead, _changes, options.TimeProvider, sealedDefinitions);
+        Indexes = IndexCatalogue.Open(IndexesDirectory, new IndexingContext(BeginRead, _changes, options.TimeProvider, options.Analyzers), new StaticDefinitions(environment), sealedDefinitions);
         _queries = new QueryExecutor(Indexes, BeginRead, _changes, Options);
         HiLoIds = new HiLoIds(NextHiLoRange);
     }

@@ -1,3 +1,4 @@
+using Treepie.Indexing.Analysis;
 using Treepie.Storage;
 using Treepie.Store;
 
@@ -41,6 +42,12 @@ public sealed record DatabaseOptions
     /// and may be disposed afterwards. Who loses it loses the database. See <see cref="Encryption.KeySource"/> for keys from files, variables and commands.
     /// </summary>
     public EncryptionKey? EncryptionKey { get; init; }
+
+    /// <summary>
+    /// The analyzers that fields of indexes can name: those built in, and a program's own (<see cref="AnalyzerSet.With"/>). An index whose analyzer is missing is kept as it is and
+    /// answers nothing until the database is opened with it.
+    /// </summary>
+    public AnalyzerSet Analyzers { get; init; } = AnalyzerSet.BuiltIn;
 
     /// <summary>The clock.</summary>
     public TimeProvider TimeProvider { get; init; } = TimeProvider.System;

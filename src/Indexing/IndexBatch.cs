@@ -41,6 +41,7 @@ public sealed class IndexBatch
     private readonly BatchSink sink;
     private readonly TokenBuffer tokens = new();
     private readonly byte[] cutScratch = new byte[TermForm.CutBytes];
+    private readonly Dictionary<int, EntryError> errors = [];
     private int openKey = -1;
 
     internal IndexBatch(IndexSchema schema, FieldAnalyzers analyzers, int[] dimensions)
@@ -69,6 +70,9 @@ public sealed class IndexBatch
     internal List<int> UsedFields => usedFields;
 
     internal ByteArena Records => records;
+
+    /// <summary>By ordinal of a key: why its entry was left out.</summary>
+    internal Dictionary<int, EntryError> Errors => errors;
 
     private readonly record struct Touched(int Field, EntryGroup Group, int Ordinal);
 
@@ -200,6 +204,31 @@ public sealed class IndexBatch
         Count++;
     }
 
+    /// <summary>
+    /// Ends the entry without it: its key has no entry, and the error is kept in the index until the key is put or removed. What was added to the entry is forgotten.
+    /// </summary>
+    /// <param name="label">What names the entry to people.</param>
+    /// <param name="message">What is wrong with it.</param>
+    /// <param name="time">When it was found.</param>
+    public void FailEntry(string label, string message, DateTime time)
+    {
+        int key = Owner >= 0 ? openKey : -1; // asks whether there is one
+        EndEntry();
+        lastOfKey[key] = -1;
+        errors[key] = new EntryError(label, message, time);
+    }
+
+    /// <summary>Ends the entry and keeps an error beside it, until the key is put or removed: of a value that could not be taken.</summary>
+    /// <param name="label">What names the entry to people.</param>
+    /// <param name="message">What is wrong with it.</param>
+    /// <param name="time">When it was found.</param>
+    public void EndEntry(string label, string message, DateTime time)
+    {
+        int key = Owner >= 0 ? openKey : -1; // asks whether there is one
+        EndEntry();
+        errors[key] = new EntryError(label, message, time);
+    }
+
     /// <summary>Removes the entry of this key, if any.</summary>
     public void Delete(ReadOnlySpan<byte> key)
     {
@@ -219,6 +248,7 @@ public sealed class IndexBatch
         entries.Clear();
         records.Clear(KeepBytes);
         touched.Clear();
+        errors.Clear();
         openKey = -1;
         Count = 0;
         SizeBytes = 0;
@@ -243,6 +273,7 @@ public sealed class IndexBatch
             SizeBytes += key.Length + 48;
         }
 
+        errors.Remove(ordinal);
         return ordinal;
     }
 

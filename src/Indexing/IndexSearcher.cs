@@ -1,4 +1,5 @@
 using Treepie.Indexing.Analysis;
+using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Highlighting;
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Queries;
@@ -8,6 +9,7 @@ using Treepie.Indexing.Sorting;
 using Treepie.Indexing.Suggestions;
 using Treepie.Storage;
 using Treepie.Storage.Transactions;
+using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing;
 
@@ -44,6 +46,9 @@ public sealed class IndexSearcher : IDisposable
         }
     }
 
+    /// <summary>The trees.</summary>
+    internal IndexView View => view;
+
     /// <summary>The fields of this index.</summary>
     public IndexSchema Schema => view.Schema;
 
@@ -52,6 +57,31 @@ public sealed class IndexSearcher : IDisposable
 
     /// <summary>The etag up to which this view is complete.</summary>
     public long LastEtag => view.State.Etag;
+
+    /// <summary>Why entries were left out: the latest, oldest first.</summary>
+    public IReadOnlyList<EntryError> Errors()
+    {
+        var errors = new List<EntryError>();
+        if (view.Tree(TreeNames.Errors) is not { } tree)
+            return errors;
+
+        using Cursor cursor = tree.OpenCursor();
+        for (bool more = cursor.MoveFirst(); more; more = cursor.MoveNext())
+            errors.Add(ErrorRecord.Read(cursor.Value));
+        errors.Sort(static (left, right) => left.Time.CompareTo(right.Time));
+        return errors;
+    }
+
+    /// <summary>How many <see cref="Errors"/> there are.</summary>
+    public long ErrorCount => view.Tree(TreeNames.Errors)?.Count ?? 0;
+
+    /// <summary>Whether every entry has the field that has it at all; false for one that the index has not, or is being given.</summary>
+    public bool IsComplete(string field)
+    {
+        int position = Schema.IndexOf(field);
+        List<Backfill> pending = BackfillRecord.Read(view.Tree(TreeNames.Index));
+        return position >= 0 && (pending.Count == 0 || position < pending[0].FirstField);
+    }
 
     /// <summary>Runs a query. The results read from this view: they end with it.</summary>
     /// <exception cref="UnknownFieldException">A field of the query or of the sort is not in the schema.</exception>
@@ -66,6 +96,20 @@ public sealed class IndexSearcher : IDisposable
         var run = new SearchRun(context, root, request);
         run.Execute();
         return new SearchResults(view, run, request.Sort);
+    }
+
+    /// <summary>
+    /// Runs a query over this view and the changes it has not seen, as over one index that has seen them. The results read from both: they end with either.
+    /// </summary>
+    /// <exception cref="UnknownFieldException">A field of the query or of the sort is not in the schema.</exception>
+    /// <exception cref="IndexQueryException">The query asks for what this index cannot give.</exception>
+    public SearchResults Search(SearchRequest request, IndexTail tail, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(request);
+        ArgumentNullException.ThrowIfNull(tail);
+        ArgumentOutOfRangeException.ThrowIfNegative(request.Skip);
+        ArgumentOutOfRangeException.ThrowIfNegative(request.Take);
+        return new SearchResults(view, tail, TailedSearch.Run(view, tail, request, cancellationToken), request.Sort);
     }
 
     /// <summary>Terms of a field that may have been meant by a text. The text itself is not among them.</summary>

@@ -21,16 +21,17 @@ public sealed class IndexWriter
 {
     private readonly StorageEnvironment environment;
     private readonly FieldAnalyzers analyzers;
+    private List<Backfill> backfills;
 
     /// <summary>By field: the numbers its vectors have, 0 where that is open.</summary>
     private readonly int[] dimensions;
 
     /// <summary>Opens the index that lives in <paramref name="environment"/>, creating it with <paramref name="schema"/> if empty.</summary>
     /// <param name="environment">The index's own store.</param>
-    /// <param name="schema">Its fields.</param>
+    /// <param name="schema">Its fields. More fields than it has are added to it, behind those: see <see cref="Pending"/>.</param>
     /// <param name="analyzerSet">The analyzers that the schema's fields may name; null: the built-in ones.</param>
     /// <exception cref="IndexSchemaException">
-    /// The index exists with another schema or in another format, or the schema names a field twice or an analyzer that does not exist.
+    /// The index exists with another schema, of which this one is no continuation, or in another format, or the schema names a field twice or an analyzer that does not exist.
     /// </exception>
     public IndexWriter(StorageEnvironment environment, IndexSchema schema, AnalyzerSet? analyzerSet = null)
     {
@@ -47,8 +48,12 @@ public sealed class IndexWriter
         dimensions = [.. schema.Fields.Select((field, number) => field.Analysis != FieldAnalysis.Vector ? 0 : Dimensions(read, number, field.Vector))];
         if (existing is null)
             environment.Write(Create);
+        else if (existing.Fields.Count < schema.Fields.Count && existing.Fields.SequenceEqual(schema.Fields.Take(existing.Fields.Count)))
+            environment.Write(Widen);
         else if (!existing.Fields.SequenceEqual(schema.Fields))
             throw new IndexSchemaException(Difference(existing, schema));
+        using ReadTransaction now = environment.BeginRead();
+        backfills = BackfillRecord.Read(now.FindTree(TreeNames.Index));
     }
 
     /// <summary>The fields of this index.</summary>
@@ -56,6 +61,49 @@ public sealed class IndexWriter
 
     /// <summary>The etag recorded by the last batch, 0 for a new index.</summary>
     public long LastEtag { get; private set; }
+
+    /// <summary>
+    /// Fields that entries have yet to be given; null: none. While there are, batches hold only fields in front of them, and <see cref="CommitBackfill"/> gives the others to the
+    /// entries that are there, in the order of their etags.
+    /// </summary>
+    public Backfill? Pending => backfills.Count == 0 ? null : backfills[0];
+
+    /// <summary>
+    /// Gives entries fields they have not. The batch names, in the order of their etags, entries put by earlier batches, with values of the <see cref="Pending"/> fields alone; a key that
+    /// has no entry is passed over. Afterwards the batch is empty.
+    /// </summary>
+    /// <param name="batch">Values.</param>
+    /// <param name="etag">Entries up to this etag have the fields now; with <see cref="LastEtag"/>, all have.</param>
+    /// <param name="cancellationToken">Gives it up; nothing has changed then.</param>
+    public void CommitBackfill(IndexBatch batch, long etag, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(batch);
+        batch.CheckClosed();
+        Backfill reached = (Pending ?? throw new InvalidOperationException("No fields wait to be filled.")) with { Etag = etag };
+        environment.Write(
+            transaction =>
+            {
+                BatchCommit.RunBackfill(transaction, Schema, batch, reached, cancellationToken);
+                return true;
+            },
+            cancellationToken);
+        batch.Clear();
+        using ReadTransaction read = environment.BeginRead();
+        backfills = BackfillRecord.Read(read.FindTree(TreeNames.Index));
+    }
+
+    /// <summary>Forgets why entries were left out; may be called from any thread.</summary>
+    public void ClearErrors() => environment.Write(static transaction => transaction.DropTree(TreeNames.Errors));
+
+    /// <summary>Looks whether an index with this schema can be written.</summary>
+    /// <exception cref="IndexSchemaException">A field is named twice, or names an analyzer that does not exist; or another part of it is not valid.</exception>
+    public static void Check(IndexSchema schema, AnalyzerSet analyzerSet)
+    {
+        ArgumentNullException.ThrowIfNull(schema);
+        ArgumentNullException.ThrowIfNull(analyzerSet);
+        SchemaRecord.Check(schema);
+        _ = new FieldAnalyzers(schema, analyzerSet);
+    }
 
     /// <summary>An empty batch to fill; reused after <see cref="Commit"/>.</summary>
     public IndexBatch BeginBatch() => new(Schema, analyzers, dimensions);
@@ -89,6 +137,17 @@ public sealed class IndexWriter
     {
         int known = VectorState.Read(read.FindTree(TreeNames.Links(field))).Dimensions;
         return known > 0 ? known : options?.Dimensions ?? 0;
+    }
+
+    /// <summary>Adds the fields that are new. An index without entries has them complete.</summary>
+    private bool Widen(WriteTransaction transaction)
+    {
+        Tree index = transaction.GetOrCreateTree(TreeNames.Index);
+        int known = SchemaRecord.Read(index)?.Fields.Count ?? 0;
+        SchemaRecord.Write(index, Schema);
+        if (IndexState.Read(index).EntryCount > 0)
+            BackfillRecord.Write(index, [.. BackfillRecord.Read(index), new Backfill(known, Schema.Fields.Count, 0)]);
+        return true;
     }
 
     private static string Difference(IndexSchema existing, IndexSchema wanted)

@@ -15,8 +15,11 @@ namespace Treepie.Indexing;
 public sealed class SearchResults : IDisposable
 {
     private readonly IndexView view;
+    private readonly IndexView? tailView;
     private readonly SortKey? distance;
     private readonly Tree? entries;
+    private readonly Tree? tailEntries;
+    private readonly long firstTailId = long.MaxValue;
     private readonly long[] ids;
     private readonly float[] scores;
     private readonly byte[] entryKey = new byte[EntryKey.Bytes];
@@ -32,6 +35,19 @@ public sealed class SearchResults : IDisposable
         scores = run.Scores;
     }
 
+    internal SearchResults(IndexView view, IndexTail tail, TailedSearch search, IReadOnlyList<SortKey> sort)
+    {
+        this.view = view;
+        tailView = tail.View;
+        distance = sort.FirstOrDefault(key => key.Kind == SortKind.Distance);
+        entries = view.Tree(TreeNames.Entries);
+        tailEntries = tail.View.Tree(TreeNames.Entries);
+        firstTailId = tail.FirstEntryId;
+        TotalCount = search.Total;
+        ids = search.Ids;
+        scores = search.Scores;
+    }
+
     /// <summary>All hits of the query, before skip and take. Exact.</summary>
     public long TotalCount { get; }
 
@@ -44,7 +60,8 @@ public sealed class SearchResults : IDisposable
         get
         {
             EntryKey.Write(entryKey, EntryId);
-            return entries is not null && entries.TryGet(entryKey, out ReadOnlySpan<byte> record)
+            Tree? source = EntryId < firstTailId ? entries : tailEntries;
+            return source is not null && source.TryGet(entryKey, out ReadOnlySpan<byte> record)
                 ? new EntryRecord(record).Key
                 : throw new CorruptionException($"The index tree '{TreeNames.Entries}' misses entry {EntryId}. Reset the index to build it again.");
         }
@@ -64,9 +81,10 @@ public sealed class SearchResults : IDisposable
             if (distance is null)
                 return null;
 
-            int number = SpatialCompiler.SpatialField(view, distance.Field);
-            using var column = new ChunkCursor(view.Tree(TreeNames.Points(number)));
-            var places = new PlaceReader(column, view.Tree(TreeNames.Shapes(number)));
+            IndexView source = EntryId < firstTailId ? view : tailView ?? view;
+            int number = SpatialCompiler.SpatialField(source, distance.Field);
+            using var column = new ChunkCursor(source.Tree(TreeNames.Points(number)));
+            var places = new PlaceReader(column, source.Tree(TreeNames.Shapes(number)));
             return places.TryNearest(EntryId, DistanceKeyPart.CentreOf(distance), out GridPoint place, out double haversine)
                 ? new PlaceOfHit(Earth.ToKm(haversine), new GeoPoint(Math.Round(place.Latitude, 7), Math.Round(place.Longitude, 7)))
                 : null;

@@ -25,6 +25,7 @@ internal static class TreepieCommand
             QueryCommand.Create(shell),
             ExportCommand.Create(shell),
             DatabasesCommand.Create(shell),
+            IndexCommands.Create(shell),
             BackupCommands.CreateBackup(shell),
             BackupCommands.CreateRestore(shell),
             BackupCommands.CreateVerify(shell),

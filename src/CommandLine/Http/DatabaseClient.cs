@@ -80,6 +80,41 @@ internal sealed class DatabaseClient(ServerClient server, string name)
         return await ServerClient.ReadJsonAsync(response, cancellationToken);
     }
 
+    /// <summary>Defines indexes: <c>PUT admin/indexes</c>. Gives their names.</summary>
+    public async Task<IReadOnlyList<string>> PutIndexesAsync(ReadOnlyMemory<byte> definitions, CancellationToken cancellationToken)
+    {
+        using HttpResponseMessage response = await server.SendAsync(HttpMethod.Put, _path + "admin/indexes", ServerClient.JsonContent(definitions), cancellationToken);
+        using JsonDocument answer = await ServerClient.ReadJsonAsync(response, cancellationToken);
+        return [.. answer.RootElement.GetProperty("Results").EnumerateArray().Select(static result => result.GetProperty("Index").GetString() ?? "")];
+    }
+
+    /// <summary>The state of all indexes: <c>GET indexes/stats</c>. To be disposed.</summary>
+    public async Task<JsonDocument> IndexStatisticsAsync(CancellationToken cancellationToken)
+    {
+        using HttpResponseMessage response = await server.SendAsync(HttpMethod.Get, _path + "indexes/stats", null, cancellationToken);
+        return await ServerClient.ReadJsonAsync(response, cancellationToken);
+    }
+
+    /// <summary>What could not be indexed: <c>GET indexes/errors</c>, of one index or of all. To be disposed.</summary>
+    public async Task<JsonDocument> IndexErrorsAsync(string? index, CancellationToken cancellationToken)
+    {
+        string query = index is null ? "" : "?name=" + Uri.EscapeDataString(index);
+        using HttpResponseMessage response = await server.SendAsync(HttpMethod.Get, _path + "indexes/errors" + query, null, cancellationToken);
+        return await ServerClient.ReadJsonAsync(response, cancellationToken);
+    }
+
+    /// <summary>Deletes an index: <c>DELETE indexes</c>.</summary>
+    public async Task DeleteIndexAsync(string index, CancellationToken cancellationToken)
+    {
+        using HttpResponseMessage response = await server.SendAsync(HttpMethod.Delete, _path + "indexes?name=" + Uri.EscapeDataString(index), null, cancellationToken);
+    }
+
+    /// <summary>Empties an index, which is then built again: <c>RESET indexes</c>.</summary>
+    public async Task ResetIndexAsync(string index, CancellationToken cancellationToken)
+    {
+        using HttpResponseMessage response = await server.SendAsync(new HttpMethod("RESET"), _path + "indexes?name=" + Uri.EscapeDataString(index), null, cancellationToken);
+    }
+
     /// <summary>All documents as lines: <c>GET streams/docs</c>. To be disposed.</summary>
     public Task<HttpResponseMessage> StreamDocumentsAsync(CancellationToken cancellationToken) =>
         server.SendAsync(HttpMethod.Get, _path + "streams/docs?format=jsonl", null, cancellationToken);

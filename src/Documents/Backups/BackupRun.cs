@@ -7,7 +7,7 @@ namespace Treepie.Backups;
 /// Front door of the room for writing: the whole of one snapshot, or a part, as a dump. Writers go on; the snapshot they do not see is released when the backup ends.
 /// Costs the writers nothing but pages that stay occupied meanwhile.
 /// </summary>
-internal sealed class BackupRun(DatabaseSnapshot snapshot, DumpHeader header, IReadOnlyList<AutoIndexDefinition> indexes, BackupOptions options)
+internal sealed class BackupRun(DatabaseSnapshot snapshot, DumpHeader header, IReadOnlyList<IndexMapping> indexes, BackupOptions options)
 {
     private readonly HashSet<string>? _collections = options.Collections is { Count: > 0 } names ? new HashSet<string>(names, StringComparer.OrdinalIgnoreCase) : null;
     private string? _lastId;
@@ -114,7 +114,7 @@ internal sealed class BackupRun(DatabaseSnapshot snapshot, DumpHeader header, IR
     {
         dump.BeginSection(DumpJson.Indexes);
         if (options.Content.HasFlag(BackupContent.Indexes))
-            foreach (AutoIndexDefinition index in indexes)
+            foreach (IndexMapping index in indexes)
                 dump.Index(index);
         dump.EndSection();
         dump.BeginSection(DumpJson.Identities);

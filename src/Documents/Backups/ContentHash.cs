@@ -57,9 +57,17 @@ internal sealed class ContentHash : IDisposable
         Bytes(collection);
     }
 
-    public void Index(AutoIndexDefinition definition)
+    public void Index(IndexMapping mapping)
     {
         _indexes++;
+        if (mapping is StaticIndexMapping byHand)
+        {
+            Kind('H');
+            Bytes(IndexDefinitionJson.Write(byHand.Definition));
+            return;
+        }
+
+        var definition = (AutoIndexDefinition)mapping;
         Kind('X');
         Text(definition.Name);
         Text(definition.Collection);

@@ -1,17 +1,42 @@
 using System.Text.Json;
+using Treepie.Indexes;
 using Treepie.Indexes.Definitions;
 
 namespace Treepie.Backups;
 
 /// <summary>
 /// The definition of an index in a dump: an auto-index as RavenDB has it (collection, fields by name with the way they are indexed), and beside it the fields exactly, in
-/// their order, which is part of the index's name.
+/// their order, which is part of the index's name. One defined by hand has its definition as it was put, under a name other programs pass over.
 /// </summary>
 internal static class DumpIndex
 {
     private const string AutoMap = "AutoMap";
+    private const string Map = "Map";
 
-    public static void Write(Utf8JsonWriter json, AutoIndexDefinition definition)
+    public static void Write(Utf8JsonWriter json, IndexMapping mapping)
+    {
+        if (mapping is StaticIndexMapping byHand)
+            WriteByHand(json, byHand.Definition);
+        else
+            WriteAuto(json, (AutoIndexDefinition)mapping);
+    }
+
+    private static void WriteByHand(Utf8JsonWriter json, IndexDefinition definition)
+    {
+        json.WriteStartObject();
+        json.WriteString("Type"u8, Map);
+        json.WriteStartObject("Definition"u8);
+        json.WriteString("Name"u8, definition.Name);
+        json.WriteString("Type"u8, Map);
+        json.WriteStartArray("Maps"u8);
+        json.WriteEndArray();
+        json.WriteEndObject();
+        json.WritePropertyName("TreepieIndex"u8);
+        IndexDefinitionJson.Write(json, definition);
+        json.WriteEndObject();
+    }
+
+    private static void WriteAuto(Utf8JsonWriter json, AutoIndexDefinition definition)
     {
         json.WriteStartObject();
         json.WriteString("Type"u8, AutoMap);
@@ -48,8 +73,11 @@ internal static class DumpIndex
     }
 
     /// <summary>The index, if it is one this program can build; else null.</summary>
-    public static AutoIndexDefinition? Read(JsonElement json)
+    public static IndexMapping? Read(JsonElement json)
     {
+        if (json.TryGetProperty("TreepieIndex"u8, out JsonElement byHand))
+            return ReadByHand(byHand);
+
         if (!json.TryGetProperty("Type"u8, out JsonElement type) || !type.ValueEquals(AutoMap) || !json.TryGetProperty("Definition"u8, out JsonElement definition))
             return null;
 
@@ -72,6 +100,18 @@ internal static class DumpIndex
 
         bool isKnown = fields.Count <= AutoIndexDefinition.MaxFields && fields.TrueForAll(field => field.Path == AutoIndexField.Id || field.FieldPath is not null);
         return isKnown && fields.Count > 0 ? new AutoIndexDefinition(DumpJson.Text(definition, "Collection"), fields) : null;
+    }
+
+    private static StaticIndexMapping? ReadByHand(JsonElement json)
+    {
+        try
+        {
+            return new StaticIndexMapping(DefinitionCheck.RequireForm(IndexDefinitionJson.Read(json)));
+        }
+        catch (InvalidIndexDefinitionException)
+        {
+            return null; // of a later version, or somebody has changed it
+        }
     }
 
     private static string IndexingOf(AutoIndexField field) => field.Kind == AutoIndexFieldKind.Value ? "Default" : field.Kind.ToString();

@@ -84,7 +84,7 @@ internal sealed class DumpWriter : IDisposable
         _hash.Tombstone(etag, record.DeletedAtTicks, record.IsSuperseded, record.Id, collection.Utf8);
     }
 
-    public void Index(AutoIndexDefinition definition)
+    public void Index(IndexMapping definition)
     {
         Item(definition, static (json, definition) => DumpIndex.Write(json, definition));
         _hash.Index(definition);

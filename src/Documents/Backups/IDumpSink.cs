@@ -13,7 +13,7 @@ internal interface IDumpSink
 
     ValueTask<bool> TombstoneAsync(DumpTombstone tombstone, CancellationToken cancellationToken);
 
-    ValueTask<bool> IndexAsync(AutoIndexDefinition definition, CancellationToken cancellationToken);
+    ValueTask<bool> IndexAsync(IndexMapping definition, CancellationToken cancellationToken);
 
     ValueTask<bool> IdentityAsync(string name, long value, CancellationToken cancellationToken);
 
@@ -37,7 +37,7 @@ internal sealed class NoSink : IDumpSink
 
     public ValueTask<bool> TombstoneAsync(DumpTombstone tombstone, CancellationToken cancellationToken) => ValueTask.FromResult(true);
 
-    public ValueTask<bool> IndexAsync(AutoIndexDefinition definition, CancellationToken cancellationToken) => ValueTask.FromResult(true);
+    public ValueTask<bool> IndexAsync(IndexMapping definition, CancellationToken cancellationToken) => ValueTask.FromResult(true);
 
     public ValueTask<bool> IdentityAsync(string name, long value, CancellationToken cancellationToken) => ValueTask.FromResult(true);
 

@@ -32,11 +32,13 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
 
     public ValueTask<bool> TombstoneAsync(DumpTombstone tombstone, CancellationToken cancellationToken) => ValueTask.FromResult(false);
 
-    public ValueTask<bool> IndexAsync(AutoIndexDefinition definition, CancellationToken cancellationToken)
+    public ValueTask<bool> IndexAsync(IndexMapping definition, CancellationToken cancellationToken)
     {
         bool wanted = options.Content.HasFlag(BackupContent.Indexes);
-        if (wanted)
-            database.Indexes.FindOrCreate(definition.Collection, definition.Fields, out _);
+        if (wanted && definition is AutoIndexDefinition auto)
+            database.Indexes.FindOrCreate(auto.Collection, auto.Fields, out _);
+        else if (wanted)
+            database.Indexes.Ensure(definition);
         return ValueTask.FromResult(wanted);
     }
 

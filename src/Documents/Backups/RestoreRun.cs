@@ -16,11 +16,11 @@ internal static class RestoreRun
     {
         DatabaseOptions database = options.Database ?? new DatabaseOptions();
         database.Validate();
-        (BackupReport report, List<AutoIndexDefinition> indexes) = await FillAsync(source, path, database, options, storedBytesTotal, progress, cancellationToken).ConfigureAwait(false);
+        (BackupReport report, List<IndexMapping> indexes) = await FillAsync(source, path, database, options, storedBytesTotal, progress, cancellationToken).ConfigureAwait(false);
         Database restored = Database.Open(path, database);
         await using (restored.ConfigureAwait(false))
         {
-            foreach (AutoIndexDefinition index in indexes)
+            foreach (IndexMapping index in indexes)
                 restored.Indexes.Ensure(index);
             await Task.Run(() => Compare(restored, indexes, report, progress, cancellationToken), cancellationToken).ConfigureAwait(false);
         }
@@ -36,7 +36,7 @@ internal static class RestoreRun
     /// <summary>Bytes of a stream, where it knows; else 0.</summary>
     public static long LengthOf(Stream source) => source.CanSeek ? source.Length - source.Position : 0;
 
-    private static async Task<(BackupReport Report, List<AutoIndexDefinition> Indexes)> FillAsync(
+    private static async Task<(BackupReport Report, List<IndexMapping> Indexes)> FillAsync(
         BackupSource source, string path, DatabaseOptions database, RestoreOptions options, long storedBytesTotal, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
     {
         var storage = new StorageOptions { EncryptionKey = database.EncryptionKey };
@@ -56,7 +56,7 @@ internal static class RestoreRun
     }
 
     private static void Compare(
-        Database restored, IReadOnlyList<AutoIndexDefinition> indexes, BackupReport report, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
+        Database restored, IReadOnlyList<IndexMapping> indexes, BackupReport report, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
     {
         using DatabaseSnapshot snapshot = restored.BeginRead();
         (BackupCounts counts, string hash) = SnapshotHash.Compute(

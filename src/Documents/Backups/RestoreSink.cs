@@ -23,7 +23,7 @@ internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, I
     private long _lastEtag;
 
     /// <summary>Indexes to be made when the documents are there.</summary>
-    public List<AutoIndexDefinition> Indexes { get; } = [];
+    public List<IndexMapping> Indexes { get; } = [];
 
     public ValueTask BeginAsync(DumpHeader? header, CancellationToken cancellationToken)
     {
@@ -47,7 +47,7 @@ internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, I
         return true;
     }
 
-    public ValueTask<bool> IndexAsync(AutoIndexDefinition definition, CancellationToken cancellationToken)
+    public ValueTask<bool> IndexAsync(IndexMapping definition, CancellationToken cancellationToken)
     {
         Indexes.Add(definition);
         return ValueTask.FromResult(true);

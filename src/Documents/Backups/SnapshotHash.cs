@@ -10,7 +10,7 @@ internal static class SnapshotHash
 
     /// <summary>Reads all of it. <paramref name="isWhole"/>: with the collections, as a whole backup has them.</summary>
     public static (BackupCounts Counts, string Hash) Compute(
-        DatabaseSnapshot snapshot, Guid databaseId, IReadOnlyList<AutoIndexDefinition> indexes, bool isWhole, Action<long> report, CancellationToken cancellationToken)
+        DatabaseSnapshot snapshot, Guid databaseId, IReadOnlyList<IndexMapping> indexes, bool isWhole, Action<long> report, CancellationToken cancellationToken)
     {
         report(0);
         cancellationToken.ThrowIfCancellationRequested();
@@ -40,7 +40,7 @@ internal static class SnapshotHash
             }
         }
 
-        foreach (AutoIndexDefinition index in indexes)
+        foreach (IndexMapping index in indexes)
             hash.Index(index);
         foreach ((string name, long value) in snapshot.Identities())
             hash.Identity(name, value);

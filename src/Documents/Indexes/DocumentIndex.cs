@@ -1,6 +1,9 @@
 using Treepie.Indexes.Definitions;
+using Treepie.Indexes.Fields;
 using Treepie.Indexing;
+using Treepie.Indexing.Analysis;
 using Treepie.Storage;
+using Treepie.Store;
 
 namespace Treepie.Indexes;
 
@@ -9,66 +12,153 @@ namespace Treepie.Indexes;
 /// </summary>
 /// <remarks>
 /// Invariants: (1) nobody gets a lease after <see cref="Close"/>; (2) the store is open while anybody holds it; (3) files are deleted
-/// only after their definition, and only when the store is closed.
+/// only after their definition, and only when the store is closed; (4) a definition that takes the place of another begins with its fields.
 /// </remarks>
 internal sealed class DocumentIndex
 {
+    /// <summary>Most changes of a tail: what is indexed in some hundred milliseconds, which a query can wait for itself.</summary>
+    public const int MaxTailChanges = 16 * 1024;
+
+    /// <summary>Most bytes of a tail's terms.</summary>
+    public const long MaxTailBytes = 16 * 1024 * 1024;
+
     private readonly Lock _lock = new();
     private readonly IndexDirectory _directory;
+    private readonly AnalyzerSet _analyzers;
     private readonly TaskCompletionSource _released = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private volatile IndexMapping _definition;
     private int _holders = 1; // the catalogue
     private bool _closed;
     private bool _deleteFiles;
 
-    private DocumentIndex(AutoIndexDefinition definition, IndexDirectory directory, StorageEnvironment store, IndexWriter writer)
+    private DocumentIndex(IndexMapping definition, IndexDirectory directory, AnalyzerSet analyzers, StorageEnvironment store)
     {
-        Definition = definition;
+        _definition = definition;
         _directory = directory;
+        _analyzers = analyzers;
         Store = store;
-        Writer = writer;
+        Writer = new IndexWriter(store, definition.Schema, analyzers);
+        Progress = new IndexProgress(CompleteFields, definition.Schema.Fields.Count);
     }
 
-    public AutoIndexDefinition Definition { get; }
+    /// <summary>What is wanted; while it is widened, its writer has not all of the fields yet.</summary>
+    public IndexMapping Definition => _definition;
 
     public string Name => Definition.Name;
 
     /// <summary>Name of its folder.</summary>
     public string Folder => _directory.Name;
 
-    /// <summary>The collection its documents are in; null: all.</summary>
-    public string? Collection => Definition.CoversAllDocuments ? null : Definition.Collection;
+    /// <summary>The collection its documents are in; null: several, or all.</summary>
+    public string? Collection => Definition.OnlyCollection;
 
     public StorageEnvironment Store { get; }
 
-    public IndexWriter Writer { get; }
+    /// <summary>Of the thread that indexes.</summary>
+    public IndexWriter Writer { get; private set; }
 
     /// <summary>How far it is and what went wrong.</summary>
-    public IndexProgress Progress { get; } = new();
+    public IndexProgress Progress { get; }
 
     /// <summary>Completes when nobody holds it any more and its store is closed.</summary>
     public Task Released => _released.Task;
 
+    /// <summary>Fields that every entry has, from the first on.</summary>
+    private int CompleteFields => Writer.Pending?.FirstField ?? Writer.Schema.Fields.Count;
+
     /// <summary>Makes a new index.</summary>
-    public static DocumentIndex Create(AutoIndexDefinition definition, IndexDirectory directory)
+    public static DocumentIndex Create(IndexMapping definition, IndexDirectory directory, AnalyzerSet analyzers)
     {
-        DocumentIndex index = OpenStore(definition, directory);
+        DocumentIndex index = OpenStore(definition, directory, analyzers);
         directory.Publish(definition);
         return index;
     }
 
     /// <summary>Opens an index. One whose store is damaged, or not of these documents, is emptied, to be built again.</summary>
-    public static DocumentIndex Open(AutoIndexDefinition definition, IndexDirectory directory)
+    /// <exception cref="IndexSchemaException">An analyzer is missing; nothing was changed.</exception>
+    public static DocumentIndex Open(IndexMapping definition, IndexDirectory directory, AnalyzerSet analyzers)
     {
+        IndexWriter.Check(definition.Schema, analyzers);
         try
         {
-            return OpenStore(definition, directory);
+            return OpenStore(definition, directory, analyzers);
         }
         catch (Exception error) when (error is CorruptionException or ForeignDataException or IndexSchemaException or EncryptionKeyException)
         {
             directory.DeleteStore();
-            return OpenStore(definition, directory);
+            return OpenStore(definition, directory, analyzers);
         }
     }
+
+    /// <summary>An unchanging view of it. Whoever calls holds the index.</summary>
+    public IndexSearcher OpenSearcher() => new(Store, _analyzers);
+
+    /// <summary>Changes of a snapshot after an etag that concern it.</summary>
+    public MappedChanges Changes(DatabaseSnapshot snapshot, long afterEtag) => new(snapshot, Definition, afterEtag);
+
+    /// <summary>Whether a document belongs into it.</summary>
+    public bool Covers(Document document) => Definition.CoversCollection(document.CollectionName);
+
+    /// <summary>
+    /// The changes of a snapshot that a view of the index has not seen, as a small index in memory, to be disposed; null if they are more than <see cref="MaxTailChanges"/>, or would
+    /// make more than <see cref="MaxTailBytes"/>. Whoever calls holds the index.
+    /// </summary>
+    public IndexTail? TryBuildTail(IndexSearcher searcher, DatabaseSnapshot snapshot, TimeProvider timeProvider, CancellationToken cancellationToken)
+    {
+        using EncryptionKey? key = _directory.Key();
+        var tail = new IndexTail(searcher, _analyzers, key);
+        try
+        {
+            IndexBatch batch = tail.BeginBatch();
+            var entries = new EntryWriter(new FieldExtractor(Definition, 0, searcher.Schema.Fields.Count), timeProvider);
+            using MappedChanges feed = Changes(snapshot, searcher.LastEtag);
+            while (feed.MoveNext())
+            {
+                if (batch.Count == MaxTailChanges || batch.SizeBytes > MaxTailBytes)
+                {
+                    tail.Dispose();
+                    return null;
+                }
+
+                entries.Add(feed, batch);
+                snapshot.ReleasePages(); // the batch has copied what it needs
+                cancellationToken.ThrowIfCancellationRequested();
+            }
+
+            tail.Fill(batch, cancellationToken);
+            return tail;
+        }
+        catch
+        {
+            tail.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>Gives it more fields, durably: entries get them in the background. Whoever calls wakes the indexer.</summary>
+    public void Widen(AutoIndexDefinition definition)
+    {
+        _directory.Publish(definition);
+        _definition = definition;
+    }
+
+    /// <summary>Adds the fields that are wanted and the writer has not; on the thread that indexes. False if there are none.</summary>
+    public bool TryAddFields(out IndexMapping definition)
+    {
+        definition = Definition;
+        if (Writer.Schema.Fields.Count >= definition.Schema.Fields.Count)
+            return false;
+
+        Writer = new IndexWriter(Store, definition.Schema, _analyzers);
+        ReportFields();
+        return true;
+    }
+
+    /// <summary>Says to those who wait which fields are there.</summary>
+    public void ReportFields() => Progress.ReportFields(CompleteFields, Writer.Schema.Fields.Count);
+
+    /// <summary>Forgets the errors of documents. Whoever calls holds it.</summary>
+    public void ClearErrors() => Writer.ClearErrors();
 
     /// <summary>Encrypts the store anew. Whoever calls holds it.</summary>
     public KeyRotationReport RotateDataKey(IProgress<KeyRotationProgress>? progress, CancellationToken cancellationToken)
@@ -121,13 +211,13 @@ internal sealed class DocumentIndex
         Release();
     }
 
-    private static DocumentIndex OpenStore(AutoIndexDefinition definition, IndexDirectory directory)
+    private static DocumentIndex OpenStore(IndexMapping definition, IndexDirectory directory, AnalyzerSet analyzers)
     {
         using EncryptionKey? key = directory.Key();
         StorageEnvironment store = StorageEnvironment.Open(directory.StorePath, new StorageOptions { Durability = Durability.Relaxed, EncryptionKey = key });
         try
         {
-            return new DocumentIndex(definition, directory, store, new IndexWriter(store, definition.Schema));
+            return new DocumentIndex(definition, directory, analyzers, store);
         }
         catch
         {

@@ -1,4 +1,4 @@
-using System.Text;
+using Treepie.Indexes.Definitions;
 using Treepie.Indexes.Fields;
 using Treepie.Indexing;
 using Treepie.Store;
@@ -10,6 +10,10 @@ namespace Treepie.Indexes;
 /// with the etag, waits for more. Costs nothing while nothing changes. A document that cannot be indexed is noted and left out; a
 /// failing disk is noted and tried again at the next change.
 /// </summary>
+/// <remarks>
+/// An index that is given more fields goes on with those it has, and between batches its entries are given the new ones, in the order of
+/// the log. Once all have them, batches write them all.
+/// </remarks>
 internal sealed class DocumentIndexer
 {
     /// <summary>Bytes of a batch after which it is committed: large enough to write each touched page once for many documents.</summary>
@@ -23,27 +27,30 @@ internal sealed class DocumentIndexer
 
     private readonly DocumentIndex _index;
     private readonly IndexingContext _context;
-    private readonly FieldExtractor _extractor;
     private readonly CancellationTokenSource _stop;
-    private readonly byte[] _key = new byte[DocumentId.MaxFoldedBytes];
+    private readonly ChangeSignal _wake = new();
+    private EntryWriter _entries;
     private Task _running = Task.CompletedTask;
 
     public DocumentIndexer(DocumentIndex index, IndexingContext context, CancellationToken stop)
     {
         _index = index;
         _context = context;
-        _extractor = new FieldExtractor(index.Definition);
+        _entries = EntriesOfCompleteFields(index.Definition);
         _stop = CancellationTokenSource.CreateLinkedTokenSource(stop);
     }
 
     public DocumentIndex Index => _index;
 
     /// <summary>Begins. Calls back, once, when the index is complete for the first time.</summary>
-    public void Start(Action<DocumentIndex> caughtUp)
+    public void Start(Action<DocumentIndexer> caughtUp)
     {
         if (_index.TryHold())
             _running = Task.Run(() => RunAsync(caughtUp));
     }
+
+    /// <summary>Lets it look at the definition again.</summary>
+    public void Wake() => _wake.Publish(_wake.LastEtag + 1);
 
     /// <summary>Ends it and the index; complete when the current batch was given up. The index's files may go later, see there.</summary>
     public async Task StopAsync(bool deleteFiles)
@@ -54,7 +61,7 @@ internal sealed class DocumentIndexer
         _stop.Dispose();
     }
 
-    private async Task RunAsync(Action<DocumentIndex> caughtUp)
+    private async Task RunAsync(Action<DocumentIndexer> caughtUp)
     {
         CancellationToken stop = _stop.Token;
         bool wasCaughtUp = false;
@@ -62,6 +69,7 @@ internal sealed class DocumentIndexer
         {
             while (true)
             {
+                long woken = _wake.LastEtag;
                 (long reached, bool isComplete) = await RunBatchAsync(stop).ConfigureAwait(false);
                 if (!isComplete)
                     continue;
@@ -69,10 +77,10 @@ internal sealed class DocumentIndexer
                 if (!wasCaughtUp && !_index.Progress.IsFaulted)
                 {
                     wasCaughtUp = true;
-                    caughtUp(_index);
+                    caughtUp(this);
                 }
 
-                await _context.Changes.WaitAsync(reached, stop).ConfigureAwait(false);
+                await WaitAsync(reached, woken, stop).ConfigureAwait(false);
             }
         }
         catch (OperationCanceledException)
@@ -89,18 +97,35 @@ internal sealed class DocumentIndexer
         }
     }
 
+    /// <summary>Waits for a change, or for more fields.</summary>
+    private async Task WaitAsync(long reached, long woken, CancellationToken stop)
+    {
+        using var ended = CancellationTokenSource.CreateLinkedTokenSource(stop);
+        Task change = _context.Changes.WaitAsync(reached, ended.Token), wake = _wake.WaitAsync(woken, ended.Token);
+        Task first = await Task.WhenAny(change, wake).ConfigureAwait(false);
+        await ended.CancelAsync().ConfigureAwait(false);
+        await first.ConfigureAwait(false);
+        Task other = first == change ? wake : change;
+        await other.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+    }
+
     /// <summary>Only so many indexes work at a time, so that queries and writes keep a processor.</summary>
     private async Task<(long Reached, bool IsComplete)> RunBatchAsync(CancellationToken stop)
     {
         await _context.Turns.WaitAsync(stop).ConfigureAwait(false);
         try
         {
-            return RunBatch(stop);
+            if (_index.TryAddFields(out IndexMapping definition))
+                _entries = EntriesOfCompleteFields(definition);
+            (long reached, bool isComplete) = RunBatch(stop);
+            if (_index.Writer.Pending is { } pending)
+                isComplete &= RunBackfill(pending, stop);
+            return (reached, isComplete && _index.Writer.Pending is null);
         }
         catch (Exception error) when (error is not OperationCanceledException && !stop.IsCancellationRequested)
         {
             // Whatever it is, the index goes on at the next change and its statistics say what happened.
-            _index.Progress.ReportFault($"Index '{_index.Name}': {error.Message}");
+            _index.Progress.ReportFault($"Index '{_index.Name}': {error.Message}", _context.TimeProvider.GetUtcNow());
             return (_context.Changes.LastEtag, true);
         }
         finally
@@ -109,68 +134,67 @@ internal sealed class DocumentIndexer
         }
     }
 
+    private EntryWriter EntriesOfCompleteFields(IndexMapping definition) =>
+        new(new FieldExtractor(definition, 0, _index.Writer.Pending?.FirstField ?? int.MaxValue), _context.TimeProvider);
+
     private (long Reached, bool IsComplete) RunBatch(CancellationToken stop)
     {
         using DatabaseSnapshot snapshot = _context.BeginRead();
-        using ChangeFeed feed = snapshot.Changes(_index.Collection, _index.Writer.LastEtag);
+        using MappedChanges feed = _index.Changes(snapshot, _index.Writer.LastEtag);
         IndexBatch batch = _index.Writer.BeginBatch();
         long begun = _context.TimeProvider.GetTimestamp();
-        long reached = snapshot.LastEtag;
-        bool isComplete = true;
-        for (int count = 1; feed.MoveNext(); count++)
-        {
-            Add(feed, batch);
-            snapshot.ReleasePages(); // the batch has copied what it needs
-            stop.ThrowIfCancellationRequested();
-
-            // One document may be large; the clock is asked less often.
-            bool isLate = count % 64 == 0 && _context.TimeProvider.GetElapsedTime(begun) >= MaxBatchTime;
-            if (isLate || batch.SizeBytes >= MaxBatchBytes || count >= MaxBatchCount)
-            {
-                reached = feed.Etag;
-                isComplete = false;
-                break;
-            }
-        }
+        bool isComplete = Fill(batch, snapshot, feed, long.MaxValue, _entries, out long reached, stop);
+        if (isComplete)
+            reached = snapshot.LastEtag;
 
         // Changes of other collections are no reason to write.
         if (batch.Count > 0)
         {
+            int changes = batch.Count;
             _index.Writer.Commit(batch, reached, stop);
-            _index.Progress.ReportBatch(_context.TimeProvider.GetUtcNow());
+            _index.Progress.ReportBatch(_context.TimeProvider.GetUtcNow(), changes, _context.TimeProvider.GetElapsedTime(begun));
         }
 
         _index.Progress.ReportReached(reached, isComplete);
         return (reached, isComplete);
     }
 
-    private void Add(ChangeFeed feed, IndexBatch batch)
+    /// <summary>Gives some entries the fields they have not. False if there are more.</summary>
+    private bool RunBackfill(Backfill pending, CancellationToken stop)
     {
-        int length = DocumentId.Fold(feed.Id, _key);
-        ReadOnlySpan<byte> key = _key.AsSpan(0, length);
-        if (length > DocumentId.MaxBytes)
+        using DatabaseSnapshot snapshot = _context.BeginRead();
+        using MappedChanges feed = _index.Changes(snapshot, pending.Etag);
+        IndexBatch batch = _index.Writer.BeginBatch();
+        long begun = _context.TimeProvider.GetTimestamp();
+        var entries = new EntryWriter(new FieldExtractor(_index.Definition, pending.FirstField, pending.EndField), _context.TimeProvider);
+        bool isComplete = Fill(batch, snapshot, feed, _index.Writer.LastEtag, entries, out long reached, stop);
+        int changes = batch.Count;
+        _index.Writer.CommitBackfill(batch, isComplete ? _index.Writer.LastEtag : reached, stop);
+        _index.Progress.ReportBatch(_context.TimeProvider.GetUtcNow(), changes, _context.TimeProvider.GetElapsedTime(begun));
+        _entries = EntriesOfCompleteFields(_index.Definition);
+        _index.ReportFields();
+        return isComplete;
+    }
+
+    /// <summary>Fills a batch with changes up to an etag; true if there are no more of them.</summary>
+    private bool Fill(
+        IndexBatch batch, DatabaseSnapshot snapshot, MappedChanges feed, long untilEtag, EntryWriter entries, out long reached, CancellationToken stop)
+    {
+        long begun = _context.TimeProvider.GetTimestamp();
+        reached = 0;
+        for (int count = 1; feed.MoveNext() && feed.Etag <= untilEtag; count++)
         {
-            _index.Progress.ReportDocumentError($"Document '{Encoding.UTF8.GetString(feed.Id)}': its id in lower case has {length} bytes; an index takes {DocumentId.MaxBytes}.");
-            return;
+            entries.Add(feed, batch);
+            snapshot.ReleasePages(); // the batch has copied what it needs
+            stop.ThrowIfCancellationRequested();
+            reached = feed.Etag;
+
+            // One document may be large; the clock is asked less often.
+            bool isLate = count % 64 == 0 && _context.TimeProvider.GetElapsedTime(begun) >= MaxBatchTime;
+            if (isLate || batch.SizeBytes >= MaxBatchBytes || count >= MaxBatchCount)
+                return false;
         }
 
-        if (feed.IsTombstone)
-        {
-            batch.Delete(key);
-            return;
-        }
-
-        Document document = feed.Document;
-        batch.BeginEntry(key);
-        try
-        {
-            _extractor.Extract(document, batch);
-        }
-        catch (Exception error) when (error is InvalidOperationException or ArgumentException or FormatException or System.Text.Json.JsonException)
-        {
-            _index.Progress.ReportDocumentError($"Document '{document.IdText()}': {error.Message}");
-        }
-
-        batch.EndEntry();
+        return true;
     }
 }

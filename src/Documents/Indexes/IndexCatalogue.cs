@@ -1,5 +1,6 @@
 using Treepie.Encryption;
 using Treepie.Indexes.Definitions;
+using Treepie.Indexing;
 using Treepie.Store;
 
 namespace Treepie.Indexes;
@@ -7,41 +8,49 @@ namespace Treepie.Indexes;
 /// <summary>
 /// The indexes of a database: the front door of this room. Each index has a store of its own, filled in the background from the
 /// document log, and is a function of the documents up to its etag: losing one costs the time to build it again, never data. Queries
-/// choose from here, and an index that is missing is made for them. Thread-safe.
+/// choose from here, and an index that is missing is made for them, or widened; indexes can be defined by hand too, and a changed definition is built
+/// beside the old index and takes its place when it has caught up. Thread-safe.
 /// </summary>
+/// <remarks>
+/// Invariants: (1) of a name there is at most one index that answers and one that will take its place, both defined by hand; (2) the definition by hand that was put last is
+/// durable before anything is built for it; (3) an index that was put in another's place is caught up with the log, and only then the other goes.
+/// </remarks>
 public sealed class IndexCatalogue : IDisposable
 {
+    /// <summary>Before the name of an index that will take the place of the one of that name.</summary>
+    public const string ReplacementPrefix = "ReplacementOf/";
+
     private readonly Lock _lock = new();
+    private readonly Lock _definitionsLock = new();
     private readonly string _directory;
     private readonly IndexingContext _context;
+    private readonly StaticDefinitions? _statics;
     private readonly SealedDefinitions? _sealed;
     private readonly CancellationTokenSource _stop = new();
     private readonly Dictionary<string, DocumentIndexer> _indexers = new(StringComparer.OrdinalIgnoreCase);
+    private readonly Dictionary<string, DocumentIndexer> _replacements = new(StringComparer.OrdinalIgnoreCase);
+    private readonly Dictionary<string, BrokenIndex> _broken = new(StringComparer.OrdinalIgnoreCase);
     private readonly List<Task> _stopping = [];
     private long _generation;
     private bool _closed;
 
-    private IndexCatalogue(string directory, IndexingContext context, SealedDefinitions? sealedDefinitions)
+    private IndexCatalogue(string directory, IndexingContext context, StaticDefinitions? statics, SealedDefinitions? sealedDefinitions)
     {
         _directory = directory;
         _context = context;
+        _statics = statics;
         _sealed = sealedDefinitions;
     }
 
     /// <summary>Opens the indexes that lie below a directory and goes on indexing.</summary>
     internal static IndexCatalogue Open(
-        string directory, Func<DatabaseSnapshot> beginRead, ChangeSignal changes, TimeProvider timeProvider, SealedDefinitions? sealedDefinitions = null)
+        string directory, IndexingContext context, StaticDefinitions? statics = null, SealedDefinitions? sealedDefinitions = null)
     {
         Directory.CreateDirectory(directory);
-        var turns = new SemaphoreSlim(Math.Max(1, Environment.ProcessorCount / 2));
-        var catalogue = new IndexCatalogue(directory, new IndexingContext(beginRead, changes, turns, timeProvider), sealedDefinitions);
+        var catalogue = new IndexCatalogue(directory, context, statics, sealedDefinitions);
         try
         {
-            foreach ((IndexDirectory place, AutoIndexDefinition definition) in IndexDirectory.Scan(directory, sealedDefinitions))
-            {
-                catalogue._generation = Math.Max(catalogue._generation, place.Generation);
-                catalogue.Add(OpenIndex(definition, place, beginRead));
-            }
+            catalogue.OpenAll();
         }
         catch
         {
@@ -56,88 +65,121 @@ public sealed class IndexCatalogue : IDisposable
     public IReadOnlyList<IndexStatistics> List()
     {
         using DatabaseSnapshot snapshot = _context.BeginRead();
-        return [.. Indexes().OrderBy(i => i.Name, StringComparer.Ordinal).Select(i => Describe(i, snapshot)).OfType<IndexStatistics>()];
+        List<(string Name, DocumentIndex Index)> indexes;
+        List<IndexStatistics> list;
+        lock (_lock)
+        {
+            indexes = [.. _indexers.Values.Select(i => (i.Index.Name, i.Index)), .. _replacements.Values.Select(i => (ReplacementPrefix + i.Index.Name, i.Index))];
+            list = [.. _broken.Values.Select(IndexDescription.OfBroken)];
+        }
+
+        list.AddRange(indexes.Select(i => IndexDescription.Of(i.Index, i.Name, snapshot)).OfType<IndexStatistics>());
+        list.Sort(static (left, right) => string.CompareOrdinal(left.Name, right.Name));
+        return list;
     }
+
+    /// <summary>What could not be indexed in an index, the latest, oldest first.</summary>
+    /// <exception cref="IndexNotFoundException">There is none of that name.</exception>
+    public IReadOnlyList<IndexError> Errors(string name)
+    {
+        lock (_lock)
+            if (_broken.TryGetValue(name, out BrokenIndex? broken))
+                return [broken.Error];
+        return IndexDescription.ErrorsOf(FindOrReplacement(name));
+    }
+
+    /// <summary>Forgets the errors of documents that an index keeps. They stay without an entry until they change, or the index is built again.</summary>
+    /// <exception cref="IndexNotFoundException">There is none of that name.</exception>
+    public void ClearErrors(string name)
+    {
+        DocumentIndex index = FindOrReplacement(name);
+        if (!index.TryHold())
+            return;
+        try
+        {
+            index.ClearErrors();
+        }
+        finally
+        {
+            index.Release();
+        }
+    }
+
+    /// <summary>
+    /// Defines an index by hand; the definition is durable when this returns, and the index is built in the background. One of the same name keeps answering until the new one has
+    /// caught up and takes its place. The same definition again changes nothing.
+    /// </summary>
+    /// <exception cref="InvalidIndexDefinitionException">The definition is not valid; nothing was changed.</exception>
+    public void Put(IndexDefinition definition)
+    {
+        ArgumentNullException.ThrowIfNull(definition);
+        Put(new StaticIndexMapping(DefinitionCheck.Require(definition, _context.Analyzers)));
+    }
+
+    /// <summary>Looks whether a definition could be put.</summary>
+    /// <exception cref="InvalidIndexDefinitionException">It is not valid.</exception>
+    public void Check(IndexDefinition definition)
+    {
+        ArgumentNullException.ThrowIfNull(definition);
+        DefinitionCheck.Require(definition, _context.Analyzers);
+    }
+
+    /// <summary>The definition of an index defined by hand; null if there is none of that name.</summary>
+    public IndexDefinition? Definition(string name) => _statics?.ReadAll().FirstOrDefault(d => string.Equals(d.Name, name, StringComparison.OrdinalIgnoreCase));
 
     /// <summary>Waits until every index (or the named ones) has indexed all that was committed before the call; false at the timeout.</summary>
     /// <exception cref="IndexNotFoundException">A named index does not exist.</exception>
     public async Task<bool> WaitForNonStaleAsync(TimeSpan timeout, IReadOnlyList<string>? indexNames = null, CancellationToken cancellationToken = default)
     {
         long etag = _context.Changes.LastEtag;
-        IReadOnlyList<DocumentIndex> indexes = indexNames is null ? Indexes() : [.. indexNames.Select(n => Find(n) ?? throw new IndexNotFoundException(n))];
+        IReadOnlyList<DocumentIndex> indexes = indexNames is null ? Indexes() : [.. indexNames.Select(FindOrReplacement)];
         using var limit = new CancellationTokenSource(timeout, _context.TimeProvider);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(limit.Token, cancellationToken);
-        foreach (DocumentIndex index in indexes)
+        try
         {
-            try
-            {
-                await index.Progress.WaitForAsync(etag, either.Token).ConfigureAwait(false);
-            }
-            catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
-            {
-                return false;
-            }
-            catch (ObjectDisposedException)
-            {
-                // An index that is gone keeps nobody waiting.
-            }
+            await IndexRounds.WaitForAsync(indexes, etag, either.Token).ConfigureAwait(false);
+            return true;
         }
-
-        return true;
+        catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
+        {
+            return false;
+        }
     }
 
-    /// <summary>Deletes an index with its files; false if there is none.</summary>
-    public bool Delete(string name) => Remove(name);
+    /// <summary>Deletes an index with its files and its definition; false if there is none. <c>ReplacementOf/…</c> gives up what is being built, which keeps the old definition.</summary>
+    public bool Delete(string name)
+    {
+        ArgumentNullException.ThrowIfNull(name);
+        lock (_definitionsLock)
+        {
+            if (name.StartsWith(ReplacementPrefix, StringComparison.OrdinalIgnoreCase))
+                return GiveUpReplacement(name[ReplacementPrefix.Length..]);
+
+            bool wasDefined = _statics is not null && Definition(name) is not null && _statics.Delete(name);
+            lock (_lock)
+                return Remove(name) | Remove(_replacements, name) | _broken.Remove(name) | wasDefined;
+        }
+    }
 
     /// <summary>Empties an index and builds it again.</summary>
     /// <exception cref="IndexNotFoundException">There is none of that name.</exception>
     public void Reset(string name) => Reset(Find(name) ?? throw new IndexNotFoundException(name));
 
     /// <summary>Gives every index a new data key, one after the other. One that goes meanwhile is left out, one that comes has a new key anyway.</summary>
-    internal void RotateDataKeys(KeyRotationSteps steps, CancellationToken cancellationToken)
-    {
-        foreach (DocumentIndex index in Indexes())
-        {
-            if (!index.TryHold())
-                continue;
-            try
-            {
-                steps.Add(index.Name, index.RotateDataKey(steps.Of(index.Name), cancellationToken));
-            }
-            finally
-            {
-                index.Release();
-            }
-        }
-    }
+    internal void RotateDataKeys(KeyRotationSteps steps, CancellationToken cancellationToken) => IndexRounds.RotateDataKeys(Indexes(), steps, cancellationToken);
 
     /// <summary>Bytes of decrypted pages of all indexes in memory.</summary>
-    internal long DecryptedBytes()
-    {
-        long bytes = 0;
-        foreach (DocumentIndex index in Indexes())
-        {
-            if (!index.TryHold())
-                continue;
-            try
-            {
-                bytes += index.Store.GetStatistics().DecryptedBytes;
-            }
-            finally
-            {
-                index.Release();
-            }
-        }
+    internal long DecryptedBytes() => IndexRounds.DecryptedBytes(Indexes());
 
-        return bytes;
-    }
-
-    /// <summary>The index of that name; null if there is none.</summary>
+    /// <summary>The index of that name that answers; null if there is none.</summary>
+    /// <exception cref="TreepieException">It cannot be opened.</exception>
     internal DocumentIndex? Find(string name)
     {
         lock (_lock)
         {
             ObjectDisposedException.ThrowIf(_closed, this);
+            if (_broken.TryGetValue(name, out BrokenIndex? broken))
+                throw new TreepieException(broken.Error.Message);
             return _indexers.GetValueOrDefault(name)?.Index;
         }
     }
@@ -151,13 +193,13 @@ public sealed class IndexCatalogue : IDisposable
                 return;
 
             Remove(index.Name);
-            Add(Make(index.Definition));
+            Add(_indexers, Make(index.Definition));
         }
     }
 
     /// <summary>
-    /// The index that answers queries over these fields: the one that is complete and has the most in it, or the one that will be, or a
-    /// new one that has these fields and all that other indexes of the collection have, and takes their place when it is complete.
+    /// The index that answers queries over these fields: the one that is complete and has the most in it; or the widest of the collection, which is given the fields it has not; or a
+    /// new one.
     /// </summary>
     /// <param name="collection">Collection, or <see cref="AutoIndexDefinition.AllDocuments"/>.</param>
     /// <param name="fields">Fields, in the order of the query.</param>
@@ -167,55 +209,73 @@ public sealed class IndexCatalogue : IDisposable
         lock (_lock)
         {
             ObjectDisposedException.ThrowIf(_closed, this);
-            DocumentIndex? best = null;
-            DocumentIndex? widest = null;
-            foreach (DocumentIndex index in _indexers.Values.Select(i => i.Index).Where(i => i.Definition.IsFor(collection)))
+            DocumentIndexer? best = null;
+            DocumentIndexer? widest = null;
+            foreach (DocumentIndexer indexer in _indexers.Values)
             {
-                if (index.Definition.Covers(fields) && (best is null || IsBetter(index, best)))
-                    best = index;
-                if (widest is null || index.Definition.Fields.Count > widest.Definition.Fields.Count)
-                    widest = index;
+                if (indexer.Index.Definition is not AutoIndexDefinition definition || !definition.IsFor(collection))
+                    continue;
+                if (definition.Covers(fields) && (best is null || IsBetter(indexer.Index, best.Index)))
+                    best = indexer;
+                if (widest is null || definition.Fields.Count > widest.Index.Definition.Fields.Count)
+                    widest = indexer;
             }
 
             created = best is null;
             if (best is not null)
-                return best;
+                return best.Index;
 
-            AutoIndexDefinition wanted = (widest?.Definition ?? new AutoIndexDefinition(collection, [])).Merge(fields);
-            if (wanted.Fields.Count > AutoIndexDefinition.MaxFields)
+            AutoIndexDefinition wanted = (widest?.Index.Definition as AutoIndexDefinition ?? new AutoIndexDefinition(collection, [])).Merge(fields);
+            if (widest is not null && wanted.Fields.Count <= AutoIndexDefinition.MaxFields)
             {
-                // A collection asked about in so many ways gets a second index instead of one without end.
-                wanted = new AutoIndexDefinition(collection, [.. fields]);
-                if (wanted.Fields.Count > AutoIndexDefinition.MaxFields)
-                    throw new InvalidQueryException($"The query asks about {wanted.Fields.Count} fields; an index takes {AutoIndexDefinition.MaxFields}.");
+                Widen(widest, wanted);
+                return widest.Index;
             }
 
+            // A collection asked about in so many ways gets a second index instead of one without end.
+            wanted = new AutoIndexDefinition(collection, [.. fields]);
+            if (wanted.Fields.Count > AutoIndexDefinition.MaxFields)
+                throw new InvalidQueryException($"The query asks about {wanted.Fields.Count} fields; an index takes {AutoIndexDefinition.MaxFields}.");
+
             DocumentIndex made = Make(wanted);
-            Add(made);
+            Add(_indexers, made);
             return made;
         }
     }
 
-    /// <summary>Definitions of all indexes, by name.</summary>
-    internal IReadOnlyList<AutoIndexDefinition> Definitions() => [.. Indexes().Select(i => i.Definition).OrderBy(d => d.Name, StringComparer.Ordinal)];
-
     /// <summary>All indexes, held: whoever calls releases each.</summary>
     internal IReadOnlyList<HeldIndex> Hold() => [.. Indexes().Where(index => index.TryHold()).Select(index => new HeldIndex(index, index.Folder, DefinitionJson.Write(index.Definition)))];
 
-    /// <summary>Makes an index of exactly this definition, unless there is one of its name.</summary>
-    internal void Ensure(AutoIndexDefinition definition)
+    /// <summary>What is wanted of all indexes, by name.</summary>
+    internal IReadOnlyList<IndexMapping> Definitions()
     {
         lock (_lock)
         {
+            IEnumerable<IndexMapping> answering = _indexers.Values.Select(i => i.Index.Definition).Where(d => !_replacements.ContainsKey(d.Name));
+            return [.. answering.Concat(_replacements.Values.Select(i => i.Index.Definition)).Concat(_broken.Values.Select(b => b.Definition)).OrderBy(d => d.Name, StringComparer.Ordinal)];
+        }
+    }
+
+    /// <summary>Makes an index of exactly this definition; of one that queries made, unless there is one of its name.</summary>
+    internal void Ensure(IndexMapping definition)
+    {
+        if (definition is StaticIndexMapping mapping)
+        {
+            Put(mapping);
+            return;
+        }
+
+        lock (_lock)
+        {
             if (Find(definition.Name) is null)
-                Add(Make(definition));
+                Add(_indexers, Make(definition));
         }
     }
 
     /// <summary>Whether documents of a snapshot, up to an etag, wait to be indexed.</summary>
     internal static bool IsStale(DocumentIndex index, long indexedEtag, DatabaseSnapshot snapshot, long upToEtag)
     {
-        using ChangeFeed feed = snapshot.Changes(index.Collection, indexedEtag);
+        using MappedChanges feed = index.Changes(snapshot, indexedEtag);
         return feed.MoveNext() && feed.Etag <= upToEtag;
     }
 
@@ -230,15 +290,16 @@ public sealed class IndexCatalogue : IDisposable
 
             _closed = true;
             _stop.Cancel();
-            foreach (DocumentIndexer indexer in _indexers.Values)
+            foreach (DocumentIndexer indexer in _indexers.Values.Concat(_replacements.Values))
                 _stopping.Add(indexer.StopAsync(deleteFiles: false));
             _indexers.Clear();
+            _replacements.Clear();
             tasks = [.. _stopping];
         }
 
         Task.WhenAll(tasks).GetAwaiter().GetResult();
         _stop.Dispose();
-        _context.Turns.Dispose();
+        _context.Dispose();
     }
 
     private static bool IsBetter(DocumentIndex index, DocumentIndex other) =>
@@ -246,44 +307,163 @@ public sealed class IndexCatalogue : IDisposable
             ? index.Progress.IsCaughtUp
             : index.Definition.Fields.Count > other.Definition.Fields.Count;
 
-    private static DocumentIndex OpenIndex(AutoIndexDefinition definition, IndexDirectory place, Func<DatabaseSnapshot> beginRead)
+    private void OpenAll()
     {
-        DocumentIndex index = DocumentIndex.Open(definition, place);
-        using DatabaseSnapshot snapshot = beginRead();
+        Dictionary<string, IndexMapping> wanted = (_statics?.ReadAll() ?? [])
+            .ToDictionary(definition => definition.Name, static definition => (IndexMapping)new StaticIndexMapping(definition), StringComparer.OrdinalIgnoreCase);
+        var built = new List<(IndexDirectory Place, IndexMapping Definition)>();
+        foreach ((IndexDirectory place, IndexMapping definition) in IndexDirectory.Scan(_directory, _sealed))
+        {
+            _generation = Math.Max(_generation, place.Generation);
+            if (definition is StaticIndexMapping)
+                built.Add((place, definition));
+            else
+                Add(_indexers, OpenIndex(definition, place));
+        }
+
+        foreach (IGrouping<string, (IndexDirectory Place, IndexMapping Definition)> versions in built.GroupBy(b => b.Definition.Name, StringComparer.OrdinalIgnoreCase))
+            if (!wanted.ContainsKey(versions.Key))
+                foreach ((IndexDirectory place, _) in versions)
+                    place.Discard();
+        foreach (IndexMapping definition in wanted.Values)
+            OpenStatic(definition, [.. built.Where(b => string.Equals(b.Definition.Name, definition.Name, StringComparison.OrdinalIgnoreCase))]);
+    }
+
+    /// <summary>What was built of a definition goes on; so does the one before it, until that has caught up.</summary>
+    private void OpenStatic(IndexMapping wanted, List<(IndexDirectory Place, IndexMapping Definition)> versions)
+    {
+        (IndexDirectory Place, IndexMapping Definition) current = versions.LastOrDefault(v => v.Definition.IsSameAs(wanted));
+        (IndexDirectory Place, IndexMapping Definition) before = versions.LastOrDefault(v => v.Place != current.Place);
+        foreach ((IndexDirectory place, _) in versions)
+            if (place != current.Place && place != before.Place)
+                place.Discard();
+
+        try
+        {
+            if (before.Place is not null)
+                Add(_indexers, OpenIndex(before.Definition, before.Place));
+            DocumentIndex index = current.Place is null ? Make(wanted) : OpenIndex(wanted, current.Place);
+            Add(before.Place is null ? _indexers : _replacements, index);
+        }
+        catch (IndexSchemaException error)
+        {
+            Remove(wanted.Name);
+            _broken[wanted.Name] = BrokenIndex.Of(wanted, error, _context.TimeProvider.GetUtcNow());
+        }
+    }
+
+    private DocumentIndex OpenIndex(IndexMapping definition, IndexDirectory place)
+    {
+        DocumentIndex index = DocumentIndex.Open(definition, place, _context.Analyzers);
+        using DatabaseSnapshot snapshot = _context.BeginRead();
         if (index.Writer.LastEtag <= snapshot.LastEtag)
             return index;
 
         // It has seen what these documents have not: they were put back to an earlier state. It is built again.
         index.Store.Dispose();
         place.DeleteStore();
-        return DocumentIndex.Open(definition, place);
+        return DocumentIndex.Open(definition, place, _context.Analyzers);
     }
 
-    private DocumentIndex Make(AutoIndexDefinition definition) =>
-        DocumentIndex.Create(definition, IndexDirectory.Create(_directory, definition, ++_generation, _sealed));
+    private DocumentIndex Make(IndexMapping definition) =>
+        DocumentIndex.Create(definition, IndexDirectory.Create(_directory, definition, ++_generation, _sealed), _context.Analyzers);
+
+    private void Put(StaticIndexMapping mapping)
+    {
+        if (_statics is null)
+            throw new InvalidOperationException("These indexes have no place for definitions.");
+        lock (_definitionsLock)
+        {
+            ObjectDisposedException.ThrowIf(_closed, this);
+            _statics.Put(mapping.Definition);
+            lock (_lock)
+                Build(mapping);
+        }
+    }
+
+    /// <summary>Brings what is built in line with the definition that was put last. In the lock.</summary>
+    private void Build(IndexMapping mapping)
+    {
+        ObjectDisposedException.ThrowIf(_closed, this);
+        _broken.Remove(mapping.Name);
+        if (_replacements.TryGetValue(mapping.Name, out DocumentIndexer? replacement))
+        {
+            if (replacement.Index.Definition.IsSameAs(mapping))
+                return;
+            Remove(_replacements, mapping.Name);
+        }
+
+        bool isNew = !_indexers.TryGetValue(mapping.Name, out DocumentIndexer? current);
+        if (current?.Index.Definition.IsSameAs(mapping) == true)
+            return;
+        try
+        {
+            Add(isNew ? _indexers : _replacements, Make(mapping));
+        }
+        catch (IndexSchemaException error)
+        {
+            _broken[mapping.Name] = BrokenIndex.Of(mapping, error, _context.TimeProvider.GetUtcNow()); // of a backup, which may name analyzers that this program has not
+        }
+    }
+
+    private bool GiveUpReplacement(string name)
+    {
+        lock (_lock)
+            if (!_replacements.ContainsKey(name) || _indexers.GetValueOrDefault(name)?.Index.Definition is not StaticIndexMapping)
+                return false;
+
+        if (Find(name)?.Definition is StaticIndexMapping before)
+            _statics?.Put(before.Definition);
+        lock (_lock)
+            return Remove(_replacements, name);
+    }
+
+    /// <summary>Gives an index more fields, under the name that says so.</summary>
+    private void Widen(DocumentIndexer indexer, AutoIndexDefinition definition)
+    {
+        string name = indexer.Index.Name;
+        indexer.Index.Widen(definition);
+        _indexers.Remove(name);
+        _indexers.Add(definition.Name, indexer);
+        indexer.Wake();
+    }
+
+    private DocumentIndex FindOrReplacement(string name)
+    {
+        if (name.StartsWith(ReplacementPrefix, StringComparison.OrdinalIgnoreCase))
+            lock (_lock)
+                if (_replacements.TryGetValue(name[ReplacementPrefix.Length..], out DocumentIndexer? replacement))
+                    return replacement.Index;
+        return Find(name) ?? throw new IndexNotFoundException(name);
+    }
 
     private IReadOnlyList<DocumentIndex> Indexes()
     {
         lock (_lock)
-            return [.. _indexers.Values.Select(i => i.Index)];
+            return [.. _indexers.Values.Concat(_replacements.Values).Select(i => i.Index)];
     }
 
-    private void Add(DocumentIndex index)
+    private void Add(Dictionary<string, DocumentIndexer> indexers, DocumentIndex index)
     {
         lock (_lock)
         {
             var indexer = new DocumentIndexer(index, _context, _stop.Token);
-            _indexers.Add(index.Name, indexer);
-            indexer.Start(RemoveReplacedBy);
+            indexers.Add(index.Name, indexer);
+            indexer.Start(OnCaughtUp);
         }
     }
 
     private bool Remove(string name)
     {
+        ObjectDisposedException.ThrowIf(_closed, this);
+        return Remove(_indexers, name);
+    }
+
+    private bool Remove(Dictionary<string, DocumentIndexer> indexers, string name)
+    {
         lock (_lock)
         {
-            ObjectDisposedException.ThrowIf(_closed, this);
-            if (!_indexers.Remove(name, out DocumentIndexer? indexer))
+            if (!indexers.Remove(name, out DocumentIndexer? indexer))
                 return false;
 
             _stopping.RemoveAll(t => t.IsCompleted);
@@ -292,44 +472,28 @@ public sealed class IndexCatalogue : IDisposable
         }
     }
 
-    /// <summary>An index is complete: those that have nothing it has not are needed no more.</summary>
-    private void RemoveReplacedBy(DocumentIndex index)
+    /// <summary>An index is complete: it takes the place of the one it was built for, and those that have nothing it has not are needed no more.</summary>
+    private void OnCaughtUp(DocumentIndexer indexer)
     {
         lock (_lock)
         {
-            if (_closed || Find(index.Name) != index)
+            if (_closed)
                 return;
 
+            DocumentIndex index = indexer.Index;
+            if (_replacements.GetValueOrDefault(index.Name) == indexer)
+            {
+                Remove(_indexers, index.Name);
+                _replacements.Remove(index.Name);
+                _indexers.Add(index.Name, indexer);
+                return;
+            }
+
+            if (_indexers.GetValueOrDefault(index.Name) != indexer || index.Definition is not AutoIndexDefinition definition)
+                return;
             foreach (DocumentIndex other in Indexes())
-                if (other != index && other.Definition.IsFor(index.Definition.Collection) && index.Definition.Covers(other.Definition.Fields.ToArray()))
+                if (other != index && other.Definition is AutoIndexDefinition narrower && narrower.IsFor(definition.Collection) && definition.Covers(narrower.Fields.ToArray()))
                     Remove(other.Name);
-        }
-    }
-
-    private static IndexStatistics? Describe(DocumentIndex index, DatabaseSnapshot snapshot)
-    {
-        if (!index.TryHold())
-            return null;
-
-        try
-        {
-            using var searcher = new Indexing.IndexSearcher(index.Store);
-            IndexProgress progress = index.Progress;
-            return new IndexStatistics(
-                index.Name,
-                index.Definition.Collection,
-                [.. index.Definition.Fields.Select(f => f.SchemaName)],
-                IsStale(index, searcher.LastEtag, snapshot, snapshot.LastEtag),
-                progress.IsFaulted ? IndexState.Error : IndexState.Normal,
-                searcher.EntryCount,
-                searcher.LastEtag,
-                progress.LastBatch,
-                progress.ErrorCount,
-                progress.LastError);
-        }
-        finally
-        {
-            index.Release();
         }
     }
 }

@@ -6,58 +6,93 @@ namespace Treepie.Indexes;
 internal sealed class IndexProgress
 {
     private readonly ChangeSignal _signal = new();
-    private long _errorCount;
+    private readonly ChangeSignal _fields = new();
+    private readonly ChangeSignal _begunFields = new();
+    private readonly Lock _lock = new();
     private long _lastBatchTicks;
-    private string? _lastError;
-    private volatile bool _isFaulted;
+    private double _changesPerSecond;
+    private IndexError? _fault;
     private volatile bool _isCaughtUp;
+
+    /// <summary>Begins with so many fields complete.</summary>
+    public IndexProgress(int completeFields, int begunFields) => ReportFields(completeFields, begunFields);
 
     /// <summary>Every change of the database up to this etag is in the index, or is none of its documents.</summary>
     public long Etag => _signal.LastEtag;
 
+    /// <summary>Fields that every entry has, from the first on.</summary>
+    public int CompleteFields => (int)_fields.LastEtag;
+
     /// <summary>Whether it was complete once since it was opened.</summary>
     public bool IsCaughtUp => _isCaughtUp;
 
-    public bool IsFaulted => _isFaulted;
+    /// <summary>Why indexing stopped until there is something new to try it with; null if it did not.</summary>
+    public IndexError? Fault => Volatile.Read(ref _fault);
 
-    public long ErrorCount => Interlocked.Read(ref _errorCount);
-
-    public string? LastError => Volatile.Read(ref _lastError);
+    public bool IsFaulted => Fault is not null;
 
     /// <summary>End of the last batch (UTC); null before the first.</summary>
     public DateTime? LastBatch => Interlocked.Read(ref _lastBatchTicks) is > 0 and var ticks ? new DateTime(ticks, DateTimeKind.Utc) : null;
 
-    public void ReportBatch(DateTimeOffset now) => Interlocked.Exchange(ref _lastBatchTicks, now.UtcTicks);
+    /// <summary>Changes indexed per second of work, late batches counting most; 0 before the first.</summary>
+    public double ChangesPerSecond
+    {
+        get
+        {
+            lock (_lock)
+                return _changesPerSecond;
+        }
+    }
+
+    /// <summary>A batch of so many changes is in the index, which took so long.</summary>
+    public void ReportBatch(DateTimeOffset now, int changes, TimeSpan duration)
+    {
+        Interlocked.Exchange(ref _lastBatchTicks, now.UtcTicks);
+        double rate = changes / Math.Max(duration.TotalSeconds, 1e-6);
+        lock (_lock)
+            _changesPerSecond = _changesPerSecond == 0 ? rate : (0.7 * _changesPerSecond) + (0.3 * rate);
+    }
 
     public void ReportReached(long etag, bool caughtUp)
     {
-        _isFaulted = false;
+        Volatile.Write(ref _fault, null);
         if (caughtUp)
             _isCaughtUp = true;
         _signal.Publish(etag);
     }
 
-    /// <summary>A document could not be indexed.</summary>
-    public void ReportDocumentError(string message)
+    /// <summary>Every entry has so many fields, and some have so many.</summary>
+    public void ReportFields(int completeFields, int begunFields)
     {
-        Interlocked.Increment(ref _errorCount);
-        Volatile.Write(ref _lastError, message);
+        _begunFields.Publish(begunFields);
+        _fields.Publish(completeFields);
     }
 
     /// <summary>Indexing stopped until there is something new to try it with.</summary>
-    public void ReportFault(string message)
-    {
-        Volatile.Write(ref _lastError, message);
-        _isFaulted = true;
-    }
+    public void ReportFault(string message, DateTimeOffset now) => Volatile.Write(ref _fault, new IndexError(now.UtcDateTime, null, "Index", message));
 
     /// <summary>Completes when the index has reached an etag.</summary>
     /// <exception cref="ObjectDisposedException">The index was closed.</exception>
-    public async Task WaitForAsync(long etag, CancellationToken cancellationToken)
+    public Task WaitForAsync(long etag, CancellationToken cancellationToken) => WaitAsync(_signal, etag, cancellationToken);
+
+    /// <summary>Completes when every entry has so many fields.</summary>
+    /// <exception cref="ObjectDisposedException">The index was closed.</exception>
+    public Task WaitForFieldsAsync(int fields, CancellationToken cancellationToken) => WaitAsync(_fields, fields, cancellationToken);
+
+    /// <summary>Completes when the index can be asked about so many fields, whether or not all entries have them.</summary>
+    /// <exception cref="ObjectDisposedException">The index was closed.</exception>
+    public Task WaitForBegunFieldsAsync(int fields, CancellationToken cancellationToken) => WaitAsync(_begunFields, fields, cancellationToken);
+
+    public void Close()
     {
-        for (long reached = Etag; reached < etag; reached = Etag)
-            await _signal.WaitAsync(reached, cancellationToken).ConfigureAwait(false);
+        _begunFields.Close();
+        _signal.Close();
+        _fields.Close();
     }
 
-    public void Close() => _signal.Close();
+    private static async Task WaitAsync(ChangeSignal signal, long wanted, CancellationToken cancellationToken)
+    {
+        for (long reached = signal.LastEtag; reached < wanted; reached = signal.LastEtag)
+            await signal.WaitAsync(reached, cancellationToken).ConfigureAwait(false);
+    }
 }

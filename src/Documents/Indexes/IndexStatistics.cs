@@ -1,27 +1,53 @@
 namespace Treepie.Indexes;
 
 /// <summary>State of one index at one moment.</summary>
-/// <param name="Name">Its name, for instance <c>Auto/Users/ByName</c>.</param>
-/// <param name="Collection">The collection it covers; <c>@all_docs</c> for all.</param>
-/// <param name="Fields">Its fields, by name.</param>
-/// <param name="IsStale">Whether documents wait to be indexed.</param>
-/// <param name="State">Running, or faulted with the reason in <paramref name="Error"/>.</param>
-/// <param name="EntryCount">Entries.</param>
-/// <param name="LastIndexedEtag">How far it is.</param>
-/// <param name="LastIndexingTime">End of its last batch (UTC); null before the first.</param>
-/// <param name="ErrorCount">Documents that could not be indexed.</param>
-/// <param name="Error">The last error.</param>
-public sealed record IndexStatistics(
-    string Name,
-    string Collection,
-    IReadOnlyList<string> Fields,
-    bool IsStale,
-    IndexState State,
-    long EntryCount,
-    long LastIndexedEtag,
-    DateTime? LastIndexingTime,
-    long ErrorCount,
-    string? Error);
+public sealed record IndexStatistics
+{
+    /// <summary>Largest value of <see cref="WaitingChanges"/>: more are not counted.</summary>
+    public const int MostWaitingChanges = 1_024;
+
+    /// <summary>Its name, for instance <c>Auto/Users/ByName</c>. That of an index which will take the place of another begins with <c>ReplacementOf/</c>.</summary>
+    public required string Name { get; init; }
+
+    /// <summary>The collections it covers; <c>@all_docs</c> for all.</summary>
+    public required IReadOnlyList<string> Collections { get; init; }
+
+    /// <summary>Its fields, by name.</summary>
+    public required IReadOnlyList<string> Fields { get; init; }
+
+    /// <summary>The definition of an index defined by hand; null for one that queries made.</summary>
+    public IndexDefinition? Definition { get; init; }
+
+    /// <summary>Whether documents wait to be indexed.</summary>
+    public bool IsStale { get; init; }
+
+    /// <summary>Running, or stopped by an error.</summary>
+    public IndexState State { get; init; }
+
+    /// <summary>Entries.</summary>
+    public long EntryCount { get; init; }
+
+    /// <summary>How far it is.</summary>
+    public long LastIndexedEtag { get; init; }
+
+    /// <summary>Fields, from the first on, that all entries have; fewer than there are while it is widened.</summary>
+    public int CompleteFieldCount { get; init; }
+
+    /// <summary>How many changes wait, up to <see cref="MostWaitingChanges"/>.</summary>
+    public int WaitingChanges { get; init; }
+
+    /// <summary>Changes indexed per second of work, by the last batches; 0 before the first.</summary>
+    public double ChangesPerSecond { get; init; }
+
+    /// <summary>End of its last batch (UTC); null before the first since it was opened.</summary>
+    public DateTime? LastIndexingTime { get; init; }
+
+    /// <summary>How many errors it keeps; see <see cref="IndexCatalogue.Errors"/>.</summary>
+    public long ErrorCount { get; init; }
+
+    /// <summary>Why it stopped, or else the last error of a document; null without any.</summary>
+    public string? Error { get; init; }
+}
 
 /// <summary>State of an index.</summary>
 public enum IndexState

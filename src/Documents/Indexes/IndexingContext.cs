@@ -1,3 +1,4 @@
+using Treepie.Indexing.Analysis;
 using Treepie.Store;
 
 namespace Treepie.Indexes;
@@ -5,6 +6,12 @@ namespace Treepie.Indexes;
 /// <summary>What indexes need of their database.</summary>
 /// <param name="BeginRead">Opens a snapshot of the documents.</param>
 /// <param name="Changes">Wakes whoever waits for changes.</param>
-/// <param name="Turns">Lets so many indexes work at a time.</param>
 /// <param name="TimeProvider">The clock.</param>
-internal sealed record IndexingContext(Func<DatabaseSnapshot> BeginRead, ChangeSignal Changes, SemaphoreSlim Turns, TimeProvider TimeProvider);
+/// <param name="Analyzers">The analyzers that fields can name.</param>
+internal sealed record IndexingContext(Func<DatabaseSnapshot> BeginRead, ChangeSignal Changes, TimeProvider TimeProvider, AnalyzerSet Analyzers) : IDisposable
+{
+    /// <summary>Lets so many threads index at a time: half of the processors, so that queries and writes keep the other half.</summary>
+    public SemaphoreSlim Turns { get; } = new(Math.Max(1, Environment.ProcessorCount / 2));
+
+    public void Dispose() => Turns.Dispose();
+}

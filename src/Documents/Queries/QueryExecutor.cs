@@ -7,6 +7,7 @@ using Treepie.Queries.Binding;
 using Treepie.Queries.Notes;
 using Treepie.Queries.Sources;
 using Treepie.Rql;
+using Treepie.Rql.Syntax;
 using Treepie.Storage;
 using Treepie.Store;
 
@@ -23,7 +24,9 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
     public async Task<QueryResults> ExecuteAsync(QueryRequest request, CancellationToken cancellationToken)
     {
         long started = options.TimeProvider.GetTimestamp();
-        BoundQuery query = Page(QueryBinder.Bind(RqlParser.Parse(request.Text), request.Parameters, options.TimeProvider), request);
+        RqlQuery parsed = RqlParser.Parse(request.Text);
+        IndexMapping? named = parsed.From.IsIndex ? (indexes.Find(parsed.From.Name) ?? throw new IndexNotFoundException(parsed.From.Name)).Definition : null;
+        BoundQuery query = Page(QueryBinder.Bind(parsed, request.Parameters, options.TimeProvider, named), request);
         var context = new QueryContext(request, query, options.TimeProvider, started, cancellationToken);
 
         using var limit = new CancellationTokenSource(options.MaxQueryTime, options.TimeProvider);
@@ -46,7 +49,7 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
         ArgumentOutOfRangeException.ThrowIfNegative(request.Start);
         ArgumentOutOfRangeException.ThrowIfNegative(request.PageSize);
         long skip = query.Skip > long.MaxValue - request.Start ? long.MaxValue : query.Skip + request.Start;
-        return query with { Skip = skip, Take = Math.Min(query.Take, request.PageSize) };
+        return query with { Skip = skip, Take = Math.Min(query.Take, request.PageSize), NeverStale = query.NeverStale | request.NeverStale };
     }
 
     private QueryResults ExecuteOnStore(QueryContext context, CancellationToken cancellationToken)
@@ -88,6 +91,7 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
         bool wasReset = false;
         while (true)
         {
+            BoundQuery query = context.Query;
             DocumentIndex? index = ChooseIndex(context, out bool created);
             if (index is null)
                 return ExecuteOnNothing(context);
@@ -98,9 +102,20 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
             try
             {
                 if (waits || created)
-                    await WaitAsync(index, cutoff, longest, cancellationToken).ConfigureAwait(false);
-                if (index.TryHold())
-                    return ExecuteOn(index, context, waits ? cutoff : long.MaxValue, cancellationToken);
+                    await WaitAsync(index.Progress.WaitForAsync, cutoff, longest, cancellationToken).ConfigureAwait(false);
+                if (FieldsNeeded(index, query) is var fields && fields > index.Progress.CompleteFields)
+                {
+                    await index.Progress.WaitForBegunFieldsAsync(fields, cancellationToken).ConfigureAwait(false); // a batch, at the most
+                    await WaitAsync((count, token) => index.Progress.WaitForFieldsAsync((int)count, token), fields, longest, cancellationToken).ConfigureAwait(false);
+                }
+
+                if (!index.TryHold())
+                    continue;
+                if (ExecuteOn(index, context, waits ? cutoff : long.MaxValue, cancellationToken) is { } results)
+                    return results;
+
+                // It is too far behind to be caught up with in passing.
+                await CatchUpAsync(index, context, cancellationToken).ConfigureAwait(false);
             }
             catch (CorruptionException) when (!wasReset)
             {
@@ -112,6 +127,21 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
             {
                 // The index was replaced or deleted meanwhile: choose again. A database that is closing says so there.
             }
+        }
+    }
+
+    /// <summary>Waits for the index to go on; for all of the query no longer than it may wait.</summary>
+    /// <exception cref="TimeoutException">It is still too far behind.</exception>
+    private async Task CatchUpAsync(DocumentIndex index, QueryContext context, CancellationToken cancellationToken)
+    {
+        TimeSpan left = (context.Request.WaitTimeout ?? options.DefaultStaleWait) - options.TimeProvider.GetElapsedTime(context.Started);
+        long etag = index.Progress.Etag;
+        if (left > TimeSpan.Zero)
+            await WaitAsync(index.Progress.WaitForAsync, etag + 1, left, cancellationToken).ConfigureAwait(false);
+        if (index.Progress.Etag <= etag)
+        {
+            throw new TimeoutException(
+                $"The index '{index.Name}' is more than {DocumentIndex.MaxTailChanges:N0} changes behind or being built, which is too much to be looked at in passing (neverStale), or the query looks for vectors, which cannot be. Ask again, wait longer, or ask without it.");
         }
     }
 
@@ -135,28 +165,29 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
         return snapshot.Collection(query.Collection) is { } collection ? indexes.FindOrCreate(collection.Name, fields, out created) : null;
     }
 
+    /// <summary>Between binding and now the index may have been defined anew.</summary>
     private static void RequireFields(DocumentIndex index, QueryContext context)
     {
         foreach (FieldUse use in context.Query.Fields)
-        {
-            if (!index.Definition.Fields.Contains(use.Field))
-            {
-                throw RqlErrors.At(
-                    context.Request.Text,
-                    use.Position,
-                    $"The index '{index.Name}' has no field '{use.Field.SchemaName}'; it has {string.Join(", ", index.Definition.Fields.Select(f => $"'{f.SchemaName}'"))}.");
-            }
-        }
+            if (index.Definition.Schema.IndexOf(use.Field.SchemaName) < 0)
+                throw FieldBinder.NoSuchField(context.Request.Text, use.Position, index.Definition, use.Field.SchemaName);
     }
 
+    /// <summary>How many fields of the index must be complete for the query: all up to the last that it uses.</summary>
+    private static int FieldsNeeded(DocumentIndex index, BoundQuery query) =>
+        query.Fields.Count == 0 ? 0 : query.Fields.Max(use => index.Definition.Schema.IndexOf(use.Field.SchemaName)) + 1;
+
+    /// <summary>Whether every entry of a view has all fields of the query; an index that is being widened may not.</summary>
+    private static bool IsWhole(IndexSearcher searcher, BoundQuery query) => query.Fields.All(use => searcher.IsComplete(use.Field.SchemaName));
+
     /// <summary>Waits, but not for ever: an answer that is stale says so.</summary>
-    private async Task WaitAsync(DocumentIndex index, long etag, TimeSpan longest, CancellationToken cancellationToken)
+    private async Task WaitAsync(Func<long, CancellationToken, Task> waitFor, long wanted, TimeSpan longest, CancellationToken cancellationToken)
     {
         using var limit = new CancellationTokenSource(longest, options.TimeProvider);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(limit.Token, cancellationToken);
         try
         {
-            await index.Progress.WaitForAsync(etag, either.Token).ConfigureAwait(false);
+            await waitFor(wanted, either.Token).ConfigureAwait(false);
         }
         catch (OperationCanceledException) when (limit.IsCancellationRequested && !cancellationToken.IsCancellationRequested)
         {
@@ -171,33 +202,48 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
         return new QueryResults(context, found);
     }
 
-    /// <summary>The index is held by the caller; from here on by the results.</summary>
-    private QueryResults ExecuteOn(DocumentIndex index, QueryContext context, long cutoff, CancellationToken cancellationToken)
+    /// <summary>The index is held by the caller; from here on by the results. Null, and held no more: it is too far behind for an answer that is never stale.</summary>
+    private QueryResults? ExecuteOn(DocumentIndex index, QueryContext context, long cutoff, CancellationToken cancellationToken)
     {
         IndexSearcher? searcher = null;
         SearchResults? hits = null;
         DatabaseSnapshot? snapshot = null;
+        IndexTail? tail = null;
         try
         {
             // In this order: then the index knows nothing that the snapshot does not.
-            searcher = new IndexSearcher(index.Store);
+            searcher = index.OpenSearcher();
+            bool isWhole = IsWhole(searcher, context.Query);
             snapshot = beginRead();
             Debug.Assert(searcher.LastEtag <= snapshot.LastEtag, "an index is built from durable documents");
 
             // How much waits beyond what the caller wanted to see is not said to be stale; that hits may be gone counts from all.
             bool mayMissHits = IndexCatalogue.IsStale(index, searcher.LastEtag, snapshot, long.MaxValue);
-            bool isStale = mayMissHits && (cutoff == long.MaxValue || IndexCatalogue.IsStale(index, searcher.LastEtag, snapshot, cutoff));
+            bool isStale = !isWhole || (mayMissHits && (cutoff == long.MaxValue || IndexCatalogue.IsStale(index, searcher.LastEtag, snapshot, cutoff)));
             BoundQuery query = context.Query;
-            hits = searcher.Search(
-                new SearchRequest
+            if (query.NeverStale && (isStale || mayMissHits))
+            {
+                tail = isWhole && !NeedsOneIndex(query) ? index.TryBuildTail(searcher, snapshot, options.TimeProvider, cancellationToken) : null;
+                if (tail is null)
                 {
-                    Query = query.Condition,
-                    Sort = query.Sort,
-                    Skip = query.Skip,
-                    Take = query.Distinct ? long.MaxValue : query.Take,
-                },
-                cancellationToken);
-            var found = new FoundResults(snapshot, new IndexSource(index, searcher, hits, snapshot, query.IsScored, mayMissHits), index.Name)
+                    searcher.Dispose();
+                    snapshot.Dispose();
+                    index.Release();
+                    return null;
+                }
+
+                mayMissHits = isStale = false;
+            }
+
+            var search = new SearchRequest
+            {
+                Query = query.Condition,
+                Sort = query.Sort,
+                Skip = query.Skip,
+                Take = query.Distinct ? long.MaxValue : query.Take,
+            };
+            hits = tail is null ? searcher.Search(search, cancellationToken) : searcher.Search(search, tail, cancellationToken);
+            var found = new FoundResults(snapshot, new IndexSource(index, searcher, hits, snapshot, query.IsScored, mayMissHits, tail), index.Name)
             {
                 IsStale = isStale,
                 IndexTimestamp = index.Progress.LastBatch ?? DateTime.MinValue,
@@ -209,6 +255,7 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
         catch (Exception error)
         {
             hits?.Dispose();
+            tail?.Dispose();
             searcher?.Dispose();
             snapshot?.Dispose();
             index.Release();
@@ -217,6 +264,19 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
             throw;
         }
     }
+
+    /// <summary>Highlights and explanations are of the index alone, and the nearest vectors of two graphs are not those of one: such queries wait for the index instead.</summary>
+    private static bool NeedsOneIndex(BoundQuery query) => query.Highlights.Count > 0 || query.WantsExplanations || HasVector(query.Condition);
+
+    private static bool HasVector(IndexQuery query) => query switch
+    {
+        VectorQuery => true,
+        AndQuery all => all.Clauses.Any(HasVector),
+        OrQuery any => any.Clauses.Any(HasVector),
+        NotQuery not => HasVector(not.Clause),
+        BoostQuery boost => HasVector(boost.Clause),
+        _ => false,
+    };
 
     private static string Shorten(string text) => text.Length <= 200 ? text : text[..200] + "…";
 }

@@ -14,6 +14,12 @@ public sealed record QueryRequest
     /// <summary>Wait until the index has everything committed before the query.</summary>
     public bool WaitForNonStaleResults { get; init; }
 
+    /// <summary>
+    /// The answer is that of an index which has seen every document of the answer's snapshot, without waiting for it: what it has not seen is indexed in memory, for this query. As
+    /// <c>include neverStale()</c> in the text. Only an index that is further behind than 16,384 changes, or is being built, is waited for.
+    /// </summary>
+    public bool NeverStale { get; init; }
+
     /// <summary>Longest such wait; null takes the database's default.</summary>
     public TimeSpan? WaitTimeout { get; init; }
 

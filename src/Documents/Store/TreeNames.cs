@@ -16,6 +16,7 @@ namespace Treepie.Store;
 /// collections/by-name       folded name                      collection 4 (little-endian)
 /// identities                folded name with its |           IdentityRecord
 /// indexes                   directory of an index            its definition, JSON; in encrypted databases only
+/// indexes/static            folded name of an index           its definition, JSON; made by the first index that is defined by hand
 /// meta                      "database"                       format 4, id of the database 16
 /// meta                      "etag"                           last etag 8 (little-endian)
 /// </code>
@@ -37,6 +38,9 @@ internal static class TreeNames
 
     /// <summary>Made by the first index of an encrypted database; others keep a file beside each index.</summary>
     public const string IndexDefinitions = "indexes";
+
+    /// <summary>Definitions made by hand; made by the first.</summary>
+    public const string StaticIndexes = "indexes/static";
 
     /// <summary>Version of this layout.</summary>
     public const int FormatVersion = 1;

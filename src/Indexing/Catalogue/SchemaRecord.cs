@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Text;
 using Treepie.Indexing.Schema;
 using Treepie.Indexing.Terms;
@@ -5,7 +6,7 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Catalogue;
 
-/// <summary>The schema as it is stored: count (varint), then of each field its analysis (varint), name length (varint), name in UTF-8, and in the same way the name of its analyzer (empty: the default), and of a vector field 0 (the default options) or 1 and dimensions, metric, whether quantised, edges, candidates (varints).</summary>
+/// <summary>The schema as it is stored: count (varint), then of each field its analysis (varint), name length (varint), name in UTF-8, and in the same way the name of its analyzer (empty: the default) and its boost in digits (empty: 1), and of a vector field 0 (the default options) or 1 and dimensions, metric, whether quantised, edges, candidates (varints).</summary>
 internal static class SchemaRecord
 {
     private static ReadOnlySpan<byte> Key => "schema"u8;
@@ -22,8 +23,12 @@ internal static class SchemaRecord
             var analysis = (FieldAnalysis)Varint.Read(ref value);
             string name = ReadText(ref value);
             string analyzer = ReadText(ref value);
+            string boost = ReadText(ref value);
             VectorFieldOptions? vector = analysis == FieldAnalysis.Vector ? ReadVector(ref value) : null;
-            fields[i] = new IndexField(name, analysis, analyzer.Length == 0 ? null : analyzer, vector);
+            fields[i] = new IndexField(name, analysis, analyzer.Length == 0 ? null : analyzer, vector)
+            {
+                Boost = boost.Length == 0 ? 1 : float.Parse(boost, CultureInfo.InvariantCulture),
+            };
         }
 
         return new IndexSchema(fields);
@@ -38,6 +43,7 @@ internal static class SchemaRecord
             record.AddVarint((int)field.Analysis);
             AddText(record, field.Name);
             AddText(record, field.Analyzer ?? "");
+            AddText(record, field.Boost == 1 ? "" : field.Boost.ToString("R", CultureInfo.InvariantCulture));
             if (field.Analysis == FieldAnalysis.Vector)
                 AddVector(record, field.Vector);
         }
@@ -99,6 +105,8 @@ internal static class SchemaRecord
                 throw new IndexSchemaException($"The field '{field.Name}' has the unknown analysis {(int)field.Analysis}.");
             if (field.Vector is { } vector)
                 CheckVector(field, vector);
+            if (!float.IsFinite(field.Boost) || field.Boost <= 0)
+                throw new IndexSchemaException($"The field '{field.Name}' has the boost {field.Boost}; a boost is a number greater than 0.");
         }
     }
 }

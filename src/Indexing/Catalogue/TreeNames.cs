@@ -7,6 +7,8 @@ namespace Treepie.Indexing.Catalogue;
 /// <code>
 /// TREE                    KEY                                VALUE
 /// index                   "state", "schema", field (4)       IndexState, SchemaRecord, FieldStatistics
+/// index                   "backfill"                         BackfillRecord, while fields are added
+/// errors                  key of an entry that is not there  ErrorRecord
 /// keys                    key of an entry                    entry id, 8 bytes big-endian
 /// entries                 entry id, 8 bytes big-endian       EntryRecord
 /// lists, lists.postings   field + 1 (4, big-endian), ListKind  entries that exist, have the field, have a null
@@ -25,6 +27,7 @@ namespace Treepie.Indexing.Catalogue;
 internal static class TreeNames
 {
     public const string Index = "index";
+    public const string Errors = "errors";
     public const string Keys = "keys";
     public const string Entries = "entries";
     public const string Lists = "lists";

@@ -58,15 +58,17 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
                 return Patterns.Regex(regex);
             case FuzzyQuery fuzzy:
                 return Patterns.Fuzzy(fuzzy);
+            case EntriesQuery entries:
+                return new EntriesOperator(context, entries.Ids);
             case ExistsQuery exists:
                 return List(view.Field(exists.Field), ListKind.Exists);
             case FullTextQuery text:
-                return new TextCompiler(this, context, isScored).FullText(text);
+                return Weighted(text.Field, new TextCompiler(this, context, isScored).FullText(text));
             case PhraseQuery phrase:
-                return new TextCompiler(this, context, isScored).Phrase(phrase);
+                return Weighted(phrase.Field, new TextCompiler(this, context, isScored).Phrase(phrase));
             case TextQuery text:
                 return IsFullText(view.Field(text.Field))
-                    ? new TextCompiler(this, context, isScored).Phrase(new PhraseQuery(text.Field, text.Text, text.Slop))
+                    ? Weighted(text.Field, new TextCompiler(this, context, isScored).Phrase(new PhraseQuery(text.Field, text.Text, text.Slop)))
                     : Equal(view.Field(text.Field), FieldValue.Of(text.Text));
             case SpatialQuery spatial:
                 return new SpatialCompiler(context, isScored).Compile(spatial);
@@ -112,6 +114,13 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         BoostQuery { Clause: VectorQuery vector, Factor: >= 0 and < float.PositiveInfinity } => vector,
         _ => null,
     };
+
+    /// <summary>The words of a field, with the boost that the schema gives it.</summary>
+    private Operator Weighted(string field, Operator words)
+    {
+        float boost = view.Schema.Fields[view.Field(field)].Boost;
+        return isScored && boost != 1 ? new BoostOperator(context, words, boost) : words;
+    }
 
     /// <summary>The clauses of a chain of one kind, in order, without recursion: a parser may build <c>((a and b) and c) and …</c>.</summary>
     internal static List<IndexQuery> Flatten(IndexQuery root)
@@ -165,7 +174,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
 
         TermScorer? scorer = null;
         if (isScored && field >= 0)
-            scorer = new TermScorer(context.Factors(field), payload.EntryCount);
+            scorer = new TermScorer(context.Factors(field), context.EntriesWith(field, term, payload.EntryCount));
         if (payload.Kind == PostingKind.Flat)
             return new ShortListOperator(context, payload, scorer, withPositions);
 

@@ -23,6 +23,9 @@ internal sealed class QueryContext(IndexView view, CancellationToken cancellatio
     /// <summary>Terms that one pattern of the query may read.</summary>
     public long MaxTermsRead { get; init; } = TermScan.MaxTerms;
 
+    /// <summary>What scores are reckoned from where the view is not all that answers; null: the view's own figures.</summary>
+    public CombinedStatistics? Combined { get; init; }
+
     /// <summary>Takes an empty set out of the pool; give it back with <see cref="Return"/>.</summary>
     public WindowSet Rent()
     {
@@ -61,8 +64,17 @@ internal sealed class QueryContext(IndexView view, CancellationToken cancellatio
     public LengthFactors Factors(int field)
     {
         if (!factors.TryGetValue(field, out LengthFactors? found))
-            factors.Add(field, found = new LengthFactors(OpenColumn(View.Tree(TreeNames.Norms(field))), View.Statistics(field)));
+            factors.Add(field, found = new LengthFactors(OpenColumn(View.Tree(TreeNames.Norms(field))), StatisticsOf(field)));
         return found;
+    }
+
+    /// <summary>Entries that have a term of a full-text field, of which the view has so many.</summary>
+    public long EntriesWith(int field, ReadOnlySpan<byte> form, long own) => Combined?.EntriesWith(field, form) ?? own;
+
+    private FieldStatistics StatisticsOf(int field)
+    {
+        FieldStatistics own = View.Statistics(field);
+        return Combined?.Of(field, own) ?? own;
     }
 
     public void Dispose()

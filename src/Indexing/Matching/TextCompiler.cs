@@ -156,7 +156,7 @@ internal sealed class TextCompiler(QueryCompiler compiler, QueryContext context,
 
             termOf[i] = place;
             offsets[i] = words[i].Position - words[0].Position;
-            idf += factors is null ? 0 : Bm25.Idf(factors.Statistics.EntriesWithTerms, terms[place].Estimate);
+            idf += factors is null ? 0 : Bm25.Idf(factors.Statistics.EntriesWithTerms, context.EntriesWith(field, words[i].Form, terms[place].Estimate));
         }
 
         return new PhraseOperator(context, [.. terms], new PhraseMatcher(termOf, offsets, slop, ordered), factors, idf, isExact: slop == 0);

@@ -64,6 +64,9 @@ internal ref struct EntryRecord
         return true;
     }
 
+    /// <summary>All groups of a record, as they stand.</summary>
+    public static ReadOnlySpan<byte> GroupsOf(ReadOnlySpan<byte> record) => new EntryRecord(record).rest;
+
     public static int GroupHead(int field, EntryGroup group) => checked((field * 4) + (int)group);
 }
 

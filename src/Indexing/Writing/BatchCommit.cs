@@ -1,10 +1,13 @@
 using System.Buffers;
+using System.Diagnostics;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Columns;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Schema;
 using Treepie.Indexing.Spatial;
+using Treepie.Indexing.Terms;
 using Treepie.Indexing.Vectors;
+using Treepie.Storage;
 using Treepie.Storage.Transactions;
 using Treepie.Storage.Trees;
 
@@ -25,6 +28,7 @@ internal sealed class BatchCommit
     private readonly IndexState state;
     private readonly long[] idOf;
     private RemovalSet removals = new() { Ids = [] };
+    private bool isBackfill;
 
     private BatchCommit(WriteTransaction transaction, IndexSchema schema, IndexBatch batch, CancellationToken cancellationToken)
     {
@@ -44,6 +48,7 @@ internal sealed class BatchCommit
         {
             commit.AssignIds();
             commit.ApplyKeys();
+            commit.ApplyErrors();
             commit.AppendEntries();
             commit.ApplyLists();
             foreach (int field in commit.ChangedFields())
@@ -52,6 +57,90 @@ internal sealed class BatchCommit
 
         commit.state.Etag = etag;
         commit.state.Write(commit.index);
+    }
+
+    /// <summary>
+    /// Gives entries that are there the fields of the batch, which they have not, and records how far that is. A key without an entry is passed over: it will
+    /// come as a change.
+    /// </summary>
+    public static void RunBackfill(WriteTransaction transaction, IndexSchema schema, IndexBatch batch, Backfill reached, CancellationToken cancellationToken)
+    {
+        var commit = new BatchCommit(transaction, schema, batch, cancellationToken);
+        List<Backfill> groups = BackfillRecord.Read(commit.index);
+        Debug.Assert(groups.Count > 0 && groups[0].FirstField == reached.FirstField, "groups are filled in order");
+        if (batch.Count > 0)
+        {
+            commit.isBackfill = true;
+            commit.FindIds();
+            commit.AddErrors();
+            commit.ExtendEntries();
+            commit.ApplyLists();
+            foreach (int field in commit.ChangedFields())
+                commit.ApplyField(field);
+        }
+
+        groups[0] = reached;
+        if (reached.Etag >= commit.state.Etag)
+            groups.RemoveAt(0);
+        BackfillRecord.Write(commit.index, groups);
+        commit.state.Write(commit.index);
+    }
+
+    private void FindIds()
+    {
+        Tree keys = transaction.GetOrCreateTree(TreeNames.Keys);
+        long last = -1;
+        for (int i = 0; i < idOf.Length; i++)
+        {
+            int key = batch.Entries[i].Key;
+            bool isThere = keys.TryGet(batch.Keys[key], out ReadOnlySpan<byte> id);
+            idOf[i] = isThere && batch.LastOfKey[key] == i ? EntryKey.Read(id) : -1;
+            if (idOf[i] < 0)
+                continue;
+            if (idOf[i] <= last)
+                throw new CorruptionException($"Entry {idOf[i]} of the index stands behind entry {last} in the documents' log. Reset the index to build it again.");
+            last = idOf[i];
+        }
+    }
+
+    private void ExtendEntries()
+    {
+        Tree entries = transaction.GetOrCreateTree(TreeNames.Entries);
+        Span<byte> key = stackalloc byte[EntryKey.Bytes];
+        for (int i = 0; i < idOf.Length; i++)
+        {
+            if (idOf[i] < 0)
+                continue;
+            EntryKey.Write(key, idOf[i]);
+            BatchEntry entry = batch.Entries[i];
+            ReadOnlySpan<byte> groups = EntryRecord.GroupsOf(batch.Records.Slice(entry.RecordStart, entry.RecordLength));
+            if (!groups.IsEmpty && entries.TryGet(key, out ReadOnlySpan<byte> record))
+                entries.Put(key, [.. record, .. groups]);
+        }
+    }
+
+    /// <summary>An error stands as long as its key has had no other fate.</summary>
+    private void ApplyErrors()
+    {
+        if (batch.Errors.Count == 0 && transaction.FindTree(TreeNames.Errors) is null or { Count: 0 })
+            return;
+
+        Tree errors = transaction.GetOrCreateTree(TreeNames.Errors);
+        foreach (int ordinal in batch.Keys.SortedOrdinals())
+            if (!batch.Errors.ContainsKey(ordinal))
+                errors.Delete(batch.Keys[ordinal]);
+        AddErrors();
+    }
+
+    private void AddErrors()
+    {
+        if (batch.Errors.Count == 0)
+            return;
+
+        Tree errors = transaction.GetOrCreateTree(TreeNames.Errors);
+        foreach ((int ordinal, EntryError error) in batch.Errors)
+            errors.Put(batch.Keys[ordinal], ErrorRecord.Write(error));
+        ErrorRecord.Trim(errors);
     }
 
     private IEnumerable<int> ChangedFields() => batch.UsedFields.Union(removals.UsedFields).Order();
@@ -114,7 +203,8 @@ internal sealed class BatchCommit
     {
         using PostingWriter lists = OpenDictionary(TreeNames.Lists);
         Span<byte> key = stackalloc byte[ListKey.Bytes];
-        lists.Apply(ListKey.Write(key, -1, ListKind.All), Run(Additions(Enumerable.Range(0, idOf.Length))), removals.Ids);
+        if (!isBackfill)
+            lists.Apply(ListKey.Write(key, -1, ListKind.All), Run(Additions(Enumerable.Range(0, idOf.Length))), removals.Ids);
         foreach (int field in ChangedFields())
         {
             BatchField? added = batch.UsedFields.BinarySearch(field) >= 0 ? batch.Field(field) : null;
@@ -275,6 +365,9 @@ internal sealed class BatchCommit
     {
         if (statistics.ReferenceLength == 0 && statistics.EntriesWithTerms > 0)
             statistics.ReferenceLength = (double)statistics.TotalTerms / statistics.EntriesWithTerms;
+
+        if (isBackfill)
+            return new NormImpacts(transaction.GetOrCreateTree(TreeNames.Norms(field)), statistics.ReferenceLength, long.MaxValue, []);
 
         // Entries of a batch have neighbouring ids, those replaced within it none.
         long first = state.NextEntryId - idOf.Count(id => id >= 0);

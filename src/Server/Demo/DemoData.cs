@@ -1,6 +1,7 @@
 using System.IO.Compression;
 using System.Reflection;
 using System.Text.Json;
+using Treepie.Indexes;
 using Treepie.Store;
 using Treepie.Writes;
 
@@ -45,11 +46,20 @@ internal static class DemoData
             foreach (string resource in Resources())
                 await LoadAsync(database, resource, cancellationToken);
 
+            await DefineIndexesAsync(database, cancellationToken);
             byte[] about = await ReadAboutAsync(cancellationToken);
             await database.WriteAsync(new WriteBatch(database.Options).Put(AboutId, about), cancellationToken);
         }
 
         await WriteGuideAsync(database, output, url);
+    }
+
+    /// <summary>The index that queries by place go to: where each order went, to whom, by whom.</summary>
+    private static async Task DefineIndexesAsync(Database database, CancellationToken cancellationToken)
+    {
+        using Stream stream = Open(ResourcePrefix + "orders-by-shipment-location.json");
+        using JsonDocument json = await JsonDocument.ParseAsync(stream, default, cancellationToken);
+        database.Indexes.Put(IndexDefinition.FromJson(json.RootElement));
     }
 
     private static async Task LoadAsync(Database database, string resource, CancellationToken cancellationToken)

@@ -1,16 +1,98 @@
+using System.Text.Json;
 using Treepie.Indexes;
+using Treepie.Server.Http;
 
 namespace Treepie.Server.Endpoints;
 
 /// <summary>The protocol's words for indexes.</summary>
 internal static class IndexWire
 {
-    public const string AutoMap = "AutoMap";
     public const string Documents = "Documents";
     public const string LockMode = "Unlock";
     public const string Priority = "Normal";
 
+    public static string TypeOf(IndexStatistics index) => index.Definition is null ? "AutoMap" : "Map";
+
     public static string StateOf(IndexStatistics index) => index.State == IndexState.Error ? "Error" : "Normal";
 
     public static string StatusOf(IndexStatistics index) => index.State == IndexState.Error ? "Failure" : "Running";
+
+    /// <summary>The definition: RavenDB's members, and beside them those of an index defined by hand, so that what is read can be put again.</summary>
+    public static void WriteDefinition(Utf8JsonWriter json, IndexStatistics index)
+    {
+        json.WriteStartObject();
+        json.WriteString("Name", index.Name);
+        json.WriteString("Type", TypeOf(index));
+        json.WriteString("SourceType", Documents);
+        json.WriteString("LockMode", LockMode);
+        json.WriteString("Priority", Priority);
+        json.WriteString("State", StateOf(index));
+        json.WriteStartArray("Maps");
+        if (index.Definition is null)
+            json.WriteStringValue($"{index.Collections[0]}:[{string.Join(", ", index.Fields.Select(static field => $"<Name:{field}>"))}]");
+        json.WriteEndArray();
+        json.WriteNull("Reduce");
+        if (index.Definition is { } definition)
+            WriteByHand(json, definition);
+        else
+            WriteFields(json, index.Fields);
+
+        json.WriteStartObject("Configuration");
+        json.WriteEndObject();
+        json.WriteEndObject();
+    }
+
+    public static void WriteStatistics(Utf8JsonWriter json, IndexStatistics index)
+    {
+        json.WriteStartObject();
+        json.WriteString("Name", index.Name);
+        json.WriteString("Type", TypeOf(index));
+        json.WriteString("SourceType", Documents);
+        json.WriteString("State", StateOf(index));
+        json.WriteString("Status", StatusOf(index));
+        json.WriteString("LockMode", LockMode);
+        json.WriteString("Priority", Priority);
+        json.WriteBoolean("IsStale", index.IsStale);
+        json.WriteNumber("EntriesCount", index.EntryCount);
+        json.WriteNumber("ErrorsCount", index.ErrorCount);
+        json.WriteNumber("MappedPerSecondRate", Math.Round(index.ChangesPerSecond, 1));
+        json.WriteNumber("WaitingChanges", index.WaitingChanges);
+        json.WriteNumber("CompleteFields", index.CompleteFieldCount);
+        json.WriteStartObject("Collections");
+        foreach (string collection in index.Collections)
+        {
+            json.WriteStartObject(collection);
+            json.WriteNumber("LastProcessedDocumentEtag", index.LastIndexedEtag);
+            json.WriteEndObject();
+        }
+
+        json.WriteEndObject();
+        if (index.LastIndexingTime is { } time)
+            json.WriteString("LastIndexingTime", WireTime.ToWire(time));
+
+        json.WriteEndObject();
+    }
+
+    private static void WriteFields(Utf8JsonWriter json, IReadOnlyList<string> fields)
+    {
+        json.WriteStartObject("Fields");
+        foreach (string field in fields)
+        {
+            json.WriteStartObject(field);
+            json.WriteEndObject();
+        }
+
+        json.WriteEndObject();
+    }
+
+    private static void WriteByHand(Utf8JsonWriter json, IndexDefinition definition)
+    {
+        var buffer = new System.Buffers.ArrayBufferWriter<byte>();
+        using (var own = new Utf8JsonWriter(buffer))
+            definition.WriteTo(own);
+        using JsonDocument members = JsonDocument.Parse(buffer.WrittenMemory);
+        foreach (JsonProperty member in members.RootElement.EnumerateObject())
+            if (member.Name != "Name")
+                member.WriteTo(json);
+    }
 }

@@ -4,25 +4,31 @@ using Treepie.Server.Http;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>The indexes that queries made: listing, state, deleting, building anew. Defining indexes by hand comes later and says so.</summary>
+/// <summary>Indexes, made by queries or defined by hand: defining, listing, state, errors, deleting, building anew.</summary>
 internal static class IndexesEndpoints
 {
+    /// <summary>Most indexes of one command.</summary>
+    private const int MaxDefinitions = 256;
+
     public static void Map(Routes routes)
     {
         routes.Database("GET", "/indexes", List);
+        routes.Database("PUT", "/indexes", Put);
+        routes.Database("PUT", "/admin/indexes", Put);
+        routes.Database("POST", "/indexes/has-changed", HasChanged);
         routes.Database("DELETE", "/indexes", Delete);
         routes.Database("RESET", "/indexes", Reset);
         routes.Database("GET", "/indexes/stats", Statistics);
         routes.Database("GET", "/indexes/status", Status);
         routes.Database("GET", "/indexes/errors", Errors);
+        routes.Database("DELETE", "/indexes/errors", ClearErrors);
         foreach ((string method, string pattern) in (ReadOnlySpan<(string, string)>)
                  [
-                     ("PUT", "/indexes"), ("PUT", "/admin/indexes"), ("POST", "/indexes/has-changed"), ("POST", "/indexes/set-lock"),
-                     ("POST", "/indexes/set-priority"), ("GET", "/indexes/terms"), ("DELETE", "/indexes/errors"),
+                     ("POST", "/indexes/set-lock"), ("POST", "/indexes/set-priority"), ("GET", "/indexes/terms"),
                      ("POST", "/admin/indexes/enable"), ("POST", "/admin/indexes/disable"), ("POST", "/admin/indexes/start"), ("POST", "/admin/indexes/stop"),
                  ])
             routes.Database(method, pattern, static (request, _) => throw WireException.NotBuilt(
-                $"{request.Method} {request.Http.Request.Path} (indexes defined by hand, their terms and their settings)"));
+                $"{request.Method} {request.Http.Request.Path} (terms of indexes, and their settings)"));
     }
 
     private static IndexStatistics Find(Database database, string name) =>
@@ -51,7 +57,7 @@ internal static class IndexesEndpoints
                 if (state.namesOnly)
                     json.WriteStringValue(index.Name);
                 else
-                    WriteDefinition(json, index);
+                    IndexWire.WriteDefinition(json, index);
             }
 
             json.WriteEndArray();
@@ -59,30 +65,53 @@ internal static class IndexesEndpoints
         });
     }
 
-    private static void WriteDefinition(Utf8JsonWriter json, IndexStatistics index)
+    /// <summary>All of the command are read before one is put: what is refused changes nothing.</summary>
+    private static async Task Put(HttpServerRequest request, Database database)
     {
-        json.WriteStartObject();
-        json.WriteString("Name", index.Name);
-        json.WriteString("Type", IndexWire.AutoMap);
-        json.WriteString("SourceType", IndexWire.Documents);
-        json.WriteString("LockMode", IndexWire.LockMode);
-        json.WriteString("Priority", IndexWire.Priority);
-        json.WriteString("State", IndexWire.StateOf(index));
-        json.WriteStartArray("Maps");
-        json.WriteStringValue($"{index.Collection}:[{string.Join(", ", index.Fields.Select(static field => $"<Name:{field}>"))}]");
-        json.WriteEndArray();
-        json.WriteNull("Reduce");
-        json.WriteStartObject("Fields");
-        foreach (string field in index.Fields)
-        {
-            json.WriteStartObject(field);
-            json.WriteEndObject();
-        }
+        using RequestBody body = await request.ReadBodyAsync(request.Server.Options.MaxRequestBytes).ConfigureAwait(false);
+        using JsonDocument command = WireJson.ParseObject(body, "definitions such as {\"Indexes\":[{\"Name\":\"Users/ByName\",\"Collections\":[\"Users\"],\"Fields\":{\"Name\":{}}}]}");
+        if (!command.RootElement.TryGetProperty("Indexes", out JsonElement given) || given.ValueKind != JsonValueKind.Array)
+            throw WireException.BadRequest("The request body lacks 'Indexes', an array of definitions.");
+        if (given.GetArrayLength() is 0 or > MaxDefinitions)
+            throw WireException.BadRequest($"The request defines {given.GetArrayLength()} indexes; 1 to {MaxDefinitions} go in one.");
 
-        json.WriteEndObject();
-        json.WriteStartObject("Configuration");
-        json.WriteEndObject();
-        json.WriteEndObject();
+        IndexDefinition[] definitions = [.. given.EnumerateArray().Select(IndexDefinition.FromJson)];
+        foreach (IndexDefinition definition in definitions)
+            database.Indexes.Check(definition);
+        foreach (IndexDefinition definition in definitions)
+            database.Indexes.Put(definition);
+        await request.JsonAsync(
+            (Definitions: definitions, Etag: database.LastEtag),
+            static (json, state) =>
+            {
+                json.WriteStartObject();
+                json.WriteStartArray("Results");
+                foreach (IndexDefinition definition in state.Definitions)
+                {
+                    json.WriteStartObject();
+                    json.WriteString("Index", definition.Name);
+                    json.WriteNumber("RaftCommandIndex", state.Etag);
+                    json.WriteEndObject();
+                }
+
+                json.WriteEndArray();
+                json.WriteEndObject();
+            },
+            StatusCodes.Status201Created).ConfigureAwait(false);
+    }
+
+    private static async Task HasChanged(HttpServerRequest request, Database database)
+    {
+        using RequestBody body = await request.ReadBodyAsync(request.Server.Options.MaxRequestBytes).ConfigureAwait(false);
+        using JsonDocument command = WireJson.ParseObject(body, "the definition of an index");
+        IndexDefinition definition = IndexDefinition.FromJson(command.RootElement);
+        bool changed = database.Indexes.Definition(definition.Name)?.IsSameAs(definition) != true;
+        await request.JsonAsync(changed, static (json, changed) =>
+        {
+            json.WriteStartObject();
+            json.WriteBoolean("Changed", changed);
+            json.WriteEndObject();
+        }).ConfigureAwait(false);
     }
 
     private static Task Delete(HttpServerRequest request, Database database)
@@ -109,35 +138,11 @@ internal static class IndexesEndpoints
             json.WriteStartObject();
             json.WriteStartArray("Results");
             foreach (IndexStatistics index in indexes)
-                WriteStatistics(json, index);
+                IndexWire.WriteStatistics(json, index);
 
             json.WriteEndArray();
             json.WriteEndObject();
         });
-    }
-
-    private static void WriteStatistics(Utf8JsonWriter json, IndexStatistics index)
-    {
-        json.WriteStartObject();
-        json.WriteString("Name", index.Name);
-        json.WriteString("Type", IndexWire.AutoMap);
-        json.WriteString("SourceType", IndexWire.Documents);
-        json.WriteString("State", IndexWire.StateOf(index));
-        json.WriteString("Status", IndexWire.StatusOf(index));
-        json.WriteString("LockMode", IndexWire.LockMode);
-        json.WriteString("Priority", IndexWire.Priority);
-        json.WriteBoolean("IsStale", index.IsStale);
-        json.WriteNumber("EntriesCount", index.EntryCount);
-        json.WriteNumber("ErrorsCount", index.ErrorCount);
-        json.WriteStartObject("Collections");
-        json.WriteStartObject(index.Collection);
-        json.WriteNumber("LastProcessedDocumentEtag", index.LastIndexedEtag);
-        json.WriteEndObject();
-        json.WriteEndObject();
-        if (index.LastIndexingTime is { } time)
-            json.WriteString("LastIndexingTime", WireTime.ToWire(time));
-
-        json.WriteEndObject();
     }
 
     private static Task Status(HttpServerRequest request, Database database) =>
@@ -158,21 +163,18 @@ internal static class IndexesEndpoints
             json.WriteEndObject();
         });
 
-    private static Task Errors(HttpServerRequest request, Database database)
-    {
-        var names = request.Parameters("name");
-        IEnumerable<IndexStatistics> indexes = names.Count == 0 ? database.Indexes.List() : names.Select(name => Find(database, name ?? "")).ToArray();
-        return request.JsonAsync(indexes, static (json, indexes) =>
+    private static Task Errors(HttpServerRequest request, Database database) =>
+        request.JsonAsync(Named(request, database).Select(name => (Name: name, Errors: database.Indexes.Errors(name))).ToArray(), static (json, indexes) =>
         {
             json.WriteStartObject();
             json.WriteStartArray("Results");
-            foreach (IndexStatistics index in indexes)
+            foreach ((string name, IReadOnlyList<IndexError> errors) in indexes)
             {
                 json.WriteStartObject();
-                json.WriteString("Name", index.Name);
+                json.WriteString("Name", name);
                 json.WriteStartArray("Errors");
-                if (index.Error is not null)
-                    WriteError(json, index, index.Error);
+                foreach (IndexError error in errors)
+                    WriteError(json, error);
 
                 json.WriteEndArray();
                 json.WriteEndObject();
@@ -181,15 +183,28 @@ internal static class IndexesEndpoints
             json.WriteEndArray();
             json.WriteEndObject();
         });
+
+    private static Task ClearErrors(HttpServerRequest request, Database database)
+    {
+        foreach (string name in Named(request, database))
+            database.Indexes.ClearErrors(name);
+        return request.NoContentAsync();
     }
 
-    private static void WriteError(Utf8JsonWriter json, IndexStatistics index, string error)
+    /// <summary>The indexes that the request names, or all.</summary>
+    private static string[] Named(HttpServerRequest request, Database database)
+    {
+        var names = request.Parameters("name");
+        return names.Count == 0 ? [.. database.Indexes.List().Select(index => index.Name)] : [.. names.Select(name => Find(database, name ?? "").Name)];
+    }
+
+    private static void WriteError(Utf8JsonWriter json, IndexError error)
     {
         json.WriteStartObject();
-        json.WriteString("Error", error);
-        json.WriteString("Timestamp", WireTime.ToWire(index.LastIndexingTime ?? DateTime.UnixEpoch));
-        json.WriteNull("Document");
-        json.WriteString("Action", "Map");
+        json.WriteString("Error", error.Message);
+        json.WriteString("Timestamp", WireTime.ToWire(error.Time));
+        json.WriteString("Document", error.DocumentId);
+        json.WriteString("Action", error.Action);
         json.WriteEndObject();
     }
 }

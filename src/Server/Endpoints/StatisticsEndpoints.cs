@@ -65,7 +65,7 @@ internal static class StatisticsEndpoints
         json.WriteString("State", IndexWire.StateOf(index));
         json.WriteString("LockMode", IndexWire.LockMode);
         json.WriteString("Priority", IndexWire.Priority);
-        json.WriteString("Type", IndexWire.AutoMap);
+        json.WriteString("Type", IndexWire.TypeOf(index));
         json.WriteString("SourceType", IndexWire.Documents);
         if (index.LastIndexingTime is { } time)
             json.WriteString("LastIndexingTime", WireTime.ToWire(time));

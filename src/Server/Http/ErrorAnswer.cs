@@ -14,6 +14,8 @@ internal sealed record ErrorAnswer(int StatusCode, string WireType, string Messa
 
     private (int Line, int Column) Place { get; init; }
 
+    private string? DefinitionProperty { get; init; }
+
     /// <summary>As clients see the failure of an operation, which has no request.</summary>
     public static ErrorAnswer ForOperation(Exception exception) => For(exception, null);
 
@@ -24,6 +26,7 @@ internal sealed record ErrorAnswer(int StatusCode, string WireType, string Messa
         InvalidQueryException query => new(StatusCodes.Status400BadRequest, WireTypes.InvalidQuery, query.Message) { Place = (query.Line, query.Column) },
         BackupException => new(StatusCodes.Status400BadRequest, WireTypes.BadRequest, exception.Message),
         InvalidDocumentException => new(StatusCodes.Status400BadRequest, WireTypes.BadRequest, exception.Message),
+        InvalidIndexDefinitionException definition => new(StatusCodes.Status400BadRequest, WireTypes.IndexCompilation, definition.Message) { DefinitionProperty = definition.Property },
         IndexNotFoundException => new(StatusCodes.Status500InternalServerError, WireTypes.IndexDoesNotExist, exception.Message),
         DatabaseLockedException => new(StatusCodes.Status503ServiceUnavailable, WireTypes.DatabaseLoadFailure, exception.Message),
         KeySourceException => new(StatusCodes.Status400BadRequest, WireTypes.BadRequest, exception.Message),
@@ -63,6 +66,8 @@ internal sealed record ErrorAnswer(int StatusCode, string WireType, string Messa
         json.WriteString("Type", WireType);
         json.WriteString("Message", Message);
         json.WriteString("Error", ErrorText);
+        if (DefinitionProperty is not null)
+            json.WriteString("IndexDefinitionProperty", DefinitionProperty);
         if (Place.Line > 0)
         {
             json.WriteNumber("Line", Place.Line);

@@ -54,6 +54,7 @@ internal sealed class QueryCommand : IDisposable
             Text = WireJson.Text(command, "Query", required: true)!, // required
             Parameters = parameters,
             WaitForNonStaleResults = WireJson.Flag(command, "WaitForNonStaleResults"),
+            NeverStale = WireJson.Flag(command, "NeverStale"),
             WaitTimeout = WireJson.Time(command, "WaitForNonStaleResultsTimeout"),
             MetadataOnly = request.Flag("metadataOnly"),
             Start = WireJson.Count(command, "Start", otherwise: 0),

@@ -8,6 +8,7 @@ internal static class WireTypes
     public const string Concurrency = "Raven.Client.Exceptions.ConcurrencyException";
     public const string InvalidQuery = "Raven.Client.Exceptions.InvalidQueryException";
     public const string IndexDoesNotExist = "Raven.Client.Exceptions.Documents.Indexes.IndexDoesNotExistException";
+    public const string IndexCompilation = "Raven.Client.Exceptions.Documents.Compilation.IndexCompilationException";
     public const string DatabaseDoesNotExist = "Raven.Client.Exceptions.Database.DatabaseDoesNotExistException";
     public const string DatabaseLoadFailure = "Raven.Client.Exceptions.Database.DatabaseLoadFailureException";
     public const string RouteNotFound = "Raven.Client.Exceptions.Routing.RouteNotFoundException";

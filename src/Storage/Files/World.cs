@@ -23,6 +23,9 @@ internal sealed record World(IFileSystem Files, TimeProvider Clock, Random Rando
     public static World OfDisk(string directory) =>
         new(new DiskFileSystem(directory), TimeProvider.System, new Random(), IsBackgroundAllowed: true);
 
+    /// <summary>The real one, but for its files, which lie in memory, and without work on other threads.</summary>
+    public static World OfMemory() => new(new MemoryFileSystem(), TimeProvider.System, new Random(), IsBackgroundAllowed: false);
+
     /// <summary>A random number.</summary>
     public ulong Draw()
     {

@@ -51,6 +51,31 @@ public sealed class CommandsTests(RunningServer server) : IDisposable
     }
 
     [Fact]
+    public async Task Indexes_are_defined_from_a_file_listed_rebuilt_and_deleted()
+    {
+        string database = await WithRegionsAsync();
+        string file = Path.Combine(_files.Path, "indexes.json");
+        await File.WriteAllTextAsync(file, """[{"Name":"Regions/ByName","Collections":["Regions"],"Fields":{"Name":{}}}]""", TestContext.Current.CancellationToken);
+        CommandLineProcess put = await server.TreepieAsync("index", "put", file, "-d", database);
+        Assert.Equal((0, "Index 'Regions/ByName' is defined."), (put.ExitCode, put.Error.Trim()));
+        Assert.Equal(0, (await server.TreepieAsync("query", "from index 'Regions/ByName' where Name != 'x'", "-d", database, "--wait")).ExitCode);
+        CommandLineProcess list = await server.TreepieAsync("index", "list", "-d", database);
+        Assert.Equal("Regions/ByName\t4 entries\tup to date", list.Output.Trim());
+        Assert.Equal(0, (await server.TreepieAsync("index", "rebuild", "regions/byname", "-d", database)).ExitCode);
+        CommandLineProcess errors = await server.TreepieAsync("index", "errors", "Regions/ByName", "-d", database);
+        Assert.Equal((0, ""), (errors.ExitCode, errors.Output));
+        Assert.Equal(0, (await server.TreepieAsync("index", "delete", "Regions/ByName", "-d", database)).ExitCode);
+        Assert.Equal(1, (await server.TreepieAsync("index", "delete", "Regions/ByName", "-d", database)).ExitCode);
+
+        await File.WriteAllTextAsync(file, """{"Name":"Regions/ByName","Fields":{"Name":{"Path":"a..b"}}}""", TestContext.Current.CancellationToken);
+        CommandLineProcess refused = await server.TreepieAsync("index", "put", file, "-d", database);
+        Assert.Equal(1, refused.ExitCode);
+        Assert.Contains("'a..b', of the field 'Name', is not a path", refused.Error, StringComparison.Ordinal);
+        await File.WriteAllTextAsync(file, "{", TestContext.Current.CancellationToken);
+        Assert.Equal(2, (await server.TreepieAsync("index", "put", file, "-d", database)).ExitCode);
+    }
+
+    [Fact]
     public async Task Export_that_fails_leaves_what_was_there()
     {
         string file = Path.Combine(_files.Path, "kept.ndjson");

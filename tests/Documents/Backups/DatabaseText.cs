@@ -31,7 +31,7 @@ internal static class DatabaseText
         return lines;
     }
 
-    public static List<string> IndexesOf(Database database) => [.. database.Indexes.List().Select(index => Invariant($"{index.Name} over {index.Collection}: {string.Join(", ", index.Fields)}"))];
+    public static List<string> IndexesOf(Database database) => [.. database.Indexes.List().Select(index => Invariant($"{index.Name} over {string.Join(", ", index.Collections)}: {string.Join(", ", index.Fields)}"))];
 
     private static List<string> Feed(DatabaseSnapshot snapshot, string? collection)
     {

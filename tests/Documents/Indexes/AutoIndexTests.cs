@@ -155,7 +155,7 @@ public sealed class AutoIndexTests : IDisposable
         await PutUsersAsync(7);
         await _database.AskAsync("from Users where Age = 1 and search(Notes, 'even')");
         IndexStatistics index = Assert.Single(_database.Indexes.List());
-        Assert.Equal(("Users", 7, false, IndexState.Normal), (index.Collection, index.EntryCount, index.IsStale, index.State));
+        Assert.Equal(("Users", 7, false, IndexState.Normal), (Assert.Single(index.Collections), index.EntryCount, index.IsStale, index.State));
         Assert.Equal(["Age", "search(Notes)"], index.Fields);
         Assert.Equal(7, index.LastIndexedEtag);
         Assert.NotNull(index.LastIndexingTime);

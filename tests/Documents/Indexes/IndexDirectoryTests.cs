@@ -14,7 +14,8 @@ public sealed class IndexDirectoryTests
         using var folder = new TemporaryDirectory();
         IndexDirectory.Create(folder.Path, Definition, 7).Publish(Definition);
 
-        (IndexDirectory directory, AutoIndexDefinition found) = Assert.Single(IndexDirectory.Scan(folder.Path));
+        (IndexDirectory directory, IndexMapping mapping) = Assert.Single(IndexDirectory.Scan(folder.Path));
+        AutoIndexDefinition found = Assert.IsType<AutoIndexDefinition>(mapping);
         Assert.Equal(7, directory.Generation);
         Assert.Equal(Definition.Name, found.Name);
         Assert.Equal(Definition.Collection, found.Collection);

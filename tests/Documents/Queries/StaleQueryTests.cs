@@ -1,5 +1,6 @@
 using System.Text;
 using Treepie.Indexes;
+using Treepie.Indexing.Analysis;
 using Treepie.Queries;
 using Treepie.Store;
 using Treepie.Tests.Support;
@@ -21,7 +22,7 @@ public sealed class StaleQueryTests : IDisposable
     public StaleQueryTests()
     {
         _database = Database.Open(Path.Combine(_folder.Path, "database"));
-        _indexes = IndexCatalogue.Open(Path.Combine(_folder.Path, "indexes"), BeginReadForIndexes, _changes, TimeProvider.System);
+        _indexes = IndexCatalogue.Open(Path.Combine(_folder.Path, "indexes"), new IndexingContext(BeginReadForIndexes, _changes, TimeProvider.System, AnalyzerSet.BuiltIn));
         _queries = new QueryExecutor(_indexes, _database.BeginRead, _changes, _options);
     }
 

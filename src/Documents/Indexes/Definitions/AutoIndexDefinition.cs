@@ -9,7 +9,7 @@ namespace Treepie.Indexes.Definitions;
 /// What an auto-index covers: one collection (or <see cref="AllDocuments"/>) and fields in the order in which queries asked for
 /// them. Its name follows from that, so equal definitions have equal names. Immutable.
 /// </summary>
-internal sealed class AutoIndexDefinition
+internal sealed class AutoIndexDefinition : IndexMapping
 {
     /// <summary>The collection that stands for all documents.</summary>
     public const string AllDocuments = "@all_docs";
@@ -23,6 +23,7 @@ internal sealed class AutoIndexDefinition
     public AutoIndexDefinition(string collection, IReadOnlyList<AutoIndexField> fields)
     {
         Collection = collection;
+        Collections = string.Equals(collection, AllDocuments, StringComparison.OrdinalIgnoreCase) ? [] : [collection];
         Fields = fields;
         Name = MakeName(collection, fields);
         Schema = new IndexSchema([.. fields.Select(f => new IndexField(f.SchemaName, f.Analysis, Vector: f.Vector))]);
@@ -30,19 +31,30 @@ internal sealed class AutoIndexDefinition
 
     public string Collection { get; }
 
-    public IReadOnlyList<AutoIndexField> Fields { get; }
+    public override IReadOnlyList<string> Collections { get; }
+
+    public override IReadOnlyList<AutoIndexField> Fields { get; }
 
     /// <summary><c>Auto/Users/ByNameAndAge</c></summary>
-    public string Name { get; }
+    public override string Name { get; }
 
-    public IndexSchema Schema { get; }
-
-    public bool CoversAllDocuments => string.Equals(Collection, AllDocuments, StringComparison.OrdinalIgnoreCase);
+    public override IndexSchema Schema { get; }
 
     public bool IsFor(string collection) => string.Equals(Collection, collection, StringComparison.OrdinalIgnoreCase);
 
     /// <summary>Whether a query over these fields of its collection can be answered.</summary>
     public bool Covers(IReadOnlyCollection<AutoIndexField> fields) => fields.All(Fields.Contains);
+
+    public override AutoIndexField? Resolve(AutoIndexField wanted)
+    {
+        foreach (AutoIndexField field in Fields)
+            if (field == wanted)
+                return field;
+
+        return null;
+    }
+
+    public override bool IsSameAs(IndexMapping other) => other is AutoIndexDefinition auto && auto.IsFor(Collection) && auto.Fields.SequenceEqual(Fields);
 
     /// <summary>A definition with the fields of this one and then those of them that are new.</summary>
     public AutoIndexDefinition Merge(IEnumerable<AutoIndexField> fields) =>

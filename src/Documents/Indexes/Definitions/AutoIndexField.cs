@@ -12,8 +12,11 @@ internal sealed record AutoIndexField(string Path, AutoIndexFieldKind Kind = Aut
     /// <summary>The document's id, as a field.</summary>
     public const string Id = "id()";
 
+    /// <summary>Name inside an index that was defined by hand, which gives its fields names of their own; null: it follows from path and kind.</summary>
+    public string? NameInIndex { get; init; }
+
     /// <summary>Name inside the index: <c>Name</c>, <c>search(Name)</c>, <c>exact(Name)</c>.</summary>
-    public string SchemaName => Kind switch
+    public string SchemaName => NameInIndex ?? Kind switch
     {
         AutoIndexFieldKind.Search => $"search({Path})",
         AutoIndexFieldKind.Exact => $"exact({Path})",

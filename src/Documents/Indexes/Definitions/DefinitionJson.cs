@@ -8,7 +8,7 @@ internal static class DefinitionJson
 {
     private const int Version = 1;
 
-    public static byte[] Write(AutoIndexDefinition definition)
+    public static byte[] Write(IndexMapping definition)
     {
         var buffer = new ArrayBufferWriter<byte>();
         using (var writer = new Utf8JsonWriter(buffer, new JsonWriterOptions { Indented = true }))
@@ -17,7 +17,7 @@ internal static class DefinitionJson
     }
 
     /// <summary>The definition; null where it is none, or one of another version.</summary>
-    public static AutoIndexDefinition? Read(ReadOnlyMemory<byte> utf8)
+    public static IndexMapping? Read(ReadOnlyMemory<byte> utf8)
     {
         try
         {
@@ -25,6 +25,8 @@ internal static class DefinitionJson
             JsonElement root = json.RootElement;
             if (root.GetProperty("Version"u8).GetInt32() != Version)
                 return null;
+            if (root.TryGetProperty("Static"u8, out JsonElement byHand))
+                return new StaticIndexMapping(IndexDefinitionJson.Read(byHand));
 
             var fields = new List<AutoIndexField>();
             foreach (JsonElement field in root.GetProperty("Fields"u8).EnumerateArray())
@@ -36,17 +38,32 @@ internal static class DefinitionJson
 
             return root.GetProperty("Collection"u8).GetString() is { } collection ? new AutoIndexDefinition(collection, fields) : null;
         }
-        catch (Exception error) when (error is JsonException or KeyNotFoundException or InvalidOperationException or FormatException)
+        catch (Exception error) when (error is JsonException or KeyNotFoundException or InvalidOperationException or FormatException or InvalidIndexDefinitionException)
         {
             return null;
         }
     }
 
-    private static void Write(Utf8JsonWriter writer, AutoIndexDefinition definition)
+    private static void Write(Utf8JsonWriter writer, IndexMapping mapping)
     {
         writer.WriteStartObject();
         writer.WriteNumber("Version"u8, Version);
-        writer.WriteString("Name"u8, definition.Name);
+        writer.WriteString("Name"u8, mapping.Name);
+        if (mapping is StaticIndexMapping byHand)
+        {
+            writer.WritePropertyName("Static"u8);
+            IndexDefinitionJson.Write(writer, byHand.Definition);
+        }
+        else
+        {
+            WriteAuto(writer, (AutoIndexDefinition)mapping);
+        }
+
+        writer.WriteEndObject();
+    }
+
+    private static void WriteAuto(Utf8JsonWriter writer, AutoIndexDefinition definition)
+    {
         writer.WriteString("Collection"u8, definition.Collection);
         writer.WriteStartArray("Fields"u8);
         foreach (AutoIndexField field in definition.Fields)
@@ -60,6 +77,5 @@ internal static class DefinitionJson
         }
 
         writer.WriteEndArray();
-        writer.WriteEndObject();
     }
 }

@@ -38,7 +38,7 @@ internal sealed class IndexDirectory
     public string Name => System.IO.Path.GetFileName(Path);
 
     /// <summary>Makes a directory for an index, without its definition.</summary>
-    public static IndexDirectory Create(string parent, AutoIndexDefinition definition, long generation, SealedDefinitions? sealedDefinitions = null)
+    public static IndexDirectory Create(string parent, IndexMapping definition, long generation, SealedDefinitions? sealedDefinitions = null)
     {
         string readable = sealedDefinitions is null ? SafeName(definition.Name) : SealedName;
         string path = System.IO.Path.Combine(parent, string.Create(CultureInfo.InvariantCulture, $"{readable}.{generation}"));
@@ -46,20 +46,30 @@ internal sealed class IndexDirectory
         return new IndexDirectory(path, generation, sealedDefinitions);
     }
 
-    /// <summary>All indexes below a directory. What a crash left over, or cannot be read, is deleted: queries make it again.</summary>
-    public static IReadOnlyList<(IndexDirectory Directory, AutoIndexDefinition Definition)> Scan(string parent, SealedDefinitions? sealedDefinitions = null)
+    /// <summary>
+    /// All indexes below a directory, of those defined by hand every version, by generation. What a crash left over, or cannot be read, is deleted: queries make it
+    /// again, and definitions made by hand are kept elsewhere.
+    /// </summary>
+    public static IReadOnlyList<(IndexDirectory Directory, IndexMapping Definition)> Scan(string parent, SealedDefinitions? sealedDefinitions = null)
     {
-        var found = new Dictionary<string, (IndexDirectory Directory, AutoIndexDefinition Definition)>(StringComparer.OrdinalIgnoreCase);
-        Dictionary<string, AutoIndexDefinition>? definitions = sealedDefinitions?.ReadAll();
+        var found = new Dictionary<string, (IndexDirectory Directory, IndexMapping Definition)>(StringComparer.OrdinalIgnoreCase);
+        var versions = new List<(IndexDirectory Directory, IndexMapping Definition)>();
+        Dictionary<string, IndexMapping>? definitions = sealedDefinitions?.ReadAll();
         foreach (string path in Directory.EnumerateDirectories(parent))
         {
             string suffix = System.IO.Path.GetExtension(path);
             bool isNumbered = long.TryParse(suffix.AsSpan(Math.Min(1, suffix.Length)), NumberStyles.None, CultureInfo.InvariantCulture, out long generation);
             var directory = new IndexDirectory(path, generation, sealedDefinitions);
-            AutoIndexDefinition? definition = !isNumbered ? null : definitions is null ? directory.ReadDefinition() : definitions.GetValueOrDefault(directory.Name);
+            IndexMapping? definition = !isNumbered ? null : definitions is null ? directory.ReadDefinition() : definitions.GetValueOrDefault(directory.Name);
             if (definition is null)
             {
                 directory.Delete();
+                continue;
+            }
+
+            if (definition is StaticIndexMapping)
+            {
+                versions.Add((directory, definition));
                 continue;
             }
 
@@ -76,7 +86,7 @@ internal sealed class IndexDirectory
 
         foreach (string lost in definitions?.Keys.Where(name => !Directory.Exists(System.IO.Path.Combine(parent, name))) ?? [])
             sealedDefinitions?.Retract(lost); // of an index whose files somebody took away
-        return [.. found.Values.OrderBy(f => f.Directory.Generation)];
+        return [.. found.Values.Concat(versions).OrderBy(f => f.Directory.Generation)];
     }
 
     /// <summary>The key of the store, to be disposed when that is open; null in a plain database.</summary>
@@ -89,7 +99,7 @@ internal sealed class IndexDirectory
     public static string StorePathOf(string parent, string folder) => System.IO.Path.Combine(parent, folder, StoreFolder);
 
     /// <summary>Writes the definition: from now on the index exists.</summary>
-    public void Publish(AutoIndexDefinition definition) => Publish(System.IO.Path.GetDirectoryName(Path)!, Name, DefinitionJson.Write(definition), _sealed); // it lies in its parent
+    public void Publish(IndexMapping definition) => Publish(System.IO.Path.GetDirectoryName(Path)!, Name, DefinitionJson.Write(definition), _sealed); // it lies in its parent
 
     /// <summary>Writes a definition as <see cref="DefinitionJson"/> made it: from now on the index in that folder exists.</summary>
     public static void Publish(string parent, string folder, byte[] definition, SealedDefinitions? sealedDefinitions)
@@ -120,6 +130,13 @@ internal sealed class IndexDirectory
             File.Delete(System.IO.Path.Combine(Path, DefinitionFile));
     }
 
+    /// <summary>Deletes an index that nobody has open.</summary>
+    public void Discard()
+    {
+        Retract();
+        Delete();
+    }
+
     /// <summary>Deletes the store, so that it is built again.</summary>
     public void DeleteStore()
     {
@@ -136,7 +153,7 @@ internal sealed class IndexDirectory
             Directory.Delete(Path, recursive: true);
     }
 
-    private AutoIndexDefinition? ReadDefinition()
+    private IndexMapping? ReadDefinition()
     {
         string file = System.IO.Path.Combine(Path, DefinitionFile);
         return File.Exists(file) ? DefinitionJson.Read(File.ReadAllBytes(file)) : null;

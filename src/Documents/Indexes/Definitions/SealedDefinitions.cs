@@ -21,9 +21,9 @@ internal sealed class SealedDefinitions(StorageEnvironment documents)
     public static string PurposeOf(string folder) => KeyPurpose + folder;
 
     /// <summary>All definitions by directory; what cannot be read is left out.</summary>
-    public Dictionary<string, AutoIndexDefinition> ReadAll()
+    public Dictionary<string, IndexMapping> ReadAll()
     {
-        var definitions = new Dictionary<string, AutoIndexDefinition>(StringComparer.Ordinal);
+        var definitions = new Dictionary<string, IndexMapping>(StringComparer.Ordinal);
         using ReadTransaction read = documents.BeginRead();
         if (read.FindTree(TreeNames.IndexDefinitions) is not { } tree)
             return definitions;

@@ -32,12 +32,13 @@ internal sealed class FieldExtractor
     private readonly List<(string Member, int Slot)> _documentMetadata = [];
     private readonly int _idSlot = -1;
 
-    public FieldExtractor(AutoIndexDefinition definition)
+    /// <summary>Extracts the fields of an index, or those of them from a place on up to another.</summary>
+    public FieldExtractor(IndexMapping definition, int firstField = 0, int endField = int.MaxValue)
     {
         var slots = new List<FieldSlot>();
         var body = new List<(FieldPath, int)>();
         var metadata = new List<(FieldPath, int)>();
-        foreach (IGrouping<string, (string Path, FieldTarget Target)> group in definition.Fields.SelectMany(Targets).GroupBy(t => t.Path))
+        foreach (IGrouping<string, (string Path, FieldTarget Target)> group in definition.Fields.SelectMany(Targets).Where(t => t.Target.Field >= firstField && t.Target.Field < endField).GroupBy(t => t.Path))
         {
             int slot = slots.Count;
             slots.Add(new FieldSlot([.. group.Select(g => g.Target)]));
@@ -59,7 +60,7 @@ internal sealed class FieldExtractor
                 metadata.Add((path, slot));
         }
 
-        _places = [.. definition.Fields.Select((f, i) => f is { Kind: AutoIndexFieldKind.Point, Longitude: { } longitude } ? new PlaceCollector(i, f.Path, longitude) : null)];
+        _places = [.. definition.Fields.Select((f, i) => i >= firstField && i < endField && f is { Kind: AutoIndexFieldKind.Point, Longitude: { } longitude } ? new PlaceCollector(i, f.Path, longitude) : null)];
         _slots = [.. slots];
         _body = new PathTree(body);
         _metadata = new PathTree(metadata, skipMembers: 1);

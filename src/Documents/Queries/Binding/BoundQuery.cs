@@ -41,6 +41,9 @@ internal sealed record BoundQuery
 
     public bool Distinct { get; init; }
 
+    /// <summary>Whether what the index has not seen is looked at too.</summary>
+    public bool NeverStale { get; init; }
+
     public IReadOnlyList<FieldPath> IncludePaths { get; init; } = [];
 
     public IReadOnlyList<string> IncludeIds { get; init; } = [];

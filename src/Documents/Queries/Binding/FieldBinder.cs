@@ -6,7 +6,7 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries.Binding;
 
 /// <summary>Paths of a query, without the alias of its source, as fields; remembers which are used.</summary>
-internal sealed class FieldBinder(RqlQuery query)
+internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null)
 {
     private readonly Dictionary<AutoIndexField, int> _uses = [];
     private readonly List<FieldUse> _inOrder = [];
@@ -64,8 +64,14 @@ internal sealed class FieldBinder(RqlQuery query)
         _ => throw RqlErrors.At(query.Text, operand.Position, "Expected a field."),
     };
 
-    private AutoIndexField Use(AutoIndexField field, int position)
+    /// <summary>What is said where an index has no field that answers.</summary>
+    public static InvalidQueryException NoSuchField(string text, int position, IndexMapping index, string field) => RqlErrors.At(
+        text, position, $"The index '{index.Name}' has no field '{field}'; it has {string.Join(", ", index.Fields.Select(f => $"'{f.SchemaName}'"))}.");
+
+    private AutoIndexField Use(AutoIndexField wanted, int position)
     {
+        // A named index gives its fields names of its own.
+        AutoIndexField field = index is null ? wanted : index.Resolve(wanted) ?? throw NoSuchField(query.Text, position, index, wanted.SchemaName);
         if (_uses.TryAdd(field, position))
             _inOrder.Add(new FieldUse(field, position));
 

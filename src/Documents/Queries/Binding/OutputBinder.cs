@@ -15,6 +15,9 @@ internal sealed class OutputBinder(RqlQuery query, QueryParameters parameters, F
 
     public IReadOnlyList<string> IncludeIds => _includeIds;
 
+    /// <summary>Whether <c>neverStale()</c> is included.</summary>
+    public bool NeverStale { get; private set; }
+
     /// <summary>What results become; null: they stay whole documents.</summary>
     public Projection? BindSelect()
     {
@@ -82,6 +85,9 @@ internal sealed class OutputBinder(RqlQuery query, QueryParameters parameters, F
                     _includeIds.Add(parameters.Text(parameter, "the id to include"));
                     break;
                 case MethodExpression method when notes.TryBind(method):
+                    break;
+                case MethodExpression method when method.Is("neverStale") && method.Arguments.Count == 0:
+                    NeverStale = true;
                     break;
                 case MethodExpression method when method.Is("timings"):
                     break; // harmless: the answer has no timings yet, and nobody needs them

@@ -18,18 +18,18 @@ internal sealed class QueryBinder
     private readonly FieldBinder _fields;
     private readonly TimeProvider _timeProvider;
 
-    private QueryBinder(RqlQuery query, JsonElement parameters, TimeProvider timeProvider)
+    private QueryBinder(RqlQuery query, JsonElement parameters, TimeProvider timeProvider, IndexMapping? index)
     {
         _query = query;
         _parameters = new QueryParameters(query.Text, parameters);
-        _fields = new FieldBinder(query);
+        _fields = new FieldBinder(query, index);
         _timeProvider = timeProvider;
     }
 
-    /// <summary>Binds.</summary>
+    /// <summary>Binds; to the fields of <paramref name="index"/>, where the query names one.</summary>
     /// <exception cref="InvalidQueryException">The query asks for what is not there or cannot be done yet.</exception>
-    public static BoundQuery Bind(RqlQuery query, JsonElement parameters, TimeProvider timeProvider) =>
-        new QueryBinder(query, parameters, timeProvider).Bind();
+    public static BoundQuery Bind(RqlQuery query, JsonElement parameters, TimeProvider timeProvider, IndexMapping? index = null) =>
+        new QueryBinder(query, parameters, timeProvider, index).Bind();
 
     private BoundQuery Bind()
     {
@@ -158,6 +158,7 @@ internal sealed class QueryBinder
         {
             Projection = projection,
             Distinct = projection is not null && _query.Select is { Distinct: true },
+            NeverStale = outputs.NeverStale,
             IncludePaths = outputs.IncludePaths,
             IncludeIds = outputs.IncludeIds,
             Highlights = notes.Highlights,

@@ -17,8 +17,9 @@ internal sealed class IndexSource : ResultSource
     private readonly DatabaseSnapshot _snapshot;
     private readonly bool _isScored;
     private readonly bool _isStale;
+    private readonly IndexTail? _tail;
 
-    public IndexSource(DocumentIndex index, IndexSearcher searcher, SearchResults hits, DatabaseSnapshot snapshot, bool isScored, bool isStale)
+    public IndexSource(DocumentIndex index, IndexSearcher searcher, SearchResults hits, DatabaseSnapshot snapshot, bool isScored, bool isStale, IndexTail? tail = null)
     {
         _index = index;
         _searcher = searcher;
@@ -26,6 +27,7 @@ internal sealed class IndexSource : ResultSource
         _snapshot = snapshot;
         _isScored = isScored;
         _isStale = isStale;
+        _tail = tail;
     }
 
     public override long TotalCount => _hits.TotalCount;
@@ -44,7 +46,7 @@ internal sealed class IndexSource : ResultSource
     {
         while (_hits.MoveNext())
         {
-            if (!_isStale || (_snapshot.TryGet(_hits.Key, out Document document) && CursorSource.IsIn(_index.Collection, document)))
+            if (!_isStale || (_snapshot.TryGet(_hits.Key, out Document document) && _index.Covers(document)))
                 return true;
             _snapshot.ReleasePages();
             _searcher.ReleasePages();
@@ -58,6 +60,7 @@ internal sealed class IndexSource : ResultSource
     public override void Dispose()
     {
         _hits.Dispose();
+        _tail?.Dispose();
         _searcher.Dispose();
         _index.Release();
     }

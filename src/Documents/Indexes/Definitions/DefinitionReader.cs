@@ -1,0 +1,128 @@
+using System.Text.Json;
+
+namespace Treepie.Indexes.Definitions;
+
+/// <summary>Reads the members of a definition's JSON, with words for what is wrong. RavenDB's names of options are understood where they mean what can be done.</summary>
+internal sealed class DefinitionReader(string indexName)
+{
+    public InvalidIndexDefinitionException Refuse(string property, string problem) => new(indexName, property, problem);
+
+    public List<string> Texts(JsonProperty member)
+    {
+        if (member.Value.ValueKind == JsonValueKind.Null)
+            return [];
+        if (member.Value.ValueKind != JsonValueKind.Array || member.Value.EnumerateArray().Any(e => e.ValueKind != JsonValueKind.String))
+            throw Refuse(member.Name, $"'{member.Name}' is an array of strings.");
+        return [.. member.Value.EnumerateArray().Select(e => e.GetString() ?? "")];
+    }
+
+    public List<IndexFieldDefinition> Fields(JsonProperty member)
+    {
+        if (member.Value.ValueKind == JsonValueKind.Null)
+            return [];
+        if (member.Value.ValueKind != JsonValueKind.Object)
+            throw Refuse(member.Name, "'Fields' is an object: each member is a field, its value the options.");
+        return [.. member.Value.EnumerateObject().Select(Field)];
+    }
+
+    private IndexFieldDefinition Field(JsonProperty member)
+    {
+        if (member.Value.ValueKind is not (JsonValueKind.Object or JsonValueKind.Null))
+            throw Refuse("Fields", $"the options of the field '{member.Name}' are an object, be it empty.");
+
+        var field = new IndexFieldDefinition { Name = member.Name };
+        if (member.Value.ValueKind == JsonValueKind.Null)
+            return field;
+        foreach (JsonProperty option in member.Value.EnumerateObject())
+        {
+            field = option.Name switch
+            {
+                "Path" => field with { Path = Text(member.Name, option) },
+                "Indexing" => field with { Indexing = Indexing(member.Name, option) },
+                "Analyzer" => field with { Analyzer = Text(member.Name, option) },
+                "Boost" => field with { Boost = Number(member.Name, option) ?? 1 },
+                "Sort" => field with { Sort = Flag(member.Name, option) },
+                "Suggestions" => field with { Suggestions = Flag(member.Name, option) },
+                "Spatial" => field with { Spatial = Spatial(member.Name, option) },
+                "Vector" => field with { Vector = Vector(member.Name, option) },
+                "Storage" when IsOff(option.Value) => field,
+                "Storage" => throw Refuse("Fields", $"the field '{member.Name}' is to be stored, which indexes do not do yet: projections take values from the documents."),
+                "TermVector" when IsOff(option.Value) => field, // positions and the terms of an entry are always kept
+                "TermVector" => field,
+                _ => throw Refuse("Fields", $"the field '{member.Name}' has the option '{option.Name}', which does not exist. Options are: Path, Indexing, Analyzer, Boost, Sort, Suggestions, Spatial, Vector."),
+            };
+        }
+
+        return field;
+    }
+
+    private static bool IsOff(JsonElement value) => value.ValueKind is JsonValueKind.Null or JsonValueKind.False || (value.ValueKind == JsonValueKind.String && value.ValueEquals("No"u8));
+
+    private string? Text(string field, JsonProperty option) => option.Value.ValueKind switch
+    {
+        JsonValueKind.String => option.Value.GetString(),
+        JsonValueKind.Null => null,
+        _ => throw Refuse("Fields", $"'{option.Name}' of the field '{field}' is a string."),
+    };
+
+    private bool Flag(string field, JsonProperty option) => option.Value.ValueKind switch
+    {
+        JsonValueKind.True => true,
+        JsonValueKind.False or JsonValueKind.Null => false,
+        _ => throw Refuse("Fields", $"'{option.Name}' of the field '{field}' is true or false."),
+    };
+
+    private float? Number(string field, JsonProperty option) => option.Value.ValueKind switch
+    {
+        JsonValueKind.Number => option.Value.GetSingle(),
+        JsonValueKind.Null => null,
+        _ => throw Refuse("Fields", $"'{option.Name}' of the field '{field}' is a number."),
+    };
+
+    private FieldIndexing Indexing(string field, JsonProperty option) => Text(field, option) switch
+    {
+        null or "Default" => FieldIndexing.Default,
+        "Search" or "Highlighting" => FieldIndexing.Search, // words keep their positions in any case
+        "Exact" => FieldIndexing.Exact,
+        { } other => throw Refuse("Fields", $"the field '{field}' is to be indexed as '{other}'; there are Default, Search and Exact."),
+    };
+
+    private SpatialFieldDefinition? Spatial(string field, JsonProperty option)
+    {
+        if (option.Value.ValueKind == JsonValueKind.Null)
+            return null;
+        if (option.Value.ValueKind != JsonValueKind.Object)
+            throw Refuse("Fields", $"'Spatial' of the field '{field}' is an object with the paths 'Latitude' and 'Longitude', or 'Wkt'.");
+
+        var place = new SpatialFieldDefinition();
+        foreach (JsonProperty part in option.Value.EnumerateObject())
+        {
+            place = part.Name switch
+            {
+                "Latitude" => place with { Latitude = Text(field, part) },
+                "Longitude" => place with { Longitude = Text(field, part) },
+                "Wkt" => place with { Wkt = Text(field, part) },
+                "Type" when part.Value.ValueKind == JsonValueKind.Null || part.Value.ValueEquals("Geography"u8) => place,
+                "Type" => throw Refuse("Fields", $"the place '{field}' is 'Cartesian'; only places on the earth ('Geography') are built."),
+                "Strategy" or "MaxTreeLevel" or "MinX" or "MaxX" or "MinY" or "MaxY" or "Units" => place, // how another engine cuts the earth into cells changes no answer
+                _ => throw Refuse("Fields", $"the place '{field}' has the option '{part.Name}', which does not exist. Options are: Latitude, Longitude, Wkt."),
+            };
+        }
+
+        return place;
+    }
+
+    private VectorFieldDefinition? Vector(string field, JsonProperty option)
+    {
+        if (option.Value.ValueKind == JsonValueKind.Null)
+            return null;
+        int dimensions = 0;
+        foreach (JsonProperty part in option.Value.ValueKind == JsonValueKind.Object ? option.Value.EnumerateObject() : default)
+        {
+            if (part.Name != "Dimensions" || part.Value.ValueKind != JsonValueKind.Number || !part.Value.TryGetInt32(out dimensions))
+                throw Refuse("Fields", $"'Vector' of the field '{field}' is an object with 'Dimensions', a whole number, and nothing else.");
+        }
+
+        return new VectorFieldDefinition(dimensions);
+    }
+}

@@ -1,0 +1,116 @@
+using System.Buffers;
+using System.Text.Encodings.Web;
+using System.Text.Json;
+
+namespace Treepie.Indexes.Definitions;
+
+/// <summary>
+/// A definition as JSON, the form in which it is stored, sent and kept in backups. What has its default is left out, so equal definitions have equal bytes. What nobody
+/// knows is refused, not passed over.
+/// <code>
+/// {"Name":"Orders/ByCompany","Collections":["Orders"],"Fields":{"Company":{},"City":{"Path":"ShipTo.City"},
+///  "Notes":{"Indexing":"Search","Analyzer":"EnglishAnalyzer","Boost":2,"Sort":true},"Where":{"Spatial":{"Latitude":"…","Longitude":"…"}}}}
+/// </code>
+/// </summary>
+internal static class IndexDefinitionJson
+{
+    private static readonly JsonWriterOptions s_options = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
+
+    public static byte[] Write(IndexDefinition definition)
+    {
+        var buffer = new ArrayBufferWriter<byte>();
+        using (var json = new Utf8JsonWriter(buffer, s_options))
+            Write(json, definition);
+        return buffer.WrittenSpan.ToArray();
+    }
+
+    public static void Write(Utf8JsonWriter json, IndexDefinition definition)
+    {
+        json.WriteStartObject();
+        WriteMembers(json, definition);
+        json.WriteEndObject();
+    }
+
+    /// <summary>Writes name, collections and fields into an object that is open.</summary>
+    public static void WriteMembers(Utf8JsonWriter json, IndexDefinition definition)
+    {
+        json.WriteString("Name"u8, definition.Name);
+        json.WriteStartArray("Collections"u8);
+        foreach (string collection in definition.Collections)
+            json.WriteStringValue(collection);
+        json.WriteEndArray();
+        json.WriteStartObject("Fields"u8);
+        foreach (IndexFieldDefinition field in definition.Fields)
+            WriteField(json, field);
+        json.WriteEndObject();
+    }
+
+    /// <summary>Reads a definition; <paramref name="isForeign"/> are members that somebody else has read.</summary>
+    /// <exception cref="InvalidIndexDefinitionException">Something in it is of the wrong kind, or not known.</exception>
+    public static IndexDefinition Read(JsonElement json, Func<string, bool>? isForeign = null)
+    {
+        string name = json.ValueKind == JsonValueKind.Object && json.TryGetProperty("Name"u8, out JsonElement given) && given.ValueKind == JsonValueKind.String
+            ? given.GetString() ?? ""
+            : throw new InvalidIndexDefinitionException("", "Name", "it is a JSON object with a 'Name', which is a string.");
+        var reader = new DefinitionReader(name);
+        List<string> collections = [];
+        List<IndexFieldDefinition> fields = [];
+        foreach (JsonProperty member in json.EnumerateObject())
+        {
+            switch (member.Name)
+            {
+                case "Name":
+                    break;
+                case "Collections":
+                    collections = reader.Texts(member);
+                    break;
+                case "Fields":
+                    fields = reader.Fields(member);
+                    break;
+                default:
+                    if (isForeign?.Invoke(member.Name) != true)
+                        throw reader.Refuse(member.Name, $"'{member.Name}' is not a part of a definition; those are Name, Collections and Fields.");
+                    break;
+            }
+        }
+
+        return new IndexDefinition { Name = name, Collections = collections, Fields = fields };
+    }
+
+    private static void WriteField(Utf8JsonWriter json, IndexFieldDefinition field)
+    {
+        json.WriteStartObject(field.Name);
+        if (field.Path is not null)
+            json.WriteString("Path"u8, field.Path);
+        if (field.Indexing != FieldIndexing.Default)
+            json.WriteString("Indexing"u8, field.Indexing.ToString());
+        if (field.Analyzer is not null)
+            json.WriteString("Analyzer"u8, field.Analyzer);
+        if (field.Boost != 1)
+            json.WriteNumber("Boost"u8, field.Boost);
+        if (field.Sort)
+            json.WriteBoolean("Sort"u8, true);
+        if (field.Suggestions)
+            json.WriteBoolean("Suggestions"u8, true);
+        if (field.Spatial is { } place)
+        {
+            json.WriteStartObject("Spatial"u8);
+            if (place.Latitude is not null)
+                json.WriteString("Latitude"u8, place.Latitude);
+            if (place.Longitude is not null)
+                json.WriteString("Longitude"u8, place.Longitude);
+            if (place.Wkt is not null)
+                json.WriteString("Wkt"u8, place.Wkt);
+            json.WriteEndObject();
+        }
+
+        if (field.Vector is { } vector)
+        {
+            json.WriteStartObject("Vector"u8);
+            json.WriteNumber("Dimensions"u8, vector.Dimensions);
+            json.WriteEndObject();
+        }
+
+        json.WriteEndObject();
+    }
+}

@@ -1,0 +1,42 @@
+using Treepie.Indexing.Schema;
+
+namespace Treepie.Indexes.Definitions;
+
+/// <summary>
+/// What an index makes of documents: whose, and which of their values in which fields. There are two kinds, those that queries made and those defined by hand; what
+/// computes its values (C#, JavaScript, map-reduce) would be a third. Immutable.
+/// </summary>
+internal abstract class IndexMapping
+{
+    /// <summary>Its name; two with the same name (without case) are versions of one index.</summary>
+    public abstract string Name { get; }
+
+    /// <summary>Collections it covers, without repetition; empty: all documents.</summary>
+    public abstract IReadOnlyList<string> Collections { get; }
+
+    /// <summary>Where the values of each field of the schema come from, by its position.</summary>
+    public abstract IReadOnlyList<AutoIndexField> Fields { get; }
+
+    /// <summary>The fields of the index.</summary>
+    public abstract IndexSchema Schema { get; }
+
+    /// <summary>The only collection; null: several, or all documents.</summary>
+    public string? OnlyCollection => Collections is [{ } only] ? only : null;
+
+    /// <summary>Whether the document of a collection belongs into the index.</summary>
+    public bool CoversCollection(string collection)
+    {
+        foreach (string covered in Collections)
+            if (string.Equals(covered, collection, StringComparison.OrdinalIgnoreCase))
+                return true;
+
+        return Collections.Count == 0;
+    }
+
+    /// <summary>The field of this index that answers what a query asks of a field, named as in the schema; null if none does.</summary>
+    /// <param name="wanted">Path: the name in the query. Kind: what is asked of it.</param>
+    public abstract AutoIndexField? Resolve(AutoIndexField wanted);
+
+    /// <summary>Whether it is the same definition: an index built by one serves for the other.</summary>
+    public abstract bool IsSameAs(IndexMapping other);
+}

@@ -1,0 +1,110 @@
+namespace Treepie.Indexes.Definitions;
+
+/// <summary>The words and signs of a map, one after the other.</summary>
+internal sealed class MapTokens(string indexName, string text)
+{
+    private int _position;
+
+    /// <summary>Whether nothing but space is left.</summary>
+    public bool IsAtEnd
+    {
+        get
+        {
+            SkipSpace();
+            return _position == text.Length;
+        }
+    }
+
+    /// <summary>Whether a text in quotes is next.</summary>
+    public bool IsText
+    {
+        get
+        {
+            SkipSpace();
+            return _position < text.Length && text[_position] is '\'' or '"';
+        }
+    }
+
+    /// <summary>Takes a word or sign if it is next.</summary>
+    public bool Take(string token)
+    {
+        SkipSpace();
+        if (!text.AsSpan(_position).StartsWith(token, StringComparison.Ordinal))
+            return false;
+        int end = _position + token.Length;
+        if (IsNamePart(token[^1]) && end < text.Length && IsNamePart(text[end]))
+            return false;
+        if (token == "=" && end < text.Length && text[end] is '=' or '>')
+            return false;
+        _position = end;
+        return true;
+    }
+
+    /// <summary>Takes <c>.Name(</c>.</summary>
+    public bool TakeCall(string name) => TakeAll(".", name, "(") || TakeAll("?.", name, "(");
+
+    /// <summary>Takes <c>Name(</c>, its first letter in either case.</summary>
+    public bool TakeFunction(string name) => TakeAll(name, "(") || TakeAll(char.ToLowerInvariant(name[0]) + name[1..], "(");
+
+    public void Require(string token)
+    {
+        if (!Take(token))
+            throw Refuse($"expected '{token}'");
+    }
+
+    public string Name(string what)
+    {
+        SkipSpace();
+        int start = _position;
+        if (start == text.Length || !IsNamePart(text[start]) || char.IsDigit(text[start]))
+            throw Refuse($"expected {what}");
+        while (_position < text.Length && IsNamePart(text[_position]))
+            _position++;
+        return text[start.._position];
+    }
+
+    /// <summary>A text in quotes, without escapes.</summary>
+    public string Text(string what)
+    {
+        if (!IsText)
+            throw Refuse($"expected {what}, in quotes");
+        int end = text.IndexOf(text[_position], _position + 1);
+        if (end < 0 || text.AsSpan(_position, end - _position).Contains('\\'))
+            throw Refuse($"expected {what}, in quotes and without escapes");
+        string found = text[(_position + 1)..end];
+        _position = end + 1;
+        return found;
+    }
+
+    /// <summary>Says that the map cannot be run, and where.</summary>
+    public InvalidIndexDefinitionException Refuse(string problem)
+    {
+        const int Shown = 40;
+        string rest = _position >= text.Length ? "its end" : $"'{text.AsSpan(_position, Math.Min(Shown, text.Length - _position))}'";
+        return new InvalidIndexDefinitionException(
+            indexName, "Maps", $"its map computes, or is not one: {problem} at {rest}. Maps that only name fields and their paths are run; others, in C# or JavaScript, are not yet.");
+    }
+
+    private bool TakeAll(params ReadOnlySpan<string> tokens)
+    {
+        int start = _position;
+        foreach (string token in tokens)
+        {
+            if (!Take(token))
+            {
+                _position = start;
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    private void SkipSpace()
+    {
+        while (_position < text.Length && char.IsWhiteSpace(text[_position]))
+            _position++;
+    }
+
+    private static bool IsNamePart(char c) => char.IsLetterOrDigit(c) || c is '_' or '$' or '@';
+}

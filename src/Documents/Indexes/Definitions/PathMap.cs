@@ -1,0 +1,206 @@
+namespace Treepie.Indexes.Definitions;
+
+/// <summary>
+/// Reads maps in C# or JavaScript that compute nothing: that name fields and the paths of their values. Those are definitions by path in other words, and run as such.
+/// Everything else is refused, with the place where it begins to compute.
+/// <code>
+/// from o in docs.Orders select new { o.Company, City = o.ShipTo.City, Product = o.Lines.Select(l => l.Product) }
+/// docs.Orders.Select(o => new { o.Company, Where = CreateSpatialField(o.Lat, o.Lng) })
+/// map('Orders', o => ({ Company: o.Company, City: o.ShipTo.City, Product: o.Lines.map(l => l.Product), Id: id(o) }))
+/// map('Orders', function (o) { return { Company: o.Company }; })
+/// </code>
+/// </summary>
+internal sealed class PathMap
+{
+    private readonly string _indexName;
+    private readonly MapTokens _tokens;
+    private string _alias = "";
+
+    private PathMap(string indexName, string text)
+    {
+        _indexName = indexName;
+        _tokens = new MapTokens(indexName, text);
+    }
+
+    /// <summary>The collection; null: all documents.</summary>
+    public string? Collection { get; private set; }
+
+    /// <summary>Its fields, each with its path or place.</summary>
+    public List<IndexFieldDefinition> Fields { get; } = [];
+
+    /// <exception cref="InvalidIndexDefinitionException">The map computes, or is not one.</exception>
+    public static PathMap Read(string indexName, string text)
+    {
+        var map = new PathMap(indexName, text);
+        if (map._tokens.Take("from"))
+            map.ReadQuery();
+        else if (map._tokens.Take("docs"))
+            map.ReadCalls();
+        else if (map._tokens.Take("map"))
+            map.ReadScript();
+        else
+            throw map._tokens.Refuse("a map begins with 'from … in docs.…', 'docs.….Select(' or 'map('");
+        map._tokens.Take(";");
+        if (!map._tokens.IsAtEnd)
+            throw map._tokens.Refuse("it goes on where a map of paths ends");
+        return map;
+    }
+
+    private void ReadQuery()
+    {
+        _alias = _tokens.Name("a name for the document");
+        _tokens.Require("in");
+        _tokens.Require("docs");
+        ReadCollection();
+        _tokens.Require("select");
+        _tokens.Require("new");
+        ReadMembers("=");
+    }
+
+    private void ReadCalls()
+    {
+        if (!_tokens.TakeCall("Select"))
+            ReadCollection();
+        if (Collection is not null && !_tokens.TakeCall("Select"))
+            throw _tokens.Refuse("expected '.Select('");
+        _alias = _tokens.Name("a name for the document");
+        _tokens.Require("=>");
+        _tokens.Require("new");
+        ReadMembers("=");
+        _tokens.Require(")");
+    }
+
+    private void ReadCollection()
+    {
+        if (_tokens.Take("."))
+        {
+            Collection = _tokens.Name("the name of a collection");
+        }
+        else if (_tokens.Take("["))
+        {
+            Collection = _tokens.Text("the name of a collection");
+            _tokens.Require("]");
+        }
+    }
+
+    private void ReadScript()
+    {
+        _tokens.Require("(");
+        Collection = _tokens.Text("the name of a collection");
+        if (string.Equals(Collection, AutoIndexDefinition.AllDocuments, StringComparison.OrdinalIgnoreCase))
+            Collection = null;
+        _tokens.Require(",");
+        bool isFunction = _tokens.Take("function");
+        bool hasBrackets = _tokens.Take("(");
+        _alias = _tokens.Name("a name for the document");
+        if (hasBrackets)
+            _tokens.Require(")");
+        if (!isFunction)
+            _tokens.Require("=>");
+        if (!isFunction && _tokens.Take("("))
+        {
+            ReadMembers(":");
+            _tokens.Require(")");
+        }
+        else
+        {
+            _tokens.Require("{");
+            _tokens.Require("return");
+            ReadMembers(":");
+            _tokens.Take(";");
+            _tokens.Require("}");
+        }
+
+        _tokens.Require(")");
+    }
+
+    /// <summary><c>{ a.b, c = a.d }</c>, or with ':' <c>{ c: a.d }</c>.</summary>
+    private void ReadMembers(string sign)
+    {
+        _tokens.Require("{");
+        while (!_tokens.Take("}"))
+        {
+            bool isQuoted = _tokens.IsText;
+            string first = isQuoted ? _tokens.Text("a field") : _tokens.Name("a field");
+            if (_tokens.Take(sign))
+            {
+                Fields.Add(ReadValue(first));
+            }
+            else if (sign == "=" && !isQuoted && first == _alias)
+            {
+                string path = ReadPath();
+                Fields.Add(new IndexFieldDefinition { Name = path[(path.LastIndexOf('.') + 1)..], Path = IdOr(path) });
+            }
+            else
+            {
+                throw _tokens.Refuse($"expected a field with its value, '{first} {sign} {_alias}.…'");
+            }
+
+            if (!_tokens.Take(","))
+            {
+                _tokens.Require("}");
+                break;
+            }
+        }
+
+        if (Fields.Count == 0)
+            throw _tokens.Refuse("it has no fields");
+    }
+
+    private IndexFieldDefinition ReadValue(string name)
+    {
+        if (_tokens.TakeFunction("CreateSpatialField"))
+            return new IndexFieldDefinition { Name = name, Spatial = ReadPlace() };
+        if (_tokens.TakeFunction("id"))
+        {
+            _tokens.Require(_alias);
+            _tokens.Require(")");
+            return new IndexFieldDefinition { Name = name, Path = AutoIndexField.Id };
+        }
+
+        if (!_tokens.Take(_alias))
+            throw _tokens.Refuse($"the value of '{name}' is not a path of '{_alias}'");
+        return new IndexFieldDefinition { Name = name, Path = IdOr(ReadPath()) };
+    }
+
+    private SpatialFieldDefinition ReadPlace()
+    {
+        _tokens.Require(_alias);
+        string first = ReadPath();
+        if (_tokens.Take(")"))
+            return new SpatialFieldDefinition { Wkt = first };
+        _tokens.Require(",");
+        _tokens.Require(_alias);
+        var place = new SpatialFieldDefinition { Latitude = first, Longitude = ReadPath() };
+        _tokens.Require(")");
+        return place;
+    }
+
+    /// <summary>The members behind a name, <c>.a?.b</c>; through an array <c>.a.Select(x => x.b)</c> is <c>a[].b</c>.</summary>
+    private string ReadPath()
+    {
+        string path = "";
+        while (true)
+        {
+            if (path.Length > 0 && (_tokens.TakeCall("Select") || _tokens.TakeCall("map")))
+            {
+                string element = _tokens.Name("a name for the element");
+                _tokens.Require("=>");
+                _tokens.Require(element);
+                string inner = ReadPath();
+                _tokens.Require(")");
+                return $"{path}[].{inner}";
+            }
+
+            if (!_tokens.Take(".") && !_tokens.Take("?."))
+                break;
+            string member = _tokens.Name("a member");
+            path = path.Length == 0 ? member : $"{path}.{member}";
+        }
+
+        return path.Length > 0 ? path : throw _tokens.Refuse("the whole document is no value: name its members");
+    }
+
+    /// <summary>What maps call <c>Id</c> is the id of the document.</summary>
+    private static string IdOr(string path) => path == "Id" ? AutoIndexField.Id : path;
+}

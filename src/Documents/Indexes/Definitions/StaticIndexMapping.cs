@@ -1,0 +1,107 @@
+using Treepie.Indexing.Schema;
+
+namespace Treepie.Indexes.Definitions;
+
+/// <summary>
+/// What an index defined by hand makes of documents. A field of words is <c>search(Name)</c> in the schema and one of whole values with case <c>exact(Name)</c>, as in an
+/// auto-index; what a query asks of <c>Name</c> is answered by the one that is there.
+/// </summary>
+internal sealed class StaticIndexMapping : IndexMapping
+{
+    private readonly Dictionary<(string Name, AutoIndexFieldKind Kind), AutoIndexField> _byName = [];
+
+    /// <summary>Takes a definition that <see cref="DefinitionCheck"/> has let through.</summary>
+    public StaticIndexMapping(IndexDefinition definition)
+    {
+        Definition = definition;
+        bool coversAll = definition.Collections.Contains(AutoIndexDefinition.AllDocuments, StringComparer.OrdinalIgnoreCase);
+        Collections = coversAll ? [] : [.. definition.Collections.Distinct(StringComparer.OrdinalIgnoreCase)];
+        var fields = new List<AutoIndexField>();
+        var schema = new List<IndexField>();
+        foreach (IndexFieldDefinition field in definition.Fields)
+        {
+            foreach (AutoIndexField source in SourcesOf(field))
+            {
+                fields.Add(source);
+                schema.Add(SchemaOf(field, source));
+                _byName.Add((field.Name, source.Kind), source);
+            }
+        }
+
+        Fields = fields;
+        Schema = new IndexSchema(schema);
+    }
+
+    /// <summary>The definition.</summary>
+    public IndexDefinition Definition { get; }
+
+    public override string Name => Definition.Name;
+
+    public override IReadOnlyList<string> Collections { get; }
+
+    public override IReadOnlyList<AutoIndexField> Fields { get; }
+
+    public override IndexSchema Schema { get; }
+
+    public override AutoIndexField? Resolve(AutoIndexField wanted)
+    {
+        // What a query asks of whole values, words can answer too: equality is then that of the words. With case only a field that kept it.
+        ReadOnlySpan<AutoIndexFieldKind> kinds = wanted.Kind switch
+        {
+            AutoIndexFieldKind.Value => [AutoIndexFieldKind.Value, AutoIndexFieldKind.Exact, AutoIndexFieldKind.Search],
+            AutoIndexFieldKind.Search => [AutoIndexFieldKind.Search, AutoIndexFieldKind.Value, AutoIndexFieldKind.Exact],
+            AutoIndexFieldKind.Exact => [AutoIndexFieldKind.Exact],
+            AutoIndexFieldKind.Point or AutoIndexFieldKind.Wkt => [AutoIndexFieldKind.Point, AutoIndexFieldKind.Wkt],
+            _ => [AutoIndexFieldKind.Vector],
+        };
+        foreach (AutoIndexFieldKind kind in kinds)
+            if (_byName.TryGetValue((wanted.Path, kind), out AutoIndexField? found))
+                return found;
+
+        return null;
+    }
+
+    public override bool IsSameAs(IndexMapping other) =>
+        other is StaticIndexMapping mapping && IndexDefinitionJson.Write(mapping.Definition).AsSpan().SequenceEqual(IndexDefinitionJson.Write(Definition));
+
+    private static IEnumerable<AutoIndexField> SourcesOf(IndexFieldDefinition field)
+    {
+        string path = field.Path ?? field.Name;
+        if (field.Spatial is { } place)
+        {
+            yield return place is { Latitude: { } latitude, Longitude: { } longitude }
+                ? new AutoIndexField(latitude, AutoIndexFieldKind.Point, longitude) { NameInIndex = field.Name }
+                : new AutoIndexField(place.Wkt ?? path, AutoIndexFieldKind.Wkt) { NameInIndex = field.Name };
+            yield break;
+        }
+
+        if (field.Vector is not null)
+        {
+            yield return new AutoIndexField(path, AutoIndexFieldKind.Vector) { NameInIndex = field.Name };
+            yield break;
+        }
+
+        switch (field.Indexing)
+        {
+            case FieldIndexing.Search:
+                yield return new AutoIndexField(path, AutoIndexFieldKind.Search) { NameInIndex = $"search({field.Name})" };
+                if (field.Sort)
+                    yield return new AutoIndexField(path) { NameInIndex = field.Name };
+                break;
+            case FieldIndexing.Exact:
+                yield return new AutoIndexField(path, AutoIndexFieldKind.Exact) { NameInIndex = $"exact({field.Name})" };
+                break;
+            default:
+                yield return new AutoIndexField(path) { NameInIndex = field.Name };
+                break;
+        }
+    }
+
+    private static IndexField SchemaOf(IndexFieldDefinition field, AutoIndexField source)
+    {
+        var schema = new IndexField(source.SchemaName, source.Analysis);
+        if (field.Vector is { } vector)
+            return schema with { Vector = new VectorFieldOptions(vector.Dimensions) };
+        return source.Kind == AutoIndexFieldKind.Search ? schema with { Analyzer = field.Analyzer, Boost = field.Boost } : schema;
+    }
+}

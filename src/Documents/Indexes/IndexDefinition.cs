@@ -1,0 +1,62 @@
+using System.Text.Json;
+using Treepie.Indexes.Definitions;
+
+namespace Treepie.Indexes;
+
+/// <summary>
+/// An index that is defined by hand: which documents, and which of their values under which names. Values are found by path; what computes
+/// (maps in C# or JavaScript, map-reduce) is another kind of definition, which does not exist yet. Immutable.
+/// </summary>
+public sealed record IndexDefinition
+{
+    /// <summary>Longest name, in bytes of UTF-8.</summary>
+    public const int MaxNameBytes = 256;
+
+    /// <summary>Most fields.</summary>
+    public const int MaxFields = 512;
+
+    /// <summary>Most collections; an index over more is one over all documents.</summary>
+    public const int MaxCollections = 128;
+
+    /// <summary>Longest definition, in bytes of JSON.</summary>
+    public const int MaxBytes = 256 * 1024;
+
+    /// <summary>
+    /// The name that queries say: <c>from index 'Orders/ByCompany'</c>. Any characters but control characters, compared without case; not below <c>Auto/</c>, which is
+    /// where the indexes are that queries make.
+    /// </summary>
+    public required string Name { get; init; }
+
+    /// <summary>Collections whose documents it holds; none, or <c>@all_docs</c>: all documents.</summary>
+    public IReadOnlyList<string> Collections { get; init; } = [];
+
+    /// <summary>Its fields, with different names.</summary>
+    public required IReadOnlyList<IndexFieldDefinition> Fields { get; init; }
+
+    /// <summary>
+    /// Reads a definition in JSON: <c>{"Name":"Orders/ByCity","Collections":["Orders"],"Fields":{"City":{"Path":"ShipTo.City"}}}</c>, or with <c>Maps</c> in C# or JavaScript that
+    /// only name fields and their paths.
+    /// </summary>
+    /// <exception cref="InvalidIndexDefinitionException">It asks for what cannot be run, or is not a definition.</exception>
+    public static IndexDefinition FromJson(JsonElement json)
+    {
+        try
+        {
+            return WireDefinition.Read(json);
+        }
+        catch (InvalidOperationException error)
+        {
+            throw new InvalidIndexDefinitionException("", "Name", $"a text in it is not valid UTF-8: {error.Message}");
+        }
+    }
+
+    /// <summary>Writes it as <see cref="FromJson"/> reads it.</summary>
+    public void WriteTo(Utf8JsonWriter json)
+    {
+        ArgumentNullException.ThrowIfNull(json);
+        IndexDefinitionJson.Write(json, this);
+    }
+
+    /// <summary>Whether another definition makes the same index.</summary>
+    public bool IsSameAs(IndexDefinition other) => IndexDefinitionJson.Write(this).AsSpan().SequenceEqual(IndexDefinitionJson.Write(other));
+}

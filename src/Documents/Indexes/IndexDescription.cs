@@ -1,0 +1,94 @@
+using Treepie.Indexes.Definitions;
+using Treepie.Indexing;
+using Treepie.Store;
+
+namespace Treepie.Indexes;
+
+/// <summary>What can be said about an index at one moment.</summary>
+internal static class IndexDescription
+{
+    private static readonly string[] s_allDocuments = [AutoIndexDefinition.AllDocuments];
+
+    /// <summary>Its state, under a name; null where it is gone.</summary>
+    public static IndexStatistics? Of(DocumentIndex index, string name, DatabaseSnapshot snapshot)
+    {
+        if (!index.TryHold())
+            return null;
+
+        try
+        {
+            using IndexSearcher searcher = index.OpenSearcher();
+            IndexProgress progress = index.Progress;
+            IndexMapping definition = index.Definition;
+            int waiting = WaitingChanges(index, searcher.LastEtag, snapshot);
+            return Describe(definition, name) with
+            {
+                IsStale = waiting > 0 || progress.CompleteFields < definition.Schema.Fields.Count,
+                State = progress.IsFaulted ? IndexState.Error : IndexState.Normal,
+                EntryCount = searcher.EntryCount,
+                LastIndexedEtag = searcher.LastEtag,
+                CompleteFieldCount = progress.CompleteFields,
+                WaitingChanges = waiting,
+                ChangesPerSecond = progress.ChangesPerSecond,
+                LastIndexingTime = progress.LastBatch,
+                ErrorCount = searcher.ErrorCount + (progress.IsFaulted ? 1 : 0),
+                Error = progress.Fault?.Message ?? (searcher.ErrorCount == 0 ? null : Of(searcher.Errors()[^1]).Message),
+            };
+        }
+        finally
+        {
+            index.Release();
+        }
+    }
+
+    /// <summary>An index that cannot be opened.</summary>
+    public static IndexStatistics OfBroken(BrokenIndex index) =>
+        Describe(index.Definition, index.Definition.Name) with { IsStale = true, State = IndexState.Error, ErrorCount = 1, Error = index.Error.Message };
+
+    /// <summary>What it keeps of what went wrong, oldest first; empty where it is gone.</summary>
+    public static IReadOnlyList<IndexError> ErrorsOf(DocumentIndex index)
+    {
+        if (!index.TryHold())
+            return [];
+
+        try
+        {
+            using IndexSearcher searcher = index.OpenSearcher();
+            List<IndexError> errors = [.. searcher.Errors().Select(Of)];
+            if (index.Progress.Fault is { } fault)
+                errors.Add(fault);
+            return errors;
+        }
+        finally
+        {
+            index.Release();
+        }
+    }
+
+    private static IndexError Of(EntryError error) => new(error.Time, error.Label, "Map", $"Document '{error.Label}': {error.Message}");
+
+    private static IndexStatistics Describe(IndexMapping definition, string name) => new()
+    {
+        Name = name,
+        Collections = definition is AutoIndexDefinition auto ? [auto.Collection] : definition.Collections.Count == 0 ? s_allDocuments : definition.Collections,
+        Fields = [.. definition.Fields.Select(f => f.SchemaName)],
+        Definition = (definition as StaticIndexMapping)?.Definition,
+    };
+
+    private static int WaitingChanges(DocumentIndex index, long indexedEtag, DatabaseSnapshot snapshot)
+    {
+        using MappedChanges feed = index.Changes(snapshot, indexedEtag);
+        int count = 0;
+        while (count < IndexStatistics.MostWaitingChanges && feed.MoveNext())
+            count++;
+        return count;
+    }
+}
+
+/// <summary>An index that was defined by hand and cannot be opened: an analyzer of it is missing.</summary>
+internal sealed record BrokenIndex(IndexMapping Definition, IndexError Error)
+{
+    public static BrokenIndex Of(IndexMapping definition, Exception error, DateTimeOffset now) => new(
+        definition,
+        new IndexError(now.UtcDateTime, null, "Index", $"The index '{definition.Name}' cannot be opened: {error.Message} Open the database with its analyzers, or define the index anew."));
+}

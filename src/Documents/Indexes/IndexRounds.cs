@@ -1,0 +1,63 @@
+using Treepie.Encryption;
+
+namespace Treepie.Indexes;
+
+/// <summary>What is done to several indexes one after the other. One that goes meanwhile is left out.</summary>
+internal static class IndexRounds
+{
+    /// <summary>Completes when each has indexed all up to an etag, in all of its fields.</summary>
+    public static async Task WaitForAsync(IReadOnlyList<DocumentIndex> indexes, long etag, CancellationToken cancellationToken)
+    {
+        foreach (DocumentIndex index in indexes)
+        {
+            try
+            {
+                await index.Progress.WaitForAsync(etag, cancellationToken).ConfigureAwait(false);
+                await index.Progress.WaitForFieldsAsync(index.Definition.Schema.Fields.Count, cancellationToken).ConfigureAwait(false);
+            }
+            catch (ObjectDisposedException)
+            {
+                // An index that is gone keeps nobody waiting.
+            }
+        }
+    }
+
+    /// <summary>Gives each a new data key.</summary>
+    public static void RotateDataKeys(IReadOnlyList<DocumentIndex> indexes, KeyRotationSteps steps, CancellationToken cancellationToken)
+    {
+        foreach (DocumentIndex index in indexes)
+        {
+            if (!index.TryHold())
+                continue;
+            try
+            {
+                steps.Add(index.Name, index.RotateDataKey(steps.Of(index.Name), cancellationToken));
+            }
+            finally
+            {
+                index.Release();
+            }
+        }
+    }
+
+    /// <summary>Bytes of decrypted pages in memory.</summary>
+    public static long DecryptedBytes(IReadOnlyList<DocumentIndex> indexes)
+    {
+        long bytes = 0;
+        foreach (DocumentIndex index in indexes)
+        {
+            if (!index.TryHold())
+                continue;
+            try
+            {
+                bytes += index.Store.GetStatistics().DecryptedBytes;
+            }
+            finally
+            {
+                index.Release();
+            }
+        }
+
+        return bytes;
+    }
+}

@@ -1,0 +1,68 @@
+using System.Buffers.Binary;
+using System.Text;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Catalogue;
+
+/// <summary>
+/// Why an entry was left out. Key: the key of the entry.
+/// <code>
+/// OFFSET  SIZE  MEANING
+/// 0       8     time, UTC ticks, little-endian
+/// 8       2     n, length of the label, little-endian
+/// 10      n     label, UTF-8
+/// 10 + n        message, UTF-8, to the end
+/// </code>
+/// </summary>
+internal static class ErrorRecord
+{
+    /// <summary>Most errors that are kept: the latest.</summary>
+    public const int MaxErrors = 512;
+
+    /// <summary>Longest label and longest message, in characters; what is longer is cut.</summary>
+    private const int MaxTextLength = 512;
+
+    private const int HeaderBytes = 10;
+
+    public static byte[] Write(EntryError error)
+    {
+        byte[] label = Encoding.UTF8.GetBytes(Cut(error.Label)), message = Encoding.UTF8.GetBytes(Cut(error.Message));
+        byte[] record = new byte[HeaderBytes + label.Length + message.Length];
+        BinaryPrimitives.WriteInt64LittleEndian(record, error.Time.Ticks);
+        BinaryPrimitives.WriteUInt16LittleEndian(record.AsSpan(8), (ushort)label.Length);
+        label.CopyTo(record, HeaderBytes);
+        message.CopyTo(record, HeaderBytes + label.Length);
+        return record;
+    }
+
+    public static EntryError Read(ReadOnlySpan<byte> record)
+    {
+        int label = BinaryPrimitives.ReadUInt16LittleEndian(record[8..]);
+        return new EntryError(
+            Encoding.UTF8.GetString(record.Slice(HeaderBytes, label)), Encoding.UTF8.GetString(record[(HeaderBytes + label)..]), new DateTime(Ticks(record), DateTimeKind.Utc));
+    }
+
+    /// <summary>Drops the oldest above the limit.</summary>
+    public static void Trim(Tree errors)
+    {
+        if (errors.Count <= MaxErrors)
+            return;
+
+        var all = new List<(long Ticks, byte[] Key)>();
+        using (Cursor cursor = errors.OpenCursor())
+            for (bool more = cursor.MoveFirst(); more; more = cursor.MoveNext())
+                all.Add((Ticks(cursor.Value), cursor.Key.ToArray()));
+        foreach ((_, byte[] key) in all.OrderBy(error => error.Ticks).Take(all.Count - MaxErrors))
+            errors.Delete(key);
+    }
+
+    private static long Ticks(ReadOnlySpan<byte> record) => BinaryPrimitives.ReadInt64LittleEndian(record);
+
+    private static string Cut(string text)
+    {
+        if (text.Length <= MaxTextLength)
+            return text;
+        int length = char.IsHighSurrogate(text[MaxTextLength - 1]) ? MaxTextLength - 1 : MaxTextLength;
+        return text[..length];
+    }
+}

@@ -1,0 +1,83 @@
+using Treepie.Indexing.Matching;
+using Treepie.Indexing.Queries;
+using Treepie.Indexing.Sorting;
+
+namespace Treepie.Indexing.Searching;
+
+/// <summary>
+/// Runs a query over an index and the changes it has not seen: each gives its first hits in order, the index without the entries that the changes put anew or removed, and the
+/// two lists are merged by the keys of the order.
+/// </summary>
+/// <remarks>Entries of the changes have the greater ids, so a tie goes to the index, as it would if the changes were indexed.</remarks>
+internal sealed class TailedSearch
+{
+    private readonly SearchRequest request;
+    private readonly List<long> ids = [];
+    private readonly List<float> scores = [];
+
+    private TailedSearch(SearchRequest request) => this.request = request;
+
+    /// <summary>Entries of the page, in order.</summary>
+    public long[] Ids => [.. ids];
+
+    /// <summary>Their scores; empty if nothing is scored.</summary>
+    public float[] Scores => [.. scores];
+
+    /// <summary>All hits of both.</summary>
+    public long Total { get; private set; }
+
+    public static TailedSearch Run(IndexView main, IndexTail tail, SearchRequest request, CancellationToken cancellationToken)
+    {
+        var combined = new CombinedStatistics(main, tail.View, tail.Gone);
+        using var mainContext = new QueryContext(main, cancellationToken) { Combined = combined };
+        using var tailContext = new QueryContext(tail.View, cancellationToken) { Combined = combined };
+        SearchRequest whole = request with { Skip = 0, Take = Math.Min(request.Take, long.MaxValue - request.Skip) + request.Skip };
+        IndexQuery present = tail.Gone.Length == 0 ? request.Query : new AndQuery([request.Query, new NotQuery(new EntriesQuery(tail.Gone))]);
+        SearchRun first = Execute(mainContext, whole with { Query = present });
+        SearchRun second = Execute(tailContext, whole);
+        var search = new TailedSearch(request) { Total = first.Total + second.Total };
+        search.Merge(mainContext, first, tailContext, second);
+        return search;
+    }
+
+    private static SearchRun Execute(QueryContext context, SearchRequest request)
+    {
+        var run = new SearchRun(context, new QueryCompiler(context, SortPlan.NeedsScores(request.Sort)).Compile(request.Query), request);
+        run.Execute();
+        return run;
+    }
+
+    private void Merge(QueryContext mainContext, SearchRun first, QueryContext tailContext, SearchRun second)
+    {
+        KeyPart[] mainParts = SortPlan.Open(mainContext, request.Sort), tailParts = SortPlan.Open(tailContext, request.Sort);
+        KeyBuffer mainKey = new(), tailKey = new();
+        int i = 0, j = 0, keyed = -1, tailKeyed = -1;
+        long wanted = request.Take;
+        for (long rank = 0; (i < first.Ids.Length || j < second.Ids.Length) && ids.Count < wanted; rank++)
+        {
+            bool isMain = j == second.Ids.Length;
+            if (i < first.Ids.Length && !isMain)
+            {
+                if (keyed != i)
+                    Key(mainParts, first, keyed = i, mainKey);
+                if (tailKeyed != j)
+                    Key(tailParts, second, tailKeyed = j, tailKey);
+                isMain = mainKey.Written.SequenceCompareTo(tailKey.Written) <= 0;
+            }
+
+            (SearchRun run, int place) = isMain ? (first, i++) : (second, j++);
+            if (rank < request.Skip)
+                continue;
+            ids.Add(run.Ids[place]);
+            if (run.Scores.Length > 0)
+                scores.Add(run.Scores[place]);
+        }
+    }
+
+    private static void Key(KeyPart[] parts, SearchRun run, int place, KeyBuffer key)
+    {
+        key.Clear();
+        foreach (KeyPart part in parts)
+            part.Append(run.Ids[place], run.Scores.Length > 0 ? run.Scores[place] : 0, key);
+    }
+}

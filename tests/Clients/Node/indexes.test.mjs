@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+    DeleteIndexErrorsOperation, DeleteIndexOperation, GetIndexErrorsOperation, GetIndexesOperation, GetIndexNamesOperation, GetIndexOperation,
+    GetIndexStatisticsOperation, IndexDefinition, IndexHasChangedOperation, PutIndexesOperation, ResetIndexOperation,
+} from "ravendb";
+import { Company, seed, url, User, withDatabase } from "./support.mjs";
+
+const define = (name, map, fields = {}) => Object.assign(new IndexDefinition(), { name, maps: new Set([map]), fields });
+
+const people = {
+    "users/1": new User({ name: "Ada", age: 36, address: { city: "London" }, tags: ["math", "poetry"] }),
+    "users/2": new User({ name: "Bob", age: 20, address: { city: "Paris" }, tags: ["music"] }),
+    "users/3": new User({ name: "Cyd", age: 54, address: { city: "London" } }),
+    "companies/1": new Company({ name: "Treepie" }),
+};
+
+const ask = (store, index) => store.openSession().query({ documentType: User, indexName: index }).waitForNonStaleResults();
+
+test("an index defined by hand is put, asked, listed, reset and deleted", () => withDatabase(async store => {
+    await seed(store, people);
+    const map = "from u in docs.Users select new { u.name, City = u.address.city, Tag = u.tags }";
+    const [put] = await store.maintenance.send(new PutIndexesOperation(define("Users/By/City", map)));
+    assert.equal(put.index, "Users/By/City");
+    assert.deepEqual((await ask(store, "Users/By/City").whereEquals("City", "london").orderBy("name").all()).map(u => u.name), ["Ada", "Cyd"]);
+    assert.deepEqual((await ask(store, "Users/By/City").whereEquals("Tag", "music").all()).map(u => u.name), ["Bob"]);
+
+    assert.deepEqual(await store.maintenance.send(new GetIndexNamesOperation(0, 10)), ["Users/By/City"]);
+    const index = await store.maintenance.send(new GetIndexOperation("Users/By/City"));
+    assert.equal(index.name, "Users/By/City");
+    assert.equal(index.type, "Map");
+    assert.deepEqual((await store.maintenance.send(new GetIndexesOperation(0, 10))).map(i => i.name), ["Users/By/City"]);
+    assert.equal(await store.maintenance.send(new GetIndexOperation("Nobody")), null);
+    const statistics = await store.maintenance.send(new GetIndexStatisticsOperation("Users/By/City"));
+    assert.equal(statistics.entriesCount, 3);
+    assert.equal(statistics.errorsCount, 0);
+    assert.ok(statistics.collections.Users.lastProcessedDocumentEtag > 0);
+
+    assert.equal(await store.maintenance.send(new IndexHasChangedOperation(define("Users/By/City", map))), false);
+    assert.equal(await store.maintenance.send(new IndexHasChangedOperation(define("Users/By/City", "from u in docs.Users select new { u.age }"))), true);
+
+    await store.maintenance.send(new ResetIndexOperation("Users/By/City"));
+    assert.equal(await ask(store, "Users/By/City").count(), 3);
+    await store.maintenance.send(new DeleteIndexOperation("Users/By/City"));
+    assert.deepEqual(await store.maintenance.send(new GetIndexNamesOperation(0, 10)), []);
+    await assert.rejects(ask(store, "Users/By/City").all(), { name: "IndexDoesNotExistException" });
+}));
+
+test("a JavaScript index that only names paths, with options of its fields", () => withDatabase(async store => {
+    await seed(store, people);
+    const index = define("Names", "map('Users', u => { return { Who: u.name, Bio: u.bio } })", { Bio: { indexing: "Search", analyzer: "EnglishAnalyzer" } });
+    await store.maintenance.send(new PutIndexesOperation(index));
+    await seed(store, { "users/4": new User({ name: "Dan", bio: "Runs a laboratory" }) });
+    assert.deepEqual((await ask(store, "Names").search("Bio", "running").all()).map(u => u.name), ["Dan"]);
+    assert.equal(await ask(store, "Names").whereEquals("Who", "ada").count(), 1);
+}));
+
+test("a changed index answers all the time", () => withDatabase(async store => {
+    await seed(store, people);
+    await store.maintenance.send(new PutIndexesOperation(define("Users", "from u in docs.Users select new { u.name }")));
+    await ask(store, "Users").all();
+    await store.maintenance.send(new PutIndexesOperation(define("Users", "from u in docs.Users select new { u.name, u.age }")));
+    assert.equal(await ask(store, "Users").whereEquals("name", "ada").count(), 1);
+    for (let i = 0; i < 600 && (await store.maintenance.send(new GetIndexNamesOperation(0, 10))).length > 1; i++)
+        await new Promise(resolve => setTimeout(resolve, 50));
+    assert.equal(await ask(store, "Users").whereEquals("age", 36).count(), 1);
+}));
+
+test("errors are asked for and forgotten", () => withDatabase(async store => {
+    await seed(store, people);
+    await store.maintenance.send(new PutIndexesOperation(define("Users", "from u in docs.Users select new { u.name }")));
+    await ask(store, "Users").all();
+    const [errors] = await store.maintenance.send(new GetIndexErrorsOperation(["Users"]));
+    assert.equal(errors.name, "Users");
+    assert.deepEqual(errors.errors, []);
+    await store.maintenance.send(new DeleteIndexErrorsOperation(["Users"]));
+}));
+
+test("what cannot be run is refused, with its reason, and nothing changes", () => withDatabase(async (store, name) => {
+    const refused = { name: "IndexCompilationException" };
+    await assert.rejects(store.maintenance.send(new PutIndexesOperation(define("A", "from u in docs.Users where u.age > 3 select new { u.name }"))), refused);
+    await assert.rejects(store.maintenance.send(new PutIndexesOperation(define("A", "map('Users', u => ({ n: u.name + 'x' }))"))), refused);
+    const reduce = define("A", "from u in docs.Users select new { u.name }");
+    reduce.reduce = "from r in results group r by r.name into g select new { name = g.Key }";
+    await assert.rejects(store.maintenance.send(new PutIndexesOperation(reduce)), refused);
+    await assert.rejects(
+        store.maintenance.send(new PutIndexesOperation(define("B", "from u in docs.Users select new { u.name }"), define("A", "map(")), refused), refused);
+    assert.deepEqual(await store.maintenance.send(new GetIndexNamesOperation(0, 10)), []);
+    const response = await fetch(`${url}/databases/${name}/admin/indexes`, { method: "PUT", body: JSON.stringify({ Indexes: [{ Name: "A", Fields: { x: { Indexing: "Perhaps" } } }] }) });
+    assert.equal(response.status, 400);
+    assert.equal((await response.json()).IndexDefinitionProperty, "Fields");
+}));

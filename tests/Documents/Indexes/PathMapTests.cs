@@ -1,0 +1,87 @@
+using System.Text.Json;
+using Treepie.Indexes;
+
+namespace Treepie.Documents.Tests.Indexes;
+
+/// <summary>Maps that only name paths are definitions by path; maps that compute are refused where they begin to.</summary>
+public sealed class PathMapTests
+{
+    [Theory]
+    [InlineData("from o in docs.Orders select new { o.Company, City = o.ShipTo.City }", "Orders: Company=Company City=ShipTo.City")]
+    [InlineData(" from o in docs.Orders\n select new\n {\n o.ShipTo?.City, Id = o.Id, }; ", "Orders: City=ShipTo.City Id=id()")]
+    [InlineData("from o in docs select new { o.Name }", ": Name=Name")]
+    [InlineData("from o in docs[\"@empty x\"] select new { o.Name }", "@empty x: Name=Name")]
+    [InlineData("docs.Orders.Select(order => new { order.Company, Product = order.Lines.Select(l => l.Product.Name) })", "Orders: Company=Company Product=Lines[].Product.Name")]
+    [InlineData("docs.Select(d => new { d.Name })", ": Name=Name")]
+    [InlineData("map('Orders', o => ({ Company: o.Company, 'Id of it': id(o) }))", "Orders: Company=Company Id of it=id()")]
+    [InlineData("map(\"Orders\", (o) => { return { P: o.Lines.map(l => l.Product) }; });", "Orders: P=Lines[].Product")]
+    [InlineData("map('Orders', function (o) { return { A: o.a_1 }; })", "Orders: A=a_1")]
+    public void Maps_of_paths_are_read(string map, string expected)
+    {
+        IndexDefinition definition = Read(map);
+        Assert.Equal(expected, $"{string.Join(',', definition.Collections)}: {string.Join(' ', definition.Fields.Select(f => $"{f.Name}={f.Path}"))}");
+    }
+
+    [Theory]
+    [InlineData("from o in docs.Orders where o.Freight > 3 select new { o.Company }", "where")]
+    [InlineData("from o in docs.Orders select new { Upper = o.Company.ToUpper() }", "(")]
+    [InlineData("from o in docs.Orders select new { Total = o.A + o.B }", "+ o.B")]
+    [InlineData("from o in docs.Orders let x = o.A select new { x }", "let x")]
+    [InlineData("from o in docs.Orders from l in o.Lines select new { l.Product }", "from l")]
+    [InlineData("from o in docs.Orders select new { o }", "whole document")]
+    [InlineData("from o in docs.Orders select new { A = 5 }", "5")]
+    [InlineData("from o in docs.Orders select new { A = LoadDocument(o.B).C }", "LoadDocument")]
+    [InlineData("from o in docs.Orders select new { }", "no fields")]
+    [InlineData("map('Orders', o => ({ A: o.a || 1 }))", "||")]
+    [InlineData("map('Orders', o => { if (o.a) return { A: o.a }; })", "if (o.a)")]
+    [InlineData("map('Orders'", "','")]
+    [InlineData("timeSeries.map('x')", "timeSeries")]
+    [InlineData("", "its end")]
+    public void Maps_that_compute_are_refused_with_the_place(string map, string place)
+    {
+        var error = Assert.Throws<InvalidIndexDefinitionException>(() => Read(map));
+        Assert.Equal("Maps", error.Property);
+        Assert.Contains(place, error.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Cut_anywhere_a_map_is_refused_or_read_and_never_breaks()
+    {
+        const string Map = "docs.Orders.Select(order => new { order.Company, Where = CreateSpatialField(order.A, order.B), Product = order.Lines.Select(l => l.Product) })";
+        for (int length = 0; length < Map.Length; length++)
+            Assert.Throws<InvalidIndexDefinitionException>(() => Read(Map[..length]));
+        Assert.Equal(3, Read(Map).Fields.Count);
+    }
+
+    [Fact]
+    public void Options_of_fields_belong_to_fields_of_the_map_and_unknown_ones_are_refused()
+    {
+        IndexDefinition definition = Read("""{"Name":"X","Maps":["from o in docs.Orders select new { o.Notes }"],"Fields":{"Notes":{"Indexing":"Search","Storage":"No","TermVector":null}},"Type":"Map","Reduce":null,"Configuration":{}}""", isWhole: true);
+        Assert.Equal((FieldIndexing.Search, "Notes"), (Assert.Single(definition.Fields).Indexing, definition.Fields[0].Path));
+        foreach (string wrong in (string[])
+                 [
+                     """{"Name":"X","Maps":["from o in docs.Orders select new { o.Notes }"],"Fields":{"Other":{}}}""",
+                     """{"Name":"X","Maps":["from o in docs.Orders select new { o.Notes }","from o in docs.Users select new { o.Other }"]}""",
+                     """{"Name":"X","Reduce":"from r in results","Fields":{"A":{}}}""",
+                     """{"Name":"X","AdditionalSources":{"a":"b"},"Fields":{"A":{}}}""",
+                     """{"Name":"X","Configuration":{"a":"b"},"Fields":{"A":{}}}""",
+                     """{"Name":"X","Surprise":1,"Fields":{"A":{}}}""",
+                     """{"Name":"X","Fields":{"A":{"Surprise":1}}}""",
+                     """{"Name":"X","Fields":{"A":{"Storage":"Yes"}}}""",
+                     """{"Name":"X","Fields":{"A":{"Boost":"much"}}}""",
+                     """{"Name":"X","Fields":["A"]}""",
+                     """{"Name":"X","Collections":"Orders","Fields":{"A":{}}}""",
+                     """{"Name":5}""",
+                     """{"Fields":{}}""",
+                     "5",
+                 ])
+            Assert.Throws<InvalidIndexDefinitionException>(() => Read(wrong, isWhole: true));
+    }
+
+    private static IndexDefinition Read(string text, bool isWhole = false)
+    {
+        string json = isWhole ? text : JsonSerializer.Serialize(new Dictionary<string, object> { ["Name"] = "X", ["Maps"] = new[] { text } });
+        using JsonDocument document = JsonDocument.Parse(json);
+        return IndexDefinition.FromJson(document.RootElement);
+    }
+}
