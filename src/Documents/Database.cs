@@ -40,7 +40,7 @@ public sealed class Database : IDisposable, IAsyncDisposable
         _changeVectors = new ChangeVectors(Id);
         using (DatabaseSnapshot snapshot = BeginRead())
             _changes.Publish(snapshot.LastEtag);
-        SealedDefinitions? sealedDefinitions = environment.IsEncrypted ? new SealedDefinitions(environment) : null;
+        SealedDefinitions? sealedDefinitions = environment.IsEncrypted ? new SealedDefinitions(environment, options.DecryptedBudgetBytes) : null;
         Indexes = IndexCatalogue.Open(IndexesDirectory, new IndexingContext(BeginRead, _changes, options.TimeProvider, options.Analyzers), new StaticDefinitions(environment), sealedDefinitions);
         _queries = new QueryExecutor(Indexes, BeginRead, _changes, Options);
         HiLoIds = new HiLoIds(NextHiLoRange);
@@ -89,7 +89,7 @@ public sealed class Database : IDisposable, IAsyncDisposable
         string directory = Path.TrimEndingDirectorySeparator(Path.GetFullPath(path));
         DatabaseFormat.RefuseForeignDirectory(directory, DatabaseFormat.DocumentsFolder, DatabaseFormat.IndexesFolder);
         StorageEnvironment environment = StorageEnvironment.Open(
-            Path.Combine(directory, DatabaseFormat.DocumentsFolder), new StorageOptions { EncryptionKey = options.EncryptionKey });
+            Path.Combine(directory, DatabaseFormat.DocumentsFolder), new StorageOptions { EncryptionKey = options.EncryptionKey, DecryptedBudgetBytes = options.DecryptedBudgetBytes });
         try
         {
             return new Database(directory, environment, options);
@@ -238,9 +238,13 @@ public sealed class Database : IDisposable, IAsyncDisposable
         return steps.Report;
     }
 
+    /// <summary>Bytes of pages that are decrypted in memory now; asking for them reads none.</summary>
+    internal long DecryptedBytes => _environment.GetStatistics().DecryptedBytes + Indexes.DecryptedBytes();
+
     /// <summary>Counts, sizes, etags and index states.</summary>
     public DatabaseStatistics GetStatistics()
     {
+        long decryptedBytes = DecryptedBytes; // before this reads
         using DatabaseSnapshot snapshot = BeginRead();
         StorageStatistics storage = _environment.GetStatistics();
         return new DatabaseStatistics
@@ -251,7 +255,7 @@ public sealed class Database : IDisposable, IAsyncDisposable
             ChangeVector = snapshot.ChangeVector,
             SizeOnDiskBytes = DatabaseFormat.SizeOnDiskBytes(DataDirectory),
             IsEncrypted = IsEncrypted,
-            DecryptedBytes = storage.DecryptedBytes + Indexes.DecryptedBytes(),
+            DecryptedBytes = decryptedBytes,
             IsDecryptedMemoryLocked = storage.IsDecryptedMemoryLocked,
             Indexes = Indexes.List(),
         };

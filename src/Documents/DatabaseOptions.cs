@@ -19,6 +19,9 @@ public sealed record DatabaseOptions
     /// <summary>Highest value of <see cref="MaxIdBytes"/>, the file format's: 512.</summary>
     public const int MostIdBytes = DocumentId.MaxBytes;
 
+    /// <summary>Lowest value of <see cref="DecryptedBudgetBytes"/>: 1 MiB.</summary>
+    public const long LeastDecryptedBudgetBytes = 1 << 20;
+
     /// <summary>Name used in messages and in clients; null takes the directory's.</summary>
     public string? Name { get; init; }
 
@@ -49,6 +52,12 @@ public sealed record DatabaseOptions
     /// </summary>
     public AnalyzerSet Analyzers { get; init; } = AnalyzerSet.BuiltIn;
 
+    /// <summary>
+    /// Bytes of decrypted pages that an encrypted database keeps in memory, and as many for each of its indexes; beyond, those that were not used longest go first. What
+    /// running transactions hold is beside it. Default 256 MiB, at least 1 MiB. Plain databases have none.
+    /// </summary>
+    public long DecryptedBudgetBytes { get; init; } = 256L << 20;
+
     /// <summary>The clock.</summary>
     public TimeProvider TimeProvider { get; init; } = TimeProvider.System;
 
@@ -60,6 +69,8 @@ public sealed record DatabaseOptions
         Range(MaxDocumentBytes, LeastDocumentBytes, MostDocumentBytes, nameof(MaxDocumentBytes));
         Range(MaxDocumentDepth, 1, MostDocumentDepth, nameof(MaxDocumentDepth));
         Range(MaxIdBytes, 1, MostIdBytes, nameof(MaxIdBytes));
+        if (DecryptedBudgetBytes < LeastDecryptedBudgetBytes)
+            throw new ArgumentOutOfRangeException(nameof(DecryptedBudgetBytes), DecryptedBudgetBytes, $"{nameof(DecryptedBudgetBytes)} must be at least {LeastDecryptedBudgetBytes:N0}.");
     }
 
     private static void Range(int value, int least, int most, string option)

@@ -213,8 +213,7 @@ internal sealed class DocumentIndex
 
     private static DocumentIndex OpenStore(IndexMapping definition, IndexDirectory directory, AnalyzerSet analyzers)
     {
-        using EncryptionKey? key = directory.Key();
-        StorageEnvironment store = StorageEnvironment.Open(directory.StorePath, new StorageOptions { Durability = Durability.Relaxed, EncryptionKey = key });
+        StorageEnvironment store = directory.OpenStore();
         try
         {
             return new DocumentIndex(definition, directory, analyzers, store);

@@ -122,6 +122,49 @@ internal sealed class DecryptedPages : IDisposable
         return null;
     }
 
+    /// <summary>
+    /// Keeps a page that a checkpoint is about to have written, while there is room: who changed it is likely to read it again. It is not in the page table before <see cref="TryPublish"/>.
+    /// </summary>
+    public void Adopt(long number, ReadOnlySpan<byte> plain)
+    {
+        if (Bytes > _budgetBytes - (_budgetBytes / 8))
+            return;
+
+        Stripe stripe = StripeOf(number);
+        lock (stripe.Sync)
+        {
+            if (stripe.Places.Remove(number, out Place before))
+                Drop(number, before.Pages); // of an attempt that failed
+            plain.CopyTo(Range.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes));
+            stripe.Places.Add(number, new Place(1, 0) { IsAdopted = true });
+        }
+
+        Interlocked.Add(ref _bytes, PageLayout.SizeBytes);
+        OnLoaded?.Invoke();
+    }
+
+    /// <summary>Names a page that was adopted in the page table; false, with nothing kept, where it was not, or is gone by now.</summary>
+    public bool TryPublish(long number)
+    {
+        Stripe stripe = StripeOf(number);
+        lock (stripe.Sync)
+        {
+            if (!stripe.Places.TryGetValue(number, out Place place))
+                return false;
+
+            if (!place.IsAdopted)
+            {
+                stripe.Places.Remove(number); // whoever looked at what lay there before, as a check does, left it
+                Drop(number, place.Pages);
+                return false;
+            }
+
+            stripe.Places[number] = new Place(1, 0);
+            _table.WriteUInt32(number, _proven);
+            return true;
+        }
+    }
+
     /// <summary>What is wrong with a page as it lies in the file, or null; nothing of it is kept.</summary>
     public string? FindFault(ReadOnlySpan<byte> sealedPages)
     {
@@ -264,5 +307,9 @@ internal sealed class DecryptedPages : IDisposable
     }
 
     /// <summary>Pages of the run; and the ticket it may be dropped by, 0 where it is in the page table.</summary>
-    private record struct Place(int Pages, int Ticket);
+    private record struct Place(int Pages, int Ticket)
+    {
+        /// <summary>Whether it waits for a checkpoint's end to be in the page table.</summary>
+        public bool IsAdopted { get; init; }
+    }
 }

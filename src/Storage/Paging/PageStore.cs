@@ -204,8 +204,10 @@ internal sealed class PageStore : IDisposable
     public void MoveToMap(long number)
     {
         uint frame = FrameOf(number);
-        Decrypted?.Forget(number); // whoever looked at what lay there before, as a check does, may have left it
-        _table.WriteUInt32(number, _map.SeesWrites && Decrypted is null ? InMap : NotLookedAt);
+        if (Decrypted is null)
+            _table.WriteUInt32(number, _map.SeesWrites ? InMap : NotLookedAt);
+        else if (!Decrypted.TryPublish(number))
+            _table.WriteUInt32(number, NotLookedAt);
         if (frame != 0)
             Scratch.DropSpare(frame);
     }
@@ -306,8 +308,9 @@ internal sealed class PageStore : IDisposable
         if (FrameOf(number) != 0)
             return null;
 
+        // What is decrypted may have come from a checkpoint, and never have been looked at in the file.
         bool wasProven = (ulong)number < (ulong)_tablePages && _table.ReadUInt32(number) == InMap;
-        return FindSealedFault(number, load: !wasProven || _map.SeesWrites, out Span<byte> pages, out Span<byte> covered) ?? FindFault(pages, covered);
+        return FindSealedFault(number, load: !wasProven || _map.SeesWrites || Decrypted is not null, out Span<byte> pages, out Span<byte> covered) ?? FindFault(pages, covered);
     }
 
     /// <summary>

@@ -293,6 +293,8 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
             if (staged == 0)
                 start = offset;
             Seal(bytes, staging.AsSpan(staged, lengthBytes));
+            if (pages == 1)
+                state.Store.Decrypted?.Adopt(captured.Page, bytes);
             staged += lengthBytes;
         }
 

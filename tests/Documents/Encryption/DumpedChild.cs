@@ -39,7 +39,7 @@ internal static class DumpedChild
         // Other threads could not run code of this module before its initializer has returned, so all is done on this one.
         using Database database = Open(directory);
         Work(database, seed);
-        while (database.GetStatistics().DecryptedBytes > 0)
+        while (database.DecryptedBytes > 0)
             Thread.Sleep(20); // the sweep has its own pace, and nothing here to wait for it by
         ClearStack();
         for (int i = 0; i < 3; i++)

@@ -72,7 +72,7 @@ public sealed class DecryptedPagesTests
         Fill(directory.Path, key);
         const long Budget = 1 << 20;
         using StorageEnvironment environment = StorageEnvironment.Open(
-            directory.Path, Options(key) with { DecryptedBudgetBytes = Budget, DecryptedIdleTime = TimeSpan.FromMilliseconds(1) });
+            directory.Path, Options(key) with { DecryptedBudgetBytes = Budget, DecryptedIdleTime = TimeSpan.FromDays(1) }); // only the budget makes them go
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(TestContext.Current.CancellationToken);
         var errors = new ConcurrentQueue<string>();
         int seed = Seed.Next();
@@ -100,7 +100,7 @@ public sealed class DecryptedPagesTests
         await stop.CancelAsync();
         await Task.WhenAll(readers);
         Assert.Empty(errors);
-        Assert.True(most > Budget / 2, $"{most} bytes at most: the budget was never reached, so this shows nothing.");
+        Assert.True(most >= Budget, $"{most} bytes at most: the budget was never reached, so this shows nothing.");
         Assert.True(environment.Check(TestContext.Current.CancellationToken).IsClean);
 
         void Read(Random own)

@@ -92,6 +92,14 @@ internal sealed class IndexDirectory
     /// <summary>The key of the store, to be disposed when that is open; null in a plain database.</summary>
     public EncryptionKey? Key() => _sealed?.KeyOf(Name);
 
+    /// <summary>Opens the store.</summary>
+    public StorageEnvironment OpenStore()
+    {
+        using EncryptionKey? key = Key();
+        var options = new StorageOptions { Durability = Durability.Relaxed, EncryptionKey = key };
+        return StorageEnvironment.Open(StorePath, _sealed is null ? options : options with { DecryptedBudgetBytes = _sealed.DecryptedBudgetBytes });
+    }
+
     /// <summary>The folder that an index gets which had another one elsewhere: in an encrypted database one that says nothing of it.</summary>
     public static string FolderFor(string folder, bool isEncrypted) => isEncrypted ? SealedName + System.IO.Path.GetExtension(folder) : folder;
 

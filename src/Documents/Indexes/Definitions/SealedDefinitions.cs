@@ -10,9 +10,12 @@ namespace Treepie.Indexes.Definitions;
 /// What tells the directories of an encrypted database's indexes apart, kept where nobody can read it: the definitions lie in a tree of the documents' environment, by
 /// the name of the directory, which says nothing; and each index has a key of its own, made from the documents' data key, so that the user's key wraps one key only.
 /// </summary>
-internal sealed class SealedDefinitions(StorageEnvironment documents)
+internal sealed class SealedDefinitions(StorageEnvironment documents, long decryptedBudgetBytes)
 {
     private const string KeyPurpose = "index/";
+
+    /// <summary>Bytes of decrypted pages that each index keeps in memory.</summary>
+    public long DecryptedBudgetBytes => decryptedBudgetBytes;
 
     /// <summary>The key of an index; to be disposed when its store is open.</summary>
     public EncryptionKey KeyOf(string folder) => documents.DeriveKey(PurposeOf(folder));
