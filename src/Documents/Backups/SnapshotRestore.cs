@@ -78,7 +78,7 @@ internal sealed class SnapshotRestore(IReadOnlyList<BackupChainPart> parts, Part
         string indexes = Path.Combine(path, DatabaseFormat.IndexesFolder);
         Directory.CreateDirectory(indexes);
         using StorageEnvironment? documents = key is null ? null : StorageEnvironment.Open(Path.Combine(path, DatabaseFormat.DocumentsFolder), new StorageOptions { EncryptionKey = key });
-        SealedDefinitions? sealedDefinitions = documents is null ? null : new SealedDefinitions(documents);
+        SealedDefinitions? sealedDefinitions = documents is null ? null : new SealedDefinitions(documents, new StorageOptions().DecryptedBudgetBytes); // no index is opened here
         foreach ((string source, byte[] definition) in description.Indexes)
             if (SnapshotNames.FolderOf(SnapshotNames.OfIndex(source)) is not null && IndexDirectory.FolderFor(source, key is not null) is var folder && Directory.Exists(IndexDirectory.StorePathOf(indexes, folder)))
                 IndexDirectory.Publish(indexes, folder, definition, sealedDefinitions);
