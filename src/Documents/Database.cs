@@ -3,6 +3,7 @@ using System.Text.Encodings.Web;
 using System.Text.Json;
 using System.Text.Json.Serialization.Metadata;
 using Treepie.Backups;
+using Treepie.BackupTasks;
 using Treepie.Encryption;
 using Treepie.Indexes;
 using Treepie.Indexes.Definitions;
@@ -42,6 +43,7 @@ public sealed class Database : IDisposable, IAsyncDisposable
             _changes.Publish(snapshot.LastEtag);
         SealedDefinitions? sealedDefinitions = environment.IsEncrypted ? new SealedDefinitions(environment, options.DecryptedBudgetBytes) : null;
         Indexes = IndexCatalogue.Open(IndexesDirectory, new IndexingContext(BeginRead, _changes, options.TimeProvider, options.Analyzers), new StaticDefinitions(environment), sealedDefinitions);
+        TaskStore = new BackupTaskStore(environment, directory);
         _queries = new QueryExecutor(Indexes, BeginRead, _changes, Options);
         HiLoIds = new HiLoIds(NextHiLoRange);
     }
@@ -66,6 +68,9 @@ public sealed class Database : IDisposable, IAsyncDisposable
 
     /// <summary>Etag of the last durable change, without a snapshot.</summary>
     public long LastEtag => _changes.LastEtag;
+
+    /// <summary>Its backup tasks.</summary>
+    internal BackupTaskStore TaskStore { get; }
 
     /// <summary>Ids for objects of sessions that have none.</summary>
     internal HiLoIds HiLoIds { get; }

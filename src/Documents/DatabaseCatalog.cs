@@ -1,4 +1,5 @@
 using Treepie.Backups;
+using Treepie.BackupTasks;
 using Treepie.Catalogs;
 using Treepie.Encryption;
 using Treepie.Storage;
@@ -15,12 +16,10 @@ namespace Treepie;
 /// </remarks>
 public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
 {
-    /// <summary>How long the sources of a key that did not open its database are left in peace: they may run programs, and who asks for the database may ask often.</summary>
-    private static readonly TimeSpan KeyRetryDelay = TimeSpan.FromSeconds(5);
-
     private readonly DatabaseOptions _options;
     private readonly CatalogFolder _folder;
     private readonly KeyRing _keys;
+    private readonly EntryOpener _opener;
     private readonly Lock _lock = new();
     private readonly Dictionary<string, CatalogEntry> _entries = new(StringComparer.OrdinalIgnoreCase);
     private bool _disposed;
@@ -45,6 +44,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         try
         {
             _keys = new KeyRing(DataDirectory, keys ?? DatabaseKeySources.None);
+            _opener = new EntryOpener(_options, _keys);
             foreach ((string name, string path) in _folder.Scan())
                 _entries.TryAdd(name, new CatalogEntry(name, path) { IsCreated = true });
         }
@@ -110,7 +110,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
             if (!entry.IsCreated)
                 return null; // its making failed, or it was deleted meanwhile
             ObjectDisposedException.ThrowIf(_disposed, this);
-            return entry.Database ??= Open(entry);
+            return entry.Database ??= _opener.Open(entry);
         }
     }
 
@@ -172,9 +172,9 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         {
             ObjectDisposedException.ThrowIf(_disposed, this);
             if (entry.IsCreated)
-                Unlock(entry, given);
+                _opener.Unlock(entry, given);
             else if (!overwrite)
-                RefuseOther(name, given);
+                _opener.RefuseOther(name, given);
             _keys.Put(name, given, keep);
         }
     }
@@ -203,7 +203,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
             ObjectDisposedException.ThrowIf(_disposed, this);
             if (!entry.IsCreated)
                 throw NotThere(name);
-            Database database = entry.Database ??= Open(entry);
+            Database database = entry.Database ??= _opener.Open(entry);
             database.RequireEncryption();
             using EncryptionKey current = entry.TakeKey(_keys);
             _keys.PutNext(entry.Name, current, next);
@@ -227,7 +227,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
             ObjectDisposedException.ThrowIf(_disposed, this);
             if (!entry.IsCreated)
                 throw NotThere(name);
-            database = entry.Database ??= Open(entry);
+            database = entry.Database ??= _opener.Open(entry);
             database.RequireEncryption();
             key = entry.TakeKey(_keys);
         }
@@ -246,6 +246,21 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         using (own)
             return await database.BackupAsync(destination, options with { EncryptionKey = options.EncryptionKey ?? own }, progress, cancellationToken).ConfigureAwait(false);
     }
+
+    /// <summary>As the verification of <see cref="Database"/>, of one part or of several; a sealed backup for which no key is given is tried with that of the database of this name.</summary>
+    /// <exception cref="InvalidOperationException">There is no such database.</exception>
+    public async Task<BackupReport> VerifyBackupAsync(
+        string name, IReadOnlyList<BackupPart> parts, RestoreOptions? options = null, IProgress<BackupProgress>? progress = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(parts);
+        options ??= new RestoreOptions();
+        (_, EncryptionKey? own) = OpenWithKey(name, needsKey: options.BackupKey is null);
+        using (own)
+            return await BackupParts.VerifyAsync(parts, options with { Database = options.Database ?? _options, OwnKey = own }, progress, cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <summary>Whether a database may have backup tasks, found out without opening it.</summary>
+    internal bool MayHaveBackupTasks(string name) => FindEntry(name) is { IsCreated: true } entry && BackupTaskStore.MayHaveTasks(entry.Path);
 
     /// <summary>As <see cref="Database.ImportAsync"/>; a sealed backup for which no key is given is tried with the database's own.</summary>
     /// <exception cref="InvalidOperationException">There is no such database.</exception>
@@ -297,7 +312,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         try
         {
             _folder.RefuseKept(entry.Name);
-            using EncryptionKey? key = encrypted ? KeyOfNew(name) : null;
+            using EncryptionKey? key = encrypted ? _opener.KeyOfNew(name) : null;
             string unfinished = _folder.UnfinishedPathOf(name);
             RestoreOptions all = (options ?? new RestoreOptions()) with { Database = _options with { Name = name, EncryptionKey = key }, OwnKey = key };
             BackupReport report = await restore(unfinished, all).ConfigureAwait(false);
@@ -395,7 +410,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
             ObjectDisposedException.ThrowIf(_disposed, this);
             if (!entry.IsCreated)
                 throw NotThere(name);
-            Database database = entry.Database ??= Open(entry);
+            Database database = entry.Database ??= _opener.Open(entry);
             return (database, needsKey && database.IsEncrypted ? entry.TakeKey(_keys) : null);
         }
     }
@@ -403,108 +418,13 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
     private Database Make(CatalogEntry entry, bool encrypted)
     {
         _folder.RefuseKept(entry.Name);
-        using EncryptionKey? key = encrypted ? KeyOfNew(entry.Name) : null;
+        using EncryptionKey? key = encrypted ? _opener.KeyOfNew(entry.Name) : null;
         string unfinished = _folder.UnfinishedPathOf(entry.Name);
         DatabaseOptions options = _options with { Name = entry.Name, EncryptionKey = key };
         Database.Open(unfinished, options).Dispose();
         _folder.Finish(unfinished, entry.Name);
         entry.IsCreated = true;
         return entry.Database = Database.Open(entry.Path, options);
-    }
-
-    private EncryptionKey KeyOfNew(string name)
-    {
-        try
-        {
-            IReadOnlyList<EncryptionKey> keys = _keys.Find(name);
-            foreach (EncryptionKey other in keys.Skip(1))
-                other.Dispose(); // the next one of a database that is gone
-            return keys.Count > 0 ? keys[0] : throw new DatabaseLockedException($"{_keys.WhyNone(name)} The database was not created.");
-        }
-        catch (KeySourceException error)
-        {
-            throw new DatabaseLockedException($"Database '{name}' was not created: it is to be encrypted, and there is no key for it. {error.Message}", error);
-        }
-    }
-
-    private Database Open(CatalogEntry entry)
-    {
-        if (!entry.IsEncrypted && !_keys.TryGetSource(entry.Name, out _))
-            return Database.Open(entry.Path, _options with { Name = entry.Name });
-
-        entry.ThrowIfLockedSince(KeyRetryDelay, _options.TimeProvider);
-        IReadOnlyList<EncryptionKey> keys = [];
-        try
-        {
-            keys = _keys.Find(entry.Name);
-            return keys.Count > 0 ? OpenWithAny(entry, keys) : throw new DatabaseLockedException(_keys.WhyNone(entry.Name));
-        }
-        catch (KeySourceException error)
-        {
-            throw entry.Locked(new DatabaseLockedException($"Database '{entry.Name}' is encrypted, and its key cannot be had. {error.Message}", error), _options.TimeProvider);
-        }
-        catch (EncryptionKeyException error)
-        {
-            string origin = _keys.TryGetSource(entry.Name, out KeySource? source) ? $"{source.Description} gives a key that does not open it" : "the key that is kept for it does not open it";
-            throw entry.Locked(new DatabaseLockedException($"Database '{entry.Name}' stays closed: {origin}. {error.Message}", error), _options.TimeProvider);
-        }
-        finally
-        {
-            foreach (EncryptionKey key in keys)
-                key.Dispose();
-        }
-    }
-
-    /// <summary>Opens with the first key that fits; a second one is there only where a change of the key was interrupted.</summary>
-    private Database OpenWithAny(CatalogEntry entry, IReadOnlyList<EncryptionKey> keys)
-    {
-        for (int index = 0; ; index++)
-        {
-            try
-            {
-                Database database = Database.Open(entry.Path, _options with { Name = entry.Name, EncryptionKey = keys[index] });
-                entry.KeyIndex = index;
-                entry.Unlocked();
-                return database;
-            }
-            catch (EncryptionKeyException) when (index + 1 < keys.Count)
-            {
-                // the next one, then
-            }
-        }
-    }
-
-    /// <summary>Opens a database with a key that is given now, or sees that it is the one it is open with.</summary>
-    private void Unlock(CatalogEntry entry, EncryptionKey given)
-    {
-        if (!entry.IsEncrypted)
-            throw new KeySourceException($"Database '{entry.Name}' is not encrypted, so it takes no key. Encryption is chosen when a database is made.");
-        if (entry.Database is not null)
-        {
-            using EncryptionKey current = entry.TakeKey(_keys);
-            if (!SecretStore.AreEqual(current, given))
-                throw new KeySourceException($"Database '{entry.Name}' is open with another key. To change its key, ask for that: treepie key change --database {entry.Name}.");
-            return;
-        }
-
-        try
-        {
-            entry.Database = OpenWithAny(entry, [given]);
-        }
-        catch (EncryptionKeyException error)
-        {
-            throw new DatabaseLockedException($"The key that was given does not open database '{entry.Name}', and was not kept. {error.Message}", error);
-        }
-    }
-
-    private void RefuseOther(string name, EncryptionKey given)
-    {
-        foreach (EncryptionKey key in _keys.Find(name))
-        {
-            using (key)
-                if (!SecretStore.AreEqual(key, given))
-                    throw new ConcurrencyException($"Another key was given for '{name}' before, and it may be the only copy. It was left as it is; overwrite=true (--overwrite) replaces it.");
-        }
     }
 
     private void Forget(CatalogEntry entry)

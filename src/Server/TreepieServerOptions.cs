@@ -1,4 +1,6 @@
+using Treepie.Destinations;
 using Treepie.Encryption;
+using Treepie.S3;
 
 namespace Treepie.Server;
 
@@ -37,6 +39,9 @@ public sealed class TreepieServerOptions
 
     /// <summary>Operations whose end is remembered for those who ask later. Default 1,000; the oldest is forgotten first.</summary>
     public int MaxRememberedOperations { get; set; } = 1_000;
+
+    /// <summary>Kinds of places to which databases can be backed up, beside folders of this machine. Default: S3 and what is compatible with it.</summary>
+    public IList<DestinationProvider> Destinations { get; } = [new S3DestinationProvider()];
 
     internal void Validate()
     {

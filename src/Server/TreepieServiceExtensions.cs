@@ -1,4 +1,5 @@
 using Treepie.Server;
+using Treepie.Server.Backups;
 
 namespace Microsoft.Extensions.DependencyInjection;
 
@@ -19,6 +20,7 @@ public static class TreepieServiceExtensions
         services.AddRouting();
         services.AddSingleton(provider => new TreepieServices(options, provider));
         services.AddSingleton(provider => provider.GetRequiredService<TreepieServices>().Catalog);
+        services.AddHostedService(provider => new BackupHost(provider.GetRequiredService<TreepieServices>()));
         return services;
     }
 }

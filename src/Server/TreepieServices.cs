@@ -9,15 +9,21 @@ internal sealed class TreepieServices(TreepieServerOptions options, IServiceProv
 {
     private readonly Lazy<DatabaseCatalog> catalog = new(() => new DatabaseCatalog(options.DataDirectory, options.Database, options.Keys));
     private readonly ServerTelemetry telemetry = new();
+    private readonly List<ServerContext> contexts = [];
 
     /// <summary>Disposed by the container, which hands it out as a service of its own once this has made it.</summary>
     public DatabaseCatalog Catalog => catalog.Value;
+
+    /// <summary>All mappings so far; none is added once the program has started.</summary>
+    public IReadOnlyList<ServerContext> Contexts => contexts;
 
     /// <summary>What one mapping of the API over these databases shares.</summary>
     public ServerContext CreateContext(IDatabaseSource source)
     {
         ILogger logger = provider.GetService<ILoggerFactory>()?.CreateLogger("Treepie.Server") ?? NullLogger.Instance;
-        return new ServerContext(source, options, options.Database.TimeProvider, logger, telemetry);
+        var context = new ServerContext(source, options, options.Database.TimeProvider, logger, telemetry);
+        contexts.Add(context);
+        return context;
     }
 
     public void Dispose() => telemetry.Dispose();

@@ -9,6 +9,7 @@ public sealed class ProjectDependencyTests
     private const string Storage = "Treepie.Storage";
     private const string Indexing = "Treepie.Indexing";
     private const string Documents = "Treepie";
+    private const string S3 = "Treepie.S3";
     private const string Server = "Treepie.Server";
     private const string CommandLine = "Treepie.CommandLine";
 
@@ -17,8 +18,9 @@ public sealed class ProjectDependencyTests
         { Storage, [] },
         { Indexing, [Storage] },
         { Documents, [Storage, Indexing] },
-        { Server, [Documents] },
-        { CommandLine, [Storage, Documents] }, // for its offline commands, and for where keys come from
+        { S3, [Documents] },
+        { Server, [Documents, S3] },
+        { CommandLine, [Storage, Documents, S3] }, // for its offline commands, and for where keys come from
     };
 
     [Theory]

@@ -22,11 +22,11 @@ public sealed class RoomOrderTests
         },
         {
             "Treepie",
-            ["Encryption", "Compression", "Json", "Store", "Writes", "Indexes", "Rql", "Queries", "Sessions", "Backups", "Catalogs"]
+            ["Encryption", "Compression", "Json", "Store", "Writes", "Indexes", "Rql", "Queries", "Sessions", "Backups", "Schedules", "Destinations", "BackupTasks", "Catalogs"]
         },
         {
             "Treepie.Server",
-            ["Telemetry", "Databases", "Http", "Operations", "Security", "BulkInsert", "Smuggler", "Endpoints", "Demo", "Hosting"]
+            ["Telemetry", "Databases", "Http", "Operations", "Security", "BulkInsert", "Smuggler", "Backups", "Endpoints", "Demo", "Hosting"]
         },
         {
             "Treepie.CommandLine",

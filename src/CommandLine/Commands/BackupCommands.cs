@@ -22,7 +22,8 @@ internal static class BackupCommands
         Option<Uri> url = CommonOptions.Url();
         Option<string?> database = Database("Name of the database");
         Option<DirectoryInfo?> directory = Directory("Back up the database in this directory, which no server has open, instead of one of a server");
-        var output = new Option<FileInfo>("--output", "-o") { Description = "File to write when all is there, replacing one of that name", HelpName = "file", Required = true };
+        var output = new Option<FileInfo>("--output", "-o") { Description = "File to write when all is there, replacing one of that name", HelpName = "file" };
+        var to = new Option<string[]>("--to") { Description = "Place to write to, straight from the stream: a folder, or s3://bucket/prefix (keys from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; ?region=, ?endpoint=); may be given several times", HelpName = "place", AllowMultipleArgumentsPerToken = false };
         Option<KeyArgument?> key = KeyOptions.Key("Seal the backup with the key found here");
         Option<KeyArgument?> directoryKey = KeyOptions.Key("Where the key of an encrypted directory is", "--directory-key");
         var plain = new Option<bool>("--plain") { Description = "Write a plain backup of an encrypted database: everybody who has the file can read it" };
@@ -30,7 +31,7 @@ internal static class BackupCommands
         compression.AcceptOnlyFromAmong("zstd", "zstd-optimal", "gzip", "gzip-fastest", "none");
         var command = new Command("backup", "Writes a backup of a database as it is at this moment, while work goes on")
         {
-            url, database, directory, output, key, directoryKey, plain, compression,
+            url, database, directory, output, to, key, directoryKey, plain, compression,
         };
         command.SetAction(shell, url, (parsed, server, cancellationToken) => OfflineCommands.RunAsync(
             shell,
@@ -38,13 +39,15 @@ internal static class BackupCommands
             {
                 using EncryptionKey? seal = parsed.GetValue(key)?.Read(shell, "the backup", cancellationToken);
                 var options = new BackupOptions { Compression = CompressionOf(parsed.GetRequiredValue(compression)), EncryptionKey = seal, AllowPlain = parsed.GetValue(plain) };
-                string path = parsed.GetRequiredValue(output).FullName;
+                BackupOutput target = BackupOutput.Of(shell, parsed.GetValue(output), parsed.GetValue(to));
                 (string? name, DirectoryInfo? place) = OneOf(parsed.GetValue(database), parsed.GetValue(directory));
                 string summary = place is not null
-                    ? await BackupDirectoryAsync(shell, place.FullName, path, options, parsed.GetValue(directoryKey), cancellationToken)
-                    : await BackupOverHttpAsync(shell, server.Database(name!), path, options, cancellationToken); // one of the two is there
+                    ? await BackupDirectoryAsync(shell, place.FullName, target, options, parsed.GetValue(directoryKey), cancellationToken)
+                    : await BackupOverHttpAsync(shell, server.Database(name!), target, options, cancellationToken); // one of the two is there
                 await shell.Error.WriteLineAsync(summary);
-                return ExitCode.Ok;
+                foreach ((string address, Exception error) in target.Failures)
+                    await shell.Error.WriteLineAsync($"Not at '{address}': {error.Message}");
+                return target.Failures.Count == 0 ? ExitCode.Ok : ExitCode.Failure;
             },
             cancellationToken));
         return command;
@@ -53,32 +56,33 @@ internal static class BackupCommands
     /// <summary><c>restore</c>.</summary>
     public static Command CreateRestore(Shell shell)
     {
-        Argument<FileInfo> file = File("The backup, or a dump of RavenDB");
+        Argument<string?> file = File("The backup, or a dump of RavenDB; with --from the name of a backup there, or none for the latest");
+        Option<string?> from = From();
         Option<Uri> url = CommonOptions.Url();
         Option<string?> database = Database("Name of the new database");
         Option<DirectoryInfo?> directory = Directory("Restore to this directory, which is absent or empty, instead of to a server");
         Option<KeyArgument?> key = KeyOptions.Key("Where the key is with which the backup was sealed");
         Option<KeyArgument?> directoryKey = KeyOptions.Key("Encrypt the restored directory with the key found here", "--directory-key");
         var encrypted = new Option<bool>("--encrypted") { Description = "Make the new database of the server an encrypted one, with the key that was given for its name" };
-        var command = new Command("restore", "Restores a backup to a new database, which appears when all of it is there and compared") { file, url, database, directory, key, directoryKey, encrypted };
+        var command = new Command("restore", "Restores a backup to a new database, which appears when all of it is there and compared") { file, from, url, database, directory, key, directoryKey, encrypted };
         command.SetAction(shell, url, (parsed, server, cancellationToken) => OfflineCommands.RunAsync(
             shell,
             async () =>
             {
                 using EncryptionKey? seal = parsed.GetValue(key)?.Read(shell, "the backup", cancellationToken);
-                string path = parsed.GetRequiredValue(file).FullName;
+                (string? path, string? origin) = (parsed.GetValue(file), parsed.GetValue(from));
                 (string? name, DirectoryInfo? place) = OneOf(parsed.GetValue(database), parsed.GetValue(directory));
                 string summary;
                 if (place is not null)
                 {
                     using EncryptionKey? own = parsed.GetValue(directoryKey)?.Read(shell, "the restored database", cancellationToken);
                     var options = new RestoreOptions { BackupKey = seal, Database = new DatabaseOptions { EncryptionKey = own } };
-                    BackupReport report = await ReadAsync(shell, path, (source, progress) => Treepie.Database.RestoreAsync(source, place.FullName, options, progress, cancellationToken));
+                    BackupReport report = await ReadAsync(shell, path, origin, (source, progress) => Treepie.Database.RestoreAsync(source, place.FullName, options, progress, cancellationToken), cancellationToken);
                     summary = $"Restored to '{place.FullName}': {Describe(report)}";
                 }
                 else
                 {
-                    summary = await RestoreOverHttpAsync(shell, server, name!, path, seal, parsed.GetValue(encrypted), cancellationToken); // one of the two is there
+                    summary = await RestoreOverHttpAsync(shell, server, name!, path, origin, seal, parsed.GetValue(encrypted), cancellationToken); // one of the two is there
                 }
 
                 await shell.Error.WriteLineAsync(summary);
@@ -91,9 +95,10 @@ internal static class BackupCommands
     /// <summary><c>verify</c>.</summary>
     public static Command CreateVerify(Shell shell)
     {
-        Argument<FileInfo> file = File("The backup, or a dump of RavenDB");
+        Argument<string?> file = File("The backup, or a dump of RavenDB; with --from the name of a backup there, or none for the latest");
+        Option<string?> from = From();
         Option<KeyArgument?> key = KeyOptions.Key("Where the key is with which the backup was sealed");
-        var command = new Command("verify", "Reads a whole backup and says whether all of it is there; restores nothing and asks no server") { file, key };
+        var command = new Command("verify", "Reads a whole backup and says whether all of it is there; restores nothing and asks no server") { file, from, key };
         command.SetAction((parsed, cancellationToken) => OfflineCommands.RunAsync(
             shell,
             async () =>
@@ -101,7 +106,7 @@ internal static class BackupCommands
                 using EncryptionKey? seal = parsed.GetValue(key)?.Read(shell, "the backup", cancellationToken);
                 var options = new RestoreOptions { BackupKey = seal };
                 BackupReport report = await ReadAsync(
-                    shell, parsed.GetRequiredValue(file).FullName, (source, progress) => Treepie.Database.VerifyBackupAsync(source, options, progress, cancellationToken));
+                    shell, parsed.GetValue(file), parsed.GetValue(from), (source, progress) => Treepie.Database.VerifyBackupAsync(source, options, progress, cancellationToken), cancellationToken);
                 await shell.OutputText.WriteLineAsync($"The backup is whole: {Describe(report)}");
                 return ExitCode.Ok;
             },
@@ -113,12 +118,9 @@ internal static class BackupCommands
 
     private static Option<DirectoryInfo?> Directory(string description) => new("--directory") { Description = description, HelpName = "directory" };
 
-    private static Argument<FileInfo> File(string description)
-    {
-        var file = new Argument<FileInfo>("file") { Description = description };
-        file.AcceptExistingOnly();
-        return file;
-    }
+    private static Argument<string?> File(string description) => new("file") { Description = description, Arity = ArgumentArity.ZeroOrOne };
+
+    private static Option<string?> From() => new("--from") { Description = "Read it straight from a place: a folder, or s3://bucket/prefix", HelpName = "place" };
 
     private static (string? Database, DirectoryInfo? Directory) OneOf(string? database, DirectoryInfo? directory) => (database, directory) switch
     {
@@ -137,7 +139,7 @@ internal static class BackupCommands
     };
 
     private static async Task<string> BackupDirectoryAsync(
-        Shell shell, string directory, string output, BackupOptions options, KeyArgument? directoryKey, CancellationToken cancellationToken)
+        Shell shell, string directory, BackupOutput output, BackupOptions options, KeyArgument? directoryKey, CancellationToken cancellationToken)
     {
         if (!System.IO.Directory.Exists(directory) || !System.IO.Directory.EnumerateFileSystemEntries(directory).Any())
             throw new UsageException($"There is no database in '{directory}'.");
@@ -145,12 +147,13 @@ internal static class BackupCommands
         using EncryptionKey? own = directoryKey?.Read(shell, $"'{directory}'", cancellationToken);
         await using Database database = Treepie.Database.Open(directory, new DatabaseOptions { EncryptionKey = own });
         BackupOptions all = options with { EncryptionKey = options.EncryptionKey ?? (options.AllowPlain ? null : own) };
-        BackupReport report = await BackupDisplay.RunAsync(shell, Path.GetFileName(output), progress => database.BackupAsync(output, all, progress, cancellationToken));
-        return $"Backed up to '{output}': {Describe(report)}";
+        BackupReport report = await BackupDisplay.RunAsync(
+            shell, output.Title, progress => output.WriteAsync(database.Name, all.EncryptionKey is not null, stream => database.BackupAsync(stream, all, progress, cancellationToken), cancellationToken));
+        return $"Backed up to '{output.Title}': {Describe(report)}";
     }
 
-    private static Task<string> BackupOverHttpAsync(Shell shell, DatabaseClient database, string output, BackupOptions options, CancellationToken cancellationToken) =>
-        BackupDisplay.RunAsync(shell, Path.GetFileName(output), progress => BackupFile.WriteAsync(output, async file =>
+    private static Task<string> BackupOverHttpAsync(Shell shell, DatabaseClient database, BackupOutput output, BackupOptions options, CancellationToken cancellationToken) =>
+        BackupDisplay.RunAsync(shell, output.Title, progress => output.WriteAsync(database.Name, options.EncryptionKey is not null, async file =>
         {
             bool sealsHere = options.EncryptionKey is not null;
             using HttpResponseMessage response = await database.BackupAsync(options.Compression.ToString(), options.AllowPlain || sealsHere, cancellationToken);
@@ -167,31 +170,28 @@ internal static class BackupCommands
                 await seal.CompleteAsync(cancellationToken);
             }
 
-            return string.Create(CultureInfo.InvariantCulture, $"Backed up to '{output}': {counted.Count / 1e6:N1} MB{(sealsHere ? ", sealed" : "")}. 'treepie verify' reads it again.");
-        }));
+            return string.Create(CultureInfo.InvariantCulture, $"Backed up to '{output.Title}': {counted.Count / 1e6:N1} MB{(sealsHere ? ", sealed" : "")}. 'treepie verify' reads it again.");
+        }, cancellationToken));
 
     private static async Task<string> RestoreOverHttpAsync(
-        Shell shell, ServerClient server, string name, string path, EncryptionKey? key, bool encrypted, CancellationToken cancellationToken)
+        Shell shell, ServerClient server, string name, string? path, string? from, EncryptionKey? key, bool encrypted, CancellationToken cancellationToken)
     {
-        await using FileStream file = BackupFile.Open(path);
-        using JsonDocument answer = await BackupDisplay.RunAsync(shell, Path.GetFileName(path), async progress =>
+        using JsonDocument answer = await BackupPlaces.ReadAsync(path, from, (file, length, title) => BackupDisplay.RunAsync(shell, title, async progress =>
         {
-            await using var observed = new ObservedStream(file, BackupStep.Reading, file.Length, progress);
+            await using var observed = new ObservedStream(file, BackupStep.Reading, length, progress);
             if (key is null)
                 return await server.RestoreAsync(name, observed, encrypted, cancellationToken);
 
             await using var seal = new SealedReadStream(observed, key, leaveOpen: true);
             return await server.RestoreAsync(name, seal, encrypted, cancellationToken);
-        });
+        }), cancellationToken);
         JsonElement counts = answer.RootElement;
         return string.Create(CultureInfo.InvariantCulture, $"Restored to database '{name}': {counts.GetProperty("Documents").GetInt64():N0} documents, {counts.GetProperty("Indexes").GetInt64():N0} indexes.");
     }
 
-    private static async Task<BackupReport> ReadAsync(Shell shell, string path, Func<Stream, IProgress<BackupProgress>, Task<BackupReport>> read)
-    {
-        await using FileStream file = BackupFile.Open(path);
-        return await BackupDisplay.RunAsync(shell, Path.GetFileName(path), progress => read(file, progress));
-    }
+    private static Task<BackupReport> ReadAsync(
+        Shell shell, string? path, string? from, Func<Stream, IProgress<BackupProgress>, Task<BackupReport>> read, CancellationToken cancellationToken) =>
+        BackupPlaces.ReadAsync(path, from, (file, _, title) => BackupDisplay.RunAsync(shell, title, progress => read(file, progress)), cancellationToken);
 
     private static string Describe(BackupReport report)
     {

@@ -88,7 +88,7 @@ internal sealed class BackupSource : IAsyncDisposable
         if (start.Span.StartsWith(ZstdLibrary.Magic))
             (decompressor, Compression) = (new ZstdReadStream(below, ZstdLibrary.OfSystem), Zstd);
         else if (start.Span is [0x1F, 0x8B, ..])
-            (decompressor, Compression) = (new GZipStream(below, CompressionMode.Decompress, leaveOpen: true), Gzip);
+            (decompressor, Compression) = (new GZipStream(new FollowedStream(below, EmptyGzip), CompressionMode.Decompress, leaveOpen: true), Gzip);
         if (decompressor is not null)
         {
             _layers.Add(decompressor);
@@ -101,6 +101,12 @@ internal sealed class BackupSource : IAsyncDisposable
         if (decompressor is null && !IsPart)
             CheckJson(start.Span);
     }
+
+    /// <summary>
+    /// A gzip member without content. Behind the last member it changes nothing; where that was cut off in its checksum or length, which the base class library takes for an end unless
+    /// the program has a switch set, it is taken for the rest of them and does not fit.
+    /// </summary>
+    private static ReadOnlyMemory<byte> EmptyGzip { get; } = new byte[] { 0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
 
     private static void CheckJson(ReadOnlySpan<byte> start)
     {

@@ -1,4 +1,5 @@
 using Treepie.Backups;
+using Treepie.BackupTasks;
 using Treepie.Encryption;
 
 namespace Treepie.Server.Databases;
@@ -7,6 +8,8 @@ namespace Treepie.Server.Databases;
 internal sealed class CatalogSource(DatabaseCatalog catalog) : IDatabaseSource
 {
     public IReadOnlyList<string> Names => catalog.Names;
+
+    public IBackupSource Backups { get; } = new CatalogBackupSource(catalog);
 
     public Database? Find(string name) => catalog.Find(name);
 
@@ -33,6 +36,10 @@ internal sealed class CatalogSource(DatabaseCatalog catalog) : IDatabaseSource
     public Task<BackupReport> RestoreAsync(
         string name, Stream source, bool encrypted, RestoreOptions options, IProgress<BackupProgress> progress, CancellationToken cancellationToken) =>
         catalog.RestoreAsync(name, source, encrypted, options, progress, cancellationToken);
+
+    public Task<BackupReport> RestoreAsync(
+        string name, IReadOnlyList<BackupPart> parts, bool encrypted, RestoreOptions options, IProgress<BackupProgress> progress, CancellationToken cancellationToken) =>
+        catalog.RestoreAsync(name, parts, encrypted, options, progress, cancellationToken);
 
     public bool Delete(string name, bool deleteFiles) => catalog.Delete(name, deleteFiles);
 }

@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using System.Diagnostics.CodeAnalysis;
 using Treepie.Backups;
+using Treepie.BackupTasks;
 using Treepie.Encryption;
 
 namespace Treepie.Server.Databases;
@@ -14,6 +15,9 @@ internal sealed class DatabaseGate(IDatabaseSource source)
     private readonly ConcurrentDictionary<string, Door> doors = new(StringComparer.OrdinalIgnoreCase);
 
     public IReadOnlyList<string> Names => source.Names;
+
+    /// <summary>The databases for who backs them up, without the gate.</summary>
+    public IBackupSource Backups => source.Backups;
 
     /// <summary>Whether there is a database of that name.</summary>
     public bool Exists(string name)
@@ -113,6 +117,11 @@ internal sealed class DatabaseGate(IDatabaseSource source)
     public Task<BackupReport> RestoreAsync(
         string name, Stream backup, bool encrypted, RestoreOptions options, IProgress<BackupProgress> progress, CancellationToken cancellationToken) =>
         source.RestoreAsync(name, backup, encrypted, options, progress, cancellationToken);
+
+    /// <summary>Restores a full backup and what goes on from it to a new database.</summary>
+    public Task<BackupReport> RestoreAsync(
+        string name, IReadOnlyList<BackupPart> parts, bool encrypted, RestoreOptions options, IProgress<BackupProgress> progress, CancellationToken cancellationToken) =>
+        source.RestoreAsync(name, parts, encrypted, options, progress, cancellationToken);
 
     // Names of databases that never were must not fill the memory.
     private void Forget(string name, Door door)

@@ -1,4 +1,5 @@
 using Treepie.Backups;
+using Treepie.BackupTasks;
 using Treepie.Encryption;
 
 namespace Treepie.Server.Databases;
@@ -8,6 +9,9 @@ internal interface IDatabaseSource
 {
     /// <summary>Names of all databases, sorted.</summary>
     IReadOnlyList<string> Names { get; }
+
+    /// <summary>The same databases for who backs them up.</summary>
+    IBackupSource Backups { get; }
 
     /// <summary>The database of that name (case-insensitive); null if there is none.</summary>
     Database? Find(string name);
@@ -35,6 +39,10 @@ internal interface IDatabaseSource
 
     /// <summary>See <see cref="DatabaseCatalog.RestoreAsync(string, Stream, bool, RestoreOptions?, IProgress{BackupProgress}?, CancellationToken)"/>.</summary>
     Task<BackupReport> RestoreAsync(string name, Stream source, bool encrypted, RestoreOptions options, IProgress<BackupProgress> progress, CancellationToken cancellationToken);
+
+    /// <summary>The same of a full backup and what goes on from it.</summary>
+    Task<BackupReport> RestoreAsync(
+        string name, IReadOnlyList<BackupPart> parts, bool encrypted, RestoreOptions options, IProgress<BackupProgress> progress, CancellationToken cancellationToken);
 
     /// <summary>Closes a database that nobody uses, with its files if asked; false if there is none.</summary>
     bool Delete(string name, bool deleteFiles);

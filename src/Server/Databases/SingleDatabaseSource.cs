@@ -1,5 +1,6 @@
 
 using Treepie.Backups;
+using Treepie.BackupTasks;
 using Treepie.Encryption;
 
 namespace Treepie.Server.Databases;
@@ -8,6 +9,8 @@ namespace Treepie.Server.Databases;
 internal sealed class SingleDatabaseSource(Database database) : IDatabaseSource
 {
     public IReadOnlyList<string> Names { get; } = [database.Name];
+
+    public IBackupSource Backups { get; } = new SingleBackupSource(database);
 
     public Database? Find(string name) => string.Equals(name, database.Name, StringComparison.OrdinalIgnoreCase) ? database : null;
 
@@ -33,11 +36,17 @@ internal sealed class SingleDatabaseSource(Database database) : IDatabaseSource
 
     public Task<BackupReport> RestoreAsync(
         string name, Stream source, bool encrypted, RestoreOptions options, IProgress<BackupProgress> progress, CancellationToken cancellationToken) =>
-        throw WireException.BadRequest($"This program serves the one database '{database.Name}'; it cannot restore '{name}'.");
+        throw CannotRestore(name);
+
+    public Task<BackupReport> RestoreAsync(
+        string name, IReadOnlyList<BackupPart> parts, bool encrypted, RestoreOptions options, IProgress<BackupProgress> progress, CancellationToken cancellationToken) =>
+        throw CannotRestore(name);
 
     public bool Delete(string name, bool deleteFiles) => Find(name) is null
         ? false
         : throw WireException.BadRequest($"Database '{database.Name}' belongs to the program that serves it, which alone can delete it.");
+
+    private WireException CannotRestore(string name) => WireException.BadRequest($"This program serves the one database '{database.Name}'; it cannot restore '{name}'.");
 
     private WireException KeyIsNotOurs() =>
         WireException.BadRequest($"Database '{database.Name}' belongs to the program that serves it, which alone can give or change its key.");

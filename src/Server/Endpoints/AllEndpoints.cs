@@ -26,6 +26,8 @@ internal static class AllEndpoints
         IndexesEndpoints.Map(routes);
         OperationsEndpoints.Map(routes);
         SmugglerEndpoints.Map(routes);
+        BackupEndpoints.Map(routes);
+        RestoreEndpoints.Map(routes);
         UnbuiltEndpoints.Map(routes);
         if (alone)
             routes.Unknown("/{**rest}");

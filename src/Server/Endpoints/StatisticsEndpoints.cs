@@ -1,5 +1,7 @@
 using System.Text.Json;
+using Treepie.BackupTasks;
 using Treepie.Indexes;
+using Treepie.Server.Backups;
 using Treepie.Server.Http;
 using Treepie.Store;
 
@@ -18,7 +20,7 @@ internal static class StatisticsEndpoints
     }
 
     private static Task Statistics(HttpServerRequest request, Database database, bool detailed) =>
-        request.JsonAsync((Database: database, Statistics: database.GetStatistics(), detailed), static (json, state) =>
+        request.JsonAsync((Database: database, Statistics: database.GetStatistics(), detailed, Backups: request.Server.Backups.Scheduler.List(database.Name)), static (json, state) =>
         {
             DatabaseStatistics statistics = state.Statistics;
             json.WriteStartObject();
@@ -47,6 +49,8 @@ internal static class StatisticsEndpoints
                 json.WriteBoolean("IsDecryptedMemoryLocked", statistics.IsDecryptedMemoryLocked);
             }
 
+            if (state.Backups.Count > 0)
+                WriteBackups(json, state.Backups);
             WriteSize(json, "SizeOnDisk", statistics.SizeOnDiskBytes);
             WriteSize(json, "TempBuffersSizeOnDisk", 0);
             json.WriteStartArray("Indexes");
@@ -56,6 +60,18 @@ internal static class StatisticsEndpoints
             json.WriteEndArray();
             json.WriteEndObject();
         });
+
+    /// <summary>The last moment that was shown to be restorable, and what somebody should look at.</summary>
+    private static void WriteBackups(Utf8JsonWriter json, IReadOnlyList<BackupTaskInfo> tasks)
+    {
+        json.WritePropertyName("LastProvenBackup");
+        BackupTaskJson.WriteProven(json, tasks.Select(static info => info.State.LastProven).OfType<ProvenPoint>().MaxBy(static point => point.TakenAt));
+        json.WriteStartArray("BackupAlerts");
+        foreach (BackupTaskInfo info in tasks)
+            if (info.Alert is not null)
+                json.WriteStringValue(info.Alert);
+        json.WriteEndArray();
+    }
 
     private static void WriteIndex(Utf8JsonWriter json, IndexStatistics index)
     {

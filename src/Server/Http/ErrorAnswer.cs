@@ -24,6 +24,7 @@ internal sealed record ErrorAnswer(int StatusCode, string WireType, string Messa
         WireException wire => new(wire.StatusCode, wire.WireType, wire.Message) { MissingDatabase = wire.MissingDatabase },
         ConcurrencyException => new(StatusCodes.Status409Conflict, WireTypes.Concurrency, exception.Message),
         InvalidQueryException query => new(StatusCodes.Status400BadRequest, WireTypes.InvalidQuery, query.Message) { Place = (query.Line, query.Column) },
+        DestinationException or BackupTaskException => new(StatusCodes.Status400BadRequest, WireTypes.BadRequest, exception.Message),
         BackupException => new(StatusCodes.Status400BadRequest, WireTypes.BadRequest, exception.Message),
         InvalidDocumentException => new(StatusCodes.Status400BadRequest, WireTypes.BadRequest, exception.Message),
         InvalidIndexDefinitionException definition => new(StatusCodes.Status400BadRequest, WireTypes.IndexCompilation, definition.Message) { DefinitionProperty = definition.Property },

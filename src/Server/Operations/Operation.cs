@@ -13,6 +13,7 @@ internal sealed class Operation
     private OperationStatus status;
     private OperationProgress progress;
     private ErrorAnswer? error;
+    private Action<Utf8JsonWriter>? result;
 
     public Operation(long id) => Id = id;
 
@@ -38,7 +39,8 @@ internal sealed class Operation
             progress = now;
     }
 
-    public void Complete() => End(OperationStatus.Completed, null);
+    /// <summary>Ends it well; <paramref name="writeResult"/> says what it did, where that is more than its progress.</summary>
+    public void Complete(Action<Utf8JsonWriter>? writeResult = null) => End(OperationStatus.Completed, null, writeResult);
 
     public void Cancel() => End(OperationStatus.Canceled, null);
 
@@ -64,6 +66,8 @@ internal sealed class Operation
             json.WritePropertyName("Result");
             if (error is not null)
                 error.WriteResult(json);
+            else if (status == OperationStatus.Completed && result is not null)
+                result(json);
             else if (status == OperationStatus.Completed)
                 progress.Write(json);
             else
@@ -73,7 +77,7 @@ internal sealed class Operation
         }
     }
 
-    private void End(OperationStatus end, ErrorAnswer? answer)
+    private void End(OperationStatus end, ErrorAnswer? answer, Action<Utf8JsonWriter>? writeResult = null)
     {
         lock (sync)
         {
@@ -82,6 +86,7 @@ internal sealed class Operation
 
             status = end;
             error = answer;
+            result = writeResult;
         }
     }
 }

@@ -24,6 +24,11 @@ public sealed class PackedSolution : IAsyncLifetime
     {
         await DotnetCommand.SucceedAsync(
             DataSets.RepositoryRoot, null, "pack", "Engine.sln", "-c", "Release", "-o", Feed, "-v", "quiet", "-p:UseSharedCompilation=false");
+        // What others publish and ours name, as this machine has it: the feed is all there is for a stranger here.
+        string packages = Environment.GetEnvironmentVariable("NUGET_PACKAGES") is { Length: > 0 } set ? set : Path.Combine(Environment.GetFolderPath(Environment.SpecialFolder.UserProfile), ".nuget", "packages");
+        foreach (string name in (string[])["awssdk.core", "awssdk.s3"])
+            foreach (string package in Directory.EnumerateFiles(Path.Combine(packages, name), "*.nupkg", SearchOption.AllDirectories))
+                File.Copy(package, Path.Combine(Feed, Path.GetFileName(package)));
         Version = Metadata("Treepie").Element(Nuspec("Treepie") + "version")?.Value ?? "";
         await File.WriteAllTextAsync(Path.Combine(_root.Path, "nuget.config"), $"""
             <configuration>

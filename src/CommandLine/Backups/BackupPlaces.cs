@@ -1,0 +1,110 @@
+using Treepie.BackupTasks;
+using Treepie.Destinations;
+using Treepie.S3;
+
+namespace Treepie.CommandLine.Backups;
+
+/// <summary>Where a command writes a backup: a file, or one or several places at once (<c>--to</c>), straight from the stream.</summary>
+internal sealed class BackupOutput
+{
+    private readonly Shell _shell;
+    private readonly string? _file;
+    private readonly string[] _places;
+
+    private BackupOutput(Shell shell, string? file, string[] places)
+    {
+        _shell = shell;
+        _file = file;
+        _places = places;
+    }
+
+    /// <summary>What it is called, for messages.</summary>
+    public string Title => _file ?? string.Join(", ", _places.Select(static place => place.Split('?')[0]));
+
+    /// <summary>Places that did not take it, with their reasons.</summary>
+    public IReadOnlyDictionary<string, Exception> Failures { get; private set; } = new Dictionary<string, Exception>();
+
+    /// <summary>By what stands on the command line.</summary>
+    /// <exception cref="UsageException">Neither or both are given.</exception>
+    public static BackupOutput Of(Shell shell, FileInfo? file, string[]? places) => (file, places) switch
+    {
+        (null, null or []) => throw new UsageException("Say where to: --output FILE, or --to with a folder or s3://bucket/prefix."),
+        (not null, not (null or [])) => throw new UsageException("Give --output or --to, not both."),
+        _ => new BackupOutput(shell, file?.FullName, places ?? []),
+    };
+
+    /// <summary>Writes it; a place that fails is left behind as long as there is another.</summary>
+    public async Task<T> WriteAsync<T>(string database, bool isEncrypted, Func<Stream, Task<T>> write, CancellationToken cancellationToken)
+    {
+        if (_file is not null)
+            return await BackupFile.WriteAsync(_file, write);
+
+        string name = BackupName.Of(database, _shell.Time.GetUtcNow().UtcDateTime, isEncrypted: isEncrypted);
+        var opened = new List<BackupDestination>();
+        try
+        {
+            foreach (string place in _places)
+            {
+                opened.Add(BackupPlaces.Open(place));
+                await opened[^1].ProbeAsync(0, cancellationToken);
+            }
+
+            var uploads = new List<(string, BackupUpload)>();
+            foreach (BackupDestination place in opened)
+                uploads.Add((place.Address, await place.CreateAsync(name, cancellationToken)));
+            await using var all = new UploadStream(uploads, _shell.Time, cancellationToken);
+            T result = await write(all);
+            await all.CommitAsync(cancellationToken);
+            Failures = all.Failures;
+            return result;
+        }
+        finally
+        {
+            foreach (BackupDestination place in opened)
+                place.Dispose();
+        }
+    }
+}
+
+/// <summary>Opens what a command reads a backup from: a file, or the latest or a named one at a place (<c>--from</c>).</summary>
+internal static class BackupPlaces
+{
+    /// <summary>Opens a place.</summary>
+    /// <exception cref="DestinationException">The address is none.</exception>
+    public static BackupDestination Open(string address) => new DestinationProviders(new S3DestinationProvider()).Open(new DestinationSettings { Address = address });
+
+    /// <summary>Opens the backup, and hands it with its length and name to <paramref name="read"/>.</summary>
+    /// <exception cref="UsageException">Nothing is given, or a file that is not there.</exception>
+    public static async Task<T> ReadAsync<T>(string? name, string? from, Func<Stream, long, string, Task<T>> read, CancellationToken cancellationToken)
+    {
+        if (from is null)
+        {
+            string path = Path.GetFullPath(name ?? throw new UsageException("Say which backup: a FILE, or --from with a folder or s3://bucket/prefix."));
+            if (!File.Exists(path))
+                throw new UsageException($"File does not exist: '{path}'.");
+            await using FileStream file = BackupFile.Open(path);
+            return await read(file, file.Length, Path.GetFileName(path));
+        }
+
+        using BackupDestination place = Open(from);
+        (string item, long length) = name is null ? await LatestAsync(place, cancellationToken) : await FindAsync(place, name, cancellationToken);
+        await using Stream stored = await place.OpenAsync(item, cancellationToken);
+        return await read(stored, length, item);
+    }
+
+    private static async Task<(string, long)> LatestAsync(BackupDestination place, CancellationToken cancellationToken)
+    {
+        IReadOnlyList<RestorePoint> points = await BackupName.ListAsync(place, null, cancellationToken);
+        if (points.Count == 0)
+            throw new UsageException($"There is no backup at '{place.Address}'.");
+        string[] databases = [.. points.Select(static point => point.Database).Distinct(StringComparer.Ordinal)];
+        return databases.Length == 1
+            ? (points[0].Object, points[0].LengthBytes)
+            : throw new UsageException($"There are backups of several databases at '{place.Address}': {string.Join(", ", databases)}. Say which, for instance {points[0].Object}.");
+    }
+
+    private static async Task<(string, long)> FindAsync(BackupDestination place, string name, CancellationToken cancellationToken) =>
+        (await place.ListAsync(name, cancellationToken)).FirstOrDefault(item => item.Name == name) is { } found
+            ? (found.Name, found.LengthBytes)
+            : throw new UsageException($"There is no backup '{name}' at '{place.Address}'.");
+}

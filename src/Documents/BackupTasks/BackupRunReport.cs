@@ -1,0 +1,47 @@
+using Treepie.Backups;
+
+namespace Treepie.BackupTasks;
+
+/// <summary>What a run of a task did.</summary>
+public sealed record BackupRunReport
+{
+    /// <summary>What is in the backup; null where nothing had changed since the last and none was written.</summary>
+    public BackupReport? Report { get; init; }
+
+    /// <summary>Its name at the places; empty where none was written.</summary>
+    public string Object { get; init; } = "";
+
+    /// <summary>How each place did.</summary>
+    public IReadOnlyList<BackupPlaceResult> Places { get; init; } = [];
+
+    /// <summary>What was shown to be restorable; null where that was not asked for, or failed.</summary>
+    public ProvenPoint? Proven { get; init; }
+
+    /// <summary>What is kept now, the oldest first.</summary>
+    public IReadOnlyList<KeptBackup> Kept { get; init; } = [];
+
+    /// <summary>What was deleted because of its age.</summary>
+    public IReadOnlyList<string> Deleted { get; init; } = [];
+
+    /// <summary>Where its chain stands, for the next increment; null where none can go on from it.</summary>
+    public string? Link { get; init; }
+
+    /// <summary>How long it took.</summary>
+    public TimeSpan Duration { get; init; }
+
+    /// <summary>What failed, place by place; null where nothing did.</summary>
+    public string? Problem => Places.Any(static place => place.Error is not null) ? string.Join(" ", Places.Where(static place => place.Error is not null).Select(static place => $"{place.Address}: {place.Error}")) : null;
+}
+
+/// <summary>A task, what has become of it, and what comes next.</summary>
+/// <param name="Task">The task.</param>
+/// <param name="State">What has become of it.</param>
+/// <param name="IsRunning">Whether it is at work now.</param>
+/// <param name="Next">When it is due next (UTC), and whether for a full backup; null where it is not.</param>
+/// <param name="Alert">What somebody should look at; null where all is well.</param>
+public sealed record BackupTaskInfo(BackupTask Task, BackupTaskState State, bool IsRunning, NextBackup? Next, string? Alert);
+
+/// <summary>When a task is due.</summary>
+/// <param name="At">When (UTC); in the past: at once.</param>
+/// <param name="IsFull">Whether for a full backup.</param>
+public sealed record NextBackup(DateTime At, bool IsFull);

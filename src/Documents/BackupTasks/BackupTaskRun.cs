@@ -1,0 +1,263 @@
+using System.Diagnostics;
+using Treepie.Backups;
+using Treepie.Destinations;
+using Treepie.Encryption;
+using Treepie.Storage;
+
+namespace Treepie.BackupTasks;
+
+/// <summary>
+/// One run of a task: looks at the places, writes to all of them, reads back what it wrote and compares it, deletes what has become too old. Not a byte of a direct upload touches
+/// the disk. A place that fails is named in the result and does not spoil the others.
+/// </summary>
+internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, DestinationProviders providers, TimeProvider clock, IProgress<BackupProgress>? progress)
+{
+    /// <summary>Room asked for beside what the last backup took.</summary>
+    private const double RoomFactor = 1.2;
+
+    private readonly List<(BackupDestination Destination, string Address)> _places = [];
+    private readonly Dictionary<string, string> _failures = new(StringComparer.Ordinal);
+    private readonly HashSet<string> _proven = new(StringComparer.Ordinal);
+
+    /// <summary>Runs it.</summary>
+    /// <param name="state">What has become of the task so far.</param>
+    /// <param name="isFull">Everything; else what came since the last backup, where something can go on from that.</param>
+    /// <param name="cancellationToken">Ends it; nothing of this backup stays anywhere.</param>
+    /// <exception cref="DestinationException">Not one place took it.</exception>
+    public async Task<BackupRunReport> RunAsync(BackupTaskState state, bool isFull, CancellationToken cancellationToken)
+    {
+        long began = clock.GetTimestamp();
+        using EncryptionKey? key = Key();
+        try
+        {
+            foreach (DestinationSettings settings in task.Destinations)
+                _places.Add((providers.Open(settings), settings.Address));
+            await ProbeAsync((long)((state.Kept.Count > 0 ? state.Kept[^1].StoredBytes : 0) * RoomFactor), cancellationToken).ConfigureAwait(false);
+            DateTime now = clock.GetUtcNow().UtcDateTime;
+            KeptBackup[] before = isFull ? [] : ChainBefore(state);
+            bool isIncremental = before.Length > 0;
+            string name = BackupName.Of(lease.Database.Name, now, task.Kind, isIncremental, key is not null || (lease.Database.IsEncrypted && !task.AllowPlain));
+            var options = new BackupOptions { Kind = task.Kind, Compression = task.Compression, EncryptionKey = key, AllowPlain = task.AllowPlain };
+            if (isIncremental)
+                options = options with { Since = BackupLink.Parse(state.Link!) }; // there is no chain without one
+            BackupReport report = await WriteAsync(name, options, cancellationToken).ConfigureAwait(false);
+            string[] chain = [.. before.Select(static backup => backup.Object), name];
+            ProvenPoint? proven = task.Proves ? await ProveAsync(chain, report, key, cancellationToken).ConfigureAwait(false) : null;
+            string[] written = [.. _places.Where(place => !_failures.ContainsKey(place.Address) || _proven.Contains(place.Address)).Select(static place => place.Address)];
+            var kept = new KeptBackup(name, report.TakenAt ?? now, report.LastEtag, HashOf(report), report.StoredBytes, written, proven is not null, isIncremental);
+            (IReadOnlyList<KeptBackup> all, IReadOnlyList<string> deleted) = await RetainAsync([.. state.Kept, kept], cancellationToken).ConfigureAwait(false);
+            return new BackupRunReport
+            {
+                Report = report,
+                Object = name,
+                Places = [.. _places.Select(place => new BackupPlaceResult(place.Address, name, report.StoredBytes, _failures.GetValueOrDefault(place.Address), _proven.Contains(place.Address)))],
+                Proven = proven,
+                Kept = all,
+                Deleted = deleted,
+                Link = report.Link?.ToString(),
+                Duration = clock.GetElapsedTime(began),
+            };
+        }
+        finally
+        {
+            foreach ((BackupDestination destination, _) in _places)
+                destination.Dispose();
+        }
+    }
+
+    /// <summary>What the next increment goes on from: the full backup and its increments, if each of them is at each of the places; else nothing.</summary>
+    private KeptBackup[] ChainBefore(BackupTaskState state)
+    {
+        if (task.Kind != BackupKind.Snapshot || state.Link is null)
+            return [];
+        int full = state.Kept.ToList().FindLastIndex(static backup => !backup.IsIncremental);
+        KeptBackup[] chain = full < 0 ? [] : [.. state.Kept.Skip(full)];
+        return Array.TrueForAll(chain, backup => task.Destinations.All(place => backup.Addresses.Contains(place.Address))) ? chain : [];
+    }
+
+    /// <summary>
+    /// What the report of the one who wrote it and of the one who read it must have in common. The content hash is that of JSON; pages have theirs in the backup itself, compared by who reads it, and here the commit
+    /// says which state of the database they are.
+    /// </summary>
+    private static (Guid? Database, long Etag, long Commit, BackupCounts Counts, string? ContentHash) Identity(BackupReport report) =>
+        (report.DatabaseId, report.LastEtag, report.LastCommit, report.Counts, report.ContentHash);
+
+    /// <summary>The hash of what is in it, or of its pages.</summary>
+    private static string? HashOf(BackupReport report) => report.ContentHash ?? report.Link?.Hash;
+
+    private EncryptionKey? Key()
+    {
+        if (task.KeySource is not null)
+            return KeySource.Parse(task.KeySource).Read();
+        return task.Key is null ? null : KeyText.ReadKey(System.Text.Encoding.UTF8.GetBytes(task.Key), "The key of the backup task");
+    }
+
+    /// <summary>Says before the long work what is known to fail. With several places it goes on as long as one is left.</summary>
+    private async Task ProbeAsync(long expectedBytes, CancellationToken cancellationToken)
+    {
+        DestinationException? first = null;
+        foreach ((BackupDestination destination, string address) in _places)
+        {
+            try
+            {
+                await destination.ProbeAsync(expectedBytes, cancellationToken).ConfigureAwait(false);
+                await destination.CleanAsync(BackupName.FolderOf(lease.Database.Name), cancellationToken).ConfigureAwait(false);
+            }
+            catch (DestinationException error)
+            {
+                first ??= error;
+                _failures[address] = error.Message;
+            }
+        }
+
+        if (first is not null && _failures.Count == _places.Count)
+            throw first;
+    }
+
+    private async Task<BackupReport> WriteAsync(string name, BackupOptions options, CancellationToken cancellationToken)
+    {
+        (BackupDestination Destination, string Address)[] usable = [.. _places.Where(place => !_failures.ContainsKey(place.Address))];
+        (BackupDestination Destination, string Address)[] now = task.UploadsAfterDisk && Array.Exists(usable, static place => place.Destination.IsLocal)
+            ? [.. usable.Where(static place => place.Destination.IsLocal)]
+            : usable;
+        BackupReport report = await CopyAsync(
+            now,
+            name,
+            (stream, stop) => lease.BackupAsync(stream, options, progress, stop),
+            cancellationToken).ConfigureAwait(false);
+        (BackupDestination Destination, string Address)[] later = [.. usable.Except(now)];
+        if (later.Length > 0)
+        {
+            BackupDestination disk = now.First(place => !_failures.ContainsKey(place.Address)).Destination;
+            Stream file = await disk.OpenAsync(name, cancellationToken).ConfigureAwait(false);
+            await using (file.ConfigureAwait(false))
+                await UploadFileAsync(later, name, file, cancellationToken).ConfigureAwait(false);
+        }
+
+        return report;
+    }
+
+    private async Task UploadFileAsync((BackupDestination, string)[] places, string name, Stream file, CancellationToken cancellationToken)
+    {
+        try
+        {
+            await CopyAsync(
+                places,
+                name,
+                async (stream, stop) =>
+                {
+                    await file.CopyToAsync(stream, stop).ConfigureAwait(false);
+                    return true;
+                },
+                cancellationToken).ConfigureAwait(false);
+        }
+        catch (DestinationException)
+        {
+            // each place has its reason in the list, and the backup is on the disk
+        }
+    }
+
+    /// <summary>Writes one stream to several places.</summary>
+    private async Task<T> CopyAsync<T>(
+        (BackupDestination Destination, string Address)[] places, string name, Func<Stream, CancellationToken, Task<T>> write, CancellationToken cancellationToken)
+    {
+        var uploads = new List<(string, BackupUpload)>();
+        DestinationException? first = null;
+        foreach ((BackupDestination destination, string address) in places)
+        {
+            try
+            {
+                uploads.Add((address, await destination.CreateAsync(name, cancellationToken).ConfigureAwait(false)));
+            }
+            catch (DestinationException error)
+            {
+                first ??= error;
+                _failures[address] = error.Message;
+            }
+        }
+
+        if (uploads.Count == 0)
+            throw first ?? throw new UnreachableException(); // a task has a place
+        var all = new UploadStream(uploads, clock, cancellationToken);
+        await using (all.ConfigureAwait(false))
+        {
+            try
+            {
+                T result = await write(all, cancellationToken).ConfigureAwait(false);
+                await all.CommitAsync(cancellationToken).ConfigureAwait(false);
+                return result;
+            }
+            finally
+            {
+                foreach ((string address, Exception error) in all.Failures)
+                    _failures[address] = error.Message;
+            }
+        }
+    }
+
+    /// <summary>Reads the backup back from each place and compares it with what the database was when it was taken.</summary>
+    private async Task<ProvenPoint?> ProveAsync(string[] chain, BackupReport report, EncryptionKey? key, CancellationToken cancellationToken)
+    {
+        ProvenPoint? proven = null;
+        string name = chain[^1];
+        foreach ((BackupDestination destination, string address) in _places.Where(place => !_failures.ContainsKey(place.Address)).ToArray())
+        {
+            try
+            {
+                BackupPart[] parts = [.. chain.Select(link => new BackupPart(link, async stop => await destination.OpenAsync(link, stop).ConfigureAwait(false)))];
+                BackupReport found = await lease.VerifyAsync(parts, new RestoreOptions { BackupKey = key }, progress, cancellationToken).ConfigureAwait(false);
+                if (Identity(found) != Identity(report))
+                {
+                    throw new BackupException(
+                        BackupFault.RestoredOtherwise, $"What is stored as '{name}' is not what the database was: it is {Identity(found)}, and should be {Identity(report)}.");
+                }
+
+                _proven.Add(address);
+                proven ??= new ProvenPoint(
+                    report.TakenAt ?? clock.GetUtcNow().UtcDateTime, clock.GetUtcNow().UtcDateTime, report.LastEtag, report.Counts.Documents, HashOf(report) ?? "", address, name);
+            }
+            catch (Exception error) when (error is DestinationException || BackupException.From(error) is not null)
+            {
+                _failures[address] = $"It was written, and reading it back failed: {error.Message}";
+            }
+        }
+
+        return proven;
+    }
+
+    /// <summary>Deletes what may go, where it is; what cannot be deleted stays in the list and is tried again the next time.</summary>
+    private async Task<(IReadOnlyList<KeptBackup> Kept, IReadOnlyList<string> Deleted)> RetainAsync(IReadOnlyList<KeptBackup> all, CancellationToken cancellationToken)
+    {
+        var kept = all.ToList();
+        var deleted = new List<string>();
+        foreach (KeptBackup old in Retention.Deletable(all, task.KeepFor, task.KeepAtLeast, clock.GetUtcNow().UtcDateTime))
+        {
+            var left = new List<string>();
+            foreach (string address in old.Addresses)
+            {
+                if (_places.Find(place => place.Address == address).Destination is not { } destination)
+                    continue; // no place of this task any more: what is there is not ours to delete
+                try
+                {
+                    await destination.DeleteAsync(old.Object, cancellationToken).ConfigureAwait(false);
+                }
+                catch (DestinationException)
+                {
+                    left.Add(address);
+                }
+            }
+
+            int at = kept.IndexOf(old);
+            if (left.Count > 0)
+            {
+                kept[at] = old with { Addresses = left };
+                continue;
+            }
+
+            kept.RemoveAt(at);
+            deleted.Add(old.Object);
+        }
+
+        return (kept, deleted);
+    }
+}

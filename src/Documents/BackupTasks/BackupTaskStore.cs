@@ -1,0 +1,110 @@
+using System.Buffers.Binary;
+using Treepie.Storage;
+using Treepie.Storage.Transactions;
+using Treepie.Storage.Trees;
+using Treepie.Store;
+
+namespace Treepie.BackupTasks;
+
+/// <summary>
+/// The backup tasks of a database, in a tree of its own environment: durable, and encrypted where that is. A file beside it says that there are some, so that nobody has to open
+/// a database to find out that there are none. Thread-safe.
+/// </summary>
+internal sealed class BackupTaskStore(StorageEnvironment environment, string directory)
+{
+    /// <summary>Name of the file.</summary>
+    public const string MarkerFile = "backup-tasks";
+
+    /// <summary>Most tasks of a database.</summary>
+    private const int MaxTasks = 100;
+
+    /// <summary>Whether a database in a directory has tasks, without opening it.</summary>
+    public static bool MayHaveTasks(string directory) => File.Exists(Path.Combine(directory, MarkerFile));
+
+    /// <summary>All tasks by their numbers.</summary>
+    public IReadOnlyList<BackupTaskRecord> List()
+    {
+        using ReadTransaction read = environment.BeginRead();
+        if (read.FindTree(TreeNames.BackupTasks) is not { } tree)
+            return [];
+
+        var found = new List<BackupTaskRecord>();
+        using Cursor cursor = tree.OpenCursor();
+        for (bool more = cursor.MoveFirst(); more; more = cursor.MoveNext())
+            found.Add(BackupTaskRecord.FromJson(cursor.Value));
+        return found;
+    }
+
+    /// <summary>One task; null if there is none of that number.</summary>
+    public BackupTaskRecord? Find(long id)
+    {
+        using ReadTransaction read = environment.BeginRead();
+        return read.FindTree(TreeNames.BackupTasks) is { } tree && tree.TryGet(Key(id), out ReadOnlySpan<byte> value) ? BackupTaskRecord.FromJson(value) : null;
+    }
+
+    /// <summary>Adds a task, which gets a number, or replaces the one of its number and keeps its state. Gives the number.</summary>
+    /// <exception cref="BackupTaskException">There are too many, or none of that number.</exception>
+    public async Task<long> PutAsync(BackupTask task, CancellationToken cancellationToken)
+    {
+        await File.WriteAllBytesAsync(Path.Combine(directory, MarkerFile), [], cancellationToken).ConfigureAwait(false); // first: one too many opens a database in vain, one too few would forget a task
+        return await environment.WriteAsync(
+            transaction =>
+            {
+                Tree tree = transaction.GetOrCreateTree(TreeNames.BackupTasks);
+                BackupTaskRecord? before = task.Id == 0 ? null : tree.TryGet(Key(task.Id), out ReadOnlySpan<byte> value)
+                    ? BackupTaskRecord.FromJson(value)
+                    : throw new BackupTaskException($"There is no backup task {task.Id}. Leave the number out to make a new one.");
+                (long last, int count) = Last(tree);
+                if (before is null && count >= MaxTasks)
+                    throw new BackupTaskException($"A database can have {MaxTasks} backup tasks, and this one has them. Delete one first.");
+                BackupTask numbered = before is null ? task with { Id = last + 1 } : task with { CreatedAt = before.Task.CreatedAt };
+                tree.Put(Key(numbered.Id), new BackupTaskRecord(BackupTaskRecord.CurrentFormat, directory, numbered, before?.State ?? new BackupTaskState()).ToJson());
+                return numbered.Id;
+            },
+            cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <summary>Changes a record as it is when the change is made; false if there is none any more.</summary>
+    public async Task<bool> ChangeAsync(long id, Func<BackupTaskRecord, BackupTaskRecord> change) => await environment.WriteAsync(
+        transaction =>
+        {
+            Tree tree = transaction.GetOrCreateTree(TreeNames.BackupTasks);
+            if (!tree.TryGet(Key(id), out ReadOnlySpan<byte> value))
+                return false;
+            tree.Put(Key(id), change(BackupTaskRecord.FromJson(value)).ToJson());
+            return true;
+        },
+        CancellationToken.None).ConfigureAwait(false);
+
+    /// <summary>Forgets a task; its backups stay where they are. False if there is none.</summary>
+    public async Task<bool> DeleteAsync(long id, CancellationToken cancellationToken)
+    {
+        (bool deleted, bool isLast) = await environment.WriteAsync(
+            transaction =>
+            {
+                Tree tree = transaction.GetOrCreateTree(TreeNames.BackupTasks);
+                bool found = tree.Delete(Key(id));
+                return (found, Last(tree).Count == 0);
+            },
+            cancellationToken).ConfigureAwait(false);
+        if (isLast)
+            File.Delete(Path.Combine(directory, MarkerFile));
+        return deleted;
+    }
+
+    private static (long Last, int Count) Last(Tree tree)
+    {
+        (long last, int count) = (0, 0);
+        using Cursor cursor = tree.OpenCursor();
+        for (bool more = cursor.MoveFirst(); more; more = cursor.MoveNext())
+            (last, count) = (BinaryPrimitives.ReadInt64BigEndian(cursor.Key), count + 1);
+        return (last, count);
+    }
+
+    private static byte[] Key(long id)
+    {
+        byte[] key = new byte[sizeof(long)];
+        BinaryPrimitives.WriteInt64BigEndian(key, id);
+        return key;
+    }
+}

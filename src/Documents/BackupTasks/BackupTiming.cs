@@ -1,0 +1,57 @@
+using Treepie.Schedules;
+
+namespace Treepie.BackupTasks;
+
+/// <summary>When a task is due, and when somebody should be told that nothing of it was proven for too long. Pure: state and time in, answer out.</summary>
+internal static class BackupTiming
+{
+    private static readonly TimeSpan s_firstRetry = TimeSpan.FromMinutes(1);
+    private static readonly TimeSpan s_longestRetry = TimeSpan.FromHours(1);
+
+    /// <summary>
+    /// The next run. It is counted from the last one that was begun, so a time that was missed, because nothing ran then, comes up once as soon as something runs again, however many were
+    /// missed. A run that failed comes again after a while, at first a minute, then twice as long each time up to an hour.
+    /// </summary>
+    public static NextBackup? Next(BackupTask task, BackupTaskState state)
+    {
+        if (task.IsDisabled)
+            return null;
+
+        DateTime fullFrom = state.LastFullAttempt ?? task.CreatedAt, changesFrom = Later(state.LastIncrementalAttempt ?? task.CreatedAt, fullFrom);
+        DateTime? full = Due(task.Full, fullFrom), changes = Due(task.Incremental, changesFrom);
+        if (state is { Failures: > 0, NotBefore: { } retry } && (task.FullSchedule ?? task.IncrementalSchedule) is not null)
+            full = full is null || retry < full ? retry : full;
+        bool isFull = full is not null && (changes is null || full <= changes);
+        return (isFull ? full : changes) is { } due ? new NextBackup(state.NotBefore is { } notBefore ? Later(due, notBefore) : due, isFull) : null;
+    }
+
+    /// <summary>How long to wait after so many failures in a row.</summary>
+    public static TimeSpan RetryAfter(int failures) =>
+        failures > 10 ? s_longestRetry : TimeSpan.FromTicks(Math.Min(s_longestRetry.Ticks, s_firstRetry.Ticks << Math.Max(0, failures - 1)));
+
+    /// <summary>What to tell somebody; null for nothing.</summary>
+    public static string? Alert(BackupTask task, BackupTaskState state, DateTime now)
+    {
+        if (task is { IsDisabled: true } or { Proves: false } or { FullSchedule: null, IncrementalSchedule: null })
+            return null;
+
+        DateTime since = state.LastProven?.TakenAt ?? task.CreatedAt;
+        TimeSpan most = task.AlertAfter ?? TwoTimes(task.Full ?? task.Incremental, since);
+        string last = state.LastProven is null ? "No backup of it was ever proven to be restorable" : FormattableString.Invariant($"Its last backup that was proven to be restorable is of {since:u}");
+        return now - since > most
+            ? FormattableString.Invariant($"{last}, and {most.TotalHours:N1} hours are the most for {task}.{(state.Error is null ? "" : " " + state.Error)}")
+            : null;
+    }
+
+    private static TimeSpan TwoTimes(CronSchedule? schedule, DateTime since)
+    {
+        DateTime at = since;
+        for (int time = 0; time < 2; time++)
+            at = Due(schedule, at) ?? DateTime.MaxValue;
+        return at == DateTime.MaxValue ? TimeSpan.MaxValue : at - since + TimeSpan.FromHours(1); // within which a backup ends
+    }
+
+    private static DateTime? Due(CronSchedule? schedule, DateTime after) => schedule?.Next(new DateTimeOffset(DateTime.SpecifyKind(after, DateTimeKind.Utc)))?.UtcDateTime;
+
+    private static DateTime Later(DateTime one, DateTime other) => one > other ? one : other;
+}

@@ -1,0 +1,109 @@
+using Treepie.Encryption;
+using Treepie.Storage;
+
+namespace Treepie.Catalogs;
+
+/// <summary>Opens the databases of a catalogue with the keys it knows. Whoever calls holds the entry's gate.</summary>
+internal sealed class EntryOpener(DatabaseOptions options, KeyRing keys)
+{
+    /// <summary>How long the sources of a key that did not open its database are left in peace: they may run programs, and who asks for the database may ask often.</summary>
+    private static readonly TimeSpan KeyRetryDelay = TimeSpan.FromSeconds(5);
+
+    /// <summary>The key for a database that is to be made, to be disposed.</summary>
+    public EncryptionKey KeyOfNew(string name)
+    {
+        try
+        {
+            IReadOnlyList<EncryptionKey> found = keys.Find(name);
+            foreach (EncryptionKey other in found.Skip(1))
+                other.Dispose(); // the next one of a database that is gone
+            return found.Count > 0 ? found[0] : throw new DatabaseLockedException($"{keys.WhyNone(name)} The database was not created.");
+        }
+        catch (KeySourceException error)
+        {
+            throw new DatabaseLockedException($"Database '{name}' was not created: it is to be encrypted, and there is no key for it. {error.Message}", error);
+        }
+    }
+
+    /// <summary>Opens a database, with its key if it has one.</summary>
+    public Database Open(CatalogEntry entry)
+    {
+        if (!entry.IsEncrypted && !keys.TryGetSource(entry.Name, out _))
+            return Database.Open(entry.Path, options with { Name = entry.Name });
+
+        entry.ThrowIfLockedSince(KeyRetryDelay, options.TimeProvider);
+        IReadOnlyList<EncryptionKey> found = [];
+        try
+        {
+            found = keys.Find(entry.Name);
+            return found.Count > 0 ? OpenWithAny(entry, found) : throw new DatabaseLockedException(keys.WhyNone(entry.Name));
+        }
+        catch (KeySourceException error)
+        {
+            throw entry.Locked(new DatabaseLockedException($"Database '{entry.Name}' is encrypted, and its key cannot be had. {error.Message}", error), options.TimeProvider);
+        }
+        catch (EncryptionKeyException error)
+        {
+            string origin = keys.TryGetSource(entry.Name, out KeySource? source) ? $"{source.Description} gives a key that does not open it" : "the key that is kept for it does not open it";
+            throw entry.Locked(new DatabaseLockedException($"Database '{entry.Name}' stays closed: {origin}. {error.Message}", error), options.TimeProvider);
+        }
+        finally
+        {
+            foreach (EncryptionKey key in found)
+                key.Dispose();
+        }
+    }
+
+    /// <summary>Opens with the first key that fits; a second one is there only where a change of the key was interrupted.</summary>
+    private Database OpenWithAny(CatalogEntry entry, IReadOnlyList<EncryptionKey> candidates)
+    {
+        for (int index = 0; ; index++)
+        {
+            try
+            {
+                Database database = Database.Open(entry.Path, options with { Name = entry.Name, EncryptionKey = candidates[index] });
+                entry.KeyIndex = index;
+                entry.Unlocked();
+                return database;
+            }
+            catch (EncryptionKeyException) when (index + 1 < candidates.Count)
+            {
+                // the next one, then
+            }
+        }
+    }
+
+    /// <summary>Opens a database with a key that is given now, or sees that it is the one it is open with.</summary>
+    public void Unlock(CatalogEntry entry, EncryptionKey given)
+    {
+        if (!entry.IsEncrypted)
+            throw new KeySourceException($"Database '{entry.Name}' is not encrypted, so it takes no key. Encryption is chosen when a database is made.");
+        if (entry.Database is not null)
+        {
+            using EncryptionKey current = entry.TakeKey(keys);
+            if (!SecretStore.AreEqual(current, given))
+                throw new KeySourceException($"Database '{entry.Name}' is open with another key. To change its key, ask for that: treepie key change --database {entry.Name}.");
+            return;
+        }
+
+        try
+        {
+            entry.Database = OpenWithAny(entry, [given]);
+        }
+        catch (EncryptionKeyException error)
+        {
+            throw new DatabaseLockedException($"The key that was given does not open database '{entry.Name}', and was not kept. {error.Message}", error);
+        }
+    }
+
+    /// <summary>Refuses a key where another was given before, which may be the only copy.</summary>
+    public void RefuseOther(string name, EncryptionKey given)
+    {
+        foreach (EncryptionKey key in keys.Find(name))
+        {
+            using (key)
+                if (!SecretStore.AreEqual(key, given))
+                    throw new ConcurrencyException($"Another key was given for '{name}' before, and it may be the only copy. It was left as it is; overwrite=true (--overwrite) replaces it.");
+        }
+    }
+}

@@ -1,0 +1,233 @@
+using Treepie.Storage;
+
+namespace Treepie.Destinations;
+
+/// <summary>
+/// A folder of this machine, or one that is mounted. An object is a file that is written under a name of its own, forced to the disk, and renamed: a killed process leaves
+/// an unfinished file that nobody lists, and the next upload to that folder removes it.
+/// </summary>
+public sealed class FolderDestination : BackupDestination
+{
+    private const string Unfinished = ".unfinished";
+    private const int BufferBytes = 128 * 1024;
+    private const int MaxObjects = 100_000;
+
+    /// <summary>Room that must be there whatever is expected: less is as good as none.</summary>
+    private const long LeastRoomBytes = 1 << 20;
+
+    /// <summary>Error number of Linux and macOS (and the one of quotas) by which a write fails that nothing else is wrong with.</summary>
+    private const int NoSpace = 28, QuotaExceeded = 122, ReadOnlyFileSystem = 30;
+
+    private readonly string _root;
+
+    /// <summary>A folder, made at the first upload.</summary>
+    public FolderDestination(string path)
+    {
+        ArgumentException.ThrowIfNullOrWhiteSpace(path);
+        _root = Path.TrimEndingDirectorySeparator(Path.GetFullPath(path));
+    }
+
+    /// <inheritdoc/>
+    public override string Address => _root;
+
+    /// <inheritdoc/>
+    public override bool IsLocal => true;
+
+    /// <inheritdoc/>
+    public override async Task ProbeAsync(long expectedBytes, CancellationToken cancellationToken = default)
+    {
+        string path = Path.Combine(_root, $".probe-{Guid.NewGuid():N}{Unfinished}");
+        try
+        {
+            StorageEnvironment.CreateDirectory(_root);
+            var file = new FileStream(path, FileMode.CreateNew, FileAccess.Write, FileShare.None, 1, FileOptions.DeleteOnClose);
+            await using (file.ConfigureAwait(false))
+                await file.WriteAsync(new byte[4096], cancellationToken).ConfigureAwait(false);
+        }
+        catch (Exception error) when (error is IOException or UnauthorizedAccessException or StorageException)
+        {
+            throw Explain(error, "Nothing can be written to", _root);
+        }
+
+        long free = new DriveInfo(_root).AvailableFreeSpace;
+        if (free < Math.Max(expectedBytes, LeastRoomBytes))
+        {
+            throw new DestinationException(
+                DestinationFault.NoRoom, FormattableString.Invariant($"There is no room in '{_root}': {free / 1e6:N1} MB are free, and about {Math.Max(expectedBytes, LeastRoomBytes) / 1e6:N1} MB are needed. Make room, or choose another place."));
+        }
+    }
+
+    /// <inheritdoc/>
+    public override Task<BackupUpload> CreateAsync(string name, CancellationToken cancellationToken = default)
+    {
+        string path = PathOf(name);
+        try
+        {
+            StorageEnvironment.CreateDirectory(Path.GetDirectoryName(path)!); // a file in a folder has one
+            if (File.Exists(path))
+                throw new DestinationException(DestinationFault.NameTaken, $"'{path}' is there already, and no backup takes the place of another. Move it away, or choose another folder.");
+            return Task.FromResult<BackupUpload>(new Upload(path));
+        }
+        catch (Exception error) when (error is IOException or UnauthorizedAccessException or StorageException)
+        {
+            throw Explain(error, "A backup cannot be written as", path);
+        }
+    }
+
+    /// <inheritdoc/>
+    public override Task<IReadOnlyList<BackupObject>> ListAsync(string prefix, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(prefix);
+        if (!Directory.Exists(_root))
+            throw new DestinationException(DestinationFault.Missing, $"There is no folder '{_root}'. Make it, or mount what belongs there.");
+
+        try
+        {
+            IReadOnlyList<BackupObject> found = [.. new DirectoryInfo(_root).EnumerateFiles("*", SearchOption.AllDirectories)
+                .Select(file => (File: file, Name: Path.GetRelativePath(_root, file.FullName).Replace('\\', '/')))
+                .Where(entry => entry.Name.StartsWith(prefix, StringComparison.Ordinal) && !entry.Name.EndsWith(Unfinished, StringComparison.Ordinal))
+                .Take(MaxObjects)
+                .Select(static entry => new BackupObject(entry.Name, entry.File.Length, entry.File.LastWriteTimeUtc))
+                .OrderBy(static entry => entry.Name, StringComparer.Ordinal)];
+            return Task.FromResult(found);
+        }
+        catch (Exception error) when (error is IOException or UnauthorizedAccessException)
+        {
+            throw Explain(error, "There is no listing of", _root);
+        }
+    }
+
+    /// <inheritdoc/>
+    public override Task<Stream> OpenAsync(string name, CancellationToken cancellationToken = default)
+    {
+        string path = PathOf(name);
+        try
+        {
+            return Task.FromResult<Stream>(new FileStream(path, FileMode.Open, FileAccess.Read, FileShare.Read | FileShare.Delete, BufferBytes, FileOptions.SequentialScan | FileOptions.Asynchronous));
+        }
+        catch (Exception error) when (error is FileNotFoundException or DirectoryNotFoundException)
+        {
+            throw new DestinationException(DestinationFault.NotFound, $"There is no backup '{path}'.", error);
+        }
+        catch (Exception error) when (error is IOException or UnauthorizedAccessException)
+        {
+            throw Explain(error, "There is no reading", path);
+        }
+    }
+
+    /// <inheritdoc/>
+    public override Task DeleteAsync(string name, CancellationToken cancellationToken = default)
+    {
+        string path = PathOf(name), folder = Path.GetDirectoryName(path)!; // as above
+        try
+        {
+            if (!Directory.Exists(folder))
+                return Task.CompletedTask;
+            File.Delete(path);
+            if (folder != _root && !Directory.EnumerateFileSystemEntries(folder).Any())
+                Directory.Delete(folder);
+            return Task.CompletedTask;
+        }
+        catch (Exception error) when (error is IOException or UnauthorizedAccessException)
+        {
+            throw Explain(error, "There is no deleting", path);
+        }
+    }
+
+    /// <inheritdoc/>
+    public override Task CleanAsync(string prefix, CancellationToken cancellationToken = default)
+    {
+        if (!Directory.Exists(_root))
+            return Task.CompletedTask;
+
+        foreach (string path in Directory.EnumerateFiles(_root, "*" + Unfinished, SearchOption.AllDirectories))
+        {
+            if (!Path.GetRelativePath(_root, path).Replace('\\', '/').StartsWith(prefix, StringComparison.Ordinal))
+                continue;
+            try
+            {
+                // Who still writes it holds it.
+                using var held = new FileStream(path, FileMode.Open, FileAccess.ReadWrite, FileShare.None, 1, FileOptions.DeleteOnClose);
+            }
+            catch (Exception error) when (error is IOException or UnauthorizedAccessException)
+            {
+                // it is at work, or somebody else's
+            }
+        }
+
+        return Task.CompletedTask;
+    }
+
+    private static DestinationException Explain(Exception error, string what, string path) => error switch
+    {
+        UnauthorizedAccessException => new(DestinationFault.Forbidden, $"{what} '{path}': {error.Message} Give this process the right to, or choose another folder.", error),
+        IOException { HResult: NoSpace or QuotaExceeded } => new(DestinationFault.NoRoom, $"{what} '{path}': there is no room ({error.Message}). Make room, or choose another folder.", error),
+        IOException { HResult: ReadOnlyFileSystem } => new(DestinationFault.Forbidden, $"{what} '{path}': {error.Message} Mount it for writing, or choose another folder.", error),
+        _ => new(DestinationFault.Failed, $"{what} '{path}': {error.Message}", error),
+    };
+
+    private string PathOf(string name)
+    {
+        CheckName(name);
+        return Path.Combine(_root, name.Replace('/', Path.DirectorySeparatorChar));
+    }
+
+    /// <summary>A file on its way to its name.</summary>
+    private sealed class Upload : BackupUpload
+    {
+        private readonly string _path;
+        private readonly string _unfinished;
+        private readonly FileStream _file;
+        private bool _committed;
+
+        public Upload(string path)
+        {
+            _path = path;
+            _unfinished = $"{path}.{Guid.NewGuid():N}{Unfinished}";
+            _file = new FileStream(_unfinished, FileMode.CreateNew, FileAccess.Write, FileShare.None, 1, FileOptions.Asynchronous);
+        }
+
+        public override async ValueTask WriteAsync(ReadOnlyMemory<byte> bytes, CancellationToken cancellationToken = default)
+        {
+            try
+            {
+                await _file.WriteAsync(bytes, cancellationToken).ConfigureAwait(false);
+            }
+            catch (IOException error)
+            {
+                throw Explain(error, "A backup cannot be written as", _path);
+            }
+        }
+
+        public override async Task CommitAsync(CancellationToken cancellationToken = default)
+        {
+            try
+            {
+                cancellationToken.ThrowIfCancellationRequested();
+                _file.Flush(flushToDisk: true);
+                await _file.DisposeAsync().ConfigureAwait(false);
+                File.Move(_unfinished, _path, overwrite: false);
+                _committed = true;
+                StorageEnvironment.SyncDirectory(Path.GetDirectoryName(_path)!); // a file has a folder
+            }
+            catch (Exception error) when (error is IOException or UnauthorizedAccessException or StorageException)
+            {
+                throw Explain(error, "A backup cannot be written as", _path);
+            }
+        }
+
+        protected override async ValueTask DisposeCoreAsync()
+        {
+            try
+            {
+                await _file.DisposeAsync().ConfigureAwait(false);
+                if (!_committed)
+                    File.Delete(_unfinished);
+            }
+            catch (Exception error) when (error is IOException or UnauthorizedAccessException)
+            {
+                // Nobody lists it, and the next upload removes it.
+            }
+        }
+    }
+}

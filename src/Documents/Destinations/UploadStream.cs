@@ -1,0 +1,225 @@
+using System.Threading.Channels;
+
+namespace Treepie.Destinations;
+
+/// <summary>
+/// One stream into several uploads at once. Each has a worker and a short queue of its own: while one waits for its network the others go on, until the queue is full. An
+/// upload that fails is left behind with its reason; one that takes nothing for <see cref="StallTimeout"/> while another is ready is so too. Writing fails only when none is
+/// left. Memory: ten blocks of 256 KiB for each. One caller at a time.
+/// </summary>
+public sealed class UploadStream : Stream
+{
+    /// <summary>Bytes handed on at once.</summary>
+    private const int BlockBytes = 256 * 1024;
+
+    /// <summary>Blocks that may wait in a queue.</summary>
+    private const int QueuedBlocks = 8;
+
+    /// <summary>Longest that one may keep others waiting.</summary>
+    public static readonly TimeSpan StallTimeout = TimeSpan.FromMinutes(5);
+
+    private readonly Lane[] _lanes;
+    private readonly TimeProvider _clock;
+    private byte[] _block = new byte[BlockBytes];
+    private int _filled;
+
+    /// <summary>Takes over the uploads, which it disposes.</summary>
+    public UploadStream(IEnumerable<(string Address, BackupUpload Upload)> uploads, TimeProvider clock, CancellationToken cancellationToken)
+    {
+        _clock = clock;
+        _lanes = [.. uploads.Select(upload => new Lane(upload.Address, upload.Upload, cancellationToken))];
+    }
+
+    /// <inheritdoc/>
+    public override bool CanRead => false;
+
+    /// <inheritdoc/>
+    public override bool CanSeek => false;
+
+    /// <inheritdoc/>
+    public override bool CanWrite => true;
+
+    /// <inheritdoc/>
+    public override long Length => throw new NotSupportedException();
+
+    /// <inheritdoc/>
+    public override long Position
+    {
+        get => throw new NotSupportedException();
+        set => throw new NotSupportedException();
+    }
+
+    /// <summary>Why each upload failed that did, by its address.</summary>
+    public IReadOnlyDictionary<string, Exception> Failures => _lanes.Where(static lane => lane.Failure is not null).ToDictionary(static lane => lane.Address, static lane => lane.Failure!); // just seen
+
+    /// <summary>Hands on what is left, waits until all is written, and commits what has not failed.</summary>
+    /// <exception cref="DestinationException">All failed; the reason is that of the first.</exception>
+    public async Task CommitAsync(CancellationToken cancellationToken)
+    {
+        if (_filled > 0)
+            await HandOnAsync(cancellationToken).ConfigureAwait(false);
+        await Task.WhenAll(_lanes.Select(lane => lane.CommitAsync(cancellationToken))).ConfigureAwait(false);
+        cancellationToken.ThrowIfCancellationRequested();
+        ThrowIfNoneIsLeft();
+    }
+
+    /// <inheritdoc/>
+    public override async ValueTask WriteAsync(ReadOnlyMemory<byte> buffer, CancellationToken cancellationToken = default)
+    {
+        while (!buffer.IsEmpty)
+        {
+            int taken = Math.Min(buffer.Length, BlockBytes - _filled);
+            buffer[..taken].CopyTo(_block.AsMemory(_filled));
+            _filled += taken;
+            buffer = buffer[taken..];
+            if (_filled == BlockBytes)
+                await HandOnAsync(cancellationToken).ConfigureAwait(false);
+        }
+    }
+
+    /// <inheritdoc/>
+    public override Task WriteAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) => WriteAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
+
+    /// <summary>For compressors that end without waiting: blocks the thread when a queue is full.</summary>
+    public override void Write(byte[] buffer, int offset, int count) => WriteAsync(buffer.AsMemory(offset, count), CancellationToken.None).AsTask().GetAwaiter().GetResult();
+
+    /// <inheritdoc/>
+    public override void Flush()
+    {
+        // an upload hands on what it has when it has enough
+    }
+
+    /// <inheritdoc/>
+    public override int Read(byte[] buffer, int offset, int count) => throw new NotSupportedException();
+
+    /// <inheritdoc/>
+    public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
+
+    /// <inheritdoc/>
+    public override void SetLength(long value) => throw new NotSupportedException();
+
+    /// <inheritdoc/>
+    public override async ValueTask DisposeAsync()
+    {
+        foreach (Lane lane in _lanes)
+            await lane.DisposeAsync().ConfigureAwait(false);
+        await base.DisposeAsync().ConfigureAwait(false);
+    }
+
+    private async ValueTask HandOnAsync(CancellationToken cancellationToken)
+    {
+        ReadOnlyMemory<byte> block = _block.AsMemory(0, _filled);
+        _block = new byte[BlockBytes]; // several read the one that was filled, each in its own time
+        _filled = 0;
+        await Task.WhenAll(_lanes.Select(lane => HandOnAsync(lane, block, cancellationToken))).ConfigureAwait(false);
+        ThrowIfNoneIsLeft();
+    }
+
+    private async Task HandOnAsync(Lane lane, ReadOnlyMemory<byte> block, CancellationToken cancellationToken)
+    {
+        if (lane.TryAdd(block))
+            return;
+
+        bool isAlone = Array.TrueForAll(_lanes, other => other == lane || other.Failure is not null);
+        using var stalled = new CancellationTokenSource(isAlone ? Timeout.InfiniteTimeSpan : StallTimeout, _clock);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(stalled.Token, cancellationToken);
+        try
+        {
+            await lane.AddAsync(block, either.Token).ConfigureAwait(false);
+        }
+        catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
+        {
+            lane.Fail(new DestinationException(
+                DestinationFault.TooSlow, $"'{lane.Address}' took nothing for {StallTimeout.TotalMinutes:N0} minutes and kept the other places waiting, so the backup goes on without it. Look at its connection."));
+        }
+    }
+
+    private void ThrowIfNoneIsLeft()
+    {
+        if (Array.TrueForAll(_lanes, static lane => lane.Failure is not null))
+            System.Runtime.ExceptionServices.ExceptionDispatchInfo.Throw(_lanes[0].Failure!); // each has one
+    }
+
+    /// <summary>One upload with what waits for it.</summary>
+    private sealed class Lane : IAsyncDisposable
+    {
+        private readonly BackupUpload _upload;
+        private readonly Channel<ReadOnlyMemory<byte>> _queue = Channel.CreateBounded<ReadOnlyMemory<byte>>(new BoundedChannelOptions(QueuedBlocks) { SingleReader = true, SingleWriter = true });
+        private readonly CancellationTokenSource _stop;
+        private readonly Task _work;
+        private Exception? _failure;
+
+        public Lane(string address, BackupUpload upload, CancellationToken cancellationToken)
+        {
+            Address = address;
+            _upload = upload;
+            _stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+            _work = Task.Run(WorkAsync, CancellationToken.None);
+        }
+
+        public string Address { get; }
+
+        public Exception? Failure => Volatile.Read(ref _failure);
+
+        public bool TryAdd(ReadOnlyMemory<byte> block) => Failure is not null || _queue.Writer.TryWrite(block);
+
+        public async Task AddAsync(ReadOnlyMemory<byte> block, CancellationToken cancellationToken)
+        {
+            try
+            {
+                await _queue.Writer.WriteAsync(block, cancellationToken).ConfigureAwait(false);
+            }
+            catch (ChannelClosedException)
+            {
+                // it failed meanwhile
+            }
+        }
+
+        public async Task CommitAsync(CancellationToken cancellationToken)
+        {
+            _queue.Writer.TryComplete();
+            await _work.ConfigureAwait(false);
+            if (Failure is not null)
+                return;
+
+            try
+            {
+                await _upload.CommitAsync(cancellationToken).ConfigureAwait(false);
+            }
+            catch (Exception error) when (error is DestinationException or OperationCanceledException)
+            {
+                Fail(error);
+            }
+        }
+
+        public void Fail(Exception error)
+        {
+            Interlocked.CompareExchange(ref _failure, error, null);
+            _queue.Writer.TryComplete();
+            _stop.Cancel();
+        }
+
+        public async ValueTask DisposeAsync()
+        {
+            await _stop.CancelAsync().ConfigureAwait(false);
+            _queue.Writer.TryComplete();
+            await _work.ConfigureAwait(false);
+            await _upload.DisposeAsync().ConfigureAwait(false);
+            _stop.Dispose();
+        }
+
+        private async Task WorkAsync()
+        {
+            try
+            {
+                await foreach (ReadOnlyMemory<byte> block in _queue.Reader.ReadAllAsync(_stop.Token).ConfigureAwait(false))
+                    await _upload.WriteAsync(block, _stop.Token).ConfigureAwait(false);
+            }
+            catch (Exception error)
+            {
+                // Whatever it is, it is this upload's, and must not end the others.
+                Fail(error);
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+using System.Net.Sockets;
+using Amazon.Runtime;
+
+namespace Treepie.S3;
+
+/// <summary>
+/// Tries again what may go better the next time, with waits that double and are spread, so that many who lost the same server do not come back together. Thread-safe.
+/// </summary>
+internal sealed class Backoff(TimeProvider clock, Func<double> jitter)
+{
+    /// <summary>Tries of one request: with the waits below, about three minutes for a server to come back.</summary>
+    public const int MaxTries = 12;
+
+    private static readonly TimeSpan s_first = TimeSpan.FromMilliseconds(200);
+    private static readonly TimeSpan s_most = TimeSpan.FromSeconds(30);
+
+    /// <summary>The time (UTC).</summary>
+    public DateTime Now => clock.GetUtcNow().UtcDateTime;
+
+    /// <summary>Runs it, again and again if need be.</summary>
+    /// <param name="place">Where, for messages.</param>
+    /// <param name="request">One try.</param>
+    /// <param name="maxTries">Tries at most.</param>
+    /// <param name="cancellationToken">Ends tries and waits.</param>
+    /// <exception cref="DestinationException">It cannot go better, or did not.</exception>
+    public async Task<T> RunAsync<T>(string place, Func<CancellationToken, Task<T>> request, CancellationToken cancellationToken, int maxTries = MaxTries)
+    {
+        for (int tried = 1; ; tried++)
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+            try
+            {
+                return await request(cancellationToken).ConfigureAwait(false);
+            }
+            catch (Exception error) when (!cancellationToken.IsCancellationRequested && IsWorthAnother(error) && tried < maxTries)
+            {
+                await WaitAsync(tried, cancellationToken).ConfigureAwait(false);
+            }
+            catch (Exception error) when (!cancellationToken.IsCancellationRequested)
+            {
+                throw S3Errors.Explain(place, error, tried);
+            }
+        }
+    }
+
+    /// <summary>Waits before the next try.</summary>
+    public Task WaitAsync(int tried, CancellationToken cancellationToken)
+    {
+        double most = Math.Min(s_most.TotalMilliseconds, s_first.TotalMilliseconds * Math.Pow(2, tried - 1));
+        return Task.Delay(TimeSpan.FromMilliseconds(most * (0.5 + (0.5 * jitter()))), clock, cancellationToken);
+    }
+
+    /// <summary>Whether it is the connection or the server's present state, and not what was asked.</summary>
+    public static bool IsWorthAnother(Exception error) => error switch
+    {
+        DestinationException => false,
+        AmazonServiceException { ErrorCode: "RequestTimeout" or "SlowDown" or "InternalError" or "ServiceUnavailable" or "Throttling" or "RequestTimeoutException" } => true,
+        AmazonServiceException service when (int)service.StatusCode is >= 500 and not 501 or 429 or 408 => true,
+        AmazonServiceException { StatusCode: 0, InnerException: { } inner } => IsWorthAnother(inner),
+        HttpRequestException or IOException or SocketException or TimeoutException or OperationCanceledException => true,
+        _ when error is AmazonClientException { InnerException: { } inner } => IsWorthAnother(inner),
+        _ => false,
+    };
+}

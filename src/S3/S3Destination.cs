@@ -1,0 +1,127 @@
+using Amazon.Runtime;
+using Amazon.S3;
+using Amazon.S3.Model;
+using Treepie.Destinations;
+
+namespace Treepie.S3;
+
+/// <summary>
+/// A bucket, or what is below a prefix of it. Uploads are multipart: parts go out while the next is filled, and nothing touches the local disk. Memory: three parts for each
+/// upload, see <see cref="S3Upload"/>.
+/// </summary>
+internal sealed class S3Destination(S3Address address, AmazonS3Client client, Backoff backoff) : BackupDestination
+{
+    private const int MaxObjects = 100_000;
+    private const string ProbeName = ".probe-of-backups";
+
+    /// <summary>Tries of a probe: who waits for it is a person.</summary>
+    private const int ProbeTries = 4;
+
+    private static readonly TimeSpan s_abandonedAfter = TimeSpan.FromDays(2);
+
+    public override string Address => address.ToString();
+
+    public override bool IsLocal => false;
+
+    public override async Task ProbeAsync(long expectedBytes, CancellationToken cancellationToken = default)
+    {
+        await backoff.RunAsync(
+            Address, stop => client.ListObjectsV2Async(new ListObjectsV2Request { BucketName = address.Bucket, Prefix = address.KeyOf(""), MaxKeys = 1 }, stop), cancellationToken, ProbeTries)
+            .ConfigureAwait(false);
+        // An upload that is begun and aborted shows that it may be written to, and leaves nothing.
+        string key = address.KeyOf(ProbeName);
+        InitiateMultipartUploadResponse begun = await backoff.RunAsync(
+            Address, stop => client.InitiateMultipartUploadAsync(new InitiateMultipartUploadRequest { BucketName = address.Bucket, Key = key }, stop), cancellationToken, ProbeTries)
+            .ConfigureAwait(false);
+        await AbortAsync(key, begun.UploadId, cancellationToken).ConfigureAwait(false);
+    }
+
+    public override async Task<BackupUpload> CreateAsync(string name, CancellationToken cancellationToken = default)
+    {
+        CheckName(name);
+        if (await FindAsync(name, cancellationToken).ConfigureAwait(false) is not null)
+            throw new DestinationException(DestinationFault.NameTaken, $"'{name}' is at '{Address}' already, and no backup takes the place of another.");
+        return new S3Upload(this, address.KeyOf(name), name);
+    }
+
+    public override async Task<IReadOnlyList<BackupObject>> ListAsync(string prefix, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(prefix);
+        var found = new List<BackupObject>();
+        int skipped = address.KeyOf("").Length;
+        var request = new ListObjectsV2Request { BucketName = address.Bucket, Prefix = address.KeyOf(prefix) };
+        do
+        {
+            ListObjectsV2Response page = await backoff.RunAsync(Address, stop => client.ListObjectsV2Async(request, stop), cancellationToken, ProbeTries).ConfigureAwait(false);
+            foreach (S3Object item in page.S3Objects ?? [])
+                found.Add(new BackupObject(item.Key[skipped..], item.Size ?? 0, (item.LastModified ?? DateTime.UnixEpoch).ToUniversalTime()));
+            request.ContinuationToken = page.IsTruncated == true ? page.NextContinuationToken : null;
+        }
+        while (request.ContinuationToken is not null && found.Count < MaxObjects);
+        return [.. found.OrderBy(static item => item.Name, StringComparer.Ordinal)];
+    }
+
+    public override async Task<Stream> OpenAsync(string name, CancellationToken cancellationToken = default)
+    {
+        CheckName(name);
+        BackupObject item = await FindAsync(name, cancellationToken).ConfigureAwait(false)
+            ?? throw new DestinationException(DestinationFault.NotFound, $"There is no backup '{name}' at '{Address}'.");
+        return new S3ReadStream(this, address.KeyOf(name), item.LengthBytes);
+    }
+
+    public override async Task DeleteAsync(string name, CancellationToken cancellationToken = default)
+    {
+        CheckName(name);
+        await backoff.RunAsync(Address, stop => client.DeleteObjectAsync(address.Bucket, address.KeyOf(name), stop), cancellationToken, ProbeTries).ConfigureAwait(false);
+    }
+
+    public override async Task CleanAsync(string prefix, CancellationToken cancellationToken = default)
+    {
+        try
+        {
+            ListMultipartUploadsResponse open = await client.ListMultipartUploadsAsync(
+                new ListMultipartUploadsRequest { BucketName = address.Bucket, Prefix = address.KeyOf(prefix) }, cancellationToken).ConfigureAwait(false);
+            DateTime now = backoff.Now;
+            foreach (MultipartUpload upload in open.MultipartUploads ?? [])
+                if (upload.Initiated is { } begun && now - begun.ToUniversalTime() > s_abandonedAfter)
+                    await AbortAsync(upload.Key, upload.UploadId, cancellationToken).ConfigureAwait(false);
+        }
+        catch (Exception error) when (error is AmazonServiceException or AmazonClientException or HttpRequestException)
+        {
+            // Not every place lists them; what is left there costs room, and its own rules for such uploads remove it.
+        }
+    }
+
+    internal Task<T> RunAsync<T>(Func<AmazonS3Client, string, CancellationToken, Task<T>> request, CancellationToken cancellationToken) =>
+        backoff.RunAsync(Address, stop => request(client, address.Bucket, stop), cancellationToken);
+
+    internal Task WaitAsync(int tried, CancellationToken cancellationToken) => backoff.WaitAsync(tried, cancellationToken);
+
+    internal int PartBytes => address.PartBytes;
+
+    /// <summary>Aborts an upload; that it cannot be told is no error of what went before.</summary>
+    internal async Task AbortAsync(string key, string uploadId, CancellationToken cancellationToken)
+    {
+        try
+        {
+            await backoff.RunAsync(
+                Address, stop => client.AbortMultipartUploadAsync(new AbortMultipartUploadRequest { BucketName = address.Bucket, Key = key, UploadId = uploadId }, stop), cancellationToken, ProbeTries)
+                .ConfigureAwait(false);
+        }
+        catch (Exception error) when (error is DestinationException or OperationCanceledException)
+        {
+            // see CleanAsync
+        }
+    }
+
+    /// <summary>The object of exactly that name; null if there is none.</summary>
+    internal async Task<BackupObject?> FindAsync(string name, CancellationToken cancellationToken) =>
+        (await ListAsync(name, cancellationToken).ConfigureAwait(false)).FirstOrDefault(item => item.Name == name);
+
+    protected override void Dispose(bool disposing)
+    {
+        if (disposing)
+            client.Dispose();
+        base.Dispose(disposing);
+    }
+}

@@ -1,0 +1,94 @@
+using System.Security.Cryptography;
+using Amazon;
+using Amazon.Runtime;
+using Amazon.S3;
+using Treepie.Destinations;
+
+namespace Treepie.S3;
+
+/// <summary>
+/// Front door of the project: opens <c>s3://bucket/prefix</c>. Keys are those of the settings, or else what the environment gives (<c>AWS_ACCESS_KEY_ID</c> and
+/// <c>AWS_SECRET_ACCESS_KEY</c>, profiles, roles of the machine). Thread-safe.
+/// </summary>
+public sealed class S3DestinationProvider : DestinationProvider
+{
+    /// <summary>Longest silence of a request; it is sent again then.</summary>
+    private static readonly TimeSpan RequestTimeout = TimeSpan.FromMinutes(5);
+
+    private readonly TimeProvider _clock;
+    private readonly Func<double> _jitter;
+
+    /// <summary>With a clock for waits between tries, and a source of numbers from 0 to 1 that spreads them; null: the system's.</summary>
+    public S3DestinationProvider(TimeProvider? clock = null, Func<double>? jitter = null)
+    {
+        _clock = clock ?? TimeProvider.System;
+        _jitter = jitter ?? (static () => RandomNumberGenerator.GetInt32(1 << 20) / (double)(1 << 20));
+    }
+
+    /// <inheritdoc/>
+    public override bool Takes(string address)
+    {
+        ArgumentNullException.ThrowIfNull(address);
+        return address.StartsWith(S3Address.Scheme, StringComparison.OrdinalIgnoreCase);
+    }
+
+    /// <inheritdoc/>
+    public override BackupDestination Open(DestinationSettings settings)
+    {
+        ArgumentNullException.ThrowIfNull(settings);
+        S3Address address = S3Address.Parse(settings.Address);
+        return new S3Destination(address, Client(address, settings), new Backoff(_clock, _jitter));
+    }
+
+    private static AmazonS3Client Client(S3Address address, DestinationSettings settings)
+    {
+        bool isLoopback = address.Endpoint?.IsLoopback == true;
+        var config = new AmazonS3Config
+        {
+            ForcePathStyle = address.PathStyle,
+            MaxErrorRetry = 0, // trying again is ours: with our clock, and with what is kept of an upload
+            Timeout = RequestTimeout,
+            HttpClientFactory = new HttpClients(isLoopback),
+            // Each request is signed with a hash of its content; checksums behind it are not understood by all that is compatible.
+            RequestChecksumCalculation = RequestChecksumCalculation.WHEN_REQUIRED,
+            ResponseChecksumValidation = ResponseChecksumValidation.WHEN_REQUIRED,
+        };
+        if (address.Endpoint is not null)
+        {
+            config.ServiceURL = address.Endpoint.AbsoluteUri;
+            config.AuthenticationRegion = address.Region ?? "us-east-1";
+        }
+        else
+        {
+            config.RegionEndpoint = RegionEndpoint.GetBySystemName(address.Region ?? Environment.GetEnvironmentVariable("AWS_REGION") ?? "us-east-1");
+        }
+
+        if (!settings.HasKeys)
+            return new AmazonS3Client(config);
+        AWSCredentials keys = settings.SessionToken is { Length: > 0 } token
+            ? new SessionAWSCredentials(settings.AccessKey, settings.SecretKey, token)
+            : new BasicAWSCredentials(settings.AccessKey, settings.SecretKey);
+        return new AmazonS3Client(keys, config);
+    }
+
+    /// <summary>Connections of one destination's own, which end with it.</summary>
+    private sealed class HttpClients(bool isLoopback) : HttpClientFactory
+    {
+        private static readonly TimeSpan ConnectTimeout = TimeSpan.FromSeconds(15);
+
+        public override HttpClient CreateHttpClient(IClientConfig clientConfig) => new(new SocketsHttpHandler
+        {
+            UseProxy = !isLoopback, // a proxy of the environment cannot reach the loopback of this machine
+            UseCookies = false,
+            AllowAutoRedirect = false,
+            ConnectTimeout = ConnectTimeout,
+        })
+        {
+            Timeout = RequestTimeout,
+        };
+
+        public override bool UseSDKHttpClientCaching(IClientConfig clientConfig) => false;
+
+        public override bool DisposeHttpClientsAfterUse(IClientConfig clientConfig) => false;
+    }
+}

@@ -1,0 +1,114 @@
+using System.Text.Json;
+using Treepie.BackupTasks;
+using Treepie.Destinations;
+using Treepie.Server.Http;
+using Treepie.Server.Operations;
+using Treepie.Server.Smuggler;
+
+namespace Treepie.Server.Backups;
+
+/// <summary>
+/// Front door of the room: the scheduler of this server's databases, whose runs are operations like any other, so that they are seen and can be killed; and restores, which are operations of
+/// the server. Thread-safe.
+/// </summary>
+internal sealed class BackupService : IAsyncDisposable
+{
+    private readonly ServerContext server;
+
+    public BackupService(ServerContext server)
+    {
+        this.server = server;
+        Scheduler = new BackupScheduler(new GatedBackups(server.Databases), new DestinationProviders(server.Options.Destinations), server.Clock)
+        {
+            Around = run => RunOperation(server.Operations.TryBegin(server.Operations.NextId())!, "scheduled backup", async (operation, stop) => // a fresh number is free
+                ResultOf(await run.RunAsync(operation.Id, new OperationReporter(operation), stop).ConfigureAwait(false))),
+            Warn = message => server.Logger.LogWarning("{Message}", message),
+        };
+    }
+
+    public BackupScheduler Scheduler { get; }
+
+    /// <summary>Begins work that outlives its request.</summary>
+    public Operation Start(string what, Func<Operation, CancellationToken, Task<Action<Utf8JsonWriter>>> work)
+    {
+        Operation operation = server.Operations.TryBegin(server.Operations.NextId())!; // a fresh number is free
+        _ = Task.Run(async () =>
+        {
+            try
+            {
+                await RunOperation(operation, what, work).ConfigureAwait(false);
+            }
+            catch (Exception exception)
+            {
+                if (!operation.Killed.IsCancellationRequested)
+                    server.Logger.LogWarning(exception, "The {What}, operation {OperationId}, failed", what, operation.Id);
+            }
+        });
+        return operation;
+    }
+
+    /// <summary>What a backup did, as the result of its operation.</summary>
+    public static Action<Utf8JsonWriter> ResultOf(BackupRunReport report) => json =>
+    {
+        json.WriteStartObject();
+        long documents = report.Report?.Counts.Documents ?? 0;
+        json.WriteNumber("Processed", documents);
+        json.WriteNumber("Total", documents);
+        json.WriteStartObject("Documents");
+        json.WriteNumber("ReadCount", documents);
+        json.WriteNumber("ErroredCount", 0);
+        json.WriteEndObject();
+        json.WriteBoolean("NothingChanged", report.Report is null);
+        json.WriteString("Object", report.Object);
+        json.WriteNumber("StoredBytes", report.Report?.StoredBytes ?? 0);
+        json.WriteString("ContentHash", report.Report?.ContentHash);
+        json.WriteBoolean("IsProven", report.Proven is not null);
+        json.WriteNumber("DurationInMs", (long)report.Duration.TotalMilliseconds);
+        json.WriteStartArray("Places");
+        foreach (BackupPlaceResult place in report.Places)
+            BackupTaskJson.Write(json, place);
+        json.WriteEndArray();
+        json.WriteStartArray("Deleted");
+        foreach (string name in report.Deleted)
+            json.WriteStringValue(name);
+        json.WriteEndArray();
+        json.WriteEndObject();
+    };
+
+    public ValueTask DisposeAsync() => Scheduler.DisposeAsync();
+
+    private static async Task RunOperation(Operation operation, string what, Func<Operation, CancellationToken, Task<Action<Utf8JsonWriter>>> work)
+    {
+        try
+        {
+            operation.Complete(await work(operation, operation.Killed).ConfigureAwait(false));
+        }
+        catch (OperationCanceledException)
+        {
+            operation.Cancel();
+            throw;
+        }
+        catch (Exception exception)
+        {
+            operation.Fail(ErrorAnswer.ForOperation(BackupException.From(exception) ?? (exception is ArgumentException ? WireException.BadRequest($"The {what} failed: {exception.Message}", exception) : exception)));
+            throw;
+        }
+    }
+}
+
+/// <summary>Starts and ends the schedulers with the program.</summary>
+internal sealed class BackupHost(TreepieServices services) : IHostedService
+{
+    public Task StartAsync(CancellationToken cancellationToken)
+    {
+        foreach (ServerContext context in services.Contexts)
+            context.Backups.Scheduler.Start();
+        return Task.CompletedTask;
+    }
+
+    public async Task StopAsync(CancellationToken cancellationToken)
+    {
+        foreach (ServerContext context in services.Contexts)
+            await context.Backups.DisposeAsync().ConfigureAwait(false);
+    }
+}

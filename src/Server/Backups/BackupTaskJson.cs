@@ -1,0 +1,179 @@
+using System.Globalization;
+using System.Text.Json;
+using Treepie.BackupTasks;
+using Treepie.Server.Http;
+
+namespace Treepie.Server.Backups;
+
+/// <summary>Backup tasks and what has become of them, as clients read them. Keys are never written.</summary>
+internal static class BackupTaskJson
+{
+    /// <summary><c>PeriodicBackupStatus</c>, or null where the task has not run.</summary>
+    public static void WriteStatus(Utf8JsonWriter json, BackupTaskInfo info, string nodeTag)
+    {
+        BackupTaskState state = info.State;
+        json.WriteStartObject();
+        json.WriteNumber("TaskId", info.Task.Id);
+        json.WriteString("BackupType", info.Task.Kind == Treepie.Backups.BackupKind.Snapshot ? "Snapshot" : "Backup");
+        json.WriteBoolean("IsFull", true);
+        json.WriteString("NodeTag", nodeTag);
+        Time(json, "LastFullBackup", state.LastFull);
+        Time(json, "LastFullBackupInternal", state.LastFull);
+        Time(json, "LastIncrementalBackup", state.LastIncremental);
+        Time(json, "LastIncrementalBackupInternal", state.LastIncremental);
+        Time(json, "DelayUntil", state.NotBefore);
+        json.WriteNumber("LastEtag", state.LastEtag);
+        json.WriteString("FolderName", state.Kept.Count > 0 ? FolderOf(state.Kept[^1].Object) : null);
+        json.WriteNumber("DurationInMs", state.DurationMs);
+        json.WriteNumber("Version", 1);
+        json.WriteNumber("LastOperationId", state.OperationId);
+        json.WriteBoolean("IsEncrypted", info.Task.Key is not null || info.Task.KeySource is not null);
+        WritePlaces(json, state);
+        if (state.Error is not null)
+        {
+            json.WriteStartObject("Error");
+            json.WriteString("Exception", state.Error);
+            Time(json, "At", state.ErrorAt);
+            json.WriteEndObject();
+        }
+
+        WriteOwn(json, info);
+        json.WriteEndObject();
+    }
+
+    /// <summary>A task in the list of ongoing tasks.</summary>
+    public static void WriteTask(Utf8JsonWriter json, BackupTaskInfo info, string nodeTag, string nodeUrl, DateTime now)
+    {
+        json.WriteStartObject();
+        json.WriteNumber("TaskId", info.Task.Id);
+        json.WriteString("TaskType", "Backup");
+        json.WriteString("TaskName", info.Task.Name);
+        json.WriteString("TaskState", info.Task.IsDisabled ? "Disabled" : "Enabled");
+        json.WriteString("TaskConnectionStatus", info.IsRunning ? "Active" : "NotActive");
+        json.WriteStartObject("ResponsibleNode");
+        json.WriteString("NodeTag", nodeTag);
+        json.WriteString("NodeUrl", nodeUrl);
+        json.WriteEndObject();
+        json.WriteString("BackupType", info.Task.Kind == Treepie.Backups.BackupKind.Snapshot ? "Snapshot" : "Backup");
+        json.WriteStartArray("BackupDestinations");
+        foreach (Destinations.DestinationSettings place in info.Task.Destinations)
+            json.WriteStringValue(IsFolder(place.Address) ? "Local" : "S3");
+        json.WriteEndArray();
+        json.WriteString("FullBackupFrequency", info.Task.FullSchedule);
+        json.WriteString("IncrementalBackupFrequency", info.Task.IncrementalSchedule);
+        json.WriteString("TimeZone", info.Task.TimeZone ?? "UTC");
+        Time(json, "LastFullBackup", info.State.LastFull);
+        Time(json, "LastIncrementalBackup", info.State.LastIncremental);
+        Time(json, "DelayUntil", info.State.NotBefore);
+        json.WriteBoolean("IsEncrypted", info.Task.Key is not null || info.Task.KeySource is not null);
+        json.WriteString("Error", info.State.Error);
+        json.WriteStartObject("RetentionPolicy");
+        json.WriteBoolean("Disabled", info.Task.KeepFor is null);
+        json.WriteString("MinimumBackupAgeToKeep", info.Task.KeepFor?.ToString("c", CultureInfo.InvariantCulture));
+        json.WriteNumber("MinimumBackupsToKeep", info.Task.KeepAtLeast);
+        json.WriteEndObject();
+        if (info.Next is { } next)
+        {
+            json.WriteStartObject("NextBackup");
+            json.WriteString("TimeSpan", (next.At > now ? next.At - now : TimeSpan.Zero).ToString("c", CultureInfo.InvariantCulture));
+            Time(json, "DateTime", next.At);
+            json.WriteBoolean("IsFull", next.IsFull);
+            Time(json, "OriginalBackupTime", next.At);
+            json.WriteEndObject();
+        }
+
+        WriteOwn(json, info);
+        json.WriteEndObject();
+    }
+
+    /// <summary>A moment that can be restored.</summary>
+    public static void WriteProven(Utf8JsonWriter json, ProvenPoint? point)
+    {
+        if (point is null)
+        {
+            json.WriteNullValue();
+            return;
+        }
+
+        json.WriteStartObject();
+        Time(json, "TakenAt", point.TakenAt);
+        Time(json, "ProvenAt", point.ProvenAt);
+        json.WriteNumber("Etag", point.LastEtag);
+        json.WriteNumber("Documents", point.Documents);
+        json.WriteString("ContentHash", point.ContentHash);
+        json.WriteString("Address", point.Address);
+        json.WriteString("Object", point.Object);
+        json.WriteEndObject();
+    }
+
+    /// <summary>How a place did.</summary>
+    public static void Write(Utf8JsonWriter json, BackupPlaceResult place)
+    {
+        json.WriteStartObject();
+        json.WriteString("Address", place.Address);
+        json.WriteString("Object", place.Object);
+        json.WriteNumber("StoredBytes", place.StoredBytes);
+        json.WriteBoolean("IsProven", place.IsProven);
+        json.WriteString("Error", place.Error);
+        json.WriteEndObject();
+    }
+
+    private static void WriteOwn(Utf8JsonWriter json, BackupTaskInfo info)
+    {
+        json.WriteBoolean("IsRunning", info.IsRunning);
+        json.WritePropertyName("LastProven");
+        WriteProven(json, info.State.LastProven);
+        json.WriteString("Alert", info.Alert);
+        json.WriteNumber("BackupsKept", info.State.Kept.Count);
+        json.WriteStartArray("Places");
+        foreach (BackupPlaceResult place in info.State.Places)
+            Write(json, place);
+        json.WriteEndArray();
+    }
+
+    // What clients know is one folder and one bucket; all places stand in our own member.
+    private static void WritePlaces(Utf8JsonWriter json, BackupTaskState state)
+    {
+        if (state.Places.FirstOrDefault(static place => IsFolder(place.Address)) is { } folder)
+        {
+            json.WriteStartObject("LocalBackup");
+            json.WriteString("BackupDirectory", Path.Combine(Path.GetFullPath(folder.Address), FolderOf(folder.Object)));
+            json.WriteString("FileName", folder.Object);
+            json.WriteBoolean("TempFolderUsed", false);
+            WritePlace(json, state, folder);
+        }
+
+        if (state.Places.FirstOrDefault(static place => !IsFolder(place.Address)) is not { } bucket)
+            return;
+        json.WriteStartObject("UploadToS3");
+        json.WriteBoolean("Skipped", false);
+        json.WriteStartObject("UploadProgress");
+        json.WriteString("UploadType", "Chunked");
+        json.WriteString("UploadState", bucket.Error is null ? "Done" : "PendingUpload");
+        json.WriteNumber("UploadedInBytes", bucket.Error is null ? bucket.StoredBytes : 0);
+        json.WriteNumber("TotalInBytes", bucket.StoredBytes);
+        json.WriteEndObject();
+        WritePlace(json, state, bucket);
+    }
+
+    private static void WritePlace(Utf8JsonWriter json, BackupTaskState state, BackupPlaceResult place)
+    {
+        Time(json, "LastFullBackup", state.LastFull);
+        Time(json, "LastIncrementalBackup", state.LastIncremental);
+        json.WriteNumber("FullBackupDurationInMs", state.DurationMs);
+        json.WriteString("Exception", place.Error);
+        json.WriteEndObject();
+    }
+
+    private static bool IsFolder(string address) => !address.Contains("://", StringComparison.Ordinal);
+
+    private static string FolderOf(string name) => name.LastIndexOf('/') is > 0 and var slash ? name[..slash] : "";
+
+    private static void Time(Utf8JsonWriter json, string name, DateTime? time)
+    {
+        if (time is { } at)
+            json.WriteString(name, WireTime.ToWire(at));
+        else
+            json.WriteNull(name);
+    }
+}

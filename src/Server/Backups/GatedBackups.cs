@@ -1,0 +1,46 @@
+using Treepie.Backups;
+using Treepie.BackupTasks;
+using Treepie.Server.Databases;
+
+namespace Treepie.Server.Backups;
+
+/// <summary>The databases for a scheduler of backups, entered like by any request: a deletion ends the backup at work and waits for it.</summary>
+internal sealed class GatedBackups(DatabaseGate gate) : IBackupSource
+{
+    public IReadOnlyList<string> Names => gate.Backups.Names;
+
+    public bool MayHaveTasks(string name) => gate.Backups.MayHaveTasks(name);
+
+    public IBackupLease Enter(string name)
+    {
+        DatabaseLease lease = gate.Enter(name);
+        try
+        {
+            return new Lease(lease, gate.Backups.Enter(name));
+        }
+        catch
+        {
+            lease.Dispose();
+            throw;
+        }
+    }
+
+    private sealed class Lease(DatabaseLease lease, IBackupLease inner) : IBackupLease
+    {
+        public Database Database => lease.Database;
+
+        public CancellationToken Closing => lease.Closing;
+
+        public Task<BackupReport> BackupAsync(Stream destination, BackupOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken) =>
+            inner.BackupAsync(destination, options, progress, cancellationToken);
+
+        public Task<BackupReport> VerifyAsync(IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken) =>
+            inner.VerifyAsync(parts, options, progress, cancellationToken);
+
+        public void Dispose()
+        {
+            inner.Dispose();
+            lease.Dispose();
+        }
+    }
+}

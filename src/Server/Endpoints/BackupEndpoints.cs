@@ -1,0 +1,167 @@
+using System.Globalization;
+using System.Text.Json;
+using Treepie.BackupTasks;
+using Treepie.Server.Backups;
+using Treepie.Server.Http;
+using Treepie.Server.Operations;
+using Treepie.Server.Smuggler;
+
+namespace Treepie.Server.Endpoints;
+
+/// <summary>Backup tasks: keeping, running, watching and deleting them, and backing up once. Runs are operations.</summary>
+internal static class BackupEndpoints
+{
+    private const int MaxBodyBytes = 256 * 1024;
+
+    // Clients only want a number that is not zero: a log of commands shared between nodes needs more than one node.
+    private const int CommandIndex = 1;
+
+    public static void Map(Routes routes)
+    {
+        routes.Database("POST", "/admin/periodic-backup", Put);
+        routes.Database("POST", "/admin/backup/database", Run);
+        routes.Database("POST", "/admin/backup", RunOnce);
+        routes.Database("GET", "/task", One);
+        routes.Database("GET", "/tasks", List);
+        routes.Database("DELETE", "/admin/tasks", Delete);
+        routes.Database("POST", "/admin/tasks/state", SetState);
+        routes.Server("GET", "/periodic-backup/status", Status);
+        routes.Server("POST", "/admin/backup-task/delay", Delay);
+    }
+
+    private static async Task Put(HttpServerRequest request, Database database)
+    {
+        using RequestBody body = await request.ReadBodyAsync(MaxBodyBytes).ConfigureAwait(false);
+        using JsonDocument json = WireJson.ParseObject(body, "a periodic backup configuration");
+        BackupTask task = BackupTaskReader.Read(json.RootElement, defaultName: "Backup");
+        long id = await request.Server.Backups.Scheduler.PutAsync(database.Name, task, request.Aborted).ConfigureAwait(false);
+        await WriteTaskIdAsync(request, id, StatusCodes.Status201Created).ConfigureAwait(false);
+    }
+
+    private static Task Run(HttpServerRequest request, Database database)
+    {
+        long id = request.Number("taskId", 0);
+        bool isFull = request.Flag("isFullBackup", otherwise: true);
+        string name = database.Name;
+        BackupScheduler scheduler = request.Server.Backups.Scheduler;
+        BackupTaskInfo info = Require(scheduler.Find(name, id), id, name);
+        if (info.IsRunning)
+            throw new WireException(StatusCodes.Status409Conflict, WireTypes.Concurrency, $"The {info.Task} is at work already. Wait for it, or kill its operation.");
+
+        Operation operation = request.Server.Backups.Start("backup", async (operation, stop) =>
+            BackupService.ResultOf(await scheduler.RunAsync(name, id, isFull, operation.Id, new OperationReporter(operation), stop).ConfigureAwait(false)));
+        return WriteStartedAsync(request, operation);
+    }
+
+    private static async Task RunOnce(HttpServerRequest request, Database database)
+    {
+        using RequestBody body = await request.ReadBodyAsync(MaxBodyBytes).ConfigureAwait(false);
+        using JsonDocument json = WireJson.ParseObject(body, "a backup configuration");
+        BackupTask task = BackupTaskReader.Read(json.RootElement, defaultName: "One-time backup");
+        BackupScheduler scheduler = request.Server.Backups.Scheduler;
+        scheduler.Check(database, task); // now, while somebody waits for the answer
+        string name = database.Name;
+        Operation operation = request.Server.Backups.Start("backup", async (operation, stop) =>
+            BackupService.ResultOf(await scheduler.RunOnceAsync(name, task, new OperationReporter(operation), stop).ConfigureAwait(false)));
+        await WriteStartedAsync(request, operation).ConfigureAwait(false);
+    }
+
+    private static Task Status(HttpServerRequest request)
+    {
+        string name = request.RequiredParameter("name");
+        BackupTaskInfo info = Require(request.Server.Backups.Scheduler.Find(name, request.Number("taskId", 0)), request.Number("taskId", 0), name);
+        return request.JsonAsync(info, static (json, info) =>
+        {
+            json.WriteStartObject();
+            json.WriteBoolean("IsSharded", false);
+            json.WritePropertyName("Status");
+            if (info.State is { LastFullAttempt: null, LastIncrementalAttempt: null })
+                json.WriteNullValue();
+            else
+                BackupTaskJson.WriteStatus(json, info, TopologyEndpoints.NodeTag);
+            json.WriteEndObject();
+        });
+    }
+
+    private static Task One(HttpServerRequest request, Database database)
+    {
+        RequireBackup(request);
+        BackupScheduler scheduler = request.Server.Backups.Scheduler;
+        BackupTaskInfo? info = request.Parameter("taskName") is { Length: > 0 } name
+            ? scheduler.List(database.Name).FirstOrDefault(info => string.Equals(info.Task.Name, name, StringComparison.OrdinalIgnoreCase))
+            : scheduler.Find(database.Name, request.Number("key", 0));
+        return info is null
+            ? request.EmptyAsync(StatusCodes.Status404NotFound)
+            : request.JsonAsync((info, Url: UrlOf(request), Now: NowOf(request)), static (json, state) => BackupTaskJson.WriteTask(json, state.info, TopologyEndpoints.NodeTag, state.Url, state.Now));
+    }
+
+    private static Task List(HttpServerRequest request, Database database) =>
+        request.JsonAsync((Tasks: request.Server.Backups.Scheduler.List(database.Name), Url: UrlOf(request), Now: NowOf(request)), static (json, state) =>
+        {
+            json.WriteStartObject();
+            json.WriteStartArray("OngoingTasks");
+            foreach (BackupTaskInfo info in state.Tasks)
+                BackupTaskJson.WriteTask(json, info, TopologyEndpoints.NodeTag, state.Url, state.Now);
+            json.WriteEndArray();
+            json.WriteEndObject();
+        });
+
+    private static async Task Delete(HttpServerRequest request, Database database)
+    {
+        RequireBackup(request);
+        long id = request.Number("id", 0);
+        if (!await request.Server.Backups.Scheduler.DeleteAsync(database.Name, id, request.Aborted).ConfigureAwait(false))
+            throw NoTask(id, database.Name);
+        await WriteTaskIdAsync(request, id).ConfigureAwait(false);
+    }
+
+    private static async Task SetState(HttpServerRequest request, Database database)
+    {
+        RequireBackup(request);
+        long id = request.Number("key", 0);
+        if (!await request.Server.Backups.Scheduler.SetDisabledAsync(database.Name, id, request.Flag("disable")).ConfigureAwait(false))
+            throw NoTask(id, database.Name);
+        await WriteTaskIdAsync(request, id).ConfigureAwait(false);
+    }
+
+    private static async Task Delay(HttpServerRequest request)
+    {
+        string name = request.RequiredParameter("database");
+        long id = request.Number("taskId", 0);
+        TimeSpan by = request.Time("duration") ?? throw WireException.BadRequest("The query string lacks 'duration='.");
+        if (!await request.Server.Backups.Scheduler.DelayAsync(name, id, by).ConfigureAwait(false))
+            throw NoTask(id, name);
+        await request.NoContentAsync().ConfigureAwait(false);
+    }
+
+    private static void RequireBackup(HttpServerRequest request)
+    {
+        if (request.Parameter("type") is { Length: > 0 } type && !type.Equals("Backup", StringComparison.OrdinalIgnoreCase))
+            throw WireException.NotBuilt($"Ongoing tasks of type '{type}'");
+    }
+
+    private static BackupTaskInfo Require(BackupTaskInfo? info, long id, string database) => info ?? throw NoTask(id, database);
+
+    private static WireException NoTask(long id, string database) => WireException.BadRequest(string.Create(CultureInfo.InvariantCulture, $"There is no backup task {id} in database '{database}'."));
+
+    private static string UrlOf(HttpServerRequest request) => request.Http.Request.Scheme + "://" + request.Http.Request.Host.Value;
+
+    private static DateTime NowOf(HttpServerRequest request) => request.Server.Clock.GetUtcNow().UtcDateTime;
+
+    private static Task WriteTaskIdAsync(HttpServerRequest request, long id, int status = StatusCodes.Status200OK) => request.JsonAsync((id, Url: UrlOf(request)), static (json, state) =>
+    {
+        json.WriteStartObject();
+        json.WriteNumber("TaskId", state.id);
+        json.WriteNumber("RaftCommandIndex", CommandIndex);
+        json.WriteString("ResponsibleNode", TopologyEndpoints.NodeTag);
+        json.WriteEndObject();
+    }, status);
+
+    private static Task WriteStartedAsync(HttpServerRequest request, Operation operation) => request.JsonAsync(operation.Id, static (json, id) =>
+    {
+        json.WriteStartObject();
+        json.WriteString("ResponsibleNode", TopologyEndpoints.NodeTag);
+        json.WriteNumber("OperationId", id);
+        json.WriteEndObject();
+    });
+}

@@ -1,0 +1,181 @@
+using System.Security.Cryptography;
+using System.Text;
+using System.Text.Json;
+using Treepie.Backups;
+using Treepie.BackupTasks;
+using Treepie.Destinations;
+using Treepie.Encryption;
+using Treepie.Server.Backups;
+using Treepie.Server.Http;
+using Treepie.Server.Operations;
+using Treepie.Server.Security;
+using Treepie.Server.Smuggler;
+
+namespace Treepie.Server.Endpoints;
+
+/// <summary>
+/// Restoring what lies in a folder of this machine or in a bucket to a new database, and what there is to be restored. A backup that a client sends along is restored by
+/// <see cref="SmugglerEndpoints"/>.
+/// </summary>
+internal static class RestoreEndpoints
+{
+    private const int MaxBodyBytes = 256 * 1024;
+
+    public static void Map(Routes routes)
+    {
+        routes.Server("POST", "/admin/restore/database", Restore);
+        routes.Server("POST", "/admin/restore/points", Points);
+    }
+
+    private static async Task Restore(HttpServerRequest request)
+    {
+        using RequestBody body = await request.ReadBodyAsync(MaxBodyBytes).ConfigureAwait(false);
+        using JsonDocument json = WireJson.ParseObject(body, "a restore configuration such as {\"Type\":\"Local\",\"BackupLocation\":\"/backups/shop\",\"DatabaseName\":\"shop2\"}");
+        JsonElement root = json.RootElement;
+        string name = WireJson.Text(root, "DatabaseName", required: true) ?? "";
+        if (request.Server.Databases.Names.Contains(name, StringComparer.OrdinalIgnoreCase))
+            throw new ConcurrencyException($"A database named '{name}' exists already, and a backup is restored to a new one only. Choose another name, or delete that one first.");
+        if (BackupTaskReader.NotEmpty(WireJson.Text(root, "DataDirectory", required: false)) is not null)
+            throw WireException.NotBuilt("'DataDirectory' of a restore: databases lie below the server's own directory");
+
+        DestinationSettings place = ReadPlace(root);
+        string? file = BackupTaskReader.NotEmpty(WireJson.Text(root, "LastFileNameToRestore", required: false));
+        bool skipInvalid = WireJson.Flag(root, "SkipCorruptedData");
+        request.Server.Backups.Scheduler.OpenPlace(place).Dispose(); // an address that is none is said now
+        BackupKey? key = ReadBackupKey(root, request);
+        try
+        {
+            bool encrypted = TakeDatabaseKey(root, request, name);
+            Operation operation = request.Server.Backups.Start("restore", async (operation, stop) =>
+            {
+                using BackupKey? opened = key;
+                return await RunAsync(request.Server, operation, name, place, file, encrypted, skipInvalid, opened, stop).ConfigureAwait(false);
+            });
+            await OperationsEndpoints.WriteStartedAsync(request, operation).ConfigureAwait(false);
+        }
+        catch
+        {
+            key?.Dispose();
+            throw;
+        }
+    }
+
+    private static async Task<Action<Utf8JsonWriter>> RunAsync(
+        ServerContext server, Operation operation, string name, DestinationSettings settings, string? file, bool encrypted, bool skipInvalid, BackupKey? key, CancellationToken stop)
+    {
+        using BackupDestination place = server.Backups.Scheduler.OpenPlace(settings);
+        IReadOnlyList<RestorePoint> points = await BackupName.ListAsync(place, null, stop).ConfigureAwait(false);
+        RestorePoint? wanted = points.FirstOrDefault(point => file is null || point.Object == file || point.Object.EndsWith("/" + file, StringComparison.Ordinal));
+        if (wanted is null && file is null)
+            throw new DestinationException(DestinationFault.NotFound, $"There is no backup at '{place.Address}'. Give the folder or prefix that holds some, or the name of a file there (LastFileNameToRestore).");
+
+        // A file of another name is taken as what it turns out to be: a dump of another program, for instance.
+        string[] names = wanted is null ? [file!] : [.. BackupName.ChainOf(points, wanted).Select(static point => point.Object)]; // one of the two is there
+        BackupPart[] parts = [.. names.Select(item => new BackupPart(item, async cancelled => await place.OpenAsync(item, cancelled).ConfigureAwait(false)))];
+        var options = new RestoreOptions { SkipInvalidDocuments = skipInvalid };
+        BackupReport report = await server.Databases.RestoreAsync(
+            name, parts, encrypted, key is null ? options : options.OpenedWith(key), new OperationReporter(operation), stop).ConfigureAwait(false);
+        return json => WriteResult(json, report, names[^1]);
+    }
+
+    private static async Task Points(HttpServerRequest request)
+    {
+        using RequestBody body = await request.ReadBodyAsync(MaxBodyBytes).ConfigureAwait(false);
+        using JsonDocument json = WireJson.ParseObject(body, "a folder ({\"FolderPath\":…}) or the settings of a bucket");
+        DestinationSettings settings = request.Parameter("type") switch
+        {
+            "S3" => BackupTaskReader.ReadS3(json.RootElement),
+            null or "" or "Local" => BackupTaskReader.ReadLocal(json.RootElement),
+            var other => throw WireException.NotBuilt($"Restoring from '{other}'; there are Local and S3"),
+        } ?? BackupTaskReader.ReadDestination(json.RootElement);
+        using BackupDestination place = request.Server.Backups.Scheduler.OpenPlace(settings);
+        IReadOnlyList<RestorePoint> points = await BackupName.ListAsync(place, null, request.Aborted).ConfigureAwait(false);
+        await request.JsonAsync((points, place.Address), static (json, state) =>
+        {
+            json.WriteStartObject();
+            json.WriteStartArray("List");
+            foreach (RestorePoint point in state.points)
+            {
+                json.WriteStartObject();
+                json.WriteString("DatabaseName", point.Database);
+                json.WriteString("DateTime", WireTime.ToWire(point.TakenAt));
+                json.WriteString("Location", state.Address);
+                json.WriteString("FileName", point.Object);
+                json.WriteNumber("FilesToRestore", BackupName.ChainOf(state.points, point).Count);
+                json.WriteNumber("SizeInBytes", point.LengthBytes);
+                json.WriteBoolean("IsSnapshotRestore", point.Kind == BackupKind.Snapshot);
+                json.WriteBoolean("IsIncremental", point.IsIncremental);
+                json.WriteBoolean("IsEncrypted", point.IsEncrypted);
+                json.WriteString("NodeTag", TopologyEndpoints.NodeTag);
+                json.WriteEndObject();
+            }
+
+            json.WriteEndArray();
+            json.WriteEndObject();
+        }).ConfigureAwait(false);
+    }
+
+    private static DestinationSettings ReadPlace(JsonElement root) => (WireJson.Text(root, "Type", required: false) switch
+    {
+        null or "" or "Local" => BackupTaskReader.NotEmpty(WireJson.Text(root, "BackupLocation", required: false)) is { } folder
+            ? new DestinationSettings { Address = folder }
+            : root.TryGetProperty("Destination", out JsonElement place) ? BackupTaskReader.ReadDestination(place) : null,
+        "S3" => BackupTaskReader.ReadS3(BackupTaskReader.Part(root, "Settings")),
+        var other => throw WireException.NotBuilt($"Restoring from '{other}'; there are Local and S3"),
+    }) ?? throw WireException.BadRequest("The restore configuration does not say where the backup is: 'BackupLocation' of type Local, or 'Settings' of type S3.");
+
+    private static BackupKey? ReadBackupKey(JsonElement root, HttpServerRequest request)
+    {
+        JsonElement encryption = BackupTaskReader.Part(root, "BackupEncryptionSettings");
+        if (encryption.ValueKind != JsonValueKind.Object || BackupTaskReader.NotEmpty(WireJson.Text(encryption, "Key", required: false)) is not { } text)
+            return null;
+        SecretTransport.Require(request.Http);
+        return UseBytes(text, static utf8 => BackupKey.From(utf8));
+    }
+
+    /// <summary>Whether the new database is to be encrypted; a key that comes along is given to it first.</summary>
+    private static bool TakeDatabaseKey(JsonElement root, HttpServerRequest request, string name)
+    {
+        if (BackupTaskReader.NotEmpty(WireJson.Text(root, "EncryptionKey", required: false)) is not { } text)
+            return WireJson.Flag(root, "Encrypted");
+        SecretTransport.Require(request.Http);
+        return UseBytes(text, utf8 =>
+        {
+            request.Server.Databases.GiveKey(name, utf8, keep: true, overwrite: false);
+            return true;
+        });
+    }
+
+    private static T UseBytes<T>(string text, Func<byte[], T> use)
+    {
+        byte[] utf8 = Encoding.UTF8.GetBytes(text);
+        try
+        {
+            return use(utf8);
+        }
+        catch (KeySourceException exception)
+        {
+            throw WireException.BadRequest(exception.Message, exception);
+        }
+        finally
+        {
+            CryptographicOperations.ZeroMemory(utf8);
+        }
+    }
+
+    private static void WriteResult(Utf8JsonWriter json, BackupReport report, string item)
+    {
+        json.WriteStartObject();
+        json.WriteNumber("Processed", report.Counts.Documents);
+        json.WriteNumber("Total", report.Counts.Documents);
+        json.WriteString("Object", item);
+        json.WriteNumber("LastEtag", report.LastEtag);
+        json.WriteString("ContentHash", report.ContentHash);
+        json.WriteNumber("RefusedDocuments", report.RefusedDocuments);
+        json.WriteStartArray("Refusals");
+        foreach (string refusal in report.Refusals)
+            json.WriteStringValue(refusal);
+        json.WriteEndArray();
+        json.WriteEndObject();
+    }
+}

@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import {
+    DeleteDatabasesOperation, GetPeriodicBackupStatusOperation, GetStatisticsOperation, RestoreBackupOperation, StartBackupOperation, UpdatePeriodicBackupOperation,
+} from "ravendb";
+import { openStore, seed, url, User, withDatabase } from "./support.mjs";
+
+const inFolder = async work => {
+    const folder = await mkdtemp(join(tmpdir(), "treepie-backups-"));
+    try {
+        await work(folder);
+    } finally {
+        await rm(folder, { recursive: true });
+    }
+};
+
+/** The end of an operation of a database: the client gives its number and nothing to wait with. */
+async function ended(name, id) {
+    for (;;) {
+        const state = await (await fetch(`${url}/databases/${name}/operations/state?id=${id}`)).json();
+        if (state.Status !== "InProgress")
+            return state;
+    }
+}
+
+test("a periodic backup is kept, run, watched and restored to a new database", () => inFolder(folder => withDatabase(async (store, name) => {
+    await seed(store, { "users/1": new User({ name: "Ada" }), "users/2": new User({ name: "Bob" }) });
+    const kept = await store.maintenance.send(new UpdatePeriodicBackupOperation({
+        name: "nightly", backupType: "Backup", fullBackupFrequency: "0 2 * * *", incrementalBackupFrequency: "0 */6 * * *",
+        localSettings: { folderPath: folder }, retentionPolicy: { disabled: false, minimumBackupAgeToKeep: "7.00:00:00" },
+    }));
+    assert.equal(kept.taskId, 1);
+    assert.equal((await store.maintenance.send(new GetPeriodicBackupStatusOperation(kept.taskId))).status, null);
+
+    const started = await store.maintenance.send(new StartBackupOperation(true, kept.taskId));
+    assert.equal(started.responsibleNode, "A");
+    const end = await ended(name, started.operationId);
+    assert.equal(end.Status, "Completed");
+    assert.equal(end.Result.IsProven, true);
+    const { status } = await store.maintenance.send(new GetPeriodicBackupStatusOperation(kept.taskId));
+    assert.ok(status.lastFullBackup instanceof Date);
+    assert.equal(status.error, null);
+    assert.equal(status.lastOperationId, started.operationId);
+    assert.equal((await readdir(status.localBackup.backupDirectory)).length, 1);
+
+    const restored = `${name}-restored`;
+    const again = openStore(restored);
+    try {
+        const operation = await store.maintenance.server.send(new RestoreBackupOperation({ type: "Local", backupLocation: status.localBackup.backupDirectory, databaseName: restored }));
+        await operation.waitForCompletion();
+        assert.equal((await again.openSession().load("users/2", User)).name, "Bob");
+        const twice = store.maintenance.server.send(new RestoreBackupOperation({ type: "Local", backupLocation: status.localBackup.backupDirectory, databaseName: restored }));
+        await assert.rejects(twice, { name: "ConcurrencyException" });
+    } finally {
+        await store.maintenance.server.send(new DeleteDatabasesOperation({ databaseNames: [restored], hardDelete: true })).catch(() => { });
+        again.dispose();
+    }
+
+    const stats = await (await fetch(`${url}/databases/${name}/stats`)).json();
+    assert.equal(stats.LastProvenBackup.Documents, 2);
+    assert.deepEqual(stats.BackupAlerts, []);
+    assert.equal((await store.maintenance.send(new GetStatisticsOperation())).countOfDocuments, 2);
+})));
+
+test("what cannot be is refused with the reason, and nothing is kept", () => withDatabase(async (store, name) => {
+    const put = configuration => store.maintenance.send(new UpdatePeriodicBackupOperation({ name: "bad", backupType: "Backup", localSettings: { folderPath: "/tmp/nowhere" }, ...configuration }));
+    await assert.rejects(put({ fullBackupFrequency: "0 25 * * *" }), /'25' is no hour/);
+    await assert.rejects(put({ localSettings: null }), /a place to write to/);
+    await assert.rejects(put({ azureSettings: { storageContainer: "x" } }), /not built/);
+    await assert.rejects(put({ compressionAlgorithm: "Brotli" }), /no compression 'Brotli'/);
+    await assert.rejects(put({ s3Settings: { bucketName: "Wrong_Name", awsAccessKey: "name", awsSecretKey: "hidden-9d1" } }), error => /no name of a bucket/.test(error.message) && !error.message.includes("hidden-9d1"));
+    await assert.rejects(store.maintenance.send(new StartBackupOperation(true, 7)), /no backup task 7/);
+    const tasks = await (await fetch(`${url}/databases/${name}/tasks`)).json();
+    assert.deepEqual(tasks.OngoingTasks, []);
+    const operation = await store.maintenance.server.send(new RestoreBackupOperation({ type: "Local", backupLocation: "/tmp/nowhere-at-all", databaseName: `${name}-x` }));
+    await assert.rejects(operation.waitForCompletion(), /There is no folder/);
+}));
