@@ -1,4 +1,3 @@
-using Treepie.Indexing.Postings;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Schema;
 using Treepie.Indexing.Vectors;
@@ -17,7 +16,13 @@ internal sealed class VectorCompiler(QueryContext context)
     /// <summary>A filter that leaves less than one entry in this many is gathered and compared: a walk would look at as many others for each one that counts.</summary>
     private const int ScanBelow = 50;
 
-    /// <summary>Candidates of a walk at the least: what a recall of 0.95 among the nearest ten takes, see <c>VectorRecallTests</c>.</summary>
+    /// <summary>
+    /// A walk looks at about 1,500 vectors, and at 1 / s times as many beside a filter that leaves a share s; one costs an eighth of comparing an entry that the filter leaves, with its
+    /// full numbers. So of n entries comparing is cheaper up to √(1,500 / 8 · n) of them.
+    /// </summary>
+    private const double WalkAgainstScan = 1_500 / 8.0;
+
+    /// <summary>Candidates of a walk at the least: what a recall of 0.95 among the nearest ten takes, see <c>VectorIndexTests</c>.</summary>
     private const int LeastCandidates = 96;
 
     private readonly IndexView view = context.View;
@@ -60,44 +65,14 @@ internal sealed class VectorCompiler(QueryContext context)
                 : Walk(reader, wanted, count, null, long.MaxValue) ?? [];
         }
 
-        long left = filter.IsExact ? filter.Estimate : Count(filter);
-        if (query.IsExact || left <= FewEntries || left < view.State.EntryCount / ScanBelow)
-            return reader.Scan(wanted, count, Entries(filter), context.CancellationToken);
+        var left = new FilteredEntries(context, filter);
+        if (query.IsExact || left.Count <= FewEntries || left.Count < view.State.EntryCount / ScanBelow || left.Count < Math.Sqrt(WalkAgainstScan * view.State.EntryCount))
+            return reader.Scan(wanted, count, left, context.CancellationToken);
 
         // A filter that leaves what is far from the vector makes the walk long; then comparing is shorter.
-        return Walk(reader, wanted, count, filter.Contains, 4 * left) ?? reader.Scan(wanted, count, Entries(filter), context.CancellationToken);
+        return Walk(reader, wanted, count, left.Contains, 8 * left.Count) ?? reader.Scan(wanted, count, left, context.CancellationToken);
     }
 
     private List<NearEntry>? Walk(VectorReader reader, float[] wanted, int count, Func<long, bool>? accepts, long mostVisits) =>
         reader.Walk(wanted, count, LeastCandidates, accepts, mostVisits, context.CancellationToken);
-
-    private long Count(Operator filter)
-    {
-        long count = 0;
-        WindowSet set = context.Rent();
-        for (long window = filter.Next(0); window != Operator.End; window = filter.Next(window + 1))
-        {
-            context.CancellationToken.ThrowIfCancellationRequested();
-            filter.Fill(window, set);
-            count += set.Count;
-        }
-
-        context.Return(set);
-        return count;
-    }
-
-    private IEnumerable<long> Entries(Operator filter)
-    {
-        ushort[] offsets = new ushort[PostingWindow.Size];
-        WindowSet set = context.Rent();
-        for (long window = filter.Next(0); window != Operator.End; window = filter.Next(window + 1))
-        {
-            filter.Fill(window, set);
-            int count = set.CopyTo(offsets);
-            for (int i = 0; i < count; i++)
-                yield return (window << PostingWindow.SizeBits) + offsets[i];
-        }
-
-        context.Return(set);
-    }
 }

@@ -6,12 +6,16 @@ namespace Treepie.Indexing.Vectors;
 /// <summary>Checks vectors, and says how alike two are: more is nearer.</summary>
 internal static class Similarity
 {
-    public static float Of(ReadOnlySpan<float> left, ReadOnlySpan<float> right, VectorMetric metric)
+    /// <param name="left">The one.</param>
+    /// <param name="leftSquares">Sum of its squares, which is the same for all it is compared with.</param>
+    /// <param name="right">The other.</param>
+    /// <param name="metric">What near means.</param>
+    public static float Of(ReadOnlySpan<float> left, float leftSquares, ReadOnlySpan<float> right, VectorMetric metric)
     {
         switch (metric)
         {
             case VectorMetric.Cosine:
-                double lengths = Math.Sqrt((double)VectorKernels.Dot(left, left) * VectorKernels.Dot(right, right));
+                double lengths = Math.Sqrt((double)leftSquares * VectorKernels.Dot(right, right));
                 return lengths > 0 ? (float)Math.Clamp(VectorKernels.Dot(left, right) / lengths, -1, 1) : 0;
             case VectorMetric.Dot:
                 return VectorKernels.Dot(left, right);

@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using Treepie.Indexing.Catalogue;
+using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Schema;
 using Treepie.Storage;
 using Treepie.Storage.Trees;
@@ -49,8 +50,9 @@ internal sealed class VectorReader
             return null;
 
         var nearest = new NearestEntries(count);
+        float squares = VectorKernels.Dot(wanted, wanted);
         foreach (Neighbour neighbour in found)
-            nearest.Add(graph.Node(neighbour.Node).EntryId, SimilarityTo(wanted, neighbour.Node));
+            nearest.Add(graph.Node(neighbour.Node).EntryId, SimilarityTo(wanted, squares, neighbour.Node));
         return nearest.Finish();
     }
 
@@ -58,6 +60,7 @@ internal sealed class VectorReader
     public List<NearEntry> ScanAll(float[] wanted, int count, CancellationToken cancellationToken)
     {
         var nearest = new NearestEntries(count);
+        float squares = VectorKernels.Dot(wanted, wanted);
         if (vectors is null)
             return [];
         using Cursor cursor = vectors.OpenCursor();
@@ -67,7 +70,7 @@ internal sealed class VectorReader
             if ((++steps & 1023) == 0)
                 cancellationToken.ThrowIfCancellationRequested();
             uint node = VectorKey.Read(cursor.Key);
-            nearest.Add(new VectorNode(cursor.Value).EntryId, SimilarityTo(wanted, node));
+            nearest.Add(new VectorNode(cursor.Value).EntryId, SimilarityTo(wanted, squares, node));
         }
 
         return nearest.Finish();
@@ -77,6 +80,7 @@ internal sealed class VectorReader
     public List<NearEntry> Scan(float[] wanted, int count, IEnumerable<long> entries, CancellationToken cancellationToken)
     {
         var nearest = new NearestEntries(count);
+        float squares = VectorKernels.Dot(wanted, wanted);
         long steps = 0;
         foreach (long entry in entries)
         {
@@ -86,23 +90,23 @@ internal sealed class VectorReader
             if (nodes is null || !nodes.TryGet(key, out ReadOnlySpan<byte> value))
                 continue;
             foreach (uint node in NodeList.Read(value))
-                nearest.Add(entry, SimilarityTo(wanted, node));
+                nearest.Add(entry, SimilarityTo(wanted, squares, node));
         }
 
         return nearest.Finish();
     }
 
-    private float SimilarityTo(float[] wanted, uint node)
+    private float SimilarityTo(float[] wanted, float squares, uint node)
     {
         if (full is null)
         {
             graph.Node(node).CopyTo(scratch);
-            return Similarity.Of(wanted, scratch, options.Metric);
+            return Similarity.Of(wanted, squares, scratch, options.Metric);
         }
 
         Span<byte> name = stackalloc byte[VectorKey.Bytes];
         return full.TryGet(VectorKey.Write(name, node), out ReadOnlySpan<byte> numbers)
-            ? Similarity.Of(wanted, MemoryMarshal.Cast<byte, float>(numbers), options.Metric)
+            ? Similarity.Of(wanted, squares, MemoryMarshal.Cast<byte, float>(numbers), options.Metric)
             : throw new CorruptionException($"The index misses the numbers of node {node} of a vector field. Reset the index to build it again.");
     }
 }
