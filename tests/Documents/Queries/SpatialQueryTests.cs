@@ -1,4 +1,5 @@
 using System.Text.Json.Nodes;
+using Treepie.Indexes;
 using Treepie.Tests.Support;
 
 namespace Treepie.Documents.Tests.Queries;
@@ -79,6 +80,26 @@ public sealed class SpatialQueryTests : IAsyncLifetime
         Answer answer = await _database.AskAsync(
             "from Shops where spatial.within(spatial.point(At.Lat, At.Lng), spatial.circle(100, 49.255, 4.154, 'miles')) and (Employee = 'employees/5-A' or Company = 'companies/85-A') order by Company, score() include timings()");
         Assert.Equal("shops/paris shops/reims shops/epernay", string.Join(' ', answer.Ids));
+    }
+
+    [Fact]
+    public async Task An_index_defined_by_hand_answers_by_the_name_of_its_place()
+    {
+        _database.Indexes.Put(new IndexDefinition
+        {
+            Name = "Orders/ByShipment/Location",
+            Collections = ["Shops"],
+            Fields =
+            [
+                new() { Name = "ShipmentLocation", Spatial = new() { Latitude = "At.Lat", Longitude = "At.Lng" } },
+                new() { Name = "Employee" },
+                new() { Name = "Company" },
+            ],
+        });
+        Answer answer = await _database.AskAsync(
+            "from index 'Orders/ByShipment/Location' where spatial.within(ShipmentLocation, spatial.circle(10, 49.255, 4.154, 'miles')) and (Employee = 'employees/5-A' or Company = 'companies/85-A') order by Company, score() include timings()");
+        Assert.Equal(["shops/reims"], answer.Ids);
+        Assert.Equal("shops/reims shops/epernay", string.Join(' ', (await _database.AskAsync("from index 'Orders/ByShipment/Location' order by spatial.distance(ShipmentLocation, spatial.point(49.3, 4.2)) limit 2")).Ids));
     }
 
     [Fact]
