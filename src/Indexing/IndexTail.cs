@@ -2,7 +2,6 @@ using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Matching;
 using Treepie.Storage;
-using Treepie.Storage.Transactions;
 using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing;
