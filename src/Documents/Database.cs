@@ -134,6 +134,10 @@ public sealed class Database : IDisposable, IAsyncDisposable
     /// <summary>Begins to store many documents in durable batches; to be disposed.</summary>
     public BulkInsert BulkInsert(BulkInsertOptions? options = null) => new(this, options ?? new BulkInsertOptions());
 
+    /// <summary>A look at what an index holds.</summary>
+    /// <exception cref="IndexNotFoundException">There is no such index.</exception>
+    public IndexContent LookInto(string indexName) => new(Indexes.Find(indexName) ?? throw new IndexNotFoundException(indexName));
+
     /// <summary>Runs a query. See <see cref="QueryResults"/> for how results are read.</summary>
     /// <exception cref="InvalidQueryException">The text is not valid; names line and column.</exception>
     /// <exception cref="IndexNotFoundException">A named index does not exist.</exception>

@@ -1,4 +1,5 @@
 using Treepie.Indexing.Analysis;
+using Treepie.Indexing.Queries;
 using Treepie.Storage;
 using Treepie.Store;
 
@@ -39,6 +40,9 @@ public sealed record DatabaseOptions
 
     /// <summary>Longest a query may wait for an index, and the default of such a wait. Default 15 seconds.</summary>
     public TimeSpan DefaultStaleWait { get; init; } = TimeSpan.FromSeconds(15);
+
+    /// <summary>Orders of one's own, by the name that <c>order by custom(Field, 'Name')</c> gives. Default none.</summary>
+    public IReadOnlyDictionary<string, ICustomOrder> CustomOrders { get; init; } = new Dictionary<string, ICustomOrder>();
 
     /// <summary>
     /// The key of an encrypted database; null for a plain one. A new database is encrypted, with all its indexes, if and only if one is given. It is used while opening

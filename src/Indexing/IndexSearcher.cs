@@ -1,5 +1,6 @@
 using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Catalogue;
+using Treepie.Indexing.Facets;
 using Treepie.Indexing.Highlighting;
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Queries;
@@ -26,6 +27,7 @@ public sealed class IndexSearcher : IDisposable
 {
     private readonly ReadTransaction transaction;
     private readonly IndexView view;
+    private readonly Guid storeId;
 
     /// <summary>Opens the index in <paramref name="environment"/> as it is now; an environment without one is an empty index.</summary>
     /// <param name="environment">The index's own store.</param>
@@ -34,6 +36,7 @@ public sealed class IndexSearcher : IDisposable
     public IndexSearcher(StorageEnvironment environment, AnalyzerSet? analyzers = null)
     {
         ArgumentNullException.ThrowIfNull(environment);
+        storeId = environment.StoreId;
         transaction = environment.BeginRead();
         try
         {
@@ -86,16 +89,24 @@ public sealed class IndexSearcher : IDisposable
     /// <summary>Runs a query. The results read from this view: they end with it.</summary>
     /// <exception cref="UnknownFieldException">A field of the query or of the sort is not in the schema.</exception>
     /// <exception cref="IndexQueryException">The query asks for what this index cannot give.</exception>
-    public SearchResults Search(SearchRequest request, CancellationToken cancellationToken = default)
+    public SearchResults Search(SearchRequest request, CancellationToken cancellationToken = default) => Search(request, options: null, cancellationToken);
+
+    /// <summary>As <see cref="Search(SearchRequest, CancellationToken)"/>, with its plan, or within a budget.</summary>
+    /// <exception cref="QueryBudgetExceededException">The budget is spent.</exception>
+    /// <inheritdoc cref="Search(SearchRequest, CancellationToken)"/>
+    public SearchResults Search(SearchRequest request, QueryOptions? options, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(request);
         ArgumentOutOfRangeException.ThrowIfNegative(request.Skip);
         ArgumentOutOfRangeException.ThrowIfNegative(request.Take);
-        using var context = new QueryContext(view, cancellationToken);
+        options?.Budget?.Check();
+        ReadOnlyMemory<byte> after = SearchPosition.Decode(storeId, request);
+        using var context = new QueryContext(view, cancellationToken, options);
         Operator root = new QueryCompiler(context, SortPlan.NeedsScores(request.Sort)).Compile(request.Query);
-        var run = new SearchRun(context, root, request);
+        var run = new SearchRun(context, root, request, after);
         run.Execute();
-        return new SearchResults(view, run, request.Sort);
+        byte[]? position = run.LastKey is { } key ? SearchPosition.Encode(storeId, request, key) : null;
+        return new SearchResults(view, run, request.Sort, context.Measure(), position);
     }
 
     /// <summary>
@@ -136,6 +147,33 @@ public sealed class IndexSearcher : IDisposable
         ArgumentNullException.ThrowIfNull(field);
         return new FieldHighlighter(new QueryContext(view, cancellationToken), query, field);
     }
+
+    /// <summary>Counts the hits of a query in groups.</summary>
+    /// <exception cref="UnknownFieldException">A field is not in the schema.</exception>
+    /// <exception cref="IndexQueryException">The request asks for what this index cannot give.</exception>
+    /// <exception cref="QueryBudgetExceededException">The budget is spent.</exception>
+    public FacetResults Facets(FacetRequest request, QueryOptions? options = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(request);
+        options?.Budget?.Check();
+        using var context = new QueryContext(view, cancellationToken, options);
+        return new FacetRun(context, request).Execute();
+    }
+
+    /// <summary>Terms of a field as they are indexed, in byte order, with the number of entries that have each.</summary>
+    /// <param name="field">The field.</param>
+    /// <param name="after">The term behind which to begin; null: at the first.</param>
+    /// <param name="count">Most terms.</param>
+    /// <exception cref="UnknownFieldException">There is no such field.</exception>
+    public IReadOnlyList<IndexTerm> Terms(string field, string? after, int count)
+    {
+        ArgumentNullException.ThrowIfNull(field);
+        ArgumentOutOfRangeException.ThrowIfNegative(count);
+        return TermView.Terms(view, view.Field(field), after, count);
+    }
+
+    /// <summary>What the index holds of an entry; null where it has no entry of that key.</summary>
+    public IReadOnlyList<IndexEntryField>? Entry(ReadOnlySpan<byte> key) => TermView.Entry(view, key);
 
     /// <summary>Ends the life of every span read so far; results and view may be used on. See <see cref="ReadTransaction.ReleasePages"/>.</summary>
     public void ReleasePages() => transaction.ReleasePages();

@@ -1,6 +1,7 @@
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Columns;
 using Treepie.Indexing.Matching;
+using Treepie.Indexing.Plans;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Searching;
 using Treepie.Indexing.Sorting;
@@ -25,10 +26,13 @@ public sealed class SearchResults : IDisposable
     private readonly byte[] entryKey = new byte[EntryKey.Bytes];
     private int position = -1;
 
-    internal SearchResults(IndexView view, SearchRun run, IReadOnlyList<SortKey> sort)
+    internal SearchResults(IndexView view, SearchRun run, IReadOnlyList<SortKey> sort, QueryCounters counters, byte[]? position)
     {
         this.view = view;
         distance = sort.FirstOrDefault(key => key.Kind == SortKind.Distance);
+        Plan = run.Plan;
+        Counters = counters;
+        Position = position;
         entries = view.Tree(TreeNames.Entries);
         TotalCount = run.Total;
         ids = run.Ids;
@@ -50,6 +54,18 @@ public sealed class SearchResults : IDisposable
 
     /// <summary>All hits of the query, before skip and take. Exact.</summary>
     public long TotalCount { get; }
+
+    /// <summary>What finding them took. The same on every run against the same view; reading the results is not in it.</summary>
+    public QueryCounters Counters { get; }
+
+    /// <summary>How they were found; null unless it was asked for.</summary>
+    public PlanNode? Plan { get; }
+
+    /// <summary>
+    /// The position behind this page, for <see cref="Queries.SearchRequest.After"/>; null where it was not asked for, or where this page was not full and
+    /// so is the last. It is good for the same query on the same index, also when that has changed: what was given already does not come again.
+    /// </summary>
+    public byte[]? Position { get; }
 
     /// <summary>Hits of this page.</summary>
     public int Count => ids.Length;

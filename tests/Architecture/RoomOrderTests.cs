@@ -16,8 +16,8 @@ public sealed class RoomOrderTests
         {
             "Treepie.Indexing",
             [
-                "Kernels", "Schema", "Analysis", "Automata", "Terms", "Catalogue", "Postings", "Columns", "Spatial", "Vectors", "Queries", "Ranking", "Matching", "Sorting",
-                "Searching", "Suggestions", "Highlighting", "Writing"
+                "Kernels", "Schema", "Analysis", "Automata", "Terms", "Catalogue", "Postings", "Columns", "Spatial", "Vectors", "Queries", "Plans", "Ranking", "Matching", "Sorting",
+                "Searching", "Facets", "Suggestions", "Highlighting", "Writing"
             ]
         },
         {

@@ -9,6 +9,9 @@ namespace Treepie.CommandLine.Commands;
 internal static class QueryCommand
 {
     private const int MaxRows = 10_000;
+    /// <summary>How long a query waits for its index where it is told to wait.</summary>
+    public const int DefaultWaitSeconds = 60;
+
     private const int MaxWaitSeconds = 24 * 3600;
 
     /// <summary>The command.</summary>
@@ -17,16 +20,7 @@ internal static class QueryCommand
         var query = new Argument<string>("rql") { Description = """The query, like "from Orders where Freight > $least order by Freight as double limit 10" """.Trim() };
         Option<Uri> url = CommonOptions.Url();
         Option<string> database = CommonOptions.Database();
-        var parameters = new Option<string?>("--parameters", "-p")
-        {
-            Description = """Values of the query's parameters, as a JSON object like '{"least": 10}'""",
-            HelpName = "json",
-        };
-        parameters.Validators.Add(result =>
-        {
-            if (result.GetValueOrDefault<string?>() is { } text && !IsObject(text))
-                result.AddError($"--parameters takes a JSON object, which this is not: {text}");
-        });
+        Option<string?> parameters = Parameters();
         var format = new Option<string>("--format", "-f")
         {
             Description = "table; json: the answer of the server as it is; ndjson: one result per line, as a stream without limit",
@@ -38,7 +32,7 @@ internal static class QueryCommand
         {
             Description = "How long to wait at most",
             HelpName = "n",
-            DefaultValueFactory = _ => 60,
+            DefaultValueFactory = _ => DefaultWaitSeconds,
         };
         waitSeconds.Validators.Add(result => Within(result, 1, MaxWaitSeconds));
         var rows = new Option<int>("--rows") { Description = "Most rows of a table", HelpName = "n", DefaultValueFactory = _ => 50 };
@@ -72,7 +66,24 @@ internal static class QueryCommand
         return command;
     }
 
-    private static byte[] Body(string query, string? parameters, int? waitSeconds) => ServerClient.Json(writer =>
+    /// <summary>The option for values of parameters.</summary>
+    public static Option<string?> Parameters()
+    {
+        var parameters = new Option<string?>("--parameters", "-p")
+        {
+            Description = """Values of the query's parameters, as a JSON object like '{"least": 10}'""",
+            HelpName = "json",
+        };
+        parameters.Validators.Add(result =>
+        {
+            if (result.GetValueOrDefault<string?>() is { } text && !IsObject(text))
+                result.AddError($"--parameters takes a JSON object, which this is not: {text}");
+        });
+        return parameters;
+    }
+
+    /// <summary>A query as the server takes it.</summary>
+    public static byte[] Body(string query, string? parameters, int? waitSeconds) => ServerClient.Json(writer =>
     {
         writer.WriteString("Query", query);
         if (parameters is not null)

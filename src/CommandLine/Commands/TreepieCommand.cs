@@ -23,6 +23,7 @@ internal static class TreepieCommand
         {
             ImportCommand.Create(shell),
             QueryCommand.Create(shell),
+            ExplainCommand.Create(shell),
             ExportCommand.Create(shell),
             DatabasesCommand.Create(shell),
             IndexCommands.Create(shell),

@@ -53,6 +53,10 @@ internal sealed class DatabaseClient(ServerClient server, string name)
     public Task<HttpResponseMessage> QueryAsync(ReadOnlyMemory<byte> query, CancellationToken cancellationToken) =>
         server.SendAsync(HttpMethod.Post, _path + "queries", ServerClient.JsonContent(query), cancellationToken);
 
+    /// <summary>Runs a query and gives its plan: <c>POST queries/explain</c>; format json or svg. To be disposed.</summary>
+    public Task<HttpResponseMessage> ExplainAsync(ReadOnlyMemory<byte> query, string format, CancellationToken cancellationToken) =>
+        server.SendAsync(HttpMethod.Post, _path + "queries/explain?format=" + format, ServerClient.JsonContent(query), cancellationToken);
+
     /// <summary>Runs a query and gives its results as lines: <c>POST streams/queries</c>. To be disposed.</summary>
     public Task<HttpResponseMessage> StreamQueryAsync(ReadOnlyMemory<byte> query, CancellationToken cancellationToken) =>
         server.SendAsync(HttpMethod.Post, _path + "streams/queries?format=jsonl", ServerClient.JsonContent(query), cancellationToken);

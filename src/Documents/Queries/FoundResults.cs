@@ -15,4 +15,16 @@ internal sealed record FoundResults(DatabaseSnapshot Snapshot, ResultSource Sour
 
     /// <summary>Takes notes of results where the query asks for them.</summary>
     public ResultNotes? Notes { get; init; }
+
+    /// <summary>What the answer is where it is no documents: a JSON object for each facet; null where it is documents.</summary>
+    public IReadOnlyList<byte[]>? ComputedRows { get; init; }
+
+    /// <summary>How the index found them; null where it was not asked, or nobody wants to know.</summary>
+    public Indexing.Plans.PlanNode? Plan { get; init; }
+
+    /// <summary>What that took.</summary>
+    public Indexing.QueryCounters Counters { get; init; }
+
+    /// <summary>The position behind the page; null where there is none.</summary>
+    public byte[]? Position { get; init; }
 }

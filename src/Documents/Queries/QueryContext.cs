@@ -8,4 +8,8 @@ namespace Treepie.Queries;
 /// <param name="TimeProvider">The clock.</param>
 /// <param name="Started">When it began, in ticks of the clock.</param>
 /// <param name="CancellationToken">Ends it, also while results are read.</param>
-internal sealed record QueryContext(QueryRequest Request, BoundQuery Query, TimeProvider TimeProvider, long Started, CancellationToken CancellationToken);
+internal sealed record QueryContext(QueryRequest Request, BoundQuery Query, TimeProvider TimeProvider, long Started, CancellationToken CancellationToken)
+{
+    /// <summary>How long its parts took.</summary>
+    public QueryPhases Phases { get; init; } = new(TimeProvider, Started);
+}

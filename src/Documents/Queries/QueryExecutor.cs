@@ -1,9 +1,12 @@
+using System.Buffers;
+using System.Buffers.Text;
 using System.Diagnostics;
 using Treepie.Indexes;
 using Treepie.Indexes.Definitions;
 using Treepie.Indexing;
 using Treepie.Indexing.Queries;
 using Treepie.Queries.Binding;
+using Treepie.Queries.Faceting;
 using Treepie.Queries.Notes;
 using Treepie.Queries.Sources;
 using Treepie.Rql;
@@ -24,10 +27,14 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
     public async Task<QueryResults> ExecuteAsync(QueryRequest request, CancellationToken cancellationToken)
     {
         long started = options.TimeProvider.GetTimestamp();
+        var phases = new QueryPhases(options.TimeProvider, started);
         RqlQuery parsed = RqlParser.Parse(request.Text);
+        phases.End("Parse");
         IndexMapping? named = parsed.From.IsIndex ? (indexes.Find(parsed.From.Name) ?? throw new IndexNotFoundException(parsed.From.Name)).Definition : null;
-        BoundQuery query = Page(QueryBinder.Bind(parsed, request.Parameters, options.TimeProvider, named), request);
-        var context = new QueryContext(request, query, options.TimeProvider, started, cancellationToken);
+        var names = new BindingContext { LoadDocument = Load, Orders = options.CustomOrders };
+        BoundQuery query = Page(QueryBinder.Bind(parsed, request.Parameters, options.TimeProvider, named, names), request);
+        phases.End("Bind");
+        var context = new QueryContext(request, query, options.TimeProvider, started, cancellationToken) { Phases = phases };
 
         using var limit = new CancellationTokenSource(options.MaxQueryTime, options.TimeProvider);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(limit.Token, cancellationToken);
@@ -49,7 +56,54 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
         ArgumentOutOfRangeException.ThrowIfNegative(request.Start);
         ArgumentOutOfRangeException.ThrowIfNegative(request.PageSize);
         long skip = query.Skip > long.MaxValue - request.Start ? long.MaxValue : query.Skip + request.Start;
-        return query with { Skip = skip, Take = Math.Min(query.Take, request.PageSize), NeverStale = query.NeverStale | request.NeverStale };
+        RefuseContinuation(query, request);
+        RefuseBudget(request);
+        return query with { Skip = skip, Take = Math.Min(query.Take, request.PageSize), WantsTimings = query.WantsTimings || request.WithTimings, NeverStale = query.NeverStale | request.NeverStale };
+    }
+
+    private static void RefuseContinuation(BoundQuery query, QueryRequest request)
+    {
+        if (request is { Continuation: null, WithContinuation: false })
+            return;
+        if (query.Source is not (SourceKind.AutoIndex or SourceKind.NamedIndex) || query.Facets.Count > 0)
+            throw new InvalidQueryException("Only documents that an index finds can be gone on with: give the query a condition or an order, or page with limit and offset.");
+        if (query.Distinct)
+            throw new InvalidQueryException("A query with 'distinct' cannot be gone on with, as equal rows are left out after they are found: page with limit and offset.");
+    }
+
+    private static QueryBudget? BudgetOf(QueryRequest request) => request is { MaxPages: null, MaxEntries: null, MaxTime: null }
+        ? null
+        : new QueryBudget(request.MaxPages, request.MaxEntries, request.MaxTime);
+
+    private static void RefuseBudget(QueryRequest request)
+    {
+        try
+        {
+            BudgetOf(request)?.Check();
+        }
+        catch (ArgumentOutOfRangeException error)
+        {
+            throw new InvalidQueryException(error.Message);
+        }
+    }
+
+    /// <summary>The body of a document, for what a query refers to; null where it is not there.</summary>
+    private byte[]? Load(string id)
+    {
+        using DatabaseSnapshot snapshot = beginRead();
+        return snapshot.TryGet(id, out Document document) ? document.Body.ToArray() : null;
+    }
+
+    /// <summary>The position that a client gives back.</summary>
+    private static ReadOnlyMemory<byte> Position(QueryRequest request)
+    {
+        if (request.Continuation is not { Length: > 0 } text)
+            return default;
+
+        byte[] position = new byte[Base64Url.GetMaxDecodedLength(text.Length)];
+        return Base64Url.DecodeFromChars(text, position, out _, out int written) == OperationStatus.Done
+            ? position.AsMemory(0, written)
+            : throw new InvalidQueryException("The continuation is not one that an answer ended with.");
     }
 
     private QueryResults ExecuteOnStore(QueryContext context, CancellationToken cancellationToken)
@@ -198,7 +252,11 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
     private QueryResults ExecuteOnNothing(QueryContext context)
     {
         DatabaseSnapshot snapshot = beginRead();
-        var found = new FoundResults(snapshot, new EmptySource(), StoreName(context.Query, snapshot)) { ResultEtag = ResultEtags.Of(context, snapshot, null, false) };
+        var found = new FoundResults(snapshot, new EmptySource(), StoreName(context.Query, snapshot))
+        {
+            ResultEtag = ResultEtags.Of(context, snapshot, null, false),
+            ComputedRows = context.Query.Facets.Count == 0 ? null : FacetRows.Of(context.Query.Facets, FacetRows.Nothing(context.Query.Facets)),
+        };
         return new QueryResults(context, found);
     }
 
@@ -220,10 +278,9 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
             // How much waits beyond what the caller wanted to see is not said to be stale; that hits may be gone counts from all.
             bool mayMissHits = IndexCatalogue.IsStale(index, searcher.LastEtag, snapshot, long.MaxValue);
             bool isStale = !isWhole || (mayMissHits && (cutoff == long.MaxValue || IndexCatalogue.IsStale(index, searcher.LastEtag, snapshot, cutoff)));
-            BoundQuery query = context.Query;
-            if (query.NeverStale && (isStale || mayMissHits))
+            if (context.Query.NeverStale && (isStale || mayMissHits))
             {
-                tail = isWhole && !NeedsOneIndex(query) ? index.TryBuildTail(searcher, snapshot, options.TimeProvider, cancellationToken) : null;
+                tail = isWhole && !NeedsOneIndex(context) ? index.TryBuildTail(searcher, snapshot, options.TimeProvider, cancellationToken) : null;
                 if (tail is null)
                 {
                     searcher.Dispose();
@@ -235,20 +292,17 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
                 mayMissHits = isStale = false;
             }
 
-            var search = new SearchRequest
-            {
-                Query = query.Condition,
-                Sort = query.Sort,
-                Skip = query.Skip,
-                Take = query.Distinct ? long.MaxValue : query.Take,
-            };
-            hits = tail is null ? searcher.Search(search, cancellationToken) : searcher.Search(search, tail, cancellationToken);
-            var found = new FoundResults(snapshot, new IndexSource(index, searcher, hits, snapshot, query.IsScored, mayMissHits, tail), index.Name)
+            context.Phases.End("Index");
+            FoundResults found = context.Query.Facets.Count > 0
+                ? CountFacets(searcher, index, snapshot, context, cancellationToken)
+                : FindDocuments(searcher, tail, index, snapshot, context, mayMissHits, ref hits, cancellationToken);
+            context.Phases.End("Query");
+            found = found with
             {
                 IsStale = isStale,
                 IndexTimestamp = index.Progress.LastBatch ?? DateTime.MinValue,
                 ResultEtag = ResultEtags.Of(context, snapshot, index, mayMissHits, searcher.LastEtag),
-                Notes = ResultNotes.Open(searcher, query, context.CancellationToken),
+                Notes = ResultNotes.Open(searcher, context.Query, context.CancellationToken),
             };
             return new QueryResults(context, found);
         }
@@ -259,14 +313,19 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
             searcher?.Dispose();
             snapshot?.Dispose();
             index.Release();
-            if (error is IndexQueryException)
+            if (error is IndexQueryException or UnknownFieldException or QueryBudgetExceededException)
                 throw new InvalidQueryException(error.Message);
             throw;
         }
     }
 
-    /// <summary>Highlights and explanations are of the index alone, and the nearest vectors of two graphs are not those of one: such queries wait for the index instead.</summary>
-    private static bool NeedsOneIndex(BoundQuery query) => query.Highlights.Count > 0 || query.WantsExplanations || HasVector(query.Condition);
+    /// <summary>
+    /// Highlights, explanations, facets, positions and budgets are of the index alone, and the nearest vectors of two graphs are not those of one: such
+    /// queries wait for the index instead.
+    /// </summary>
+    private static bool NeedsOneIndex(QueryContext context) =>
+        context.Query.Highlights.Count > 0 || context.Query.WantsExplanations || context.Query.Facets.Count > 0 || context.Request.WithContinuation
+        || context.Request.Continuation is not null || BudgetOf(context.Request) is not null || HasVector(context.Query.Condition);
 
     private static bool HasVector(IndexQuery query) => query switch
     {
@@ -277,6 +336,47 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
         BoostQuery boost => HasVector(boost.Clause),
         _ => false,
     };
+
+    private FoundResults FindDocuments(
+        IndexSearcher searcher, IndexTail? tail, DocumentIndex index, DatabaseSnapshot snapshot, QueryContext context, bool mayMissHits, ref SearchResults? hits,
+        CancellationToken cancellationToken)
+    {
+        BoundQuery query = context.Query;
+        var request = new SearchRequest
+        {
+            Query = query.Condition,
+            Sort = query.Sort,
+            Skip = query.Skip,
+            Take = query.Distinct ? long.MaxValue : query.Take,
+            After = Position(context.Request),
+            WithPosition = context.Request.WithContinuation || context.Request.Continuation is not null,
+        };
+        hits = tail is null ? searcher.Search(request, Options(context), cancellationToken) : searcher.Search(request, tail, cancellationToken);
+        return new FoundResults(snapshot, new IndexSource(index, searcher, hits, snapshot, query.IsScored, mayMissHits, tail), index.Name)
+        {
+            Plan = hits.Plan,
+            Counters = hits.Counters,
+            Position = hits.Position,
+        };
+    }
+
+    /// <summary>Facets are computed at once.</summary>
+    private FoundResults CountFacets(IndexSearcher searcher, DocumentIndex index, DatabaseSnapshot snapshot, QueryContext context, CancellationToken cancellationToken)
+    {
+        BoundQuery query = context.Query;
+        FacetResults facets = searcher.Facets(new FacetRequest(query.Condition, [.. query.Facets.Select(facet => facet.Query)]), Options(context), cancellationToken);
+        IReadOnlyList<byte[]> rows = FacetRows.Of(query.Facets, facets);
+        return new FoundResults(snapshot, new ComputedSource(index, searcher), index.Name) { ComputedRows = rows, Plan = facets.Plan, Counters = facets.Counters };
+    }
+
+    private QueryOptions? Options(QueryContext context) => context.Query.WantsTimings || BudgetOf(context.Request) is not null
+        ? new QueryOptions
+        {
+            Plan = context.Query.WantsTimings ? PlanDetail.Times : PlanDetail.None,
+            Budget = BudgetOf(context.Request),
+            TimeProvider = options.TimeProvider,
+        }
+        : null;
 
     private static string Shorten(string text) => text.Length <= 200 ? text : text[..200] + "…";
 }

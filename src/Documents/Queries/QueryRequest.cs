@@ -26,6 +26,27 @@ public sealed record QueryRequest
     /// <summary>Results carry their metadata only.</summary>
     public bool MetadataOnly { get; init; }
 
+    /// <summary>
+    /// What <see cref="QueryResults.Continuation"/> gave: the page behind it, which costs what the first one did. The query has to be the same, and one that an
+    /// index answers.
+    /// </summary>
+    public string? Continuation { get; init; }
+
+    /// <summary>Whether the answer is to have a <see cref="QueryResults.Continuation"/>.</summary>
+    public bool WithContinuation { get; init; }
+
+    /// <summary>Most pages of the index it may read, from 1 on; null: as many as it needs. The same query on the same index is always stopped, or never.</summary>
+    public long? MaxPages { get; init; }
+
+    /// <summary>Most entries it may look at one by one, from 1 on; null: as many as it needs. As <see cref="MaxPages"/>.</summary>
+    public long? MaxEntries { get; init; }
+
+    /// <summary>Most time for finding the results; null: <see cref="DatabaseOptions.MaxQueryTime"/> alone.</summary>
+    public TimeSpan? MaxTime { get; init; }
+
+    /// <summary>Whether the answer tells how it was found, as with <c>include timings()</c>.</summary>
+    public bool WithTimings { get; init; }
+
     /// <summary>Skip given apart from the text (never by clients of the wire).</summary>
     public long Start { get; init; }
 

@@ -1,6 +1,9 @@
 using System.Buffers;
 using System.Buffers.Text;
+using System.Text.Encodings.Web;
+using System.Text.Json;
 using Treepie.Queries.Binding;
+using Treepie.Queries.Plans;
 using Treepie.Queries.Projecting;
 using Treepie.Queries.Sources;
 using Treepie.Store;
@@ -23,6 +26,7 @@ public sealed class QueryResults : IDisposable
     private long _remaining;
     private bool _isCurrentProjected;
     private bool _isDisposed;
+    private int _row = -1;
 
     internal QueryResults(QueryContext context, FoundResults found)
     {
@@ -39,7 +43,7 @@ public sealed class QueryResults : IDisposable
     }
 
     /// <summary>Matches before paging.</summary>
-    public long TotalResults => _source.TotalCount;
+    public long TotalResults => _found.ComputedRows?.Count ?? _source.TotalCount;
 
     /// <summary>Duplicates left out by <c>distinct</c> so far.</summary>
     public long SkippedResults { get; private set; }
@@ -56,6 +60,23 @@ public sealed class QueryResults : IDisposable
     /// <summary>Time of the index's last batch (UTC); <see cref="DateTime.MinValue"/> where no index answered, or none was run since it was opened.</summary>
     public DateTime IndexTimestamp => _found.IndexTimestamp;
 
+    /// <summary>
+    /// Where the next page begins, for <see cref="QueryRequest.Continuation"/>; null where it was not asked for, or this page was not full and so is the last.
+    /// </summary>
+    public string? Continuation => _found.Position is { } position ? Base64Url.EncodeToString(position) : null;
+
+    /// <summary>What finding the results took; the same for the same query on the same index, however often it is run. Zero where no index was asked.</summary>
+    public Indexing.QueryCounters Counters => _found.Counters;
+
+    /// <summary>How the results were found; null where it was not asked for, or no index answered.</summary>
+    public Indexing.Plans.PlanNode? Plan => _found.Plan;
+
+    /// <summary>Whether the answer tells how it was found.</summary>
+    public bool HasTimings => _context.Query.WantsTimings;
+
+    /// <summary>Whether results are no documents but computed: facets. They can only be written.</summary>
+    public bool IsComputed => _found.ComputedRows is not null;
+
     /// <summary>Time spent so far.</summary>
     public TimeSpan Duration => _context.TimeProvider.GetElapsedTime(_context.Started);
 
@@ -67,6 +88,8 @@ public sealed class QueryResults : IDisposable
     public bool MoveNext()
     {
         ObjectDisposedException.ThrowIf(_isDisposed, this);
+        if (_found.ComputedRows is { } rows)
+            return ++_row < rows.Count;
         while (_remaining > 0)
         {
             _context.CancellationToken.ThrowIfCancellationRequested();
@@ -102,6 +125,12 @@ public sealed class QueryResults : IDisposable
     public void WriteCurrent(IBufferWriter<byte> output)
     {
         ObjectDisposedException.ThrowIf(_isDisposed, this);
+        if (_found.ComputedRows is { } rows)
+        {
+            output.Write(rows[_row]);
+            return;
+        }
+
         Span<byte> scratch = stackalloc byte[256];
         ReadOnlySpan<byte> extra = WriteExtraMetadata(scratch);
         Document document = _source.Current;
@@ -132,6 +161,26 @@ public sealed class QueryResults : IDisposable
 
     /// <summary>After the last result: writes <c>{"id":["explanation"],…}</c> of the results seen.</summary>
     public void WriteExplanations(IBufferWriter<byte> output) => _found.Notes?.WriteExplanations(output);
+
+    /// <summary>After the last result: writes how long the parts of the query took, and how its results were found, as <see cref="HasTimings"/> asks for.</summary>
+    public void WriteTimings(IBufferWriter<byte> output)
+    {
+        ObjectDisposedException.ThrowIf(_isDisposed, this);
+        _context.Phases.End("Results");
+        using var json = new Utf8JsonWriter(output, new JsonWriterOptions { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping });
+        PlanJson.WriteTimings(json, Duration, _context.Phases, _found.Plan, _found.Counters);
+    }
+
+    /// <summary>Writes how the results were found as a picture (SVG); false where that was not asked for, or no index answered.</summary>
+    public bool TryWritePlanPicture(IBufferWriter<byte> output)
+    {
+        ObjectDisposedException.ThrowIf(_isDisposed, this);
+        if (_found.Plan is not { } plan)
+            return false;
+
+        PlanSvg.Write(plan, _context.Request.Text, _found.Counters, Duration, output);
+        return true;
+    }
 
     /// <inheritdoc/>
     public void Dispose()

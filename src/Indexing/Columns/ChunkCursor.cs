@@ -4,7 +4,7 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Columns;
 
 /// <summary>Goes from chunk to chunk of a column; a step where the wanted one is next, a seek otherwise.</summary>
-internal sealed class ChunkCursor(Tree? column) : IDisposable
+internal sealed class ChunkCursor(Tree? column, QueryMeter? meter = null) : IDisposable
 {
     private readonly Cursor? cursor = column?.OpenCursor();
     private long current = -1;
@@ -23,6 +23,8 @@ internal sealed class ChunkCursor(Tree? column) : IDisposable
             isThere = (isThere && chunk == current + 1 && cursor.MoveNext() && cursor.Key.SequenceEqual(key))
                 || (cursor.Seek(key) && cursor.Key.SequenceEqual(key));
             current = chunk;
+            if (meter is not null)
+                meter.Count.BlocksDecoded++;
         }
 
         return isThere ? cursor.Value : default;

@@ -1,10 +1,23 @@
+using Treepie.Indexing.Plans;
+using Treepie.Indexing.Postings;
+using Treepie.Indexing.Queries;
+
 namespace Treepie.Indexing.Matching;
 
-/// <summary>Matches what all clauses match. The rarest clause leads; the others look at its survivors only.</summary>
+/// <summary>
+/// Matches what all clauses match. The rarest clause leads; the others look at its survivors only, as windows or, where few survive in a window, one by
+/// one. Where the rarest is rarer than windows are, the others are not asked which windows they have: its entries are looked up there.
+/// </summary>
 internal sealed class AndOperator : Operator
 {
+    /// <summary>How much rarer the leading clause has to be than the next for its windows alone to be followed: else the next leaves some of them out.</summary>
+    private const int LeadRatio = 4;
+
     private readonly Operator[] clauses;
     private readonly Operator[] byCost;
+    private readonly int[] mostProbes;
+    private readonly bool isLed;
+    private ushort[]? offsets;
 
     /// <param name="context">The query.</param>
     /// <param name="clauses">Two or more, in the order in which their scores are added up.</param>
@@ -13,14 +26,41 @@ internal sealed class AndOperator : Operator
     {
         this.clauses = clauses;
         byCost = [.. clauses.OrderBy(clause => clause.Estimate)];
+        ProbeHint hint = context.Hints.Probe;
+        mostProbes = [.. byCost.Select(clause => hint switch
+        {
+            ProbeHint.Windows => 0,
+            ProbeHint.Entries => PostingWindow.Size,
+            _ => Math.Min(WindowSet.MaxListCount, (int)(clause.Cost.Window / clause.Cost.Probe)),
+        })];
+        long lead = byCost[0].Estimate;
+        isLed = hint switch
+        {
+            ProbeHint.Windows => false,
+            ProbeHint.Entries => true,
+            _ => lead <= context.View.WindowCount && lead <= byCost[1].Estimate / LeadRatio,
+        };
     }
 
     public override long Estimate => byCost[0].Estimate;
 
     public override bool IsExact => byCost[0].Estimate == 0;
 
+    public override OperatorCost Cost => new(byCost.Sum(clause => clause.Cost.Window), byCost[0].Cost.Probe + (byCost[1].Cost.Probe / 2));
+
+    public override PlanNode Describe()
+    {
+        var node = new PlanNode("and");
+        foreach (Operator clause in byCost)
+            node.Over(clause.Describe());
+        return node.With(Decide());
+    }
+
     public override long Next(long from)
     {
+        if (isLed)
+            return byCost[0].Next(from);
+
         long window = from;
         for (int agreed = 0; agreed < byCost.Length;)
         {
@@ -47,13 +87,13 @@ internal sealed class AndOperator : Operator
     {
         byCost[0].Fill(window, set);
         for (int i = 1; i < byCost.Length && !set.IsEmpty; i++)
-            byCost[i].And(window, set);
+            Keep(i, window, set);
     }
 
     public override void And(long window, WindowSet set)
     {
         for (int i = 0; i < byCost.Length && !set.IsEmpty; i++)
-            byCost[i].And(window, set);
+            Keep(i, window, set);
     }
 
     public override bool Contains(long id)
@@ -82,5 +122,48 @@ internal sealed class AndOperator : Operator
     {
         foreach (Operator clause in clauses)
             clause.AddBounds(window, bounds, boost);
+    }
+
+    /// <summary>Keeps what a clause matches. A list knows its length; what is a bitmap has more than pays to be asked one by one.</summary>
+    private void Keep(int clause, long window, WindowSet set)
+    {
+        if (mostProbes[clause] == 0 || (set.Form != WindowSetForm.List && mostProbes[clause] < PostingWindow.Size) || set.Count > mostProbes[clause])
+        {
+            byCost[clause].And(window, set);
+            return;
+        }
+
+        offsets ??= new ushort[PostingWindow.Size];
+        int count = set.CopyTo(offsets);
+        int kept = 0;
+        for (int i = 0; i < count; i++)
+        {
+            offsets[kept] = offsets[i];
+            kept += byCost[clause].Contains((window << PostingWindow.SizeBits) + offsets[i]) ? 1 : 0;
+        }
+
+        Context.Meter.Count.EntriesScanned += count;
+        set.SetOffsets(offsets.AsSpan(0, kept));
+    }
+
+    /// <summary>The choice between the two ways, with what each costs over all windows of the leading clause.</summary>
+    private PlanDecision Decide()
+    {
+        double windows = Math.Min(byCost[0].Estimate, Context.View.WindowCount);
+        double survivors = byCost[0].Estimate;
+        double byWindow = 0;
+        double byEntry = 0;
+        for (int i = 1; i < byCost.Length; i++)
+        {
+            byWindow += windows * byCost[i].Cost.Window;
+            byEntry += survivors * byCost[i].Cost.Probe;
+            survivors *= byCost[i].Estimate / (double)Math.Max(1, Context.View.State.EntryCount);
+        }
+
+        var intersection = new PlanAlternative("window intersection", byWindow, "bitmaps and lists of 4,096 entries are combined as they lie in the pages");
+        var probes = new PlanAlternative("lead list and probe", byEntry, "each entry of the rarest clause is looked up in the others");
+        return isLed
+            ? new PlanDecision("how to combine", probes.Name, byEntry, "the rarest clause has fewer entries than there are windows", [intersection])
+            : new PlanDecision("how to combine", intersection.Name, byWindow, "the rarest clause leads, and where few of a window survive they are looked up one by one", [probes]);
     }
 }

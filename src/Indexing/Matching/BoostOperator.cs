@@ -1,3 +1,5 @@
+using Treepie.Indexing.Plans;
+
 namespace Treepie.Indexing.Matching;
 
 /// <summary>Matches as its clause does, with scores multiplied.</summary>
@@ -6,6 +8,11 @@ internal sealed class BoostOperator(QueryContext context, Operator clause, float
     public override long Estimate => clause.Estimate;
 
     public override bool IsExact => clause.IsExact;
+
+    public override OperatorCost Cost => clause.Cost;
+
+    public override PlanNode Describe() =>
+        new PlanNode("boost", label: factor.ToString(System.Globalization.CultureInfo.InvariantCulture)).Over(clause.Describe());
 
     public override long Next(long from) => clause.Next(from);
 

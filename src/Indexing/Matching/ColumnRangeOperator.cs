@@ -3,6 +3,7 @@ using System.Numerics;
 using System.Runtime.InteropServices;
 using Treepie.Indexing.Columns;
 using Treepie.Indexing.Kernels;
+using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Terms;
 
@@ -29,6 +30,13 @@ internal sealed class ColumnRangeOperator(QueryContext context, Operator all, Ch
     private readonly ulong[] words = new ulong[BitmapKernels.Words];
 
     public override long Estimate => estimate;
+
+    /// <summary>Field and bounds, for the plan.</summary>
+    public (string? Field, string? Label) Name { get; set; }
+
+    public override OperatorCost Cost => new(CostModel.ColumnWindow, CostModel.ColumnProbe);
+
+    public override PlanNode Describe() => new("range, compared with sort values", Name.Field, Name.Label) { Estimate = Estimate };
 
     public override long Next(long from) => all.Next(from);
 
@@ -65,6 +73,7 @@ internal sealed class ColumnRangeOperator(QueryContext context, Operator all, Ch
         int count = chunk.Count;
         if (count < SortChunk.Entries)
             asked &= (1UL << count) - 1;
+        Context.Meter.Count.EntriesScanned += BitOperations.PopCount(asked);
         for (; asked != 0; asked &= asked - 1)
         {
             int slot = BitOperations.TrailingZeroCount(asked);

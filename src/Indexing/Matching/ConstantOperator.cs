@@ -1,3 +1,5 @@
+using Treepie.Indexing.Plans;
+
 namespace Treepie.Indexing.Matching;
 
 /// <summary>Matches as its clause does; a match counts the boost, whatever the clause would score.</summary>
@@ -6,6 +8,10 @@ internal sealed class ConstantOperator(QueryContext context, Operator clause) : 
     public override long Estimate => clause.Estimate;
 
     public override bool IsExact => clause.IsExact;
+
+    public override OperatorCost Cost => clause.Cost;
+
+    public override PlanNode Describe() => new PlanNode("constant score").Over(clause.Describe());
 
     public override long Next(long from) => clause.Next(from);
 

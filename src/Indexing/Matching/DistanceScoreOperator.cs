@@ -1,4 +1,5 @@
 using Treepie.Indexing.Kernels;
+using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Spatial;
 
@@ -12,6 +13,10 @@ internal sealed class DistanceScoreOperator(QueryContext context, Operator claus
     public override long Estimate => clause.Estimate;
 
     public override bool IsExact => clause.IsExact;
+
+    public override OperatorCost Cost => clause.Cost;
+
+    public override PlanNode Describe() => new PlanNode("score by distance").Over(clause.Describe());
 
     public override long Next(long from) => clause.Next(from);
 

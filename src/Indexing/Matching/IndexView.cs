@@ -26,7 +26,13 @@ internal sealed class IndexView
 
     public IndexSchema Schema { get; }
 
+    /// <summary>Pages entered so far, see <see cref="ReadTransaction.PageVisits"/>.</summary>
+    public long PageVisits => transaction.PageVisits;
+
     public IndexState State { get; }
+
+    /// <summary>Windows from the first entry to the last that was ever added.</summary>
+    public long WindowCount => (State.NextEntryId + PostingWindow.Size - 1) >> PostingWindow.SizeBits;
 
     /// <summary>The analyzers of its full-text fields.</summary>
     /// <exception cref="IndexSchemaException">A field names one that this searcher was not given.</exception>

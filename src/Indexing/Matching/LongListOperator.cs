@@ -15,6 +15,10 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
 
     public override bool IsExact => true;
 
+    public override OperatorCost Cost => new(CostModel.ListWindow, CostModel.ListProbe);
+
+    protected override string Form => "term, long list";
+
     public override long Next(long from) => cursor.Next(from);
 
     public override void Fill(long window, WindowSet set)

@@ -1,3 +1,4 @@
+using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Vectors;
 
@@ -8,10 +9,18 @@ internal sealed class NearestOperator : Operator
 {
     private readonly long[] ids;
     private readonly float[] similarities;
+    private readonly string field;
+    private readonly string way;
 
-    public NearestOperator(QueryContext context, List<NearEntry> found)
+    /// <param name="context">The query.</param>
+    /// <param name="found">What was found; taken over.</param>
+    /// <param name="field">Where.</param>
+    /// <param name="way">How, for the plan.</param>
+    public NearestOperator(QueryContext context, List<NearEntry> found, string field, string way)
         : base(context)
     {
+        this.field = field;
+        this.way = way;
         found.Sort(static (x, y) => x.Id.CompareTo(y.Id));
         ids = [.. found.Select(entry => entry.Id)];
         similarities = [.. found.Select(entry => entry.Similarity)];
@@ -20,6 +29,10 @@ internal sealed class NearestOperator : Operator
     public override long Estimate => ids.Length;
 
     public override bool IsExact => true;
+
+    public override OperatorCost Cost => new(CostModel.ShortWindow, CostModel.ShortProbe);
+
+    public override PlanNode Describe() => new("nearest vectors", field, way) { Estimate = ids.Length, IsExact = true };
 
     public override long Next(long from)
     {

@@ -1,3 +1,5 @@
+using Treepie.Indexing.Plans;
+
 namespace Treepie.Indexing.Matching;
 
 /// <summary>Matches nothing.</summary>
@@ -6,6 +8,8 @@ internal sealed class NoneOperator(QueryContext context) : Operator(context)
     public override long Estimate => 0;
 
     public override bool IsExact => true;
+
+    public override PlanNode Describe() => new("nothing") { Estimate = 0, IsExact = true };
 
     public override long Next(long from) => End;
 

@@ -1,3 +1,5 @@
+using Treepie.Indexing.Plans;
+
 namespace Treepie.Indexing.Matching;
 
 /// <summary>Matches every entry that the clause does not match. Scores nothing.</summary>
@@ -6,6 +8,10 @@ internal sealed class NotOperator(QueryContext context, Operator all, Operator c
     public override long Estimate => clause.IsExact ? all.Estimate - clause.Estimate : all.Estimate;
 
     public override bool IsExact => clause.IsExact;
+
+    public override OperatorCost Cost => new(CostModel.ListWindow + clause.Cost.Window, clause.Cost.Probe);
+
+    public override PlanNode Describe() => new PlanNode("not").Over(clause.Describe());
 
     public override long Next(long from) => all.Next(from);
 

@@ -1,3 +1,4 @@
+using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 
 namespace Treepie.Indexing.Matching;
@@ -22,6 +23,22 @@ internal abstract class Operator(QueryContext context)
 
     /// <summary>Whether <see cref="Estimate"/> is the number itself.</summary>
     public virtual bool IsExact => false;
+
+    /// <summary>What a window and what a single entry cost, for those who choose between asking for one or the other.</summary>
+    public virtual OperatorCost Cost => CostModel.Unknown;
+
+    /// <summary>What was decided when it was made, for the plan.</summary>
+    public PlanDecision? Decision { get; set; }
+
+    /// <summary>
+    /// What the operator is, for the plan of the query: operation, field, label, and below it what it draws from. Asked for once, before the query runs,
+    /// and only where a plan is wanted; what it does then is noted by <see cref="TracedOperator"/>, which stands before it.
+    /// </summary>
+    public virtual PlanNode Describe()
+    {
+        string name = GetType().Name;
+        return new PlanNode(name.Replace(nameof(Operator), "", StringComparison.Ordinal).ToLowerInvariant()) { Estimate = Estimate, IsExact = IsExact };
+    }
 
     /// <summary>The smallest window from <paramref name="from"/> on that may have matches, or <see cref="End"/>.</summary>
     public abstract long Next(long from);

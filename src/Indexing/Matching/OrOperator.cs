@@ -1,4 +1,5 @@
 using System.Buffers;
+using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 
 namespace Treepie.Indexing.Matching;
@@ -7,6 +8,16 @@ namespace Treepie.Indexing.Matching;
 internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Operator(context)
 {
     public override long Estimate { get; } = Math.Min(context.View.State.EntryCount, Sum(clauses));
+
+    public override OperatorCost Cost { get; } = new(clauses.Sum(clause => clause.Cost.Window), clauses.Sum(clause => clause.Cost.Probe));
+
+    public override PlanNode Describe()
+    {
+        var node = new PlanNode("or");
+        foreach (Operator clause in clauses)
+            node.Over(clause.Describe());
+        return node;
+    }
 
     public override long Next(long from)
     {

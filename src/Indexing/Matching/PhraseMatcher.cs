@@ -34,6 +34,9 @@ internal sealed class PhraseMatcher
         cursors = new int[terms.Length];
     }
 
+    /// <summary>How far apart its words may be, for the plan; null: not at all.</summary>
+    public string? Distance => slop == 0 ? null : string.Create(System.Globalization.CultureInfo.InvariantCulture, $"{(ordered ? "in order, " : "")}up to {slop:N0} apart");
+
     /// <summary>The frequency of the phrase in an entry; 0 if it does not match. Positions are given by different term, ascending.</summary>
     public float Match(ReadOnlySpan<PositionList> positions)
     {
@@ -44,7 +47,7 @@ internal sealed class PhraseMatcher
         float frequency = 0;
         for (int i = 0; i < count; i++)
         {
-            int distance = Distance(positions, starts[i]);
+            int distance = DistanceAt(positions, starts[i]);
             if (distance >= 0)
                 frequency += 1f / (1 + distance);
         }
@@ -113,7 +116,7 @@ internal sealed class PhraseMatcher
     }
 
     /// <summary>How far the farthest word is from its place, from a start; -1 if the slop does not suffice. Starts come ascending.</summary>
-    private int Distance(ReadOnlySpan<PositionList> positions, int start)
+    private int DistanceAt(ReadOnlySpan<PositionList> positions, int start)
     {
         int farthest = 0;
         int last = -1;

@@ -1,3 +1,4 @@
+using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Ranking;
 
@@ -43,6 +44,14 @@ internal sealed class PhraseOperator : Operator
     public override long Estimate => byCost[0].Estimate;
 
     public override bool IsExact => byCost[0].Estimate == 0;
+
+    public override PlanNode Describe()
+    {
+        var node = new PlanNode("phrase", terms[0].Field, matcher.Distance);
+        foreach (TermOperator term in terms)
+            node.Over(term.Describe());
+        return node;
+    }
 
     public override long Next(long from)
     {
@@ -160,6 +169,7 @@ internal sealed class PhraseOperator : Operator
 
     private float FrequencyOf(long id)
     {
+        Context.Meter.Count.EntriesScanned++;
         for (int i = 0; i < terms.Length; i++)
             positions[i].Set(terms[i].Positions(id));
         return matcher.Match(positions);

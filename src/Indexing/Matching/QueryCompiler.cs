@@ -26,6 +26,24 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
 
     private Operator Compile(IndexQuery query, int depth)
     {
+        if (context.Tracer is not { } tracer)
+            return CompileNode(query, depth);
+
+        // What is read while the operator is made, as a range gathers its terms, is its own doing.
+        string name = query.GetType().Name;
+        tracer.Enter(null, name[..^"Query".Length].ToLowerInvariant());
+        Operator compiled = Traced(CompileNode(query, depth));
+        tracer.Leave(compiled.Describe());
+        return compiled;
+    }
+
+    /// <summary>The operator as it stands in the plan: with one before it that notes what it does, where a plan is wanted.</summary>
+    internal Operator Traced(Operator compiled) => context.Tracer is not { } tracer || compiled is NoneOperator or TracedOperator
+        ? compiled
+        : new TracedOperator(context, compiled, tracer);
+
+    private Operator CompileNode(IndexQuery query, int depth)
+    {
         if (depth > MaxDepth)
             throw new IndexQueryException($"The query is nested more than {MaxDepth} levels deep. Use lists ('in') or flatten its groups.");
 
@@ -45,7 +63,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
                 int field = view.Field(list.Field);
                 return And([.. list.Values.Distinct().Select(value => Equal(field, value))]);
             case RangeQuery range:
-                return new RangeCompiler(context).Compile(range);
+                return new RangeCompiler(context).Compile(range, survivors: long.MaxValue);
             case PrefixQuery prefix:
                 return Patterns.Prefix(view.Field(prefix.Field), prefix.Prefix);
             case SuffixQuery suffix:
@@ -77,7 +95,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
             case MoreLikeThisQuery like:
                 return new MoreLikeThisCompiler(this, context, isScored).Compile(like);
             case AndQuery all:
-                return All(Flatten(all), depth + 1);
+                return And(CompileClauses(Flatten(all), depth + 1));
             case OrQuery either:
                 return Or([.. Flatten(either).Select(clause => Compile(clause, depth + 1))]);
             case NotQuery negated:
@@ -89,23 +107,56 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         }
     }
 
-    /// <summary>A conjunction. Searches by vector come after the other clauses, among whose matches they look; a boost around one is its own.</summary>
-    private Operator All(List<IndexQuery> clauses, int depth)
+    /// <summary>
+    /// Ranges of an AND last: how they are found depends on how many entries the other clauses leave. The operators keep the order of the clauses. Searches by vector come after
+    /// all others, among whose matches they look; a boost around one is its own.
+    /// </summary>
+    private List<Operator> CompileClauses(List<IndexQuery> queries, int depth)
     {
-        List<Operator> operators = [.. clauses.Where(clause => VectorOf(clause) is null).Select(clause => Compile(clause, depth))];
-        if (operators.Count == clauses.Count)
-            return And(operators);
-
-        Operator? filter = operators.Count == 0 ? null : And([.. operators]);
-        foreach (IndexQuery clause in clauses)
+        var operators = new Operator?[queries.Count];
+        long survivors = long.MaxValue;
+        for (int i = 0; i < operators.Length; i++)
         {
-            if (VectorOf(clause) is not { } vector)
+            if (queries[i] is RangeQuery || VectorOf(queries[i]) is not null)
                 continue;
-            Operator nearest = new VectorCompiler(context).Compile(vector, filter);
-            operators.Add(isScored && clause is BoostQuery boost ? new BoostOperator(context, nearest, boost.Factor) : nearest);
+            operators[i] = Compile(queries[i], depth);
+            survivors = Math.Min(survivors, operators[i]!.Estimate); // just set
         }
 
-        return And(operators);
+        for (int i = 0; i < operators.Length; i++)
+        {
+            if (queries[i] is RangeQuery range)
+                operators[i] = CompileRange(range, survivors);
+        }
+
+        CompileVectors(queries, operators);
+        return [.. operators.Select(compiled => compiled!)]; // all are set
+    }
+
+    private Operator CompileRange(RangeQuery range, long survivors)
+    {
+        context.Tracer?.Enter(null, "range");
+        Operator compiled = Traced(new RangeCompiler(context).Compile(range, survivors));
+        context.Tracer?.Leave(compiled.Describe());
+        return compiled;
+    }
+
+    private void CompileVectors(List<IndexQuery> queries, Operator?[] operators)
+    {
+        List<Operator> others = [.. operators.OfType<Operator>()];
+        if (others.Count == operators.Length)
+            return;
+
+        Operator? filter = others.Count == 0 ? null : And(others);
+        for (int i = 0; i < operators.Length; i++)
+        {
+            if (VectorOf(queries[i]) is not { } vector)
+                continue;
+            context.Tracer?.Enter(null, "vector");
+            Operator nearest = Traced(new VectorCompiler(context).Compile(vector, filter));
+            context.Tracer?.Leave(nearest.Describe());
+            operators[i] = isScored && queries[i] is BoostQuery boost ? new BoostOperator(context, nearest, boost.Factor) : nearest;
+        }
     }
 
     private static VectorQuery? VectorOf(IndexQuery clause) => clause switch
@@ -156,7 +207,10 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
     private Operator List(int field, ListKind kind)
     {
         Span<byte> key = stackalloc byte[ListKey.Bytes];
-        return Term(TreeNames.Lists, ListKey.Write(key, field, kind), field: -1);
+        string name = kind switch { ListKind.All => "every entry", ListKind.Exists => "exists", _ => "null" };
+        return Open(TreeNames.Lists, ListKey.Write(key, field, kind), -1, withPositions: false, (field < 0 ? null : view.Schema.Fields[field].Name, name)) is { } list
+            ? list
+            : None();
     }
 
     /// <summary>A term of a dictionary; scored if it is of a full-text <paramref name="field"/>.</summary>
@@ -167,7 +221,12 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
     internal TermOperator? Word(int field, ReadOnlySpan<byte> form, bool withPositions) =>
         Open(TreeNames.Terms(field), form, IsFullText(field) ? field : -1, withPositions);
 
-    private TermOperator? Open(string dictionary, ReadOnlySpan<byte> term, int field, bool withPositions)
+    /// <param name="dictionary">Where it stands.</param>
+    /// <param name="term">The term as it stands there.</param>
+    /// <param name="field">The field it is scored by, or -1.</param>
+    /// <param name="withPositions">Whether its places will be asked for.</param>
+    /// <param name="name">Field and term for the plan, where they are not what the dictionary says.</param>
+    private TermOperator? Open(string dictionary, ReadOnlySpan<byte> term, int field, bool withPositions, (string? Field, string? Term)? name = null)
     {
         if (!view.TryGetTerm(dictionary, term, out TermPayload payload))
             return null;
@@ -175,11 +234,23 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         TermScorer? scorer = null;
         if (isScored && field >= 0)
             scorer = new TermScorer(context.Factors(field), context.EntriesWith(field, term, payload.EntryCount));
+        (string? fieldName, string? text) = context.Tracer is null ? (null, null) : name ?? Named(dictionary, term);
         if (payload.Kind == PostingKind.Flat)
-            return new ShortListOperator(context, payload, scorer, withPositions);
+            return new ShortListOperator(context, payload, scorer, withPositions) { Field = fieldName, Term = text };
 
         Tree? positions = withPositions ? view.Tree(TreeNames.Positions(dictionary)) : null;
-        return new LongListOperator(context, view.Postings(dictionary)!, payload.ListId, payload.EntryCount, scorer, positions); // long lists lie there
+        return new LongListOperator(context, view.Postings(dictionary)!, payload.ListId, payload.EntryCount, scorer, positions) // long lists lie there
+        {
+            Field = fieldName,
+            Term = text,
+        };
+    }
+
+    /// <summary>Field and term of an entry of a dictionary.</summary>
+    private (string? Field, string? Term) Named(string dictionary, ReadOnlySpan<byte> term)
+    {
+        int field = int.Parse(dictionary.AsSpan(dictionary.LastIndexOf('.') + 1), System.Globalization.CultureInfo.InvariantCulture);
+        return (view.Schema.Fields[field].Name, TermText.Of(term, isNumber: dictionary == TreeNames.Numbers(field)));
     }
 
     private Operator Equal(int field, FieldValue value)
@@ -232,6 +303,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
             }
         }
 
+        union.Name = ("in", view.Schema.Fields[field].Name, null);
         union.Seal();
         return Or([union, .. others]);
     }
@@ -285,7 +357,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         // The sum of no scores is 0, wherever the empty group stands.
         0 => whenEmpty ?? (isScored ? new BoostOperator(context, All(), 0) : All()),
         1 => clauses[0],
-        _ => clauses.Exists(clause => clause is NoneOperator) ? None() : new AndOperator(context, [.. clauses]),
+        _ => clauses.Exists(clause => clause is NoneOperator) ? None() : new AndOperator(context, [.. clauses.Select(Traced)]),
     };
 
     internal Operator Or(List<Operator> clauses)
@@ -295,7 +367,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         {
             0 => None(),
             1 => clauses[0],
-            _ => new OrOperator(context, [.. clauses]),
+            _ => new OrOperator(context, [.. clauses.Select(Traced)]),
         };
     }
 }

@@ -1,24 +1,64 @@
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Columns;
+using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
+using Treepie.Indexing.Queries;
 using Treepie.Indexing.Ranking;
 using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Matching;
 
 /// <summary>
-/// What the operators of one running query share: the view, the pool of window sets, cancellation. Owns every storage
+/// What the operators of one running query share: the view, the pool of window sets, what is counted, cancellation and budget. Owns every storage
 /// cursor of the query and closes them together.
 /// </summary>
-internal sealed class QueryContext(IndexView view, CancellationToken cancellationToken) : IDisposable
+internal sealed class QueryContext : IDisposable
 {
     private readonly Stack<WindowSet> pool = new();
     private readonly List<IDisposable> cursors = [];
     private readonly Dictionary<int, LengthFactors> factors = [];
+    private readonly long pagesBefore;
+    private readonly QueryLimits? limits;
 
-    public IndexView View { get; } = view;
+    /// <param name="view">What is asked.</param>
+    /// <param name="cancellationToken">Ends the query.</param>
+    /// <param name="options">Plan, budget and hints; null: none.</param>
+    public QueryContext(IndexView view, CancellationToken cancellationToken, QueryOptions? options = null)
+    {
+        View = view;
+        CancellationToken = cancellationToken;
+        Hints = options?.Hints ?? PlanHints.None;
+        pagesBefore = view.PageVisits;
+        if (options is { Plan: not PlanDetail.None } or { Budget: not null })
+            Tracer = new PlanTracer(Measure, options.Plan == PlanDetail.Times ? options.TimeProvider : null);
+        if (options?.Budget is { } budget && Tracer is not null)
+            limits = new QueryLimits(budget, Tracer, options.TimeProvider);
+    }
 
-    public CancellationToken CancellationToken { get; } = cancellationToken;
+    public IndexView View { get; }
+
+    public CancellationToken CancellationToken { get; }
+
+    /// <summary>What is counted. Pages are counted by the transaction: <see cref="Measure"/> has them too.</summary>
+    public QueryMeter Meter { get; } = new();
+
+    /// <summary>Notes what each step does; null where nobody wants a plan.</summary>
+    public PlanTracer? Tracer { get; }
+
+    /// <summary>Ways a test forces.</summary>
+    public PlanHints Hints { get; }
+
+    /// <summary>What the query has done so far.</summary>
+    public QueryCounters Measure() => Meter.Count with { PagesRead = View.PageVisits - pagesBefore };
+
+    /// <summary>Ends the query if it was cancelled or has spent its budget. Called at every window and every thousand terms.</summary>
+    /// <exception cref="OperationCanceledException">It was cancelled.</exception>
+    /// <exception cref="QueryBudgetExceededException">It has spent its budget.</exception>
+    public void Check()
+    {
+        CancellationToken.ThrowIfCancellationRequested();
+        limits?.Check(Measure());
+    }
 
     /// <summary>Terms that one pattern of the query may read.</summary>
     public long MaxTermsRead { get; init; } = TermScan.MaxTerms;
@@ -39,7 +79,7 @@ internal sealed class QueryContext(IndexView view, CancellationToken cancellatio
     /// <summary>A cursor over a long list, open until the query ends.</summary>
     public PostingCursor OpenPostings(Tree postings, long listId)
     {
-        var cursor = new PostingCursor(postings, listId);
+        var cursor = new PostingCursor(postings, listId, Meter);
         cursors.Add(cursor);
         return cursor;
     }
@@ -55,7 +95,7 @@ internal sealed class QueryContext(IndexView view, CancellationToken cancellatio
     /// <summary>A cursor over the chunks of a column, open until the query ends.</summary>
     public ChunkCursor OpenColumn(Tree? column)
     {
-        var cursor = new ChunkCursor(column);
+        var cursor = new ChunkCursor(column, Meter);
         cursors.Add(cursor);
         return cursor;
     }

@@ -1,5 +1,8 @@
+using System.Globalization;
+using System.Text;
 using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Catalogue;
+using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Schema;
@@ -13,7 +16,10 @@ internal sealed class RangeCompiler(QueryContext context)
 {
     private readonly IndexView view = context.View;
 
-    public Operator Compile(RangeQuery range)
+    /// <summary>The operator of a range.</summary>
+    /// <param name="range">The range.</param>
+    /// <param name="survivors">Entries it will be asked about at the most, because other clauses leave no more.</param>
+    public Operator Compile(RangeQuery range, long survivors)
     {
         int field = view.Field(range.Field);
         bool isNumber = IsNumber(range.Low) || IsNumber(range.High);
@@ -34,16 +40,58 @@ internal sealed class RangeCompiler(QueryContext context)
         }
 
         string dictionary = inNumbers ? TreeNames.Numbers(field) : TreeNames.Terms(field);
-        long mostTerms = inNumbers && !view.Statistics(field).EverHadSeveralValues ? MostTerms() : long.MaxValue;
-        UnionOperator? gathered = Gather(dictionary, low, range.LowInclusive, high, range.HighInclusive, mostTerms);
-        return gathered is not null ? gathered : Scan(field, low, range.LowInclusive, high, range.HighInclusive);
+        bool canCompare = inNumbers && !view.Statistics(field).EverHadSeveralValues;
+        long mostTerms = canCompare ? MostTerms(survivors) : long.MaxValue;
+        string? label = context.Tracer is null ? null : Label(range);
+        if (Gather(dictionary, low, range.LowInclusive, high, range.HighInclusive, mostTerms) is { } gathered)
+        {
+            gathered.Name = ("range", range.Field, label);
+            gathered.Decision = canCompare && context.Tracer is not null ? Gathered(mostTerms, survivors) : null;
+            return gathered;
+        }
+
+        ColumnRangeOperator compared = Scan(field, low, range.LowInclusive, high, range.HighInclusive);
+        compared.Name = (range.Field, label);
+        compared.Decision = context.Tracer is null ? null : Compared(mostTerms, survivors);
+        return compared;
     }
 
     /// <summary>
-    /// Gathering a number costs about 30 times what comparing a sort value costs, and comparing is done for the windows
-    /// that are asked for only: beyond this many numbers it is cheaper to compare.
+    /// Beyond how many numbers it is cheaper to compare. Comparing is done for the windows that are asked for: all of them, or those in which other
+    /// clauses leave something, and then for their survivors alone.
     /// </summary>
-    private long MostTerms() => 256 + (view.State.EntryCount / 32);
+    private long MostTerms(long survivors)
+    {
+        const int AlwaysGathered = 16; // so few terms that nothing else pays
+        return context.Hints.Range switch
+        {
+            RangeHint.Gather => long.MaxValue,
+            RangeHint.Column => -1,
+            _ => AlwaysGathered + (long)(CompareCost(survivors) / CostModel.GatheredTerm),
+        };
+    }
+
+    private double CompareCost(long survivors) =>
+        Math.Min(view.State.EntryCount * CostModel.ColumnValue, Math.Min(survivors, view.State.EntryCount) * CostModel.ColumnProbe);
+
+    private PlanDecision Gathered(long mostTerms, long survivors) => new(
+        "how to find the range",
+        "gather its terms",
+        null,
+        string.Create(CultureInfo.InvariantCulture, $"it has no more than {mostTerms:N0} different numbers"),
+        [new PlanAlternative("compare sort values", CompareCost(survivors), "each entry that other clauses leave is compared")]);
+
+    private PlanDecision Compared(long mostTerms, long survivors) => new(
+        "how to find the range",
+        "compare sort values",
+        CompareCost(survivors),
+        string.Create(CultureInfo.InvariantCulture, $"it has more than {mostTerms:N0} different numbers, and other clauses leave {(survivors == long.MaxValue ? "all" : survivors.ToString("N0", CultureInfo.InvariantCulture))} entries"),
+        [new PlanAlternative("gather its terms", mostTerms * CostModel.GatheredTerm, "the cost is of those that were counted")]);
+
+    private static string Label(RangeQuery range) =>
+        $"{(range.LowInclusive ? "[" : "(")}{Text(range.Low)}, {Text(range.High)}{(range.HighInclusive ? "]" : ")")}";
+
+    private static string Text(FieldValue? bound) => bound is { } value ? Encoding.UTF8.GetString(QueryValue.ToText(value)) : "…";
 
     /// <summary>Compares sort values with the bounds, which are moved to the nearest key that belongs to the range.</summary>
     private ColumnRangeOperator Scan(int field, byte[]? low, bool lowInclusive, byte[]? high, bool highInclusive)
@@ -96,6 +144,8 @@ internal sealed class RangeCompiler(QueryContext context)
     private UnionOperator? Gather(string dictionary, byte[]? low, bool lowInclusive, byte[]? high, bool highInclusive, long mostTerms)
     {
         long terms = 0;
+        if (mostTerms < 0)
+            return null;
         var union = new UnionOperator(context);
         if (view.Tree(dictionary) is { } tree)
         {
@@ -108,6 +158,7 @@ internal sealed class RangeCompiler(QueryContext context)
                 int order = high is null ? -1 : cursor.Key.SequenceCompareTo(high);
                 if (order > 0 || (order == 0 && !highInclusive))
                     break;
+                context.Meter.Count.TermsScanned++;
                 if (++terms > mostTerms)
                     return null;
                 union.Add(new TermPayload(cursor.Value), view.Postings(dictionary));

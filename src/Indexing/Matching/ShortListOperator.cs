@@ -19,11 +19,17 @@ internal sealed class ShortListOperator : TermOperator
     {
         (postings, positionStarts, positions) = Decode(payload, withPositions);
         this.scorer = scorer;
+        context.Meter.Count.BlocksDecoded++;
+        context.Meter.Count.EntriesScanned += postings.Length;
     }
 
     public override long Estimate => postings.Length;
 
     public override bool IsExact => true;
+
+    public override OperatorCost Cost => new(CostModel.ShortWindow, CostModel.ShortProbe);
+
+    protected override string Form => "term, short list";
 
     public override long Next(long from)
     {

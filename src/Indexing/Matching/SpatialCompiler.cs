@@ -23,6 +23,8 @@ internal sealed class SpatialCompiler(QueryContext context, bool isScored)
 
         List<CellRange> ranges = CellCover.Ranges(query.Shape);
         UnionOperator? gathered = Gather(field, query, ranges);
+        if (gathered is not null)
+            gathered.Name = ("places in the squares of a shape", query.Field, query.Relation.ToString().ToLowerInvariant());
         Operator found = gathered is not null
             ? gathered
             : new SpatialScanOperator(context, All(), Reader(context, field), query, view.State.EntryCount);
@@ -77,8 +79,9 @@ internal sealed class SpatialCompiler(QueryContext context, bool isScored)
                     break;
                 if (--left < 0)
                     return false;
+                context.Meter.Count.EntriesScanned++;
                 if ((left & 1023) == 0)
-                    context.CancellationToken.ThrowIfCancellationRequested();
+                    context.Check();
                 if (!cursor.Value.IsEmpty)
                     continue; // the centre of a shape
                 if (range.IsInside && takesInside)
@@ -131,7 +134,7 @@ internal sealed class SpatialCompiler(QueryContext context, bool isScored)
 
         foreach (long id in seen.Order())
         {
-            context.CancellationToken.ThrowIfCancellationRequested();
+            context.Check();
             if (reader.AnyHolds(id, query.Relation, query.Shape))
                 union.Add(id);
         }

@@ -1,6 +1,7 @@
 using System.Numerics;
 using System.Runtime.InteropServices;
 using Treepie.Indexing.Kernels;
+using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Spatial;
@@ -24,6 +25,10 @@ internal sealed class SpatialScanOperator(QueryContext context, Operator all, Pl
     private readonly ulong[] words = new ulong[BitmapKernels.Words];
 
     public override long Estimate => estimate;
+
+    public override OperatorCost Cost => new(CostModel.ColumnWindow, CostModel.ColumnProbe);
+
+    public override PlanNode Describe() => new("places compared with a shape", query.Field, query.Relation.ToString().ToLowerInvariant()) { Estimate = estimate };
 
     public override long Next(long from) => all.Next(from);
 
@@ -51,6 +56,7 @@ internal sealed class SpatialScanOperator(QueryContext context, Operator all, Pl
 
     private ulong Matches(long number, ulong asked)
     {
+        Context.Meter.Count.EntriesScanned += BitOperations.PopCount(asked);
         PointChunk chunk = places.Chunk(number);
         ulong found = test.Holds(chunk.Count == 0 ? default : chunk.Xs, chunk.Count == 0 ? default : chunk.Ys, asked & chunk.Points);
         for (ulong others = asked & chunk.Shapes; others != 0; others &= others - 1)

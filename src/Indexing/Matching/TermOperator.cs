@@ -1,8 +1,21 @@
+using Treepie.Indexing.Plans;
+
 namespace Treepie.Indexing.Matching;
 
 /// <summary>The entries of one term, which also knows where it stands in them.</summary>
 internal abstract class TermOperator(QueryContext context) : Operator(context)
 {
+    /// <summary>The field, for the plan; null for lists that are of no field.</summary>
+    public string? Field { get; init; }
+
+    /// <summary>The term, for the plan.</summary>
+    public string? Term { get; init; }
+
+    /// <summary>How its entries lie, for the plan.</summary>
+    protected abstract string Form { get; }
+
+    public override PlanNode Describe() => new(Form, Field, Term) { Estimate = Estimate, IsExact = true };
+
     /// <summary>
     /// The positions of the term in an entry that has it, ascending; they live until the next call. Only where the operator
     /// was opened with positions. Entries are mostly asked for in ascending order, which is cheap.

@@ -37,7 +37,7 @@ internal sealed class TermScan(QueryContext context, int field, string what)
     /// <summary>Terms that an automaton accepts.</summary>
     public UnionOperator Matching(TermAutomaton automaton)
     {
-        var union = new UnionOperator(context);
+        var union = new UnionOperator(context) { Name = ("terms", context.View.Schema.Fields[field].Name, what) };
         Visit(automaton, (_, payload) => union.Add(payload, context.View.Postings(dictionary)));
         union.Seal();
         return union;
@@ -55,6 +55,7 @@ internal sealed class TermScan(QueryContext context, int field, string what)
         bool isThere = cursor.MoveFirst();
         while (isThere)
         {
+            context.Meter.Count.TermsScanned++;
             Count(++read, tree.Count);
             ReadOnlySpan<byte> key = cursor.Key;
             if (path.Run(key))
@@ -78,7 +79,7 @@ internal sealed class TermScan(QueryContext context, int field, string what)
     /// <summary>Entries of all terms that begin with <paramref name="start"/> and pass the test.</summary>
     private UnionOperator Walk(byte[] start, TermTest test)
     {
-        var union = new UnionOperator(context);
+        var union = new UnionOperator(context) { Name = ("terms", context.View.Schema.Fields[field].Name, what) };
         if (context.View.Tree(dictionary) is { } tree)
         {
             if (start.Length == 0)
@@ -87,6 +88,7 @@ internal sealed class TermScan(QueryContext context, int field, string what)
             long read = 0;
             for (bool isThere = cursor.Seek(start); isThere && cursor.Key.StartsWith(start); isThere = cursor.MoveNext())
             {
+                context.Meter.Count.TermsScanned++;
                 Count(++read, tree.Count);
                 if (test(cursor.Key))
                     union.Add(new TermPayload(cursor.Value), context.View.Postings(dictionary));
@@ -100,7 +102,7 @@ internal sealed class TermScan(QueryContext context, int field, string what)
     private void Count(long read, long all)
     {
         if ((read & 1023) == 0)
-            context.CancellationToken.ThrowIfCancellationRequested();
+            context.Check();
         if (read <= context.MaxTermsRead)
             return;
 

@@ -1,3 +1,4 @@
+using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 using Treepie.Storage.Trees;
 
@@ -30,11 +31,12 @@ internal sealed class UnionOperator : Operator
     public void Add(TermPayload payload, Tree? postings)
     {
         if ((++terms & 1023) == 0)
-            Context.CancellationToken.ThrowIfCancellationRequested();
+            Context.Check();
         switch (payload.Kind)
         {
             case PostingKind.Flat:
                 FlatPostings flat = payload.Flat;
+                Context.Meter.Count.EntriesScanned += flat.Count;
                 while (flat.MoveNext(out Posting posting))
                     Set(posting.Window).Add(posting.Offset);
                 break;
@@ -53,6 +55,18 @@ internal sealed class UnionOperator : Operator
         windows.AddRange(sets.Keys.Order());
         count = sets.Values.Sum(set => (long)set.Count);
     }
+
+    /// <summary>What was gathered, for the plan: operation, field, label.</summary>
+    public (string Operation, string? Field, string? Label) Name { get; set; } = ("union", null, null);
+
+    public override OperatorCost Cost => new(CostModel.UnionWindow, CostModel.UnionProbe);
+
+    public override PlanNode Describe() => new(
+        Name.Operation, Name.Field, string.Create(System.Globalization.CultureInfo.InvariantCulture, $"{(Name.Label is null ? "" : Name.Label + ", ")}{(terms == 0 ? "" : $"{terms:N0} {(terms == 1 ? "term" : "terms")} ")}gathered"))
+    {
+        Estimate = count,
+        IsExact = true,
+    };
 
     public override long Next(long from)
     {
@@ -118,10 +132,10 @@ internal sealed class UnionOperator : Operator
 
     private void AddLong(Tree postings, long listId)
     {
-        using var cursor = new PostingCursor(postings, listId);
+        using var cursor = new PostingCursor(postings, listId, Context.Meter);
         for (long window = cursor.Next(0); window != End; window = cursor.Next(window + 1))
         {
-            Context.CancellationToken.ThrowIfCancellationRequested();
+            Context.Check();
             if (cursor.TryGet(window, out PostingWindow found))
                 Set(window).Or(found);
         }

@@ -26,6 +26,7 @@ internal sealed class VectorCompiler(QueryContext context)
     private const int LeastCandidates = 96;
 
     private readonly IndexView view = context.View;
+    private string way = "none";
 
     /// <param name="query">What is wanted.</param>
     /// <param name="filter">Conditions beside it; null: none.</param>
@@ -52,7 +53,7 @@ internal sealed class VectorCompiler(QueryContext context)
         List<NearEntry> found = reader.Count == 0 ? [] : Find(reader, query, wanted, filter);
         if (query.MinimumSimilarity is { } least)
             found.RemoveAll(entry => entry.Similarity < least);
-        return new NearestOperator(context, found);
+        return new NearestOperator(context, found, query.Field, way);
     }
 
     private List<NearEntry> Find(VectorReader reader, VectorQuery query, float[] wanted, Operator? filter)
@@ -60,17 +61,22 @@ internal sealed class VectorCompiler(QueryContext context)
         int count = query.Candidates;
         if (filter is null)
         {
-            return query.IsExact || reader.Count <= FewEntries
+            way = query.IsExact || reader.Count <= FewEntries ? "all compared" : "by the graph";
+            return way == "all compared"
                 ? reader.ScanAll(wanted, count, context.CancellationToken)
                 : Walk(reader, wanted, count, null, long.MaxValue) ?? [];
         }
 
         var left = new FilteredEntries(context, filter);
+        way = "those that the other conditions leave compared";
         if (query.IsExact || left.Count <= FewEntries || left.Count < view.State.EntryCount / ScanBelow || left.Count < Math.Sqrt(WalkAgainstScan * view.State.EntryCount))
             return reader.Scan(wanted, count, left, context.CancellationToken);
 
         // A filter that leaves what is far from the vector makes the walk long; then comparing is shorter.
-        return Walk(reader, wanted, count, left.Contains, 8 * left.Count) ?? reader.Scan(wanted, count, left, context.CancellationToken);
+        if (Walk(reader, wanted, count, left.Contains, 8 * left.Count) is not { } found)
+            return reader.Scan(wanted, count, left, context.CancellationToken);
+        way = "by the graph, among those that the other conditions leave";
+        return found;
     }
 
     private List<NearEntry>? Walk(VectorReader reader, float[] wanted, int count, Func<long, bool>? accepts, long mostVisits) =>

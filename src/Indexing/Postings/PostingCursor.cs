@@ -7,7 +7,7 @@ namespace Treepie.Indexing.Postings;
 /// Walks the windows of one long list. Cheap when asked for ascending windows (a segment holds many), correct for any order.
 /// One object per term and query; it holds one storage cursor.
 /// </summary>
-internal sealed class PostingCursor(Tree postings, long listId) : IDisposable
+internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? meter = null) : IDisposable
 {
     /// <summary>No window.</summary>
     public const long End = long.MaxValue;
@@ -69,6 +69,8 @@ internal sealed class PostingCursor(Tree postings, long listId) : IDisposable
         }
 
         found = new PostingSegment(cursor.Value).PostingsAt(index);
+        if (meter is not null)
+            meter.Count.BlocksDecoded++;
         return true;
     }
 

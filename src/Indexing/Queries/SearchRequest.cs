@@ -17,6 +17,14 @@ public sealed record SearchRequest
     /// <summary>Hits to return at the most; 0 asks for the count alone.</summary>
     public long Take { get; init; } = long.MaxValue;
 
+    /// <summary>
+    /// A position that <see cref="SearchResults.Position"/> gave: the page behind it, found without going over the pages before. Empty: from the first hit.
+    /// </summary>
+    public ReadOnlyMemory<byte> After { get; init; }
+
+    /// <summary>Whether the position behind the page is wanted.</summary>
+    public bool WithPosition { get; init; }
+
     /// <summary>How an order is to be found, for tests that hold the ways equal.</summary>
     internal OrderHint OrderHint { get; init; }
 }
@@ -42,7 +50,11 @@ internal enum OrderHint
 /// <param name="Seed">Seed of <see cref="SortKind.Random"/>.</param>
 /// <param name="Centre">Where <see cref="SortKind.Distance"/> is measured from.</param>
 /// <param name="RoundToKm">Distances are cut to multiples of this, so that the next key decides among those that are about as far; 0: not at all.</param>
-public sealed record SortKey(string Field, SortKind Kind, bool Descending = false, bool? NullsFirst = null, string? Seed = null, GeoPoint? Centre = null, double RoundToKm = 0);
+public sealed record SortKey(string Field, SortKind Kind, bool Descending = false, bool? NullsFirst = null, string? Seed = null, GeoPoint? Centre = null, double RoundToKm = 0)
+{
+    /// <summary>The order of <see cref="SortKind.Custom"/>.</summary>
+    public ICustomOrder? Custom { get; init; }
+}
 
 /// <summary>How sort values compare.</summary>
 public enum SortKind
@@ -67,4 +79,7 @@ public enum SortKind
 
     /// <summary>By the distance of the nearest value of a spatial field. Entries without one stand last, whichever the direction, unless nulls are asked for first.</summary>
     Distance,
+
+    /// <summary>As <see cref="SortKey.Custom"/> says.</summary>
+    Custom,
 }

@@ -10,13 +10,10 @@ namespace Treepie.Indexing.Searching;
 /// window only blocks of 64 entries are scored that can still hold one of the best, and in these only entries that match enough.
 /// </summary>
 /// <remarks>
-/// Costs: 16 bytes a window, and 512 for the hits of each of the first <see cref="MaxKeptWindows"/>, which are then not looked for twice.
+/// Costs: 16 bytes a window, and 512 for the hits of each of the first <see cref="HitSet.MaxKeptWindows"/>, which are then not looked for twice.
 /// </remarks>
 internal sealed class BoundedRanking(QueryContext context, Operator root, HitSorter sorter)
 {
-    /// <summary>Windows whose hits are kept between the walks: 2 MiB, 16 million entries.</summary>
-    private const int MaxKeptWindows = 4_096;
-
     /// <summary>Sums of bounds and of scores are rounded differently; this is a thousand times as much.</summary>
     private const float Margin = 1 + 1e-4f;
 
@@ -25,6 +22,12 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
     private readonly float[] scores = new float[PostingWindow.Size];
     private readonly float[] bounds = new float[PostingWindow.Blocks];
     private ulong[] kept = new ulong[16 * PostingWindow.Blocks];
+
+    /// <summary>Windows that were scored.</summary>
+    public long WindowsScored { get; private set; }
+
+    /// <summary>Windows with hits, none of which could be among the best.</summary>
+    public long WindowsBelowBound => windows.Count - WindowsScored;
 
     /// <summary>Offers the best hits to the sorter; returns how many hits there are in all.</summary>
     public long Run()
@@ -37,7 +40,8 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
             if (bound < sorter.WorstScore)
                 break;
 
-            context.CancellationToken.ThrowIfCancellationRequested();
+            context.Check();
+            WindowsScored++;
             Hits(window, place, words);
             ScoreWindow(window, words);
         }
@@ -52,7 +56,7 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
         Span<ulong> words = stackalloc ulong[PostingWindow.Blocks];
         for (long window = root.Next(0); window != Operator.End; window = root.Next(window + 1))
         {
-            context.CancellationToken.ThrowIfCancellationRequested();
+            context.Check();
             root.Fill(window, set);
             int count = set.Count;
             if (count == 0)
@@ -78,7 +82,7 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
 
     private void Keep(int place, ReadOnlySpan<ulong> words)
     {
-        if (place >= MaxKeptWindows)
+        if (place >= HitSet.MaxKeptWindows)
             return;
         if (kept.Length < (place + 1) * words.Length)
             Array.Resize(ref kept, kept.Length * 2);
@@ -87,7 +91,7 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
 
     private void Hits(long window, int place, Span<ulong> words)
     {
-        if (place < MaxKeptWindows)
+        if (place < HitSet.MaxKeptWindows)
         {
             kept.AsSpan(place * words.Length, words.Length).CopyTo(words);
             return;
@@ -123,6 +127,7 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
             return;
         Span<float> sums = scores.AsSpan(0, count);
         sums.Clear();
+        context.Meter.Count.CandidatesScored += count;
         root.Score(window, offsets.AsSpan(0, count), sums, 1);
         long start = window << PostingWindow.SizeBits;
         for (int i = 0; i < count; i++)

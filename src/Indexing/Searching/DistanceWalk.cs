@@ -17,7 +17,7 @@ namespace Treepie.Indexing.Searching;
 internal sealed class DistanceWalk
 {
     /// <summary>A square with so many places is not quartered.</summary>
-    private const int FewPlaces = 48;
+    public const int FewPlaces = 48;
 
     /// <summary>The least distance of a square is taken a little shorter, for what rounding does to it.</summary>
     private const double Slack = 1 - 1e-9;
@@ -36,14 +36,20 @@ internal sealed class DistanceWalk
     private readonly List<long> found = [];
     private readonly List<long> group = [];
 
-    private DistanceWalk(QueryContext context, FilterProbe filter, SortKey sort, KeyPart[] parts, int field, Tree cells, long limit)
+    /// <param name="context">The query.</param>
+    /// <param name="filter">What is looked for.</param>
+    /// <param name="sort">The first key, of which <see cref="Obstacle"/> says nothing.</param>
+    /// <param name="parts">The parts of all keys.</param>
+    /// <param name="limit">Hits wanted, as many as there are at the most.</param>
+    public DistanceWalk(QueryContext context, FilterProbe filter, SortKey sort, KeyPart[] parts, long limit)
     {
         this.context = context;
         this.filter = filter;
         this.sort = sort;
         this.parts = parts;
-        this.cells = cells;
         this.limit = limit;
+        int field = SpatialCompiler.SpatialField(context.View, sort.Field);
+        cells = context.View.Tree(TreeNames.Cells(field))!; // without an obstacle it is there
         places = SpatialCompiler.Reader(context, field);
         grid = DistanceKeyPart.CentreOf(sort);
         centre = new Circle(sort.Centre ?? default, 0);
@@ -55,26 +61,12 @@ internal sealed class DistanceWalk
 
     private bool IsFull => found.Count >= limit;
 
-    /// <summary>
-    /// Opens the walk for an order that begins with the nearest, if it is cheaper than measuring all <paramref name="total"/> hits: a walk meets a hit every N / total places, at about
-    /// five times the cost of measuring one.
-    /// </summary>
-    public static DistanceWalk? TryOpen(QueryContext context, FilterProbe filter, SearchRequest request, KeyPart[] parts, long total, long limit)
-    {
-        SortKey first = request.Sort[0];
-        if (request.OrderHint == OrderHint.Sort || first is not { Kind: SortKind.Distance, Descending: false } || first.NullsFirst == true)
-            return null;
-
-        int field = SpatialCompiler.SpatialField(context.View, first.Field);
-        if (total == 0 || context.View.Tree(TreeNames.Cells(field)) is not { } cells)
-            return null;
-
-        long wanted = Math.Min(limit, total);
-        double visited = 2 * FewPlaces + ((double)wanted * context.View.State.EntryCount / total);
-        return request.OrderHint == OrderHint.Walk || 5 * visited < total
-            ? new DistanceWalk(context, filter, first, parts, field, cells, wanted)
-            : null;
-    }
+    /// <summary>What forbids to walk this order; null if nothing does.</summary>
+    public static string? Obstacle(QueryContext context, SortKey first) =>
+        first is not { Kind: SortKind.Distance, Descending: false } ? "the walk goes from the nearest to the farthest"
+        : first.NullsFirst == true ? "entries that are nowhere are wanted first"
+        : context.View.Tree(TreeNames.Cells(SpatialCompiler.SpatialField(context.View, first.Field))) is null ? "no entry has a place"
+        : null;
 
     /// <summary>Ids of the first hits in order.</summary>
     public List<long> Run()
@@ -84,8 +76,9 @@ internal sealed class DistanceWalk
         int steps = 0;
         while (!IsFull && queue.TryDequeue(out Waiting next, out double haversine))
         {
+            context.Meter.Count.EntriesScanned += next.Id < 0 ? 0 : 1;
             if ((++steps & 255) == 0)
-                context.CancellationToken.ThrowIfCancellationRequested();
+                context.Check();
             double nextRank = DistanceKeyPart.Rank(haversine, sort.RoundToKm);
             if (nextRank > rank)
             {
@@ -142,7 +135,7 @@ internal sealed class DistanceWalk
         WindowSet set = context.Rent();
         for (long window = all.Next(0); window != Operator.End; window = all.Next(window + 1))
         {
-            context.CancellationToken.ThrowIfCancellationRequested();
+            context.Check();
             all.Fill(window, set);
             filter.And(window, set);
             int count = set.CopyTo(offsets);

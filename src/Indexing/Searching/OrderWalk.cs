@@ -13,7 +13,7 @@ namespace Treepie.Indexing.Searching;
 /// and asks the filter about each entry. Entries of equal value are a group, ordered by the other keys.
 /// </summary>
 /// <remarks>
-/// Possible only where an entry stands in the dictionary once and at its sort value: see <see cref="TryOpen"/>.
+/// Possible only where an entry stands in the dictionary once and at its sort value: see <see cref="Obstacle"/>.
 /// </remarks>
 internal sealed class OrderWalk
 {
@@ -24,92 +24,101 @@ internal sealed class OrderWalk
     private readonly string dictionary;
     private readonly Tree tree;
     private readonly long limit;
+    private readonly WalkStart start;
     private readonly List<long> found = [];
     private readonly List<long> group = [];
     private readonly ushort[] offsets = new ushort[PostingWindow.Size];
     private readonly KeyBuffer key = new();
+    private ReadOnlyMemory<byte> rest;
 
-    private OrderWalk(QueryContext context, FilterProbe filter, SortKey sort, KeyPart[] parts, string dictionary, Tree tree, long limit)
+    private OrderWalk(QueryContext context, FilterProbe filter, SortKey sort, KeyPart[] parts, long limit, ReadOnlyMemory<byte> after)
     {
         this.context = context;
         this.filter = filter;
         this.sort = sort;
         this.parts = parts;
-        this.dictionary = dictionary;
-        this.tree = tree;
         this.limit = limit;
+        dictionary = Dictionary(context, sort);
+        tree = context.View.Tree(dictionary)!; // without an obstacle it is there
+        start = new WalkStart(sort, after);
+        rest = start.Rest;
     }
 
     private bool IsFull => found.Count >= limit;
 
     /// <summary>
-    /// Opens the walk if the order allows it and it is cheaper than sorting all <paramref name="total"/> hits. It does
-    /// not allow it where entries ever had several values (only the first is the sort value) or, for numbers, where
-    /// texts were among them (they count as null there).
+    /// What forbids to walk this order; null if nothing does. Entries must stand in the dictionary once and at their sort value: they do not where one ever
+    /// had several values (only the first is the sort value) or, for numbers, where texts were among them (they count as null there).
     /// </summary>
-    public static OrderWalk? TryOpen(QueryContext context, FilterProbe filter, SearchRequest request, KeyPart[] parts, long total, long limit)
+    public static string? Obstacle(QueryContext context, SortKey first)
     {
-        SortKey first = request.Sort[0];
-        if (request.OrderHint == OrderHint.Sort || first.Kind is not (SortKind.Text or SortKind.Long or SortKind.Double))
-            return null;
+        if (first.Kind is not (SortKind.Text or SortKind.Long or SortKind.Double))
+            return "only texts and numbers lie in their order";
 
-        int field = context.View.Field(first.Field);
-        FieldStatistics statistics = context.View.Statistics(field);
-        bool byText = first.Kind == SortKind.Text;
-        string dictionary = byText ? TreeNames.Terms(field) : TreeNames.Numbers(field);
-        if (statistics.EverHadSeveralValues || (!byText && statistics.EverHadTextValue) || context.View.Tree(dictionary) is not { } tree)
-            return null;
-
-        return request.OrderHint == OrderHint.Walk || IsCheaper(context.View.State.EntryCount, tree.Count, total, Math.Min(limit, total))
-            ? new OrderWalk(context, filter, first, parts, dictionary, tree, Math.Min(limit, total))
-            : null;
+        FieldStatistics statistics = context.View.Statistics(context.View.Field(first.Field));
+        if (statistics.EverHadSeveralValues)
+            return "an entry had several values, and stands in the order more than once";
+        if (first.Kind != SortKind.Text && statistics.EverHadTextValue)
+            return "there were texts among the numbers";
+        return context.View.Tree(Dictionary(context, first)) is null ? "no entry has a value" : null;
     }
+
+    /// <summary>Different values of the first key.</summary>
+    public static long ValueCount(QueryContext context, SortKey first) => context.View.Tree(Dictionary(context, first))?.Count ?? 0;
+
+    /// <summary>Opens the walk.</summary>
+    /// <param name="context">The query.</param>
+    /// <param name="filter">What is looked for.</param>
+    /// <param name="sort">The first key.</param>
+    /// <param name="parts">The parts of all keys.</param>
+    /// <param name="limit">Hits wanted.</param>
+    /// <param name="after">The key to go on from; empty: from the first.</param>
+    public static OrderWalk Open(QueryContext context, FilterProbe filter, SortKey sort, KeyPart[] parts, long limit, ReadOnlyMemory<byte> after) =>
+        new(context, filter, sort, parts, limit, after);
 
     /// <summary>Ids of the first hits in order.</summary>
     public List<long> Run()
     {
         bool nullsFirst = sort.NullsFirst ?? !sort.Descending;
-        if (nullsFirst)
+        if (nullsFirst && !start.IsAtValue)
             TakeNulls();
-        if (!IsFull)
+        if (!IsFull && !start.IsAtLastNulls)
             TakeValues();
         if (!nullsFirst && !IsFull)
             TakeNulls();
         return found;
     }
 
-    /// <summary>
-    /// Compares entries visited: a walk meets a hit every N / total entries, and at least one whole group; a sort reads the
-    /// value of every hit, and compares those it keeps log₂ times. A probe costs about twice the reading of a value.
-    /// </summary>
-    private static bool IsCheaper(long entries, long values, long total, long wanted)
+    private static string Dictionary(QueryContext context, SortKey sort)
     {
-        if (total == 0)
-            return false;
-
-        double visited = ((double)wanted * entries / total) + ((double)entries / Math.Max(1, values));
-        double sorted = total + (0.5 * wanted * Math.Log2(wanted + 1));
-        return 2 * visited < sorted;
+        int field = context.View.Field(sort.Field);
+        return sort.Kind == SortKind.Text ? TreeNames.Terms(field) : TreeNames.Numbers(field);
     }
 
     private void TakeValues()
     {
+        if (!start.IsAtValue)
+            rest = default; // of nulls
         using Cursor cursor = tree.OpenCursor();
         Span<byte> last = stackalloc byte[NumberKey.Bytes];
         bool hasLast = false;
         int steps = 0;
-        for (bool valid = sort.Descending ? cursor.MoveLast() : cursor.MoveFirst(); valid; valid = sort.Descending ? cursor.MovePrevious() : cursor.MoveNext())
+        for (bool valid = start.Begin(cursor); valid; valid = sort.Descending ? cursor.MovePrevious() : cursor.MoveNext())
         {
+            context.Meter.Count.TermsScanned++;
             if ((++steps & 1023) == 0)
-                context.CancellationToken.ThrowIfCancellationRequested();
+                context.Check();
             if (!hasLast || sort.Kind == SortKind.Text || !IsSameNumber(last, cursor.Key))
             {
-                EndGroup();
+                if (hasLast)
+                    EndGroup();
                 if (IsFull)
                     return;
                 if (sort.Kind != SortKind.Text)
                     cursor.Key.CopyTo(last);
                 hasLast = true;
+                if (!rest.IsEmpty && !start.IsSame(cursor.Key))
+                    rest = default; // the value to go on from is gone: everything behind it counts
             }
 
             Take(new TermPayload(cursor.Value));
@@ -144,11 +153,11 @@ internal sealed class OrderWalk
 
     private void TakeLong(Tree postings, long listId)
     {
-        using var list = new PostingCursor(postings, listId);
+        using var list = new PostingCursor(postings, listId, context.Meter);
         WindowSet set = context.Rent();
         for (long window = list.Next(0); window != Operator.End; window = list.Next(window + 1))
         {
-            context.CancellationToken.ThrowIfCancellationRequested();
+            context.Check();
             if (list.TryGet(window, out PostingWindow mine))
             {
                 set.Set(mine);
@@ -156,7 +165,7 @@ internal sealed class OrderWalk
             }
 
             // Without other keys a group is in id order, so its first entries are enough.
-            if (parts.Length == 1 && found.Count + group.Count >= limit && sort.Kind == SortKind.Text)
+            if (rest.IsEmpty && parts.Length == 1 && found.Count + group.Count >= limit && sort.Kind == SortKind.Text)
                 break;
         }
 
@@ -166,6 +175,7 @@ internal sealed class OrderWalk
     private void TakeWindow(long window, WindowSet set)
     {
         filter.And(window, set);
+        context.Meter.Count.EntriesScanned += set.Count;
         int count = set.CopyTo(offsets);
         for (int i = 0; i < count; i++)
             group.Add((window << PostingWindow.SizeBits) + offsets[i]);
@@ -178,7 +188,7 @@ internal sealed class OrderWalk
         WindowSet set = context.Rent();
         for (long window = nulls.Next(0); window != Operator.End; window = nulls.Next(window + 1))
         {
-            context.CancellationToken.ThrowIfCancellationRequested();
+            context.Check();
             nulls.Fill(window, set);
             TakeWindow(window, set);
         }
@@ -199,9 +209,9 @@ internal sealed class OrderWalk
 
     private void EndGroup()
     {
-        if (group.Count > 1)
+        if (group.Count > 1 || !rest.IsEmpty)
         {
-            var sorter = new HitSorter(parts[1..], limit - found.Count);
+            var sorter = new HitSorter(parts[1..], limit - found.Count, rest);
             foreach (long id in group)
                 sorter.Add(id, 0);
             foreach (SortedHit hit in sorter.Finish())
@@ -212,6 +222,7 @@ internal sealed class OrderWalk
             found.AddRange(group);
         }
 
+        rest = default;
         group.Clear();
     }
 }

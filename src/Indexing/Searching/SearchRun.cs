@@ -1,4 +1,6 @@
+using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching;
+using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Sorting;
@@ -6,17 +8,14 @@ using Treepie.Indexing.Sorting;
 namespace Treepie.Indexing.Searching;
 
 /// <summary>
-/// Runs one prepared query: the loop over windows, in one of three forms: count, first in id order, in an order. Cancellation
-/// is checked at every window. An order is found by walking its dictionary or by sorting, whichever
-/// is cheaper by exact counts; both give the same answer.
+/// Runs one prepared query in the way that the <see cref="SearchPlanner"/> chose: count, first in id order, first in an order by walking its dictionary, by
+/// reading sort values, or best first by bounds. Cancellation and budget are checked at every window. All ways give the same answer.
 /// </summary>
-internal sealed class SearchRun(QueryContext context, Operator root, SearchRequest request)
+internal sealed class SearchRun(QueryContext context, Operator root, SearchRequest request, ReadOnlyMemory<byte> after = default)
 {
-    /// <summary>Most hits wanted for which it pays to look at bounds: with more, most blocks hold one.</summary>
-    private const int MostByBounds = 10_000;
-
     private readonly ushort[] offsets = new ushort[PostingWindow.Size];
     private readonly WindowSet set = context.Rent();
+    private KeyPart[] parts = [];
 
     /// <summary>All hits, before skip and take.</summary>
     public long Total { get; private set; }
@@ -27,14 +26,83 @@ internal sealed class SearchRun(QueryContext context, Operator root, SearchReque
     /// <summary>Their scores; empty if nothing is scored.</summary>
     public float[] Scores { get; private set; } = [];
 
+    /// <summary>The sort key of the last entry of the page, where the request wants to go on from there; null where the page is not full.</summary>
+    public byte[]? LastKey { get; private set; }
+
+    /// <summary>What was done; null where nobody wants a plan.</summary>
+    public PlanNode? Plan { get; private set; }
+
+    private long Limit => Math.Min(request.Take, long.MaxValue - request.Skip) + request.Skip;
+
+    private bool IsScored => SortPlan.NeedsScores(request.Sort);
+
     public void Execute()
     {
-        if (request.Take == 0)
-            CountAll(from: 0);
-        else if (request.Sort.Count == 0)
-            CollectInIdOrder();
-        else
-            CollectSorted();
+        parts = request.Take == 0 ? [] : SortPlan.Open(context, request.Sort);
+        HitSet? hits = null;
+        SearchPlanner planner = new(context, root, request, parts);
+        if (planner.NeedsTotal)
+        {
+            hits = root.IsExact ? null : Counted();
+            Total = hits?.Total ?? root.Estimate;
+        }
+
+        SearchWay way = planner.Choose(Total);
+        Plan = context.Tracer is null ? null : planner.Describe(way, Total);
+        if (Plan is not null)
+            context.Tracer?.Enter(Plan);
+        Run(way, hits);
+        if (request.WithPosition && Ids.Length > 0 && Ids.Length == request.Take)
+            LastKey = KeyOf(Ids.Length - 1);
+        if (Plan is null)
+            return;
+
+        context.Tracer?.Leave(Plan);
+        Plan.RowsIn = Total;
+        Plan.RowsOut = Ids.Length;
+    }
+
+    /// <summary>The hits, found before the way is chosen, as the choice is made by their number. It is no step of its own in the plan.</summary>
+    private HitSet Counted()
+    {
+        context.Tracer?.Enter(null, "counting");
+        var hits = HitSet.Find(context, root);
+        context.Tracer?.Leave(new PlanNode("counting"));
+        return hits;
+    }
+
+    private void Run(SearchWay way, HitSet? hits)
+    {
+        switch (way)
+        {
+            case SearchWay.Count:
+                CountAll(from: 0);
+                break;
+            case SearchWay.InIdOrder:
+                CollectInIdOrder();
+                break;
+            case SearchWay.ByBounds:
+                var sorter = new HitSorter(parts, Limit, after);
+                var ranking = new BoundedRanking(context, root, sorter);
+                Total = ranking.Run();
+                if (Plan is not null)
+                    (Plan.Windows, Plan.WindowsBelowBound) = (ranking.WindowsScored, ranking.WindowsBelowBound);
+                TakePage(sorter.Finish());
+                break;
+            case SearchWay.Nearest:
+                var probe = new FilterProbe(context, root, request.Query is MatchAllQuery, hits is { IsWhole: true } ? hits : null);
+                List<long> near = new DistanceWalk(context, probe, request.Sort[0], parts, Math.Min(Limit, Total)).Run();
+                Ids = request.Skip >= near.Count ? [] : [.. near[(int)request.Skip..]];
+                break;
+            case SearchWay.Walk:
+                var filter = new FilterProbe(context, root, request.Query is MatchAllQuery, hits is { IsWhole: true } ? hits : null);
+                List<long> found = OrderWalk.Open(context, filter, request.Sort[0], parts, Math.Min(Limit, Total), after).Run();
+                Ids = request.Skip >= found.Count ? [] : [.. found[(int)request.Skip..]];
+                break;
+            default:
+                CollectByColumn(hits);
+                break;
+        }
     }
 
     private void CountAll(long from)
@@ -47,32 +115,41 @@ internal sealed class SearchRun(QueryContext context, Operator root, SearchReque
 
         for (long window = root.Next(from); window != Operator.End; window = root.Next(window + 1))
         {
-            context.CancellationToken.ThrowIfCancellationRequested();
+            context.Check();
             root.Fill(window, set);
             Total += set.Count;
+            Visit();
         }
     }
 
     private void CollectInIdOrder()
     {
-        long end = Math.Min(request.Take, long.MaxValue - request.Skip) + request.Skip;
+        // The key of this order is the id alone: hits up to the one to go on from are counted and left out.
+        long first = after.IsEmpty ? 0 : Catalogue.EntryKey.Read(after.Span) + 1;
+        long skipped = 0;
         var ids = new List<long>((int)Math.Min(1024, request.Take));
         for (long window = root.Next(0); window != Operator.End; window = root.Next(window + 1))
         {
-            context.CancellationToken.ThrowIfCancellationRequested();
+            context.Check();
             root.Fill(window, set);
+            Visit();
             int count = set.Count;
-            if (Total + count > request.Skip)
+            Total += count;
+            long start = window << PostingWindow.SizeBits;
+            if (start + PostingWindow.Size <= first || (skipped + count <= request.Skip && start >= first))
             {
-                set.CopyTo(offsets);
-                long first = Math.Max(0, request.Skip - Total);
-                long last = Math.Min(count, end - Total);
-                for (long i = first; i < last; i++)
-                    ids.Add((window << PostingWindow.SizeBits) + offsets[i]);
+                skipped += start >= first ? count : 0;
+                continue;
             }
 
-            Total += count;
-            if (Total >= end)
+            set.CopyTo(offsets);
+            for (int i = 0; i < count && ids.Count < request.Take; i++)
+            {
+                if (start + offsets[i] >= first && ++skipped > request.Skip)
+                    ids.Add(start + offsets[i]);
+            }
+
+            if (ids.Count == request.Take)
             {
                 CountAll(window + 1);
                 break;
@@ -82,60 +159,51 @@ internal sealed class SearchRun(QueryContext context, Operator root, SearchReque
         Ids = [.. ids];
     }
 
-    private void CollectSorted()
+    private void CollectByColumn(HitSet? hits)
     {
-        KeyPart[] parts = SortPlan.Open(context, request.Sort);
-        bool isScored = SortPlan.NeedsScores(request.Sort);
-        long limit = Math.Min(request.Take, long.MaxValue - request.Skip) + request.Skip;
-        if (isScored)
-        {
-            if (request is { Sort: [{ Kind: SortKind.Score, Descending: true }], OrderHint: not OrderHint.Sort } && limit <= MostByBounds)
-            {
-                var sorter = new HitSorter(parts, limit);
-                Total = new BoundedRanking(context, root, sorter).Run();
-                TakePage(sorter.Finish(), isScored);
-                return;
-            }
-
-            CollectByColumn(parts, limit, isScored);
-            return;
-        }
-
-        CountAll(from: 0);
-        var filter = new FilterProbe(context, root, request.Query is MatchAllQuery);
-        if (DistanceWalk.TryOpen(context, filter, request, parts, Total, limit) is { } nearest)
-        {
-            List<long> near = nearest.Run();
-            Ids = request.Skip >= near.Count ? [] : [.. near[(int)request.Skip..]];
-            return;
-        }
-
-        if (OrderWalk.TryOpen(context, filter, request, parts, Total, limit) is { } walk)
-        {
-            List<long> found = walk.Run();
-            Ids = request.Skip >= found.Count ? [] : [.. found[(int)request.Skip..]];
-            return;
-        }
-
-        CollectByColumn(parts, limit, isScored);
+        var sorter = new HitSorter(parts, Limit, after);
+        if (hits is null)
+            CollectFromRoot(sorter);
+        else
+            CollectFrom(hits, sorter);
+        TakePage(sorter.Finish());
     }
 
-    private void CollectByColumn(KeyPart[] parts, long limit, bool isScored)
+    private void CollectFrom(HitSet hits, HitSorter sorter)
+    {
+        Span<ulong> words = stackalloc ulong[BitmapKernels.Words];
+        for (int place = 0; place < hits.Windows.Count; place++)
+        {
+            context.Check();
+            hits.Read(place, words);
+            int count = BitmapKernels.Decode(words, offsets);
+            context.Meter.Count.EntriesScanned += count;
+            long start = hits.Windows[place] << PostingWindow.SizeBits;
+            for (int i = 0; i < count; i++)
+                sorter.Add(start + offsets[i], 0);
+            Visit();
+        }
+    }
+
+    private void CollectFromRoot(HitSorter sorter)
     {
         long total = 0;
-        var sorter = new HitSorter(parts, limit);
+        bool isScored = IsScored;
         bool bestFirst = request.Sort[0] is { Kind: SortKind.Score, Descending: true };
         float[] scores = new float[isScored ? PostingWindow.Size : 1];
         for (long window = root.Next(0); window != Operator.End; window = root.Next(window + 1))
         {
-            context.CancellationToken.ThrowIfCancellationRequested();
+            context.Check();
             root.Fill(window, set);
             int count = set.CopyTo(offsets);
             total += count;
+            Visit();
+            context.Meter.Count.EntriesScanned += count;
             if (isScored && count > 0)
             {
                 scores.AsSpan(0, count).Clear();
                 root.Score(window, offsets.AsSpan(0, count), scores.AsSpan(0, count), 1);
+                context.Meter.Count.CandidatesScored += count;
             }
 
             long start = window << PostingWindow.SizeBits;
@@ -149,11 +217,11 @@ internal sealed class SearchRun(QueryContext context, Operator root, SearchReque
         }
 
         Total = total;
-        TakePage(sorter.Finish(), isScored);
     }
 
-    private void TakePage(ReadOnlySpan<SortedHit> hits, bool isScored)
+    private void TakePage(ReadOnlySpan<SortedHit> hits)
     {
+        bool isScored = IsScored;
         ReadOnlySpan<SortedHit> page = request.Skip >= hits.Length ? default : hits[(int)request.Skip..];
         Ids = new long[page.Length];
         Scores = new float[isScored ? page.Length : 0];
@@ -163,5 +231,20 @@ internal sealed class SearchRun(QueryContext context, Operator root, SearchReque
             if (isScored)
                 Scores[i] = page[i].Score;
         }
+    }
+
+    private byte[] KeyOf(int place)
+    {
+        var key = new KeyBuffer();
+        foreach (KeyPart part in parts)
+            part.Append(Ids[place], Scores.Length > 0 ? Scores[place] : 0, key);
+        key.Append((ulong)Ids[place]);
+        return key.Written.ToArray();
+    }
+
+    private void Visit()
+    {
+        if (Plan is not null)
+            Plan.Windows++;
     }
 }

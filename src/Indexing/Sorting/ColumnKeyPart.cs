@@ -7,6 +7,9 @@ namespace Treepie.Indexing.Sorting;
 /// <summary>A part from the sort values of a field. A value that has no meaning for the kind (a text as number) counts as null.</summary>
 internal sealed class ColumnKeyPart(ChunkCursor column, SortKey sort) : KeyPart
 {
+    /// <summary>Bytes of a text in the first eight of a key: the other is the rank.</summary>
+    private const int TextBytes = 7;
+
     private readonly byte nullRank = (sort.NullsFirst ?? !sort.Descending) ? NullsFirstRank : NullsLastRank;
 
     public override void Append(long id, float score, KeyBuffer key)
@@ -21,6 +24,12 @@ internal sealed class ColumnKeyPart(ChunkCursor column, SortKey sort) : KeyPart
             return;
         }
 
+        if (sort.Custom is { } custom)
+        {
+            AppendCustom(custom, chunk, slot, tag, key);
+            return;
+        }
+
         key.Append(ValueRank);
         int start = key.Length;
         if (sort.Kind == SortKind.Double)
@@ -28,28 +37,83 @@ internal sealed class ColumnKeyPart(ChunkCursor column, SortKey sort) : KeyPart
         else if (sort.Kind == SortKind.Long)
             key.Append((ulong)NumberKey.ToSaturatedLong(chunk.NumberAt(slot)) ^ (1UL << 63));
         else
-            AppendText(chunk, slot, tag, key);
+            AppendText(chunk, slot, key);
         if (sort.Descending)
             key.Flip(start);
     }
 
-    private void AppendText(SortChunk chunk, int slot, SortTag tag, KeyBuffer key)
+    /// <inheritdoc/>
+    public override ulong Least(long id)
     {
-        Span<byte> scratch = stackalloc byte[1024];
-        scoped ReadOnlySpan<byte> text;
-        if (tag == SortTag.Number)
+        var chunk = new SortChunk(column.Read(id >> SortChunk.EntryBits));
+        int slot = (int)(id & (SortChunk.Entries - 1));
+        SortTag tag = chunk.TagAt(slot);
+        const int RankShift = 56;
+        if (tag == SortTag.None || (sort.Kind is SortKind.Long or SortKind.Double && tag != SortTag.Number))
+            return (ulong)nullRank << RankShift;
+
+        if (sort.Custom is not null)
+            return 0;
+
+        const ulong Rank = (ulong)ValueRank << RankShift;
+        switch (sort.Kind)
         {
-            text = scratch[..NumberKey.Format(chunk.NumberAt(slot), scratch)];
+            case SortKind.Double:
+                ulong number = chunk.HeadAt(slot);
+                return Rank | (sort.Descending ? ~number : number) >> 8;
+            case SortKind.Long:
+                ulong whole = (ulong)NumberKey.ToSaturatedLong(chunk.NumberAt(slot)) ^ (1UL << 63);
+                return Rank | (sort.Descending ? ~whole : whole) >> 8;
+            case SortKind.Text when tag == SortTag.Text:
+                return Rank | LeastOfText(chunk.HeadAt(slot) >> 8, Math.Min(TextBytes, chunk.TextLengthAt(slot)));
+            default:
+                return Rank;
         }
-        else
+    }
+
+    /// <summary>
+    /// The first seven bytes of a text, in the lower ones of a number. Where one of them is 0 the key has more bytes than the text, and nothing is said of
+    /// those from there on; behind the end of a shorter text everything is taken as small as can be.
+    /// </summary>
+    private ulong LeastOfText(ulong head, int length)
+    {
+        ulong known = 0;
+        for (int i = 0; i < length; i++)
         {
-            ReadOnlySpan<byte> head = chunk.TextHeadAt(slot);
-            ReadOnlySpan<byte> rest = chunk.TextRestAt(slot);
-            head.CopyTo(scratch);
-            rest.CopyTo(scratch[head.Length..]);
-            text = scratch[..(head.Length + rest.Length)];
+            int shift = 8 * (TextBytes - 1 - i);
+            ulong value = (head >> shift) & 0xFF;
+            if (value == 0)
+                break;
+            known |= (sort.Descending ? 0xFF - value : value) << shift;
         }
 
+        return known;
+    }
+
+    private void AppendCustom(ICustomOrder custom, SortChunk chunk, int slot, SortTag tag, KeyBuffer key)
+    {
+        Span<byte> scratch = stackalloc byte[SortText.MaxBytes];
+        Span<byte> written = stackalloc byte[ICustomOrder.MaxKeyBytes];
+        double? number = tag == SortTag.Number ? NumberKey.ToDouble(chunk.NumberAt(slot)) : null;
+        int length = custom.WriteKey(new SortValue(number, scratch[..SortText.Copy(chunk, slot, scratch)]), written);
+        if (length < 0)
+        {
+            key.Append(nullRank);
+            return;
+        }
+
+        key.Append(ValueRank);
+        int start = key.Length;
+        key.AppendText(written[..length]);
+        key.EndText();
+        if (sort.Descending)
+            key.Flip(start);
+    }
+
+    private void AppendText(SortChunk chunk, int slot, KeyBuffer key)
+    {
+        Span<byte> scratch = stackalloc byte[SortText.MaxBytes];
+        ReadOnlySpan<byte> text = scratch[..SortText.Copy(chunk, slot, scratch)];
         if (sort.Kind == SortKind.AlphaNumeric)
             AppendAlphaNumeric(text, key);
         else

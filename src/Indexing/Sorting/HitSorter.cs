@@ -6,7 +6,10 @@ namespace Treepie.Indexing.Sorting;
 /// Keeps the first <c>limit</c> hits of an order: a heap with the worst kept hit on top. A hit that is worse after its first
 /// part is dropped without the other parts being read. With a limit that is never reached it is a plain full sort.
 /// </summary>
-internal sealed class HitSorter(KeyPart[] parts, long limit)
+/// <param name="parts">The parts of the order.</param>
+/// <param name="limit">Hits kept at the most.</param>
+/// <param name="after">The key to go on from: hits up to it are left out; empty: none are.</param>
+internal sealed class HitSorter(KeyPart[] parts, long limit, ReadOnlyMemory<byte> after = default)
 {
     private readonly KeyBuffer key = new();
     private readonly KeyArena arena = new();
@@ -21,8 +24,11 @@ internal sealed class HitSorter(KeyPart[] parts, long limit)
     /// <summary>Offers a hit.</summary>
     public void Add(long id, float score)
     {
-        key.Clear();
         bool isFull = Count == limit;
+        if (isFull && limit > 0 && parts.Length > 0 && parts[0].Least(id) > hits[0].Head)
+            return;
+
+        key.Clear();
         for (int i = 0; i < parts.Length; i++)
         {
             parts[i].Append(id, score, key);
@@ -32,6 +38,8 @@ internal sealed class HitSorter(KeyPart[] parts, long limit)
 
         key.Append((ulong)id);
         ReadOnlySpan<byte> written = key.Written;
+        if (!after.IsEmpty && written.SequenceCompareTo(after.Span) <= 0)
+            return;
         ulong head = HeadOf(written);
         if (!isFull)
         {

@@ -9,4 +9,10 @@ internal abstract class KeyPart
 
     /// <summary>Appends the part of an entry. Entries are mostly asked for in ascending order, which is cheap.</summary>
     public abstract void Append(long id, float score, KeyBuffer key);
+
+    /// <summary>
+    /// The first eight bytes of what <see cref="Append"/> would write, as a number, or less: a hit for which this is above the worst kept hit is left out
+    /// without its key being written. 0 where nothing is known cheaply.
+    /// </summary>
+    public virtual ulong Least(long id) => 0;
 }

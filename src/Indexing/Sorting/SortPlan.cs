@@ -28,6 +28,7 @@ internal static class SortPlan
             parts[i] = sort[i].Kind switch
             {
                 SortKind.Score => new ScoreKeyPart(sort[i].Descending),
+                SortKind.Custom when sort[i].Custom is null => throw new IndexQueryException("An order of one's own has to be given with the sort key: SortKey.Custom is null."),
                 SortKind.Random => new RandomKeyPart(sort[i].Seed),
                 SortKind.Distance => new DistanceKeyPart(SpatialCompiler.Reader(context, SpatialCompiler.SpatialField(context.View, sort[i].Field)), sort[i]),
                 _ => new ColumnKeyPart(context.OpenColumn(Column(context.View, sort[i].Field)), sort[i]),

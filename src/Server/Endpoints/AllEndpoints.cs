@@ -21,9 +21,11 @@ internal static class AllEndpoints
         HiLoEndpoints.Map(routes);
         IdentitiesEndpoints.Map(routes);
         QueriesEndpoints.Map(routes);
+        ExplainEndpoints.Map(routes);
         StreamsEndpoints.Map(routes);
         MultiGetEndpoints.Map(routes);
         IndexesEndpoints.Map(routes);
+        IndexContentEndpoints.Map(routes);
         OperationsEndpoints.Map(routes);
         SmugglerEndpoints.Map(routes);
         BackupEndpoints.Map(routes);

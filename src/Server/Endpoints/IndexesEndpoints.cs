@@ -24,7 +24,7 @@ internal static class IndexesEndpoints
         routes.Database("DELETE", "/indexes/errors", ClearErrors);
         foreach ((string method, string pattern) in (ReadOnlySpan<(string, string)>)
                  [
-                     ("POST", "/indexes/set-lock"), ("POST", "/indexes/set-priority"), ("GET", "/indexes/terms"),
+                     ("POST", "/indexes/set-lock"), ("POST", "/indexes/set-priority"),
                      ("POST", "/admin/indexes/enable"), ("POST", "/admin/indexes/disable"), ("POST", "/admin/indexes/start"), ("POST", "/admin/indexes/stop"),
                  ])
             routes.Database(method, pattern, static (request, _) => throw WireException.NotBuilt(

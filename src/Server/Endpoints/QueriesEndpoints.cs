@@ -117,6 +117,18 @@ internal static class QueriesEndpoints
         output.Write(",\"DurationInMs\":"u8);
         output.WriteNumber((long)results.Duration.TotalMilliseconds);
         output.Write(",\"NodeTag\":\"A\""u8);
+        if (results.Continuation is { } continuation)
+        {
+            output.Write(",\"Continuation\":"u8);
+            output.WriteAsciiString(continuation);
+        }
+
+        if (results.HasTimings)
+        {
+            output.Write(",\"Timings\":"u8);
+            results.WriteTimings(output);
+        }
+
     }
 
     private static async Task Delete(HttpServerRequest request, DatabaseLease lease)

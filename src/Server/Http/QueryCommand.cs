@@ -18,14 +18,18 @@ internal sealed class QueryCommand : IDisposable
 
     public QueryRequest Request { get; }
 
-    public static async Task<QueryCommand> ReadAsync(ServerRequest request)
+    /// <summary>Reads it from the body.</summary>
+    /// <param name="request">The request.</param>
+    /// <param name="change">What the endpoint wants otherwise; null: as it came.</param>
+    public static async Task<QueryCommand> ReadAsync(ServerRequest request, Func<QueryRequest, QueryRequest>? change = null)
     {
         RequestBody body = await request.ReadBodyAsync(request.Server.Options.MaxRequestBytes).ConfigureAwait(false);
         JsonDocument? document = null;
         try
         {
             document = WireJson.ParseObject(body, "a query such as {\"Query\":\"from Users\"}");
-            return new QueryCommand(Read(request, document.RootElement), document, body);
+            QueryRequest query = WithBudget(Read(request, document.RootElement), document.RootElement);
+            return new QueryCommand(change is null ? query : change(query), document, body);
         }
         catch
         {
@@ -57,8 +61,35 @@ internal sealed class QueryCommand : IDisposable
             NeverStale = WireJson.Flag(command, "NeverStale"),
             WaitTimeout = WireJson.Time(command, "WaitForNonStaleResultsTimeout"),
             MetadataOnly = request.Flag("metadataOnly"),
+            Continuation = WireJson.Text(command, "Continuation", required: false),
+            WithContinuation = WireJson.Flag(command, "WithContinuation"),
             Start = WireJson.Count(command, "Start", otherwise: 0),
             PageSize = WireJson.Count(command, "PageSize", otherwise: long.MaxValue),
         };
+    }
+
+    /// <summary>What the query may spend: <c>"Budget":{"Pages":1000,"Entries":100000,"Milliseconds":50}</c>, each of them or none.</summary>
+    private static QueryRequest WithBudget(QueryRequest query, JsonElement command)
+    {
+        if (!command.TryGetProperty("Budget", out JsonElement budget) || budget.ValueKind == JsonValueKind.Null)
+            return query;
+        if (budget.ValueKind != JsonValueKind.Object)
+            throw WireException.BadRequest($"'Budget' holds a JSON {budget.ValueKind}; expected is an object such as {{\"Pages\":1000}}.");
+
+        foreach (JsonProperty limit in budget.EnumerateObject())
+        {
+            if (limit.Value.ValueKind == JsonValueKind.Null)
+                continue;
+            long most = WireJson.Count(budget, limit.Name, otherwise: 0);
+            query = limit.Name switch
+            {
+                "Pages" => query with { MaxPages = most },
+                "Entries" => query with { MaxEntries = most },
+                "Milliseconds" => query with { MaxTime = TimeSpan.FromMilliseconds(Math.Min(most, int.MaxValue)) },
+                _ => throw WireException.BadRequest($"'Budget' has no limit '{limit.Name}'. There are: Pages, Entries, Milliseconds."),
+            };
+        }
+
+        return query;
     }
 }

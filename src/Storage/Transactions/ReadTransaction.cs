@@ -14,6 +14,7 @@ public sealed class ReadTransaction : IDisposable
     private readonly StorageEnvironment _environment;
     private readonly PageStore _store;
     private readonly Snapshot _snapshot;
+    private readonly PageVisits _visits = new();
     private ReaderTable.Slot _slot;
     private int _disposed;
 
@@ -27,6 +28,12 @@ public sealed class ReadTransaction : IDisposable
 
     /// <summary>The transaction whose result is seen.</summary>
     public long TransactionId => _snapshot.TransactionId;
+
+    /// <summary>
+    /// How often its trees have entered a page so far, finding the trees themselves left out: a measure of work that is the same for the same reading of
+    /// the same snapshot, whether pages were in memory or not.
+    /// </summary>
+    public long PageVisits => _visits.Count;
 
     internal Snapshot Snapshot => _snapshot;
 
@@ -59,7 +66,7 @@ public sealed class ReadTransaction : IDisposable
             return null;
 
         return record.Kind == TreeKind.Tree
-            ? new Tree(_store, name, record, null)
+            ? new Tree(_store, name, record, null, _visits)
             : throw new ArgumentException($"'{name}' is a hash map, not a tree: open it as a map.", nameof(name));
     }
 

@@ -186,6 +186,7 @@ public sealed class Cursor : IDisposable
             reference = branch.Child(_indexes[depth]);
         }
 
+        _tree.Visit(_depth + 1);
         _seeksNear = _pages[_depth] == reference;
         _pages[_depth] = reference;
         _leafCount = Page(_depth).Count;
@@ -193,6 +194,7 @@ public sealed class Cursor : IDisposable
 
     private bool DescendFirst(int depth, PageReference reference)
     {
+        _tree.Visit(_depth - depth + 1);
         for (; depth < _depth; depth++)
         {
             _pages[depth] = reference;
@@ -208,6 +210,7 @@ public sealed class Cursor : IDisposable
 
     private bool DescendLast(int depth, PageReference reference)
     {
+        _tree.Visit(_depth - depth + 1);
         for (; depth < _depth; depth++)
         {
             _pages[depth] = reference;

@@ -19,11 +19,13 @@ public sealed class Tree
 
     private readonly PageStore _store;
     private readonly bool _isWritable;
+    private readonly PageVisits? _visits;
     private TreeWriter? _writer;
 
-    internal Tree(PageStore store, string name, TreeRecord record, TreeWriter? writer)
+    internal Tree(PageStore store, string name, TreeRecord record, TreeWriter? writer, PageVisits? visits = null)
     {
         _store = store;
+        _visits = visits;
         Name = name;
         Record = record;
         _writer = writer;
@@ -47,7 +49,11 @@ public sealed class Tree
 
     /// <summary>The value of <paramref name="key"/>, in place in its page; values of any size are one span.</summary>
     /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
-    public bool TryGet(scoped ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) => TryGet(_store, Record, key, out value);
+    public bool TryGet(scoped ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
+    {
+        Visit(Record.Levels);
+        return TryGet(_store, Record, key, out value);
+    }
 
     /// <summary>Whether the key is there.</summary>
     public bool Contains(scoped ReadOnlySpan<byte> key) => TryGet(key, out _);
@@ -120,6 +126,13 @@ public sealed class Tree
     {
         Change(default, 0).Drop();
         _writer = null;
+    }
+
+    /// <summary>Notes that pages were entered, where the transaction counts them.</summary>
+    internal void Visit(int pages)
+    {
+        if (_visits is { } visits)
+            visits.Count += pages;
     }
 
     /// <summary>Lets no change through any more.</summary>

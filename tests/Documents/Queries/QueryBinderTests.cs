@@ -128,7 +128,6 @@ public sealed class QueryBinderTests
     [InlineData("from X update { }", 1, 15, "'update' is not supported yet")]
     [InlineData("declare function f() { } from X select f()", 1, 18, "'declare' is not supported yet")]
     [InlineData("from X as x select { a: 1 }", 1, 20, "JavaScript")]
-    [InlineData("from X select facet(a)", 1, 15, "'facet()' in 'select' is not supported yet")]
     [InlineData("from X select timeseries(from a)", 1, 15, "not supported yet")]
     [InlineData("from X select a, b as a", 1, 18, "selected as 'a'")]
     [InlineData("from X limit -1", 1, 14, "whole number from 0")]

@@ -98,12 +98,19 @@ public sealed class NaiveIndex(IndexSchema schema)
             term, pattern, System.Text.RegularExpressions.RegexOptions.CultureInvariant | System.Text.RegularExpressions.RegexOptions.NonBacktracking);
     }
 
-    private int Field(string name) => schema.IndexOf(name);
+    public int Field(string name) => schema.IndexOf(name);
 
     private FieldAnalysis Analysis(int field) => schema.Fields[field].Analysis;
 
     private string Folded(string field, string text) =>
         Analysis(Field(field)) == FieldAnalysis.Keyword ? text : NaiveText.Fold(text);
+
+    /// <summary>The number that the entry sorts by; null if that is none.</summary>
+    public double? FirstNumber(NaiveEntry entry, int field) =>
+        SortValue(entry, new SortKey(schema.Fields[field].Name, SortKind.Double)) is { } value ? NaiveText.IsNumber(value) && value.Kind == FieldValueKind.Long ? value.Long : value.Double : null;
+
+    /// <summary>The terms of an entry.</summary>
+    public IEnumerable<string> TermsOf(NaiveEntry entry, int field) => Terms(entry, field);
 
     private IEnumerable<string> Terms(NaiveEntry entry, int field) =>
         entry.Of(field).SelectMany(value => NaiveText.Terms(Analysis(field), value));

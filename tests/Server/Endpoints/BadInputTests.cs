@@ -220,7 +220,6 @@ public sealed class BadInputTests
     [InlineData("GET", "attachments?id=a&name=b")]
     [InlineData("PATCH", "docs?id=a")]
     [InlineData("PATCH", "queries")]
-    [InlineData("GET", "indexes/terms?name=a")]
     [InlineData("GET", "cmpxchg?key=a")]
     [InlineData("POST", "counters")]
     [InlineData("POST", "admin/revisions/config")]

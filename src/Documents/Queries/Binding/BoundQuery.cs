@@ -44,6 +44,12 @@ internal sealed record BoundQuery
     /// <summary>Whether what the index has not seen is looked at too.</summary>
     public bool NeverStale { get; init; }
 
+    /// <summary>Groups in which hits are counted instead of being given.</summary>
+    public IReadOnlyList<BoundFacet> Facets { get; init; } = [];
+
+    /// <summary>Whether the answer tells how it was found: <c>include timings()</c>.</summary>
+    public bool WantsTimings { get; init; }
+
     public IReadOnlyList<FieldPath> IncludePaths { get; init; } = [];
 
     public IReadOnlyList<string> IncludeIds { get; init; } = [];

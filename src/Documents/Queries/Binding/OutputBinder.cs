@@ -18,10 +18,13 @@ internal sealed class OutputBinder(RqlQuery query, QueryParameters parameters, F
     /// <summary>Whether <c>neverStale()</c> is included.</summary>
     public bool NeverStale { get; private set; }
 
+    /// <summary>Whether the answer is to tell how it was found.</summary>
+    public bool WantsTimings { get; private set; }
+
     /// <summary>What results become; null: they stay whole documents.</summary>
     public Projection? BindSelect()
     {
-        if (query.Select is not { Items.Count: > 0 } select)
+        if (query.Select is not { Items.Count: > 0 } select || select.Items.Any(item => FacetBinder.IsFacet(item.Value)))
             return null;
 
         var projected = new List<ProjectedField>();
@@ -90,7 +93,8 @@ internal sealed class OutputBinder(RqlQuery query, QueryParameters parameters, F
                     NeverStale = true;
                     break;
                 case MethodExpression method when method.Is("timings"):
-                    break; // harmless: the answer has no timings yet, and nobody needs them
+                    WantsTimings = true;
+                    break;
                 case MethodExpression method:
                     throw RqlErrors.NotSupportedYet(query.Text, method.Position, $"'{method.Name}()' in 'include'");
                 default:

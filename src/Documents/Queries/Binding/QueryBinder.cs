@@ -17,9 +17,11 @@ internal sealed class QueryBinder
     private readonly QueryParameters _parameters;
     private readonly FieldBinder _fields;
     private readonly TimeProvider _timeProvider;
+    private readonly BindingContext _context;
 
-    private QueryBinder(RqlQuery query, JsonElement parameters, TimeProvider timeProvider, IndexMapping? index)
+    private QueryBinder(RqlQuery query, JsonElement parameters, TimeProvider timeProvider, IndexMapping? index, BindingContext context)
     {
+        _context = context;
         _query = query;
         _parameters = new QueryParameters(query.Text, parameters);
         _fields = new FieldBinder(query, index);
@@ -28,8 +30,8 @@ internal sealed class QueryBinder
 
     /// <summary>Binds; to the fields of <paramref name="index"/>, where the query names one.</summary>
     /// <exception cref="InvalidQueryException">The query asks for what is not there or cannot be done yet.</exception>
-    public static BoundQuery Bind(RqlQuery query, JsonElement parameters, TimeProvider timeProvider, IndexMapping? index = null) =>
-        new QueryBinder(query, parameters, timeProvider, index).Bind();
+    public static BoundQuery Bind(RqlQuery query, JsonElement parameters, TimeProvider timeProvider, IndexMapping? index = null, BindingContext? context = null) =>
+        new QueryBinder(query, parameters, timeProvider, index, context ?? new BindingContext()).Bind();
 
     private BoundQuery Bind()
     {
@@ -66,7 +68,7 @@ internal sealed class QueryBinder
     {
         FromClause from = _query.From;
         string? collection = string.Equals(from.Name, AutoIndexDefinition.AllDocuments, StringComparison.OrdinalIgnoreCase) ? null : from.Name;
-        if (!from.IsIndex && _query.OrderBy.Count == 0 && BindIds() is { } direct)
+        if (!from.IsIndex && _query.OrderBy.Count == 0 && !HasFacets && BindIds() is { } direct)
             return direct with { Collection = collection };
 
         var conditions = new ConditionBinder(_query, _parameters, _fields);
@@ -75,7 +77,8 @@ internal sealed class QueryBinder
         if (sort.Count == 0 && conditions.IsScored)
             sort = [BestFirst];
 
-        bool isPlain = !from.IsIndex && condition is MatchAllQuery && sort.Count == 0;
+        IReadOnlyList<BoundFacet> facets = new FacetBinder(_query, _parameters, _fields, conditions, _context.LoadDocument).Bind();
+        bool isPlain = !from.IsIndex && condition is MatchAllQuery && sort.Count == 0 && facets.Count == 0;
         return new BoundQuery
         {
             Source = from.IsIndex ? SourceKind.NamedIndex : isPlain ? SourceKind.Collection : SourceKind.AutoIndex,
@@ -83,10 +86,13 @@ internal sealed class QueryBinder
             IndexName = from.IsIndex ? from.Name : null,
             Condition = condition,
             Sort = sort,
+            Facets = facets,
             Fields = _fields.Uses,
             IsScored = conditions.IsScored && sort.Any(k => k.Kind == SortKind.Score),
         };
     }
+
+    private bool HasFacets => _query.Select is { } select && select.Items.Any(item => FacetBinder.IsFacet(item.Value));
 
     private static SortKey BestFirst => new("", SortKind.Score, Descending: true);
 
@@ -144,8 +150,25 @@ internal sealed class QueryBinder
 
         if (SpatialBinder.IsDistance(method))
             return new SpatialBinder(_query, _parameters, _fields).BindDistance(key, method);
+        if (method.Is("custom"))
+            return BindCustomOrder(key, method);
 
         throw NotYet(method.Position, $"Order by '{method.Name}()'");
+    }
+
+    private SortKey BindCustomOrder(OrderKey key, MethodExpression method)
+    {
+        if (method.Arguments is not [{ Value: { } operand }, { Value: { } given }])
+            throw RqlErrors.At(_query.Text, method.Position, "'custom()' takes a field and the name of an order: custom(Size, 'BySize').");
+
+        string name = _parameters.Text(given, "the name of an order");
+        if (!_context.Orders.TryGetValue(name, out ICustomOrder? order))
+        {
+            string known = _context.Orders.Count == 0 ? "None is registered" : $"There are: {string.Join(", ", _context.Orders.Keys.Order(StringComparer.Ordinal))}";
+            throw RqlErrors.At(_query.Text, given.Position, $"There is no order '{name}'. {known} (DatabaseOptions.CustomOrders).");
+        }
+
+        return new SortKey(_fields.Field(operand, AutoIndexFieldKind.Value).SchemaName, SortKind.Custom, key.Descending, key.NullsFirst) { Custom = order };
     }
 
     private BoundQuery BindOutput(BoundQuery bound)
@@ -157,6 +180,7 @@ internal sealed class QueryBinder
         return bound with
         {
             Projection = projection,
+            WantsTimings = outputs.WantsTimings,
             Distinct = projection is not null && _query.Select is { Distinct: true },
             NeverStale = outputs.NeverStale,
             IncludePaths = outputs.IncludePaths,

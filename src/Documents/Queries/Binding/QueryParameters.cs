@@ -63,6 +63,10 @@ internal sealed class QueryParameters(string text, JsonElement given)
         };
     }
 
+    /// <summary>A parameter that is an object.</summary>
+    public JsonElement Object(ParameterExpression parameter, string what) =>
+        Find(parameter) is { ValueKind: JsonValueKind.Object } found ? found : throw RqlErrors.At(text, parameter.Position, $"Expected {what}: an object.");
+
     /// <summary>A value as JSON.</summary>
     public byte[] Json(Expression expression) => expression switch
     {

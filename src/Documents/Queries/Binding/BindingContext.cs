@@ -1,0 +1,13 @@
+using Treepie.Indexing.Queries;
+
+namespace Treepie.Queries.Binding;
+
+/// <summary>What a query may refer to besides fields and parameters.</summary>
+internal sealed record BindingContext
+{
+    /// <summary>Gives the body of a document, for facets that are set up in one; null where it is not there.</summary>
+    public Func<string, byte[]?> LoadDocument { get; init; } = static _ => null;
+
+    /// <summary>Orders by name.</summary>
+    public IReadOnlyDictionary<string, ICustomOrder> Orders { get; init; } = new Dictionary<string, ICustomOrder>();
+}

@@ -1,0 +1,284 @@
+using System.Globalization;
+using System.Text.Json;
+using Treepie.Indexes.Definitions;
+using Treepie.Indexing.Queries;
+using Treepie.Rql;
+using Treepie.Rql.Syntax;
+
+namespace Treepie.Queries.Binding;
+
+/// <summary>
+/// <c>facet(…)</c> of SELECT: a field whose terms are counted, or conditions over one, then sums over other fields, then options as a parameter. And facets
+/// that a document sets up: <c>facet(id('facets/Cameras'))</c>.
+/// </summary>
+internal sealed class FacetBinder(RqlQuery query, QueryParameters parameters, FieldBinder fields, ConditionBinder conditions, Func<string, byte[]?> loadDocument)
+{
+    /// <summary>Most facets of one query, and most ranges of one facet.</summary>
+    public const int MaxFacets = 1_024;
+
+    private readonly List<BoundFacet> _facets = [];
+
+    /// <summary>Whether a method of SELECT is a facet.</summary>
+    public static bool IsFacet(Expression expression) => expression is MethodExpression method && method.Is("facet");
+
+    /// <summary>The facets of SELECT; empty where it has none.</summary>
+    /// <exception cref="InvalidQueryException">Facets stand beside other things, or are not understood.</exception>
+    public IReadOnlyList<BoundFacet> Bind()
+    {
+        if (query.Select is not { } select || !select.Items.Any(item => IsFacet(item.Value)))
+            return [];
+        if (select.Items.FirstOrDefault(item => !IsFacet(item.Value)) is { } other)
+            throw RqlErrors.At(query.Text, other.Value.Position, "'facet()' in 'select' counts hits and stands beside other facets only.");
+        if (select.Distinct)
+            throw RqlErrors.At(query.Text, select.Position, "'distinct' has no meaning for facets.");
+
+        foreach (AliasedExpression item in select.Items)
+            BindFacet((MethodExpression)item.Value, item.Alias); // all of them are facets
+        return _facets;
+    }
+
+    private void Add(BoundFacet facet, int position)
+    {
+        if (_facets.Count == MaxFacets || facet.Query.Ranges.Count > MaxFacets)
+            throw RqlErrors.At(query.Text, position, $"A query has at most {MaxFacets:N0} facets, and a facet as many ranges.");
+        _facets.Add(facet);
+    }
+
+    private void BindFacet(MethodExpression method, string? alias)
+    {
+        List<Expression> arguments = [.. method.Arguments.Select(argument => argument.Value)];
+        if (arguments.Count == 0)
+            throw RqlErrors.At(query.Text, method.Position, "'facet()' takes a field, conditions over one, or the id of a document with facets: facet(Brand), facet(Price < 10, Price >= 10), facet(id('facets/Cameras')).");
+        if (arguments is [MethodExpression id] && id.Is("id") && id.Arguments is [{ Value: { } given }])
+        {
+            BindSetup(parameters.Text(given, "the id of a document with facets"), method.Position);
+            return;
+        }
+
+        JsonElement options = default;
+        if (arguments.Count > 1 && arguments[^1] is ParameterExpression parameter)
+        {
+            options = parameters.Object(parameter, "the options of 'facet()'");
+            arguments.RemoveAt(arguments.Count - 1);
+        }
+
+        var sums = new List<FacetSums>();
+        int own = arguments.Count;
+        while (own > 1 && arguments[own - 1] is MethodExpression sum && KindOf(sum.Name) != FacetSumKinds.None)
+            own--;
+        foreach (Expression sum in arguments.Skip(own))
+            AddSum(sums, (MethodExpression)sum, method.Arguments.First(argument => ReferenceEquals(argument.Value, sum)).Alias);
+        Add(BindOwn(arguments.GetRange(0, own), alias, sums, options, method), method.Position);
+    }
+
+    private BoundFacet BindOwn(List<Expression> own, string? alias, List<FacetSums> sums, JsonElement options, MethodExpression method)
+    {
+        string[] summed = [.. sums.Select(sum => sum.Field)];
+        bool isField = own is [PathExpression or LiteralExpression { Kind: LiteralKind.String }];
+        if (isField || own is [MethodExpression only] && fields.IsId(only))
+        {
+            string field = fields.Field(own[0], AutoIndexFieldKind.Value).SchemaName;
+            return new BoundFacet(alias ?? field, WithOptions(new FacetQuery { Field = field, Aggregates = summed }, options, method.Position), sums);
+        }
+
+        var ranges = new List<FacetRange>();
+        string? name = null;
+        foreach (Expression range in own)
+        {
+            if (range is not (CompareExpression or BetweenExpression or AndExpression or InExpression))
+                throw RqlErrors.At(query.Text, range.Position, "Expected a condition over a field, as in facet(Price < 10, Price between 10 and 20), or sum(), min(), max(), avg() of a field.");
+            ranges.Add(new FacetRange(TextOf(range), conditions.Bind(range)));
+            name ??= FieldOf(range);
+        }
+
+        return new BoundFacet(alias ?? name ?? "", new FacetQuery { Ranges = ranges, Aggregates = summed }, sums);
+    }
+
+    private void AddSum(List<FacetSums> sums, MethodExpression method, string? alias)
+    {
+        if (method.Arguments is not [{ Value: PathExpression or LiteralExpression { Kind: LiteralKind.String } } argument])
+            throw RqlErrors.At(query.Text, method.Position, $"'{method.Name}()' of a facet takes a field.");
+        string field = fields.Field(argument.Value, AutoIndexFieldKind.Value).SchemaName;
+        AddSum(sums, field, alias ?? field, KindOf(method.Name));
+    }
+
+    private static void AddSum(List<FacetSums> sums, string field, string name, FacetSumKinds kind)
+    {
+        int place = sums.FindIndex(sum => sum.Field == field);
+        if (place < 0)
+            sums.Add(new FacetSums(field, name, kind));
+        else
+            sums[place] = sums[place] with { Kinds = sums[place].Kinds | kind };
+    }
+
+    private static FacetSumKinds KindOf(string name) => name.ToUpperInvariant() switch
+    {
+        "SUM" => FacetSumKinds.Sum,
+        "MIN" => FacetSumKinds.Min,
+        "MAX" => FacetSumKinds.Max,
+        "AVG" or "AVERAGE" => FacetSumKinds.Average,
+        _ => FacetSumKinds.None,
+    };
+
+    private string TextOf(Expression range) => range switch
+    {
+        CompareExpression compare => $"{NameOf(compare.Left)} {Sign(compare.Operator)} {ValueOf(compare.Right)}",
+        BetweenExpression between => $"{NameOf(between.Operand)} between {ValueOf(between.Low)} and {ValueOf(between.High)}",
+        AndExpression all => string.Join(" and ", all.Clauses.Select(TextOf)),
+        InExpression list => $"{NameOf(list.Operand)} in ({string.Join(", ", parameters.Values(list.Values).Select(Text))})",
+        _ => throw RqlErrors.At(query.Text, range.Position, "Expected a condition that compares a field with values."),
+    };
+
+    private string NameOf(Expression operand) => fields.Field(operand, AutoIndexFieldKind.Value).Path;
+
+    private string ValueOf(Expression value) => Text(parameters.Value(value));
+
+    private static string Text(FieldValue value) => value.Kind switch
+    {
+        FieldValueKind.Text => $"'{value.Text}'",
+        FieldValueKind.Long => value.Long.ToString(CultureInfo.InvariantCulture),
+        FieldValueKind.Double => value.Double.ToString("R", CultureInfo.InvariantCulture),
+        FieldValueKind.Boolean => value.Boolean ? "true" : "false",
+        _ => "null",
+    };
+
+    private static string Sign(CompareOperator compare) => compare switch
+    {
+        CompareOperator.Equal => "=",
+        CompareOperator.NotEqual => "!=",
+        CompareOperator.Less => "<",
+        CompareOperator.LessOrEqual => "<=",
+        CompareOperator.Greater => ">",
+        _ => ">=",
+    };
+
+    private string? FieldOf(Expression range) => range switch
+    {
+        CompareExpression compare => NameOf(compare.Left),
+        BetweenExpression between => NameOf(between.Operand),
+        InExpression list => NameOf(list.Operand),
+        AndExpression { Clauses: [{ } first, ..] } => FieldOf(first),
+        _ => null,
+    };
+
+    private FacetQuery WithOptions(FacetQuery facet, JsonElement options, int position)
+    {
+        if (options.ValueKind != JsonValueKind.Object)
+            return facet;
+
+        foreach (JsonProperty option in options.EnumerateObject())
+        {
+            facet = option.Name.ToUpperInvariant() switch
+            {
+                "TERMSORTMODE" => facet with { Order = OrderOf(option.Value, position) },
+                "START" => facet with { Start = Number(option, position) },
+                "PAGESIZE" => facet with { PageSize = Number(option, position) },
+                "INCLUDEREMAININGTERMS" => facet with { WithRemainingTerms = option.Value.ValueKind == JsonValueKind.True },
+                _ => throw RqlErrors.At(query.Text, position, $"A facet has no option '{option.Name}'. There are: TermSortMode, Start, PageSize, IncludeRemainingTerms."),
+            };
+        }
+
+        return facet;
+    }
+
+    private FacetOrder OrderOf(JsonElement mode, int position) => (mode.ValueKind == JsonValueKind.String ? mode.GetString()! : "").ToUpperInvariant() switch // a string has text
+    {
+        "VALUEASC" => FacetOrder.Value,
+        "VALUEDESC" => FacetOrder.ValueDescending,
+        "COUNTASC" => FacetOrder.Count,
+        "COUNTDESC" => FacetOrder.CountDescending,
+        _ => throw RqlErrors.At(query.Text, position, $"A facet's TermSortMode is ValueAsc, ValueDesc, CountAsc or CountDesc; {mode.GetRawText()} is given."),
+    };
+
+    private int Number(JsonProperty option, int position) =>
+        option.Value.ValueKind == JsonValueKind.Number && option.Value.TryGetInt32(out int number) && number >= 0
+            ? number
+            : throw RqlErrors.At(query.Text, position, $"A facet's {option.Name} is a whole number from 0; {option.Value.GetRawText()} is given.");
+
+    /// <summary>Facets of a document, as clients store them: <c>Facets</c> over fields, and <c>RangeFacets</c> with conditions as texts.</summary>
+    private void BindSetup(string id, int position)
+    {
+        byte[] body = loadDocument(id) ?? throw RqlErrors.At(query.Text, position, $"There is no document '{id}' with facets.");
+        using var document = JsonDocument.Parse(body);
+        int before = _facets.Count;
+        foreach (JsonElement facet in Elements(document.RootElement, "Facets"))
+        {
+            string field = TextIn(facet, "FieldName") ?? throw RqlErrors.At(query.Text, position, $"A facet of the document '{id}' lacks 'FieldName'.");
+            field = fields.Field(new LiteralExpression(position, LiteralKind.String, field), AutoIndexFieldKind.Value).SchemaName;
+            List<FacetSums> sums = SumsIn(facet, position);
+            var terms = new FacetQuery { Field = field, Aggregates = [.. sums.Select(sum => sum.Field)] };
+            Add(new BoundFacet(TextIn(facet, "DisplayFieldName") ?? field, WithOptions(terms, Member(facet, "Options"), position), sums), position);
+        }
+
+        foreach (JsonElement facet in Elements(document.RootElement, "RangeFacets"))
+        {
+            Expression[] ranges = [.. Elements(facet, "Ranges").Select(range => ParseRange(range, id, position))];
+            var bound = new BoundFacet("", new FacetQuery { Ranges = [.. ranges.Select(range => new FacetRange(TextOf(range), conditions.Bind(range)))] }, SumsIn(facet, position));
+            Add(
+                bound with
+                {
+                    Name = TextIn(facet, "DisplayFieldName") ?? (ranges.Length > 0 ? FieldOf(ranges[0]) : null) ?? "",
+                    Query = bound.Query with { Aggregates = [.. bound.Sums.Select(sum => sum.Field)] },
+                },
+                position);
+        }
+
+        if (_facets.Count == before)
+            throw RqlErrors.At(query.Text, position, $"The document '{id}' has no facets: expected are members 'Facets' and 'RangeFacets'.");
+    }
+
+    private Expression ParseRange(JsonElement range, string id, int position)
+    {
+        string text = range.ValueKind == JsonValueKind.String ? range.GetString()! : ""; // a string has text
+        try
+        {
+            return RqlParser.Parse($"from '@all_docs' where {text}").Where!; // it was just written
+        }
+        catch (InvalidQueryException error)
+        {
+            throw RqlErrors.At(query.Text, position, $"The range {range.GetRawText()} of the document '{id}' is no condition: {error.Message}");
+        }
+    }
+
+    private List<FacetSums> SumsIn(JsonElement facet, int position)
+    {
+        var sums = new List<FacetSums>();
+        if (Member(facet, "Aggregations") is not { ValueKind: JsonValueKind.Object } aggregations)
+            return sums;
+
+        foreach (JsonProperty kind in aggregations.EnumerateObject())
+        {
+            if (KindOf(kind.Name) is var sum && sum == FacetSumKinds.None)
+                continue;
+            foreach (JsonElement item in kind.Value.ValueKind == JsonValueKind.Array ? kind.Value.EnumerateArray().ToArray() : [kind.Value])
+            {
+                string? name = item.ValueKind == JsonValueKind.String ? item.GetString() : TextIn(item, "Name");
+                if (name is null)
+                    continue;
+                string field = fields.Field(new LiteralExpression(position, LiteralKind.String, name), AutoIndexFieldKind.Value).SchemaName;
+                AddSum(sums, field, TextIn(item, "DisplayName") ?? field, sum);
+            }
+        }
+
+        return sums;
+    }
+
+    private static JsonElement[] Elements(JsonElement parent, string name) =>
+        Member(parent, name) is { ValueKind: JsonValueKind.Array } array ? [.. array.EnumerateArray()] : [];
+
+    private static string? TextIn(JsonElement parent, string name) => Member(parent, name) is { ValueKind: JsonValueKind.String } text ? text.GetString() : null;
+
+    /// <summary>A member in either case: clients store documents in the case of their language.</summary>
+    private static JsonElement Member(JsonElement parent, string name)
+    {
+        if (parent.ValueKind != JsonValueKind.Object)
+            return default;
+        foreach (JsonProperty member in parent.EnumerateObject())
+        {
+            if (string.Equals(member.Name, name, StringComparison.OrdinalIgnoreCase))
+                return member.Value;
+        }
+
+        return default;
+    }
+}

@@ -1,0 +1,84 @@
+using System.Buffers;
+using System.Text.Json;
+using Treepie.Indexing;
+using Treepie.Queries.Binding;
+
+namespace Treepie.Queries.Faceting;
+
+/// <summary>Facets as rows of an answer: a JSON object each, as clients of RavenDB read them.</summary>
+internal static class FacetRows
+{
+    public static IReadOnlyList<byte[]> Of(IReadOnlyList<BoundFacet> facets, FacetResults results)
+    {
+        var rows = new byte[facets.Count][];
+        for (int i = 0; i < rows.Length; i++)
+        {
+            var output = new ArrayBufferWriter<byte>();
+            using (var json = new Utf8JsonWriter(output, new JsonWriterOptions { Encoder = System.Text.Encodings.Web.JavaScriptEncoder.UnsafeRelaxedJsonEscaping }))
+                Write(json, facets[i], results.Facets[i]);
+            rows[i] = output.WrittenSpan.ToArray();
+        }
+
+        return rows;
+    }
+
+    /// <summary>What there is to count where there is no index, because there is no document.</summary>
+    public static FacetResults Nothing(IReadOnlyList<BoundFacet> facets) => new(
+        0,
+        [
+            .. facets.Select(facet => new FacetResult(
+                [.. facet.Query.Ranges.Select(range => new FacetValue(range.Name, 0, new FacetFigures[facet.Sums.Count]))], [], 0, 0)),
+        ],
+        default,
+        null);
+
+    private static void Write(Utf8JsonWriter json, BoundFacet facet, FacetResult result)
+    {
+        json.WriteStartObject();
+        json.WriteString("Name", facet.Name);
+        json.WriteStartArray("Values");
+        foreach (FacetValue value in result.Values)
+        {
+            // Sums over several fields are a value each, with the field's name.
+            if (facet.Sums.Count == 0)
+                Write(json, value, null, default);
+            for (int i = 0; i < facet.Sums.Count; i++)
+                Write(json, value, facet.Sums[i], value.Figures[i]);
+        }
+
+        json.WriteEndArray();
+        json.WriteStartArray("RemainingTerms");
+        foreach (string term in result.RemainingTerms)
+            json.WriteStringValue(term);
+        json.WriteEndArray();
+        json.WriteNumber("RemainingTermsCount", result.RemainingTermsCount);
+        json.WriteNumber("RemainingHits", result.RemainingHits);
+        json.WriteEndObject();
+    }
+
+    private static void Write(Utf8JsonWriter json, FacetValue value, FacetSums? sums, FacetFigures figures)
+    {
+        json.WriteStartObject();
+        json.WriteString("Range", value.Range);
+        json.WriteNumber("Count", value.Count);
+        if (sums is not null)
+        {
+            json.WriteString("Name", sums.Name);
+            WriteIf(json, "Sum", sums.Kinds.HasFlag(FacetSumKinds.Sum), figures.Sum);
+            WriteIf(json, "Min", sums.Kinds.HasFlag(FacetSumKinds.Min), figures.Min);
+            WriteIf(json, "Max", sums.Kinds.HasFlag(FacetSumKinds.Max), figures.Max);
+            WriteIf(json, "Average", sums.Kinds.HasFlag(FacetSumKinds.Average), figures.Average);
+        }
+
+        json.WriteEndObject();
+    }
+
+    /// <summary>JSON has no infinite numbers: what is beyond all doubles is null.</summary>
+    private static void WriteIf(Utf8JsonWriter json, string name, bool isWanted, double value)
+    {
+        if (isWanted && double.IsFinite(value))
+            json.WriteNumber(name, value);
+        else if (isWanted)
+            json.WriteNull(name);
+    }
+}

@@ -1,0 +1,183 @@
+using System.Buffers;
+using System.Globalization;
+using System.Security;
+using System.Text;
+using Treepie.Indexing;
+using Treepie.Indexing.Plans;
+
+namespace Treepie.Queries.Plans;
+
+/// <summary>
+/// A plan as a picture: a row for each step, the tree at the left, its numbers in columns beside it, a bar for its share of the time, and below it what was
+/// decided there and what was not. One file, no scripts, no references.
+/// </summary>
+internal static class PlanSvg
+{
+    private const int Width = 1_280;
+    private const int Margin = 28;
+    private const int RowHeight = 30;
+    private const int NoteHeight = 17;
+    private const int Indent = 26;
+    private const int HeaderHeight = 118;
+    private const int MaxNameLength = 64;
+    private const int MaxNoteLength = 150;
+
+    private static readonly (string Title, int Right)[] _columns =
+    [
+        ("expected", 668), ("in", 752), ("out", 836), ("windows", 916), ("pages", 984), ("blocks", 1_056), ("entries", 1_136), ("time", 1_252),
+    ];
+
+    public static void Write(PlanNode plan, string query, QueryCounters counters, TimeSpan duration, IBufferWriter<byte> output)
+    {
+        var rows = new List<Row>();
+        Collect(plan, 0, rows);
+        int y = HeaderHeight;
+        foreach (Row row in rows)
+        {
+            row.Top = y;
+            y += RowHeight + (row.Notes.Count * NoteHeight) + (row.Notes.Count > 0 ? 6 : 0);
+        }
+
+        var svg = new StringBuilder();
+        Begin(svg, y + Margin, query, counters, duration);
+        double whole = Math.Max(1e-9, plan.Elapsed?.TotalMicroseconds ?? 0);
+        for (int i = 0; i < rows.Count; i++)
+            Draw(svg, rows, i, whole);
+        svg.Append("</svg>\n");
+        output.Write(Encoding.UTF8.GetBytes(svg.ToString()));
+    }
+
+    private static void Collect(PlanNode node, int depth, List<Row> rows)
+    {
+        var row = new Row(node, depth);
+        rows.Add(row);
+        foreach (PlanDecision decision in node.Decisions)
+        {
+            row.Notes.Add($"{decision.Question}: {decision.Chosen}{Cost(decision.Cost)}: {decision.Reason}");
+            foreach (PlanAlternative other in decision.NotTaken)
+                row.Notes.Add($"not {other.Name}{Cost(other.Cost)}: {other.Reason}");
+        }
+
+        foreach (PlanNode child in node.Children)
+        {
+            row.Children.Add(rows.Count);
+            Collect(child, depth + 1, rows);
+        }
+    }
+
+    private static void Begin(StringBuilder svg, int height, string query, QueryCounters counters, TimeSpan duration)
+    {
+        svg.Append(CultureInfo.InvariantCulture, $"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{Width}\" height=\"{height}\" viewBox=\"0 0 {Width} {height}\" role=\"img\">\n");
+        svg.Append("<title>Query plan</title>\n<style>text{font-family:ui-sans-serif,system-ui,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;font-size:13px;fill:#1f2933}")
+            .Append(".q{font-family:ui-monospace,'DejaVu Sans Mono',monospace;font-size:13px}.s{font-size:12px;fill:#616e7c}.h{font-size:11px;fill:#7b8794;letter-spacing:.04em}")
+            .Append(".n{font-variant-numeric:tabular-nums;text-anchor:end}.z{fill:#b8c0c8}.o{font-weight:600}.f{fill:#0b69a3}.no{fill:#9aa5b1}.r{text-anchor:end}</style>\n");
+        svg.Append(CultureInfo.InvariantCulture, $"<rect width=\"{Width}\" height=\"{height}\" fill=\"#ffffff\"/>\n");
+        Text(svg, Margin, 38, "q", Shorten(query, 150));
+        string figures = string.Create(
+            CultureInfo.InvariantCulture,
+            $"{Time(duration)} in all · {counters.PagesRead:N0} pages · {counters.BlocksDecoded:N0} blocks · {counters.TermsScanned:N0} terms · {counters.EntriesScanned:N0} entries · {counters.CandidatesScored:N0} scored");
+        Text(svg, Margin, 62, "s", figures);
+        Text(svg, Margin, 98, "h", "STEP");
+        foreach ((string title, int right) in _columns)
+            Text(svg, right, 98, "h r", title.ToUpperInvariant());
+        svg.Append(CultureInfo.InvariantCulture, $"<line x1=\"{Margin}\" y1=\"106\" x2=\"{Width - Margin}\" y2=\"106\" stroke=\"#cbd2d9\"/>\n");
+    }
+
+    private static void Draw(StringBuilder svg, List<Row> rows, int place, double whole)
+    {
+        Row row = rows[place];
+        PlanNode node = row.Node;
+        int left = Margin + (row.Depth * Indent);
+        int baseline = row.Top + 20;
+        if (place % 2 == 1)
+        {
+            int height = (place + 1 < rows.Count ? rows[place + 1].Top : row.Top + RowHeight + (row.Notes.Count * NoteHeight) + 6) - row.Top;
+            svg.Append(CultureInfo.InvariantCulture, $"<rect x=\"{Margin - 8}\" y=\"{row.Top}\" width=\"{Width - (2 * Margin) + 16}\" height=\"{height}\" fill=\"#f7f9fb\"/>\n");
+        }
+
+        foreach (int child in row.Children)
+        {
+            int x = left + 5;
+            int to = rows[child].Top + 15;
+            svg.Append(CultureInfo.InvariantCulture, $"<path d=\"M{x} {row.Top + 22}V{to}H{x + Indent - 7}\" fill=\"none\" stroke=\"#9fb3c8\" stroke-width=\"1.4\"/>\n");
+        }
+
+        svg.Append(CultureInfo.InvariantCulture, $"<circle cx=\"{left + 5}\" cy=\"{row.Top + 15}\" r=\"4.2\" fill=\"{(row.Children.Count > 0 ? "#2680c2" : "#0e7c86")}\"/>\n");
+        int room = Math.Max(16, MaxNameLength - (row.Depth * 3));
+        string field = node.Field is null ? "" : Shorten(node.Field, room / 2);
+        string label = node.Label is null ? "" : Shorten(node.Label, Math.Max(8, room - node.Operation.Length - field.Length));
+        svg.Append(CultureInfo.InvariantCulture, $"<text x=\"{left + 18}\" y=\"{baseline}\"><tspan class=\"o\">{Escape(node.Operation)}</tspan>");
+        if (field.Length > 0)
+            svg.Append("<tspan class=\"f\" dx=\"7\">").Append(Escape(field)).Append("</tspan>");
+        if (label.Length > 0)
+            svg.Append("<tspan dx=\"7\">").Append(Escape(label)).Append("</tspan>");
+        svg.Append("</text>\n");
+        DrawNumbers(svg, node, baseline, whole);
+        for (int i = 0; i < row.Notes.Count; i++)
+            Text(svg, left + 18, row.Top + RowHeight + 9 + (i * NoteHeight), row.Notes[i].StartsWith("not ", StringComparison.Ordinal) ? "s no" : "s", Shorten(row.Notes[i], MaxNoteLength));
+    }
+
+    private static void DrawNumbers(StringBuilder svg, PlanNode node, int baseline, double whole)
+    {
+        string expected = node.Estimate is { } estimate ? (node.IsExact ? "" : "≤ ") + Number(estimate) : "";
+        string[] cells =
+        [
+            expected, Number(node.RowsIn), Number(node.RowsOut), Number(node.Windows), Number(node.Counters.PagesRead), Number(node.Counters.BlocksDecoded),
+            Number(node.Counters.EntriesScanned), node.Elapsed is { } elapsed ? Time(elapsed) : "",
+        ];
+        if (node.Elapsed is { } time)
+        {
+            double share = Math.Clamp(time.TotalMicroseconds / whole, 0, 1);
+            svg.Append(CultureInfo.InvariantCulture, $"<rect x=\"1160\" y=\"{baseline + 4}\" width=\"{92 * share:0.#}\" height=\"3\" rx=\"1.5\" fill=\"#f0a860\"/>\n");
+        }
+
+        for (int i = 0; i < cells.Length; i++)
+        {
+            if (cells[i].Length > 0)
+                Text(svg, _columns[i].Right, baseline, cells[i] == "0" ? "n z" : "n", cells[i]);
+        }
+    }
+
+    private static void Text(StringBuilder svg, int x, int y, string kind, string text) =>
+        svg.Append(CultureInfo.InvariantCulture, $"<text x=\"{x}\" y=\"{y}\" class=\"{kind}\">{Escape(text)}</text>\n");
+
+    private static string Number(long value) => value.ToString("N0", CultureInfo.InvariantCulture);
+
+    private static string Cost(double? nanoseconds) => nanoseconds is { } cost ? $" (about {Time(TimeSpan.FromMicroseconds(cost / 1_000))})" : "";
+
+    private static string Time(TimeSpan time) => time.TotalMicroseconds switch
+    {
+        < 1_000 => string.Create(CultureInfo.InvariantCulture, $"{time.TotalMicroseconds:0.#} µs"),
+        < 1_000_000 => string.Create(CultureInfo.InvariantCulture, $"{time.TotalMilliseconds:0.##} ms"),
+        _ => string.Create(CultureInfo.InvariantCulture, $"{time.TotalSeconds:0.##} s"),
+    };
+
+    /// <summary>One line, without what XML forbids.</summary>
+    private static string Shorten(string text, int length)
+    {
+        var line = new StringBuilder(Math.Min(text.Length, length + 1));
+        foreach (char c in text)
+        {
+            if (line.Length == length)
+                return line.Append('…').ToString();
+            line.Append(char.IsControl(c) || char.IsSurrogate(c) ? ' ' : c);
+        }
+
+        return line.ToString();
+    }
+
+    private static string Escape(string text) => SecurityElement.Escape(text);
+
+    private sealed class Row(PlanNode node, int depth)
+    {
+        public PlanNode Node { get; } = node;
+
+        public int Depth { get; } = depth;
+
+        public int Top { get; set; }
+
+        public List<string> Notes { get; } = [];
+
+        public List<int> Children { get; } = [];
+    }
+}

@@ -1,0 +1,21 @@
+using Treepie.Indexes;
+using Treepie.Indexing;
+using Treepie.Store;
+
+namespace Treepie.Queries.Sources;
+
+/// <summary>No documents, as the answer was computed from the index, which it holds until it is disposed.</summary>
+internal sealed class ComputedSource(DocumentIndex index, IndexSearcher searcher) : ResultSource
+{
+    public override long TotalCount => 0;
+
+    public override Document Current => throw new InvalidOperationException("The results of this query are computed, as facets are: they are no documents.");
+
+    public override bool MoveNext() => false;
+
+    public override void Dispose()
+    {
+        searcher.Dispose();
+        index.Release();
+    }
+}

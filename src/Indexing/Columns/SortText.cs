@@ -1,0 +1,28 @@
+using Treepie.Indexing.Terms;
+
+namespace Treepie.Indexing.Columns;
+
+/// <summary>Sort values as texts.</summary>
+internal static class SortText
+{
+    /// <summary>Longest text of a sort value.</summary>
+    public const int MaxBytes = 1_024;
+
+    /// <summary>Copies the text of a slot, of a number too; returns its length, or -1 where there is no value.</summary>
+    public static int Copy(SortChunk chunk, int slot, Span<byte> output)
+    {
+        switch (chunk.TagAt(slot))
+        {
+            case SortTag.None:
+                return -1;
+            case SortTag.Number:
+                return NumberKey.Format(chunk.NumberAt(slot), output);
+            default:
+                ReadOnlySpan<byte> head = chunk.TextHeadAt(slot);
+                ReadOnlySpan<byte> rest = chunk.TextRestAt(slot);
+                head.CopyTo(output);
+                rest.CopyTo(output[head.Length..]);
+                return head.Length + rest.Length;
+        }
+    }
+}

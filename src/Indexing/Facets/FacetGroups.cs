@@ -1,0 +1,118 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Runtime.InteropServices;
+using Treepie.Indexing.Matching;
+using Treepie.Indexing.Queries;
+
+namespace Treepie.Indexing.Facets;
+
+/// <summary>Terms with the number of their hits, and sums over these.</summary>
+internal sealed class FacetGroups
+{
+    private readonly NumberReader[] numbers;
+    private readonly Dictionary<byte[], int> places;
+    private readonly Dictionary<byte[], int>.AlternateLookup<ReadOnlySpan<byte>> bySpan;
+    private readonly List<byte[]> terms = [];
+    private readonly List<long> counts = [];
+    private readonly List<FacetFigures> figures = [];
+    private int last = -1;
+
+    public FacetGroups(NumberReader[] numbers)
+    {
+        this.numbers = numbers;
+        places = new Dictionary<byte[], int>(new ByBytes());
+        bySpan = places.GetAlternateLookup<ReadOnlySpan<byte>>();
+    }
+
+    /// <summary>Whether numbers are summed up, so that every hit has to be known.</summary>
+    public bool HasNumbers => numbers.Length > 0;
+
+    /// <summary>Counts one hit of a term.</summary>
+    public void Add(ReadOnlySpan<byte> term, long id)
+    {
+        int place = PlaceOf(term);
+        CollectionsMarshal.AsSpan(counts)[place]++;
+        for (int i = 0; i < numbers.Length; i++)
+        {
+            if (numbers[i].TryRead(id, out double number))
+                figures[(place * numbers.Length) + i] = figures[(place * numbers.Length) + i].With(number);
+        }
+    }
+
+    /// <summary>Counts hits of a term at once.</summary>
+    public void AddCount(ReadOnlySpan<byte> term, long hits)
+    {
+        int place = PlaceOf(term); // first, as it may add one
+        counts[place] += hits;
+    }
+
+    /// <summary>The page that a facet asks for.</summary>
+    public FacetResult Page(FacetQuery facet)
+    {
+        int[] order = [.. Enumerable.Range(0, terms.Count)];
+        Array.Sort(order, (x, y) => Compare(x, y, facet.Order));
+        int first = Math.Min(facet.Start, order.Length);
+        int end = (int)Math.Min((long)first + facet.PageSize, order.Length);
+        var values = new List<FacetValue>(end - first);
+        foreach (int place in order.AsSpan(first, end - first))
+            values.Add(new FacetValue(Text(place), counts[place], figures.GetRange(place * numbers.Length, numbers.Length)));
+        long hits = 0;
+        foreach (int place in order.AsSpan(end))
+            hits += counts[place];
+        return new FacetResult(values, facet.WithRemainingTerms ? [.. order[end..].Select(Text)] : [], order.Length - end, hits);
+    }
+
+    private string Text(int place) => TermText.Of(terms[place], isNumber: false);
+
+    private int Compare(int x, int y, FacetOrder order)
+    {
+        int byTerm = terms[x].AsSpan().SequenceCompareTo(terms[y]);
+        int byCount = counts[x].CompareTo(counts[y]);
+        return order switch
+        {
+            FacetOrder.ValueDescending => -byTerm,
+            FacetOrder.Count => byCount != 0 ? byCount : byTerm,
+            FacetOrder.CountDescending => byCount != 0 ? -byCount : byTerm,
+            _ => byTerm,
+        };
+    }
+
+    private int PlaceOf(ReadOnlySpan<byte> term)
+    {
+        // Hits of one term often follow each other: all of them, where terms are gone through.
+        if (last >= 0 && term.SequenceEqual(terms[last]))
+            return last;
+
+        if (!bySpan.TryGetValue(term, out last))
+        {
+            if (terms.Count == FacetRun.MaxTerms)
+                throw new IndexQueryException($"A facet has more than {FacetRun.MaxTerms:N0} terms. Narrow the condition, or use ranges.");
+            last = terms.Count;
+            byte[] kept = term.ToArray();
+            places.Add(kept, last);
+            terms.Add(kept);
+            counts.Add(0);
+            for (int i = 0; i < numbers.Length; i++)
+                figures.Add(default);
+        }
+
+        return last;
+    }
+
+    private sealed class ByBytes : IEqualityComparer<byte[]>, IAlternateEqualityComparer<ReadOnlySpan<byte>, byte[]>
+    {
+        public bool Equals(byte[]? x, byte[]? y) => x.AsSpan().SequenceEqual(y);
+
+        public bool Equals(ReadOnlySpan<byte> alternate, byte[] other) => alternate.SequenceEqual(other);
+
+        public int GetHashCode([DisallowNull] byte[] obj) => GetHashCode(obj.AsSpan());
+
+        public int GetHashCode(ReadOnlySpan<byte> alternate)
+        {
+            var hash = new HashCode();
+            hash.AddBytes(alternate);
+            return hash.ToHashCode();
+        }
+
+        public byte[] Create(ReadOnlySpan<byte> alternate) => alternate.ToArray();
+    }
+}

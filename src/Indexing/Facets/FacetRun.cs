@@ -1,0 +1,237 @@
+using System.Runtime.InteropServices;
+using Treepie.Indexing.Catalogue;
+using Treepie.Indexing.Columns;
+using Treepie.Indexing.Kernels;
+using Treepie.Indexing.Matching;
+using Treepie.Indexing.Plans;
+using Treepie.Indexing.Postings;
+using Treepie.Indexing.Queries;
+using Treepie.Indexing.Schema;
+using Treepie.Indexing.Searching;
+
+namespace Treepie.Indexing.Facets;
+
+/// <summary>
+/// The front door of this room: counts the hits of a query in groups. The hits are found once and kept as bitmaps; terms are counted from the sort value of
+/// every hit, or from the entries of every term, whichever is cheaper; ranges from the bitmaps of their conditions.
+/// </summary>
+/// <remarks>
+/// Costs: of terms that are counted from entries, a pass over the dictionary of the field, with a window of each long list for each window of hits; of
+/// sums, the number of each hit that belongs to a group.
+/// </remarks>
+internal sealed class FacetRun
+{
+    /// <summary>Most terms of one facet: each costs about a hundred bytes until it is known which of them are on the page.</summary>
+    public const int MaxTerms = 1_000_000;
+
+    private readonly QueryContext context;
+    private readonly QueryCompiler compiler;
+    private readonly FacetRequest request;
+    private readonly ushort[] offsets = new ushort[PostingWindow.Size];
+    private readonly ulong[] words = new ulong[BitmapKernels.Words];
+
+    public FacetRun(QueryContext context, FacetRequest request)
+    {
+        this.context = context;
+        this.request = request;
+        compiler = new QueryCompiler(context, isScored: false);
+    }
+
+    public FacetResults Execute()
+    {
+        Operator root = compiler.Compile(request.Query);
+        PlanNode? plan = context.Tracer is null ? null : new PlanNode("facets") { Estimate = root.Estimate, IsExact = root.IsExact }.Over(root.Describe());
+        if (plan is not null)
+            context.Tracer?.Enter(plan);
+        var hits = HitSet.Find(context, root);
+        var results = new List<FacetResult>();
+        foreach (FacetQuery facet in request.Facets)
+            results.Add(Count(facet, hits, plan));
+        if (plan is not null)
+        {
+            context.Tracer?.Leave(plan);
+            (plan.RowsIn, plan.RowsOut, plan.Windows) = (hits.Total, results.Sum(result => (long)result.Values.Count), hits.Windows.Count);
+        }
+
+        return new FacetResults(hits.Total, results, context.Measure(), plan);
+    }
+
+    private FacetResult Count(FacetQuery facet, HitSet hits, PlanNode? plan)
+    {
+        if (facet.Start < 0 || facet.PageSize < 0)
+            throw new IndexQueryException($"A facet's page begins at 0 or above and has 0 values or more; {facet.Start} and {facet.PageSize} are given.");
+
+        NumberReader[] numbers = [.. facet.Aggregates.Select(field => new NumberReader(context, field))];
+        var groups = new FacetGroups(numbers);
+        var node = plan is null ? null : new PlanNode(facet.Field is null ? "facet of ranges" : "facet of terms", facet.Field);
+        if (node is not null)
+            context.Tracer?.Enter(node);
+        FacetResult result;
+        if (facet.Field is null)
+        {
+            result = new FacetResult([.. facet.Ranges.Select(range => CountRange(range, hits, numbers, node))], [], 0, 0);
+        }
+        else
+        {
+            CountTerms(facet, hits, groups, node);
+            result = groups.Page(facet);
+        }
+
+        if (node is not null)
+        {
+            context.Tracer?.Leave(node);
+            plan?.Over(node);
+            (node.RowsIn, node.RowsOut) = (hits.Total, result.Values.Count);
+        }
+
+        return result;
+    }
+
+    private FacetValue CountRange(FacetRange range, HitSet hits, NumberReader[] numbers, PlanNode? node)
+    {
+        Operator condition = compiler.Compile(range.Query);
+        node?.Over(condition.Describe());
+        WindowSet set = context.Rent();
+        var figures = new FacetFigures[numbers.Length];
+        long count = 0;
+        for (int place = 0; place < hits.Windows.Count; place++)
+        {
+            context.Check();
+            hits.Read(place, words);
+            set.SetBits(MemoryMarshal.AsBytes<ulong>(words));
+            condition.And(hits.Windows[place], set);
+            count += set.Count;
+            AddNumbers(hits.Windows[place], set, numbers, figures);
+        }
+
+        context.Return(set);
+        return new FacetValue(range.Name, count, figures);
+    }
+
+    private void AddNumbers(long window, WindowSet set, NumberReader[] numbers, FacetFigures[] figures)
+    {
+        if (numbers.Length == 0)
+            return;
+
+        int count = set.CopyTo(offsets);
+        context.Meter.Count.EntriesScanned += count;
+        long start = window << PostingWindow.SizeBits;
+        for (int i = 0; i < numbers.Length; i++)
+        {
+            for (int j = 0; j < count; j++)
+            {
+                if (numbers[i].TryRead(start + offsets[j], out double number))
+                    figures[i] = figures[i].With(number);
+            }
+        }
+    }
+
+    private void CountTerms(FacetQuery facet, HitSet hits, FacetGroups groups, PlanNode? node)
+    {
+        int field = context.View.Field(facet.Field!); // a facet of terms has its field
+        bool isFullText = context.View.Schema.Fields[field].Analysis == FieldAnalysis.FullText;
+        bool canUseValues = !isFullText && !context.View.Statistics(field).EverHadSeveralValues;
+        double byValue = hits.Total * CostModel.FacetValue;
+        double byTerm = TermCost(field, hits);
+        bool usesValues = canUseValues && facet.Hint switch { FacetHint.Values => true, FacetHint.Terms => false, _ => byValue < byTerm };
+        node?.With(usesValues
+            ? new PlanDecision("how to count terms", "by the value of every hit", byValue, "few hits, or many terms", [new PlanAlternative("by the entries of every term", byTerm, "costs more")])
+            : new PlanDecision("how to count terms", "by the entries of every term", byTerm, "few terms, or many hits",
+                [new PlanAlternative("by the value of every hit", canUseValues ? byValue : null, canUseValues ? "costs more" : "an entry had several values, of which one is its sort value")]));
+        if (usesValues)
+            CountByValue(field, hits, groups);
+        else
+            CountByTerm(TreeNames.Terms(field), hits, groups);
+    }
+
+    /// <summary>Every term is looked at once, and at least the entries it has, or a bitmap for each window of hits.</summary>
+    private double TermCost(int field, HitSet hits)
+    {
+        long terms = context.View.Tree(TreeNames.Terms(field))?.Count ?? 0;
+        return (terms * CostModel.WalkStep)
+            + Math.Min(context.View.State.EntryCount * CostModel.FacetPosting, (double)terms * hits.Windows.Count * CostModel.FacetWindow);
+    }
+
+    private void CountByValue(int field, HitSet hits, FacetGroups groups)
+    {
+        ChunkCursor column = context.OpenColumn(context.View.Tree(TreeNames.Sort(field)));
+        Span<byte> text = stackalloc byte[1024];
+        for (int place = 0; place < hits.Windows.Count; place++)
+        {
+            context.Check();
+            hits.Read(place, words);
+            int count = BitmapKernels.Decode(words, offsets);
+            context.Meter.Count.EntriesScanned += count;
+            for (int i = 0; i < count; i++)
+            {
+                long id = (hits.Windows[place] << PostingWindow.SizeBits) + offsets[i];
+                var chunk = new SortChunk(column.Read(id >> SortChunk.EntryBits));
+                int length = SortText.Copy(chunk, (int)(id & (SortChunk.Entries - 1)), text);
+                if (length >= 0)
+                    groups.Add(text[..length], id);
+            }
+        }
+    }
+
+    private void CountByTerm(string dictionary, HitSet hits, FacetGroups groups)
+    {
+        if (context.View.Tree(dictionary) is not { } tree || hits.Total == 0)
+            return;
+
+        bool isEverything = hits.Total == context.View.State.EntryCount;
+        using Storage.Trees.Cursor cursor = tree.OpenCursor();
+        for (bool valid = cursor.MoveFirst(); valid; valid = cursor.MoveNext())
+        {
+            if ((++context.Meter.Count.TermsScanned & 1023) == 0)
+                context.Check();
+            var payload = new TermPayload(cursor.Value);
+            if (isEverything && !groups.HasNumbers)
+                groups.AddCount(cursor.Key, payload.EntryCount);
+            else if (payload.Kind == PostingKind.Flat)
+                AddShort(cursor.Key, payload.Flat, hits, groups);
+            else
+                AddLong(cursor.Key, context.View.Postings(dictionary)!, payload.ListId, hits, groups); // long lists lie there
+        }
+    }
+
+    private void AddShort(ReadOnlySpan<byte> term, FlatPostings flat, HitSet hits, FacetGroups groups)
+    {
+        context.Meter.Count.EntriesScanned += flat.Count;
+        while (flat.MoveNext(out Posting posting))
+        {
+            if (hits.Contains(posting.EntryId))
+                groups.Add(term, posting.EntryId);
+        }
+    }
+
+    private void AddLong(ReadOnlySpan<byte> term, Storage.Trees.Tree postings, long listId, HitSet hits, FacetGroups groups)
+    {
+        using var list = new PostingCursor(postings, listId, context.Meter);
+        WindowSet set = context.Rent();
+        long count = 0;
+        for (int place = 0; place < hits.Windows.Count; place++)
+        {
+            long window = hits.Windows[place];
+            if (!list.TryGet(window, out PostingWindow mine))
+                continue;
+
+            hits.Read(place, words);
+            set.SetBits(MemoryMarshal.AsBytes<ulong>(words));
+            set.And(mine);
+            if (!groups.HasNumbers)
+            {
+                count += set.Count;
+                continue;
+            }
+
+            int members = set.CopyTo(offsets);
+            context.Meter.Count.EntriesScanned += members;
+            for (int i = 0; i < members; i++)
+                groups.Add(term, (window << PostingWindow.SizeBits) + offsets[i]);
+        }
+
+        context.Return(set);
+        if (count > 0)
+            groups.AddCount(term, count);
+    }
+}

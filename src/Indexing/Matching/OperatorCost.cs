@@ -1,0 +1,6 @@
+namespace Treepie.Indexing.Matching;
+
+/// <summary>What an operator is reckoned to cost, see <see cref="CostModel"/>.</summary>
+/// <param name="Window">Nanoseconds for a window of 4,096 entries.</param>
+/// <param name="Probe">Nanoseconds for one entry.</param>
+internal readonly record struct OperatorCost(double Window, double Probe);

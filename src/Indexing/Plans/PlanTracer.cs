@@ -1,0 +1,65 @@
+namespace Treepie.Indexing.Plans;
+
+/// <summary>
+/// Gives every page, block and entry that a query reads to the step that reads it: a stack of the steps that are running. Only queries that asked for
+/// their plan, or have a budget, have one.
+/// </summary>
+/// <param name="measure">The query's counters now.</param>
+/// <param name="clock">The clock; null where no times are wanted.</param>
+internal sealed class PlanTracer(Func<QueryCounters> measure, TimeProvider? clock)
+{
+    private readonly List<Frame> frames = [];
+    private readonly List<PlanNode> nodes = [];
+
+    /// <summary>Begins a step. One that is still being built has a name only.</summary>
+    public void Enter(PlanNode? node, string? name = null) => frames.Add(new Frame(node, name, measure(), default, clock?.GetTimestamp() ?? 0));
+
+    /// <summary>Ends the step begun last, whose node is known by now.</summary>
+    public void Leave(PlanNode node)
+    {
+        Frame frame = frames[^1];
+        frames.RemoveAt(frames.Count - 1);
+        QueryCounters spent = measure() - frame.Start;
+        node.Counters += spent - frame.Children;
+        if (clock is not null)
+            node.Elapsed = (node.Elapsed ?? TimeSpan.Zero) + clock.GetElapsedTime(frame.Started);
+        if (frames.Count > 0)
+            frames[^1] = frames[^1] with { Children = frames[^1].Children + spent };
+    }
+
+    /// <summary>Makes a step known, for <see cref="Costliest"/>.</summary>
+    public void Add(PlanNode node) => nodes.Add(node);
+
+    /// <summary>The step that has spent most of something, those that are running included, and how much.</summary>
+    public (string Name, long Spent) Costliest(Func<QueryCounters, long> kind)
+    {
+        QueryCounters now = measure();
+        var open = new Dictionary<PlanNode, QueryCounters>(ReferenceEqualityComparer.Instance);
+        (string Name, long Spent) worst = ("the query", 0);
+        for (int i = frames.Count - 1; i >= 0; i--)
+        {
+            // What a frame's child has spent is not noted there before the child ends.
+            QueryCounters inner = i + 1 < frames.Count ? now - frames[i + 1].Start : default;
+            QueryCounters own = now - frames[i].Start - frames[i].Children - inner;
+            if (frames[i].Node is { } node)
+                open[node] = open.GetValueOrDefault(node) + own;
+            else
+                Offer(frames[i].Name ?? "the query", kind(own));
+        }
+
+        foreach (PlanNode node in nodes)
+            Offer(NameOf(node), kind(node.Counters + open.GetValueOrDefault(node)));
+        return worst;
+
+        void Offer(string name, long spent)
+        {
+            if (spent > worst.Spent)
+                worst = (name, spent);
+        }
+    }
+
+    private static string NameOf(PlanNode node) =>
+        node.Operation + (node.Field is null ? "" : $" over '{node.Field}'") + (node.Label is null ? "" : $" ({node.Label})");
+
+    private readonly record struct Frame(PlanNode? Node, string? Name, QueryCounters Start, QueryCounters Children, long Started);
+}

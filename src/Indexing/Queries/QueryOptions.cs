@@ -1,0 +1,66 @@
+namespace Treepie.Indexing.Queries;
+
+/// <summary>How a query is run, which changes nothing of its answer: whether its plan is wanted, and what it may spend.</summary>
+public sealed record QueryOptions
+{
+    /// <summary>How much of a plan is wanted.</summary>
+    public PlanDetail Plan { get; init; }
+
+    /// <summary>The most it may spend; null: as much as it needs.</summary>
+    public QueryBudget? Budget { get; init; }
+
+    /// <summary>The clock of times and budgets.</summary>
+    public TimeProvider TimeProvider { get; init; } = TimeProvider.System;
+
+    /// <summary>Ways to be taken whatever they cost, for tests that hold the ways equal.</summary>
+    internal PlanHints Hints { get; init; } = PlanHints.None;
+}
+
+/// <summary>How much of a plan is wanted.</summary>
+public enum PlanDetail
+{
+    /// <summary>None: only the counters of the whole query.</summary>
+    None,
+
+    /// <summary>The tree with its counts.</summary>
+    Counts,
+
+    /// <summary>The tree with its counts, and the time of every step.</summary>
+    Times,
+}
+
+/// <summary>Ways a test forces. All give the same answer.</summary>
+internal sealed record PlanHints
+{
+    public static readonly PlanHints None = new();
+
+    /// <summary>How clauses of an AND look at the survivors of the ones before.</summary>
+    public ProbeHint Probe { get; init; }
+
+    /// <summary>How numbers between bounds are found.</summary>
+    public RangeHint Range { get; init; }
+}
+
+/// <summary>How a clause of an AND looks at survivors.</summary>
+internal enum ProbeHint
+{
+    Cheaper,
+
+    /// <summary>Window by window.</summary>
+    Windows,
+
+    /// <summary>One by one.</summary>
+    Entries,
+}
+
+/// <summary>How numbers between bounds are found.</summary>
+internal enum RangeHint
+{
+    Cheaper,
+
+    /// <summary>Their terms are gathered before the query runs.</summary>
+    Gather,
+
+    /// <summary>Sort values are compared, wherever that is right.</summary>
+    Column,
+}

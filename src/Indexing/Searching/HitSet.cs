@@ -1,0 +1,106 @@
+using Treepie.Indexing.Kernels;
+using Treepie.Indexing.Matching;
+using Treepie.Indexing.Postings;
+
+namespace Treepie.Indexing.Searching;
+
+/// <summary>
+/// The hits of a query, found once: a bitmap for each window that has any. Memory: 512 bytes for each of the first <see cref="MaxKeptWindows"/> windows;
+/// those behind are found again whenever they are asked for.
+/// </summary>
+internal sealed class HitSet
+{
+    /// <summary>Windows whose hits are kept: 2 MiB, 16 million entries.</summary>
+    public const int MaxKeptWindows = 4_096;
+
+    private readonly QueryContext context;
+    private readonly Operator root;
+    private readonly List<long> windows = [];
+    private ulong[] kept = new ulong[4 * BitmapKernels.Words];
+    private int last;
+
+    private HitSet(QueryContext context, Operator root)
+    {
+        this.context = context;
+        this.root = root;
+    }
+
+    /// <summary>Hits in all.</summary>
+    public long Total { get; private set; }
+
+    /// <summary>Windows that have hits, ascending.</summary>
+    public IReadOnlyList<long> Windows => windows;
+
+    /// <summary>Whether every window's hits are kept.</summary>
+    public bool IsWhole => windows.Count <= MaxKeptWindows;
+
+    /// <summary>Finds all hits.</summary>
+    public static HitSet Find(QueryContext context, Operator root)
+    {
+        var hits = new HitSet(context, root);
+        WindowSet set = context.Rent();
+        for (long window = root.Next(0); window != Operator.End; window = root.Next(window + 1))
+        {
+            context.Check();
+            root.Fill(window, set);
+            int count = set.Count;
+            if (count == 0)
+                continue;
+
+            hits.Total += count;
+            hits.Keep(window, set);
+        }
+
+        context.Return(set);
+        return hits;
+    }
+
+    /// <summary>The bitmap of the window at a place in <see cref="Windows"/>.</summary>
+    public void Read(int place, Span<ulong> words)
+    {
+        if (place < MaxKeptWindows)
+        {
+            kept.AsSpan(place * BitmapKernels.Words, BitmapKernels.Words).CopyTo(words);
+            return;
+        }
+
+        context.Check();
+        WindowSet set = context.Rent();
+        root.Fill(windows[place], set);
+        set.CopyWords(words);
+        context.Return(set);
+    }
+
+    /// <summary>Place of a window in <see cref="Windows"/>, or -1. Windows are mostly asked for near the one before.</summary>
+    public int PlaceOf(long window)
+    {
+        if (last < windows.Count && windows[last] == window)
+            return last;
+
+        int found = windows.BinarySearch(window);
+        last = Math.Max(0, found);
+        return found < 0 ? -1 : found;
+    }
+
+    public bool Contains(long id)
+    {
+        int place = PlaceOf(id >> PostingWindow.SizeBits);
+        if (place < 0)
+            return false;
+        if (place >= MaxKeptWindows)
+            return root.Contains(id);
+
+        int offset = (int)(id & (PostingWindow.Size - 1));
+        return (kept[(place * BitmapKernels.Words) + (offset >> 6)] >> (offset & 63) & 1) != 0;
+    }
+
+    private void Keep(long window, WindowSet set)
+    {
+        windows.Add(window);
+        if (windows.Count > MaxKeptWindows)
+            return;
+        if (kept.Length < windows.Count * BitmapKernels.Words)
+            Array.Resize(ref kept, kept.Length * 2);
+        set.CopyWords(kept.AsSpan((windows.Count - 1) * BitmapKernels.Words, BitmapKernels.Words));
+    }
+}

@@ -1,0 +1,187 @@
+using System.Globalization;
+using Treepie.Indexing.Matching;
+using Treepie.Indexing.Plans;
+using Treepie.Indexing.Queries;
+using Treepie.Indexing.Sorting;
+using SortKey = Treepie.Indexing.Queries.SortKey;
+
+namespace Treepie.Indexing.Searching;
+
+/// <summary>
+/// Chooses how the first hits of an order are found. What is reckoned with are counts that the index keeps and the <see cref="CostModel"/>: the same choice
+/// on every run against the same view.
+/// </summary>
+/// <param name="context">The query.</param>
+/// <param name="root">What is asked.</param>
+/// <param name="request">Order and page.</param>
+/// <param name="parts">The parts of the order.</param>
+internal sealed class SearchPlanner(QueryContext context, Operator root, SearchRequest request, KeyPart[] parts)
+{
+    /// <summary>Most hits wanted for which it pays to look at bounds: with more, most blocks hold one.</summary>
+    private const int MostByBounds = 10_000;
+
+    private readonly List<PlanAlternative> notTaken = [];
+    private string reason = "";
+    private double? cost;
+
+    /// <summary>Whether the choice is made by the exact number of hits.</summary>
+    public bool NeedsTotal => request.Take > 0 && request.Sort.Count > 0 && !SortPlan.NeedsScores(request.Sort);
+
+    private long Limit => Math.Min(request.Take, long.MaxValue - request.Skip) + request.Skip;
+
+    /// <summary>Chooses.</summary>
+    /// <param name="total">Number of hits, where <see cref="NeedsTotal"/>.</param>
+    public SearchWay Choose(long total)
+    {
+        if (request.Take == 0)
+            return SearchWay.Count;
+        if (request.Sort.Count == 0)
+            return SearchWay.InIdOrder;
+        return SortPlan.NeedsScores(request.Sort) ? ChooseForScores() : ChooseForValues(total);
+    }
+
+    /// <summary>The step of the plan that stands above all others.</summary>
+    public PlanNode Describe(SearchWay way, long total)
+    {
+        var node = new PlanNode(NameOf(way), label: LabelOf(way))
+        {
+            Estimate = way == SearchWay.Count ? root.Estimate : NeedsTotal ? total : root.Estimate,
+            IsExact = NeedsTotal || root.IsExact,
+        };
+        if (notTaken.Count > 0)
+            node.With(new PlanDecision("how to find the first in order", NameOf(way), cost, reason, [.. notTaken]));
+        if (way == SearchWay.Count && root.IsExact)
+            node.With(new PlanDecision("how to count", "the number that is kept", null, "it is exact, so nothing is read", [new PlanAlternative("window by window", null, "not needed")]));
+        return node.Over(root.Describe());
+    }
+
+    private SearchWay ChooseForScores()
+    {
+        bool canBound = request.Sort is [{ Kind: SortKind.Score, Descending: true }];
+        if (canBound && Limit <= MostByBounds && request.OrderHint != OrderHint.Sort)
+        {
+            reason = "windows are looked at from the one that promises most, and the others are left out when none of them can reach the worst hit kept";
+            notTaken.Add(new PlanAlternative("score every hit", null, "the same answer, with every hit scored"));
+            return SearchWay.ByBounds;
+        }
+
+        reason = "every hit is scored and the first are kept";
+        notTaken.Add(new PlanAlternative("best bounds first", null, !canBound
+            ? "the order is not by score alone, best first"
+            : string.Create(CultureInfo.InvariantCulture, $"more than {MostByBounds:N0} hits are wanted, which most blocks have one of")));
+        return SearchWay.ByValue;
+    }
+
+    private SearchWay ChooseForValues(long total)
+    {
+        if (request.Sort[0].Kind == SortKind.Distance)
+            return ChooseForDistances(total);
+
+        double sorting = SortingCost(total);
+        if (OrderWalk.Obstacle(context, request.Sort[0]) is { } obstacle)
+        {
+            cost = sorting;
+            reason = obstacle;
+            notTaken.Add(new PlanAlternative("walk the values in order and probe", null, obstacle));
+            return SearchWay.ByValue;
+        }
+
+        double walking = WalkingCost(total);
+        bool walks = request.OrderHint switch { OrderHint.Sort => false, OrderHint.Walk => true, _ => total > 0 && walking < sorting };
+        cost = walks ? walking : sorting;
+        string density = string.Create(
+            CultureInfo.InvariantCulture, $"{total:N0} of {context.View.State.EntryCount:N0} entries are hits, {Math.Min(Limit, total):N0} are wanted");
+        reason = density;
+        notTaken.Add(walks
+            ? new PlanAlternative("read the sort value of every hit", sorting, "costs more")
+            : new PlanAlternative("walk the values in order and probe", walking, "costs more"));
+        return walks ? SearchWay.Walk : SearchWay.ByValue;
+    }
+
+    private SearchWay ChooseForDistances(long total)
+    {
+        double sorting = SortingCost(total);
+        string? obstacle = request.After.IsEmpty ? DistanceWalk.Obstacle(context, request.Sort[0]) : "it cannot go on from a key";
+        long entries = context.View.State.EntryCount, wanted = Math.Min(Limit, total);
+        double visited = (2 * DistanceWalk.FewPlaces) + ((double)wanted * entries / Math.Max(1, total));
+        double walking = visited * CostModel.NearPlace;
+        bool walks = obstacle is null && total > 0 && request.OrderHint switch { OrderHint.Sort => false, OrderHint.Walk => true, _ => walking < sorting };
+        cost = walks ? walking : sorting;
+        reason = obstacle ?? string.Create(CultureInfo.InvariantCulture, $"{total:N0} of {entries:N0} entries are hits, {wanted:N0} are wanted");
+        notTaken.Add(walks
+            ? new PlanAlternative("measure the distance of every hit", sorting, "costs more")
+            : new PlanAlternative("nearest squares first", obstacle is null ? walking : null, obstacle ?? "costs more"));
+        return walks ? SearchWay.Nearest : SearchWay.ByValue;
+    }
+
+    /// <summary>The value of every hit is read, and compared as often as one of the first is replaced by it.</summary>
+    private double SortingCost(long total)
+    {
+        long wanted = Math.Min(Limit, total);
+        return (total * parts.Length * CostModel.ColumnValue) + (wanted * Math.Log2(wanted + 1) * CostModel.KeyCompare);
+    }
+
+    /// <summary>A walk meets a hit every entries / hits entries, and looks at whole groups of equal values.</summary>
+    private double WalkingCost(long total)
+    {
+        long entries = context.View.State.EntryCount;
+        long values = Math.Max(1, OrderWalk.ValueCount(context, request.Sort[0]));
+        long wanted = Math.Min(Limit, total);
+        double visited = ((double)wanted * entries / Math.Max(1, total)) + ((double)entries / values);
+        double steps = visited * values / Math.Max(1, entries);
+
+        // After the first probes windows are kept, so that a probe is a bit in a bitmap, and each window is found once.
+        double windows = root.IsExact ? Math.Min(visited, context.View.WindowCount) : 0;
+        return (visited * CostModel.KeptProbe) + (steps * CostModel.WalkStep) + (windows * root.Cost.Window);
+    }
+
+    private string? LabelOf(SearchWay way)
+    {
+        string page = request.Take == long.MaxValue ? "all" : string.Create(CultureInfo.InvariantCulture, $"first {request.Take:N0}");
+        if (request.Skip > 0)
+            page += string.Create(CultureInfo.InvariantCulture, $" after {request.Skip:N0}");
+        if (!request.After.IsEmpty)
+            page += ", going on";
+        string order = string.Join(", ", request.Sort.Select(Text));
+        return way == SearchWay.Count ? null : order.Length == 0 ? page : $"{page} by {order}";
+    }
+
+    private static string Text(SortKey key) => key.Kind switch
+    {
+        SortKind.Score => key.Descending ? "score" : "score, worst first",
+        SortKind.Random => "random",
+        _ => key.Field + (key.Kind == SortKind.Text ? "" : " as " + key.Kind.ToString().ToLowerInvariant()) + (key.Descending ? " desc" : ""),
+    };
+
+    private static string NameOf(SearchWay way) => way switch
+    {
+        SearchWay.Count => "count",
+        SearchWay.InIdOrder => "in the order of entries",
+        SearchWay.ByBounds => "best bounds first",
+        SearchWay.Walk => "walk the values in order and probe",
+        SearchWay.Nearest => "nearest squares first",
+        _ => "read the sort value of every hit",
+    };
+}
+
+/// <summary>Ways to find the hits of a page.</summary>
+internal enum SearchWay
+{
+    /// <summary>Their number alone.</summary>
+    Count,
+
+    /// <summary>Without an order: as entries came.</summary>
+    InIdOrder,
+
+    /// <summary>By score, from the window that promises most.</summary>
+    ByBounds,
+
+    /// <summary>Along the dictionary of the first key.</summary>
+    Walk,
+
+    /// <summary>By distance, from the squares around the centre outward.</summary>
+    Nearest,
+
+    /// <summary>By the value, or score, of every hit.</summary>
+    ByValue,
+}

@@ -1,0 +1,65 @@
+using System.Buffers.Binary;
+using System.Text;
+using Treepie.Indexing.Queries;
+
+namespace Treepie.Indexing.Searching;
+
+/// <summary>
+/// The position behind a page, as callers keep it:
+/// <code>
+/// OFFSET  SIZE  MEANING
+/// 0       1     1, the version
+/// 1       8     hash of the index's store: entries of another index have other ids
+/// 9       8     hash of the query and its order
+/// 17      8     hash of the key
+/// 25      …     the sort key of the last hit of the page, see KeyBuffer
+/// </code>
+/// </summary>
+internal static class SearchPosition
+{
+    private const byte Version = 1;
+    private const int StoreOffset = 1;
+    private const int QueryOffset = 9;
+    private const int KeyHashOffset = 17;
+    private const int KeyOffset = 25;
+
+    public static byte[] Encode(Guid store, SearchRequest request, ReadOnlySpan<byte> key)
+    {
+        byte[] position = new byte[KeyOffset + key.Length];
+        position[0] = Version;
+        BinaryPrimitives.WriteUInt64LittleEndian(position.AsSpan(StoreOffset), Hash(store.ToByteArray()));
+        BinaryPrimitives.WriteUInt64LittleEndian(position.AsSpan(QueryOffset), Hash(Encoding.UTF8.GetBytes(QueryText.Of(request))));
+        BinaryPrimitives.WriteUInt64LittleEndian(position.AsSpan(KeyHashOffset), Hash(key));
+        key.CopyTo(position.AsSpan(KeyOffset));
+        return position;
+    }
+
+    /// <summary>The key of a position; empty for an empty one.</summary>
+    /// <exception cref="IndexQueryException">It is of another index or of another query, or damaged.</exception>
+    public static ReadOnlyMemory<byte> Decode(Guid store, SearchRequest request)
+    {
+        ReadOnlyMemory<byte> position = request.After;
+        if (position.IsEmpty)
+            return default;
+        if (position.Length < KeyOffset + sizeof(long) || position.Span[0] != Version)
+            throw new IndexQueryException("The position to go on from is not one that a page of results ended with.");
+
+        ReadOnlySpan<byte> bytes = position.Span;
+        if (BinaryPrimitives.ReadUInt64LittleEndian(bytes[KeyHashOffset..]) != Hash(bytes[KeyOffset..]))
+            throw new IndexQueryException("The position to go on from is damaged. Begin with the first page again.");
+        if (BinaryPrimitives.ReadUInt64LittleEndian(bytes[StoreOffset..]) != Hash(store.ToByteArray()))
+            throw new IndexQueryException("The position to go on from is of another index, or of this one before it was built anew. Begin with the first page again.");
+        if (BinaryPrimitives.ReadUInt64LittleEndian(bytes[QueryOffset..]) != Hash(Encoding.UTF8.GetBytes(QueryText.Of(request))))
+            throw new IndexQueryException("The position to go on from is of another query: condition, order and parameters have to be those of the page it ended.");
+        return position[KeyOffset..];
+    }
+
+    /// <summary>FNV-1a: it tells mistakes apart, not forgeries, which gain nothing.</summary>
+    private static ulong Hash(ReadOnlySpan<byte> bytes)
+    {
+        ulong hash = 14695981039346656037UL;
+        foreach (byte value in bytes)
+            hash = unchecked((hash ^ value) * 1099511628211UL);
+        return hash;
+    }
+}

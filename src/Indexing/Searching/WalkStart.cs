@@ -1,0 +1,127 @@
+using System.Buffers.Binary;
+using Treepie.Indexing.Queries;
+using Treepie.Indexing.Sorting;
+using Treepie.Indexing.Terms;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Searching;
+
+/// <summary>
+/// Where a walk begins: at the first value, or at that of the hit to go on from, whose sort key is read back into a value. Entries of that value are told
+/// from those before by what stands in the key behind it.
+/// </summary>
+internal sealed class WalkStart
+{
+    private readonly SortKey sort;
+    private readonly byte[] value = [];
+    private readonly long whole;
+
+    /// <param name="sort">The first key of the order.</param>
+    /// <param name="after">The whole sort key of the hit to go on from; empty: from the first.</param>
+    public WalkStart(SortKey sort, ReadOnlyMemory<byte> after)
+    {
+        this.sort = sort;
+        if (after.IsEmpty)
+            return;
+
+        byte rank = after.Span[0];
+        IsAtValue = rank == KeyPart.ValueRank;
+        IsAtLastNulls = rank == KeyPart.NullsLastRank;
+        int length = 1;
+        if (IsAtValue && sort.Kind == SortKind.Text)
+        {
+            (value, int bytes) = ReadText(after.Span[1..], sort.Descending);
+            length += bytes;
+        }
+        else if (IsAtValue && after.Length > sizeof(ulong))
+        {
+            ulong bits = BinaryPrimitives.ReadUInt64BigEndian(after.Span[1..]);
+            bits = sort.Descending ? ~bits : bits;
+            whole = (long)(bits ^ (1UL << 63));
+            value = new byte[sizeof(ulong)];
+            BinaryPrimitives.WriteUInt64BigEndian(value, bits);
+            length += sizeof(ulong);
+        }
+
+        Rest = after[length..];
+    }
+
+    /// <summary>Whether it is at a value: whatever stands before all values was given already.</summary>
+    public bool IsAtValue { get; }
+
+    /// <summary>Whether it is among the nulls that stand last: all values were given already.</summary>
+    public bool IsAtLastNulls { get; }
+
+    /// <summary>The key behind its first part: entries of the same first value up to it were given already.</summary>
+    public ReadOnlyMemory<byte> Rest { get; }
+
+    /// <summary>Puts a cursor on the first value.</summary>
+    public bool Begin(Cursor cursor)
+    {
+        if (!IsAtValue)
+            return sort.Descending ? cursor.MoveLast() : cursor.MoveFirst();
+        if (sort.Kind == SortKind.Long)
+            return BeginLong(cursor);
+        if (!sort.Descending)
+            return cursor.Seek(value);
+
+        // The greatest key that is not above: of a double, two more bytes belong to its keys.
+        byte[] above = sort.Kind == SortKind.Double ? [.. value, byte.MaxValue, byte.MaxValue] : value;
+        return cursor.Seek(above) ? cursor.Key.SequenceEqual(above) || cursor.MovePrevious() : cursor.MoveLast();
+    }
+
+    /// <summary>Whether a key of the dictionary has the value to go on from.</summary>
+    public bool IsSame(ReadOnlySpan<byte> found) => !IsAtValue || sort.Kind switch
+    {
+        SortKind.Text => found.SequenceEqual(value),
+        SortKind.Double => found[..sizeof(ulong)].SequenceEqual(value),
+        _ => NumberKey.ToSaturatedLong(found) == whole,
+    };
+
+    /// <summary>Several numbers are one long: they begin up to one before it, and the ends of longs stand for everything beyond.</summary>
+    private bool BeginLong(Cursor cursor)
+    {
+        bool valid;
+        if (whole is long.MinValue or long.MaxValue)
+        {
+            valid = sort.Descending ? cursor.MoveLast() : cursor.MoveFirst();
+        }
+        else
+        {
+            byte[] near = new byte[NumberKey.Bytes];
+            NumberKey.Write(near, sort.Descending ? whole + 1 : whole - 1);
+            valid = cursor.Seek(near);
+            if (sort.Descending)
+                valid = valid ? cursor.Key.SequenceEqual(near) || cursor.MovePrevious() : cursor.MoveLast();
+        }
+
+        while (valid && IsBefore(NumberKey.ToSaturatedLong(cursor.Key)))
+            valid = sort.Descending ? cursor.MovePrevious() : cursor.MoveNext();
+        return valid;
+    }
+
+    private bool IsBefore(long found) => sort.Descending ? found > whole : found < whole;
+
+    /// <summary>Reads a text back, see <see cref="KeyBuffer"/>: 0 1 stands for 0, and 0 0 is its end.</summary>
+    private static (byte[] Text, int Bytes) ReadText(ReadOnlySpan<byte> key, bool isFlipped)
+    {
+        byte flip = isFlipped ? byte.MaxValue : (byte)0;
+        var text = new List<byte>();
+        int place = 0;
+        while (true)
+        {
+            if (place + 1 >= key.Length)
+                throw new IndexQueryException("The position to go on from is damaged: its text has no end. Begin with the first page again.");
+            byte next = (byte)(key[place++] ^ flip);
+            if (next != 0)
+            {
+                text.Add(next);
+                continue;
+            }
+
+            if ((byte)(key[place++] ^ flip) == 0)
+                return ([.. text], place);
+            text.Add(0);
+        }
+    }
+}

@@ -1,0 +1,45 @@
+using System.Buffers;
+using Treepie.Queries;
+using Treepie.Server.Http;
+
+namespace Treepie.Server.Endpoints;
+
+/// <summary>How a query is run: it is run, and instead of its results comes its plan, as JSON or as a picture.</summary>
+internal static class ExplainEndpoints
+{
+    public static void Map(Routes routes) => routes.Database("POST", "/queries/explain", Post);
+
+    private static async Task Post(HttpServerRequest request, Database database)
+    {
+        string format = request.Parameter("format") ?? "json";
+        if (format is not ("json" or "svg"))
+            throw WireException.BadRequest($"'format' is json or svg; '{format}' is given.");
+
+        using QueryCommand command = await QueryCommand.ReadAsync(request, static query => query with { WithTimings = true }).ConfigureAwait(false);
+        using QueryResults? results = await QueriesEndpoints.RunAsync(request, database, command).ConfigureAwait(false);
+        if (results is null)
+            return;
+
+        if (format == "svg")
+        {
+            var picture = new ArrayBufferWriter<byte>();
+            if (!results.TryWritePlanPicture(picture))
+                throw WireException.BadRequest($"The query is answered by '{results.IndexName}' without an index, so there is no plan to draw. Give it a condition or an order.");
+            ResponseBody body = request.BeginJsonBody();
+            request.Http.Response.ContentType = "image/svg+xml; charset=utf-8";
+            body.Write(picture.WrittenSpan);
+            return;
+        }
+
+        ResponseBody output = request.BeginJsonBody();
+        output.Write("{\"IndexName\":"u8);
+        output.WriteString(results.IndexName);
+        output.Write(",\"IsStale\":"u8);
+        output.WriteBoolean(results.IsStale);
+        output.Write(",\"TotalResults\":"u8);
+        output.WriteNumber(results.TotalResults);
+        output.Write(",\"Timings\":"u8);
+        results.WriteTimings(output);
+        output.Write("}"u8);
+    }
+}

@@ -1,0 +1,72 @@
+using Treepie.Indexes;
+using Treepie.Server.Http;
+
+namespace Treepie.Server.Endpoints;
+
+/// <summary>What an index holds, for people who wonder why something is found or not: terms of a field, and what it took from one document.</summary>
+internal static class IndexContentEndpoints
+{
+    private const int DefaultTerms = 1_024;
+
+    public static void Map(Routes routes)
+    {
+        routes.Database("GET", "/indexes/terms", Terms);
+        routes.Database("GET", "/indexes/entry", Entry);
+    }
+
+    private static Task Terms(HttpServerRequest request, Database database)
+    {
+        string name = request.RequiredParameter("name");
+        int count = (int)Math.Min(request.Number("pageSize", DefaultTerms), IndexContent.MaxTerms);
+        string? after = request.Parameter("fromValue") is { Length: > 0 } given ? given : null;
+        IReadOnlyList<string> terms = database.LookInto(name).Terms(request.RequiredParameter("field"), after, count, out long etag);
+        return request.JsonAsync((terms, etag, name), static (json, state) =>
+        {
+            json.WriteStartObject();
+            json.WriteStartArray("Terms");
+            foreach (string term in state.terms)
+                json.WriteStringValue(term);
+            json.WriteEndArray();
+            json.WriteNumber("ResultEtag", state.etag);
+            json.WriteString("IndexName", state.name);
+            json.WriteEndObject();
+        });
+    }
+
+    private static Task Entry(HttpServerRequest request, Database database)
+    {
+        string name = request.RequiredParameter("name");
+        string id = request.RequiredParameter("id");
+        IReadOnlyList<IndexedValues>? fields = database.LookInto(name).Entry(id);
+        return fields is null ? request.EmptyAsync(StatusCodes.Status404NotFound) : request.JsonAsync((fields, name, id), static (json, state) =>
+        {
+            json.WriteStartObject();
+            json.WriteString("IndexName", state.name);
+            json.WriteString("Id", state.id);
+            json.WriteStartObject("Fields");
+            foreach (IndexedValues field in state.fields)
+            {
+                json.WriteStartObject(field.Field);
+                json.WriteStartArray("Terms");
+                foreach (string term in field.Terms)
+                    json.WriteStringValue(term);
+                json.WriteEndArray();
+                json.WriteStartArray("Numbers");
+                foreach (double number in field.Numbers)
+                {
+                    if (double.IsFinite(number))
+                        json.WriteNumberValue(number);
+                    else
+                        json.WriteStringValue(number.ToString(System.Globalization.CultureInfo.InvariantCulture));
+                }
+
+                json.WriteEndArray();
+                json.WriteBoolean("HasNull", field.HasNull);
+                json.WriteEndObject();
+            }
+
+            json.WriteEndObject();
+            json.WriteEndObject();
+        });
+    }
+}

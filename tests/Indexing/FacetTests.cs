@@ -1,0 +1,136 @@
+using Treepie.Indexing.Queries;
+using Treepie.Indexing.Tests.Model;
+using Treepie.Tests.Support;
+
+namespace Treepie.Indexing.Tests;
+
+/// <summary>Groups of hits against a scan: the same terms, counts, sums and order, whichever way they are counted.</summary>
+public sealed class FacetTests
+{
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void Groups_of_random_queries_are_those_of_a_scan(bool singleValues)
+    {
+        var random = new Random(Seed.Next());
+        var data = new RandomData(random, singleValues);
+        using var fixture = new IndexFixture(RandomData.Schema);
+        fixture.ChangeRandomly(random, data, changes: 500, keys: 300);
+        for (int i = 0; i < 300; i++)
+            fixture.Put("many/" + i, (0, FieldValue.Of("w" + (i % 2))), (2, FieldValue.Of((long)i)));
+        fixture.Commit();
+        using var searcher = new IndexSearcher(fixture.Environment);
+        for (int i = 0; i < 60; i++)
+        {
+            IndexQuery query = random.Next(4) == 0 ? new MatchAllQuery() : data.Query(2);
+            string[] sums = random.Next(2) == 0 ? [] : ["number"];
+            foreach (string field in new[] { "name", "tag", "number", "text", "mixed", "rare" })
+            {
+                foreach (FacetHint hint in Enum.GetValues<FacetHint>())
+                {
+                    var facet = new FacetQuery
+                    {
+                        Field = field,
+                        Aggregates = sums,
+                        Order = (FacetOrder)random.Next(4),
+                        Start = random.Next(3),
+                        PageSize = random.Next(3) == 0 ? int.MaxValue : random.Next(12),
+                        WithRemainingTerms = true,
+                        Hint = hint,
+                    };
+                    Check(searcher, fixture.Model, query, facet);
+                }
+            }
+        }
+    }
+
+    [Fact]
+    public void Ranges_count_what_meets_their_conditions_and_sums_are_over_those()
+    {
+        using var fixture = new IndexFixture(RandomData.Schema);
+        for (int i = 0; i < 100; i++)
+            fixture.Put("docs/" + i, (0, FieldValue.Of(i % 2 == 0 ? "even" : "odd")), (2, FieldValue.Of((long)i)));
+        fixture.Commit();
+        using var searcher = new IndexSearcher(fixture.Environment);
+        var facet = new FacetQuery
+        {
+            Ranges =
+            [
+                new FacetRange("small", new RangeQuery("number", null, false, FieldValue.Of(10L), false)),
+                new FacetRange("big", new RangeQuery("number", FieldValue.Of(90L), true, null, false)),
+                new FacetRange("none", new RangeQuery("number", FieldValue.Of(1000L), true, null, false)),
+            ],
+            Aggregates = ["number"],
+        };
+        FacetResults results = searcher.Facets(
+            new FacetRequest(new TermQuery("name", FieldValue.Of("EVEN")), [facet, new FacetQuery { Field = "name" }]),
+            new QueryOptions { Plan = PlanDetail.Counts },
+            TestContext.Current.CancellationToken);
+        Assert.Equal(50, results.TotalCount);
+        Assert.Equal([("small", 5L), ("big", 5L), ("none", 0L)], results.Facets[0].Values.Select(value => (value.Range, value.Count)));
+        Assert.Equal(new FacetFigures(5, 20, 0, 8), results.Facets[0].Values[0].Figures[0]);
+        Assert.Equal(94, results.Facets[0].Values[1].Figures[0].Average);
+        Assert.Equal(0, results.Facets[0].Values[2].Figures[0].Average);
+        Assert.Equal([("even", 50L)], results.Facets[1].Values.Select(value => (value.Range, value.Count)));
+        Assert.Equal(["term, short list", "facet of ranges", "facet of terms"], results.Plan!.Children.Select(child => child.Operation)); // it was asked for
+    }
+
+    [Fact]
+    public void A_facet_over_what_is_not_there_or_no_number_is_refused()
+    {
+        using var fixture = new IndexFixture(RandomData.Schema);
+        fixture.Put("docs/1", (0, FieldValue.Of("a")));
+        fixture.Commit();
+        using var searcher = new IndexSearcher(fixture.Environment);
+        FacetResults Run(FacetQuery facet) => searcher.Facets(new FacetRequest(new MatchAllQuery(), [facet]), null, TestContext.Current.CancellationToken);
+        Assert.Contains("'nowhere'", Assert.Throws<UnknownFieldException>(() => Run(new FacetQuery { Field = "nowhere" })).Message, StringComparison.Ordinal);
+        Assert.Throws<UnknownFieldException>(() => Run(new FacetQuery { Field = "name", Aggregates = ["nowhere"] }));
+        Assert.Throws<IndexQueryException>(() => Run(new FacetQuery { Field = "name", Aggregates = ["text"] }));
+        Assert.Throws<IndexQueryException>(() => Run(new FacetQuery { Field = "name", Start = -1 }));
+    }
+
+    private static void Check(IndexSearcher searcher, NaiveIndex model, IndexQuery query, FacetQuery facet)
+    {
+        FacetResults results = searcher.Facets(new FacetRequest(query, [facet]), null, TestContext.Current.CancellationToken);
+        List<NaiveEntry> hits = [.. model.Entries.Where(entry => model.Matches(query, entry))];
+        Assert.Equal(hits.Count, results.TotalCount);
+        int field = model.Field(facet.Field!); // given above
+        var groups = new List<(string Term, List<NaiveEntry> Entries)>();
+        foreach (IGrouping<string, NaiveEntry> group in hits.SelectMany(entry => model.TermsOf(entry, field).Distinct().Select(term => (term, entry))).GroupBy(pair => pair.term, pair => pair.entry))
+            groups.Add((group.Key, [.. group]));
+        groups.Sort((x, y) =>
+        {
+            int byTerm = NaiveText.CompareText(x.Term, y.Term);
+            int byCount = x.Entries.Count.CompareTo(y.Entries.Count);
+            return facet.Order switch
+            {
+                FacetOrder.ValueDescending => -byTerm,
+                FacetOrder.Count => byCount != 0 ? byCount : byTerm,
+                FacetOrder.CountDescending => byCount != 0 ? -byCount : byTerm,
+                _ => byTerm,
+            };
+        });
+
+        FacetResult result = results.Facets[0];
+        List<(string Term, List<NaiveEntry> Entries)> page = [.. groups.Skip(facet.Start).Take(facet.PageSize)];
+        Assert.Equal(page.Select(group => (group.Term, (long)group.Entries.Count)), result.Values.Select(value => (value.Range, value.Count)));
+        List<(string Term, List<NaiveEntry> Entries)> behind = [.. groups.Skip(facet.Start + page.Count)];
+        Assert.Equal(behind.Select(group => group.Term), result.RemainingTerms);
+        Assert.Equal(behind.Count, result.RemainingTermsCount);
+        Assert.Equal(behind.Sum(group => (long)group.Entries.Count), result.RemainingHits);
+        if (facet.Aggregates.Count == 0)
+            return;
+        for (int i = 0; i < page.Count; i++)
+        {
+            double[] numbers = [.. page[i].Entries.Select(entry => model.FirstNumber(entry, model.Field("number"))).OfType<double>()];
+            FacetFigures figures = result.Values[i].Figures[0];
+            Assert.Equal(numbers.Length, figures.Count);
+            if (numbers.Length == 0)
+                continue;
+            Assert.Equal(numbers.Min(), figures.Min);
+            Assert.Equal(numbers.Max(), figures.Max);
+            if (numbers.All(number => Math.Abs(number) < 1e6))
+                Assert.Equal(numbers.Sum(), figures.Sum, 1e-6);
+        }
+    }
+}
