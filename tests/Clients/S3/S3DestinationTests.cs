@@ -41,14 +41,16 @@ public sealed class S3DestinationTests : IAsyncLifetime
         using BackupDestination place = Open(proxy.Url, clock);
         await using (BackupUpload upload = await place.CreateAsync("shop/one.full.backup", Cancel))
         {
-            proxy.At = (3L * PartBytes, async () =>
-            {
-                begun = Parts(proxy);
-                await Server.KillAsync();
-                Volatile.Write(ref killed, 1);
-            });
+            proxy.At = (3L * PartBytes, KillAsync);
             await upload.WriteAsync(content, Cancel);
             await upload.CommitAsync(Cancel);
+        }
+
+        async Task KillAsync()
+        {
+            begun = Parts(proxy);
+            await Server.KillAsync();
+            Volatile.Write(ref killed, 1);
         }
 
         Assert.True(clock.Waits > 0, "Nothing broke.");

@@ -2,7 +2,6 @@ using System.Text;
 using Treepie.Backups;
 using Treepie.BackupTasks;
 using Treepie.Destinations;
-using Treepie.Storage;
 using Treepie.Tests.Support;
 using Treepie.Writes;
 
