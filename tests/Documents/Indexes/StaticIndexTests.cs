@@ -1,7 +1,6 @@
 using Treepie.Documents.Tests.Queries;
 using Treepie.Indexes;
 using Treepie.Indexing.Analysis;
-using Treepie.Queries;
 using Treepie.Tests.Support;
 
 namespace Treepie.Documents.Tests.Indexes;
