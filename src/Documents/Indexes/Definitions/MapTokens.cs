@@ -63,6 +63,22 @@ internal sealed class MapTokens(string indexName, string text)
         return text[start.._position];
     }
 
+    /// <summary>A name that is not called.</summary>
+    public string Member()
+    {
+        SkipSpace();
+        int start = _position;
+        string name = Name("a member");
+        SkipSpace();
+        if (_position < text.Length && text[_position] == '(')
+        {
+            _position = start;
+            throw Refuse("a call");
+        }
+
+        return name;
+    }
+
     /// <summary>A text in quotes, without escapes.</summary>
     public string Text(string what)
     {

@@ -194,7 +194,7 @@ internal sealed class PathMap
 
             if (!_tokens.Take(".") && !_tokens.Take("?."))
                 break;
-            string member = _tokens.Name("a member");
+            string member = _tokens.Member();
             path = path.Length == 0 ? member : $"{path}.{member}";
         }
 
