@@ -1,8 +1,8 @@
 namespace Treepie.Indexing.Matching;
 
 /// <summary>
-/// Every figure the planner reckons with, in one place: nanoseconds of one thread with everything in memory, rounded, measured on films and verses with
-/// the bench project. Only their ratios decide anything, and only exact counts go in, so a plan is the same on every machine and every run.
+/// Every figure the planner reckons with, in one place: nanoseconds of one thread with everything in memory, estimated from what each step does and from the measured
+/// figures beside the operators; not calibrated as a whole. Only their ratios decide anything, and only exact counts go in, so a plan is the same on every machine and every run.
 /// </summary>
 internal static class CostModel
 {
