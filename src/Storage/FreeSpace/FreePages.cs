@@ -96,10 +96,13 @@ internal sealed class FreePages
     }
 
     /// <summary>The newest state no longer uses these pages; they stay held until <see cref="Reclaim"/> lets them go.</summary>
+    /// <remarks>
+    /// Pages that are not in use have been given free by somebody else: two places of a damaged file refer to them. They are not given out a second time, which would spread the damage; a check names them.
+    /// </remarks>
     public void Free(PageRun run, long birth, long freed)
     {
-        ClearLive(run);
-        Held.Add(run, birth, freed);
+        if (ClearLive(run))
+            Held.Add(run, birth, freed);
     }
 
     /// <summary>
@@ -108,8 +111,8 @@ internal sealed class FreePages
     /// </summary>
     public void FreeUnpinned(PageRun run, long birth, long freed, long dropped)
     {
-        ClearLive(run);
-        Held.AddUnpinned(run, birth, freed, dropped);
+        if (ClearLive(run))
+            Held.AddUnpinned(run, birth, freed, dropped);
     }
 
     /// <summary>Pages that no snapshot ever sees (bitmaps) and that the last checkpoint names: no longer in use, but not to be given out before <see cref="FreeRetired"/>.</summary>
@@ -299,16 +302,20 @@ internal sealed class FreePages
         return isNew;
     }
 
-    private void ClearLive(PageRun run)
+    /// <summary>False where one of them was not in use.</summary>
+    private bool ClearLive(PageRun run)
     {
+        bool wereLive = true;
         for (long page = run.First; page < run.First + run.Pages; page++)
         {
             bool wasLive = Group(page, out int index).ClearLive(index);
-            Debug.Assert(wasLive, "Invariant 1: only a page in use is freed.");
+            wereLive &= wasLive;
             if (wasLive)
                 LivePages--;
             MarkDirty(page);
         }
+
+        return wereLive;
     }
 
     private void SetFree(PageRun run)
