@@ -30,8 +30,14 @@ export function openStore(database, configure = () => { }) {
     return store;
 }
 
+// The client may leave a connection half open behind a bulk insert that was aborted, which keeps Node.js alive when all tests are done.
+const patience = 30_000;
+let running = 0, idle;
+
 /** Runs a test on a new database, which is deleted afterwards whatever happens. */
 export async function withDatabase(test, configure) {
+    clearTimeout(idle);
+    running++;
     const name = `node-${randomUUID()}`;
     const store = openStore(name, configure);
     try {
@@ -40,6 +46,8 @@ export async function withDatabase(test, configure) {
     } finally {
         await store.maintenance.server.send(new DeleteDatabasesOperation({ databaseNames: [name], hardDelete: true })).catch(() => { });
         store.dispose();
+        if (--running === 0)
+            idle = setTimeout(() => process.exit(), patience).unref();
     }
 }
 
