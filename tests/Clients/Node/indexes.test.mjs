@@ -34,7 +34,7 @@ test("an index defined by hand is put, asked, listed, reset and deleted", () => 
     const statistics = await store.maintenance.send(new GetIndexStatisticsOperation("Users/By/City"));
     assert.equal(statistics.entriesCount, 3);
     assert.equal(statistics.errorsCount, 0);
-    assert.ok(statistics.collections.Users.lastProcessedDocumentEtag > 0);
+    assert.deepEqual([...statistics.collections.keys()], ["users"]); // as the client spells them
 
     assert.equal(await store.maintenance.send(new IndexHasChangedOperation(define("Users/By/City", map))), false);
     assert.equal(await store.maintenance.send(new IndexHasChangedOperation(define("Users/By/City", "from u in docs.Users select new { u.age }"))), true);
