@@ -47,9 +47,6 @@ public sealed class PlanNode
     /// <summary>Windows of 4,096 entries it was asked about.</summary>
     public long Windows { get; set; }
 
-    /// <summary>Windows that were passed over because nothing in them could match.</summary>
-    public long WindowsWithoutHits { get; set; }
-
     /// <summary>Windows that were passed over because nothing in them could score enough.</summary>
     public long WindowsBelowBound { get; set; }
 

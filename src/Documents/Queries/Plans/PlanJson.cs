@@ -60,7 +60,6 @@ internal static class PlanJson
         json.WriteNumber("RowsOut", node.RowsOut);
         json.WriteNumber("Windows", node.Windows);
         json.WriteNumber("WindowsBelowBound", node.WindowsBelowBound);
-        json.WriteNumber("WindowsWithoutHits", node.WindowsWithoutHits);
         json.WriteNumber("Probes", node.Probes);
         WriteCounters(json, node.Counters);
         if (node.Elapsed is { } elapsed)
