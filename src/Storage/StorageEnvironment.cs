@@ -28,7 +28,6 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     private readonly StorageOptions _options;
     private readonly IDisposable _fileLock;
     private readonly JournalFiles _journalFiles;
-    private readonly JournalArchive? _archive;
     private readonly JournalWriter? _journal;
     private readonly EnvironmentState _state;
     private readonly Writer _writer;
@@ -62,8 +61,6 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
             if (options is { ReadOnly: false, Durability: Durability.Durable })
             {
                 Action<Action> background = world.IsBackgroundAllowed ? _background.Run : static work => work();
-                _archive = options.JournalArchiver is { } archiver ? new JournalArchive(archiver, options.MaxUnarchivedJournalFiles, background) : null;
-                _archive?.Begin(journalFiles);
                 _journal = new JournalWriter(_journalFiles, end, reader.Tail, meta.Journal.Use, new JournalSettings
                 {
                     StoreId = StoreId,
@@ -74,7 +71,6 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
                     MakeDataDurable = () => DataFile.MakeDurable(world.Files, data, meta),
                     Clock = world.Clock,
                     ProbeClock = world.IsBackgroundAllowed ? world.Clock : null,
-                    Archive = _archive,
                 });
             }
             _writer = new Writer(_state, _journal);
@@ -87,7 +83,6 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         catch
         {
             _journal?.Dispose();
-            _archive?.Dispose();
             _journalFiles.Dispose();
             store?.Dispose();
             throw;
@@ -314,7 +309,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     public StorageStatistics GetStatistics()
     {
         ObjectDisposedException.ThrowIf(Volatile.Read(ref _disposed) != 0, this);
-        return StatisticsReader.Read(_state, _journalFiles, _journal, _archive, _checkpoints);
+        return StatisticsReader.Read(_state, _journalFiles, _journal, _checkpoints);
     }
 
     /// <summary>As <see cref="Check(IProgress{CheckProgress}, CancellationToken)"/>, with nobody watching.</summary>
@@ -348,10 +343,9 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         if (!_options.ReadOnly)
             _lane.RunExclusive(() => _state.Failure ??= new ObjectDisposedException(nameof(StorageEnvironment)));
 
-        _archive?.Stop();
         _background.WaitForAll();
         if (_journal is not null && wasWritten && _state.Durable is { IsClean: true } last && last.LastTransaction == _state.Current.TransactionId)
-            _journalFiles.GiveBack(_options.FirstJournalFileBytes, _archive is null ? long.MaxValue : _journal.Position.Use);
+            _journalFiles.GiveBack(_options.FirstJournalFileBytes);
         OnReaderClosed();
     }
 
@@ -442,10 +436,10 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         OnReaderClosed();
     }
 
-    /// <summary>Deletes journal files that no recovery needs, unless an archiver may still want them.</summary>
+    /// <summary>Deletes journal files that no recovery needs; what of the log waits in them is given up.</summary>
     internal void DropSupersededJournal()
     {
-        if (_journal is not null && _archive is null)
+        if (_journal is not null)
             _lane.RunExclusive(() => _journalFiles.DropBefore(_journal.OldestNeededUse));
     }
 
@@ -464,7 +458,6 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         _state.Store.Dispose();
         _journal?.Dispose();
         Cipher?.Dispose();
-        _archive?.Dispose();
         _journalFiles.Dispose();
         _fileLock.Dispose();
     }

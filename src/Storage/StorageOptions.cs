@@ -31,12 +31,6 @@ public sealed record StorageOptions
     /// </summary>
     public long MaxJournalFileBytes { get; init; } = 16L << 20;
 
-    /// <summary>Who keeps copies of journal files, or null. See there what a slow or failing one means.</summary>
-    public IJournalArchiver? JournalArchiver { get; init; }
-
-    /// <summary>Journal files that may wait for the archiver; beyond, the oldest is given up. Each has up to <see cref="MaxJournalFileBytes"/>.</summary>
-    public int MaxUnarchivedJournalFiles { get; init; } = 32;
-
     /// <summary>
     /// Most journal that may wait for a checkpoint, in bytes. Where checkpoints are slow, writers wait for one there; where they keep failing, writes
     /// are refused until one succeeds.
@@ -73,7 +67,6 @@ public sealed record StorageOptions
         ArgumentOutOfRangeException.ThrowIfLessThan(ScratchBudgetBytes, 1L << 20);
         ArgumentOutOfRangeException.ThrowIfLessThan(FirstJournalFileBytes, 16L << 10);
         ArgumentOutOfRangeException.ThrowIfLessThan(MaxJournalFileBytes, FirstJournalFileBytes);
-        ArgumentOutOfRangeException.ThrowIfLessThan(MaxUnarchivedJournalFiles, 1);
         ArgumentOutOfRangeException.ThrowIfLessThan(MaxJournalBytes, MaxJournalFileBytes);
         ArgumentOutOfRangeException.ThrowIfLessThan(RelaxedDelay, TimeSpan.Zero);
         ArgumentOutOfRangeException.ThrowIfLessThan(DecryptedBudgetBytes, 1L << 20);

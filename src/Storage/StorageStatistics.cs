@@ -24,15 +24,6 @@ public sealed record StorageStatistics
     /// <summary>Journal frames written since opening: each is one merged batch and one sync.</summary>
     public long JournalFramesWritten { get; init; }
 
-    /// <summary>Journal files that wait for the archiver.</summary>
-    public int UnarchivedJournalFiles { get; init; }
-
-    /// <summary>Journal files used again since opening though the archiver did not have them: the archive has gaps there.</summary>
-    public long JournalFilesLostToArchive { get; init; }
-
-    /// <summary>Why the archiver did not take the last file it was given, or null.</summary>
-    public string? LastArchiveError { get; init; }
-
     /// <summary>Bytes among these that a checkpoint still has to write.</summary>
     public long UnwrittenBytes { get; init; }
 

@@ -18,7 +18,4 @@ internal sealed class JournalFile(IFile file, long lengthBytes)
 
     /// <summary>Whether it is being written, or its frames are not yet superseded by a checkpoint.</summary>
     public bool IsTaken { get; set; }
-
-    /// <summary>Whether an archiver has yet to take its frames.</summary>
-    public bool IsAwaited { get; set; }
 }

@@ -166,15 +166,15 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
 
     /// <summary>
     /// Deletes files beyond a length once a clean close is durable, after which no recovery needs any: an import leaves large ones, and a store that is closed may
-    /// be so for good. Those of a use from <paramref name="keptUse"/> on stay: an archiver has yet to take them. Where deleting fails the next session uses what is left; that the names are gone
+    /// be so for good. Those that are kept for the log stay. Where deleting fails the next session uses what is left; that the names are gone
     /// is made durable by nobody: back again they are what they were.
     /// </summary>
-    public void GiveBack(long keptBytes, long keptUse)
+    public void GiveBack(long keptBytes)
     {
         List<JournalFile> surplus;
         lock (_lock)
         {
-            surplus = _all.FindAll(file => !file.IsAwaited && file.LengthBytes > keptBytes && !(file.Header?.Use >= Math.Min(keptUse, _keptFrom)));
+            surplus = _all.FindAll(file => file.LengthBytes > keptBytes && !IsKept(file));
             _all.RemoveAll(surplus.Contains);
         }
 
@@ -197,7 +197,7 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
         List<JournalFile> dropped;
         lock (_lock)
         {
-            dropped = _all.FindAll(file => file is { IsTaken: false, IsAwaited: false } && file.Header?.Use < oldestNeededUse);
+            dropped = _all.FindAll(file => !file.IsTaken && file.Header?.Use < oldestNeededUse);
             _givenUp += dropped.Count(IsKept);
             if (IsLogKept)
                 _keptFrom = Math.Max(_keptFrom, oldestNeededUse);
@@ -254,7 +254,7 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
     }
 
     private IEnumerable<JournalFile> Spares(long oldestNeededUse) =>
-        _all.Where(file => file is { IsTaken: false, IsAwaited: false } && (file.Header is null || file.Header.Value.Use < Math.Min(oldestNeededUse, _keptFrom)));
+        _all.Where(file => !file.IsTaken && (file.Header is null || file.Header.Value.Use < Math.Min(oldestNeededUse, _keptFrom)));
 
     /// <summary>Zeros are really written: a block that was only allocated costs the file system a journal entry at its first sync.</summary>
     private JournalFile Create(long lengthBytes)

@@ -26,7 +26,4 @@ internal sealed class JournalSettings
 
     /// <summary>What frames are encrypted with; null where the store is plain.</summary>
     public StoreCipher? Cipher { get; init; }
-
-    /// <summary>Who is told of files whose frames are final.</summary>
-    public JournalArchive? Archive { get; init; }
 }

@@ -23,7 +23,6 @@ internal sealed class JournalWriter : IDisposable
     private readonly JournalSettings _settings;
     private JournalFile? _current;
     private JournalFile? _before;
-    private long _beforeEnd;
     private JournalFileHeader _header;
     private long _durableUpTo;
     private int _uses;
@@ -113,7 +112,6 @@ internal sealed class JournalWriter : IDisposable
             next.File.TryWriteDirectly(true); // where a file refuses, its frames go through the cache
 
         _before = _current ?? _files.Find(Position.Use);
-        _beforeEnd = Position.Offset;
         _header = new JournalFileHeader(_settings.StoreId, Position.Use + 1, _settings.DrawSalt(), Position.Frame, Position.PreviousHash, _settings.Cipher?.Incarnation ?? 0, _settings.Cipher?.Block);
         _cipher?.Dispose();
         _cipher = _settings.Cipher?.NewFrameCipher(_header);
@@ -250,20 +248,15 @@ internal sealed class JournalWriter : IDisposable
         return opener.TryOpen(frame);
     }
 
-    /// <summary>Invariant 3, where no checkpoint has named a later use yet; and the file's frames are final.</summary>
+    /// <summary>Invariant 3, where no checkpoint has named a later use yet.</summary>
     private void Leave(JournalFile before)
     {
         _before = null;
-        if (before.Header is not { } left || left.Use != _header.Use - 1)
-            return; // used again by now, because a checkpoint has named this use
+        if (before.Header is not { } left || left.Use != _header.Use - 1 || left.Use < OldestNeededUse)
+            return; // used again by now, or may be, because a checkpoint has named this use
 
-        if (left.Use >= OldestNeededUse)
-        {
-            new JournalNextUse(left.Salt, _header.Use, _header.FirstFrame, _header.PreviousHash).Write(Buffer.Block);
-            before.File.WriteDurable(Buffer.Block, JournalNextUse.OffsetIn(before.LengthBytes));
-        }
-
-        _settings.Archive?.Seal(before, left, _beforeEnd);
+        new JournalNextUse(left.Salt, _header.Use, _header.FirstFrame, _header.PreviousHash).Write(Buffer.Block);
+        before.File.WriteDurable(Buffer.Block, JournalNextUse.OffsetIn(before.LengthBytes));
     }
 
     private void RequestSpares()

@@ -6,7 +6,7 @@ namespace Treepie.Storage.Transactions;
 /// <summary>Puts the figures of an environment together.</summary>
 internal static class StatisticsReader
 {
-    public static StorageStatistics Read(EnvironmentState state, JournalFiles files, JournalWriter? journal, JournalArchive? archive, CheckpointRunner checkpoints)
+    public static StorageStatistics Read(EnvironmentState state, JournalFiles files, JournalWriter? journal, CheckpointRunner checkpoints)
     {
         IReadOnlyList<ReaderInfo> readers = state.Readers.Describe();
         Snapshot current = state.Current;
@@ -17,9 +17,6 @@ internal static class StatisticsReader
             JournalSyncMethod = journal?.Method ?? JournalSyncMethod.NotChosen,
             JournalBytesWritten = journal?.BytesWritten ?? 0,
             JournalFramesWritten = journal?.FramesWritten ?? 0,
-            UnarchivedJournalFiles = archive?.Count ?? 0,
-            JournalFilesLostToArchive = archive?.GivenUp ?? 0,
-            LastArchiveError = archive?.LastError?.Message,
             JournalBytesSinceCheckpoint = journal?.BytesSinceCheckpoint ?? 0,
             ScratchBytes = state.Store.Scratch.BytesInUse,
             UnwrittenBytes = state.UnwrittenBytes,
