@@ -1,5 +1,3 @@
-using Treepie.Storage.Journal;
-
 namespace Treepie.Storage;
 
 /// <summary>How an environment is opened. Immutable; defaults are right for most uses.</summary>
