@@ -3,6 +3,7 @@ using Treepie.Bench.Measuring;
 using Treepie.Bench.Suites;
 using Treepie.Bench.Suites.Faster;
 using Treepie.Bench.Suites.Fdb;
+using Treepie.Bench.Suites.Search;
 
 // dotnet run -c Release --project bench -- <suite>|all [--quick] [--json <file>] [--no-docs], or --list
 switch (args)
@@ -19,6 +20,12 @@ switch (args)
     case [FdbProfile.Verb, string engine, string work, string seconds, string rows]:
         FdbProfile.Run(
             engine, int.Parse(work, CultureInfo.InvariantCulture), double.Parse(seconds, CultureInfo.InvariantCulture), int.Parse(rows, CultureInfo.InvariantCulture));
+        return 0;
+    case [SearchProcess.IndexVerb, string engine, string folder, string file, string batch]:
+        SearchProcess.RunIndex(engine, folder, file, int.Parse(batch, CultureInfo.InvariantCulture));
+        return 0;
+    case [SearchProcess.AskVerb, string folder, string file, string passes]:
+        SearchProcess.RunAsk(folder, file, int.Parse(passes, CultureInfo.InvariantCulture));
         return 0;
     case [MapProfile.Verb, string maps, string work, string skew, string threads, string seconds, string keys]:
         MapProfile.Run(

@@ -1,89 +1,50 @@
-using System.Diagnostics;
+using System.Globalization;
 using Treepie.Bench.Measuring;
 using Treepie.Bench.Peers;
 using Treepie.Bench.Suites.Search;
 
 namespace Treepie.Bench.Suites;
 
-/// <summary>Full-text queries over verses, beside SQLite's FTS5; the numbers of hits must be the same.</summary>
+/// <summary>Full-text search beside Lucene 8 and SQLite: questions of 23 kinds over verses and over made texts, indexing, memory. Answers must be equal.</summary>
 internal sealed class SearchSuite : ISuite
 {
-    private const int Verses = 200_000;
-    private const int BatchSize = 10_000;
-    private const string Fts = "SQLite FTS5";
+    /// <summary>Takes so many documents of each corpus instead of all: for a look in passing.</summary>
+    private const string CountVariable = "TREEPIE_SEARCH_DOCUMENTS";
+
+    private const int Verses = 632_000;
+    private const int Made = 1_000_000;
+    private const int QuickDocuments = 5_000;
+    private const int QuestionsOfAKind = 40;
 
     public string Name => "search";
 
     public string Question =>
         """
-        How fast are words found in 200,000 English verses (signs left out, so that both cut the same words): the best ten by BM25 with the exact number of hits, and counts? One caller, one thread, everything in the memory of the system, several queries of each kind, the
-        median of the times of each query, the mean over the queries. SQLite FTS5 keeps no texts (content=''), is told not to sync and is optimized after loading; its best ten come without the number of hits, which is asked apart once
-        and must be ours. Sizes are of the files of an index of one text and one number field (ours) and of one text field (SQLite).
+        How fast is what is looked for found in 631,996 English verses, and in a million made texts with words by Zipf's law, next to Lucene 8 and SQLite? A text field with places, two number fields, one group field. All engines read the same file, whose
+        words are cut beforehand (the numbers of words and of different words are checked), and commit every 10,000 documents durably. Questions of 23 kinds: words h are in 3 % of the texts or more, m in 0.05 to 0.5 %, l in fewer; *any* of them, *all*, as a
+        phrase, a prefix, between numbers; the best ten by BM25, or the first ten by number; counts; hits by group. One caller, one thread, everything in the memory of the system, compilers warm. The engines take turns; each question has the median of
+        its rounds, a row the value within which half, or 99 %, of the questions are. Ours always says how many hits there are exactly; Lucene stops counting at a thousand, as is its default, and SQLite counts only where it is asked to.
+        Lucene runs in its own Java process and takes its times there: mapped files, no query cache, one segment (merged after indexing), points allowed for sorts, lengths of texts kept exactly instead of in four bits, so that scores can be compared:
+        they are equal to 1e-5, totals and places exactly. *Processor time* counts all threads of a process of its own, compilers and collectors included.
         """;
 
     public Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken)
     {
-        Verse[] verses = Verse.Load(quick ? Verses / 40 : Verses);
-        using var ourFiles = new Scratch();
-        using var theirFiles = new Scratch();
-        progress.WriteLine($"search: indexing {verses.Length} verses");
-        long began = Stopwatch.GetTimestamp();
-        using var ours = new VerseIndex(ourFiles.Path);
-        ours.Load(verses, BatchSize, cancellationToken);
-        double ourSeconds = Stopwatch.GetElapsedTime(began).TotalSeconds;
-
-        SqliteVerses? theirs = Sqlite.IsPresent ? new SqliteVerses(Path.Combine(theirFiles.Path, "verses.db")) : null;
-        began = Stopwatch.GetTimestamp();
-        theirs?.Load(verses, BatchSize);
-        double theirSeconds = Stopwatch.GetElapsedTime(began).TotalSeconds;
-
-        var rows = new List<BenchRow>
-        {
-            Row("indexing", "verses/s", true, verses.Length / ourSeconds, theirs is null ? null : verses.Length / theirSeconds),
-            Row("size of the index", "MB", false, ourFiles.SizeBytes / 1e6, theirs is null ? null : theirFiles.SizeBytes / 1e6),
-        };
-        foreach (IGrouping<string, SearchQuestion> kind in SearchQuestion.All.GroupBy(question => question.Kind))
-        {
-            progress.WriteLine($"search: {kind.Key}");
-            var ourTimes = new List<double>();
-            var theirTimes = new List<double>();
-            foreach (SearchQuestion question in kind)
-            {
-                cancellationToken.ThrowIfCancellationRequested();
-                long total = ours.Ask(question).Total;
-                if (theirs is not null && theirs.Count(question.Fts) is var expected && expected != total)
-                    throw new InvalidOperationException($"'{question.Fts}': {total} hits, SQLite finds {expected}.");
-                ourTimes.Add(Measure(quick, () => ours.Ask(question)));
-                if (theirs is not null)
-                    theirTimes.Add(Measure(quick, () => question.Top > 0 ? theirs.Top(question.Fts) : theirs.Count(question.Fts)));
-            }
-
-            rows.Add(Row(kind.Key, "µs", false, ourTimes.Average(), theirs is null ? null : theirTimes.Average()));
-        }
-
-        theirs?.Dispose();
+        int most = Environment.GetEnvironmentVariable(CountVariable) is { } text ? int.Parse(text, CultureInfo.InvariantCulture) : quick ? QuickDocuments : int.MaxValue;
+        if (LuceneProcess.Absence is { } absence)
+            progress.WriteLine($"search: Lucene is left out, {absence}");
+        using LuceneProcess? lucene = LuceneProcess.Absence is null ? new LuceneProcess() : null;
+        var rows = new List<BenchRow>();
+        rows.AddRange(Measure(SearchCorpus.Verses(Math.Min(most, Verses)), lucene, quick, progress, cancellationToken));
+        rows.AddRange(Measure(SearchCorpus.Zipf(Math.Min(most, Made)), lucene, quick, progress, cancellationToken));
         return Task.FromResult<IReadOnlyList<BenchRow>>(rows);
     }
 
-    private static BenchRow Row(string name, string unit, bool higherIsBetter, double ours, double? theirs) =>
-        new(name, unit, higherIsBetter, ours)
-        {
-            Peers = theirs is { } value ? new Dictionary<string, double> { [Fts] = value } : new Dictionary<string, double>(),
-            Goals = [new Goal(1, Fts)],
-        };
-
-    /// <summary>The median time of one query in microseconds: as often as fits into a quarter of a second, at least five times.</summary>
-    private static double Measure<T>(bool quick, Func<T> ask)
+    private static IEnumerable<BenchRow> Measure(SearchCorpus corpus, LuceneProcess? lucene, bool quick, TextWriter progress, CancellationToken cancellationToken)
     {
-        var times = new List<double>();
-        ask();
-        for (long began = Stopwatch.GetTimestamp(); times.Count < (quick ? 2 : 5) || (!quick && times.Count < 1_000 && Stopwatch.GetElapsedTime(began).TotalSeconds < 0.25);)
-        {
-            long started = Stopwatch.GetTimestamp();
-            ask();
-            times.Add(Stopwatch.GetElapsedTime(started).TotalMicroseconds);
-        }
-
-        return Statistics.Median(times);
+        using var indexes = SearchIndexes.Make(corpus, lucene, withSqlite: true, progress);
+        IReadOnlyList<SearchQuestion> questions = SearchQuestions.Make(corpus, quick ? 4 : QuestionsOfAKind);
+        List<BenchRow> kinds = KindRows.Measure(indexes, questions, quick, progress, cancellationToken);
+        return ((BenchRow[])[.. indexes.Rows, .. kinds]).Select(row => row with { Row = $"{corpus.Name}: {row.Row}" }).ToArray();
     }
 }

@@ -1,40 +1,116 @@
+using System.Globalization;
 using Treepie.Indexing.Queries;
+using SortKey = Treepie.Indexing.Queries.SortKey;
 
 namespace Treepie.Bench.Suites.Search;
 
-/// <summary>One query, as each engine is asked it.</summary>
+/// <summary>One question, as each engine is asked it.</summary>
 /// <param name="Kind">Row of the report it counts for.</param>
-/// <param name="Query">Ours.</param>
-/// <param name="Fts">The same in SQLite's full-text language.</param>
-/// <param name="Top">Hits wanted, best first; 0 asks for the count.</param>
-internal sealed record SearchQuestion(string Kind, IndexQuery Query, string Fts, int Top)
+/// <param name="Form">What is asked.</param>
+/// <param name="Words">Its words.</param>
+/// <param name="Low">Lowest number of a range.</param>
+/// <param name="High">Highest number of a range.</param>
+internal sealed record SearchQuestion(string Kind, SearchForm Form, string[] Words, long Low = 0, long High = 0)
 {
+    /// <summary>Hits wanted of what is no count.</summary>
+    public const int Top = 10;
+
     private const string Field = "text";
 
-    /// <summary>The questions of the suite, over words that verses have from often to seldom.</summary>
-    public static IReadOnlyList<SearchQuestion> All { get; } =
-    [
-        .. Words("term, frequent", ["the", "and", "of", "that", "in"]),
-        .. Words("term, medium", ["heaven", "water", "brother", "city", "heart"]),
-        .. Words("term, rare", ["leviathan", "chariots", "ointment", "sycamore", "locust"]),
-        .. Several("and, frequent", all: true, 10, "the and", "of and", "that he", "lord the", "in of"),
-        .. Several("and, medium", all: true, 10, "heaven earth", "brother father", "city gate", "heart soul", "water river"),
-        .. Several("or of two", all: false, 10, "the and", "lord god", "heaven earth", "house city", "king david"),
-        .. Several("or of five", all: false, 10, "the and of to in", "he that his they shall", "lord god king house david", "the heaven of water ark"),
-        .. Several("count of an and", all: true, 0, "the and", "of and", "lord the", "heaven earth", "that he"),
-        .. Several("count of an or", all: false, 0, "the and of to in", "lord god", "heaven earth"),
-        .. Phrases("phrase", "house of the lord", "children of israel", "king of kings", "in the beginning", "burning bush"),
-        .. Phrases("phrase, frequent words", "of the", "and the", "in the", "to the", "and he said"),
-        new("prefix", new FullTextQuery(Field, "right*", All: false), "right*", 0),
-        new("prefix", new FullTextQuery(Field, "ab*", All: false), "ab*", 0),
-    ];
+    private static readonly SortKey[] Best = [new SortKey("", SortKind.Score, Descending: true)];
 
-    private static IEnumerable<SearchQuestion> Words(string kind, string[] words) =>
-        words.Select(word => new SearchQuestion(kind, new FullTextQuery(Field, word, All: false), word, 10));
+    /// <summary>Whether the best are wanted by score.</summary>
+    public bool IsScored => Form is SearchForm.Any or SearchForm.All or SearchForm.Phrase;
 
-    private static IEnumerable<SearchQuestion> Several(string kind, bool all, int top, params string[] texts) =>
-        texts.Select(text => new SearchQuestion(kind, new FullTextQuery(Field, text, all), text.Replace(" ", all ? " AND " : " OR ", StringComparison.Ordinal), top));
+    /// <summary>Ours; of <see cref="SearchForm.Facet"/> the part that finds.</summary>
+    public SearchRequest Request => Form switch
+    {
+        SearchForm.Any or SearchForm.All => new SearchRequest { Query = Text(Form == SearchForm.All), Sort = Best, Take = Top },
+        SearchForm.Phrase => new SearchRequest { Query = new PhraseQuery(Field, string.Join(' ', Words)), Sort = Best, Take = Top },
+        SearchForm.CountAny or SearchForm.CountAll => new SearchRequest { Query = Text(Form == SearchForm.CountAll), Take = 0 },
+        SearchForm.Prefix => new SearchRequest { Query = new PrefixQuery(Field, Words[0]), Take = Top },
+        SearchForm.RangeByNumber => new SearchRequest { Query = Range, Sort = [By("num")], Take = Top },
+        SearchForm.AllByDay => new SearchRequest { Query = new MatchAllQuery(), Sort = [By("day")], Take = Top },
+        SearchForm.TermByNumber => new SearchRequest { Query = Text(all: true), Sort = [By("num")], Take = Top },
+        SearchForm.TermRangeByNumber => new SearchRequest { Query = new AndQuery([Text(all: true), Range]), Sort = [By("num")], Take = Top },
+        _ => new SearchRequest { Query = Text(all: true), Take = 0 },
+    };
 
-    private static IEnumerable<SearchQuestion> Phrases(string kind, params string[] texts) =>
-        texts.Select(text => new SearchQuestion(kind, new PhraseQuery(Field, text), $"\"{text}\"", 10));
+    /// <summary>As Lucene's process reads it.</summary>
+    public string Line
+    {
+        get
+        {
+            string words = string.Join(' ', Words);
+            string range = string.Create(CultureInfo.InvariantCulture, $"{Low} {High}");
+            return Form switch
+            {
+                SearchForm.Any => $"any {words}",
+                SearchForm.All => $"all {words}",
+                SearchForm.Phrase => $"phrase {words}",
+                SearchForm.CountAny => $"count-any {words}",
+                SearchForm.CountAll => $"count-all {words}",
+                SearchForm.Prefix => $"prefix {words}",
+                SearchForm.RangeByNumber => $"range-num {range}",
+                SearchForm.AllByDay => "sort-day",
+                SearchForm.TermByNumber => $"term-num {words}",
+                SearchForm.TermRangeByNumber => $"term-range-num {words} {range}",
+                _ => $"facet {words}",
+            };
+        }
+    }
+
+    /// <summary>The words in SQLite's full-text language.</summary>
+    public string Match => Form switch
+    {
+        SearchForm.Any or SearchForm.CountAny => string.Join(" OR ", Words.Select(Quoted)),
+        SearchForm.Phrase => Quoted(string.Join(' ', Words)),
+        SearchForm.Prefix => $"{Quoted(Words[0])} *",
+        _ => string.Join(" AND ", Words.Select(Quoted)),
+    };
+
+    private RangeQuery Range => new("num", FieldValue.Of(Low), true, FieldValue.Of(High), true);
+
+    private static string Quoted(string word) => $"\"{word}\"";
+
+    private static SortKey By(string field) => new(field, SortKind.Long);
+
+    private FullTextQuery Text(bool all) => new(Field, string.Join(' ', Words), all);
+}
+
+/// <summary>What is asked.</summary>
+internal enum SearchForm
+{
+    /// <summary>The best that have any of the words.</summary>
+    Any,
+
+    /// <summary>The best that have all of the words.</summary>
+    All,
+
+    /// <summary>The best in which the words stand together.</summary>
+    Phrase,
+
+    /// <summary>How many have any of the words.</summary>
+    CountAny,
+
+    /// <summary>How many have all of the words.</summary>
+    CountAll,
+
+    /// <summary>The first that have a word beginning so, in no order.</summary>
+    Prefix,
+
+    /// <summary>The first between two numbers, by number.</summary>
+    RangeByNumber,
+
+    /// <summary>The first of all, by day.</summary>
+    AllByDay,
+
+    /// <summary>The first that have a word, by number.</summary>
+    TermByNumber,
+
+    /// <summary>The first that have a word and are between two numbers, by number.</summary>
+    TermRangeByNumber,
+
+    /// <summary>How many of those that have a word are in each group.</summary>
+    Facet,
 }

@@ -1,0 +1,100 @@
+using System.Diagnostics;
+using System.Globalization;
+using System.Text;
+using Treepie.Bench.Measuring;
+
+namespace Treepie.Bench.Peers;
+
+/// <summary>
+/// Lucene 8 in a Java process of its own (<c>Peers/Lucene/LuceneServer.java</c>, run from its source). It is asked over pipes and takes its times itself.
+/// Where Java or the library is missing, rows of it are left out: <see cref="Absence"/> says what is.
+/// </summary>
+internal sealed class LuceneProcess : IDisposable
+{
+    private const string Jars = "/usr/share/java";
+
+    private readonly Process process;
+    private readonly StringBuilder complaints = new();
+
+    /// <summary>Starts it.</summary>
+    /// <param name="heap">Most heap, as Java spells it.</param>
+    public LuceneProcess(string heap = "1g")
+    {
+        string source = Path.Combine(Corpus.RepositoryRoot, "bench", "Peers", "Lucene", "LuceneServer.java");
+        string[] arguments = [$"-Xmx{heap}", "-cp", $"{Jar("core")}:{Jar("analyzers-common")}", source];
+        process = Process.Start(new ProcessStartInfo("java", arguments) { RedirectStandardInput = true, RedirectStandardOutput = true, RedirectStandardError = true })
+            ?? throw new InvalidOperationException("Could not start java.");
+        process.ErrorDataReceived += (_, line) =>
+        {
+            lock (complaints)
+                complaints.AppendLine(line.Data);
+        };
+        process.BeginErrorReadLine();
+    }
+
+    /// <summary>What is missing on this machine; null: nothing.</summary>
+    public static string? Absence
+    {
+        get
+        {
+            if (Jar("core") is null || Jar("analyzers-common") is null)
+                return $"no lucene-core-8*.jar and lucene-analyzers-common-8*.jar in {Jars} (Debian: liblucene8-java)";
+
+            bool hasJava = (Environment.GetEnvironmentVariable("PATH") ?? "").Split(Path.PathSeparator).Any(folder => File.Exists(Path.Combine(folder, "java")));
+            return hasJava ? null : "no java in the PATH (Debian: default-jdk-headless)";
+        }
+    }
+
+    /// <summary>The library's version, from the name of its file.</summary>
+    public static string Version => Jar("core") is { } jar ? Path.GetFileNameWithoutExtension(jar)[(Path.GetFileNameWithoutExtension(jar).LastIndexOf('-') + 1)..] : "";
+
+    /// <summary>Sends a command; gives the figures of its answer.</summary>
+    public double[] Ask(params object[] command)
+    {
+        Send(command);
+        return [.. Read().Split('\t').Select(figure => double.Parse(figure, CultureInfo.InvariantCulture))];
+    }
+
+    /// <summary>Sends a command; the answer is read by <see cref="Read"/>.</summary>
+    public void Send(params object[] command)
+    {
+        process.StandardInput.WriteLine(string.Join('\t', command.Select(part => Convert.ToString(part, CultureInfo.InvariantCulture))));
+        process.StandardInput.Flush();
+    }
+
+    /// <summary>Sends several lines at once.</summary>
+    public void Send(IEnumerable<string> lines)
+    {
+        foreach (string line in lines)
+            process.StandardInput.WriteLine(line);
+        process.StandardInput.Flush();
+    }
+
+    /// <summary>A line of an answer.</summary>
+    public string Read()
+    {
+        string? line = process.StandardOutput.ReadLine();
+        if (line is not null)
+            return line;
+
+        process.WaitForExit();
+        lock (complaints)
+            throw new InvalidOperationException($"The process of Lucene has ended: {complaints}");
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        if (!process.HasExited)
+        {
+            process.StandardInput.Close();
+            if (!process.WaitForExit(10_000))
+                process.Kill();
+        }
+
+        process.Dispose();
+    }
+
+    private static string? Jar(string part) =>
+        Directory.Exists(Jars) ? Directory.EnumerateFiles(Jars, $"lucene-{part}-8*.jar").Order(StringComparer.Ordinal).LastOrDefault() : null;
+}

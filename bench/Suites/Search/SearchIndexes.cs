@@ -1,0 +1,136 @@
+using Treepie.Bench.Measuring;
+using Treepie.Bench.Peers;
+
+namespace Treepie.Bench.Suites.Search;
+
+/// <summary>The indexes of one corpus: made, measured while they are made, and open for questions.</summary>
+internal sealed class SearchIndexes : IDisposable
+{
+    private const int BatchSize = 10_000;
+    private const double MB = 1e6;
+
+    private readonly Scratch ourFiles = new();
+    private readonly Scratch luceneFiles = new();
+    private readonly Scratch sqliteFiles = new();
+    private readonly Scratch lines = new();
+    private readonly LuceneProcess? lucene;
+
+    private SearchIndexes(SearchCorpus corpus, LuceneProcess? lucene)
+    {
+        Corpus = corpus;
+        this.lucene = lucene;
+        corpus.Write(LinesPath);
+    }
+
+    /// <summary>What was indexed.</summary>
+    public SearchCorpus Corpus { get; }
+
+    /// <summary>The engines, ours first.</summary>
+    public List<ISearchEngine> Engines { get; } = [];
+
+    /// <summary>Figures of the making.</summary>
+    public List<BenchRow> Rows { get; } = [];
+
+    /// <summary>Folder of our index.</summary>
+    public string OurPath => ourFiles.Path;
+
+    /// <summary>Folder of Lucene's.</summary>
+    public string LucenePath => luceneFiles.Path;
+
+    /// <summary>The file that all read.</summary>
+    public string LinesPath => Path.Combine(lines.Path, "documents.tsv");
+
+    /// <summary>A folder that goes with the indexes.</summary>
+    public string ScratchPath => lines.Path;
+
+    /// <summary>Makes the indexes, one engine after the other.</summary>
+    public static SearchIndexes Make(SearchCorpus corpus, LuceneProcess? lucene, bool withSqlite, TextWriter progress)
+    {
+        var indexes = new SearchIndexes(corpus, lucene);
+        try
+        {
+            indexes.Fill(withSqlite, progress);
+            return indexes;
+        }
+        catch
+        {
+            indexes.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>A row with ours, Lucene's and SQLite's figure; a negative one is not there.</summary>
+    public static BenchRow Row(string name, string unit, bool higherIsBetter, double ours, double lucene, double sqlite = -1, params Goal[] goals)
+    {
+        var peers = new Dictionary<string, double>();
+        if (lucene >= 0)
+            peers.Add("Lucene " + LuceneProcess.Version, lucene);
+        if (sqlite >= 0)
+            peers.Add("SQLite FTS5", sqlite);
+        return new BenchRow(name, unit, higherIsBetter, ours) { Peers = peers, Goals = goals };
+    }
+
+    public void Dispose()
+    {
+        foreach (ISearchEngine engine in Engines)
+            engine.Dispose();
+        ourFiles.Dispose();
+        luceneFiles.Dispose();
+        sqliteFiles.Dispose();
+        lines.Dispose();
+    }
+
+    private void Fill(bool withSqlite, TextWriter progress)
+    {
+        int count = Corpus.Documents.Length;
+        progress.WriteLine($"search, {Corpus.Name}: indexing {count:N0} documents, Treepie");
+        SearchProcess ours = SearchProcess.Index("treepie", ourFiles.Path, LinesPath, BatchSize);
+        var opened = new TreepieVerses(ourFiles.Path);
+        Engines.Add(opened);
+        if (opened.CountWords() is var words && words != Corpus.Frequencies.Count)
+            throw new InvalidOperationException($"The index has {words} words, the corpus {Corpus.Frequencies.Count}.");
+
+        double[] theirs = [-1, -1, -1, -1, -1, -1], merged = [0, 0];
+        double luceneMB = -1, luceneMergedMB = -1, sqliteMB = -1;
+        if (lucene is not null)
+        {
+            progress.WriteLine($"search, {Corpus.Name}: indexing, Lucene");
+            theirs = lucene.Ask("index", luceneFiles.Path, LinesPath, BatchSize);
+            luceneMB = luceneFiles.SizeBytes / MB;
+            merged = lucene.Ask("merge", luceneFiles.Path);
+            luceneMergedMB = luceneFiles.SizeBytes / MB;
+            Engines.Add(new LuceneVerses(lucene, luceneFiles.Path));
+            double[] terms = lucene.Ask("terms");
+            if (terms[0] != Corpus.Frequencies.Count || terms[1] != Corpus.TotalWords)
+                throw new InvalidOperationException($"Lucene cut the texts into {terms[1]} words, {terms[0]} different ones; the corpus has {Corpus.TotalWords} and {Corpus.Frequencies.Count}.");
+        }
+
+        SearchProcess? third = null;
+        if (withSqlite && Sqlite.IsPresent)
+        {
+            progress.WriteLine($"search, {Corpus.Name}: indexing, SQLite");
+            third = SearchProcess.Index("sqlite", sqliteFiles.Path, LinesPath, BatchSize);
+            var opened3 = new SqliteVerses(Path.Combine(sqliteFiles.Path, "verses.db"));
+            opened3.Optimize();
+            Engines.Add(opened3);
+            sqliteMB = sqliteFiles.SizeBytes / MB;
+        }
+
+        Rows.AddRange(
+        [
+            Row("indexing", "documents/s", true, count / ours.Seconds, Rate(theirs[1]), Rate(third?.Seconds ?? -1)),
+            Row("indexing, by processor time", "documents/CPU s", true, count / ours.CpuSeconds, Rate(theirs[2]), Rate(third?.CpuSeconds ?? -1), new Goal(2, "Lucene")),
+            Row("indexing, by processor time, Lucene merged to one segment", "documents/CPU s", true, count / ours.CpuSeconds, Rate(lucene is null ? -1 : theirs[2] + merged[1])),
+            Row("managed memory while indexing, most", "MiB", false, ours.HeapMiB, MiB(theirs[4])),
+            Row("memory without files while indexing, most (Lucene: at the end)", "MiB", false, ours.PrivateMiB, MiB(theirs[5]), third?.PrivateMiB ?? -1),
+            Row("size of the index", "MB", false, ourFiles.SizeBytes / MB, luceneMergedMB, sqliteMB, new Goal(1 / 1.1, "Lucene")) with
+            {
+                Note = lucene is null ? null : $"Lucene before its segments are merged into one: {luceneMB:0} MB",
+            },
+        ]);
+
+        double Rate(double seconds) => seconds > 0 ? count / seconds : -1;
+    }
+
+    private static double MiB(double bytes) => bytes < 0 ? -1 : bytes / (1 << 20);
+}

@@ -1,0 +1,109 @@
+using System.Buffers.Binary;
+using System.Diagnostics;
+using System.Text;
+using Treepie.Indexing;
+using Treepie.Indexing.Queries;
+using Treepie.Indexing.Schema;
+using Treepie.Storage;
+
+namespace Treepie.Bench.Suites.Search;
+
+/// <summary>The texts in an index of ours.</summary>
+internal sealed class TreepieVerses : ISearchEngine
+{
+    private static readonly IndexSchema Schema = new(
+    [
+        new IndexField("text", FieldAnalysis.FullText), new IndexField("tr", FieldAnalysis.Keyword), new IndexField("num"), new IndexField("day"),
+    ]);
+
+    private readonly StorageEnvironment environment;
+
+    public TreepieVerses(string path) => environment = StorageEnvironment.Open(path);
+
+    public string Name => "Treepie";
+
+    public int Rounds => int.MaxValue;
+
+    /// <summary>Indexes a file of documents in batches, each durable when it is committed; returns how many.</summary>
+    public int Load(string file, int batchSize, CancellationToken cancellationToken)
+    {
+        var writer = new IndexWriter(environment, Schema);
+        IndexBatch batch = writer.BeginBatch();
+        byte[] key = new byte[sizeof(int)];
+        int count = 0;
+        int first = checked((int)writer.LastEtag);
+        foreach (string line in File.ReadLines(file))
+        {
+            SearchDocument document = SearchDocument.Parse(line);
+            BinaryPrimitives.WriteInt32BigEndian(key, first + count);
+            batch.BeginEntry(key);
+            batch.AddText(0, Encoding.UTF8.GetBytes(document.Text));
+            batch.AddText(1, Encoding.UTF8.GetBytes(document.Group));
+            batch.AddLong(2, document.Number);
+            batch.AddLong(3, document.Day);
+            batch.EndEntry();
+            if (++count % batchSize != 0)
+                continue;
+            writer.Commit(batch, first + count, cancellationToken);
+            if (cancellationToken.IsCancellationRequested)
+                return count;
+        }
+
+        if (count % batchSize != 0)
+            writer.Commit(batch, first + count, cancellationToken);
+        return count;
+    }
+
+    /// <summary>Different words.</summary>
+    public long CountWords()
+    {
+        using var searcher = new IndexSearcher(environment);
+        const int Page = 10_000;
+        long count = 0;
+        string? last = null;
+        while (true)
+        {
+            IReadOnlyList<IndexTerm> terms = searcher.Terms("text", last, Page);
+            count += terms.Count;
+            if (terms.Count < Page)
+                return count;
+            last = terms[^1].Text;
+        }
+    }
+
+    public SearchAnswer?[] Ask(IReadOnlyList<SearchQuestion> questions) => [.. questions.Select(question => (SearchAnswer?)Ask(question))];
+
+    /// <summary>Asks one question, in a view opened for it.</summary>
+    public SearchAnswer Ask(SearchQuestion question)
+    {
+        SearchRequest request = question.Request;
+        FacetRequest? facet = question.Form == SearchForm.Facet ? new FacetRequest(request.Query, [new FacetQuery { Field = "tr" }]) : null;
+        long[] ids;
+        double[] scores = [];
+        long total;
+        long began = Stopwatch.GetTimestamp();
+        using var searcher = new IndexSearcher(environment);
+        if (facet is not null)
+        {
+            total = searcher.Facets(facet).TotalCount;
+            ids = [];
+        }
+        else
+        {
+            using SearchResults results = searcher.Search(request);
+            total = results.TotalCount;
+            ids = new long[results.Count];
+            scores = new double[question.IsScored ? ids.Length : 0];
+            for (int i = 0; results.MoveNext(); i++)
+            {
+                ids[i] = results.EntryId;
+                if (question.IsScored)
+                    scores[i] = results.Score;
+            }
+        }
+
+        return new SearchAnswer(total, true, Stopwatch.GetElapsedTime(began).TotalMicroseconds, ids, scores);
+    }
+
+    public void Dispose() => environment.Dispose();
+}
