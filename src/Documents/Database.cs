@@ -42,7 +42,8 @@ public sealed class Database : IDisposable, IAsyncDisposable
         using (DatabaseSnapshot snapshot = BeginRead())
             _changes.Publish(snapshot.LastEtag);
         SealedDefinitions? sealedDefinitions = environment.IsEncrypted ? new SealedDefinitions(environment, options.DecryptedBudgetBytes) : null;
-        Indexes = IndexCatalogue.Open(IndexesDirectory, new IndexingContext(BeginRead, _changes, options.TimeProvider, options.Analyzers), new StaticDefinitions(environment), sealedDefinitions);
+        Indexes = IndexCatalogue.Open(
+            IndexesDirectory, new IndexingContext(BeginRead, _changes, options.TimeProvider, options.Analyzers), new StaticDefinitions(environment), sealedDefinitions, new IndexSettingsStore(environment));
         TaskStore = new BackupTaskStore(environment, directory);
         _queries = new QueryExecutor(Indexes, BeginRead, _changes, Options);
         HiLoIds = new HiLoIds(NextHiLoRange);

@@ -27,15 +27,17 @@ internal sealed class DocumentIndexer
 
     private readonly DocumentIndex _index;
     private readonly IndexingContext _context;
+    private readonly IndexSwitch _switch;
     private readonly CancellationTokenSource _stop;
     private readonly ChangeSignal _wake = new();
     private EntryWriter _entries;
     private Task _running = Task.CompletedTask;
 
-    public DocumentIndexer(DocumentIndex index, IndexingContext context, CancellationToken stop)
+    public DocumentIndexer(DocumentIndex index, IndexingContext context, IndexSwitch onOff, CancellationToken stop)
     {
         _index = index;
         _context = context;
+        _switch = onOff;
         _entries = EntriesOfCompleteFields(index.Definition);
         _stop = CancellationTokenSource.CreateLinkedTokenSource(stop);
     }
@@ -69,6 +71,7 @@ internal sealed class DocumentIndexer
         {
             while (true)
             {
+                await _switch.WaitUntilOnAsync(stop).ConfigureAwait(false);
                 long woken = _wake.LastEtag;
                 (long reached, bool isComplete) = await RunBatchAsync(stop).ConfigureAwait(false);
                 if (!isComplete)
@@ -112,7 +115,7 @@ internal sealed class DocumentIndexer
     /// <summary>Only so many indexes work at a time, so that queries and writes keep a processor.</summary>
     private async Task<(long Reached, bool IsComplete)> RunBatchAsync(CancellationToken stop)
     {
-        await _context.Turns.WaitAsync(stop).ConfigureAwait(false);
+        await _context.Turns.WaitAsync(_switch.Settings.Priority, stop).ConfigureAwait(false);
         try
         {
             if (_index.TryAddFields(out IndexMapping definition))

@@ -34,20 +34,24 @@ public sealed class IndexCatalogue : IDisposable
     private long _generation;
     private bool _closed;
 
-    private IndexCatalogue(string directory, IndexingContext context, StaticDefinitions? statics, SealedDefinitions? sealedDefinitions)
+    private IndexCatalogue(string directory, IndexingContext context, StaticDefinitions? statics, SealedDefinitions? sealedDefinitions, IndexSettingsStore? settings)
     {
         _directory = directory;
         _context = context;
         _statics = statics;
         _sealed = sealedDefinitions;
+        Control = new IndexControl(settings, NameOf);
     }
+
+    /// <summary>Locks, priorities, and what is disabled or paused.</summary>
+    public IndexControl Control { get; }
 
     /// <summary>Opens the indexes that lie below a directory and goes on indexing.</summary>
     internal static IndexCatalogue Open(
-        string directory, IndexingContext context, StaticDefinitions? statics = null, SealedDefinitions? sealedDefinitions = null)
+        string directory, IndexingContext context, StaticDefinitions? statics = null, SealedDefinitions? sealedDefinitions = null, IndexSettingsStore? settings = null)
     {
         Directory.CreateDirectory(directory);
-        var catalogue = new IndexCatalogue(directory, context, statics, sealedDefinitions);
+        var catalogue = new IndexCatalogue(directory, context, statics, sealedDefinitions, settings);
         try
         {
             catalogue.OpenAll();
@@ -73,7 +77,7 @@ public sealed class IndexCatalogue : IDisposable
             list = [.. _broken.Values.Select(IndexDescription.OfBroken)];
         }
 
-        list.AddRange(indexes.Select(i => IndexDescription.Of(i.Index, i.Name, snapshot)).OfType<IndexStatistics>());
+        list.AddRange(indexes.Select(i => IndexDescription.Of(i.Index, i.Name, Control.Switch(i.Index.Name), snapshot)).OfType<IndexStatistics>());
         list.Sort(static (left, right) => string.CompareOrdinal(left.Name, right.Name));
         return list;
     }
@@ -131,19 +135,8 @@ public sealed class IndexCatalogue : IDisposable
     /// <exception cref="IndexNotFoundException">A named index does not exist.</exception>
     public async Task<bool> WaitForNonStaleAsync(TimeSpan timeout, IReadOnlyList<string>? indexNames = null, CancellationToken cancellationToken = default)
     {
-        long etag = _context.Changes.LastEtag;
         IReadOnlyList<DocumentIndex> indexes = indexNames is null ? Indexes() : [.. indexNames.Select(FindOrReplacement)];
-        using var limit = new CancellationTokenSource(timeout, _context.TimeProvider);
-        using var either = CancellationTokenSource.CreateLinkedTokenSource(limit.Token, cancellationToken);
-        try
-        {
-            await IndexRounds.WaitForAsync(indexes, etag, either.Token).ConfigureAwait(false);
-            return true;
-        }
-        catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
-        {
-            return false;
-        }
+        return await IndexRounds.WaitForAsync(indexes, _context.Changes.LastEtag, timeout, _context.TimeProvider, cancellationToken).ConfigureAwait(false);
     }
 
     /// <summary>Deletes an index with its files and its definition; false if there is none. <c>ReplacementOf/…</c> gives up what is being built, which keeps the old definition.</summary>
@@ -156,6 +149,7 @@ public sealed class IndexCatalogue : IDisposable
                 return GiveUpReplacement(name[ReplacementPrefix.Length..]);
 
             bool wasDefined = _statics is not null && Definition(name) is not null && _statics.Delete(name);
+            Control.Forget(name);
             lock (_lock)
                 return Remove(name) | Remove(_replacements, name) | _broken.Remove(name) | wasDefined;
         }
@@ -209,18 +203,7 @@ public sealed class IndexCatalogue : IDisposable
         lock (_lock)
         {
             ObjectDisposedException.ThrowIf(_closed, this);
-            DocumentIndexer? best = null;
-            DocumentIndexer? widest = null;
-            foreach (DocumentIndexer indexer in _indexers.Values)
-            {
-                if (indexer.Index.Definition is not AutoIndexDefinition definition || !definition.IsFor(collection))
-                    continue;
-                if (definition.Covers(fields) && (best is null || IsBetter(indexer.Index, best.Index)))
-                    best = indexer;
-                if (widest is null || definition.Fields.Count > widest.Index.Definition.Fields.Count)
-                    widest = indexer;
-            }
-
+            (DocumentIndexer? best, DocumentIndexer? widest) = AutoIndexChoice.Of(_indexers.Values, collection, fields);
             created = best is null;
             if (best is not null)
                 return best.Index;
@@ -299,13 +282,7 @@ public sealed class IndexCatalogue : IDisposable
 
         Task.WhenAll(tasks).GetAwaiter().GetResult();
         _stop.Dispose();
-        _context.Dispose();
     }
-
-    private static bool IsBetter(DocumentIndex index, DocumentIndex other) =>
-        index.Progress.IsCaughtUp != other.Progress.IsCaughtUp
-            ? index.Progress.IsCaughtUp
-            : index.Definition.Fields.Count > other.Definition.Fields.Count;
 
     private void OpenAll()
     {
@@ -375,10 +352,22 @@ public sealed class IndexCatalogue : IDisposable
         lock (_definitionsLock)
         {
             ObjectDisposedException.ThrowIf(_closed, this);
+            if (!MayReplace(mapping))
+                return;
             _statics.Put(mapping.Definition);
             lock (_lock)
                 Build(mapping);
         }
+    }
+
+    /// <summary>Whether the lock of an index lets another definition take its place. A lock that stood before its index holds nobody up.</summary>
+    private bool MayReplace(StaticIndexMapping mapping)
+    {
+        IndexLockMode mode = Control.Settings(mapping.Name).LockMode;
+        if (mode == IndexLockMode.Unlock || Definition(mapping.Name) is not { } known || known.IsSameAs(mapping.Definition))
+            return true;
+        return mode == IndexLockMode.LockedIgnore ? false : throw new InvalidIndexDefinitionException(
+            mapping.Name, "LockMode", "the index is locked (LockedError), so that its definition stays as it is. Unlock it first.");
     }
 
     /// <summary>Brings what is built in line with the definition that was put last. In the lock.</summary>
@@ -425,7 +414,16 @@ public sealed class IndexCatalogue : IDisposable
         indexer.Index.Widen(definition);
         _indexers.Remove(name);
         _indexers.Add(definition.Name, indexer);
+        Control.Rename(name, definition.Name);
         indexer.Wake();
+    }
+
+    private string? NameOf(string name)
+    {
+        if (name.StartsWith(ReplacementPrefix, StringComparison.OrdinalIgnoreCase))
+            name = name[ReplacementPrefix.Length..];
+        lock (_lock)
+            return _indexers.GetValueOrDefault(name)?.Index.Name ?? _broken.GetValueOrDefault(name)?.Definition.Name;
     }
 
     private DocumentIndex FindOrReplacement(string name)
@@ -447,7 +445,7 @@ public sealed class IndexCatalogue : IDisposable
     {
         lock (_lock)
         {
-            var indexer = new DocumentIndexer(index, _context, _stop.Token);
+            var indexer = new DocumentIndexer(index, _context, Control.Switch(index.Name), _stop.Token);
             indexers.Add(index.Name, indexer);
             indexer.Start(OnCaughtUp);
         }
@@ -492,8 +490,8 @@ public sealed class IndexCatalogue : IDisposable
             if (_indexers.GetValueOrDefault(index.Name) != indexer || index.Definition is not AutoIndexDefinition definition)
                 return;
             foreach (DocumentIndex other in Indexes())
-                if (other != index && other.Definition is AutoIndexDefinition narrower && narrower.IsFor(definition.Collection) && definition.Covers(narrower.Fields.ToArray()))
-                    Remove(other.Name);
+                if (other != index && other.Definition is AutoIndexDefinition narrower && narrower.IsFor(definition.Collection) && definition.Covers(narrower.Fields.ToArray()) && Remove(other.Name))
+                    Control.Forget(other.Name);
         }
     }
 }

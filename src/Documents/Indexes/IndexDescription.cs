@@ -10,7 +10,7 @@ internal static class IndexDescription
     private static readonly string[] s_allDocuments = [AutoIndexDefinition.AllDocuments];
 
     /// <summary>Its state, under a name; null where it is gone.</summary>
-    public static IndexStatistics? Of(DocumentIndex index, string name, DatabaseSnapshot snapshot)
+    public static IndexStatistics? Of(DocumentIndex index, string name, IndexSwitch onOff, DatabaseSnapshot snapshot)
     {
         if (!index.TryHold())
             return null;
@@ -24,7 +24,9 @@ internal static class IndexDescription
             return Describe(definition, name) with
             {
                 IsStale = waiting > 0 || progress.CompleteFields < definition.Schema.Fields.Count,
-                State = progress.IsFaulted ? IndexState.Error : IndexState.Normal,
+                State = progress.IsFaulted ? IndexState.Error : onOff.Settings.IsDisabled ? IndexState.Disabled : IndexState.Normal,
+                Settings = onOff.Settings,
+                IsPaused = onOff.IsPaused,
                 EntryCount = searcher.EntryCount,
                 LastIndexedEtag = searcher.LastEtag,
                 CompleteFieldCount = progress.CompleteFields,

@@ -5,8 +5,24 @@ namespace Treepie.Indexes;
 /// <summary>What is done to several indexes one after the other. One that goes meanwhile is left out.</summary>
 internal static class IndexRounds
 {
-    /// <summary>Completes when each has indexed all up to an etag, in all of its fields.</summary>
-    public static async Task WaitForAsync(IReadOnlyList<DocumentIndex> indexes, long etag, CancellationToken cancellationToken)
+    /// <summary>Waits until each has indexed all up to an etag, in all of its fields; false at the timeout.</summary>
+    public static async Task<bool> WaitForAsync(
+        IReadOnlyList<DocumentIndex> indexes, long etag, TimeSpan timeout, TimeProvider timeProvider, CancellationToken cancellationToken)
+    {
+        using var limit = new CancellationTokenSource(timeout, timeProvider);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(limit.Token, cancellationToken);
+        try
+        {
+            await WaitForAsync(indexes, etag, either.Token).ConfigureAwait(false);
+            return true;
+        }
+        catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
+        {
+            return false;
+        }
+    }
+
+    private static async Task WaitForAsync(IReadOnlyList<DocumentIndex> indexes, long etag, CancellationToken cancellationToken)
     {
         foreach (DocumentIndex index in indexes)
         {

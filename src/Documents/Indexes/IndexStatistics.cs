@@ -21,8 +21,14 @@ public sealed record IndexStatistics
     /// <summary>Whether documents wait to be indexed.</summary>
     public bool IsStale { get; init; }
 
-    /// <summary>Running, or stopped by an error.</summary>
+    /// <summary>Running, disabled, or stopped by an error.</summary>
     public IndexState State { get; init; }
+
+    /// <summary>What is set of it.</summary>
+    public IndexSettings Settings { get; init; } = new();
+
+    /// <summary>Whether it takes no changes until it is resumed or the database is opened again.</summary>
+    public bool IsPaused { get; init; }
 
     /// <summary>Entries.</summary>
     public long EntryCount { get; init; }
@@ -57,4 +63,7 @@ public enum IndexState
 
     /// <summary>Stopped by an error.</summary>
     Error,
+
+    /// <summary>It was said to take no changes.</summary>
+    Disabled,
 }

@@ -8,10 +8,8 @@ namespace Treepie.Indexes;
 /// <param name="Changes">Wakes whoever waits for changes.</param>
 /// <param name="TimeProvider">The clock.</param>
 /// <param name="Analyzers">The analyzers that fields can name.</param>
-internal sealed record IndexingContext(Func<DatabaseSnapshot> BeginRead, ChangeSignal Changes, TimeProvider TimeProvider, AnalyzerSet Analyzers) : IDisposable
+internal sealed record IndexingContext(Func<DatabaseSnapshot> BeginRead, ChangeSignal Changes, TimeProvider TimeProvider, AnalyzerSet Analyzers)
 {
     /// <summary>Lets so many threads index at a time: half of the processors, so that queries and writes keep the other half.</summary>
-    public SemaphoreSlim Turns { get; } = new(Math.Max(1, Environment.ProcessorCount / 2));
-
-    public void Dispose() => Turns.Dispose();
+    public IndexingTurns Turns { get; } = new(Math.Max(1, Environment.ProcessorCount / 2));
 }

@@ -65,7 +65,7 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
     {
         if (request is { Continuation: null, WithContinuation: false })
             return;
-        if (query.Source is not (SourceKind.AutoIndex or SourceKind.NamedIndex) || query.Facets.Count > 0)
+        if (query.Source is not (SourceKind.AutoIndex or SourceKind.NamedIndex) || query.IsComputed)
             throw new InvalidQueryException("Only documents that an index finds can be gone on with: give the query a condition or an order, or page with limit and offset.");
         if (query.Distinct)
             throw new InvalidQueryException("A query with 'distinct' cannot be gone on with, as equal rows are left out after they are found: page with limit and offset.");
@@ -252,10 +252,13 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
     private QueryResults ExecuteOnNothing(QueryContext context)
     {
         DatabaseSnapshot snapshot = beginRead();
-        var found = new FoundResults(snapshot, new EmptySource(), StoreName(context.Query, snapshot))
+        BoundQuery query = context.Query;
+        IReadOnlyList<SuggestionResult> suggestions = SuggestionRows.Find(query.Suggestions, null, context.CancellationToken);
+        var found = new FoundResults(snapshot, new EmptySource(), StoreName(query, snapshot))
         {
             ResultEtag = ResultEtags.Of(context, snapshot, null, false),
-            ComputedRows = context.Query.Facets.Count == 0 ? null : FacetRows.Of(context.Query.Facets, FacetRows.Nothing(context.Query.Facets)),
+            Suggestions = suggestions,
+            ComputedRows = query.Facets.Count > 0 ? FacetRows.Of(query.Facets, FacetRows.Nothing(query.Facets)) : suggestions.Count > 0 ? SuggestionRows.Of(suggestions) : null,
         };
         return new QueryResults(context, found);
     }
@@ -293,8 +296,8 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
             }
 
             context.Phases.End("Index");
-            FoundResults found = context.Query.Facets.Count > 0
-                ? CountFacets(searcher, index, snapshot, context, cancellationToken)
+            FoundResults found = context.Query.IsComputed
+                ? Compute(searcher, index, snapshot, context, cancellationToken)
                 : FindDocuments(searcher, tail, index, snapshot, context, mayMissHits, ref hits, cancellationToken);
             context.Phases.End("Query");
             found = found with
@@ -320,11 +323,11 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
     }
 
     /// <summary>
-    /// Highlights, explanations, facets, positions and budgets are of the index alone, and the nearest vectors of two graphs are not those of one: such
+    /// Highlights, explanations, facets, suggestions, positions and budgets are of the index alone, and the nearest vectors of two graphs are not those of one: such
     /// queries wait for the index instead.
     /// </summary>
     private static bool NeedsOneIndex(QueryContext context) =>
-        context.Query.Highlights.Count > 0 || context.Query.WantsExplanations || context.Query.Facets.Count > 0 || context.Request.WithContinuation
+        context.Query.Highlights.Count > 0 || context.Query.WantsExplanations || context.Query.IsComputed || context.Request.WithContinuation
         || context.Request.Continuation is not null || BudgetOf(context.Request) is not null || HasVector(context.Query.Condition);
 
     private static bool HasVector(IndexQuery query) => query switch
@@ -360,10 +363,16 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
         };
     }
 
-    /// <summary>Facets are computed at once.</summary>
-    private FoundResults CountFacets(IndexSearcher searcher, DocumentIndex index, DatabaseSnapshot snapshot, QueryContext context, CancellationToken cancellationToken)
+    /// <summary>Facets and suggestions are computed at once.</summary>
+    private FoundResults Compute(IndexSearcher searcher, DocumentIndex index, DatabaseSnapshot snapshot, QueryContext context, CancellationToken cancellationToken)
     {
         BoundQuery query = context.Query;
+        if (query.Suggestions.Count > 0)
+        {
+            IReadOnlyList<SuggestionResult> suggestions = SuggestionRows.Find(query.Suggestions, searcher, cancellationToken);
+            return new FoundResults(snapshot, new ComputedSource(index, searcher), index.Name) { ComputedRows = SuggestionRows.Of(suggestions), Suggestions = suggestions };
+        }
+
         FacetResults facets = searcher.Facets(new FacetRequest(query.Condition, [.. query.Facets.Select(facet => facet.Query)]), Options(context), cancellationToken);
         IReadOnlyList<byte[]> rows = FacetRows.Of(query.Facets, facets);
         return new FoundResults(snapshot, new ComputedSource(index, searcher), index.Name) { ComputedRows = rows, Plan = facets.Plan, Counters = facets.Counters };

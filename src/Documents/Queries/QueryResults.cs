@@ -74,7 +74,10 @@ public sealed class QueryResults : IDisposable
     /// <summary>Whether the answer tells how it was found.</summary>
     public bool HasTimings => _context.Query.WantsTimings;
 
-    /// <summary>Whether results are no documents but computed: facets. They can only be written.</summary>
+    /// <summary>What each <c>suggest()</c> of the query found; empty where it has none.</summary>
+    public IReadOnlyList<SuggestionResult> Suggestions => _found.Suggestions;
+
+    /// <summary>Whether results are no documents but computed: facets or suggestions. They can only be written.</summary>
     public bool IsComputed => _found.ComputedRows is not null;
 
     /// <summary>Time spent so far.</summary>

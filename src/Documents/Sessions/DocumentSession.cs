@@ -224,7 +224,7 @@ public sealed class DocumentSession : IDisposable
         while (results.MoveNext())
         {
             cancellationToken.ThrowIfCancellationRequested();
-            if (!results.IsProjection)
+            if (!results.IsProjection && !results.IsComputed)
             {
                 if (Track<T>(results.Current) is { } entity)
                     found.Add(entity);

@@ -17,6 +17,7 @@ namespace Treepie.Store;
 /// identities                folded name with its |           IdentityRecord
 /// indexes                   directory of an index            its definition, JSON; in encrypted databases only
 /// indexes/static            folded name of an index           its definition, JSON; made by the first index that is defined by hand
+/// indexes/settings          folded name of an index           what is set of it, JSON; made by the first index of which something is set
 /// backup-tasks              number 8                         BackupTaskRecord, JSON; where there are any
 /// meta                      "database"                       format 4, id of the database 16
 /// meta                      "etag"                           last etag 8 (little-endian)
@@ -42,6 +43,9 @@ internal static class TreeNames
 
     /// <summary>Definitions made by hand; made by the first.</summary>
     public const string StaticIndexes = "indexes/static";
+
+    /// <summary>Made by the first index of which something is set.</summary>
+    public const string IndexSettings = "indexes/settings";
 
     /// <summary>Made by the first backup task.</summary>
     public const string BackupTasks = "backup-tasks";

@@ -10,15 +10,12 @@ namespace Treepie.Indexing.Suggestions;
 /// </summary>
 internal static class Suggester
 {
-    /// <summary>Most suggestions of one request.</summary>
-    public const int MaxTake = 1_024;
-
     public static IReadOnlyList<Suggestion> Run(QueryContext context, SuggestionRequest request)
     {
         if (!(request.Accuracy is >= 0 and <= 1))
             throw new IndexQueryException($"The accuracy of a suggestion is a number from 0 to 1; {request.Accuracy} is not.");
-        if (request.Take is < 0 or > MaxTake)
-            throw new IndexQueryException($"Up to {MaxTake:N0} suggestions can be asked for; {request.Take} is not such a number.");
+        if (request.Take is < 0 or > SuggestionRequest.MaxTake)
+            throw new IndexQueryException($"Up to {SuggestionRequest.MaxTake:N0} suggestions can be asked for; {request.Take} is not such a number.");
 
         int field = context.View.Field(request.Field);
         var compiler = new QueryCompiler(context, isScored: false);

@@ -3,6 +3,9 @@ namespace Treepie.Indexing.Suggestions;
 /// <summary>Asks for terms of a field that are nearly a text: "did you mean".</summary>
 public sealed record SuggestionRequest
 {
+    /// <summary>Most suggestions of one request.</summary>
+    public const int MaxTake = 1_024;
+
     /// <summary>The field.</summary>
     public required string Field { get; init; }
 
@@ -15,7 +18,7 @@ public sealed record SuggestionRequest
     /// <summary>Least likeness, 0 to 1.</summary>
     public float Accuracy { get; init; } = 0.5f;
 
-    /// <summary>Most suggestions.</summary>
+    /// <summary>Most suggestions; up to <see cref="MaxTake"/>.</summary>
     public int Take { get; init; } = 15;
 
     /// <summary>Whether terms of more entries come first; else those most alike.</summary>

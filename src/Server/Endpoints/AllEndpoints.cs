@@ -25,6 +25,7 @@ internal static class AllEndpoints
         StreamsEndpoints.Map(routes);
         MultiGetEndpoints.Map(routes);
         IndexesEndpoints.Map(routes);
+        IndexControlEndpoints.Map(routes);
         IndexContentEndpoints.Map(routes);
         OperationsEndpoints.Map(routes);
         SmugglerEndpoints.Map(routes);

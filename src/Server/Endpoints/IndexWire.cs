@@ -8,14 +8,22 @@ namespace Treepie.Server.Endpoints;
 internal static class IndexWire
 {
     public const string Documents = "Documents";
-    public const string LockMode = "Unlock";
-    public const string Priority = "Normal";
 
     public static string TypeOf(IndexStatistics index) => index.Definition is null ? "AutoMap" : "Map";
 
-    public static string StateOf(IndexStatistics index) => index.State == IndexState.Error ? "Error" : "Normal";
+    public static string StateOf(IndexStatistics index) => index.State switch
+    {
+        IndexState.Error => "Error",
+        IndexState.Disabled => "Disabled",
+        _ => "Normal",
+    };
 
-    public static string StatusOf(IndexStatistics index) => index.State == IndexState.Error ? "Failure" : "Running";
+    public static string StatusOf(IndexStatistics index) => index.State switch
+    {
+        IndexState.Error => "Failure",
+        IndexState.Disabled => "Disabled",
+        _ => index.IsPaused ? "Paused" : "Running",
+    };
 
     /// <summary>The definition: RavenDB's members, and beside them those of an index defined by hand, so that what is read can be put again.</summary>
     public static void WriteDefinition(Utf8JsonWriter json, IndexStatistics index)
@@ -24,8 +32,8 @@ internal static class IndexWire
         json.WriteString("Name", index.Name);
         json.WriteString("Type", TypeOf(index));
         json.WriteString("SourceType", Documents);
-        json.WriteString("LockMode", LockMode);
-        json.WriteString("Priority", Priority);
+        json.WriteString("LockMode", index.Settings.LockMode.ToString());
+        json.WriteString("Priority", index.Settings.Priority.ToString());
         json.WriteString("State", StateOf(index));
         json.WriteStartArray("Maps");
         if (index.Definition is null)
@@ -50,8 +58,8 @@ internal static class IndexWire
         json.WriteString("SourceType", Documents);
         json.WriteString("State", StateOf(index));
         json.WriteString("Status", StatusOf(index));
-        json.WriteString("LockMode", LockMode);
-        json.WriteString("Priority", Priority);
+        json.WriteString("LockMode", index.Settings.LockMode.ToString());
+        json.WriteString("Priority", index.Settings.Priority.ToString());
         json.WriteBoolean("IsStale", index.IsStale);
         json.WriteNumber("EntriesCount", index.EntryCount);
         json.WriteNumber("ErrorsCount", index.ErrorCount);

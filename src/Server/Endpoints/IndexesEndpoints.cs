@@ -19,16 +19,8 @@ internal static class IndexesEndpoints
         routes.Database("DELETE", "/indexes", Delete);
         routes.Database("RESET", "/indexes", Reset);
         routes.Database("GET", "/indexes/stats", Statistics);
-        routes.Database("GET", "/indexes/status", Status);
         routes.Database("GET", "/indexes/errors", Errors);
         routes.Database("DELETE", "/indexes/errors", ClearErrors);
-        foreach ((string method, string pattern) in (ReadOnlySpan<(string, string)>)
-                 [
-                     ("POST", "/indexes/set-lock"), ("POST", "/indexes/set-priority"),
-                     ("POST", "/admin/indexes/enable"), ("POST", "/admin/indexes/disable"), ("POST", "/admin/indexes/start"), ("POST", "/admin/indexes/stop"),
-                 ])
-            routes.Database(method, pattern, static (request, _) => throw WireException.NotBuilt(
-                $"{request.Method} {request.Http.Request.Path} (terms of indexes, and their settings)"));
     }
 
     private static IndexStatistics Find(Database database, string name) =>
@@ -76,10 +68,16 @@ internal static class IndexesEndpoints
             throw WireException.BadRequest($"The request defines {given.GetArrayLength()} indexes; 1 to {MaxDefinitions} go in one.");
 
         IndexDefinition[] definitions = [.. given.EnumerateArray().Select(IndexDefinition.FromJson)];
+        IndexSettingsChange[] settings = [.. given.EnumerateArray().Select(IndexSettingsChange.Read)];
         foreach (IndexDefinition definition in definitions)
             database.Indexes.Check(definition);
-        foreach (IndexDefinition definition in definitions)
-            database.Indexes.Put(definition);
+        for (int i = 0; i < definitions.Length; i++)
+        {
+            database.Indexes.Put(definitions[i]);
+            if (database.Indexes.Definition(definitions[i].Name)?.IsSameAs(definitions[i]) == true)
+                database.Indexes.Control.Set(definitions[i].Name, settings[i].ApplyTo);
+        }
+
         await request.JsonAsync(
             (Definitions: definitions, Etag: database.LastEtag),
             static (json, state) =>
@@ -144,24 +142,6 @@ internal static class IndexesEndpoints
             json.WriteEndObject();
         });
     }
-
-    private static Task Status(HttpServerRequest request, Database database) =>
-        request.JsonAsync(database.Indexes.List(), static (json, indexes) =>
-        {
-            json.WriteStartObject();
-            json.WriteString("Status", "Running");
-            json.WriteStartArray("Indexes");
-            foreach (IndexStatistics index in indexes)
-            {
-                json.WriteStartObject();
-                json.WriteString("Name", index.Name);
-                json.WriteString("Status", IndexWire.StatusOf(index));
-                json.WriteEndObject();
-            }
-
-            json.WriteEndArray();
-            json.WriteEndObject();
-        });
 
     private static Task Errors(HttpServerRequest request, Database database) =>
         request.JsonAsync(Named(request, database).Select(name => (Name: name, Errors: database.Indexes.Errors(name))).ToArray(), static (json, indexes) =>

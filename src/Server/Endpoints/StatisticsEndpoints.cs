@@ -79,8 +79,8 @@ internal static class StatisticsEndpoints
         json.WriteString("Name", index.Name);
         json.WriteBoolean("IsStale", index.IsStale);
         json.WriteString("State", IndexWire.StateOf(index));
-        json.WriteString("LockMode", IndexWire.LockMode);
-        json.WriteString("Priority", IndexWire.Priority);
+        json.WriteString("LockMode", index.Settings.LockMode.ToString());
+        json.WriteString("Priority", index.Settings.Priority.ToString());
         json.WriteString("Type", IndexWire.TypeOf(index));
         json.WriteString("SourceType", IndexWire.Documents);
         if (index.LastIndexingTime is { } time)

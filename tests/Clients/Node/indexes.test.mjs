@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-    DeleteIndexErrorsOperation, DeleteIndexOperation, GetIndexErrorsOperation, GetIndexesOperation, GetIndexNamesOperation, GetIndexOperation,
-    GetIndexStatisticsOperation, IndexDefinition, IndexHasChangedOperation, PutIndexesOperation, ResetIndexOperation,
+    DeleteIndexErrorsOperation, DeleteIndexOperation, DisableIndexOperation, EnableIndexOperation, GetIndexErrorsOperation, GetIndexesOperation, GetIndexingStatusOperation,
+    GetIndexNamesOperation, GetIndexOperation, GetIndexStatisticsOperation, GetTermsOperation, IndexDefinition, IndexHasChangedOperation, PutIndexesOperation, ResetIndexOperation,
+    SetIndexesLockOperation, SetIndexesPriorityOperation, StartIndexingOperation, StartIndexOperation, StopIndexingOperation, StopIndexOperation,
 } from "ravendb";
 import { Company, seed, url, User, withDatabase } from "./support.mjs";
 
@@ -89,4 +90,46 @@ test("what cannot be run is refused, with its reason, and nothing changes", () =
     const response = await fetch(`${url}/databases/${name}/admin/indexes`, { method: "PUT", body: JSON.stringify({ Indexes: [{ Name: "A", Fields: { x: { Indexing: "Perhaps" } } }] }) });
     assert.equal(response.status, 400);
     assert.equal((await response.json()).IndexDefinitionProperty, "Fields");
+}));
+
+test("an index is locked, given a priority, disabled and stopped, and says so", () => withDatabase(async store => {
+    await seed(store, people);
+    await store.maintenance.send(new PutIndexesOperation(define("Users", "from u in docs.Users select new { u.name }")));
+    await ask(store, "Users").all();
+    await store.maintenance.send(new SetIndexesLockOperation("Users", "LockedError"));
+    await store.maintenance.send(new SetIndexesPriorityOperation("Users", "High"));
+    await assert.rejects(
+        store.maintenance.send(new PutIndexesOperation(define("Users", "from u in docs.Users select new { u.age }"))), { name: "IndexCompilationException", message: /locked/ });
+    const statistics = await store.maintenance.send(new GetIndexStatisticsOperation("Users"));
+    assert.equal(statistics.lockMode, "LockedError");
+    assert.equal(statistics.priority, "High");
+    await assert.rejects(store.maintenance.send(new SetIndexesPriorityOperation("Nobody", "High")), { name: "IndexDoesNotExistException" });
+
+    const status = async () => (await store.maintenance.send(new GetIndexingStatusOperation())).indexes[0].status;
+    await store.maintenance.send(new DisableIndexOperation("Users"));
+    assert.equal(await status(), "Disabled");
+    assert.equal((await store.maintenance.send(new GetIndexOperation("Users"))).state, "Disabled");
+    await seed(store, { "users/9": new User({ name: "Zoe" }) });
+    let seen;
+    assert.equal(await store.openSession().query({ indexName: "Users" }).whereEquals("name", "Zoe").statistics(s => seen = s).count(), 0);
+    assert.equal(seen.isStale, true);
+    await store.maintenance.send(new EnableIndexOperation("Users"));
+    assert.equal(await ask(store, "Users").whereEquals("name", "Zoe").count(), 1);
+
+    await store.maintenance.send(new StopIndexOperation("Users"));
+    assert.equal(await status(), "Paused");
+    await store.maintenance.send(new StartIndexOperation("Users"));
+    assert.equal(await status(), "Running");
+    await store.maintenance.send(new StopIndexingOperation());
+    assert.equal((await store.maintenance.send(new GetIndexingStatusOperation())).status, "Paused");
+    await store.maintenance.send(new StartIndexingOperation());
+    assert.equal((await store.maintenance.send(new GetIndexingStatusOperation())).status, "Running");
+}));
+
+test("terms of a field are paged", () => withDatabase(async store => {
+    await seed(store, people);
+    await store.maintenance.send(new PutIndexesOperation(define("Users", "from u in docs.Users select new { u.name }")));
+    await ask(store, "Users").all();
+    assert.deepEqual(await store.maintenance.send(new GetTermsOperation("Users", "name", null, 2)), ["ada", "bob"]);
+    assert.deepEqual(await store.maintenance.send(new GetTermsOperation("Users", "name", "bob", 2)), ["cyd"]);
 }));

@@ -47,6 +47,12 @@ internal sealed record BoundQuery
     /// <summary>Groups in which hits are counted instead of being given.</summary>
     public IReadOnlyList<BoundFacet> Facets { get; init; } = [];
 
+    /// <summary>Terms that may have been meant, instead of hits.</summary>
+    public IReadOnlyList<BoundSuggestion> Suggestions { get; init; } = [];
+
+    /// <summary>Whether the answer is computed: facets or suggestions, no documents.</summary>
+    public bool IsComputed => Facets.Count + Suggestions.Count > 0;
+
     /// <summary>Whether the answer tells how it was found: <c>include timings()</c>.</summary>
     public bool WantsTimings { get; init; }
 

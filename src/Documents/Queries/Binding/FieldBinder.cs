@@ -50,6 +50,14 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null)
         return Use(new AutoIndexField(path.Text, kind), operand.Position);
     }
 
+    /// <summary>How an operand is called where the query gives it no other name: its path without the alias.</summary>
+    public string NameOf(Expression operand) => operand switch
+    {
+        PathExpression expression => Path(expression).Text,
+        LiteralExpression { Kind: LiteralKind.String } literal => literal.Text,
+        _ => AutoIndexField.Id,
+    };
+
     /// <summary>The field of the points whose coordinates are at two paths.</summary>
     public AutoIndexField Point(Expression latitude, Expression longitude)
     {

@@ -83,15 +83,15 @@ internal sealed class NoteBinder(RqlQuery query, QueryParameters parameters, Fie
             {
                 if (option.Value.ValueKind == JsonValueKind.Null)
                     continue;
-                switch (option.Name)
+                switch (option.Name.ToLowerInvariant()) // clients send them in either case
                 {
-                    case "PreTags" when option.Value.GetArrayLength() > 0:
+                    case "pretags" when option.Value.GetArrayLength() > 0:
                         options = options with { PreTags = Strings(option.Value) };
                         break;
-                    case "PostTags" when option.Value.GetArrayLength() > 0:
+                    case "posttags" when option.Value.GetArrayLength() > 0:
                         options = options with { PostTags = Strings(option.Value) };
                         break;
-                    case "GroupKey":
+                    case "groupkey":
                         key = fields.Path(option.Value.GetString() ?? "", expression.Position);
                         break;
                 }

@@ -24,7 +24,7 @@ internal sealed class OutputBinder(RqlQuery query, QueryParameters parameters, F
     /// <summary>What results become; null: they stay whole documents.</summary>
     public Projection? BindSelect()
     {
-        if (query.Select is not { Items.Count: > 0 } select || select.Items.Any(item => FacetBinder.IsFacet(item.Value)))
+        if (query.Select is not { Items.Count: > 0 } select || select.Items.Any(item => FacetBinder.IsFacet(item.Value) || SuggestionBinder.IsSuggestion(item.Value)))
             return null;
 
         var projected = new List<ProjectedField>();

@@ -68,7 +68,7 @@ internal sealed class QueryBinder
     {
         FromClause from = _query.From;
         string? collection = string.Equals(from.Name, AutoIndexDefinition.AllDocuments, StringComparison.OrdinalIgnoreCase) ? null : from.Name;
-        if (!from.IsIndex && _query.OrderBy.Count == 0 && !HasFacets && BindIds() is { } direct)
+        if (!from.IsIndex && _query.OrderBy.Count == 0 && !IsComputed && BindIds() is { } direct)
             return direct with { Collection = collection };
 
         var conditions = new ConditionBinder(_query, _parameters, _fields);
@@ -78,7 +78,8 @@ internal sealed class QueryBinder
             sort = [BestFirst];
 
         IReadOnlyList<BoundFacet> facets = new FacetBinder(_query, _parameters, _fields, conditions, _context.LoadDocument).Bind();
-        bool isPlain = !from.IsIndex && condition is MatchAllQuery && sort.Count == 0 && facets.Count == 0;
+        IReadOnlyList<BoundSuggestion> suggestions = new SuggestionBinder(_query, _parameters, _fields).Bind();
+        bool isPlain = !from.IsIndex && condition is MatchAllQuery && sort.Count == 0 && facets.Count + suggestions.Count == 0;
         return new BoundQuery
         {
             Source = from.IsIndex ? SourceKind.NamedIndex : isPlain ? SourceKind.Collection : SourceKind.AutoIndex,
@@ -87,12 +88,13 @@ internal sealed class QueryBinder
             Condition = condition,
             Sort = sort,
             Facets = facets,
+            Suggestions = suggestions,
             Fields = _fields.Uses,
             IsScored = conditions.IsScored && sort.Any(k => k.Kind == SortKind.Score),
         };
     }
 
-    private bool HasFacets => _query.Select is { } select && select.Items.Any(item => FacetBinder.IsFacet(item.Value));
+    private bool IsComputed => _query.Select is { } select && select.Items.Any(item => FacetBinder.IsFacet(item.Value) || SuggestionBinder.IsSuggestion(item.Value));
 
     private static SortKey BestFirst => new("", SortKind.Score, Descending: true);
 

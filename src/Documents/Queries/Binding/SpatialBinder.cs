@@ -52,6 +52,7 @@ internal sealed class SpatialBinder(RqlQuery query, QueryParameters parameters, 
     /// <summary>A field of places: its name, <c>spatial.point(latitude, longitude)</c> or <c>spatial.wkt(path)</c>. A name alone in an auto-index holds WKT.</summary>
     private AutoIndexField Place(Expression operand)
     {
+        operand = Unquoted(operand);
         if (operand is not MethodExpression method)
             return fields.Field(operand, AutoIndexFieldKind.Wkt);
         if (method.Is("spatial.point"))
@@ -64,6 +65,12 @@ internal sealed class SpatialBinder(RqlQuery query, QueryParameters parameters, 
             ? fields.Field(Arguments(method, 1, 1)[0], AutoIndexFieldKind.Wkt)
             : throw RqlErrors.At(query.Text, method.Position, "Expected a field of places: its name, spatial.point(latitude, longitude) or spatial.wkt(path).");
     }
+
+    /// <summary>Clients quote a whole call, as they quote every name that has other signs than letters: <c>'spatial.point(Lat, Lng)'</c>.</summary>
+    private static Expression Unquoted(Expression operand) =>
+        operand is LiteralExpression { Kind: LiteralKind.String } literal && literal.Text.StartsWith("spatial.", StringComparison.OrdinalIgnoreCase) && literal.Text.EndsWith(')')
+            ? new ExpressionParser(new RqlLexer(literal.Text)).ParseOperand("a field of places")
+            : operand;
 
     /// <summary>A shape: <c>spatial.circle(radius, latitude, longitude [, units])</c>, <c>spatial.point(latitude, longitude)</c> or <c>spatial.wkt(text [, units])</c>.</summary>
     private Geometry Shape(Expression expression)

@@ -161,21 +161,21 @@ internal sealed class TextMethodBinder(RqlQuery query, QueryParameters parameter
                 JsonElement value = option.Value;
                 if (value.ValueKind == JsonValueKind.Null)
                     continue;
-                switch (option.Name)
+                switch (option.Name.ToLowerInvariant()) // clients send them in either case
                 {
-                    case "Fields": paths = Strings(value); break;
-                    case "MinimumTermFrequency": options = options with { MinTermFrequency = value.GetInt32() }; break;
-                    case "MaximumQueryTerms": options = options with { MaxQueryTerms = value.GetInt32() }; break;
-                    case "MaximumNumberOfTokensParsed": options = options with { MaxTokensParsed = value.GetInt32() }; break;
-                    case "MinimumWordLength": options = options with { MinWordLength = value.GetInt32() }; break;
-                    case "MaximumWordLength": options = options with { MaxWordLength = value.GetInt32() }; break;
-                    case "MinimumDocumentFrequency": options = options with { MinDocumentFrequency = value.GetInt32() }; break;
-                    case "MaximumDocumentFrequency": options = options with { MaxDocumentFrequency = value.GetInt64() }; break;
-                    case "MaximumDocumentFrequencyPercentage": options = options with { MaxDocumentFrequencyPercentage = value.GetInt32() }; break;
-                    case "Boost": options = options with { Boost = value.GetBoolean() }; break;
-                    case "BoostFactor": options = options with { BoostFactor = value.GetSingle() }; break;
-                    case "StopWords": options = options with { StopWords = Strings(value) }; break;
-                    case "StopWordsDocumentId":
+                    case "fields": paths = Strings(value); break;
+                    case "minimumtermfrequency": options = options with { MinTermFrequency = value.GetInt32() }; break;
+                    case "maximumqueryterms": options = options with { MaxQueryTerms = value.GetInt32() }; break;
+                    case "maximumnumberoftokensparsed": options = options with { MaxTokensParsed = value.GetInt32() }; break;
+                    case "minimumwordlength": options = options with { MinWordLength = value.GetInt32() }; break;
+                    case "maximumwordlength": options = options with { MaxWordLength = value.GetInt32() }; break;
+                    case "minimumdocumentfrequency": options = options with { MinDocumentFrequency = value.GetInt32() }; break;
+                    case "maximumdocumentfrequency": options = options with { MaxDocumentFrequency = value.GetInt64() }; break;
+                    case "maximumdocumentfrequencypercentage": options = options with { MaxDocumentFrequencyPercentage = value.GetInt32() }; break;
+                    case "boost": options = options with { Boost = value.GetBoolean() }; break;
+                    case "boostfactor": options = options with { BoostFactor = value.GetSingle() }; break;
+                    case "stopwords": options = options with { StopWords = Strings(value) }; break;
+                    case "stopwordsdocumentid":
                         throw RqlErrors.NotSupportedYet(query.Text, expression.Position, "'StopWordsDocumentId'", "Give the words themselves in 'StopWords'.");
                     default:
                         throw RqlErrors.At(query.Text, expression.Position, $"'moreLikeThis()' has no option '{option.Name}'.");

@@ -1,0 +1,86 @@
+using System.Buffers;
+using System.Text;
+using System.Text.Json;
+using Treepie.Storage;
+using Treepie.Storage.Transactions;
+using Treepie.Storage.Trees;
+using Treepie.Store;
+using TreeNames = Treepie.Store.TreeNames;
+
+namespace Treepie.Indexes.Definitions;
+
+/// <summary>What is set of indexes, in the documents' environment: <c>{"LockMode":"LockedError","Priority":"High","IsDisabled":true}</c> by name; what has its default is left out.</summary>
+internal sealed class IndexSettingsStore(StorageEnvironment documents)
+{
+    /// <summary>All that is set, by folded name.</summary>
+    public Dictionary<string, IndexSettings> ReadAll()
+    {
+        var settings = new Dictionary<string, IndexSettings>(StringComparer.OrdinalIgnoreCase);
+        using ReadTransaction read = documents.BeginRead();
+        if (read.FindTree(TreeNames.IndexSettings) is not { } tree)
+            return settings;
+
+        using Cursor cursor = tree.OpenCursor();
+        for (bool more = cursor.MoveFirst(); more; more = cursor.MoveNext())
+            settings[Encoding.UTF8.GetString(cursor.Key)] = Read(cursor.Value);
+        return settings;
+    }
+
+    /// <summary>Keeps what is set of an index; durable when this returns.</summary>
+    public void Put(string name, IndexSettings settings)
+    {
+        byte[] key = KeyOf(name), value = Write(settings);
+        documents.Write(transaction => transaction.GetOrCreateTree(TreeNames.IndexSettings).Put(key, value));
+    }
+
+    /// <summary>Forgets what was set of an index, and keeps it for another name where one is given.</summary>
+    public void Delete(string name, string? newName = null, IndexSettings? settings = null)
+    {
+        byte[] key = KeyOf(name);
+        byte[]? newKey = newName is null ? null : KeyOf(newName), value = settings is null ? null : Write(settings);
+        documents.Write(transaction =>
+        {
+            transaction.UseReserve(); // an index must find room to go on a full disk
+            Tree tree = transaction.GetOrCreateTree(TreeNames.IndexSettings);
+            tree.Delete(key);
+            if (newKey is not null && value is not null)
+                tree.Put(newKey, value);
+            return true;
+        });
+    }
+
+    private static byte[] KeyOf(string name) => CollectionName.Fold(Encoding.UTF8.GetBytes(name));
+
+    private static byte[] Write(IndexSettings settings)
+    {
+        var buffer = new ArrayBufferWriter<byte>();
+        using (var json = new Utf8JsonWriter(buffer))
+        {
+            json.WriteStartObject();
+            if (settings.LockMode != IndexLockMode.Unlock)
+                json.WriteString("LockMode"u8, settings.LockMode.ToString());
+            if (settings.Priority != IndexPriority.Normal)
+                json.WriteString("Priority"u8, settings.Priority.ToString());
+            if (settings.IsDisabled)
+                json.WriteBoolean("IsDisabled"u8, true);
+            json.WriteEndObject();
+        }
+
+        return buffer.WrittenSpan.ToArray();
+    }
+
+    private static IndexSettings Read(ReadOnlySpan<byte> value)
+    {
+        using JsonDocument json = JsonDocument.Parse(value.ToArray());
+        JsonElement root = json.RootElement;
+        return new IndexSettings
+        {
+            LockMode = Enum.TryParse(Text(root, "LockMode"), out IndexLockMode mode) ? mode : IndexLockMode.Unlock,
+            Priority = Enum.TryParse(Text(root, "Priority"), out IndexPriority priority) ? priority : IndexPriority.Normal,
+            IsDisabled = root.TryGetProperty("IsDisabled"u8, out JsonElement disabled) && disabled.ValueKind == JsonValueKind.True,
+        };
+    }
+
+    private static string? Text(JsonElement root, string name) =>
+        root.TryGetProperty(name, out JsonElement value) && value.ValueKind == JsonValueKind.String ? value.GetString() : null;
+}

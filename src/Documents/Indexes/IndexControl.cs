@@ -1,0 +1,115 @@
+using Treepie.Indexes.Definitions;
+
+namespace Treepie.Indexes;
+
+/// <summary>
+/// Switches of indexes: their lock, their priority, disabled (which stays so after the next start), paused (which does not). Changes take effect at the next batch, at
+/// most two seconds later. Thread-safe.
+/// </summary>
+public sealed class IndexControl
+{
+    private readonly Lock _lock = new();
+    private readonly IndexSettingsStore? _store;
+    private readonly Func<string, string?> _findName;
+    private readonly Dictionary<string, IndexSwitch> _switches = new(StringComparer.OrdinalIgnoreCase);
+    private volatile bool _areAllPaused;
+
+    /// <param name="store">Where settings are kept; null: nowhere.</param>
+    /// <param name="findName">The index of a name, by the name that it has itself; null: there is none.</param>
+    internal IndexControl(IndexSettingsStore? store, Func<string, string?> findName)
+    {
+        _store = store;
+        _findName = findName;
+        foreach ((string name, IndexSettings settings) in store?.ReadAll() ?? [])
+            _switches[name] = new IndexSwitch(settings);
+    }
+
+    /// <summary>Whether all indexes are paused.</summary>
+    public bool AreAllPaused => _areAllPaused;
+
+    /// <summary>What is set of an index; the defaults where nothing is.</summary>
+    public IndexSettings Settings(string name) => Switch(name).Settings;
+
+    /// <summary>Whether an index is paused, alone or with all.</summary>
+    public bool IsPaused(string name) => Switch(name).IsPaused;
+
+    /// <summary>Changes what is set of an index; durable when this returns.</summary>
+    /// <exception cref="IndexNotFoundException">There is none of that name; nothing was changed.</exception>
+    public void Set(string name, Func<IndexSettings, IndexSettings> change)
+    {
+        ArgumentNullException.ThrowIfNull(change);
+        string known = Require(name);
+        lock (_lock)
+        {
+            IndexSwitch target = Switch(known);
+            IndexSettings settings = change(target.Settings);
+            if (settings == target.Settings)
+                return;
+            _store?.Put(known, settings);
+            target.Settings = settings;
+        }
+    }
+
+    /// <summary>Stops the indexing of an index, or of all, until <see cref="Resume"/> or the next start. They go on answering, from what they have.</summary>
+    /// <exception cref="IndexNotFoundException">There is none of that name.</exception>
+    public void Pause(string? name = null) => SetPaused(name, true);
+
+    /// <summary>Goes on with the indexing of an index, or of all.</summary>
+    /// <exception cref="IndexNotFoundException">There is none of that name.</exception>
+    public void Resume(string? name = null) => SetPaused(name, false);
+
+    /// <summary>What tells the indexer of a name whether to work.</summary>
+    internal IndexSwitch Switch(string name)
+    {
+        lock (_lock)
+        {
+            if (!_switches.TryGetValue(name, out IndexSwitch? found))
+                _switches.Add(name, found = new IndexSwitch(new IndexSettings()) { IsPaused = _areAllPaused });
+            return found;
+        }
+    }
+
+    /// <summary>An index has another name now.</summary>
+    internal void Rename(string name, string newName)
+    {
+        lock (_lock)
+        {
+            if (!_switches.Remove(name, out IndexSwitch? moved))
+                return;
+            _switches[newName] = moved;
+            if (moved.Settings != new IndexSettings())
+                _store?.Delete(name, newName, moved.Settings);
+        }
+    }
+
+    /// <summary>There is no index of the name any more.</summary>
+    internal void Forget(string name)
+    {
+        lock (_lock)
+            if (_switches.Remove(name, out IndexSwitch? gone) && gone.Settings != new IndexSettings())
+                _store?.Delete(name);
+    }
+
+    private void SetPaused(string? name, bool isPaused)
+    {
+        string? known = name is null ? null : Require(name);
+        lock (_lock)
+        {
+            if (known is not null)
+            {
+                Switch(known).IsPaused = isPaused;
+                return;
+            }
+
+            _areAllPaused = isPaused;
+            foreach (IndexSwitch each in _switches.Values)
+                each.IsPaused = isPaused;
+        }
+    }
+
+    private string Require(string name)
+    {
+        ArgumentNullException.ThrowIfNull(name);
+        return _findName(name) ?? throw new IndexNotFoundException(name);
+    }
+}

@@ -1,0 +1,52 @@
+using System.Buffers;
+using System.Text.Encodings.Web;
+using System.Text.Json;
+using Treepie.Indexing;
+using Treepie.Indexing.Suggestions;
+using Treepie.Queries.Binding;
+
+namespace Treepie.Queries.Faceting;
+
+/// <summary>Suggestions as rows of an answer: a JSON object each, as clients of RavenDB read them.</summary>
+internal static class SuggestionRows
+{
+    /// <summary>Finds what the query asks to be suggested; where there is no index, as there is no document, nothing.</summary>
+    public static IReadOnlyList<SuggestionResult> Find(IReadOnlyList<BoundSuggestion> wanted, IndexSearcher? searcher, CancellationToken cancellationToken) =>
+        [.. wanted.Select(each => new SuggestionResult(each.Name, searcher is null ? [] : Find(each, searcher, cancellationToken)))];
+
+    /// <summary>Writes <c>{"Name":"…","Suggestions":["…",…]}</c> for each.</summary>
+    public static IReadOnlyList<byte[]> Of(IReadOnlyList<SuggestionResult> results)
+    {
+        var rows = new byte[results.Count][];
+        for (int i = 0; i < rows.Length; i++)
+        {
+            var output = new ArrayBufferWriter<byte>();
+            using (var json = new Utf8JsonWriter(output, new JsonWriterOptions { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping }))
+            {
+                json.WriteStartObject();
+                json.WriteString("Name", results[i].Name);
+                json.WriteStartArray("Suggestions");
+                foreach (Suggestion suggestion in results[i].Suggestions)
+                    json.WriteStringValue(suggestion.Term);
+                json.WriteEndArray();
+                json.WriteEndObject();
+            }
+
+            rows[i] = output.WrittenSpan.ToArray();
+        }
+
+        return rows;
+    }
+
+    /// <summary>Of several texts, those of the first come first; what was asked for is suggested for none of them.</summary>
+    private static List<Suggestion> Find(BoundSuggestion wanted, IndexSearcher searcher, CancellationToken cancellationToken)
+    {
+        var seen = new HashSet<string>(wanted.Texts, StringComparer.OrdinalIgnoreCase);
+        var found = new List<Suggestion>();
+        foreach (string text in wanted.Texts)
+            foreach (Suggestion suggestion in searcher.Suggest(wanted.Request with { Text = text }, cancellationToken))
+                if (seen.Add(suggestion.Term))
+                    found.Add(suggestion);
+        return found;
+    }
+}

@@ -1,0 +1,46 @@
+using System.Text.Json;
+using Treepie.Indexes;
+using Treepie.Server.Http;
+
+namespace Treepie.Server.Endpoints;
+
+/// <summary>What a command wants to set of an index; what is null stays as it is.</summary>
+internal readonly record struct IndexSettingsChange(IndexLockMode? LockMode, IndexPriority? Priority, bool? IsDisabled)
+{
+    /// <summary>Reads <c>LockMode</c>, <c>Priority</c> and <c>State</c>, each of which may be missing.</summary>
+    /// <exception cref="WireException">One of them says what does not exist.</exception>
+    public static IndexSettingsChange Read(JsonElement json) => new(
+        Word<IndexLockMode>(json, "LockMode"),
+        Word<IndexPriority>(json, "Priority"),
+        State(json));
+
+    /// <summary>One word of a list.</summary>
+    public static T Parse<T>(string name, string? text)
+        where T : struct, Enum =>
+        Enum.TryParse(text, ignoreCase: true, out T value) && !char.IsAsciiDigit(text![0]) && text[0] != '-' // parsed, so not null
+            ? value
+            : throw WireException.BadRequest($"'{name}' is one of {string.Join(", ", Enum.GetNames<T>())}; '{text}' is given.");
+
+    public IndexSettings ApplyTo(IndexSettings settings) => settings with
+    {
+        LockMode = LockMode ?? settings.LockMode,
+        Priority = Priority ?? settings.Priority,
+        IsDisabled = IsDisabled ?? settings.IsDisabled,
+    };
+
+    private static T? Word<T>(JsonElement json, string name)
+        where T : struct, Enum =>
+        Text(json, name) is { } text ? Parse<T>(name, text) : null;
+
+    /// <summary>Of the states only one is of a user's making.</summary>
+    private static bool? State(JsonElement json) => Text(json, "State") switch
+    {
+        null => null,
+        "Disabled" => true,
+        "Normal" => false,
+        _ => null,
+    };
+
+    private static string? Text(JsonElement json, string name) =>
+        json.TryGetProperty(name, out JsonElement value) && value.ValueKind == JsonValueKind.String ? value.GetString() : null;
+}
