@@ -26,6 +26,9 @@ public sealed record BackupRunReport
     /// <summary>Where its chain stands, for the next increment; null where none can go on from it.</summary>
     public string? Link { get; init; }
 
+    /// <summary>Where the database stood when it was begun; null where none was written.</summary>
+    internal string? Mark { get; init; }
+
     /// <summary>How long it took.</summary>
     public TimeSpan Duration { get; init; }
 

@@ -107,7 +107,7 @@ public sealed class BackupScheduler : IAsyncDisposable
     /// <summary>Runs a task now, whether it is due or not, to its end.</summary>
     /// <param name="database">Name of the database.</param>
     /// <param name="id">Number of the task.</param>
-    /// <param name="isFull">Backs everything up; else only if something has changed.</param>
+    /// <param name="isFull">Backs everything up; else only what has changed since the last backup, if anything has.</param>
     /// <param name="operationId">Number under which others know this run; 0 for none.</param>
     /// <param name="progress">Told how far it is.</param>
     /// <param name="cancellationToken">Ends it; nothing of this backup stays anywhere.</param>
@@ -127,7 +127,7 @@ public sealed class BackupScheduler : IAsyncDisposable
         DateTime began = _clock.GetUtcNow().UtcDateTime;
         try
         {
-            BackupRunReport report = !isFull && record.State.Kept.Count > 0 && record.State is { Error: null } state && state.LastEtag == lease.Database.LastEtag
+            BackupRunReport report = !isFull && record.State is { Error: null, Kept.Count: > 0 } state && StandsStill(lease.Database, state)
                 ? new BackupRunReport { Kept = state.Kept, Places = state.Places, Link = state.Link }
                 : await new BackupTaskRun(lease, record.Task, _providers, _clock, progress).RunAsync(record.State, isFull, stop.Token).ConfigureAwait(false);
             await store.ChangeAsync(id, now => now with { State = After(now.State, report, isFull, began, operationId) }).ConfigureAwait(false);
@@ -206,6 +206,7 @@ public sealed class BackupScheduler : IAsyncDisposable
         LastFullAttempt = isFull ? began : state.LastFullAttempt,
         LastIncrementalAttempt = isFull ? state.LastIncrementalAttempt : began,
         LastEtag = report.Report?.LastEtag ?? state.LastEtag,
+        Mark = report.Mark ?? state.Mark,
         DurationMs = (long)report.Duration.TotalMilliseconds,
         Error = report.Problem,
         ErrorAt = report.Problem is null ? null : began,
@@ -217,6 +218,9 @@ public sealed class BackupScheduler : IAsyncDisposable
         Link = report.Report is null ? state.Link : report.Link,
         LastProven = report.Proven ?? state.LastProven,
     };
+
+    private static bool StandsStill(Database database, BackupTaskState state) =>
+        state.LastEtag == database.LastEtag && (state.Mark is null || state.Mark == DumpPoint.Of(database).ToString());
 
     private BackupTaskState After(BackupTaskState state, Exception error, bool isFull, DateTime began, long operationId) => state with
     {

@@ -36,7 +36,7 @@ public sealed record BackupTask
     /// <summary>Writes to folders first and from there to the other places, instead of to all at once. Needs a folder.</summary>
     public bool UploadsAfterDisk { get; init; }
 
-    /// <summary>What backups are made of: documents as JSON, or pages. Of pages the times between full backups save only those that came since. Default JSON.</summary>
+    /// <summary>What backups are made of: documents as JSON, or pages. The times between full backups save only documents that changed and deletions, or pages that came since. Default JSON.</summary>
     public BackupKind Kind { get; init; }
 
     /// <summary>Compression.</summary>

@@ -34,6 +34,7 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
                 _places.Add((providers.Open(settings), settings.Address));
             await ProbeAsync((long)((state.Kept.Count > 0 ? state.Kept[^1].StoredBytes : 0) * RoomFactor), cancellationToken).ConfigureAwait(false);
             DateTime now = clock.GetUtcNow().UtcDateTime;
+            string mark = DumpPoint.Of(lease.Database).ToString(); // first: what changes while it is written may be in it, and is saved again
             KeptBackup[] before = isFull ? [] : ChainBefore(state);
             bool isIncremental = before.Length > 0;
             string name = BackupName.Of(lease.Database.Name, now, task.Kind, isIncremental, key is not null || (lease.Database.IsEncrypted && !task.AllowPlain));
@@ -55,6 +56,7 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
                 Kept = all,
                 Deleted = deleted,
                 Link = report.Link?.ToString(),
+                Mark = mark,
                 Duration = clock.GetElapsedTime(began),
             };
         }
@@ -65,10 +67,13 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
         }
     }
 
-    /// <summary>What the next increment goes on from: the full backup and its increments, if each of them is at each of the places; else nothing.</summary>
+    /// <summary>
+    /// What the next increment goes on from: the full backup and its increments, if each of them is at each of the places and the database has gone on from there; else nothing, and the next is a
+    /// full one.
+    /// </summary>
     private KeptBackup[] ChainBefore(BackupTaskState state)
     {
-        if (task.Kind != BackupKind.Snapshot || state.Link is null)
+        if (state.Link is null || !DumpIncrement.CanGoOn(lease.Database, task.Kind, BackupLink.Parse(state.Link)))
             return [];
         int full = state.Kept.ToList().FindLastIndex(static backup => !backup.IsIncremental);
         KeptBackup[] chain = full < 0 ? [] : [.. state.Kept.Skip(full)];
@@ -214,7 +219,7 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
 
                 _proven.Add(address);
                 proven ??= new ProvenPoint(
-                    report.TakenAt ?? clock.GetUtcNow().UtcDateTime, clock.GetUtcNow().UtcDateTime, report.LastEtag, report.Counts.Documents, HashOf(report) ?? "", address, name);
+                    report.TakenAt ?? clock.GetUtcNow().UtcDateTime, clock.GetUtcNow().UtcDateTime, report.LastEtag, report.TotalDocuments, HashOf(report) ?? "", address, name);
             }
             catch (Exception error) when (error is DestinationException || BackupException.From(error) is not null)
             {

@@ -3,7 +3,10 @@ namespace Treepie.Backups;
 /// <summary>What a backup is made of.</summary>
 public enum BackupKind
 {
-    /// <summary>Documents and the rest as JSON, readable everywhere. Restored by writing each document. The default.</summary>
+    /// <summary>
+    /// Documents and the rest as JSON, readable everywhere. Restored by writing each document. With <see cref="BackupOptions.Since"/> an increment: only documents that changed, and
+    /// deletions. The default.
+    /// </summary>
     Logical,
 
     /// <summary>

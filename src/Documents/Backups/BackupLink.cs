@@ -5,11 +5,11 @@ namespace Treepie.Backups;
 
 /// <summary>
 /// Where a chain of backups stands: what the next increment, or the next part of the log, goes on from. Part of the report of each of them; a text that can be kept anywhere
-/// (<see cref="ToString"/>, <see cref="Parse"/>) and holds nothing secret. Immutable.
+/// (<see cref="ToString"/>, <see cref="Parse"/>) and holds nothing secret. A chain of snapshots has stores, a chain of logical backups has a point. Immutable.
 /// </summary>
 public sealed class BackupLink : IEquatable<BackupLink>
 {
-    private const string Mark = "treepie-link-1";
+    private const string Mark = "treepie-link-1", DumpMark = "treepie-dump-link-1";
     private const char Between = ';';
 
     internal BackupLink(string hash, long logCommit, IReadOnlyList<StoreLink> stores)
@@ -19,17 +19,27 @@ public sealed class BackupLink : IEquatable<BackupLink>
         Stores = stores;
     }
 
-    /// <summary>SHA-256 of the snapshot or increment that is the last of the chain, in hexadecimal.</summary>
+    internal BackupLink(string contentHash, DumpPoint dump)
+    {
+        Hash = contentHash;
+        Dump = dump;
+        Stores = [];
+    }
+
+    /// <summary>SHA-256 of the snapshot or increment that is the last of the chain, in hexadecimal; of a logical one, its content hash.</summary>
     public string Hash { get; }
 
-    /// <summary>Commit of the documents that this snapshot or increment holds.</summary>
-    public long Commit => Stores[0].Commit;
+    /// <summary>Commit of the documents that this snapshot or increment holds; 0 of a logical one.</summary>
+    public long Commit => Stores.Count == 0 ? 0 : Stores[0].Commit;
 
     /// <summary>Last commit that the archived log holds, or from which on it is to be archived.</summary>
     public long LogCommit { get; }
 
-    /// <summary>The stores in it, that of the documents first.</summary>
+    /// <summary>The stores in it, that of the documents first; of a logical backup none.</summary>
     internal IReadOnlyList<StoreLink> Stores { get; }
+
+    /// <summary>Of a logical backup: where the database stood.</summary>
+    internal DumpPoint? Dump { get; }
 
     /// <summary>Reads what <see cref="ToString"/> gave.</summary>
     /// <exception cref="FormatException">It is something else.</exception>
@@ -37,8 +47,11 @@ public sealed class BackupLink : IEquatable<BackupLink>
     {
         ArgumentNullException.ThrowIfNull(text);
         string[] parts = text.Split(Between);
+        if (parts.Length > 2 && parts[0] == DumpMark && IsHash(parts[1]) && DumpPoint.Parse(parts.AsSpan(2)) is { } dump)
+            return new BackupLink(parts[1], dump);
+
         var stores = new List<StoreLink>();
-        if (parts.Length < 4 || parts[0] != Mark || parts[1].Length != 64 || !parts[1].All(char.IsAsciiHexDigitLower)
+        if (parts.Length < 4 || parts[0] != Mark || !IsHash(parts[1])
             || !long.TryParse(parts[2], NumberStyles.None, CultureInfo.InvariantCulture, out long logCommit))
             throw new FormatException($"'{text}' is no link of a chain of backups: give the text as the report of the backup before has it.");
         foreach (string part in parts.Skip(3))
@@ -49,6 +62,9 @@ public sealed class BackupLink : IEquatable<BackupLink>
     /// <summary>The link as a text.</summary>
     public override string ToString()
     {
+        if (Dump is not null)
+            return $"{DumpMark}{Between}{Hash}{Between}{Dump}";
+
         var text = new StringBuilder().Append(Mark).Append(Between).Append(Hash).Append(Between).Append(LogCommit.ToString(CultureInfo.InvariantCulture));
         foreach (StoreLink store in Stores)
             text.Append(Between).Append(store.ToString());
@@ -63,4 +79,6 @@ public sealed class BackupLink : IEquatable<BackupLink>
 
     /// <inheritdoc/>
     public override int GetHashCode() => ToString().GetHashCode(StringComparison.Ordinal);
+
+    private static bool IsHash(string text) => text.Length == 64 && text.All(char.IsAsciiHexDigitLower);
 }

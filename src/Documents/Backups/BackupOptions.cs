@@ -9,7 +9,8 @@ public sealed record BackupOptions
     public BackupKind Kind { get; init; }
 
     /// <summary>
-    /// Where it goes on from, as the report of the backup before says (<see cref="BackupReport.Link"/>): makes a snapshot an increment, and is needed for a log. Null: a backup that needs no other.
+    /// Where it goes on from, as the report of the backup before says (<see cref="BackupReport.Link"/>): makes a logical backup or a snapshot an increment, and is needed for a log. Null: a backup that needs
+    /// no other.
     /// </summary>
     public BackupLink? Since { get; init; }
 

@@ -9,7 +9,7 @@ public sealed record BackupReport
     /// <summary>Whether it holds only what came since another.</summary>
     public bool IsIncremental { get; init; }
 
-    /// <summary>What the next increment or log goes on from; null for a logical backup.</summary>
+    /// <summary>What the next increment or log goes on from; null where nothing can: for a logical backup of a part of the database, or of another program.</summary>
     public BackupLink? Link { get; init; }
 
     /// <summary>Of snapshots and logs: the last commit in it, or the one that a restore landed on. 0 for a logical backup.</summary>
@@ -35,6 +35,9 @@ public sealed record BackupReport
 
     /// <summary>Etag of the last change in it; 0 for one of another program.</summary>
     public long LastEtag { get; init; }
+
+    /// <summary>Documents the database had at that moment, whether they are in it or in what it goes on from; 0 for a part of a database, and for one of another program.</summary>
+    public long TotalDocuments { get; init; }
 
     /// <summary>How much of each kind is in it.</summary>
     public BackupCounts Counts { get; init; } = new(0, 0, 0, 0, 0);

@@ -4,10 +4,10 @@ using Treepie.Store;
 namespace Treepie.Backups;
 
 /// <summary>
-/// Front door of the room for writing: the whole of one snapshot, or a part, as a dump. Writers go on; the snapshot they do not see is released when the backup ends.
+/// Front door of the room for writing: the whole of one snapshot, a part, or what changed since another backup, as a dump. Writers go on; the snapshot they do not see is released when the backup ends.
 /// Costs the writers nothing but pages that stay occupied meanwhile.
 /// </summary>
-internal sealed class BackupRun(DatabaseSnapshot snapshot, DumpHeader header, IReadOnlyList<IndexMapping> indexes, BackupOptions options)
+internal sealed class BackupRun(DatabaseSnapshot snapshot, DumpHeader header, DumpPoint point, IReadOnlyList<IndexMapping> indexes, BackupOptions options)
 {
     private readonly HashSet<string>? _collections = options.Collections is { Count: > 0 } names ? new HashSet<string>(names, StringComparer.OrdinalIgnoreCase) : null;
     private string? _lastId;
@@ -29,7 +29,10 @@ internal sealed class BackupRun(DatabaseSnapshot snapshot, DumpHeader header, IR
             DatabaseName = header.DatabaseName,
             DatabaseId = header.DatabaseId,
             TakenAt = header.TakenAt,
+            IsIncremental = header.Since is not null,
+            Link = header.IsWhole || header.Since is not null ? new BackupLink(hash, point) : null,
             LastEtag = header.LastEtag,
+            TotalDocuments = header.IsWhole || header.Since is not null ? snapshot.DocumentCount : 0,
             Counts = dump.Counts,
             ContentHash = hash,
             IsWhole = header.IsWhole,
@@ -45,7 +48,7 @@ internal sealed class BackupRun(DatabaseSnapshot snapshot, DumpHeader header, IR
         dump.BeginSection(DumpJson.Documents);
         if (options.Content.HasFlag(BackupContent.Documents))
         {
-            using DocumentCursor cursor = snapshot.ByEtag();
+            using DocumentCursor cursor = snapshot.ByEtag(header.Since?.LastEtag ?? 0);
             while (WritePiece(dump, cursor))
             {
                 await dump.HandOnAsync(cancellationToken).ConfigureAwait(false);
@@ -82,7 +85,7 @@ internal sealed class BackupRun(DatabaseSnapshot snapshot, DumpHeader header, IR
         dump.BeginSection(DumpJson.Tombstones);
         if (options.Content.HasFlag(BackupContent.Tombstones))
         {
-            using LogReader tombstones = snapshot.Tombstones();
+            using LogReader tombstones = snapshot.Tombstones(header.Since?.LastEtag ?? 0);
             while (WritePiece(dump, tombstones))
             {
                 await dump.HandOnAsync(cancellationToken).ConfigureAwait(false);
@@ -113,22 +116,22 @@ internal sealed class BackupRun(DatabaseSnapshot snapshot, DumpHeader header, IR
     private void WriteTheRest(DumpWriter dump)
     {
         dump.BeginSection(DumpJson.Indexes);
-        if (options.Content.HasFlag(BackupContent.Indexes))
+        if (options.Content.HasFlag(BackupContent.Indexes) && header.Since is not { HoldsIndexes: false })
             foreach (IndexMapping index in indexes)
                 dump.Index(index);
         dump.EndSection();
         dump.BeginSection(DumpJson.Identities);
-        if (options.Content.HasFlag(BackupContent.Identities))
+        if (options.Content.HasFlag(BackupContent.Identities) && header.Since is not { HoldsIdentities: false })
             foreach ((string name, long value) in snapshot.Identities())
                 dump.Identity(name, value);
         dump.EndSection();
         dump.BeginSection(DumpJson.Collections);
-        if (header.IsWhole)
+        if (header.IsWhole || header.Since is not null)
             foreach (CollectionStatistics collection in snapshot.AllCollections())
                 dump.Collection(collection);
         dump.EndSection();
     }
 
     private void Report(DumpWriter dump, BackupTarget target, IProgress<BackupProgress>? progress) => progress?.Report(
-        new BackupProgress(BackupStep.Writing, dump.Counts.Documents, _collections is null ? snapshot.DocumentCount : 0, dump.Bytes, target.StoredBytes, 0, _lastId));
+        new BackupProgress(BackupStep.Writing, dump.Counts.Documents, _collections is null && header.Since is null ? snapshot.DocumentCount : 0, dump.Bytes, target.StoredBytes, 0, _lastId));
 }

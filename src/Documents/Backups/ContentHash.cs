@@ -34,6 +34,18 @@ internal sealed class ContentHash : IDisposable
         Number(lastEtag);
     }
 
+    public void Since(DumpSince since)
+    {
+        Kind('S');
+        Number(since.LastEtag);
+        Text(since.ContentHash);
+        Number(since.PurgedUpTo);
+        Number(since.HoldsIndexes ? 1 : 0);
+        Number(since.HoldsIdentities ? 1 : 0);
+        Number(since.Documents);
+        Number(since.Tombstones);
+    }
+
     public void Document(long etag, long ticks, ReadOnlySpan<byte> id, ReadOnlySpan<byte> collection, ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body)
     {
         _documents++;
@@ -97,7 +109,7 @@ internal sealed class ContentHash : IDisposable
         Number(lastEtag);
     }
 
-    /// <summary>The hash of all that was added, in hexadecimal.</summary>
+    /// <summary>The hash of all that was added since the last, in hexadecimal.</summary>
     public string Finish()
     {
         Flush();

@@ -18,8 +18,8 @@ internal static class DatabaseBackup
                 $"The database '{database.Name}' is encrypted, and its backup would be plain: everybody who has the file could read it. Give a key for the backup, or say that it may be plain (AllowPlain).");
         }
 
-        if (options.Kind == BackupKind.Logical && options.Since is not null)
-            throw new ArgumentException("A logical backup stands alone: it goes on from no other. Take a snapshot (Kind).", nameof(options));
+        if (options.Since is not null && options is not { Content: BackupContent.All, Collections: null or { Count: 0 } })
+            throw new ArgumentException("An increment goes on from a backup of the whole database, and holds all that changed: nothing can be left out of it.", nameof(options));
 
         var target = new BackupTarget(destination, options.Compression, options.EncryptionKey);
         await using (target.ConfigureAwait(false))
@@ -112,7 +112,7 @@ internal static class DatabaseBackup
 
         string target = Path.TrimEndingDirectorySeparator(Path.GetFullPath(directory));
         using RestorePlace place = RestorePlace.Begin(target);
-        BackupReport report = await Task.Run(() => Of(parts, options, progress).RunAsync(place.Path, cancellationToken), cancellationToken).ConfigureAwait(false);
+        BackupReport report = await Task.Run(() => RestoreChainAsync(parts, place.Path, options, progress, cancellationToken), cancellationToken).ConfigureAwait(false);
         cancellationToken.ThrowIfCancellationRequested();
         place.Publish();
         return report;
@@ -127,7 +127,7 @@ internal static class DatabaseBackup
 
         try
         {
-            return await Task.Run(() => Of(parts, options, progress).RunAsync(path, cancellationToken), cancellationToken).ConfigureAwait(false);
+            return await Task.Run(() => RestoreChainAsync(parts, path, options, progress, cancellationToken), cancellationToken).ConfigureAwait(false);
         }
         catch
         {
@@ -140,7 +140,11 @@ internal static class DatabaseBackup
     public static Task<BackupReport> VerifyAsync(IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken) =>
         parts.Count == 1
             ? WithOnlyAsync(parts, stream => VerifyAsync(stream, options, progress, cancellationToken), cancellationToken)
-            : Task.Run(() => Of(parts, options, progress).VerifyAsync(cancellationToken), cancellationToken);
+            : Task.Run(
+                async () => await DumpChain.IsOneAsync(parts, options, cancellationToken).ConfigureAwait(false)
+                    ? await new DumpChain(parts, options, progress).VerifyAsync(cancellationToken).ConfigureAwait(false)
+                    : await Of(parts, options, progress).VerifyAsync(cancellationToken).ConfigureAwait(false),
+                cancellationToken);
 
     public static async Task<BackupReport> ImportAsync(
         Database database, Stream source, ImportOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
@@ -173,9 +177,14 @@ internal static class DatabaseBackup
         if (options.Kind == BackupKind.Logical)
         {
             using DatabaseSnapshot snapshot = database.BeginRead();
-            bool isWhole = options is { Content: BackupContent.All, Collections: null or { Count: 0 } };
-            var header = new DumpHeader(database.Name, database.Id, snapshot.LastEtag, database.Options.TimeProvider.GetUtcNow().UtcDateTime, isWhole);
-            return await new BackupRun(snapshot, header, database.Indexes.Definitions(), options).RunAsync(target, progress, cancellationToken).ConfigureAwait(false);
+            IReadOnlyList<Indexes.Definitions.IndexMapping> indexes = database.Indexes.Definitions();
+            var point = DumpPoint.Of(database.Environment.StoreId, snapshot, indexes);
+            bool isWhole = options is { Content: BackupContent.All, Collections: null or { Count: 0 }, Since: null };
+            var header = new DumpHeader(database.Name, database.Id, snapshot.LastEtag, database.Options.TimeProvider.GetUtcNow().UtcDateTime, isWhole)
+            {
+                Since = options.Since is null ? null : DumpIncrement.Since(database, snapshot, point, options.Since),
+            };
+            return await new BackupRun(snapshot, header, point, indexes, options).RunAsync(target, progress, cancellationToken).ConfigureAwait(false);
         }
 
         if (options is not { Content: BackupContent.All, Collections: null or { Count: 0 } })
@@ -201,14 +210,20 @@ internal static class DatabaseBackup
             return await read(stream).ConfigureAwait(false);
     }
 
+    /// <summary>What a chain is made of is known by the first bytes of its first part.</summary>
+    private static async Task<BackupReport> RestoreChainAsync(
+        IReadOnlyList<BackupPart> parts, string path, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken) =>
+        await DumpChain.IsOneAsync(parts, options, cancellationToken).ConfigureAwait(false)
+            ? await new DumpChain(parts, options, progress).RunAsync(path, cancellationToken).ConfigureAwait(false)
+            : await Of(parts, options, progress).RunAsync(path, cancellationToken).ConfigureAwait(false);
+
     /// <summary>What is restored is known by its first bytes.</summary>
     private static Task<BackupReport> RestoreAsync(
         BackupSource backup, string path, RestoreOptions options, long total, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
     {
         if (backup.IsPart)
             return Of(backup, options, total, progress).RunAsync(path, cancellationToken);
-        if (options is { StopAtCommit: not null } or { StopAtTime: not null })
-            throw new BackupException(BackupFault.NoSuchPoint, "A logical backup is of one moment: a restore of it cannot stop at another. Restore it without a point, or give a snapshot and its log.");
+        DumpChain.RefusePoint(options);
         return RestoreRun.RunAsync(backup, path, options, total, progress, cancellationToken);
     }
 

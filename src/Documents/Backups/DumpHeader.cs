@@ -11,17 +11,22 @@ namespace Treepie.Backups;
 /// <param name="IsWhole">Whether nothing was left out.</param>
 internal sealed record DumpHeader(string DatabaseName, Guid DatabaseId, long LastEtag, DateTime TakenAt, bool IsWhole)
 {
-    private const int Format = 1;
+    /// <summary>An increment has a format of its own, so that who does not know of increments does not take one for the whole.</summary>
+    private const int Format = 1, IncrementFormat = 2;
+
+    /// <summary>Of an increment: what it goes on from, and what it does there.</summary>
+    public DumpSince? Since { get; init; }
 
     public void Write(Utf8JsonWriter json)
     {
         json.WriteStartObject();
-        json.WriteNumber("Format"u8, Format);
+        json.WriteNumber("Format"u8, Since is null ? Format : IncrementFormat);
         json.WriteString("DatabaseName"u8, DatabaseName);
         json.WriteString("DatabaseId"u8, DatabaseId.ToString("D"));
         json.WriteNumber("LastEtag"u8, LastEtag);
         json.WriteString("TakenAt"u8, TakenAt.ToString("O", CultureInfo.InvariantCulture));
         json.WriteBoolean("IsWhole"u8, IsWhole);
+        Since?.Write(json);
         json.WriteEndObject();
     }
 
@@ -30,14 +35,17 @@ internal sealed record DumpHeader(string DatabaseName, Guid DatabaseId, long Las
     public static DumpHeader Read(JsonElement json)
     {
         int format = json.GetProperty("Format"u8).GetInt32();
-        if (format != Format)
-            throw new BackupException(BackupFault.Newer, $"The backup has format {format}, this program knows format {Format}. Restore it with the version that wrote it, or a newer one.");
+        if (format is not (Format or IncrementFormat))
+            throw new BackupException(BackupFault.Newer, $"The backup has format {format}, this program knows formats {Format} and {IncrementFormat}. Restore it with the version that wrote it, or a newer one.");
 
         return new DumpHeader(
             DumpJson.Text(json, "DatabaseName"),
             Guid.ParseExact(DumpJson.Text(json, "DatabaseId"), "D"),
             json.GetProperty("LastEtag"u8).GetInt64(),
             DumpJson.Time(json, "TakenAt"),
-            json.GetProperty("IsWhole"u8).GetBoolean());
+            json.GetProperty("IsWhole"u8).GetBoolean())
+        {
+            Since = format == IncrementFormat ? DumpSince.Read(json) : null,
+        };
     }
 }

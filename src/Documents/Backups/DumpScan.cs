@@ -44,6 +44,31 @@ internal sealed class DumpScan
         _nowTicks = limits.TimeProvider.GetUtcNow().UtcTicks;
     }
 
+    /// <summary>Asked first, with what the dump says of itself; throws where that is not what is wanted.</summary>
+    public Action<DumpHeader?>? Accept { get; init; }
+
+    /// <summary>Refuses an increment where nothing stands before it.</summary>
+    /// <exception cref="BackupException">It is one.</exception>
+    public static void RefuseIncrement(DumpHeader? header)
+    {
+        if (header?.Since is { } since)
+        {
+            throw new BackupException(
+                BackupFault.LinkMissing,
+                $"This is an increment of '{header.DatabaseName}': it holds what changed between etag {since.LastEtag} and {header.LastEtag}, and is worth nothing alone. Give the full backup and all increments up to this one, in their order.");
+        }
+    }
+
+    /// <summary>Reads no more than what a dump says of itself; null for one of another program.</summary>
+    public static async Task<DumpHeader?> ReadHeaderAsync(BackupSource source, DatabaseOptions limits, CancellationToken cancellationToken)
+    {
+        var scan = new DumpScan(source, new NoSink(), limits, skipInvalid: false, 0, null);
+        while (await scan._reader.NextSectionAsync(cancellationToken).ConfigureAwait(false) && scan._reader.Section is DumpJson.BuildVersionSection or DumpJson.HeaderSection)
+            if (scan._reader.Section == DumpJson.HeaderSection)
+                await scan.ReadHeaderAsync(DumpJson.HeaderSection, cancellationToken).ConfigureAwait(false);
+        return scan._header;
+    }
+
     /// <summary>Reads to the end.</summary>
     /// <exception cref="BackupException">It is not whole, or not what it says of itself.</exception>
     public async Task<BackupReport> RunAsync(CancellationToken cancellationToken)
@@ -66,6 +91,8 @@ internal sealed class DumpScan
             DatabaseId = _header?.DatabaseId,
             TakenAt = _header?.TakenAt,
             LastEtag = _header?.LastEtag ?? 0,
+            IsIncremental = _header?.Since is not null,
+            TotalDocuments = _header?.Since?.Documents ?? (_header is { IsWhole: true } ? counts.Documents : 0),
             Counts = counts,
             ContentHash = _header is null ? null : _hash,
             IsWhole = _header?.IsWhole ?? false,
@@ -147,8 +174,15 @@ internal sealed class DumpScan
             return;
 
         _begun = true;
+        Accept?.Invoke(_header);
         if (_header is not null)
             hash.Database(_header.DatabaseId, _header.LastEtag);
+        if (_header?.Since is { } since)
+        {
+            hash.Since(since);
+            _lastEtag = _lastTombstoneEtag = since.LastEtag;
+        }
+
         await _sink.BeginAsync(_header, cancellationToken).ConfigureAwait(false);
     }
 

@@ -43,6 +43,8 @@ internal sealed class DumpWriter : IDisposable
     public void Begin(DumpHeader header)
     {
         _hash.Database(header.DatabaseId, header.LastEtag);
+        if (header.Since is { } since)
+            _hash.Since(since);
         _buffer.Write("{\"BuildVersion\":"u8);
         Number(DumpJson.BuildVersion);
         BeginSection(DumpJson.HeaderSection);

@@ -31,7 +31,16 @@ internal static class RestoreRun
     /// <summary>Reads a backup to its end and keeps nothing of it.</summary>
     public static Task<BackupReport> VerifyAsync(
         BackupSource source, RestoreOptions options, long storedBytesTotal, IProgress<BackupProgress>? progress, CancellationToken cancellationToken) =>
-        new DumpScan(source, new NoSink(), options.Database ?? new DatabaseOptions(), options.SkipInvalidDocuments, storedBytesTotal, progress).RunAsync(cancellationToken);
+        new DumpScan(source, new NoSink(), options.Database ?? new DatabaseOptions(), options.SkipInvalidDocuments, storedBytesTotal, progress) { Accept = DumpScan.RefuseIncrement }.RunAsync(cancellationToken);
+
+    /// <summary>Opens the store of documents that a restore writes to.</summary>
+    public static StorageEnvironment OpenStore(string path, DatabaseOptions database, RestoreOptions options)
+    {
+        var storage = new StorageOptions { EncryptionKey = database.EncryptionKey };
+        if (options.MaxDataFileBytes is { } most)
+            storage = storage with { MaxDataFileBytes = most };
+        return StorageEnvironment.Open(Path.Combine(path, DatabaseFormat.DocumentsFolder), storage);
+    }
 
     /// <summary>Bytes of a stream, where it knows; else 0.</summary>
     public static long LengthOf(Stream source) => source.CanSeek ? source.Length - source.Position : 0;
@@ -39,16 +48,13 @@ internal static class RestoreRun
     private static async Task<(BackupReport Report, List<IndexMapping> Indexes)> FillAsync(
         BackupSource source, string path, DatabaseOptions database, RestoreOptions options, long storedBytesTotal, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
     {
-        var storage = new StorageOptions { EncryptionKey = database.EncryptionKey };
-        if (options.MaxDataFileBytes is { } most)
-            storage = storage with { MaxDataFileBytes = most };
-        StorageEnvironment environment = StorageEnvironment.Open(Path.Combine(path, DatabaseFormat.DocumentsFolder), storage);
+        StorageEnvironment environment = OpenStore(path, database, options);
         await using (environment.ConfigureAwait(false))
         {
             var sink = new RestoreSink(environment);
             await using (sink.ConfigureAwait(false))
             {
-                BackupReport report = await new DumpScan(source, sink, database, options.SkipInvalidDocuments, storedBytesTotal, progress).RunAsync(cancellationToken).ConfigureAwait(false);
+                BackupReport report = await new DumpScan(source, sink, database, options.SkipInvalidDocuments, storedBytesTotal, progress) { Accept = DumpScan.RefuseIncrement }.RunAsync(cancellationToken).ConfigureAwait(false);
                 await sink.CompleteAsync(cancellationToken).ConfigureAwait(false);
                 return (report, sink.Indexes);
             }
@@ -64,6 +70,7 @@ internal static class RestoreRun
             restored.Id,
             indexes,
             report.IsWhole,
+            null,
             documents => progress?.Report(
                 new BackupProgress(BackupStep.Comparing, documents, report.Counts.Documents, report.JsonBytes, report.StoredBytes, report.StoredBytes, null)),
             cancellationToken);

@@ -15,12 +15,16 @@ internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, I
 {
     private const int MaxStepDocuments = 4096;
     private const int MaxStepBytes = 4 * 1024 * 1024;
+    private const int MaxStepPurged = 4096;
 
     private Step _step = new();
     private Step? _spare;
     private Task _commit = Task.CompletedTask;
     private DumpHeader? _header;
     private long _lastEtag;
+
+    /// <summary>Whether what comes goes onto what an earlier part left here.</summary>
+    private bool IsIncrement => _header?.Since is not null;
 
     /// <summary>Indexes to be made when the documents are there.</summary>
     public List<IndexMapping> Indexes { get; } = [];
@@ -71,6 +75,8 @@ internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, I
     {
         await BeginCommitAsync(cancellationToken).ConfigureAwait(false);
         await _commit.ConfigureAwait(false);
+        if (_header?.Since is { PurgedUpTo: > 0 and var upTo })
+            await PurgeAsync(upTo, cancellationToken).ConfigureAwait(false);
         Guid id = _header?.DatabaseId ?? environment.StoreId;
         long lastEtag = _header?.LastEtag ?? _lastEtag;
         await environment.WriteAsync(
@@ -91,6 +97,13 @@ internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, I
         _step.Dispose();
     }
 
+    private async Task PurgeAsync(long upToEtag, CancellationToken cancellationToken)
+    {
+        int purged = MaxStepPurged;
+        while (purged == MaxStepPurged)
+            purged = await environment.WriteAsync(transaction => new RestoreWriter(transaction).Purge(upToEtag, MaxStepPurged), cancellationToken).ConfigureAwait(false);
+    }
+
     private static CollectionName NameOf(string collection) => CollectionName.From(Encoding.UTF8.GetBytes(collection), "");
 
     private ValueTask CommitIfFullAsync(CancellationToken cancellationToken) =>
@@ -100,14 +113,15 @@ internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, I
     {
         await _commit.WaitAsync(cancellationToken).ConfigureAwait(false);
         Step step = _step;
+        bool isIncrement = IsIncrement;
         _step = _spare ?? new Step();
         _spare = null;
-        _commit = Task.Run(() => CommitAsync(step), CancellationToken.None); // what has been handed over is written
+        _commit = Task.Run(() => CommitAsync(step, isIncrement), CancellationToken.None); // what has been handed over is written
     }
 
-    private async Task CommitAsync(Step step)
+    private async Task CommitAsync(Step step, bool isIncrement)
     {
-        await environment.WriteAsync(step.Apply, CancellationToken.None).ConfigureAwait(false);
+        await environment.WriteAsync(transaction => step.Apply(transaction, isIncrement), CancellationToken.None).ConfigureAwait(false);
         step.Dispose();
         _spare = step;
     }
@@ -136,20 +150,36 @@ internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, I
             _documents.Add(new RestoredDocument(id, folded, document.Collection, Copy(document.Metadata), Copy(document.Body), etag, ticks));
         }
 
-        public bool Apply(WriteTransaction transaction)
+        public bool Apply(WriteTransaction transaction, bool isIncrement)
         {
             var writer = new RestoreWriter(transaction);
-            foreach (RestoredDocument document in _documents)
-                if (!writer.TryPut(document))
-                    throw new BackupException(BackupFault.Damaged, $"The backup holds the document '{Encoding.UTF8.GetString(document.Id.Span)}' twice (ids are equal without case). Take another copy.");
-            foreach ((DumpTombstone tombstone, CollectionName collection) in Tombstones)
-                writer.Put(tombstone.Id, collection, tombstone.Etag, tombstone.Ticks, tombstone.IsSuperseded);
+            if (isIncrement)
+                ApplyChanges(writer);
+            else
+                ApplyAll(writer);
             foreach ((CollectionName name, long lastEtag) in Collections)
                 writer.Put(name, lastEtag);
             foreach ((string name, long value) in Identities)
                 writer.PutIdentity(name, value);
             writer.Save();
             return true;
+        }
+
+        private void ApplyAll(RestoreWriter writer)
+        {
+            foreach (RestoredDocument document in _documents)
+                if (!writer.TryPut(document))
+                    throw new BackupException(BackupFault.Damaged, $"The backup holds the document '{Encoding.UTF8.GetString(document.Id.Span)}' twice (ids are equal without case). Take another copy.");
+            foreach ((DumpTombstone tombstone, CollectionName collection) in Tombstones)
+                writer.Put(tombstone.Id, collection, tombstone.Etag, tombstone.Ticks, tombstone.IsSuperseded);
+        }
+
+        private void ApplyChanges(RestoreWriter writer)
+        {
+            foreach (RestoredDocument document in _documents)
+                writer.Replace(document);
+            foreach ((DumpTombstone tombstone, CollectionName collection) in Tombstones)
+                writer.Delete(tombstone.Id, collection, tombstone.Etag, tombstone.Ticks, tombstone.IsSuperseded);
         }
 
         /// <summary>Empties it; it can be filled again.</summary>

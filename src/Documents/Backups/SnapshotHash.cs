@@ -8,15 +8,18 @@ internal static class SnapshotHash
 {
     private const int DocumentsPerRelease = 4_096;
 
-    /// <summary>Reads all of it. <paramref name="isWhole"/>: with the collections, as a whole backup has them.</summary>
+    /// <summary>Reads all of it, or what changed since a backup. <paramref name="withCollections"/>: with the collections, as a whole backup and an increment have them.</summary>
     public static (BackupCounts Counts, string Hash) Compute(
-        DatabaseSnapshot snapshot, Guid databaseId, IReadOnlyList<IndexMapping> indexes, bool isWhole, Action<long> report, CancellationToken cancellationToken)
+        DatabaseSnapshot snapshot, Guid databaseId, IReadOnlyList<IndexMapping> indexes, bool withCollections, DumpSince? since, Action<long> report, CancellationToken cancellationToken)
     {
         report(0);
         cancellationToken.ThrowIfCancellationRequested();
         using var hash = new ContentHash();
         hash.Database(databaseId, snapshot.LastEtag);
-        using (DocumentCursor cursor = snapshot.ByEtag())
+        if (since is not null)
+            hash.Since(since);
+        long after = since?.LastEtag ?? 0;
+        using (DocumentCursor cursor = snapshot.ByEtag(after))
         {
             while (cursor.MoveNext())
             {
@@ -31,7 +34,7 @@ internal static class SnapshotHash
             }
         }
 
-        using (LogReader tombstones = snapshot.Tombstones())
+        using (LogReader tombstones = snapshot.Tombstones(after))
         {
             while (tombstones.MoveNext())
             {
@@ -40,11 +43,13 @@ internal static class SnapshotHash
             }
         }
 
-        foreach (IndexMapping index in indexes)
-            hash.Index(index);
-        foreach ((string name, long value) in snapshot.Identities())
-            hash.Identity(name, value);
-        if (isWhole)
+        if (since is not { HoldsIndexes: false })
+            foreach (IndexMapping index in indexes)
+                hash.Index(index);
+        if (since is not { HoldsIdentities: false })
+            foreach ((string name, long value) in snapshot.Identities())
+                hash.Identity(name, value);
+        if (withCollections)
             foreach (CollectionStatistics collection in snapshot.AllCollections())
                 hash.Collection(collection.Name, collection.DocumentCount, collection.SizeBytes, collection.LastEtag);
         BackupCounts counts = hash.Counts;

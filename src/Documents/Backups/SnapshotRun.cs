@@ -123,6 +123,8 @@ internal sealed class SnapshotRun(Database database, BackupOptions options, IPro
 
     private BackupLink? CheckSince(Guid storeId)
     {
+        if (options.Since is { Dump: not null })
+            throw new BackupException(BackupFault.Foreign, "The backup to go on from is a logical one: no pages go on from that. Begin with a full snapshot.");
         if (options.Since is { } since && since.Stores[0].StoreId != storeId)
             throw new BackupException(BackupFault.Foreign, $"The backup to go on from is of another database than '{database.Name}', or of what this was before it was restored. Begin with a full snapshot.");
         return options.Since;
@@ -152,6 +154,7 @@ internal sealed class SnapshotRun(Database database, BackupOptions options, IPro
         TakenAt = description.TakenAt,
         LastEtag = description.LastEtag,
         Counts = description.Counts,
+        TotalDocuments = description.Counts.Documents,
         Compression = target.Compression,
         IsEncrypted = target.IsSealed,
         JsonBytes = writer.Bytes,

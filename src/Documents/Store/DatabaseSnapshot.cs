@@ -163,8 +163,11 @@ public sealed class DatabaseSnapshot : IDisposable
             _transaction.Dispose();
     }
 
-    /// <summary>All tombstones in order of their etag, superseded ones too.</summary>
-    internal LogReader Tombstones() => new(Tree(TreeNames.TombstonesByEtag), null, 0);
+    /// <summary>Etag up to which tombstones were forgotten; 0 where none was.</summary>
+    internal long PurgedUpTo => Tree(TreeNames.Meta).TryGet(TreeNames.MetaPurged, out ReadOnlySpan<byte> value) ? BinaryPrimitives.ReadInt64LittleEndian(value) : 0;
+
+    /// <summary>Tombstones in order of their etag, greater than <paramref name="afterEtag"/>, superseded ones too.</summary>
+    internal LogReader Tombstones(long afterEtag = 0) => new(Tree(TreeNames.TombstonesByEtag), null, afterEtag);
 
     internal CollectionName NameOf(int collectionId) => _collectionNames.Get(collectionId, CollectionsTree);
 

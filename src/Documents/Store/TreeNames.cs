@@ -21,6 +21,7 @@ namespace Treepie.Store;
 /// backup-tasks              number 8                         BackupTaskRecord, JSON; where there are any
 /// meta                      "database"                       format 4, id of the database 16
 /// meta                      "etag"                           last etag 8 (little-endian)
+/// meta                      "purged"                         etag of the last tombstone that was forgotten 8 (little-endian); where any was
 /// </code>
 /// Invariants: (1) a document stands in both logs under its etag and nowhere else there; (2) an id has at most one tombstone for each
 /// collection, and none for the collection it is in now; (3) of an id's document and tombstones all but the last are superseded or gone.
@@ -68,6 +69,9 @@ internal static class TreeNames
     public static ReadOnlySpan<byte> MetaDatabase => "database"u8;
 
     public static ReadOnlySpan<byte> MetaEtag => "etag"u8;
+
+    /// <summary>Up to where tombstones are forgotten; absent where none was.</summary>
+    public static ReadOnlySpan<byte> MetaPurged => "purged"u8;
 
     /// <summary>Bytes of the log that may wait to be archived; absent where none is kept.</summary>
     public static ReadOnlySpan<byte> MetaLogBudget => "log"u8;

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using System.Text;
 using Treepie.Storage.Transactions;
 using Treepie.Storage.Trees;
@@ -7,7 +8,7 @@ using Treepie.Store;
 namespace Treepie.Writes;
 
 /// <summary>
-/// Puts documents, tombstones and identities into a new database as they were in another: with their etags and times. Keeps the invariants of <see cref="TreeNames"/>.
+/// Puts documents, tombstones and identities into a new database as they were in another: with their etags and times; or what changed later onto that. Keeps the invariants of <see cref="TreeNames"/>.
 /// Made anew for every run of a command, because a storage command may be run again from its start.
 /// </summary>
 internal sealed class RestoreWriter
@@ -50,14 +51,37 @@ internal sealed class RestoreWriter
         return true;
     }
 
+    /// <summary>Puts a document in the place of the one of its id, if there is one, whatever collection that was in; what is remembered of deletions of the id is as after any such change.</summary>
+    public void Replace(in RestoredDocument document)
+    {
+        ReadOnlySpan<byte> folded = document.FoldedId.Span;
+        Remove(folded, document.Etag);
+        _tombstones.IdIsBack(folded, _collections.Get(document.Collection).Id);
+        bool isNew = TryPut(document);
+        Debug.Assert(isNew, "the one before was removed");
+    }
+
     /// <summary>Remembers a deletion.</summary>
     public void Put(string id, CollectionName name, long etag, long ticks, bool isSuperseded)
     {
-        CollectionChange collection = _collections.Get(name);
         byte[] utf8 = Encoding.UTF8.GetBytes(id);
-        _tombstones.Add(etag, collection.Id, CollectionName.Fold(utf8), utf8, ticks, isSuperseded);
-        collection.LastEtag = Math.Max(collection.LastEtag, etag);
+        Put(utf8, CollectionName.Fold(utf8), _collections.Get(name), etag, ticks, isSuperseded);
     }
+
+    /// <summary>
+    /// Remembers a deletion that came after what is here: a document of that id that is older goes, one that is newer came back after it. Tombstones come in the order of their etags.
+    /// </summary>
+    public void Delete(string id, CollectionName name, long etag, long ticks, bool isSuperseded)
+    {
+        byte[] utf8 = Encoding.UTF8.GetBytes(id), folded = CollectionName.Fold(utf8);
+        CollectionChange collection = _collections.Get(name);
+        Remove(folded, etag);
+        _tombstones.IdIsBack(folded, collection.Id); // before it was deleted there it was there, which ended what deletions of the id were before
+        Put(utf8, folded, collection, etag, ticks, isSuperseded);
+    }
+
+    /// <summary>Forgets tombstones up to an etag, at most so many; gives how many.</summary>
+    public int Purge(long upToEtag, int limit) => _tombstones.Purge(upToEtag, limit);
 
     /// <summary>Makes a collection if there is none, and sets when it was changed last: later than any change of it that is still known.</summary>
     public void Put(CollectionName name, long lastEtag)
@@ -81,6 +105,32 @@ internal sealed class RestoreWriter
 
     /// <summary>Writes the collections.</summary>
     public void Save() => _collections.Save();
+
+    private void Put(ReadOnlySpan<byte> utf8, ReadOnlySpan<byte> folded, CollectionChange collection, long etag, long ticks, bool isSuperseded)
+    {
+        _tombstones.Add(etag, collection.Id, folded, utf8, ticks, isSuperseded);
+        collection.LastEtag = Math.Max(collection.LastEtag, etag);
+    }
+
+    /// <summary>Takes a document out that is older than an etag, without a tombstone.</summary>
+    private void Remove(ReadOnlySpan<byte> folded, long before)
+    {
+        if (!_documents.TryGet(folded, out ReadOnlySpan<byte> value))
+            return;
+
+        var existing = new DocumentRecord(value);
+        long etag = existing.Etag;
+        if (etag >= before)
+            return;
+
+        CollectionChange collection = _collections.Get(existing.CollectionId);
+        collection.DocumentCount--;
+        collection.SizeBytes -= existing.ContentBytes;
+        Span<byte> key = stackalloc byte[TreeNames.CollectionKeyBytes];
+        TreeNames.WriteCollectionKey(key, collection.Id, etag);
+        bool found = _byCollection.Delete(key) & _byEtag.Delete(key[^TreeNames.EtagKeyBytes..]) & _documents.Delete(folded);
+        Debug.Assert(found, "a document stands in both logs");
+    }
 }
 
 /// <summary>A document as it is to be again.</summary>

@@ -9,12 +9,14 @@ namespace Treepie.Writes;
 /// <summary>Keeps the three trees of tombstones in step.</summary>
 internal sealed class TombstoneWriter
 {
+    private readonly WriteTransaction _transaction;
     private readonly Tree _byEtag;
     private readonly Tree _byCollection;
     private readonly Tree _byId;
 
     public TombstoneWriter(WriteTransaction transaction)
     {
+        _transaction = transaction;
         _byEtag = transaction.GetOrCreateTree(TreeNames.TombstonesByEtag);
         _byCollection = transaction.GetOrCreateTree(TreeNames.TombstonesByCollection);
         _byId = transaction.GetOrCreateTree(TreeNames.TombstonesById);
@@ -60,18 +62,22 @@ internal sealed class TombstoneWriter
         }
     }
 
-    /// <summary>Forgets tombstones up to an etag, at most so many; returns how many.</summary>
+    /// <summary>Forgets tombstones up to an etag, at most so many, and remembers up to where; returns how many.</summary>
     public int Purge(long upToEtag, int limit)
     {
         Span<byte> folded = stackalloc byte[DocumentId.MaxFoldedBytes];
         int purged = 0;
+        long last = 0;
         while (purged < limit && First() is { } first && first.Etag <= upToEtag)
         {
             int length = DocumentId.Fold(first.Id, folded);
             Remove(first.Etag, first.CollectionId, folded[..length]);
+            last = first.Etag;
             purged++;
         }
 
+        if (purged > 0)
+            BinaryPrimitives.WriteInt64LittleEndian(_transaction.GetOrCreateTree(TreeNames.Meta).Reserve(TreeNames.MetaPurged, sizeof(long)), last); // they go in order, so the last is the greatest
         return purged;
     }
 

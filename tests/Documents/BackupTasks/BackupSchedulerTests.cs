@@ -95,11 +95,13 @@ public sealed class BackupSchedulerTests : IAsyncDisposable
         Assert.Equal(_clock.Now.UtcDateTime, Info(id).State.LastIncremental);
     }
 
-    [Fact]
-    public async Task A_chain_of_snapshots_goes_on_from_its_last_link_is_proven_and_restores()
+    [Theory]
+    [InlineData(BackupKind.Snapshot)]
+    [InlineData(BackupKind.Logical)]
+    public async Task A_chain_goes_on_from_its_last_link_is_proven_and_restores(BackupKind kind)
     {
         await WriteAsync("users/1", "Ada");
-        long id = await _scheduler.PutAsync("shop", Nightly("0 0 1 1 *") with { Kind = BackupKind.Snapshot, IncrementalSchedule = "*/10 * * * *" }, Cancel);
+        long id = await _scheduler.PutAsync("shop", Nightly("0 0 1 1 *") with { Kind = kind, IncrementalSchedule = "*/10 * * * *" }, Cancel);
         for (int step = 0; step < 3; step++)
         {
             await WriteAsync($"users/{step}", "Bob");
@@ -110,7 +112,7 @@ public sealed class BackupSchedulerTests : IAsyncDisposable
 
         BackupTaskState state = Info(id).State;
         Assert.Equal([false, true, true], state.Kept.Select(backup => backup.IsIncremental));
-        Assert.Equal(state.Kept[^1].Object, state.LastProven?.Object);
+        Assert.Equal((state.Kept[^1].Object, 3L), (state.LastProven?.Object, state.LastProven?.Documents));
         using BackupDestination place = new FolderDestination(Place);
         IReadOnlyList<RestorePoint> points = await BackupName.ListAsync(place, "shop", Cancel);
         BackupPart[] parts = [.. BackupName.ChainOf(points, points[0]).Select(point => new BackupPart(point.Object, async stop => await place.OpenAsync(point.Object, stop)))];
@@ -118,6 +120,35 @@ public sealed class BackupSchedulerTests : IAsyncDisposable
         await _catalog.RestoreAsync("again", parts, encrypted: false, null, null, Cancel);
         Assert.Equal(_catalog.Find("shop")?.GetStatistics().LastEtag, _catalog.Find("again")?.GetStatistics().LastEtag);
         Assert.All(_scheduler.List("again"), info => Assert.True(info.Task.IsDisabled, "The copy would write over the backups of the original."));
+    }
+
+    [Fact]
+    public async Task Where_no_increment_can_go_on_the_next_is_a_full_backup_and_an_identity_alone_is_a_change()
+    {
+        await WriteAsync("users/1", "Ada");
+        Database shop = Assert.IsType<Database>(_catalog.Find("shop"));
+        long id = await _scheduler.PutAsync("shop", Nightly(null), Cancel);
+        await _scheduler.RunAsync("shop", id, isFull: true, cancellationToken: Cancel);
+        _clock.Now = _clock.Now.AddMinutes(1);
+        Assert.Null((await _scheduler.RunAsync("shop", id, isFull: false, cancellationToken: Cancel)).Report);
+        await shop.NextIdentityAsync("invoices", Cancel);
+        BackupRunReport identity = await _scheduler.RunAsync("shop", id, isFull: false, cancellationToken: Cancel);
+        Assert.Equal((true, 0L, 1L), (identity.Report?.IsIncremental, identity.Report?.Counts.Documents, identity.Report?.Counts.Identities));
+
+        await shop.WriteAsync(new WriteBatch().Delete("users/1"), Cancel);
+        await shop.PurgeTombstonesAsync(shop.LastEtag, Cancel); // what an increment would have to say of it is forgotten
+        _clock.Now = _clock.Now.AddMinutes(1);
+        BackupRunReport forgotten = await _scheduler.RunAsync("shop", id, isFull: false, cancellationToken: Cancel);
+        Assert.Equal((false, null), (forgotten.Report?.IsIncremental, forgotten.Problem));
+
+        await shop.WriteAsync(new WriteBatch().Put("users/2", "{}"u8.ToArray()), Cancel);
+        File.Delete(Path.Combine(Place, forgotten.Object)); // the chain has lost its beginning, and reading it back says so
+        _clock.Now = _clock.Now.AddMinutes(1);
+        BackupRunReport broken = await _scheduler.RunAsync("shop", id, isFull: false, cancellationToken: Cancel);
+        Assert.Contains(forgotten.Object, broken.Problem, StringComparison.Ordinal);
+        _clock.Now = _clock.Now.AddMinutes(1);
+        BackupRunReport again = await _scheduler.RunAsync("shop", id, isFull: false, cancellationToken: Cancel);
+        Assert.Equal((false, null), (again.Report?.IsIncremental, again.Problem));
     }
 
     [Fact]

@@ -1,0 +1,205 @@
+using Treepie.Indexes.Definitions;
+using Treepie.Storage;
+using Treepie.Store;
+
+namespace Treepie.Backups;
+
+/// <summary>
+/// A full logical backup and the increments that go on from it, restored one onto the other or read through. Before the long work it reads what each part says of itself, so that a part that is
+/// missing, of another database or in the wrong place is named at once; while it reads, each part's content hash must be the one that the next goes on from.
+/// </summary>
+internal sealed class DumpChain(IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress)
+{
+    /// <summary>Whether the parts are logical backups; else they are snapshots.</summary>
+    public static async Task<bool> IsOneAsync(IReadOnlyList<BackupPart> parts, RestoreOptions options, CancellationToken cancellationToken)
+    {
+        Stream stream = await parts[0].OpenAsync(cancellationToken).ConfigureAwait(false);
+        await using (stream.ConfigureAwait(false))
+        {
+            BackupSource source = await BackupSource.OpenAsync(stream, options.BackupKey, options.OwnKey, cancellationToken).ConfigureAwait(false);
+            await using (source.ConfigureAwait(false))
+                return !source.IsPart;
+        }
+    }
+
+    /// <summary>Refuses to stop on the way.</summary>
+    /// <exception cref="BackupException">That was asked for.</exception>
+    public static void RefusePoint(RestoreOptions options)
+    {
+        if (options is { StopAtCommit: not null } or { StopAtTime: not null })
+            throw new BackupException(BackupFault.NoSuchPoint, "A logical backup is of one moment: a restore of it cannot stop at another. Restore it without a point, or give a snapshot and its log.");
+    }
+
+    /// <summary>Restores it to a directory of this restore's own, and leaves the database there closed and durable. Whoever calls deletes it after an error.</summary>
+    public async Task<BackupReport> RunAsync(string path, CancellationToken cancellationToken)
+    {
+        RefusePoint(options);
+        DatabaseOptions database = options.Database ?? new DatabaseOptions();
+        database.Validate();
+        DumpHeader[] headers = await ReadHeadersAsync(cancellationToken).ConfigureAwait(false);
+        List<IndexMapping> indexes = [];
+        BackupReport report;
+        StorageEnvironment environment = RestoreRun.OpenStore(path, database, options);
+        await using (environment.ConfigureAwait(false))
+        {
+            report = await ReadAsync(
+                headers,
+                async (header, scan) =>
+                {
+                    var sink = new RestoreSink(environment);
+                    await using (sink.ConfigureAwait(false))
+                    {
+                        BackupReport read = await scan(sink).ConfigureAwait(false);
+                        await sink.CompleteAsync(cancellationToken).ConfigureAwait(false);
+                        if (header.Since is not { HoldsIndexes: false })
+                            indexes = sink.Indexes;
+                        return read;
+                    }
+                },
+                cancellationToken).ConfigureAwait(false);
+        }
+
+        Database restored = Database.Open(path, database);
+        await using (restored.ConfigureAwait(false))
+        {
+            foreach (IndexMapping index in indexes)
+                restored.Indexes.Ensure(index);
+            return report with { Counts = await Task.Run(() => Compare(restored, indexes, headers[^1], report, cancellationToken), cancellationToken).ConfigureAwait(false) };
+        }
+    }
+
+    /// <summary>Reads it to its end and keeps nothing of it. The report is that of the last part.</summary>
+    public async Task<BackupReport> VerifyAsync(CancellationToken cancellationToken)
+    {
+        DumpHeader[] headers = await ReadHeadersAsync(cancellationToken).ConfigureAwait(false);
+        return await ReadAsync(headers, (_, scan) => scan(new NoSink()), cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <summary>What the parts say of themselves, each of which goes on where the one before ends.</summary>
+    private async Task<DumpHeader[]> ReadHeadersAsync(CancellationToken cancellationToken)
+    {
+        var headers = new DumpHeader[parts.Count];
+        for (int i = 0; i < parts.Count; i++)
+        {
+            string name = parts[i].Name;
+            headers[i] = await NamedAsync(name, () => OpenAsync(parts[i], source => ReadHeaderAsync(source, name, cancellationToken), cancellationToken)).ConfigureAwait(false);
+            Check(i, headers);
+        }
+
+        return headers;
+    }
+
+    private async Task<DumpHeader> ReadHeaderAsync(BackupSource source, string name, CancellationToken cancellationToken)
+    {
+        if (source.IsPart)
+            throw new BackupException(BackupFault.NotABackup, $"'{name}' is a snapshot, or a part of one, among logical backups: the two do not go on from each other. Give either.");
+        return await DumpScan.ReadHeaderAsync(source, options.Database ?? new DatabaseOptions(), cancellationToken).ConfigureAwait(false)
+            ?? throw new BackupException(BackupFault.NotABackup, $"'{name}' is a dump of another program, which is no part of a chain: it stands alone and is restored by itself.");
+    }
+
+    private void Check(int at, DumpHeader[] headers)
+    {
+        (DumpHeader header, string name) = (headers[at], parts[at].Name);
+        if (at == 0)
+        {
+            if (header.Since is { } from)
+                throw new BackupException(BackupFault.LinkMissing, $"'{name}' is an increment, which goes on from etag {from.LastEtag}, and what it goes on from is missing. Give the full backup first.");
+            return;
+        }
+
+        (DumpHeader before, string nameBefore) = (headers[at - 1], parts[at - 1].Name);
+        if (header.DatabaseId != before.DatabaseId)
+            throw new BackupException(BackupFault.Foreign, $"'{name}' is of another database ('{header.DatabaseName}') than '{nameBefore}' ('{before.DatabaseName}'). Leave it out.");
+        if (header.Since is not { } since || since.LastEtag < before.LastEtag)
+        {
+            string goesOn = header.Since is null ? "is a full backup, which goes on from nothing" : FormattableString.Invariant($"goes on from etag {header.Since.LastEtag}");
+            throw new BackupException(BackupFault.OutOfOrder, $"'{name}' {goesOn}, and stands behind '{nameBefore}', which ends at etag {before.LastEtag}. Give the parts in the order they were taken, each once.");
+        }
+
+        if (since.LastEtag > before.LastEtag)
+        {
+            throw new BackupException(
+                BackupFault.LinkMissing, $"An increment is missing before '{name}', which goes on from etag {since.LastEtag}, while '{nameBefore}' ends at etag {before.LastEtag}. Give it too, or restore up to '{nameBefore}'.");
+        }
+    }
+
+    private async Task<BackupReport> ReadAsync(
+        DumpHeader[] headers, Func<DumpHeader, Func<IDumpSink, Task<BackupReport>>, Task<BackupReport>> read, CancellationToken cancellationToken)
+    {
+        BackupReport? report = null;
+        for (int i = 0; i < parts.Count; i++)
+        {
+            (DumpHeader header, string name) = (headers[i], parts[i].Name);
+            if (header.Since is { } since && since.ContentHash != report?.ContentHash)
+            {
+                throw new BackupException(
+                    BackupFault.LinkMissing,
+                    $"'{name}' goes on from a backup with the content hash {since.ContentHash}, and '{parts[i - 1].Name}' has {report?.ContentHash}: that ends at the same etag, and is another one. Give the one it was taken after.");
+            }
+
+            report = await NamedAsync(
+                name, () => OpenAsync(parts[i], source => read(header, sink => ScanAsync(source, header, sink, cancellationToken)), cancellationToken)).ConfigureAwait(false);
+        }
+
+        return report!; // there is more than one part
+    }
+
+    private Task<BackupReport> ScanAsync(BackupSource source, DumpHeader expected, IDumpSink sink, CancellationToken cancellationToken) =>
+        new DumpScan(source, sink, options.Database ?? new DatabaseOptions(), options.SkipInvalidDocuments, 0, progress)
+        {
+            Accept = header =>
+            {
+                if (header != expected)
+                    throw new BackupException(BackupFault.Damaged, "It is not any more what it was a moment ago. Look who writes there, and begin anew.");
+            },
+        }.RunAsync(cancellationToken);
+
+    /// <summary>What is wrong with a part is said of it.</summary>
+    private static async Task<T> NamedAsync<T>(string name, Func<Task<T>> read)
+    {
+        try
+        {
+            return await read().ConfigureAwait(false);
+        }
+        catch (Exception error) when (BackupException.From(error) is { } translated && !translated.Message.Contains($"'{name}'", StringComparison.Ordinal))
+        {
+            throw new BackupException(translated.Fault, $"'{name}': {translated.Message}", error);
+        }
+    }
+
+    private async Task<T> OpenAsync<T>(BackupPart part, Func<BackupSource, Task<T>> read, CancellationToken cancellationToken)
+    {
+        Stream stream = await part.OpenAsync(cancellationToken).ConfigureAwait(false);
+        await using (stream.ConfigureAwait(false))
+        {
+            BackupSource source = await BackupSource.OpenAsync(stream, options.BackupKey, options.OwnKey, cancellationToken).ConfigureAwait(false);
+            await using (source.ConfigureAwait(false))
+                return await read(source).ConfigureAwait(false);
+        }
+    }
+
+    /// <summary>
+    /// Whether what was restored is what the last part says: all it holds is read again and hashed; what lies before it counts by its number, and by number, bytes and last etag of each collection,
+    /// which are in that hash.
+    /// </summary>
+    private BackupCounts Compare(Database restored, IReadOnlyList<IndexMapping> indexes, DumpHeader last, BackupReport report, CancellationToken cancellationToken)
+    {
+        using DatabaseSnapshot snapshot = restored.BeginRead();
+        (BackupCounts held, string hash) = SnapshotHash.Compute(
+            snapshot,
+            restored.Id,
+            indexes,
+            withCollections: true,
+            last.Since,
+            documents => progress?.Report(new BackupProgress(BackupStep.Comparing, documents, report.Counts.Documents, report.JsonBytes, report.StoredBytes, report.StoredBytes, null)),
+            cancellationToken);
+        var counts = new BackupCounts(snapshot.DocumentCount, snapshot.TombstoneCount, indexes.Count, snapshot.Identities().Count, snapshot.AllCollections().Count);
+        string? difference = new DumpManifest(report.Counts, report.ContentHash ?? "").Difference(held, hash)
+            ?? (last.Since is { } since && (since.Documents, since.Tombstones) != (counts.Documents, counts.Tombstones)
+                ? FormattableString.Invariant($"it should be {since.Documents} documents and {since.Tombstones} tombstones, and is {counts.Documents} and {counts.Tombstones}")
+                : null);
+        return difference is null
+            ? counts
+            : throw new BackupException(BackupFault.RestoredOtherwise, $"What was restored is not what the chain holds: {difference}. Nothing was kept. Check the disk, and report this.");
+    }
+}
