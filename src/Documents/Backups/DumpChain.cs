@@ -182,7 +182,7 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> parts, RestoreOptions 
     /// Whether what was restored is what the last part says: all it holds is read again and hashed; what lies before it counts by its number, and by number, bytes and last etag of each collection,
     /// which are in that hash.
     /// </summary>
-    private BackupCounts Compare(Database restored, IReadOnlyList<IndexMapping> indexes, DumpHeader last, BackupReport report, CancellationToken cancellationToken)
+    private BackupCounts Compare(Database restored, List<IndexMapping> indexes, DumpHeader last, BackupReport report, CancellationToken cancellationToken)
     {
         using DatabaseSnapshot snapshot = restored.BeginRead();
         (BackupCounts held, string hash) = SnapshotHash.Compute(
