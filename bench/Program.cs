@@ -27,6 +27,9 @@ switch (args)
     case [SearchProcess.AskVerb, string folder, string file, string passes]:
         SearchProcess.RunAsk(folder, file, int.Parse(passes, CultureInfo.InvariantCulture));
         return 0;
+    case [SearchProfile.Verb, string folder, string file, string kinds, string seconds]:
+        SearchProfile.Run(folder, file, kinds, double.Parse(seconds, CultureInfo.InvariantCulture));
+        return 0;
     case [MapProfile.Verb, string maps, string work, string skew, string threads, string seconds, string keys]:
         MapProfile.Run(
             maps, work, skew, int.Parse(threads, CultureInfo.InvariantCulture), double.Parse(seconds, CultureInfo.InvariantCulture), long.Parse(keys, CultureInfo.InvariantCulture));

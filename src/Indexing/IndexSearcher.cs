@@ -102,8 +102,7 @@ public sealed class IndexSearcher : IDisposable
         options?.Budget?.Check();
         ReadOnlyMemory<byte> after = SearchPosition.Decode(storeId, request);
         using var context = new QueryContext(view, cancellationToken, options);
-        Operator root = new QueryCompiler(context, SortPlan.NeedsScores(request.Sort)).Compile(request.Query);
-        var run = new SearchRun(context, root, request, after);
+        var run = new SearchRun(context, request, after);
         run.Execute();
         byte[]? position = run.LastKey is { } key ? SearchPosition.Encode(storeId, request, key) : null;
         return new SearchResults(view, run, request.Sort, context.Measure(), position);

@@ -35,6 +35,7 @@ public sealed class SearchResults : IDisposable
         Position = position;
         entries = view.Tree(TreeNames.Entries);
         TotalCount = run.Total;
+        IsTotalExact = run.IsTotalExact;
         ids = run.Ids;
         scores = run.Scores;
     }
@@ -52,8 +53,11 @@ public sealed class SearchResults : IDisposable
         scores = search.Scores;
     }
 
-    /// <summary>All hits of the query, before skip and take. Exact.</summary>
+    /// <summary>All hits of the query, before skip and take. Exact, unless the request does not count them: then at least so many.</summary>
     public long TotalCount { get; }
+
+    /// <summary>Whether <see cref="TotalCount"/> is the number of hits; true wherever the request counts them.</summary>
+    public bool IsTotalExact { get; } = true;
 
     /// <summary>What finding them took. The same on every run against the same view; reading the results is not in it.</summary>
     public QueryCounters Counters { get; }

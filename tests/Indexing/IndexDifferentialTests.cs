@@ -46,8 +46,13 @@ public sealed class IndexDifferentialTests
                 SearchRequest request = data.Request();
                 SortKey first = new(random.Next(2) == 0 ? "number" : "name", (SortKind)random.Next(3), random.Next(2) == 0, random.Next(3) switch { 0 => null, 1 => true, _ => false });
                 request = request with { Sort = [first, .. request.Sort] };
+                if (random.Next(2) == 0)
+                    request = request with { Query = random.Next(3) == 0 ? data.Range(first.Field) : new AndQuery([request.Query, data.Range(first.Field)]) };
                 foreach (OrderHint hint in Enum.GetValues<OrderHint>())
+                {
                     fixture.Check(request with { OrderHint = hint });
+                    fixture.Check(request with { OrderHint = hint, CountsHits = false });
+                }
             }
         }
     }

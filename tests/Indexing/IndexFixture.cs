@@ -81,7 +81,8 @@ public sealed class IndexFixture : IDisposable
         List<string> expected = [.. model.Search(request).Select(hit => hit.Key)];
         using SearchResults results = searcher.Search(request);
         string what = Describe(request);
-        Assert.True(expected.Count == results.TotalCount, $"{what}: {results.TotalCount} hits, a scan finds {expected.Count}");
+        bool isTotalRight = results.IsTotalExact ? expected.Count == results.TotalCount : !request.CountsHits && results.TotalCount <= expected.Count;
+        Assert.True(isTotalRight, $"{what}: {results.TotalCount} hits, a scan finds {expected.Count}");
         List<string> page = [.. expected.Skip((int)request.Skip).Take((int)Math.Min(int.MaxValue, request.Take))];
         List<string> actual = Read(results);
         Assert.True(page.SequenceEqual(actual), $"{what}\nexpected {string.Join(' ', page)}\nactual   {string.Join(' ', actual)}");

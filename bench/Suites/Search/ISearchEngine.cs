@@ -6,8 +6,8 @@ internal interface ISearchEngine : IDisposable
     /// <summary>Its name in the report.</summary>
     string Name { get; }
 
-    /// <summary>Most rounds worth their time.</summary>
-    int Rounds { get; }
+    /// <summary>Whether it is asked in rounds, or once.</summary>
+    bool HasRounds { get; }
 
     /// <summary>Answers all questions; null for one that it cannot answer.</summary>
     SearchAnswer?[] Ask(IReadOnlyList<SearchQuestion> questions);

@@ -58,7 +58,7 @@ internal static class KindRows
     {
         int rounds = quick ? 1 : 7;
         var times = engines.Select(_ => questions.Select(_ => new List<double>()).ToArray()).ToArray();
-        Check(engines, questions);
+        Check(engines, questions, times);
         if (!quick)
         {
             foreach (ISearchEngine engine in engines)
@@ -70,7 +70,7 @@ internal static class KindRows
             for (int i = 0; i < engines.Count; i++)
             {
                 int turn = (i + round) % engines.Count;
-                if (round >= engines[turn].Rounds)
+                if (!engines[turn].HasRounds)
                     continue;
                 SearchAnswer?[] answers = engines[turn].Ask(questions);
                 for (int place = 0; place < questions.Length; place++)
@@ -81,7 +81,8 @@ internal static class KindRows
         return [.. times.Select(mine => mine.Select(each => Statistics.Median(each)).ToArray())];
     }
 
-    private static void Check(List<ISearchEngine> engines, SearchQuestion[] questions)
+    /// <summary>Holds the answers against each other; of an engine that is asked once, this is the time that counts.</summary>
+    private static void Check(List<ISearchEngine> engines, SearchQuestion[] questions, List<double>[][] times)
     {
         SearchAnswer?[][] answers = [.. engines.Select(engine => engine.Ask(questions))];
         for (int i = 0; i < questions.Length; i++)
@@ -89,8 +90,11 @@ internal static class KindRows
             SearchAnswer ours = answers[0][i] ?? throw new InvalidOperationException($"'{questions[i].Line}' has no answer.");
             for (int engine = 1; engine < engines.Count; engine++)
             {
-                if (answers[engine][i] is { } theirs)
-                    AnswerCheck.Compare(questions[i], ours, theirs, engines[engine].Name);
+                if (answers[engine][i] is not { } theirs)
+                    continue;
+                AnswerCheck.Compare(questions[i], ours, theirs, engines[engine].Name);
+                if (!engines[engine].HasRounds)
+                    times[engine][i].Add(theirs.Microseconds);
             }
         }
     }
@@ -101,7 +105,7 @@ internal static class KindRows
         const double Seconds = 1;
         const int Passes = 100;
         long began = Stopwatch.GetTimestamp();
-        for (int pass = 0; engine.Rounds == int.MaxValue && pass < Passes && (pass < 3 || Stopwatch.GetElapsedTime(began).TotalSeconds < Seconds); pass++)
+        for (int pass = 0; engine.HasRounds && pass < Passes && (pass < 3 || Stopwatch.GetElapsedTime(began).TotalSeconds < Seconds); pass++)
             engine.Ask(questions);
     }
 }

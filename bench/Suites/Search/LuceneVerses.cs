@@ -18,7 +18,7 @@ internal sealed class LuceneVerses : ISearchEngine
 
     public string Name => "Lucene " + LuceneProcess.Version;
 
-    public int Rounds => int.MaxValue;
+    public bool HasRounds => true;
 
     /// <summary>Documents in it.</summary>
     public int Documents { get; }

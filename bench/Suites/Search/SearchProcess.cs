@@ -44,13 +44,13 @@ internal sealed record SearchProcess(double Documents, double Seconds, double Cp
     public static void RunAsk(string folder, string file, int passes)
     {
         using var ours = new TreepieVerses(folder);
-        SearchQuestion[] questions = [.. File.ReadLines(file).Select(Read)];
+        IReadOnlyList<SearchQuestion> questions = Read(file);
         Measure(() =>
         {
             for (int pass = 0; pass < passes; pass++)
                 foreach (SearchQuestion question in questions)
                     ours.Ask(question);
-            return questions.Length * passes;
+            return questions.Count * passes;
         });
     }
 
@@ -58,7 +58,10 @@ internal sealed record SearchProcess(double Documents, double Seconds, double Cp
     public static void Write(string file, IEnumerable<SearchQuestion> questions) => File.WriteAllLines(file, questions.Select(question =>
         string.Create(CultureInfo.InvariantCulture, $"{question.Kind}\t{question.Form}\t{string.Join(' ', question.Words)}\t{question.Low}\t{question.High}")));
 
-    private static SearchQuestion Read(string line)
+    /// <summary>Reads them.</summary>
+    public static IReadOnlyList<SearchQuestion> Read(string file) => [.. File.ReadLines(file).Select(Parse)];
+
+    private static SearchQuestion Parse(string line)
     {
         string[] parts = line.Split('\t');
         return new SearchQuestion(

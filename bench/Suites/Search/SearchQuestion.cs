@@ -29,10 +29,10 @@ internal sealed record SearchQuestion(string Kind, SearchForm Form, string[] Wor
         SearchForm.Phrase => new SearchRequest { Query = new PhraseQuery(Field, string.Join(' ', Words)), Sort = Best, Take = Top },
         SearchForm.CountAny or SearchForm.CountAll => new SearchRequest { Query = Text(Form == SearchForm.CountAll), Take = 0 },
         SearchForm.Prefix => new SearchRequest { Query = new PrefixQuery(Field, Words[0]), Take = Top },
-        SearchForm.RangeByNumber => new SearchRequest { Query = Range, Sort = [By("num")], Take = Top },
+        SearchForm.RangeByNumber => new SearchRequest { Query = Range, Sort = [By("num")], Take = Top, CountsHits = false },
         SearchForm.AllByDay => new SearchRequest { Query = new MatchAllQuery(), Sort = [By("day")], Take = Top },
         SearchForm.TermByNumber => new SearchRequest { Query = Text(all: true), Sort = [By("num")], Take = Top },
-        SearchForm.TermRangeByNumber => new SearchRequest { Query = new AndQuery([Text(all: true), Range]), Sort = [By("num")], Take = Top },
+        SearchForm.TermRangeByNumber => new SearchRequest { Query = new AndQuery([Text(all: true), Range]), Sort = [By("num")], Take = Top, CountsHits = false },
         _ => new SearchRequest { Query = Text(all: true), Take = 0 },
     };
 

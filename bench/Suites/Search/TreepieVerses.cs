@@ -22,7 +22,7 @@ internal sealed class TreepieVerses : ISearchEngine
 
     public string Name => "Treepie";
 
-    public int Rounds => int.MaxValue;
+    public bool HasRounds => true;
 
     /// <summary>Indexes a file of documents in batches, each durable when it is committed; returns how many.</summary>
     public int Load(string file, int batchSize, CancellationToken cancellationToken)
@@ -81,6 +81,7 @@ internal sealed class TreepieVerses : ISearchEngine
         long[] ids;
         double[] scores = [];
         long total;
+        bool isExact = true;
         long began = Stopwatch.GetTimestamp();
         using var searcher = new IndexSearcher(environment);
         if (facet is not null)
@@ -91,7 +92,7 @@ internal sealed class TreepieVerses : ISearchEngine
         else
         {
             using SearchResults results = searcher.Search(request);
-            total = results.TotalCount;
+            (total, isExact) = (results.TotalCount, results.IsTotalExact);
             ids = new long[results.Count];
             scores = new double[question.IsScored ? ids.Length : 0];
             for (int i = 0; results.MoveNext(); i++)
@@ -102,7 +103,7 @@ internal sealed class TreepieVerses : ISearchEngine
             }
         }
 
-        return new SearchAnswer(total, true, Stopwatch.GetElapsedTime(began).TotalMicroseconds, ids, scores);
+        return new SearchAnswer(total, isExact, Stopwatch.GetElapsedTime(began).TotalMicroseconds, ids, scores);
     }
 
     public void Dispose() => environment.Dispose();

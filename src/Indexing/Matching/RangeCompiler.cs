@@ -21,13 +21,39 @@ internal sealed class RangeCompiler(QueryContext context)
     /// <param name="survivors">Entries it will be asked about at the most, because other clauses leave no more.</param>
     public Operator Compile(RangeQuery range, long survivors)
     {
+        if (!TryOpen(range, out KeyRange keys))
+            return new NoneOperator(context);
+
+        int field = view.Field(range.Field);
+        bool inNumbers = keys.Dictionary == TreeNames.Numbers(field);
+        bool canCompare = inNumbers && !view.Statistics(field).EverHadSeveralValues;
+        long mostTerms = canCompare ? MostTerms(survivors) : long.MaxValue;
+        string? label = context.Tracer is null ? null : Label(range);
+        if (Gather(keys, mostTerms) is { } gathered)
+        {
+            gathered.Name = ("range", range.Field, label);
+            gathered.Decision = canCompare && context.Tracer is not null ? Gathered(mostTerms, survivors) : null;
+            return gathered;
+        }
+
+        ColumnRangeOperator compared = Scan(field, keys.Low, range.LowInclusive, keys.High, range.HighInclusive);
+        compared.Name = (range.Field, label);
+        compared.Decision = context.Tracer is null ? null : Compared(mostTerms, survivors);
+        return compared;
+    }
+
+    /// <summary>The keys that a range is; false if it is none, as nothing compares with a bound of it.</summary>
+    /// <exception cref="IndexQueryException">Its bounds are of two kinds.</exception>
+    public bool TryOpen(RangeQuery range, out KeyRange keys)
+    {
+        keys = default;
         int field = view.Field(range.Field);
         bool isNumber = IsNumber(range.Low) || IsNumber(range.High);
         bool isText = IsText(range.Low) || IsText(range.High);
         if (isNumber && isText)
             throw new IndexQueryException($"The range over '{range.Field}' has a number for one bound and a text for the other.");
         if (range.Low is { Kind: FieldValueKind.Null } || range.High is { Kind: FieldValueKind.Null })
-            return new NoneOperator(context);
+            return false;
 
         // Words of a full-text field are terms only, so a number means its text there.
         bool inNumbers = isNumber && view.Schema.Fields[field].Analysis != FieldAnalysis.FullText;
@@ -36,24 +62,11 @@ internal sealed class RangeCompiler(QueryContext context)
         if ((range.Low is { } first && (low = Bound(field, first, inNumbers)) is null)
             || (range.High is { } last && (high = Bound(field, last, inNumbers)) is null))
         {
-            return new NoneOperator(context);
+            return false;
         }
 
-        string dictionary = inNumbers ? TreeNames.Numbers(field) : TreeNames.Terms(field);
-        bool canCompare = inNumbers && !view.Statistics(field).EverHadSeveralValues;
-        long mostTerms = canCompare ? MostTerms(survivors) : long.MaxValue;
-        string? label = context.Tracer is null ? null : Label(range);
-        if (Gather(dictionary, low, range.LowInclusive, high, range.HighInclusive, mostTerms) is { } gathered)
-        {
-            gathered.Name = ("range", range.Field, label);
-            gathered.Decision = canCompare && context.Tracer is not null ? Gathered(mostTerms, survivors) : null;
-            return gathered;
-        }
-
-        ColumnRangeOperator compared = Scan(field, low, range.LowInclusive, high, range.HighInclusive);
-        compared.Name = (range.Field, label);
-        compared.Decision = context.Tracer is null ? null : Compared(mostTerms, survivors);
-        return compared;
+        keys = new KeyRange(inNumbers ? TreeNames.Numbers(field) : TreeNames.Terms(field), low, range.LowInclusive, high, range.HighInclusive);
+        return true;
     }
 
     /// <summary>
@@ -141,27 +154,22 @@ internal sealed class RangeCompiler(QueryContext context)
     }
 
     /// <summary>The union of all terms between the bounds; null if they are more than <paramref name="mostTerms"/>.</summary>
-    private UnionOperator? Gather(string dictionary, byte[]? low, bool lowInclusive, byte[]? high, bool highInclusive, long mostTerms)
+    private UnionOperator? Gather(KeyRange keys, long mostTerms)
     {
         long terms = 0;
         if (mostTerms < 0)
             return null;
         var union = new UnionOperator(context);
-        if (view.Tree(dictionary) is { } tree)
+        if (view.Tree(keys.Dictionary) is { } tree)
         {
+            Tree? postings = view.Postings(keys.Dictionary);
             using Cursor cursor = tree.OpenCursor();
-            bool found = low is null ? cursor.MoveFirst() : cursor.Seek(low);
-            if (found && low is not null && !lowInclusive && cursor.Key.SequenceEqual(low))
-                found = cursor.MoveNext();
-            for (; found; found = cursor.MoveNext())
+            for (bool found = keys.MoveFirst(cursor); found && keys.IsUpTo(cursor.Key); found = cursor.MoveNext())
             {
-                int order = high is null ? -1 : cursor.Key.SequenceCompareTo(high);
-                if (order > 0 || (order == 0 && !highInclusive))
-                    break;
                 context.Meter.Count.TermsScanned++;
                 if (++terms > mostTerms)
                     return null;
-                union.Add(new TermPayload(cursor.Value), view.Postings(dictionary));
+                union.Add(new TermPayload(cursor.Value), postings);
             }
         }
 

@@ -18,6 +18,12 @@ public sealed record SearchRequest
     public long Take { get; init; } = long.MaxValue;
 
     /// <summary>
+    /// Whether all hits are to be counted, also where the page can be found without looking at them. If not, <see cref="SearchResults.TotalCount"/> may be
+    /// less than there are: <see cref="SearchResults.IsTotalExact"/> says so.
+    /// </summary>
+    public bool CountsHits { get; init; } = true;
+
+    /// <summary>
     /// A position that <see cref="SearchResults.Position"/> gave: the page behind it, found without going over the pages before. Empty: from the first hit.
     /// </summary>
     public ReadOnlyMemory<byte> After { get; init; }

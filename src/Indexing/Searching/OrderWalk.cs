@@ -25,14 +25,16 @@ internal sealed class OrderWalk
     private readonly Tree tree;
     private readonly long limit;
     private readonly WalkStart start;
+    private readonly KeyRange? range;
     private readonly List<long> found = [];
     private readonly List<long> group = [];
-    private readonly ushort[] offsets = new ushort[PostingWindow.Size];
+    private ushort[]? offsets;
     private readonly KeyBuffer key = new();
     private ReadOnlyMemory<byte> rest;
 
-    private OrderWalk(QueryContext context, FilterProbe filter, SortKey sort, KeyPart[] parts, long limit, ReadOnlyMemory<byte> after)
+    private OrderWalk(QueryContext context, FilterProbe filter, SortKey sort, KeyPart[] parts, long limit, ReadOnlyMemory<byte> after, KeyRange? range)
     {
+        this.range = range;
         this.context = context;
         this.filter = filter;
         this.sort = sort;
@@ -73,12 +75,22 @@ internal sealed class OrderWalk
     /// <param name="parts">The parts of all keys.</param>
     /// <param name="limit">Hits wanted.</param>
     /// <param name="after">The key to go on from; empty: from the first.</param>
-    public static OrderWalk Open(QueryContext context, FilterProbe filter, SortKey sort, KeyPart[] parts, long limit, ReadOnlyMemory<byte> after) =>
-        new(context, filter, sort, parts, limit, after);
+    /// <param name="range">The values to stay between; null: all.</param>
+    public static OrderWalk Open(
+        QueryContext context, FilterProbe filter, SortKey sort, KeyPart[] parts, long limit, ReadOnlyMemory<byte> after, KeyRange? range = null) =>
+        new(context, filter, sort, parts, limit, after, range);
 
     /// <summary>Ids of the first hits in order.</summary>
     public List<long> Run()
     {
+        if (range is not null)
+        {
+            // What has no value is in no range.
+            if (!start.IsAtLastNulls)
+                TakeValues();
+            return found;
+        }
+
         bool nullsFirst = sort.NullsFirst ?? !sort.Descending;
         if (nullsFirst && !start.IsAtValue)
             TakeNulls();
@@ -89,7 +101,8 @@ internal sealed class OrderWalk
         return found;
     }
 
-    private static string Dictionary(QueryContext context, SortKey sort)
+    /// <summary>The dictionary that a walk goes along.</summary>
+    public static string Dictionary(QueryContext context, SortKey sort)
     {
         int field = context.View.Field(sort.Field);
         return sort.Kind == SortKind.Text ? TreeNames.Terms(field) : TreeNames.Numbers(field);
@@ -103,7 +116,7 @@ internal sealed class OrderWalk
         Span<byte> last = stackalloc byte[NumberKey.Bytes];
         bool hasLast = false;
         int steps = 0;
-        for (bool valid = start.Begin(cursor); valid; valid = sort.Descending ? cursor.MovePrevious() : cursor.MoveNext())
+        for (bool valid = Begin(cursor); valid && IsInside(cursor.Key); valid = sort.Descending ? cursor.MovePrevious() : cursor.MoveNext())
         {
             context.Meter.Count.TermsScanned++;
             if ((++steps & 1023) == 0)
@@ -126,6 +139,16 @@ internal sealed class OrderWalk
 
         EndGroup();
     }
+
+    private bool Begin(Cursor cursor)
+    {
+        if (start.IsAtValue || range is not { } keys)
+            return start.Begin(cursor);
+        return sort.Descending ? keys.MoveLast(cursor) : keys.MoveFirst(cursor);
+    }
+
+    /// <summary>Whether a value is not behind the end of the range; before its beginning the walk never is.</summary>
+    private bool IsInside(ReadOnlySpan<byte> value) => range is not { } keys || (sort.Descending ? keys.IsFrom(value) : keys.IsUpTo(value));
 
     /// <summary>Whether two different keys compare equal in this order: 1.2 and 1.7 as longs, 2^53 and 2^53 + 1 as doubles.</summary>
     private bool IsSameNumber(ReadOnlySpan<byte> left, ReadOnlySpan<byte> right) => sort.Kind == SortKind.Double
@@ -155,6 +178,7 @@ internal sealed class OrderWalk
     {
         using var list = new PostingCursor(postings, listId, context.Meter);
         WindowSet set = context.Rent();
+        int before = group.Count;
         for (long window = list.Next(0); window != Operator.End; window = list.Next(window + 1))
         {
             context.Check();
@@ -164,8 +188,8 @@ internal sealed class OrderWalk
                 TakeWindow(window, set);
             }
 
-            // Without other keys a group is in id order, so its first entries are enough.
-            if (rest.IsEmpty && parts.Length == 1 && found.Count + group.Count >= limit && sort.Kind == SortKind.Text)
+            // Without other keys a group is in id order, so the first entries of each of its lists are enough.
+            if (rest.IsEmpty && parts.Length == 1 && found.Count + group.Count - before >= limit)
                 break;
         }
 
@@ -176,6 +200,7 @@ internal sealed class OrderWalk
     {
         filter.And(window, set);
         context.Meter.Count.EntriesScanned += set.Count;
+        offsets ??= new ushort[PostingWindow.Size];
         int count = set.CopyTo(offsets);
         for (int i = 0; i < count; i++)
             group.Add((window << PostingWindow.SizeBits) + offsets[i]);

@@ -15,7 +15,9 @@ namespace Treepie.Indexing.Searching;
 /// <param name="root">What is asked.</param>
 /// <param name="request">Order and page.</param>
 /// <param name="parts">The parts of the order.</param>
-internal sealed class SearchPlanner(QueryContext context, Operator root, SearchRequest request, KeyPart[] parts)
+/// <param name="range">The range over the first field of the order, where the query has one.</param>
+/// <param name="isWithoutRange">Whether <paramref name="root"/> leaves it out.</param>
+internal sealed class SearchPlanner(QueryContext context, Operator root, SearchRequest request, KeyPart[] parts, OrderRange? range, bool isWithoutRange)
 {
     /// <summary>Most hits wanted for which it pays to look at bounds: with more, most blocks hold one.</summary>
     private const int MostByBounds = 10_000;
@@ -46,7 +48,7 @@ internal sealed class SearchPlanner(QueryContext context, Operator root, SearchR
         var node = new PlanNode(NameOf(way), label: LabelOf(way))
         {
             Estimate = way == SearchWay.Count ? root.Estimate : NeedsTotal ? total : root.Estimate,
-            IsExact = NeedsTotal || root.IsExact,
+            IsExact = (NeedsTotal || root.IsExact) && !isWithoutRange,
         };
         if (notTaken.Count > 0)
             node.With(new PlanDecision("how to find the first in order", NameOf(way), cost, reason, [.. notTaken]));
@@ -91,7 +93,7 @@ internal sealed class SearchPlanner(QueryContext context, Operator root, SearchR
         cost = walks ? walking : sorting;
         string density = string.Create(
             CultureInfo.InvariantCulture, $"{total:N0} of {context.View.State.EntryCount:N0} entries are hits, {Math.Min(Limit, total):N0} are wanted");
-        reason = density;
+        reason = range is null ? density : density + ", and the walk stays in the range of the order's first field";
         notTaken.Add(walks
             ? new PlanAlternative("read the sort value of every hit", sorting, "costs more")
             : new PlanAlternative("walk the values in order and probe", walking, "costs more"));
@@ -127,7 +129,9 @@ internal sealed class SearchPlanner(QueryContext context, Operator root, SearchR
         long entries = context.View.State.EntryCount;
         long values = Math.Max(1, OrderWalk.ValueCount(context, request.Sort[0]));
         long wanted = Math.Min(Limit, total);
-        double visited = ((double)wanted * entries / Math.Max(1, total)) + ((double)entries / values);
+
+        // In a range that is all that is asked, every entry that is met is a hit.
+        double visited = (range is { IsAll: true } ? wanted : (double)wanted * entries / Math.Max(1, total)) + ((double)entries / values);
         double steps = visited * values / Math.Max(1, entries);
 
         // After the first probes windows are kept, so that a probe is a bit in a bitmap, and each window is found once.

@@ -11,14 +11,39 @@ namespace Treepie.Indexing.Searching;
 /// Runs one prepared query in the way that the <see cref="SearchPlanner"/> chose: count, first in id order, first in an order by walking its dictionary, by
 /// reading sort values, or best first by bounds. Cancellation and budget are checked at every window. All ways give the same answer.
 /// </summary>
-internal sealed class SearchRun(QueryContext context, Operator root, SearchRequest request, ReadOnlyMemory<byte> after = default)
+internal sealed class SearchRun
 {
-    private readonly ushort[] offsets = new ushort[PostingWindow.Size];
-    private readonly WindowSet set = context.Rent();
+    private readonly QueryContext context;
+    private readonly SearchRequest request;
+    private readonly ReadOnlyMemory<byte> after;
+    private readonly QueryCompiler compiler;
+    private readonly OrderRange? range;
+    private ushort[]? offsets;
+    private readonly WindowSet set;
+    private Operator root;
+    private bool isWithoutRange;
     private KeyPart[] parts = [];
 
-    /// <summary>All hits, before skip and take.</summary>
+    /// <param name="context">The query.</param>
+    /// <param name="request">What is wanted.</param>
+    /// <param name="after">The sort key of the hit to go on from; empty: from the first.</param>
+    public SearchRun(QueryContext context, SearchRequest request, ReadOnlyMemory<byte> after = default)
+    {
+        this.context = context;
+        this.request = request;
+        this.after = after;
+        set = context.Rent();
+        compiler = new QueryCompiler(context, IsScored);
+        range = OrderRange.Find(context, request);
+        isWithoutRange = range is not null && !request.CountsHits && request.OrderHint != OrderHint.Sort;
+        root = compiler.Compile(isWithoutRange ? range!.Rest : request.Query); // there is one
+    }
+
+    /// <summary>All hits, before skip and take; at least so many where <see cref="IsTotalExact"/> is false.</summary>
     public long Total { get; private set; }
+
+    /// <summary>Whether all hits were counted.</summary>
+    public bool IsTotalExact { get; private set; } = true;
 
     /// <summary>Entries of the page, in order.</summary>
     public long[] Ids { get; private set; } = [];
@@ -39,15 +64,15 @@ internal sealed class SearchRun(QueryContext context, Operator root, SearchReque
     public void Execute()
     {
         parts = request.Take == 0 ? [] : SortPlan.Open(context, request.Sort);
-        HitSet? hits = null;
-        SearchPlanner planner = new(context, root, request, parts);
-        if (planner.NeedsTotal)
+        (HitSet? hits, SearchPlanner planner, SearchWay way) = Choose();
+        if (isWithoutRange && way != SearchWay.Walk)
         {
-            hits = root.IsExact ? null : Counted();
-            Total = hits?.Total ?? root.Estimate;
+            // So few entries match the rest that looking at their values is cheaper than meeting them on the way.
+            isWithoutRange = false;
+            root = compiler.Compile(request.Query);
+            (hits, planner, way) = Choose();
         }
 
-        SearchWay way = planner.Choose(Total);
         Plan = context.Tracer is null ? null : planner.Describe(way, Total);
         if (Plan is not null)
             context.Tracer?.Enter(Plan);
@@ -60,6 +85,19 @@ internal sealed class SearchRun(QueryContext context, Operator root, SearchReque
         context.Tracer?.Leave(Plan);
         Plan.RowsIn = Total;
         Plan.RowsOut = Ids.Length;
+    }
+
+    private (HitSet? Hits, SearchPlanner Planner, SearchWay Way) Choose()
+    {
+        HitSet? hits = null;
+        var planner = new SearchPlanner(context, root, request, parts, range, isWithoutRange);
+        if (planner.NeedsTotal)
+        {
+            hits = root.IsExact ? null : Counted();
+            Total = hits?.Total ?? root.Estimate;
+        }
+
+        return (hits, planner, planner.Choose(Total));
     }
 
     /// <summary>The hits, found before the way is chosen, as the choice is made by their number. It is no step of its own in the plan.</summary>
@@ -95,14 +133,26 @@ internal sealed class SearchRun(QueryContext context, Operator root, SearchReque
                 Ids = request.Skip >= near.Count ? [] : [.. near[(int)request.Skip..]];
                 break;
             case SearchWay.Walk:
-                var filter = new FilterProbe(context, root, request.Query is MatchAllQuery, hits is { IsWhole: true } ? hits : null);
-                List<long> found = OrderWalk.Open(context, filter, request.Sort[0], parts, Math.Min(Limit, Total), after).Run();
-                Ids = request.Skip >= found.Count ? [] : [.. found[(int)request.Skip..]];
+                Walk(hits);
                 break;
             default:
                 CollectByColumn(hits);
                 break;
         }
+    }
+
+    private void Walk(HitSet? hits)
+    {
+        bool matchesAll = request.Query is MatchAllQuery || range is { IsAll: true };
+        var filter = new FilterProbe(context, root, matchesAll, hits is { IsWhole: true } ? hits : null);
+        List<long> found = OrderWalk.Open(context, filter, request.Sort[0], parts, Math.Min(Limit, Total), after, range?.Keys).Run();
+        Ids = request.Skip >= found.Count ? [] : [.. found[(int)request.Skip..]];
+        if (!isWithoutRange)
+            return;
+
+        // Where the walk came to its end these are all hits, unless some were given before.
+        IsTotalExact = found.Count < Limit && after.IsEmpty;
+        Total = found.Count;
     }
 
     private void CountAll(long from)
@@ -142,6 +192,7 @@ internal sealed class SearchRun(QueryContext context, Operator root, SearchReque
                 continue;
             }
 
+            offsets ??= new ushort[PostingWindow.Size];
             set.CopyTo(offsets);
             for (int i = 0; i < count && ids.Count < request.Take; i++)
             {
@@ -171,6 +222,7 @@ internal sealed class SearchRun(QueryContext context, Operator root, SearchReque
 
     private void CollectFrom(HitSet hits, HitSorter sorter)
     {
+        offsets ??= new ushort[PostingWindow.Size];
         Span<ulong> words = stackalloc ulong[BitmapKernels.Words];
         for (int place = 0; place < hits.Windows.Count; place++)
         {
@@ -190,6 +242,7 @@ internal sealed class SearchRun(QueryContext context, Operator root, SearchReque
         long total = 0;
         bool isScored = IsScored;
         bool bestFirst = request.Sort[0] is { Kind: SortKind.Score, Descending: true };
+        offsets ??= new ushort[PostingWindow.Size];
         float[] scores = new float[isScored ? PostingWindow.Size : 1];
         for (long window = root.Next(0); window != Operator.End; window = root.Next(window + 1))
         {

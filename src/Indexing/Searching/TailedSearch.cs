@@ -42,7 +42,7 @@ internal sealed class TailedSearch
 
     private static SearchRun Execute(QueryContext context, SearchRequest request)
     {
-        var run = new SearchRun(context, new QueryCompiler(context, SortPlan.NeedsScores(request.Sort)).Compile(request.Query), request);
+        var run = new SearchRun(context, request with { CountsHits = true });
         run.Execute();
         return run;
     }

@@ -37,6 +37,16 @@ public sealed class RandomData(Random random, bool singleValues = false)
         }
     }
 
+    /// <summary>A range over a field, of numbers or of texts.</summary>
+    public RangeQuery Range(string name)
+    {
+        FieldValue low = Value(4);
+        FieldValue high = Value(4);
+        if (NaiveText.IsNumber(low) != NaiveText.IsNumber(high) || NaiveText.IsNull(low) || NaiveText.IsNull(high))
+            (low, high) = (FieldValue.Of(random.NextInt64(-900, 900)), FieldValue.Of(random.Next(-900, 900) / 4.0));
+        return new RangeQuery(name, random.Next(5) == 0 ? null : low, random.Next(2) == 0, random.Next(5) == 0 ? null : high, random.Next(2) == 0);
+    }
+
     /// <summary>In data of single values the field "number" holds nothing but numbers and nulls, so that it can be walked.</summary>
     public FieldValue Value(int field) => random.Next(12) switch
     {
@@ -104,11 +114,7 @@ public sealed class RandomData(Random random, bool singleValues = false)
             case 3:
                 return new AllInQuery(name, [.. Enumerable.Range(0, random.Next(3)).Select(_ => Value(field))]);
             case 4:
-                FieldValue low = Value(4);
-                FieldValue high = Value(4);
-                if (NaiveText.IsNumber(low) != NaiveText.IsNumber(high) || NaiveText.IsNull(low) || NaiveText.IsNull(high))
-                    (low, high) = (FieldValue.Of(random.NextInt64(-900, 900)), FieldValue.Of(random.Next(-900, 900) / 4.0));
-                return new RangeQuery(name, random.Next(5) == 0 ? null : low, random.Next(2) == 0, random.Next(5) == 0 ? null : high, random.Next(2) == 0);
+                return Range(name);
             case 5:
                 return new PrefixQuery(name, Some(Word()));
             case 6:

@@ -1,0 +1,34 @@
+using System.Diagnostics;
+using System.Globalization;
+using Treepie.Bench.Measuring;
+
+namespace Treepie.Bench.Suites.Search;
+
+/// <summary>Asks our index alone, for a profiler or for two builds that take turns: by kind, what half and 99 % of the questions are answered within.</summary>
+internal static class SearchProfile
+{
+    /// <summary>First argument of the process that asks: then folder, file of questions, beginning of the kinds' names, seconds for each kind.</summary>
+    public const string Verb = "search-profile";
+
+    /// <summary>What the process of <see cref="Verb"/> does.</summary>
+    public static void Run(string folder, string file, string kinds, double seconds)
+    {
+        using var ours = new TreepieVerses(folder);
+        foreach (IGrouping<string, SearchQuestion> kind in SearchProcess.Read(file).GroupBy(question => question.Kind).Where(kind => kind.Key.StartsWith(kinds, StringComparison.Ordinal)))
+        {
+            SearchQuestion[] questions = [.. kind];
+            var times = questions.Select(_ => new List<double>()).ToArray();
+            long began = Stopwatch.GetTimestamp();
+            for (int pass = 0; pass < 8 || Stopwatch.GetElapsedTime(began).TotalSeconds < seconds; pass++)
+                for (int i = 0; i < questions.Length; i++)
+                    times[i].Add(ours.Ask(questions[i]).Microseconds);
+
+            // The first half warms up.
+            double[] each = [.. times.Select(mine => Statistics.Median(mine.Skip(mine.Count / 2)))];
+            int slowest = Array.IndexOf(each, each.Max());
+            Console.WriteLine(string.Create(
+                CultureInfo.InvariantCulture,
+                $"{kind.Key,-16} p50 {Statistics.Median(each),9:0.0} µs   p99 {Statistics.Percentile(each, 0.99),9:0.0} µs   slowest: {questions[slowest].Line}"));
+        }
+    }
+}

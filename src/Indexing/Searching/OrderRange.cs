@@ -1,0 +1,37 @@
+using Treepie.Indexing.Matching;
+using Treepie.Indexing.Queries;
+using Treepie.Indexing.Sorting;
+using SortKey = Treepie.Indexing.Queries.SortKey;
+
+namespace Treepie.Indexing.Searching;
+
+/// <summary>
+/// A range over the field that hits are ordered by first, taken out of a query: a walk along the values of that field begins and ends with it, so that nothing outside
+/// is looked at, and no entry has to be asked whether it is inside.
+/// </summary>
+/// <param name="Keys">The values between its bounds.</param>
+/// <param name="Rest">What the query asks besides; everything, where it asks nothing else.</param>
+internal sealed record OrderRange(KeyRange Keys, IndexQuery Rest)
+{
+    /// <summary>Whether the range is all that is asked.</summary>
+    public bool IsAll => Rest is MatchAllQuery;
+
+    /// <summary>The range of a request; null if there is none, or the order cannot be walked.</summary>
+    public static OrderRange? Find(QueryContext context, SearchRequest request)
+    {
+        if (request.Take == 0 || request.Sort.Count == 0 || SortPlan.NeedsScores(request.Sort))
+            return null;
+
+        SortKey first = request.Sort[0];
+        List<IndexQuery> clauses = request.Query is AndQuery ? QueryCompiler.Flatten(request.Query) : [request.Query];
+        int place = clauses.FindIndex(clause => clause is RangeQuery range && range.Field == first.Field);
+        if (place < 0 || OrderWalk.Obstacle(context, first) is not null
+            || !new RangeCompiler(context).TryOpen((RangeQuery)clauses[place], out KeyRange keys) || keys.Dictionary != OrderWalk.Dictionary(context, first))
+        {
+            return null;
+        }
+
+        clauses.RemoveAt(place);
+        return new OrderRange(keys, clauses.Count switch { 0 => new MatchAllQuery(), 1 => clauses[0], _ => new AndQuery(clauses) });
+    }
+}
