@@ -19,7 +19,7 @@ internal static class MutantProgram
     {
         if (arguments.Contains("--list"))
         {
-            foreach ((string name, string what, string modes) in Mutant.All)
+            foreach ((string name, string what, _, string modes) in Mutant.All)
                 Console.WriteLine($"{name}\t{modes}\t{what}");
             return 0;
         }
@@ -40,10 +40,13 @@ internal static class MutantProgram
         return Killed;
     }
 
-    /// <summary>The modes the mutant names get half of time and pieces, all of them the rest.</summary>
+    /// <summary>
+    /// The modes the mutant names get half of time and pieces, with encrypted environments for mutants of the encryption and plain ones for the others; all modes get the rest, with whatever comes.
+    /// </summary>
     private static int Hunt(TimeSpan time, long first, long pieces)
     {
-        string[] named = Mutant.On > 0 ? Mutant.All[Mutant.On - 1].Modes.Split(',', StringSplitOptions.RemoveEmptyEntries) : [];
+        (_, _, bool isOfEncryption, string modesOf) = Mutant.On > 0 ? Mutant.All[Mutant.On - 1] : default;
+        string[] named = modesOf?.Split(',', StringSplitOptions.RemoveEmptyEntries) ?? [];
         pieces = pieces < 0 ? long.MaxValue : pieces;
         foreach (string[] only in (string[][])[named, []])
         {
@@ -51,12 +54,15 @@ internal static class MutantProgram
             TimeSpan until = isHalf ? time / 2 : time;
             long most = isHalf && pieces < long.MaxValue ? pieces / 2 : pieces;
             IReadOnlyList<IMode> modes = Battery.Modes(only);
-            for (long number = 0; number < most && Spent() < until; number++)
+            long taken = 0;
+            for (long number = 0; taken < most && Spent() < until; number++)
             {
                 IMode mode = modes[(int)(number % modes.Count)];
                 long piece = (number / modes.Count) + (mode.Pieces == long.MaxValue ? first : 0);
-                if (piece >= mode.Pieces)
+                if (piece >= mode.Pieces || (isHalf && mode.IsEncrypted(piece) != isOfEncryption))
                     continue;
+
+                taken++;
 
                 Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"at {mode.Name}:{piece}"));
                 if (Run(mode, piece) is not { } failure)

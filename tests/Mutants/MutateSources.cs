@@ -29,7 +29,7 @@ public class MutateSources : Task
             .Where(file => !file.StartsWith("obj/", StringComparison.Ordinal) && !file.StartsWith("bin/", StringComparison.Ordinal))
             .ToDictionary(file => file, file => File.ReadAllText(Path.Combine(SourceFolder, file)));
         var names = new List<string>();
-        string at = "", find = "", replace = "";
+        string at = "", find = "", replace = "", section = "";
         int number = 0;
         foreach (string line in File.ReadAllLines(ListFile).Concat(new[] { "" }))
         {
@@ -59,11 +59,16 @@ public class MutateSources : Task
                     return false;
                 }
 
-                names.Add(head.Groups["name"].Value + "\t" + head.Groups["what"].Value + "\t");
+                bool isEncrypted = section.StartsWith("encryption", StringComparison.Ordinal);
+                names.Add(head.Groups["name"].Value + "\t" + head.Groups["what"].Value + "\t" + (isEncrypted ? "true" : "false") + "\t");
             }
             else if (line.StartsWith("~ ", StringComparison.Ordinal))
             {
                 names[names.Count - 1] = names.Last().Substring(0, names.Last().LastIndexOf('\t') + 1) + line.Substring(2).Trim();
+            }
+            else if (line.StartsWith("== ", StringComparison.Ordinal))
+            {
+                section = line.Substring(3);
             }
             else if (line.StartsWith("@ ", StringComparison.Ordinal))
             {
@@ -130,9 +135,9 @@ public class MutateSources : Task
 
     private static string Switch(List<string> names)
     {
-        var text = new StringBuilder("namespace Treepie.Mutants;\n\ninternal static partial class Mutant\n{\n    public static readonly (string Name, string What, string Modes)[] All =\n    [\n");
+        var text = new StringBuilder("namespace Treepie.Mutants;\n\ninternal static partial class Mutant\n{\n    public static readonly (string Name, string What, bool IsOfEncryption, string Modes)[] All =\n    [\n");
         foreach (string name in names)
-            text.Append("        (\"").Append(name.Split('\t')[0]).Append("\", \"").Append(name.Split('\t')[1].Replace("\\", "\\\\").Replace("\"", "\\\"")).Append("\", \"").Append(name.Split('\t')[2]).Append("\"),\n");
+            text.Append("        (\"").Append(name.Split('\t')[0]).Append("\", \"").Append(name.Split('\t')[1].Replace("\\", "\\\\").Replace("\"", "\\\"")).Append("\", ").Append(name.Split('\t')[2]).Append(", \"").Append(name.Split('\t')[3]).Append("\"),\n");
         return text.Append("    ];\n}\n").ToString();
     }
 

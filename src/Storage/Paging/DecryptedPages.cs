@@ -72,8 +72,11 @@ internal sealed class DecryptedPages : IDisposable
         _committedPages = pages;
     }
 
-    /// <summary>Puts a page that was marked back into the page table; false where it is not decrypted.</summary>
-    public bool TryTakeBack(long number)
+    /// <summary>
+    /// Names a page in the page table that was marked, or adopted; false where it is not decrypted. Of what lay at this number before nothing is left then: it was forgotten when the number was given free,
+    /// and while the page is in scratch nobody loads what the file has there.
+    /// </summary>
+    public bool TryPublish(long number)
     {
         Stripe stripe = StripeOf(number);
         lock (stripe.Sync)
@@ -136,33 +139,11 @@ internal sealed class DecryptedPages : IDisposable
             if (stripe.Places.Remove(number, out Place before))
                 Drop(number, before.Pages); // of an attempt that failed
             plain.CopyTo(Range.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes));
-            stripe.Places.Add(number, new Place(1, 0) { IsAdopted = true });
+            stripe.Places.Add(number, new Place(1, 0));
         }
 
         Interlocked.Add(ref _bytes, PageLayout.SizeBytes);
         OnLoaded?.Invoke();
-    }
-
-    /// <summary>Names a page that was adopted in the page table; false, with nothing kept, where it was not, or is gone by now.</summary>
-    public bool TryPublish(long number)
-    {
-        Stripe stripe = StripeOf(number);
-        lock (stripe.Sync)
-        {
-            if (!stripe.Places.TryGetValue(number, out Place place))
-                return false;
-
-            if (!place.IsAdopted)
-            {
-                stripe.Places.Remove(number); // whoever looked at what lay there before, as a check does, left it
-                Drop(number, place.Pages);
-                return false;
-            }
-
-            stripe.Places[number] = new Place(1, 0);
-            _table.WriteUInt32(number, _proven);
-            return true;
-        }
     }
 
     /// <summary>What is wrong with a page as it lies in the file, or null; nothing of it is kept.</summary>
@@ -307,9 +288,5 @@ internal sealed class DecryptedPages : IDisposable
     }
 
     /// <summary>Pages of the run; and the ticket it may be dropped by, 0 where it is in the page table.</summary>
-    private record struct Place(int Pages, int Ticket)
-    {
-        /// <summary>Whether it waits for a checkpoint's end to be in the page table.</summary>
-        public bool IsAdopted { get; init; }
-    }
+    private record struct Place(int Pages, int Ticket);
 }

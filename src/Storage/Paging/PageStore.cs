@@ -371,7 +371,7 @@ internal sealed class PageStore : IDisposable
     private string? FindFaultAndProve(long number, out Span<byte> bytes)
     {
         bytes = default;
-        if (Decrypted is not null && Decrypted.TryTakeBack(number))
+        if (Decrypted is not null && Decrypted.TryPublish(number))
         {
             bytes = _proven.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes);
             return null;

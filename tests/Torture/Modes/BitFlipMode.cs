@@ -40,6 +40,8 @@ internal sealed class BitFlipMode : IMode
 
     public long Pieces => long.MaxValue;
 
+    public bool IsEncrypted(long piece) => _targets[(int)(piece % _targets.Count)].Scenario.IsEncrypted;
+
     public void Run(long piece, Tally tally)
     {
         (DiskImage image, History history, string file, Scenario scenario) = _targets[(int)(piece % _targets.Count)];

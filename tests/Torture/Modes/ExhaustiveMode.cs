@@ -43,6 +43,8 @@ internal sealed class ExhaustiveMode : IMode
         }
     }
 
+    public bool IsEncrypted(long piece) => Make(piece).IsEncrypted;
+
     public void Run(long piece, Tally tally)
     {
         Scenario scenario = Make(piece);

@@ -40,6 +40,8 @@ internal sealed class FailingCallsMode(Bases bases) : IMode
 
     public long Pieces => long.MaxValue;
 
+    public bool IsEncrypted(long piece) => IsEncrypted(new Random(Workload(Turn(piece))));
+
     /// <summary>
     /// The kind changes fastest, then whether it fails once or for good, then workload and call together, so that early pieces have early and late calls of many
     /// workloads; all calls of a workload have had their turn after a square of pieces.
@@ -47,12 +49,10 @@ internal sealed class FailingCallsMode(Bases bases) : IMode
     public void Run(long piece, Tally tally)
     {
         (DiskOperation Kind, bool? OfData)? turnOf = _turns[(int)(piece % _turns.Length)];
-        long turn = piece / _turns.Length;
-        bool isForever = turn % 2 == 1;
-        int place = (int)(piece % _turns.Length);
-        turn = (turn / 2 * _turns.Count(other => other == turnOf)) + _turns.Take(place).Count(other => other == turnOf); // the how manieth of its kind
+        bool isForever = piece / _turns.Length % 2 == 1;
+        long turn = Turn(piece);
         int slot = (int)((turn + (turn / CallsOfKind)) % CallsOfKind);
-        int workload = unchecked((int)((turn / CallsOfKind / CallsOfKind * CallsOfKind) + (turn % CallsOfKind)));
+        int workload = Workload(turn);
         Scenario scenario = Make(workload);
         if (turnOf is not { } failing)
         {
@@ -78,6 +78,19 @@ internal sealed class FailingCallsMode(Bases bases) : IMode
         }
     }
 
+    /// <summary>The how manieth a piece is of those in which the same kind fails.</summary>
+    private static long Turn(long piece)
+    {
+        int place = (int)(piece % _turns.Length);
+        (DiskOperation Kind, bool? OfData)? turnOf = _turns[place];
+        return (piece / _turns.Length / 2 * _turns.Count(other => other == turnOf)) + _turns.Take(place).Count(other => other == turnOf);
+    }
+
+    private static int Workload(long turn) => unchecked((int)((turn / CallsOfKind / CallsOfKind * CallsOfKind) + (turn % CallsOfKind)));
+
+    /// <summary>The first of what a workload draws.</summary>
+    private static bool IsEncrypted(Random random) => random.Next(2) == 0;
+
     /// <summary>How many there are of a call where none fails.</summary>
     private int Calls(int workload, Scenario scenario, DiskOperation kind, bool? ofData, Tally tally)
     {
@@ -95,7 +108,7 @@ internal sealed class FailingCallsMode(Bases bases) : IMode
     {
         var random = new Random(seed);
         var steps = new List<Step>();
-        bool isEncrypted = random.Next(2) == 0;
+        bool isEncrypted = IsEncrypted(random);
         int count = random.Next(4, 14);
         for (int i = 0; i < count; i++)
         {

@@ -39,6 +39,8 @@ internal sealed class ForgeriesMode : IMode
 
     public long Pieces => long.MaxValue;
 
+    public bool IsEncrypted(long piece) => true;
+
     public void Run(long piece, Tally tally)
     {
         var random = new Random(unchecked((int)piece));

@@ -22,6 +22,8 @@ internal sealed class ForksMode(Bases bases) : IMode
 
     public long Pieces => long.MaxValue;
 
+    public bool IsEncrypted(long piece) => true;
+
     public void Run(long piece, Tally tally)
     {
         var seals = new NonceRecorder();

@@ -11,6 +11,9 @@ internal interface IMode
     /// <summary>Pieces there are, or <see cref="long.MaxValue"/> for as many as there are numbers.</summary>
     long Pieces { get; }
 
+    /// <summary>Whether a piece is about an encrypted environment.</summary>
+    bool IsEncrypted(long piece);
+
     /// <summary>Runs a piece. Throws <see cref="TortureFailure"/>, told and as short as can be.</summary>
     void Run(long piece, Tally tally);
 }

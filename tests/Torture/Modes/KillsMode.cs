@@ -29,11 +29,13 @@ internal sealed class KillsMode(Bases bases) : IMode
 
     public long Pieces => long.MaxValue;
 
+    public bool IsEncrypted(long piece) => IsEncrypted(new Random(Life(piece)));
+
     public void Run(long piece, Tally tally)
     {
         // Early pieces have early and late kills of many lives.
         int slot = (int)((piece + (piece / KillsOfLife)) % KillsOfLife);
-        int life = unchecked((int)((piece / KillsOfLife / KillsOfLife * KillsOfLife) + (piece % KillsOfLife)));
+        int life = Life(piece);
         int[] syncs = _syncs.GetOrAdd(life, _ => FindSyncs(Make(life, killAfter: -1), tally));
         int number = syncs.Length <= KillsOfLife ? slot : slot * syncs.Length / KillsOfLife;
         if (number >= syncs.Length)
@@ -51,6 +53,11 @@ internal sealed class KillsMode(Bases bases) : IMode
         }
     }
 
+    private static int Life(long piece) => unchecked((int)((piece / KillsOfLife / KillsOfLife * KillsOfLife) + (piece % KillsOfLife)));
+
+    /// <summary>The first of what a life draws.</summary>
+    private static bool IsEncrypted(Random random) => random.Next(2) == 0;
+
     private static int[] FindSyncs(Scenario scenario, Tally tally)
     {
         var run = new SimulatedRun(scenario, new ExplorerShape { MomentPercent = 0 }, tally);
@@ -63,7 +70,7 @@ internal sealed class KillsMode(Bases bases) : IMode
     {
         var random = new Random(life);
         var steps = new List<Step>();
-        bool isEncrypted = random.Next(2) == 0;
+        bool isEncrypted = IsEncrypted(random);
         Add(steps, random, random.Next(1, 4), isEncrypted);
         if (killAfter >= 0)
         {

@@ -24,11 +24,13 @@ internal sealed class MixtureMode(Bases bases) : IMode
 
     public long Pieces => long.MaxValue;
 
+    public bool IsEncrypted(long piece) => piece / 4 % 2 == 1;
+
     public void Run(long piece, Tally tally)
     {
         int seed = unchecked((int)piece), kind = (int)(piece % Bases.Count);
         var random = new Random(seed);
-        bool isEncrypted = piece / 4 % 2 == 1;
+        bool isEncrypted = IsEncrypted(piece);
         var shape = new Scenario { Seed = 0, Clients = [], IsEncrypted = isEncrypted, Options = Scenario.SmallOptions with { Durability = piece % 4 == 3 ? Durability.Relaxed : Durability.Durable } };
         bool areTwins = piece % 5 < 3; // every number is the same in both lives, and only the chain of hashes tells them apart
         Life one = Live(seed, seed, shape, kind, tally), other = Live(areTwins ? seed : seed + OtherSeed, seed + OtherSeed, shape, kind, tally);

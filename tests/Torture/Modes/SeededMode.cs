@@ -15,6 +15,8 @@ internal sealed class SeededMode(Bases bases) : IMode
 
     public long Pieces => long.MaxValue;
 
+    public bool IsEncrypted(long piece) => IsEncrypted(Own(unchecked((int)piece)));
+
     public void Run(long piece, Tally tally)
     {
         Scenario scenario = Make(unchecked((int)piece), out ExplorerShape shape);
@@ -32,8 +34,8 @@ internal sealed class SeededMode(Bases bases) : IMode
     public Scenario Make(int seed, out ExplorerShape shape)
     {
         var random = new Random(seed);
-        var own = new Random(seed ^ 0x5EED); // so that a plain run of a seed is what it is without encryption
-        bool isEncrypted = own.Next(6) == 0; // they take four times as long
+        Random own = Own(seed);
+        bool isEncrypted = IsEncrypted(own);
         bool hasThreads = random.Next(3) == 0;
         int keys = random.Next(4) switch { 0 => 8, 1 => 60, _ => 400 };
         int clients = hasThreads ? random.Next(1, 5) : 1;
@@ -54,9 +56,15 @@ internal sealed class SeededMode(Bases bases) : IMode
                 DecryptedIdleTime = TimeSpan.FromMilliseconds(own.Next(1000)),
             },
         };
-        shape = new ExplorerShape { AllUpTo = 8, Drawn = 2, IsTelling = random.Next(10) == 0, MomentPercent = random.Next(3, 24), ThoroughPercent = 5 };
+        shape = new ExplorerShape { AllUpTo = 8, Drawn = 2, IsTelling = random.Next(10) == 0, MomentPercent = isEncrypted ? own.Next(5, 40) : random.Next(3, 24), ThoroughPercent = 5 };
         return bases.Begin(scenario, random.Next(Bases.Count));
     }
+
+    /// <summary>What encryption draws, so that a plain run of a seed is what it is without it.</summary>
+    private static Random Own(int seed) => new(seed ^ 0x5EED);
+
+    /// <summary>The first of what is drawn: one in six, as they take four times as long.</summary>
+    private static bool IsEncrypted(Random own) => own.Next(6) == 0;
 
     private static List<Step> Steps(Random random, int keys, int clients, int client, bool isEncrypted)
     {

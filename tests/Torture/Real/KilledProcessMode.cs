@@ -23,6 +23,8 @@ internal sealed class KilledProcessMode : IMode
 
     public long Pieces => long.MaxValue;
 
+    public bool IsEncrypted(long piece) => piece % 2 == 1;
+
     public void Run(long piece, Tally tally)
     {
         using var directory = new TemporaryDirectory();
@@ -30,10 +32,10 @@ internal sealed class KilledProcessMode : IMode
         var acknowledged = new long[RealClients.Writers];
         for (int round = 0; round < Rounds; round++)
         {
-            RunAndKill(directory.Path, piece % 2 == 1, random.Next(), random.Next(MaxAcknowledgements), acknowledged);
+            RunAndKill(directory.Path, IsEncrypted(piece), random.Next(), random.Next(MaxAcknowledgements), acknowledged);
 
             // Every second look changes nothing, so that the next process recovers what the killed one left.
-            using StorageEnvironment environment = StorageEnvironment.Open(directory.Path, RealClients.Options with { ReadOnly = round % 2 == 0, EncryptionKey = piece % 2 == 1 ? UserKeys.Of(0) : null });
+            using StorageEnvironment environment = StorageEnvironment.Open(directory.Path, RealClients.Options with { ReadOnly = round % 2 == 0, EncryptionKey = IsEncrypted(piece) ? UserKeys.Of(0) : null });
             QuietOracle.VerifyCheck(environment);
             using ReadTransaction read = environment.BeginRead();
             RealClients.Verify(read, acknowledged);

@@ -20,11 +20,13 @@ internal sealed class ThreadsMode : IMode
 
     public long Pieces => long.MaxValue;
 
+    public bool IsEncrypted(long piece) => piece % 2 == 1;
+
     public void Run(long piece, Tally tally)
     {
         using var directory = new TemporaryDirectory();
         var acknowledged = new long[RealClients.Writers];
-        bool isEncrypted = piece % 2 == 1;
+        bool isEncrypted = IsEncrypted(piece);
         int key = 0;
         var seals = new NonceRecorder();
         World world = World.OfDisk(directory.Path) with { Seals = isEncrypted ? seals.Observer : null };
