@@ -71,6 +71,9 @@ public sealed class IndexBatch
 
     internal ByteArena Records => records;
 
+    /// <summary>What entries keep to be given back.</summary>
+    internal StoredValues Stored { get; } = new();
+
     /// <summary>By ordinal of a key: why its entry was left out.</summary>
     internal Dictionary<int, EntryError> Errors => errors;
 
@@ -186,6 +189,13 @@ public sealed class IndexBatch
         }
     }
 
+    /// <summary>Keeps bytes beside the entry, to be given back by <see cref="SearchResults.Stored"/>; the index does not look at them. Numbers come in order.</summary>
+    public void AddStored(int slot, ReadOnlySpan<byte> value)
+    {
+        Stored.Add(Owner, slot, value);
+        SizeBytes += value.Length + 8;
+    }
+
     /// <summary>Ends the entry.</summary>
     public void EndEntry()
     {
@@ -249,6 +259,7 @@ public sealed class IndexBatch
         records.Clear(KeepBytes);
         touched.Clear();
         errors.Clear();
+        Stored.Clear(KeepBytes);
         openKey = -1;
         Count = 0;
         SizeBytes = 0;

@@ -87,6 +87,17 @@ public sealed class SearchResults : IDisposable
         }
     }
 
+    /// <summary>What the current entry keeps to be given back; lives until the next move.</summary>
+    public StoredRecord Stored
+    {
+        get
+        {
+            EntryKey.Write(entryKey, EntryId);
+            Tree? source = (EntryId < firstTailId ? view : tailView ?? view).Tree(TreeNames.Stored);
+            return source is not null && source.TryGet(entryKey, out ReadOnlySpan<byte> record) ? new StoredRecord(record) : default;
+        }
+    }
+
     /// <summary>Number of the current entry in the index: grows with every put and is never used again.</summary>
     public long EntryId => ids[position];
 

@@ -27,6 +27,12 @@ public sealed record IndexFieldDefinition
     /// </summary>
     public bool Sort { get; init; }
 
+    /// <summary>
+    /// Keeps the value, as it stands in the document, so that <c>select</c> has it without reading the document. The answer is the same with and without it, but while the index is
+    /// behind: then the value is the one that the index has seen. Not of a point, which has two paths.
+    /// </summary>
+    public bool Stored { get; init; }
+
     /// <summary>Whether suggestions are asked of it; says so in listings, every field of words or whole values can give them.</summary>
     public bool Suggestions { get; init; }
 

@@ -31,7 +31,7 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
         RqlQuery parsed = RqlParser.Parse(request.Text);
         phases.End("Parse");
         IndexMapping? named = parsed.From.IsIndex ? (indexes.Find(parsed.From.Name) ?? throw new IndexNotFoundException(parsed.From.Name)).Definition : null;
-        var names = new BindingContext { LoadDocument = Load, Orders = options.CustomOrders };
+        var names = new BindingContext { LoadDocument = Load, Orders = options.CustomOrders, Projection = request.ProjectionBehavior };
         BoundQuery query = Page(QueryBinder.Bind(parsed, request.Parameters, options.TimeProvider, named, names), request);
         phases.End("Bind");
         var context = new QueryContext(request, query, options.TimeProvider, started, cancellationToken) { Phases = phases };

@@ -23,6 +23,9 @@ public sealed record QueryRequest
     /// <summary>Longest such wait; null takes the database's default.</summary>
     public TimeSpan? WaitTimeout { get; init; }
 
+    /// <summary>Where <c>select</c> takes values from.</summary>
+    public ProjectionBehavior ProjectionBehavior { get; init; }
+
     /// <summary>Results carry their metadata only.</summary>
     public bool MetadataOnly { get; init; }
 

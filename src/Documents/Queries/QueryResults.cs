@@ -102,7 +102,7 @@ public sealed class QueryResults : IDisposable
             if (!_source.MoveNext())
                 break;
 
-            if (_distinct is not null && !_distinct.Add(Projected(_source.Current)))
+            if (_distinct is not null && !_distinct.Add(Projected()))
             {
                 SkippedResults++;
                 continue;
@@ -136,11 +136,10 @@ public sealed class QueryResults : IDisposable
 
         Span<byte> scratch = stackalloc byte[256];
         ReadOnlySpan<byte> extra = WriteExtraMetadata(scratch);
-        Document document = _source.Current;
         if (IsProjection)
-            Projection.WriteObject(document, Projected(document), extra, output);
+            Projection.WriteObject(_source.Id, Projected(), extra, output);
         else
-            document.WriteTo(output, _context.Request.MetadataOnly, extra);
+            _source.Current.WriteTo(output, _context.Request.MetadataOnly, extra);
     }
 
     /// <summary>After the last result: writes <c>{"id":document,…}</c> of everything included by the results seen.</summary>
@@ -198,7 +197,7 @@ public sealed class QueryResults : IDisposable
     }
 
     /// <summary>The fields of the current result; made once for each.</summary>
-    private ReadOnlySpan<byte> Projected(Document document)
+    private ReadOnlySpan<byte> Projected()
     {
         if (_projection is null || _projected is null)
             return default;
@@ -206,7 +205,7 @@ public sealed class QueryResults : IDisposable
         if (!_isCurrentProjected)
         {
             _projected.ResetWrittenCount();
-            _projection.WriteFields(document, _projected);
+            _projection.WriteFields(_source, _projected);
             _isCurrentProjected = true;
         }
 

@@ -24,6 +24,7 @@ internal static class ResultEtags
         BinaryPrimitives.WriteInt64LittleEndian(numbers[16..], context.Query.Skip);
         BinaryPrimitives.WriteInt64LittleEndian(numbers[24..], context.Query.Take);
         numbers[32] = context.Request.MetadataOnly ? (byte)1 : (byte)0;
+        numbers[33] = (byte)context.Request.ProjectionBehavior;
 
         using var hash = IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
         hash.AppendData(numbers);

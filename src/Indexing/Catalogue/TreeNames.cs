@@ -22,6 +22,7 @@ namespace Treepie.Indexing.Catalogue;
 /// vectors.N, links.N      VectorKey                          VectorNode, links of VectorGraph (and VectorState)
 /// fullvectors.N           VectorKey                          the numbers of a vector, floats, little-endian
 /// nodes.N                 entry id                           NodeList
+/// stored                  entry id                           StoredRecord, of entries that keep values to be given back
 /// </code>
 /// </summary>
 internal static class TreeNames
@@ -31,6 +32,7 @@ internal static class TreeNames
     public const string Keys = "keys";
     public const string Entries = "entries";
     public const string Lists = "lists";
+    public const string Stored = "stored";
 
     public static string Terms(int field) => Of("terms", field);
 

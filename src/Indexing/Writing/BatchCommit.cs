@@ -50,6 +50,7 @@ internal sealed class BatchCommit
             commit.ApplyKeys();
             commit.ApplyErrors();
             commit.AppendEntries();
+            batch.Stored.Apply(transaction, commit.idOf, commit.removals.Ids);
             commit.ApplyLists();
             foreach (int field in commit.ChangedFields())
                 commit.ApplyField(field);

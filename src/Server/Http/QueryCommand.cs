@@ -60,6 +60,7 @@ internal sealed class QueryCommand : IDisposable
             WaitForNonStaleResults = WireJson.Flag(command, "WaitForNonStaleResults"),
             NeverStale = WireJson.Flag(command, "NeverStale"),
             WaitTimeout = WireJson.Time(command, "WaitForNonStaleResultsTimeout"),
+            ProjectionBehavior = Behavior(command),
             MetadataOnly = request.Flag("metadataOnly"),
             Continuation = WireJson.Text(command, "Continuation", required: false),
             WithContinuation = WireJson.Flag(command, "WithContinuation"),
@@ -67,6 +68,13 @@ internal sealed class QueryCommand : IDisposable
             PageSize = WireJson.Count(command, "PageSize", otherwise: long.MaxValue),
         };
     }
+
+    private static ProjectionBehavior Behavior(JsonElement command) => WireJson.Text(command, "ProjectionBehavior", required: false) switch
+    {
+        null => ProjectionBehavior.Default,
+        { } text when Enum.TryParse(text, out ProjectionBehavior behavior) && Enum.IsDefined(behavior) => behavior,
+        { } text => throw WireException.BadRequest($"'ProjectionBehavior' is one of {string.Join(", ", Enum.GetNames<ProjectionBehavior>())}; '{text}' is given."),
+    };
 
     /// <summary>What the query may spend: <c>"Budget":{"Pages":1000,"Entries":100000,"Milliseconds":50}</c>, each of them or none.</summary>
     private static QueryRequest WithBudget(QueryRequest query, JsonElement command)

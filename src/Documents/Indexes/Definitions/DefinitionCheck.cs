@@ -100,6 +100,8 @@ internal static class DefinitionCheck
             throw Refuse(definition, "Fields", $"the field '{field.Name}' is a place and a vector: give them names of their own.");
         if ((field.Spatial is not null || field.Vector is not null) && (field.Indexing != FieldIndexing.Default || field.Sort || field.Suggestions))
             throw Refuse(definition, "Fields", $"the field '{field.Name}' is a {(field.Vector is null ? "place" : "vector")} and has neither words nor an order of values: leave out 'Indexing', 'Sort' and 'Suggestions'.");
+        if (field.Stored && field.Spatial is { Latitude: not null })
+            throw Refuse(definition, "Fields", $"the place '{field.Name}' has two paths and cannot be stored as one value: define fields of their own for what is to be selected.");
         if (field.Analyzer is not null && !isSearch)
             throw Refuse(definition, "Fields", $"the field '{field.Name}' names an analyzer, which only a field of words has: say \"Indexing\": \"Search\" too.");
         if (!float.IsFinite(field.Boost) || field.Boost <= 0)

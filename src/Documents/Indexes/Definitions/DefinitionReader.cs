@@ -45,11 +45,11 @@ internal sealed class DefinitionReader(string indexName)
                 "Suggestions" => field with { Suggestions = Flag(member.Name, option) },
                 "Spatial" => field with { Spatial = Spatial(member.Name, option) },
                 "Vector" => field with { Vector = Vector(member.Name, option) },
-                "Storage" when IsOff(option.Value) => field,
-                "Storage" => throw Refuse("Fields", $"the field '{member.Name}' is to be stored, which indexes do not do yet: projections take values from the documents."),
+                "Stored" => field with { Stored = Flag(member.Name, option) },
+                "Storage" => field with { Stored = Storage(member.Name, option) },
                 "TermVector" when IsOff(option.Value) => field, // positions and the terms of an entry are always kept
                 "TermVector" => field,
-                _ => throw Refuse("Fields", $"the field '{member.Name}' has the option '{option.Name}', which does not exist. Options are: Path, Indexing, Analyzer, Boost, Sort, Suggestions, Spatial, Vector."),
+                _ => throw Refuse("Fields", $"the field '{member.Name}' has the option '{option.Name}', which does not exist. Options are: Path, Indexing, Analyzer, Boost, Sort, Stored, Suggestions, Spatial, Vector."),
             };
         }
 
@@ -57,6 +57,13 @@ internal sealed class DefinitionReader(string indexName)
     }
 
     private static bool IsOff(JsonElement value) => value.ValueKind is JsonValueKind.Null or JsonValueKind.False || (value.ValueKind == JsonValueKind.String && value.ValueEquals("No"u8));
+
+    /// <summary>RavenDB's word for it.</summary>
+    private bool Storage(string field, JsonProperty option) => IsOff(option.Value)
+        ? false
+        : option.Value.ValueKind == JsonValueKind.True || (option.Value.ValueKind == JsonValueKind.String && option.Value.ValueEquals("Yes"u8))
+            ? true
+            : throw Refuse("Fields", $"'Storage' of the field '{field}' is Yes or No.");
 
     private string? Text(string field, JsonProperty option) => option.Value.ValueKind switch
     {

@@ -90,6 +90,8 @@ internal static class IndexDefinitionJson
             json.WriteNumber("Boost"u8, field.Boost);
         if (field.Sort)
             json.WriteBoolean("Sort"u8, true);
+        if (field.Stored)
+            json.WriteBoolean("Stored"u8, true);
         if (field.Suggestions)
             json.WriteBoolean("Suggestions"u8, true);
         if (field.Spatial is { } place)

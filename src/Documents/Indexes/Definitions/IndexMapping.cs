@@ -20,6 +20,9 @@ internal abstract class IndexMapping
     /// <summary>The fields of the index.</summary>
     public abstract IndexSchema Schema { get; }
 
+    /// <summary>Fields whose values can be selected by their names in the index; those of indexes that queries made are named by their paths anyway.</summary>
+    public virtual IReadOnlyList<StoredField> StoredFields => [];
+
     /// <summary>The only collection; null: several, or all documents.</summary>
     public string? OnlyCollection => Collections is [{ } only] ? only : null;
 

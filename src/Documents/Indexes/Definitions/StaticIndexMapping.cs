@@ -30,6 +30,8 @@ internal sealed class StaticIndexMapping : IndexMapping
 
         Fields = fields;
         Schema = new IndexSchema(schema);
+        StoredFields = [.. definition.Fields.Select((field, place) => (field, place)).Where(f => PathOf(f.field) is not null)
+            .Select(f => new StoredField(f.field.Name, PathOf(f.field)!, f.place + 1, f.field.Stored))]; // just looked
     }
 
     /// <summary>The definition.</summary>
@@ -42,6 +44,8 @@ internal sealed class StaticIndexMapping : IndexMapping
     public override IReadOnlyList<AutoIndexField> Fields { get; }
 
     public override IndexSchema Schema { get; }
+
+    public override IReadOnlyList<StoredField> StoredFields { get; }
 
     public override AutoIndexField? Resolve(AutoIndexField wanted)
     {
@@ -63,6 +67,14 @@ internal sealed class StaticIndexMapping : IndexMapping
 
     public override bool IsSameAs(IndexMapping other) =>
         other is StaticIndexMapping mapping && IndexDefinitionJson.Write(mapping.Definition).AsSpan().SequenceEqual(IndexDefinitionJson.Write(Definition));
+
+    /// <summary>The only path of a field; null for a point, which has two.</summary>
+    private static string? PathOf(IndexFieldDefinition field) => field.Spatial switch
+    {
+        null => field.Path ?? field.Name,
+        { Latitude: null } place => place.Wkt ?? field.Path ?? field.Name,
+        _ => null,
+    };
 
     private static IEnumerable<AutoIndexField> SourcesOf(IndexFieldDefinition field)
     {

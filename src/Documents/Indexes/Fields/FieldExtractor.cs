@@ -25,6 +25,7 @@ internal sealed class FieldExtractor
 
     private static readonly string[] DocumentMetadata = ["@id", "@collection", "@last-modified", "@change-vector"];
 
+    private readonly StoredExtractor? _stored;
     private readonly FieldSlot[] _slots;
     private readonly PlaceCollector?[] _places;
     private readonly PathTree _body;
@@ -61,6 +62,7 @@ internal sealed class FieldExtractor
         }
 
         _places = [.. definition.Fields.Select((f, i) => i >= firstField && i < endField && f is { Kind: AutoIndexFieldKind.Point, Longitude: { } longitude } ? new PlaceCollector(i, f.Path, longitude) : null)];
+        _stored = firstField == 0 && definition.StoredFields.Any(field => field.IsStored) ? new StoredExtractor(definition) : null;
         _slots = [.. slots];
         _body = new PathTree(body);
         _metadata = new PathTree(metadata, skipMembers: 1);
@@ -70,6 +72,7 @@ internal sealed class FieldExtractor
     /// <exception cref="FormatException">A value cannot be what its field is of, a text WKT for instance; the first such value is told, and everything else is added.</exception>
     public void Extract(Document document, IndexBatch batch)
     {
+        _stored?.Add(document, batch);
         var refused = new Refusals();
         foreach (PlaceCollector? place in _places)
             place?.Clear();

@@ -58,6 +58,15 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null)
         _ => AutoIndexField.Id,
     };
 
+    /// <summary>The field of a named index whose value a path of SELECT means; null: the path is one of the document.</summary>
+    public StoredField? Selected(FieldPath path)
+    {
+        foreach (StoredField field in index?.StoredFields ?? [])
+            if (field.Name == path.Text)
+                return field;
+        return null;
+    }
+
     /// <summary>The field of the points whose coordinates are at two paths.</summary>
     public AutoIndexField Point(Expression latitude, Expression longitude)
     {

@@ -1,3 +1,4 @@
+using Treepie.Indexes.Definitions;
 using Treepie.Indexes.Fields;
 using Treepie.Queries.Projecting;
 using Treepie.Rql;
@@ -14,6 +15,9 @@ internal sealed class OutputBinder(RqlQuery query, QueryParameters parameters, F
     public IReadOnlyList<FieldPath> IncludePaths => _includePaths;
 
     public IReadOnlyList<string> IncludeIds => _includeIds;
+
+    /// <summary>Where values are taken from.</summary>
+    public ProjectionBehavior Behavior { get; init; }
 
     /// <summary>Whether <c>neverStale()</c> is included.</summary>
     public bool NeverStale { get; private set; }
@@ -49,11 +53,11 @@ internal sealed class OutputBinder(RqlQuery query, QueryParameters parameters, F
         {
             case PathExpression expression:
                 FieldPath path = fields.Path(expression);
-                return ProjectedField.OfPath(item.Alias ?? path.Text, path);
+                return Select(item.Alias ?? path.Text, path, expression.Position);
 
             // In quotes is a field whose name is a word of the language or has blanks: clients write it so.
             case LiteralExpression { Kind: LiteralKind.String } literal:
-                return ProjectedField.OfPath(item.Alias ?? literal.Text, fields.Path(literal.Text, literal.Position));
+                return Select(item.Alias ?? literal.Text, fields.Path(literal.Text, literal.Position), literal.Position);
             case LiteralExpression literal:
                 return ProjectedField.OfLiteral(item.Alias ?? literal.Text, parameters.Json(literal));
             case ParameterExpression parameter:
@@ -64,6 +68,27 @@ internal sealed class OutputBinder(RqlQuery query, QueryParameters parameters, F
                 throw RqlErrors.NotSupportedYet(query.Text, method.Position, $"'{method.Name}()' in 'select'");
             default:
                 throw RqlErrors.NotSupportedYet(query.Text, item.Value.Position, "'timeseries()' in 'select'");
+        }
+    }
+
+    /// <summary>A name that the index gives to a field means its value, whether the index keeps it or it has to be read from the document.</summary>
+    private ProjectedField Select(string name, FieldPath path, int position)
+    {
+        StoredField? field = fields.Selected(path);
+        FieldPath? inDocument = field is { } known ? (known.Path == AutoIndexField.Id ? null : FieldPath.TryParse(known.Path)) : path;
+        bool isStored = field is { IsStored: true };
+        switch (Behavior)
+        {
+            case ProjectionBehavior.FromIndexOrThrow when !isStored:
+                throw RqlErrors.At(query.Text, position, $"The index does not keep '{path.Text}' (\"Stored\": true), from which alone the projection may take values (FromIndexOrThrow).");
+            case ProjectionBehavior.FromIndex when !isStored:
+                return ProjectedField.OfNothing(name);
+            case ProjectionBehavior.FromDocument or ProjectionBehavior.FromDocumentOrThrow:
+                return ProjectedField.OfPath(name, path, isRequired: Behavior == ProjectionBehavior.FromDocumentOrThrow);
+            default:
+                return inDocument is null ? ProjectedField.OfId(name)
+                    : field is { IsStored: true } kept ? ProjectedField.OfStored(name, kept.Slot, inDocument)
+                    : ProjectedField.OfPath(name, inDocument);
         }
     }
 

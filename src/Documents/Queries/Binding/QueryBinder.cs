@@ -176,7 +176,7 @@ internal sealed class QueryBinder
     private BoundQuery BindOutput(BoundQuery bound)
     {
         var notes = new NoteBinder(_query, _parameters, _fields);
-        var outputs = new OutputBinder(_query, _parameters, _fields, notes);
+        var outputs = new OutputBinder(_query, _parameters, _fields, notes) { Behavior = _context.Projection };
         Projection? projection = outputs.BindSelect();
         outputs.BindIncludes();
         return bound with

@@ -1,36 +1,39 @@
 using System.Buffers;
 using System.Text;
 using Treepie.Indexes.Fields;
+using Treepie.Indexing;
 using Treepie.Json;
-using Treepie.Store;
+using Treepie.Queries.Sources;
 
 namespace Treepie.Queries.Projecting;
 
-/// <summary>What SELECT makes of a document: an object of named values. A value that is not there is null. Immutable.</summary>
+/// <summary>
+/// What SELECT makes of a document: an object of named values. A value that is not there is null. Where the index keeps all of them the document is not read. Immutable.
+/// </summary>
 internal sealed class Projection(IReadOnlyList<ProjectedField> fields)
 {
-    /// <summary>Writes the fields, apart by commas, without brackets: what makes two results equal.</summary>
-    public void WriteFields(Document document, IBufferWriter<byte> output)
-    {
-        bool isFirst = true;
-        foreach (ProjectedField field in fields)
-        {
-            if (!isFirst)
-                output.Write(","u8);
+    private readonly bool _needsDocument = fields.Any(field => field.NeedsDocument);
 
-            isFirst = false;
-            output.Write(field.EncodedName);
-            WriteValue(field, document, output);
+    /// <summary>Writes the fields, apart by commas, without brackets: what makes two results equal.</summary>
+    public void WriteFields(ResultSource source, IBufferWriter<byte> output)
+    {
+        StoredRecord stored = _needsDocument ? default : source.Stored;
+        for (int i = 0; i < fields.Count; i++)
+        {
+            if (i > 0)
+                output.Write(","u8);
+            output.Write(fields[i].EncodedName);
+            WriteValue(fields[i], source, stored, output);
         }
     }
 
     /// <summary>Writes the fields of an object that were written before, with their metadata.</summary>
-    public static void WriteObject(Document document, ReadOnlySpan<byte> writtenFields, ReadOnlySpan<byte> extraMetadata, IBufferWriter<byte> output)
+    public static void WriteObject(ReadOnlySpan<byte> id, ReadOnlySpan<byte> writtenFields, ReadOnlySpan<byte> extraMetadata, IBufferWriter<byte> output)
     {
         output.Write("{"u8);
         output.Write(writtenFields);
         output.Write(writtenFields.IsEmpty ? "\"@metadata\":{\"@projection\":true,\"@id\":"u8 : ",\"@metadata\":{\"@projection\":true,\"@id\":"u8);
-        JsonStrings.Write(output, document.Id);
+        JsonStrings.Write(output, id);
         if (!extraMetadata.IsEmpty)
         {
             output.Write(","u8);
@@ -40,42 +43,40 @@ internal sealed class Projection(IReadOnlyList<ProjectedField> fields)
         output.Write("}}"u8);
     }
 
-    private static void WriteValue(ProjectedField field, Document document, IBufferWriter<byte> output)
+    private static void WriteValue(ProjectedField field, ResultSource source, StoredRecord stored, IBufferWriter<byte> output)
     {
-        switch (field)
+        if (field.Literal is { } literal)
         {
-            case { IsId: true }:
-                JsonStrings.Write(output, document.Id);
-                break;
-            case { Literal: { } literal }:
-                output.Write(literal);
-                break;
-            case { Path: { IsMetadata: true } path }:
-                var metadata = new ArrayBufferWriter<byte>();
-                document.WriteTo(metadata, metadataOnly: true);
-                WriteAt(metadata.WrittenSpan, path, output);
-                break;
-            case { Path: { } path }:
-                WriteAt(document.Body, path, output);
-                break;
+            output.Write(literal);
         }
-    }
-
-    private static void WriteAt(ReadOnlySpan<byte> json, FieldPath path, IBufferWriter<byte> output)
-    {
-        if (!JsonPathReader.TryWrite(json, path, output))
+        else if (!stored.IsEmpty && field.Slot >= 0)
+        {
+            if (field.IsId)
+                JsonStrings.Write(output, source.Id);
+            else if (stored.TryGet(field.Slot, out ReadOnlySpan<byte> value))
+                output.Write(value);
+            else
+                output.Write("null"u8);
+        }
+        else if (field.IsId)
+        {
+            JsonStrings.Write(output, source.Id);
+        }
+        else if (field.Path is null || !DocumentValues.TryWrite(source.Current, field.Path, output))
+        {
+            if (field.IsRequired)
+                throw new InvalidQueryException($"The document '{System.Text.Encoding.UTF8.GetString(source.Id)}' has no '{field.Name}', which the projection has to take from documents (FromDocumentOrThrow).");
             output.Write("null"u8);
+        }
     }
 }
 
-/// <summary>One value of a projection: what stands at a path, the id, or the same for all.</summary>
+/// <summary>One value of a projection: what stands at a path, what the index keeps, the id, or the same for all.</summary>
 internal sealed class ProjectedField
 {
-    private ProjectedField(string name, FieldPath? path, byte[]? literal)
+    private ProjectedField(string name)
     {
         Name = name;
-        Path = path;
-        Literal = literal;
         var encoded = new ArrayBufferWriter<byte>();
         JsonStrings.Write(encoded, Encoding.UTF8.GetBytes(name));
         encoded.Write(":"u8);
@@ -87,16 +88,30 @@ internal sealed class ProjectedField
     /// <summary>The name as JSON, with its colon.</summary>
     public byte[] EncodedName { get; }
 
-    public FieldPath? Path { get; }
+    /// <summary>Where it stands in the document; null: nowhere.</summary>
+    public FieldPath? Path { get; private init; }
 
     /// <summary>JSON.</summary>
-    public byte[]? Literal { get; }
+    public byte[]? Literal { get; private init; }
 
-    public bool IsId => Path is null && Literal is null;
+    public bool IsId { get; private init; }
 
-    public static ProjectedField OfPath(string name, FieldPath path) => new(name, path, null);
+    /// <summary>Its number in what entries keep; -1: they do not.</summary>
+    public int Slot { get; private init; } = -1;
 
-    public static ProjectedField OfLiteral(string name, byte[] json) => new(name, null, json);
+    /// <summary>Whether it is an error where a document has it not.</summary>
+    public bool IsRequired { get; private init; }
 
-    public static ProjectedField OfId(string name) => new(name, null, null);
+    /// <summary>Whether it cannot be had from an index that keeps values.</summary>
+    public bool NeedsDocument => Literal is null && Slot < 0 && Path is not null;
+
+    public static ProjectedField OfPath(string name, FieldPath path, bool isRequired = false) => new(name) { Path = path, IsRequired = isRequired };
+
+    public static ProjectedField OfStored(string name, int slot, FieldPath? path) => new(name) { Slot = slot, Path = path };
+
+    public static ProjectedField OfNothing(string name) => new(name);
+
+    public static ProjectedField OfLiteral(string name, byte[] json) => new(name) { Literal = json };
+
+    public static ProjectedField OfId(string name) => new(name) { IsId = true, Slot = StoredExtractor.IdSlot };
 }

@@ -1,4 +1,5 @@
 using Treepie.Indexes;
+using Treepie.Indexes.Fields;
 using Treepie.Indexing;
 using Treepie.Indexing.Spatial;
 using Treepie.Store;
@@ -37,6 +38,10 @@ internal sealed class IndexSource : ResultSource
     public override PlaceOfHit? Place => _hits.Place;
 
     public override long EntryId => _hits.EntryId;
+
+    public override ReadOnlySpan<byte> Id => _hits.Stored.TryGet(StoredExtractor.IdSlot, out ReadOnlySpan<byte> id) ? id : Current.Id;
+
+    public override StoredRecord Stored => _hits.Stored;
 
     public override Document Current => _snapshot.TryGet(_hits.Key, out Document document)
         ? document

@@ -1,3 +1,4 @@
+using Treepie.Indexing;
 using Treepie.Indexing.Spatial;
 using Treepie.Store;
 
@@ -11,6 +12,12 @@ internal abstract class ResultSource : IDisposable
 
     /// <summary>The document it stands on.</summary>
     public abstract Document Current { get; }
+
+    /// <summary>Its id, UTF-8; without reading it, where the source can say it.</summary>
+    public virtual ReadOnlySpan<byte> Id => Current.Id;
+
+    /// <summary>What the index keeps of it; empty where nothing is.</summary>
+    public virtual StoredRecord Stored => default;
 
     /// <summary>Score of the document it stands on; null where nothing is scored.</summary>
     public virtual float? Score => null;

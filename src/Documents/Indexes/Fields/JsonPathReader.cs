@@ -1,8 +1,7 @@
 using System.Buffers;
 using System.Text.Json;
-using Treepie.Indexes.Fields;
 
-namespace Treepie.Queries.Projecting;
+namespace Treepie.Indexes.Fields;
 
 /// <summary>
 /// Copies what stands at a path of a JSON object, byte for byte and without parsing more than it must. A path that crosses an array

@@ -1,0 +1,8 @@
+namespace Treepie.Indexes.Definitions;
+
+/// <summary>Where the value of a field of an index comes from, for those who select it.</summary>
+/// <param name="Name">The name that queries say.</param>
+/// <param name="Path">Where it stands in the document.</param>
+/// <param name="Slot">Its number in what entries keep, from 1 on.</param>
+/// <param name="IsStored">Whether entries keep it.</param>
+internal readonly record struct StoredField(string Name, string Path, int Slot, bool IsStored);

@@ -1,0 +1,45 @@
+using System.Buffers;
+using Treepie.Indexes.Definitions;
+using Treepie.Indexing;
+using Treepie.Json;
+using Treepie.Store;
+
+namespace Treepie.Indexes.Fields;
+
+/// <summary>
+/// Keeps the values that queries are to have without reading documents: as JSON, as they stand in the document, under the number of their field; and the id, in its
+/// case, under <see cref="IdSlot"/>. Not thread-safe.
+/// </summary>
+internal sealed class StoredExtractor
+{
+    /// <summary>Number of the id.</summary>
+    public const int IdSlot = 0;
+
+    private readonly List<(int Slot, FieldPath? Path)> _fields = [];
+    private readonly ArrayBufferWriter<byte> _value = new();
+
+    public StoredExtractor(IndexMapping mapping)
+    {
+        foreach (StoredField field in mapping.StoredFields)
+            if (field.IsStored)
+                _fields.Add((field.Slot, field.Path == AutoIndexField.Id ? null : FieldPath.TryParse(field.Path)));
+    }
+
+    /// <summary>Adds what is kept of a document to the entry that was begun in the batch.</summary>
+    public void Add(Document document, IndexBatch batch)
+    {
+        if (_fields.Count == 0)
+            return;
+
+        batch.AddStored(IdSlot, document.Id);
+        foreach ((int slot, FieldPath? path) in _fields)
+        {
+            _value.ResetWrittenCount();
+            if (path is null)
+                JsonStrings.Write(_value, document.Id);
+            else if (!DocumentValues.TryWrite(document, path, _value))
+                continue;
+            batch.AddStored(slot, _value.WrittenSpan);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+using Treepie.Indexing.Catalogue;
+using Treepie.Indexing.Terms;
+using Treepie.Storage.Transactions;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Writing;
+
+/// <summary>What the entries of a batch keep to be given back, see <see cref="StoredRecord"/>. Owners are places of entries in the batch.</summary>
+internal sealed class StoredValues
+{
+    private readonly ByteArena bytes = new();
+    private readonly List<(int Owner, int Start)> owners = [];
+
+    /// <summary>Adds a value of an entry; entries and slots come in order.</summary>
+    public void Add(int owner, int slot, ReadOnlySpan<byte> value)
+    {
+        if (owners.Count == 0 || owners[^1].Owner != owner)
+            owners.Add((owner, bytes.Length));
+        bytes.AddVarint(slot);
+        bytes.AddVarint(value.Length);
+        bytes.Add(value);
+    }
+
+    /// <summary>Takes away what removed entries kept, and puts what new ones keep.</summary>
+    public void Apply(WriteTransaction transaction, long[] idOf, ReadOnlySpan<long> removed)
+    {
+        if (owners.Count == 0 && transaction.FindTree(TreeNames.Stored) is null)
+            return;
+
+        Tree stored = transaction.GetOrCreateTree(TreeNames.Stored);
+        Span<byte> key = stackalloc byte[EntryKey.Bytes];
+        foreach (long id in removed)
+        {
+            EntryKey.Write(key, id);
+            stored.Delete(key);
+        }
+
+        for (int i = 0; i < owners.Count; i++)
+        {
+            (int owner, int start) = owners[i];
+            if (idOf[owner] < 0)
+                continue;
+            EntryKey.Write(key, idOf[owner]);
+            int end = i + 1 < owners.Count ? owners[i + 1].Start : bytes.Length;
+            stored.Put(key, bytes.Slice(start, end - start));
+        }
+    }
+
+    public void Clear(int keepBytes)
+    {
+        owners.Clear();
+        bytes.Clear(keepBytes);
+    }
+}
