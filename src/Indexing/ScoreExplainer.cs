@@ -29,7 +29,9 @@ public sealed class ScoreExplainer : IDisposable
         compiler = new QueryCompiler(context, isScored: true);
         try
         {
-            root = Build(query, 1);
+            Node whole = Build(query, 1);
+            Operator boosted = DocumentBoostOperator.Over(context, whole.Operator);
+            root = boosted == whole.Operator ? whole : new Node("boost of the document, times:", boosted, 1, [whole]);
         }
         catch
         {
@@ -148,6 +150,7 @@ public sealed class ScoreExplainer : IDisposable
         FuzzyQuery fuzzy => $"{fuzzy.Field}: nearly '{fuzzy.Text}'",
         ExistsQuery exists => $"{exists.Field}: exists",
         MoreLikeThisQuery => "like the other",
+        FusionQuery => "places in several lists",
         MatchAllQuery => "every entry",
         _ => query.GetType().Name.Replace("Query", "", StringComparison.Ordinal),
     };

@@ -30,6 +30,12 @@ public sealed record IndexDefinition
     /// <summary>Collections whose documents it holds; none, or <c>@all_docs</c>: all documents.</summary>
     public IReadOnlyList<string> Collections { get; init; } = [];
 
+    /// <summary>
+    /// Path of a number in the document, greater than 0, that its scores are multiplied with; null: none. A document without the number counts as 1; one whose value is no such number
+    /// is told in the errors of the index and counts as 1.
+    /// </summary>
+    public string? Boost { get; init; }
+
     /// <summary>Its fields, with different names.</summary>
     public required IReadOnlyList<IndexFieldDefinition> Fields { get; init; }
 

@@ -332,7 +332,7 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
 
     private static bool HasVector(IndexQuery query) => query switch
     {
-        VectorQuery => true,
+        VectorQuery or FusionQuery => true,
         AndQuery all => all.Clauses.Any(HasVector),
         OrQuery any => any.Clauses.Any(HasVector),
         NotQuery not => HasVector(not.Clause),

@@ -4,21 +4,24 @@ using Treepie.Indexing.Vectors;
 
 namespace Treepie.Indexing.Matching;
 
-/// <summary>Entries that a search by vector found, with how alike they are, which is what they score.</summary>
+/// <summary>Entries that were found while the query was compiled, with what they score: by a search by vector, how alike they are.</summary>
 internal sealed class NearestOperator : Operator
 {
     private readonly long[] ids;
     private readonly float[] similarities;
-    private readonly string field;
+    private readonly string? field;
     private readonly string way;
+    private readonly string operation;
 
     /// <param name="context">The query.</param>
     /// <param name="found">What was found; taken over.</param>
     /// <param name="field">Where.</param>
     /// <param name="way">How, for the plan.</param>
-    public NearestOperator(QueryContext context, List<NearEntry> found, string field, string way)
+    /// <param name="operation">What found them, for the plan.</param>
+    public NearestOperator(QueryContext context, List<NearEntry> found, string? field, string way, string operation = "nearest vectors")
         : base(context)
     {
+        this.operation = operation;
         this.field = field;
         this.way = way;
         found.Sort(static (x, y) => x.Id.CompareTo(y.Id));
@@ -32,7 +35,16 @@ internal sealed class NearestOperator : Operator
 
     public override OperatorCost Cost => new(CostModel.ShortWindow, CostModel.ShortProbe);
 
-    public override PlanNode Describe() => new("nearest vectors", field, way) { Estimate = ids.Length, IsExact = true };
+    /// <summary>The steps whose lists it was made of, for the plan.</summary>
+    public IReadOnlyList<PlanNode> Sources { get; init; } = [];
+
+    public override PlanNode Describe()
+    {
+        var node = new PlanNode(operation, field, way) { Estimate = ids.Length, IsExact = true };
+        foreach (PlanNode source in Sources)
+            node.Over(source);
+        return node;
+    }
 
     public override long Next(long from)
     {

@@ -24,6 +24,9 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
 
     public Operator Compile(IndexQuery query) => Compile(query, 0);
 
+    /// <summary>A whole query: as its clauses, and with the boosts that documents have of their own.</summary>
+    public Operator CompileWhole(IndexQuery query) => isScored ? Traced(DocumentBoostOperator.Over(context, Compile(query, 0))) : Compile(query, 0);
+
     private Operator Compile(IndexQuery query, int depth)
     {
         if (context.Tracer is not { } tracer)
@@ -92,6 +95,8 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
                 return new SpatialCompiler(context, isScored).Compile(spatial);
             case VectorQuery vector:
                 return new VectorCompiler(context).Compile(vector, filter: null);
+            case FusionQuery fusion:
+                return new FusionCompiler(context).Compile(fusion, filter: null);
             case MoreLikeThisQuery like:
                 return new MoreLikeThisCompiler(this, context, isScored).Compile(like);
             case AndQuery all:
@@ -117,7 +122,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         long survivors = long.MaxValue;
         for (int i = 0; i < operators.Length; i++)
         {
-            if (queries[i] is RangeQuery || VectorOf(queries[i]) is not null)
+            if (queries[i] is RangeQuery || LateOf(queries[i]) is not null)
                 continue;
             operators[i] = Compile(queries[i], depth);
             survivors = Math.Min(survivors, operators[i]!.Estimate); // just set
@@ -150,19 +155,20 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         Operator? filter = others.Count == 0 ? null : And(others);
         for (int i = 0; i < operators.Length; i++)
         {
-            if (VectorOf(queries[i]) is not { } vector)
+            if (LateOf(queries[i]) is not { } late)
                 continue;
-            context.Tracer?.Enter(null, "vector");
-            Operator nearest = Traced(new VectorCompiler(context).Compile(vector, filter));
+            context.Tracer?.Enter(null, late is VectorQuery ? "vector" : "fusion");
+            Operator nearest = Traced(late is VectorQuery vector ? new VectorCompiler(context).Compile(vector, filter) : new FusionCompiler(context).Compile((FusionQuery)late, filter));
             context.Tracer?.Leave(nearest.Describe());
             operators[i] = isScored && queries[i] is BoostQuery boost ? new BoostOperator(context, nearest, boost.Factor) : nearest;
         }
     }
 
-    private static VectorQuery? VectorOf(IndexQuery clause) => clause switch
+    /// <summary>A search that looks among what the other clauses leave.</summary>
+    private static IndexQuery? LateOf(IndexQuery clause) => clause switch
     {
-        VectorQuery vector => vector,
-        BoostQuery { Clause: VectorQuery vector, Factor: >= 0 and < float.PositiveInfinity } => vector,
+        VectorQuery or FusionQuery => clause,
+        BoostQuery { Clause: (VectorQuery or FusionQuery) and var late, Factor: >= 0 and < float.PositiveInfinity } => late,
         _ => null,
     };
 

@@ -36,7 +36,7 @@ internal sealed class SearchRun
         compiler = new QueryCompiler(context, IsScored);
         range = OrderRange.Find(context, request);
         isWithoutRange = range is not null && !request.CountsHits && request.OrderHint != OrderHint.Sort;
-        root = compiler.Compile(isWithoutRange ? range!.Rest : request.Query); // there is one
+        root = compiler.CompileWhole(isWithoutRange ? range!.Rest : request.Query); // there is one
     }
 
     /// <summary>All hits, before skip and take; at least so many where <see cref="IsTotalExact"/> is false.</summary>
@@ -69,7 +69,7 @@ internal sealed class SearchRun
         {
             // So few entries match the rest that looking at their values is cheaper than meeting them on the way.
             isWithoutRange = false;
-            root = compiler.Compile(request.Query);
+            root = compiler.CompileWhole(request.Query);
             (hits, planner, way) = Choose();
         }
 

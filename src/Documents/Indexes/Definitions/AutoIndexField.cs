@@ -81,4 +81,7 @@ internal enum AutoIndexFieldKind
 
     /// <summary>Vectors, with a byte for each number.</summary>
     VectorBytes,
+
+    /// <summary>Numbers that scores of documents are multiplied with.</summary>
+    Boost,
 }

@@ -33,12 +33,16 @@ internal static class DefinitionCheck
         {
             if (string.IsNullOrWhiteSpace(field.Name) || field.Name.Length > MaxFieldNameLength || field.Name.Any(char.IsControl))
                 throw Refuse(definition, "Fields", $"the name of a field has 1 to {MaxFieldNameLength} characters, none of them a control character.");
+            if (field.Name == IndexSchema.BoostField)
+                throw Refuse(definition, "Fields", $"the name '{IndexSchema.BoostField}' stands for the boosts of documents: give the index a 'Boost', or the field another name.");
             if (!names.Add(field.Name))
                 throw Refuse(definition, "Fields", $"it has the field '{field.Name}' twice.");
             CheckPaths(definition, field);
             CheckOptions(definition, field);
         }
 
+        if (definition.Boost is { } boost && (FieldPath.TryParse(boost) is not { } path || path.Text == FieldPath.MetadataMember))
+            throw Refuse(definition, "Boost", $"'{boost}' is not the path of a number.");
         if (IndexDefinitionJson.Write(definition).Length > IndexDefinition.MaxBytes)
             throw Refuse(definition, "Fields", $"it is longer than {IndexDefinition.MaxBytes:N0} bytes as JSON.");
         return definition;

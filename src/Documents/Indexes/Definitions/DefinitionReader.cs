@@ -16,6 +16,13 @@ internal sealed class DefinitionReader(string indexName)
         return [.. member.Value.EnumerateArray().Select(e => e.GetString() ?? "")];
     }
 
+    public string? Path(JsonProperty member) => member.Value.ValueKind switch
+    {
+        JsonValueKind.String => member.Value.GetString(),
+        JsonValueKind.Null => null,
+        _ => throw Refuse(member.Name, $"'{member.Name}' is the path of a number, a string."),
+    };
+
     public List<IndexFieldDefinition> Fields(JsonProperty member)
     {
         if (member.Value.ValueKind == JsonValueKind.Null)

@@ -39,6 +39,8 @@ internal static class IndexDefinitionJson
         foreach (string collection in definition.Collections)
             json.WriteStringValue(collection);
         json.WriteEndArray();
+        if (definition.Boost is not null)
+            json.WriteString("Boost"u8, definition.Boost);
         json.WriteStartObject("Fields"u8);
         foreach (IndexFieldDefinition field in definition.Fields)
             WriteField(json, field);
@@ -55,6 +57,7 @@ internal static class IndexDefinitionJson
         var reader = new DefinitionReader(name);
         List<string> collections = [];
         List<IndexFieldDefinition> fields = [];
+        string? boost = null;
         foreach (JsonProperty member in json.EnumerateObject())
         {
             switch (member.Name)
@@ -64,17 +67,20 @@ internal static class IndexDefinitionJson
                 case "Collections":
                     collections = reader.Texts(member);
                     break;
+                case "Boost":
+                    boost = reader.Path(member);
+                    break;
                 case "Fields":
                     fields = reader.Fields(member);
                     break;
                 default:
                     if (isForeign?.Invoke(member.Name) != true)
-                        throw reader.Refuse(member.Name, $"'{member.Name}' is not a part of a definition; those are Name, Collections and Fields.");
+                        throw reader.Refuse(member.Name, $"'{member.Name}' is not a part of a definition; those are Name, Collections, Boost and Fields.");
                     break;
             }
         }
 
-        return new IndexDefinition { Name = name, Collections = collections, Fields = fields };
+        return new IndexDefinition { Name = name, Collections = collections, Boost = boost, Fields = fields };
     }
 
     private static void WriteField(Utf8JsonWriter json, IndexFieldDefinition field)

@@ -28,6 +28,12 @@ internal sealed class StaticIndexMapping : IndexMapping
             }
         }
 
+        if (definition.Boost is { } boost)
+        {
+            fields.Add(new AutoIndexField(boost, AutoIndexFieldKind.Boost) { NameInIndex = IndexSchema.BoostField });
+            schema.Add(new IndexField(IndexSchema.BoostField));
+        }
+
         Fields = fields;
         Schema = new IndexSchema(schema);
         StoredFields = [.. definition.Fields.Select((field, place) => (field, place)).Where(f => PathOf(f.field) is not null)

@@ -126,7 +126,7 @@ internal sealed class FieldExtractor
         public bool IsVector => Kind is AutoIndexFieldKind.Vector or AutoIndexFieldKind.VectorBytes;
 
         /// <summary>Whether it takes texts, numbers and booleans.</summary>
-        public bool HasTerms => !IsVector && Kind is not (AutoIndexFieldKind.Point or AutoIndexFieldKind.Wkt);
+        public bool HasTerms => !IsVector && Kind is not (AutoIndexFieldKind.Point or AutoIndexFieldKind.Wkt or AutoIndexFieldKind.Boost);
     }
 
     /// <summary>Values that fields could not take.</summary>
@@ -279,6 +279,7 @@ internal sealed class FieldExtractor
         private void Refuse(FieldTarget target, string what) => refused.Add(target.Path, target switch
         {
             { IsVector: true } => $"A vector is an array of numbers or base64 of floats; the document has {what} there.",
+            { Kind: AutoIndexFieldKind.Boost } => $"The boost of a document is a number greater than 0; the document has {what} there.",
             { Kind: AutoIndexFieldKind.Wkt } => $"A place or shape is a string of WKT; the document has {what} there.",
             _ => $"A {(target.IsLongitude ? "longitude" : "latitude")} is a number; the document has {what} there.",
         });
@@ -315,6 +316,8 @@ internal sealed class FieldExtractor
                     places[target.Field]?.Add(target.IsLongitude, isLong ? whole : real);
                 else if (target.Kind == AutoIndexFieldKind.Wkt)
                     Refuse(target, "a number");
+                else if (target.Kind == AutoIndexFieldKind.Boost && !(isLong ? whole > 0 : real > 0 && float.IsFinite((float)real) && (float)real > 0))
+                    Refuse(target, "another number");
                 else if (target.IsVector)
                     continue; // of an array, which was taken as a whole
                 else if (isLong)
@@ -329,7 +332,7 @@ internal sealed class FieldExtractor
             foreach (FieldTarget target in slots[slot].Targets)
                 if (target.Kind == AutoIndexFieldKind.Point)
                     places[target.Field]?.Add(target.IsLongitude, null);
-                else if (target.Kind != AutoIndexFieldKind.Search)
+                else if (target.Kind is not (AutoIndexFieldKind.Search or AutoIndexFieldKind.Boost))
                     batch.AddNull(target.Field);
         }
     }

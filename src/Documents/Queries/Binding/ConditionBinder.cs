@@ -83,8 +83,8 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
 
     private IndexQuery BindCompare(CompareExpression compare, AutoIndexFieldKind kind)
     {
-        string field = fields.Field(compare.Left, kind).SchemaName;
         FieldValue value = parameters.Value(compare.Right);
+        string field = (value.Kind == FieldValueKind.Null ? fields.Existing(compare.Left, kind) : fields.Field(compare.Left, kind)).SchemaName;
         switch (compare.Operator)
         {
             case CompareOperator.Equal:
@@ -154,6 +154,12 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
             return _vectors.Bind(method, isExact: kind == AutoIndexFieldKind.Exact);
         }
 
+        if (FusionBinder.MethodOf(method) is { } fusion)
+        {
+            _isScored = true;
+            return new FusionBinder(query, parameters, argument => Bind(argument, kind)).Bind(method, fusion);
+        }
+
         if (SpatialBinder.RelationOf(method) is { } relation)
             return _spatial.BindRelation(method, relation);
         if (TextMethods.TryBind(method, kind) is { } text)
@@ -163,7 +169,7 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
         if (KnownMethods.Contains(method.Name, StringComparer.OrdinalIgnoreCase))
             throw RqlErrors.NotSupportedYet(query.Text, method.Position, $"'{method.Name}()'");
 
-        throw RqlErrors.At(query.Text, method.Position, $"There is no method '{method.Name}()' for a condition. There are: exact, search, proximity, startsWith, endsWith, exists, regex, fuzzy, lucene, moreLikeThis, intersect, boost, id, spatial.within, spatial.contains, spatial.intersects, spatial.disjoint, vector.search.");
+        throw RqlErrors.At(query.Text, method.Position, $"There is no method '{method.Name}()' for a condition. There are: exact, search, proximity, startsWith, endsWith, exists, regex, fuzzy, lucene, moreLikeThis, intersect, boost, id, spatial.within, spatial.contains, spatial.intersects, spatial.disjoint, vector.search, fusion.rrf, fusion.weighted.");
     }
 
     private BoostQuery BindBoost(MethodExpression method, AutoIndexFieldKind kind)
@@ -212,7 +218,7 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
     private IndexQuery BindExists(MethodExpression method)
     {
         Expression operand = Arguments(method, 1, 1)[0];
-        return fields.IsId(operand) ? new MatchAllQuery() : new ExistsQuery(fields.Field(operand, AutoIndexFieldKind.Value).SchemaName);
+        return fields.IsId(operand) ? new MatchAllQuery() : new ExistsQuery(fields.Existing(operand, AutoIndexFieldKind.Value).SchemaName);
     }
 
     private IndexQuery BindAffix(MethodExpression method, AutoIndexFieldKind kind, Func<string, string, IndexQuery> make)

@@ -50,6 +50,16 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null)
         return Use(new AutoIndexField(path.Text, kind), operand.Position);
     }
 
+    /// <summary>The field of an operand of which it is only asked whether it is there: in a named index also a place or a vector.</summary>
+    public AutoIndexField Existing(Expression operand, AutoIndexFieldKind kind)
+    {
+        if (index is not null && !IsId(operand) && operand is PathExpression or LiteralExpression { Kind: LiteralKind.String })
+            foreach (AutoIndexFieldKind other in (ReadOnlySpan<AutoIndexFieldKind>)[kind, AutoIndexFieldKind.Point, AutoIndexFieldKind.Vector])
+                if (index.Resolve(new AutoIndexField(NameOf(operand), other)) is not null)
+                    return Field(operand, other);
+        return Field(operand, kind);
+    }
+
     /// <summary>How an operand is called where the query gives it no other name: its path without the alias.</summary>
     public string NameOf(Expression operand) => operand switch
     {

@@ -1,10 +1,9 @@
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Columns;
-using Treepie.Indexing.Matching;
 using Treepie.Indexing.Schema;
 using Treepie.Indexing.Terms;
 
-namespace Treepie.Indexing.Facets;
+namespace Treepie.Indexing.Matching;
 
 /// <summary>Reads the numbers of a field by entry.</summary>
 internal sealed class NumberReader
