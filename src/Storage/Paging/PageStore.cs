@@ -137,15 +137,17 @@ internal sealed class PageStore : IDisposable
     /// <summary>The value in an overflow run.</summary>
     public Span<byte> ReadRun(PageReference reference, int valueBytes)
     {
-        var page = new Page(Read(reference));
+        // Asked once: a checkpoint may move the run from scratch to the file meanwhile, and what is there then was not proven yet.
+        uint frame = FrameOf(reference.Number);
+        Span<byte> bytes = frame != 0 ? Scratch.Bytes(frame, PageLayout.SizeBytes) : Read(reference.Number);
+        var page = new Page(bytes);
+        if (page.Birth != reference.Birth)
+            ThrowOtherBirth(reference, bytes);
         if (page.Type != PageType.Overflow || page.ValueLength != valueBytes)
             throw Corrupt(reference.Number, $"a value of {valueBytes} bytes was expected, type {page.Type} with {page.ValueLength} bytes found");
 
-        uint entry = _table.ReadUInt32(reference.Number);
-        long length = (long)PageLayout.HeaderBytes + valueBytes;
-        Span<byte> run = entry > InMap
-            ? Scratch.Bytes(entry, (int)length)
-            : _proven.Span(reference.Number * PageLayout.SizeBytes, (int)length);
+        int length = PageLayout.HeaderBytes + valueBytes;
+        Span<byte> run = frame != 0 ? Scratch.Bytes(frame, length) : _proven.Span(reference.Number * PageLayout.SizeBytes, length);
         return run[PageLayout.HeaderBytes..];
     }
 

@@ -92,7 +92,7 @@ public sealed class DecryptedPagesTests
 
                 return 0;
             });
-            if (i % 20 == 19)
+            if (i % 4 == 3) // often, so that values move from scratch to the file while they are read
                 environment.Checkpoint();
             most = Math.Max(most, environment.GetStatistics().DecryptedBytes);
         }
@@ -113,10 +113,52 @@ public sealed class DecryptedPagesTests
                 {
                     int number = own.Next(Values);
                     if (!tree.TryGet(KeyOf(number), out ReadOnlySpan<byte> value) || !IsValue(number, value))
-                        errors.Enqueue($"Key {number} has another value.");
+                        errors.Enqueue($"Key {number} has another value, of {value.Length} bytes: {Convert.ToHexString(value[..Math.Min(8, value.Length)])}…");
                     if (own.Next(4) == 0)
                         read.ReleasePages();
                 }
+            }
+        }
+    }
+
+    [Fact]
+    public async Task A_large_value_is_whole_while_a_checkpoint_moves_it_to_the_file()
+    {
+        const int Large = 20;
+        using var directory = new TemporaryDirectory();
+        using EncryptionKey key = EncryptionKey.Generate();
+        using StorageEnvironment environment = StorageEnvironment.Open(directory.Path, Options(key));
+        Write();
+        using var stop = CancellationTokenSource.CreateLinkedTokenSource(TestContext.Current.CancellationToken);
+        var errors = new ConcurrentQueue<string>();
+        Task[] readers = [.. Enumerable.Range(0, 3).Select(_ => Task.Run(Read, CancellationToken.None))];
+        for (int i = 0; i < 100 && errors.IsEmpty; i++)
+        {
+            Write();
+            environment.Checkpoint();
+        }
+
+        await stop.CancelAsync();
+        await Task.WhenAll(readers);
+        Assert.Empty(errors);
+
+        void Write() => environment.Write(transaction =>
+        {
+            var tree = transaction.GetOrCreateTree("t");
+            for (int number = 1; number <= Large; number++)
+                tree.Put(KeyOf(number), ValueOf(number, 20_000));
+            return 0;
+        });
+
+        void Read()
+        {
+            while (!stop.IsCancellationRequested && errors.IsEmpty)
+            {
+                using ReadTransaction read = environment.BeginRead();
+                Tree tree = read.FindTree("t")!; // written before any reader
+                for (int number = 1; number <= Large; number++)
+                    if (!tree.TryGet(KeyOf(number), out ReadOnlySpan<byte> value) || !IsValue(number, value))
+                        errors.Enqueue($"Key {number} has another value, of {value.Length} bytes: {Convert.ToHexString(value[..Math.Min(8, value.Length)])}…");
             }
         }
     }
