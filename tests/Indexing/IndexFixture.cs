@@ -91,18 +91,19 @@ public sealed class IndexFixture : IDisposable
     /// <summary>Compares the scores with the reference, and the order with the scores.</summary>
     public void CheckScores(IndexQuery query, long take)
     {
-        CheckScores(query, take, OrderHint.Cheaper);
-        CheckScores(query, take, OrderHint.Sort);
+        CheckScores(query, take, OrderHint.Cheaper, countsHits: true);
+        CheckScores(query, take, OrderHint.Cheaper, countsHits: false);
+        CheckScores(query, take, OrderHint.Sort, countsHits: true);
     }
 
-    private void CheckScores(IndexQuery query, long take, OrderHint hint)
+    private void CheckScores(IndexQuery query, long take, OrderHint hint, bool countsHits)
     {
-        var request = new SearchRequest { Query = query, Sort = [new SortKey("", SortKind.Score, Descending: true)], Take = take, OrderHint = hint };
+        var request = new SearchRequest { Query = query, Sort = [new SortKey("", SortKind.Score, Descending: true)], Take = take, OrderHint = hint, CountsHits = countsHits };
         Dictionary<string, double> expected = Model.Search(request).ToDictionary(hit => hit.Key, hit => hit.Score);
         using var searcher = new IndexSearcher(environment);
         using SearchResults results = searcher.Search(request);
         string what = Describe(request);
-        Assert.True(expected.Count == results.TotalCount, what);
+        Assert.True(results.IsTotalExact ? expected.Count == results.TotalCount : !countsHits && expected.Count >= results.TotalCount, what);
         double last = double.PositiveInfinity;
         var seen = new HashSet<string>();
         while (results.MoveNext())

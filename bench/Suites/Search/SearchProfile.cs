@@ -10,11 +10,16 @@ internal static class SearchProfile
     /// <summary>First argument of the process that asks: then folder, file of questions, beginning of the kinds' names, seconds for each kind.</summary>
     public const string Verb = "search-profile";
 
+    /// <summary>Behind the kinds' names: hits need not be counted.</summary>
+    private const string Uncounted = ":uncounted";
+
     /// <summary>What the process of <see cref="Verb"/> does.</summary>
     public static void Run(string folder, string file, string kinds, double seconds)
     {
         using var ours = new TreepieVerses(folder);
-        foreach (IGrouping<string, SearchQuestion> kind in SearchProcess.Read(file).GroupBy(question => question.Kind).Where(kind => kind.Key.StartsWith(kinds, StringComparison.Ordinal)))
+        bool counts = !kinds.EndsWith(Uncounted, StringComparison.Ordinal);
+        kinds = counts ? kinds : kinds[..^Uncounted.Length];
+        foreach (IGrouping<string, SearchQuestion> kind in SearchProcess.Read(file).Select(question => question with { Counts = counts }).GroupBy(question => question.Kind).Where(kind => kind.Key.StartsWith(kinds, StringComparison.Ordinal)))
         {
             SearchQuestion[] questions = [.. kind];
             var times = questions.Select(_ => new List<double>()).ToArray();

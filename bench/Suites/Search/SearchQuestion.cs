@@ -17,6 +17,9 @@ internal sealed record SearchQuestion(string Kind, SearchForm Form, string[] Wor
 
     private const string Field = "text";
 
+    /// <summary>Whether hits are counted where the best ten are wanted.</summary>
+    public bool Counts { get; init; } = true;
+
     private static readonly SortKey[] Best = [new SortKey("", SortKind.Score, Descending: true)];
 
     /// <summary>Whether the best are wanted by score.</summary>
@@ -25,8 +28,8 @@ internal sealed record SearchQuestion(string Kind, SearchForm Form, string[] Wor
     /// <summary>Ours; of <see cref="SearchForm.Facet"/> the part that finds.</summary>
     public SearchRequest Request => Form switch
     {
-        SearchForm.Any or SearchForm.All => new SearchRequest { Query = Text(Form == SearchForm.All), Sort = Best, Take = Top },
-        SearchForm.Phrase => new SearchRequest { Query = new PhraseQuery(Field, string.Join(' ', Words)), Sort = Best, Take = Top },
+        SearchForm.Any or SearchForm.All => new SearchRequest { Query = Text(Form == SearchForm.All), Sort = Best, Take = Top, CountsHits = Counts },
+        SearchForm.Phrase => new SearchRequest { Query = new PhraseQuery(Field, string.Join(' ', Words)), Sort = Best, Take = Top, CountsHits = Counts },
         SearchForm.CountAny or SearchForm.CountAll => new SearchRequest { Query = Text(Form == SearchForm.CountAll), Take = 0 },
         SearchForm.Prefix => new SearchRequest { Query = new PrefixQuery(Field, Words[0]), Take = Top },
         SearchForm.RangeByNumber => new SearchRequest { Query = Range, Sort = [By("num")], Take = Top, CountsHits = false },

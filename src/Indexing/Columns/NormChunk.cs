@@ -36,4 +36,7 @@ internal readonly ref struct NormChunk(ReadOnlySpan<byte> bytes)
             };
         }
     }
+
+    /// <summary>The lengths as bytes, where they are kept as such; empty where they are longer.</summary>
+    public ReadOnlySpan<byte> Bytes => !bytes.IsEmpty && bytes[0] == 1 ? bytes[1..] : default;
 }

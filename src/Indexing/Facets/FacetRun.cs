@@ -215,15 +215,15 @@ internal sealed class FacetRun
             if (!list.TryGet(window, out PostingWindow mine))
                 continue;
 
-            hits.Read(place, words);
-            set.SetBits(MemoryMarshal.AsBytes<ulong>(words));
-            set.And(mine);
             if (!groups.HasNumbers)
             {
-                count += set.Count;
+                count += hits.CountBoth(place, mine, words);
                 continue;
             }
 
+            hits.Read(place, words);
+            set.SetBits(MemoryMarshal.AsBytes<ulong>(words));
+            set.And(mine);
             int members = set.CopyTo(offsets);
             context.Meter.Count.EntriesScanned += members;
             for (int i = 0; i < members; i++)

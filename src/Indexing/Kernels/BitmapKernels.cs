@@ -62,6 +62,43 @@ internal static class BitmapKernels
         return a + b + c + d;
     }
 
+    /// <summary>Number of bits set in both; <paramref name="other"/> may lie unaligned in a page.</summary>
+    public static int CountBoth(ReadOnlySpan<ulong> bits, ReadOnlySpan<byte> other)
+    {
+        Debug.Assert(bits.Length == Words && other.Length == Bytes);
+        ref ulong left = ref MemoryMarshal.GetReference(bits);
+        ref ulong right = ref Unsafe.As<byte, ulong>(ref MemoryMarshal.GetReference(other));
+        int a = 0, b = 0, c = 0, d = 0;
+        for (int i = 0; i < Words; i += 4)
+        {
+            a += BitOperations.PopCount(Unsafe.Add(ref left, i) & Unsafe.ReadUnaligned<ulong>(ref Unsafe.As<ulong, byte>(ref Unsafe.Add(ref right, i))));
+            b += BitOperations.PopCount(Unsafe.Add(ref left, i + 1) & Unsafe.ReadUnaligned<ulong>(ref Unsafe.As<ulong, byte>(ref Unsafe.Add(ref right, i + 1))));
+            c += BitOperations.PopCount(Unsafe.Add(ref left, i + 2) & Unsafe.ReadUnaligned<ulong>(ref Unsafe.As<ulong, byte>(ref Unsafe.Add(ref right, i + 2))));
+            d += BitOperations.PopCount(Unsafe.Add(ref left, i + 3) & Unsafe.ReadUnaligned<ulong>(ref Unsafe.As<ulong, byte>(ref Unsafe.Add(ref right, i + 3))));
+        }
+
+        return a + b + c + d;
+    }
+
+    /// <summary>The plain twin of <see cref="CountBoth"/>.</summary>
+    public static int CountBothScalar(ReadOnlySpan<ulong> bits, ReadOnlySpan<byte> other)
+    {
+        ReadOnlySpan<ulong> right = MemoryMarshal.Cast<byte, ulong>(other);
+        int count = 0;
+        for (int i = 0; i < Words; i++)
+            count += BitOperations.PopCount(bits[i] & right[i]);
+        return count;
+    }
+
+    /// <summary>Number of the offsets whose bit is set.</summary>
+    public static int CountIn(ReadOnlySpan<ulong> bits, ReadOnlySpan<ushort> offsets)
+    {
+        int count = 0;
+        foreach (ushort offset in offsets)
+            count += (int)(bits[offset >> 6] >> (offset & 63) & 1);
+        return count;
+    }
+
     /// <summary>Whether no bit is set.</summary>
     public static bool IsEmpty(ReadOnlySpan<ulong> bits) => !bits.ContainsAnyExcept(0UL);
 

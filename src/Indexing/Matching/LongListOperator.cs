@@ -1,3 +1,4 @@
+using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Ranking;
 using Treepie.Storage.Trees;
@@ -61,6 +62,19 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
         return rank < 0 ? default : positionCursor.Read(cursor, mine, rank);
     }
 
+    public override void CopyPositions(long window, ReadOnlySpan<ushort> entries, PositionTable table)
+    {
+        table.Clear();
+        if (positionCursor is not null && cursor.TryGet(window, out PostingWindow mine))
+        {
+            positionCursor.Read(cursor, mine, entries, table);
+            return;
+        }
+
+        foreach (ushort _ in entries)
+            table.Next(0);
+    }
+
     public override void Parts(long window, Span<float> parts)
     {
         parts.Clear();
@@ -77,8 +91,7 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
         Span<float> parts = stackalloc float[PostingWindow.Blocks];
         Parts(window, parts);
         float weight = scorer is null ? boost : scorer.Weight(boost);
-        for (int i = 0; i < bounds.Length; i++)
-            bounds[i] += weight * parts[i];
+        BoundKernels.AddScaled(bounds, parts, weight);
     }
 
     public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)

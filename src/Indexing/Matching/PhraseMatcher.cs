@@ -41,7 +41,7 @@ internal sealed class PhraseMatcher
     public float Match(ReadOnlySpan<PositionList> positions)
     {
         if (slop == 0)
-            return CountExact(positions);
+            return terms.Length == 2 && terms[0] != terms[1] ? CountPairs(positions[terms[0]].Span, positions[terms[1]].Span) : CountExact(positions);
 
         int count = CollectStarts(positions);
         float frequency = 0;
@@ -53,6 +53,28 @@ internal sealed class PhraseMatcher
         }
 
         return frequency;
+    }
+
+    /// <summary>Two words: both go forward together.</summary>
+    private int CountPairs(ReadOnlySpan<int> first, ReadOnlySpan<int> second)
+    {
+        int apart = offsets[1] - offsets[0], found = 0, last = -1;
+        for (int i = 0, j = 0; i < first.Length && j < second.Length;)
+        {
+            int wanted = first[i] + apart;
+            if (second[j] < wanted)
+            {
+                j++;
+                continue;
+            }
+
+            // Several tokens at one position are one place; nothing stands before the first.
+            if (second[j] == wanted && first[i] != last && first[i] >= offsets[0])
+                found++;
+            last = first[i++];
+        }
+
+        return found;
     }
 
     /// <summary>Walks the rarest word and looks the others up: all cursors only go forward.</summary>

@@ -1,3 +1,4 @@
+using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Ranking;
@@ -21,6 +22,8 @@ internal sealed class PhraseOperator : Operator
     private readonly PositionList[] positions;
     private readonly float[] frequencies = new float[PostingWindow.Size];
     private readonly ushort[] offsets = new ushort[PostingWindow.Size];
+    private ushort[]? unknown;
+    private PositionTable[]? tables;
     private long current = -1;
 
     /// <param name="context">The query.</param>
@@ -138,8 +141,7 @@ internal sealed class PhraseOperator : Operator
         }
 
         float weight = factors is null ? boost : boost * idf;
-        for (int i = 0; i < bounds.Length; i++)
-            bounds[i] += weight * least[i];
+        BoundKernels.AddScaled(bounds, least, weight);
     }
 
     /// <summary>Keeps what is a phrase of entries that have all its words.</summary>
@@ -154,17 +156,42 @@ internal sealed class PhraseOperator : Operator
         }
 
         int count = set.CopyTo(offsets);
+        MatchUnknown(window, offsets.AsSpan(0, count));
         int kept = 0;
         for (int i = 0; i < count; i++)
         {
-            ref float frequency = ref frequencies[offsets[i]];
-            if (frequency == Unknown)
-                frequency = FrequencyOf((window << PostingWindow.SizeBits) + offsets[i]);
             offsets[kept] = offsets[i];
-            kept += frequency > 0 ? 1 : 0;
+            kept += frequencies[offsets[i]] > 0 ? 1 : 0;
         }
 
         set.SetOffsets(offsets.AsSpan(0, kept));
+    }
+
+    /// <summary>Finds the frequencies of those entries that were not looked at before, term by term: the positions of each are read in one pass.</summary>
+    private void MatchUnknown(long window, ReadOnlySpan<ushort> entries)
+    {
+        unknown ??= new ushort[PostingWindow.Size];
+        int count = 0;
+        foreach (ushort entry in entries)
+        {
+            unknown[count] = entry;
+            count += frequencies[entry] == Unknown ? 1 : 0;
+        }
+
+        ReadOnlySpan<ushort> asked = unknown.AsSpan(0, count);
+        if (count == 0)
+            return;
+
+        Context.Meter.Count.EntriesScanned += count;
+        tables ??= [.. terms.Select(_ => new PositionTable())];
+        for (int i = 0; i < terms.Length; i++)
+            terms[i].CopyPositions(window, asked, tables[i]);
+        for (int place = 0; place < count; place++)
+        {
+            for (int i = 0; i < terms.Length; i++)
+                positions[i].Set(tables[i], place);
+            frequencies[asked[place]] = matcher.Match(positions);
+        }
     }
 
     private float FrequencyOf(long id)

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Ranking;
 using Treepie.Indexing.Terms;
@@ -86,8 +87,7 @@ internal sealed class ShortListOperator : TermOperator
         Span<float> parts = stackalloc float[PostingWindow.Blocks];
         Parts(window, parts);
         float weight = scorer is null ? boost : scorer.Weight(boost);
-        for (int i = 0; i < bounds.Length; i++)
-            bounds[i] += weight * parts[i];
+        BoundKernels.AddScaled(bounds, parts, weight);
     }
 
     /// <summary>Stands on the first posting that is not before the window.</summary>
@@ -118,6 +118,20 @@ internal sealed class ShortListOperator : TermOperator
         }
 
         return default;
+    }
+
+    public override void CopyPositions(long window, ReadOnlySpan<ushort> entries, PositionTable table)
+    {
+        table.Clear();
+        ReadOnlySpan<Posting> mine = In(window);
+        int next = 0;
+        foreach (ushort entry in entries)
+        {
+            while (next < mine.Length && mine[next].Offset < entry)
+                next++;
+            ReadOnlySpan<int> found = next < mine.Length && mine[next].Offset == entry ? positions.AsSpan(positionStarts[position + next]..positionStarts[position + next + 1]) : default;
+            found.CopyTo(table.Next(found.Length));
+        }
     }
 
     private static (Posting[] Postings, int[] Starts, int[] Positions) Decode(TermPayload payload, bool withPositions)

@@ -1,4 +1,5 @@
 using Treepie.Indexing.Plans;
+using Treepie.Indexing.Postings;
 
 namespace Treepie.Indexing.Matching;
 
@@ -21,6 +22,9 @@ internal abstract class TermOperator(QueryContext context) : Operator(context)
     /// was opened with positions. Entries are mostly asked for in ascending order, which is cheap.
     /// </summary>
     public abstract ReadOnlySpan<int> Positions(long id);
+
+    /// <summary>As <see cref="Positions"/>, of several entries of a window at once, which ascend; an entry that has not the term has none.</summary>
+    public abstract void CopyPositions(long window, ReadOnlySpan<ushort> entries, PositionTable table);
 
     /// <summary>
     /// By block of a window, the most that the part of BM25 which depends on the entry can be, 0 to 1 or a little above; 1 where nothing is known.

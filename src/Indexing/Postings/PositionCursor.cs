@@ -57,6 +57,60 @@ internal sealed class PositionCursor(Tree positions, long listId) : IDisposable
         return decoded.AsSpan(0, count);
     }
 
+    /// <summary>
+    /// The positions of several entries of the window that <paramref name="list"/> stands on, which ascend: one pass over what lies there. An entry that is not among the
+    /// postings has none.
+    /// </summary>
+    public void Read(PostingCursor list, PostingWindow postings, ReadOnlySpan<ushort> entries, PositionTable table)
+    {
+        window = -1; // single reads begin anew
+        segment = list.SegmentFirstWindow;
+        windowIndex = list.WindowIndex;
+        segmentWindows = list.SegmentWindows;
+        endRank = 0;
+        Span<ushort> before = stackalloc ushort[PostingWindow.Blocks];
+        bool isCounted = postings.TryCountBefore(before);
+        ReadOnlySpan<byte> rest = default;
+        int next = 0;
+        foreach (ushort entry in entries)
+        {
+            int rank = isCounted ? postings.Rank(entry, before) : postings.Rank(entry);
+            if (rank < 0)
+            {
+                table.Next(0);
+                continue;
+            }
+
+            if (rank >= endRank)
+            {
+                Seek(postings, rank);
+                rest = Block();
+                next = firstRank;
+            }
+
+            if (rank > next)
+                rest = rest[VarintKernels.Skip(rest, postings.SumFrequencies(next, rank))..];
+            next = rank + 1;
+            Span<int> values = table.Next(postings.Frequency(rank));
+            int last = 0;
+            foreach (ref int value in values)
+            {
+                // Nearly all take one byte.
+                if (rest[0] < 0x80)
+                {
+                    last += rest[0];
+                    rest = rest[1..];
+                }
+                else
+                {
+                    last += Varint.Read(ref rest);
+                }
+
+                value = last;
+            }
+        }
+    }
+
     public void Dispose() => cursor.Dispose();
 
     /// <summary>Goes to the block that holds a rank.</summary>

@@ -11,7 +11,8 @@ namespace Treepie.Indexing.Ranking;
 internal sealed class LengthFactors(ChunkCursor norms, FieldStatistics statistics)
 {
     private readonly float perTerm = (float)(Bm25.K1 * Bm25.B * statistics.EntriesWithTerms / Math.Max(1, statistics.TotalTerms));
-    private readonly float[] factors = new float[PostingWindow.Size];
+    private float[] factors = [];
+    private float[]? ofLength;
     private long window = -1;
 
     private static float Base => (float)(Bm25.K1 * (1 - Bm25.B));
@@ -37,17 +38,32 @@ internal sealed class LengthFactors(ChunkCursor norms, FieldStatistics statistic
             return factors;
 
         window = number;
+        if (factors.Length == 0)
+            factors = new float[PostingWindow.Size];
+        ofLength ??= OfLengths();
         const int Chunks = PostingWindow.Size / NormChunk.Entries;
         for (int i = 0; i < Chunks; i++)
         {
             var chunk = new NormChunk(norms.Read((number * Chunks) + i));
             Span<float> part = factors.AsSpan(i * NormChunk.Entries, NormChunk.Entries);
             int count = chunk.Count;
-            for (int slot = 0; slot < count; slot++)
+            ReadOnlySpan<byte> lengths = chunk.Bytes;
+            for (int slot = 0; slot < lengths.Length; slot++)
+                part[slot] = ofLength[lengths[slot]];
+            for (int slot = lengths.Length; slot < count; slot++)
                 part[slot] = Base + (perTerm * chunk[slot]);
             part[count..].Fill(Base);
         }
 
         return factors;
+    }
+
+    /// <summary>The factors of short entries, by length: most are.</summary>
+    private float[] OfLengths()
+    {
+        float[] all = new float[byte.MaxValue + 1];
+        for (int length = 0; length < all.Length; length++)
+            all[length] = Base + (perTerm * length);
+        return all;
     }
 }

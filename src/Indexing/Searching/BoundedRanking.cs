@@ -1,3 +1,5 @@
+using System.Runtime.InteropServices;
+using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Sorting;
@@ -5,23 +7,30 @@ using Treepie.Indexing.Sorting;
 namespace Treepie.Indexing.Searching;
 
 /// <summary>
-/// Finds the best hits without scoring the others. A first walk over the windows counts the hits, which never needs a score, and notes the most that any
-/// hit of the window can score. The second one goes from the most promising window down and ends when the worst hit kept beats the next window; within a
-/// window only blocks of 64 entries are scored that can still hold one of the best, and in these only entries that match enough.
+/// Finds the best hits without scoring the others. A first walk over the windows notes the most that any hit of each can score; where hits are to be counted it
+/// looks for them too, which never needs a score. The second one goes from the most promising window down and ends when the worst hit kept beats the next
+/// window; within a window only blocks of 64 entries are looked at that can still hold one of the best, and in these only entries that match enough.
 /// </summary>
 /// <remarks>
-/// Costs: 16 bytes a window, and 512 for the hits of each of the first <see cref="HitSet.MaxKeptWindows"/>, which are then not looked for twice.
+/// Costs: 8 bytes a window, and for each of the first <see cref="HitSet.MaxKeptWindows"/> 256 for its bounds and, where hits are counted, 512 for these, which are
+/// then not looked for twice.
 /// </remarks>
 internal sealed class BoundedRanking(QueryContext context, Operator root, HitSorter sorter)
 {
     /// <summary>Sums of bounds and of scores are rounded differently; this is a thousand times as much.</summary>
     private const float Margin = 1 + 1e-4f;
 
-    private readonly List<(float Bound, long Window, int Place)> windows = [];
+    private const int Blocks = PostingWindow.Blocks;
+
+    private readonly List<long> windows = [];
+    private readonly List<ulong> order = [];
+    private readonly float[] bounds = new float[Blocks];
+    private readonly WindowSet set = context.Rent();
     private readonly ushort[] offsets = new ushort[PostingWindow.Size];
     private readonly float[] scores = new float[PostingWindow.Size];
-    private readonly float[] bounds = new float[PostingWindow.Blocks];
-    private ulong[] kept = new ulong[16 * PostingWindow.Blocks];
+    private float[] keptBounds = new float[32 * Blocks];
+    private ulong[] keptHits = [];
+    private bool hasHits;
 
     /// <summary>Windows that were scored.</summary>
     public long WindowsScored { get; private set; }
@@ -29,102 +38,139 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
     /// <summary>Windows with hits, none of which could be among the best.</summary>
     public long WindowsBelowBound => windows.Count - WindowsScored;
 
-    /// <summary>Offers the best hits to the sorter; returns how many hits there are in all.</summary>
-    public long Run()
+    /// <summary>Whether the number of hits that <see cref="Run"/> returns is that of all.</summary>
+    public bool IsTotalExact { get; private set; }
+
+    /// <summary>Offers the best hits to the sorter; returns how many hits there are, or how many were seen where they need not be counted.</summary>
+    public long Run(bool countsHits)
     {
-        long total = Count();
-        windows.Sort(static (x, y) => x.Bound != y.Bound ? y.Bound.CompareTo(x.Bound) : x.Window.CompareTo(y.Window));
-        Span<ulong> words = stackalloc ulong[PostingWindow.Blocks];
-        foreach ((float bound, long window, int place) in windows)
+        hasHits = countsHits && !root.IsExact;
+        IsTotalExact = countsHits || root.IsExact;
+        long total = root.IsExact ? root.Estimate : 0;
+        total += Prepare();
+        Span<ulong> keys = CollectionsMarshal.AsSpan(order);
+        keys.Sort();
+        Span<ulong> words = stackalloc ulong[Blocks];
+        foreach (ulong key in keys)
         {
-            if (bound < sorter.WorstScore)
+            int place = (int)(uint)key;
+            if (BoundOf(key) < sorter.WorstScore)
                 break;
 
             context.Check();
             WindowsScored++;
-            Hits(window, place, words);
-            ScoreWindow(window, words);
-        }
-
-        return total;
-    }
-
-    private long Count()
-    {
-        long total = 0;
-        WindowSet set = context.Rent();
-        Span<ulong> words = stackalloc ulong[PostingWindow.Blocks];
-        for (long window = root.Next(0); window != Operator.End; window = root.Next(window + 1))
-        {
-            context.Check();
-            root.Fill(window, set);
-            int count = set.Count;
-            if (count == 0)
-                continue;
-
-            total += count;
-            set.CopyWords(words);
-            Bounds(window);
-            float largest = 0;
-            for (int i = 0; i < words.Length; i++)
-            {
-                if (words[i] != 0)
-                    largest = Math.Max(largest, bounds[i]);
-            }
-
-            windows.Add((largest, window, windows.Count));
-            Keep(windows.Count - 1, words);
+            long found = ScoreWindow(place, words);
+            total += IsTotalExact ? 0 : found;
         }
 
         context.Return(set);
+        return total;
+    }
+
+    /// <summary>Ascending keys are descending bounds, and of equal bounds ascending places: bits of floats from 0 on order as these do.</summary>
+    private static ulong KeyOf(float bound, int place) => ((ulong)~BitConverter.SingleToUInt32Bits(bound) << 32) | (uint)place;
+
+    private static float BoundOf(ulong key) => BitConverter.UInt32BitsToSingle(~(uint)(key >> 32));
+
+    private long Prepare()
+    {
+        long total = 0;
+        Span<ulong> words = stackalloc ulong[Blocks];
+        for (long window = root.Next(0); window != Operator.End; window = root.Next(window + 1))
+        {
+            context.Check();
+            if (hasHits)
+            {
+                root.Fill(window, set);
+                int count = set.Count;
+                if (count == 0)
+                    continue;
+
+                total += count;
+                set.CopyWords(words);
+            }
+
+            Bounds(window, bounds);
+            if (hasHits)
+            {
+                for (int i = 0; i < Blocks; i++)
+                    bounds[i] = words[i] == 0 ? 0 : bounds[i];
+            }
+
+            int place = windows.Count;
+            windows.Add(window);
+            order.Add(KeyOf(BoundKernels.Largest(bounds), place));
+            if (place < HitSet.MaxKeptWindows)
+                Keep(place, words);
+        }
+
         return total;
     }
 
     private void Keep(int place, ReadOnlySpan<ulong> words)
     {
-        if (place >= HitSet.MaxKeptWindows)
+        int end = (place + 1) * Blocks;
+        if (keptBounds.Length < end)
+            Array.Resize(ref keptBounds, keptBounds.Length * 2);
+        bounds.CopyTo(keptBounds.AsSpan(place * Blocks));
+        if (!hasHits)
             return;
-        if (kept.Length < (place + 1) * words.Length)
-            Array.Resize(ref kept, kept.Length * 2);
-        words.CopyTo(kept.AsSpan(place * words.Length));
+        if (keptHits.Length < end)
+            Array.Resize(ref keptHits, Math.Max(32 * Blocks, keptHits.Length * 2));
+        words.CopyTo(keptHits.AsSpan(place * Blocks));
     }
 
-    private void Hits(long window, int place, Span<ulong> words)
+    /// <summary>The bounds by block, with room for how sums are rounded.</summary>
+    private void Bounds(long window, Span<float> output)
     {
-        if (place < HitSet.MaxKeptWindows)
-        {
-            kept.AsSpan(place * words.Length, words.Length).CopyTo(words);
-            return;
-        }
-
-        WindowSet set = context.Rent();
-        root.Fill(window, set);
-        set.CopyWords(words);
-        context.Return(set);
-    }
-
-    private void Bounds(long window)
-    {
-        Array.Clear(bounds);
-        root.AddBounds(window, bounds, 1);
-        foreach (ref float bound in bounds.AsSpan())
+        output.Clear();
+        root.AddBounds(window, output, 1);
+        foreach (ref float bound in output)
             bound *= Margin;
     }
 
-    private void ScoreWindow(long window, Span<ulong> words)
+    /// <summary>The hits of a window in blocks that can hold one of the best.</summary>
+    private void Hits(int place, Span<ulong> words)
     {
-        Bounds(window);
-        for (int i = 0; i < words.Length; i++)
+        ReadOnlySpan<float> mine = bounds;
+        if (place < HitSet.MaxKeptWindows)
+            mine = keptBounds.AsSpan(place * Blocks, Blocks);
+        else
+            Bounds(windows[place], bounds);
+
+        bool isKept = hasHits && place < HitSet.MaxKeptWindows;
+        bool isWhole = true;
+        for (int i = 0; i < Blocks; i++)
         {
-            if (bounds[i] < sorter.WorstScore)
-                words[i] = 0;
+            words[i] = mine[i] < sorter.WorstScore ? 0 : isKept ? keptHits[(place * Blocks) + i] : ulong.MaxValue;
+            isWhole &= words[i] != 0;
         }
 
+        if (isKept)
+            return;
+        if (isWhole)
+        {
+            root.Fill(windows[place], set);
+        }
+        else
+        {
+            set.SetBits(MemoryMarshal.AsBytes(words));
+            root.And(windows[place], set);
+        }
+
+        set.CopyWords(words);
+    }
+
+    /// <summary>Offers the best of a window; returns how many of its hits were looked at.</summary>
+    private long ScoreWindow(int place, Span<ulong> words)
+    {
+        long window = windows[place];
+        Hits(place, words);
         if (sorter.WorstScore > 0)
             root.Narrow(window, words, sorter.WorstScore, Margin);
-        int count = Kernels.BitmapKernels.Decode(words, offsets);
+        int count = BitmapKernels.Decode(words, offsets);
         if (count == 0)
-            return;
+            return 0;
         Span<float> sums = scores.AsSpan(0, count);
         sums.Clear();
         context.Meter.Count.CandidatesScored += count;
@@ -136,5 +182,7 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
             if (sums[i] >= sorter.WorstScore)
                 sorter.Add(start + offsets[i], sums[i]);
         }
+
+        return count;
     }
 }

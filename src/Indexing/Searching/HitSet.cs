@@ -71,6 +71,23 @@ internal sealed class HitSet
         context.Return(set);
     }
 
+    /// <summary>How many hits of the window at a place are among some postings of it.</summary>
+    public int CountBoth(int place, in PostingWindow postings, Span<ulong> scratch)
+    {
+        ReadOnlySpan<ulong> mine = scratch;
+        if (place < MaxKeptWindows)
+            mine = kept.AsSpan(place * BitmapKernels.Words, BitmapKernels.Words);
+        else
+            Read(place, scratch);
+        return postings.Form switch
+        {
+            WindowSetForm.List => BitmapKernels.CountIn(mine, postings.Offsets),
+            WindowSetForm.Bits => BitmapKernels.CountBoth(mine, postings.Bitmap),
+            WindowSetForm.Full => BitmapKernels.Count(mine),
+            _ => 0,
+        };
+    }
+
     /// <summary>Place of a window in <see cref="Windows"/>, or -1. Windows are mostly asked for near the one before.</summary>
     public int PlaceOf(long window)
     {

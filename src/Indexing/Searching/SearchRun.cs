@@ -122,7 +122,8 @@ internal sealed class SearchRun
             case SearchWay.ByBounds:
                 var sorter = new HitSorter(parts, Limit, after);
                 var ranking = new BoundedRanking(context, root, sorter);
-                Total = ranking.Run();
+                Total = ranking.Run(request.CountsHits);
+                IsTotalExact = ranking.IsTotalExact;
                 if (Plan is not null)
                     (Plan.Windows, Plan.WindowsBelowBound) = (ranking.WindowsScored, ranking.WindowsBelowBound);
                 TakePage(sorter.Finish());

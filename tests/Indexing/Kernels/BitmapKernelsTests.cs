@@ -32,6 +32,12 @@ public sealed class BitmapKernelsTests
             Assert.Equal(expected, decoded.AsSpan(0, count).ToArray().Select(offset => (int)offset));
             Assert.Equal(expected.Count, BitmapKernels.Count(bits));
             Assert.Equal(expected.Count == 0, BitmapKernels.IsEmpty(bits));
+            ulong[] others = Bits(random, round + 1);
+            ReadOnlySpan<byte> bytes = MemoryMarshal.AsBytes<ulong>(others);
+            int both = expected.Count(offset => (others[offset / 64] >> (offset % 64) & 1) != 0);
+            Assert.Equal(both, BitmapKernels.CountBoth(bits, bytes));
+            Assert.Equal(both, BitmapKernels.CountBothScalar(bits, bytes));
+            Assert.Equal(both, BitmapKernels.CountIn(others, decoded.AsSpan(0, count)));
             int probe = random.Next(4096);
             Assert.Equal(expected.Count(offset => offset < probe), BitmapKernels.Rank(bits, probe));
         }
