@@ -6,7 +6,6 @@ using Treepie.Indexing.Matching;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Schema;
 using Treepie.Indexing.Searching;
-using Treepie.Indexing.Sorting;
 using Treepie.Indexing.Suggestions;
 using Treepie.Storage;
 using Treepie.Storage.Transactions;
