@@ -23,7 +23,7 @@ internal sealed class SearchSuite : ISuite
         How fast is what is looked for found in 631,996 English verses, and in a million made texts with words by Zipf's law, next to Lucene 8 and SQLite? A text field with places, two number fields, one group field. All engines read the same file, whose
         words are cut beforehand (the numbers of words and of different words are checked), and commit every 10,000 documents durably. Questions of 23 kinds: words h are in 3 % of the texts or more, m in 0.05 to 0.5 %, l in fewer; *any* of them, *all*, as a
         phrase, a prefix, between numbers; the best ten by BM25, or the first ten by number; counts; hits by group. One caller, one thread, everything in the memory of the system, compilers warm. The engines take turns; each question has the median of
-        its rounds, a row the value within which half, or 99 %, of the questions are. Ours always says how many hits there are exactly; Lucene stops counting at a thousand, as is its default, and SQLite counts only where it is asked to.
+        its rounds, a row the value within which half, or 99 %, of the questions are. Ours says how many hits there are exactly, but in sorts with a range and where *hits not counted* says so; Lucene stops counting at a thousand, as is its default, and SQLite counts only where it is asked to.
         Lucene runs in its own Java process and takes its times there: mapped files, no query cache, one segment (merged after indexing), points allowed for sorts, lengths of texts kept exactly instead of in four bits, so that scores can be compared:
         they are equal to 1e-5, totals and places exactly. *Processor time* counts all threads of a process of its own, compilers and collectors included.
         """;
@@ -45,6 +45,17 @@ internal sealed class SearchSuite : ISuite
         using var indexes = SearchIndexes.Make(corpus, lucene, withSqlite: true, progress);
         IReadOnlyList<SearchQuestion> questions = SearchQuestions.Make(corpus, quick ? 4 : QuestionsOfAKind);
         List<BenchRow> kinds = KindRows.Measure(indexes, questions, quick, progress, cancellationToken);
-        return ((BenchRow[])[.. indexes.Rows, .. kinds]).Select(row => row with { Row = $"{corpus.Name}: {row.Row}" }).ToArray();
+        SearchQuestion[] uncountable =
+        [
+            .. questions.Where(question => question.IsScored && (question.Form == SearchForm.Phrase || question.Kind.Contains("hh", StringComparison.Ordinal)))
+                .Select(question => question with { Kind = question.Kind + ", hits not counted", Counts = false }),
+        ];
+        List<BenchRow> uncounted = KindRows.Measure(indexes, uncountable, quick, progress, cancellationToken);
+        progress.WriteLine($"search, {corpus.Name}: memory, opening, growth, while indexing");
+        List<BenchRow> states = [.. StateRows.Memory(indexes, questions, lucene)];
+        states.AddRange(StateRows.Opening(indexes, questions.First(question => question.Form == SearchForm.All), lucene, quick));
+        states.AddRange(StateRows.Growth(indexes, questions, quick, progress));
+        states.AddRange(StateRows.WhileIndexing(indexes, questions, lucene, quick));
+        return ((BenchRow[])[.. indexes.Rows, .. kinds, .. uncounted, .. states]).Select(row => row with { Row = $"{corpus.Name}: {row.Row}" }).ToArray();
     }
 }

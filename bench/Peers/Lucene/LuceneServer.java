@@ -77,6 +77,11 @@ public final class LuceneServer {
                 case "index" -> out.println(index(Path.of(parts[1]), Path.of(parts[2]), Integer.parseInt(parts[3])));
                 case "merge" -> out.println(merge(Path.of(parts[1])));
                 case "open" -> open(Path.of(parts[1]), out);
+                case "close" -> {
+                    reader.close();
+                    reader = null;
+                    out.println("ok");
+                }
                 case "terms" -> out.println(terms());
                 case "ask" -> {
                     List<String> questions = new ArrayList<>();

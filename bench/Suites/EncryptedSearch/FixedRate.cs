@@ -9,7 +9,9 @@ internal static class FixedRate
     private const int Callers = 16;
 
     private static readonly TimeSpan Lead = TimeSpan.FromMilliseconds(50);
-    private static readonly TimeSpan SpinFrom = TimeSpan.FromMicroseconds(100);
+
+    /// <summary>A sleep is counted in whole milliseconds and ends up to a fifth of one late.</summary>
+    private static readonly TimeSpan SpinFrom = TimeSpan.FromMicroseconds(1_200);
 
     /// <summary>Microseconds of each call, from when it was due.</summary>
     public static double[] Run(int perSecond, int calls, Action<int> call, CancellationToken cancellationToken)
@@ -43,7 +45,7 @@ internal static class FixedRate
         return failure is null ? waits : throw new InvalidOperationException($"A call failed: {failure.Message}", failure);
     }
 
-    /// <summary>Sleeps for most of it; the rest is spun, since a sleep ends late.</summary>
+    /// <summary>Sleeps for most of it; the rest is spun: whoever slept on would begin up to a millisecond late, and that would count as time of the query.</summary>
     private static void WaitUntil(long due)
     {
         while (true)
@@ -52,7 +54,7 @@ internal static class FixedRate
             if (left <= TimeSpan.Zero)
                 return;
             if (left > SpinFrom)
-                Thread.Sleep(left - SpinFrom > TimeSpan.FromMilliseconds(1) ? left - SpinFrom : TimeSpan.FromMilliseconds(1));
+                Thread.Sleep(left - TimeSpan.FromMicroseconds(200));
             else
                 Thread.SpinWait(20);
         }

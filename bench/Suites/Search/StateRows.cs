@@ -1,0 +1,170 @@
+using System.Diagnostics;
+using Treepie.Bench.Measuring;
+using Treepie.Bench.Peers;
+
+namespace Treepie.Bench.Suites.Search;
+
+/// <summary>What the warm, quiet index does not show: opening it, memory, answers while it is written to, growth.</summary>
+internal static class StateRows
+{
+    private static readonly string[] Selective = ["term_low", "and_mm", "and_ml", "range_sort"];
+    private static readonly string[] Mixed = ["term_med", "and_hm", "or_mm", "phrase3", "term_sort_num"];
+
+    /// <summary>Memory while all questions are asked, each process for itself. Closes our index.</summary>
+    public static IEnumerable<BenchRow> Memory(SearchIndexes indexes, IReadOnlyList<SearchQuestion> questions, LuceneProcess? lucene)
+    {
+        const int Passes = 3;
+        const double MiB = 1 << 20;
+        double heap = -1, anonymous = -1;
+        if (lucene is not null)
+        {
+            lucene.Send("clear");
+            lucene.Read();
+            for (int pass = 0; pass < Passes; pass++)
+                indexes.Engines[1].Ask(questions);
+            double[] memory = lucene.Ask("memory");
+            (heap, anonymous) = (memory[1] / MiB, memory[2] / MiB);
+        }
+
+        indexes.Engines[0].Dispose();
+        string file = Path.Combine(indexes.ScratchPath, "questions.tsv");
+        SearchProcess.Write(file, questions);
+        SearchProcess ours = SearchProcess.Ask(indexes.OurPath, file, Passes);
+        yield return SearchIndexes.Row("managed memory while asking, most", "MiB", false, ours.HeapMiB, heap, goals: new Goal(10, "Lucene"));
+        yield return SearchIndexes.Row("memory without files while asking, the runtime's included", "MiB", false, ours.PrivateMiB, anonymous);
+    }
+
+    /// <summary>Opening the index and asking one question, files in memory and not. Our index is closed.</summary>
+    public static IEnumerable<BenchRow> Opening(SearchIndexes indexes, SearchQuestion question, LuceneProcess? lucene, bool quick)
+    {
+        if (lucene is not null)
+        {
+            lucene.Send("close");
+            lucene.Read();
+        }
+
+        foreach (bool isCold in (bool[])[false, true])
+        {
+            List<double> ours = [], theirs = [];
+            for (int round = 0; round < (quick ? 1 : 15); round++)
+            {
+                if (isCold)
+                    PageCache.Drop(indexes.OurPath);
+                long began = Stopwatch.GetTimestamp();
+                using (var opened = new TreepieVerses(indexes.OurPath))
+                {
+                    opened.Ask(question);
+                    ours.Add(Stopwatch.GetElapsedTime(began).TotalMilliseconds);
+                }
+
+                if (lucene is null)
+                    continue;
+                if (isCold)
+                    PageCache.Drop(indexes.LucenePath);
+                theirs.Add(lucene.Ask("cold", indexes.LucenePath, question.Line)[1] / 1e6);
+            }
+
+            const double MostMs = 5;
+            Goal[] goals = isCold ? [new Goal(50, "Lucene"), Goal.AtMost(1)] : [];
+            yield return SearchIndexes.Row(
+                isCold ? "open and first question, nothing in memory" : "open and first question, files in memory", "ms", false,
+                Statistics.Median(ours), theirs.Count == 0 ? -1 : Statistics.Median(theirs), goals: goals) with
+            {
+                Limit = isCold ? MostMs : null,
+                Spread = Statistics.Spread(ours),
+            };
+        }
+    }
+
+    /// <summary>Answers while a thread indexes all documents again, next to answers in quiet. Our index is closed, and another one afterwards.</summary>
+    public static IEnumerable<BenchRow> WhileIndexing(SearchIndexes indexes, IReadOnlyList<SearchQuestion> questions, LuceneProcess? lucene, bool quick)
+    {
+        const int BatchSize = 1_000;
+        SearchQuestion[] mixed = [.. questions.Where(question => Mixed.Contains(question.Kind))];
+        double seconds = quick ? 0.2 : 12;
+        using var ours = new TreepieVerses(indexes.OurPath);
+        Ask(ours, mixed, seconds / 4);
+        double[] quiet = Ask(ours, mixed, seconds);
+        using var end = new CancellationTokenSource();
+        Task writing = Task.Run(() =>
+        {
+            while (!end.IsCancellationRequested)
+                ours.Load(indexes.LinesPath, BatchSize, end.Token);
+        });
+        double[] busy = Ask(ours, mixed, seconds);
+        end.Cancel();
+        try
+        {
+            writing.GetAwaiter().GetResult();
+        }
+        catch (OperationCanceledException)
+        {
+            // Its last batch is given up.
+        }
+
+        double[] theirQuiet = [], theirBusy = [];
+        if (lucene is not null)
+        {
+            var theirs = new LuceneVerses(lucene, indexes.LucenePath);
+            theirQuiet = Ask(theirs, mixed, seconds);
+            lucene.Send("feed", indexes.LucenePath, indexes.LinesPath, BatchSize);
+            lucene.Read();
+            theirBusy = Ask(theirs, mixed, seconds);
+            lucene.Ask("rest");
+        }
+
+        foreach ((double share, string name) in ((double, string)[])[(0.5, "p50"), (0.99, "p99"), (0.9999, "p99.99")])
+        {
+            double calm = Statistics.Percentile(quiet, share);
+            yield return SearchIndexes.Row($"mixed questions in quiet, {name}", "µs", false, calm, Of(theirQuiet, share));
+            yield return SearchIndexes.Row($"mixed questions while a thread indexes, {name}", "µs", false, Statistics.Percentile(busy, share), Of(theirBusy, share),
+                goals: share > 0.999 ? [Goal.AtMost(3)] : []) with { Limit = share > 0.999 ? calm : null, Note = share > 0.999 ? "limit: in quiet" : null };
+        }
+    }
+
+    /// <summary>How much longer selective questions take than with a tenth of the documents.</summary>
+    public static IEnumerable<BenchRow> Growth(SearchIndexes indexes, IReadOnlyList<SearchQuestion> questions, bool quick, TextWriter progress)
+    {
+        const double MostGrowth = 1.5;
+        const int BatchSize = 10_000;
+        progress.WriteLine($"search, {indexes.Corpus.Name}: growth");
+        using var folder = new Scratch();
+        using var lines = new Scratch();
+        string file = Path.Combine(lines.Path, "documents.tsv");
+        indexes.Corpus.First(indexes.Corpus.Documents.Length / 10).Write(file);
+        SearchProcess.Index("treepie", folder.Path, file, BatchSize);
+        using var small = new TreepieVerses(folder.Path);
+        using var whole = new TreepieVerses(indexes.OurPath);
+        foreach (string kind in Selective)
+        {
+            SearchQuestion[] mine = [.. questions.Where(question => question.Kind == kind)];
+            List<double> growth = [];
+            double[] few = new double[mine.Length], many = new double[mine.Length];
+            for (int round = 0; round < (quick ? 1 : 15); round++)
+            {
+                few = Halves(small, mine, few, round);
+                many = Halves(whole, mine, many, round);
+                growth.Add(Statistics.Median(many) / Statistics.Median(few));
+            }
+
+            yield return BenchRow.Of($"{kind}: growth of the median with 10× the documents", "×", false, growth[(growth.Count / 2)..]) with
+            {
+                Limit = MostGrowth,
+                Goals = [Goal.AtMost(1)],
+            };
+        }
+    }
+
+    private static double[] Halves(TreepieVerses engine, SearchQuestion[] questions, double[] before, int round) =>
+        [.. questions.Select((question, i) => round == 0 ? engine.Ask(question).Microseconds : Math.Min(before[i], engine.Ask(question).Microseconds))];
+
+    private static double Of(double[] times, double share) => times.Length == 0 ? -1 : Statistics.Percentile(times, share);
+
+    private static double[] Ask(ISearchEngine engine, SearchQuestion[] questions, double seconds)
+    {
+        var times = new List<double>();
+        for (long began = Stopwatch.GetTimestamp(); Stopwatch.GetElapsedTime(began).TotalSeconds < seconds;)
+            times.AddRange(engine.Ask(questions).Select(answer => answer?.Microseconds ?? 0));
+        return [.. times];
+    }
+}
