@@ -1,6 +1,8 @@
 using System.Globalization;
+using Treepie.Backups;
 using Treepie.Bench.Measuring;
 using Treepie.Bench.Suites;
+using Treepie.Bench.Suites.Backups;
 using Treepie.Bench.Suites.Faster;
 using Treepie.Bench.Suites.Fdb;
 using Treepie.Bench.Suites.Search;
@@ -29,6 +31,10 @@ switch (args)
         return 0;
     case [SearchProfile.Verb, string folder, string file, string kinds, string seconds]:
         SearchProfile.Run(folder, file, kinds, double.Parse(seconds, CultureInfo.InvariantCulture));
+        return 0;
+    case [BackupProfile.Verb, string set, string kind, string compression, string megabytes, string times, .. string[] file]:
+        await BackupProfile.RunAsync(
+            set, Enum.Parse<BackupKind>(kind), Enum.Parse<BackupCompression>(compression), int.Parse(megabytes, CultureInfo.InvariantCulture), int.Parse(times, CultureInfo.InvariantCulture), file.FirstOrDefault());
         return 0;
     case [MapProfile.Verb, string maps, string work, string skew, string threads, string seconds, string keys]:
         MapProfile.Run(

@@ -5,46 +5,67 @@ using Treepie.Writes;
 
 namespace Treepie.Bench.Suites.Backups;
 
-/// <summary>The documents that are backed up: those of every data set, and films again under other ids until there are enough.</summary>
+/// <summary>The documents that are backed up: generated orders for what is timed, every data set for what is only weighed.</summary>
 internal static class BackupData
 {
-    private const string Films = "movies.ndjson.gz";
-    private const long WantedBytes = 1_000_000_000;
-    private const int MaxCopies = 200;
+    /// <summary>Name of the generated set.</summary>
+    public const string OrdersSet = "orders";
 
-    /// <summary>Names of the data sets that are here.</summary>
-    public static IReadOnlyList<string> Sets(bool quick) => quick ? [Films] : [.. ((string[])[Films, "cities.ndjson.gz", "wordnet.ndjson.gz", "verses-en.ndjson.gz"]).Where(Exists)];
+    private const long QuickBytes = 4_000_000, FullBytes = 1_000_000_000;
 
-    /// <summary>Fills a database.</summary>
-    public static async Task FillAsync(Database database, bool quick, CancellationToken cancellationToken)
+    /// <summary>Bytes of JSON that are timed; <c>TREEPIE_BACKUP_MB</c> sets others.</summary>
+    public static long WantedBytes(bool quick) =>
+        int.TryParse(Environment.GetEnvironmentVariable("TREEPIE_BACKUP_MB"), CultureInfo.InvariantCulture, out int megabytes) ? megabytes * 1_000_000L : quick ? QuickBytes : FullBytes;
+
+    /// <summary>Names of the sets that are weighed, those that are here.</summary>
+    public static IReadOnlyList<string> Sets(bool quick) =>
+        quick ? [OrdersSet] : [OrdersSet, .. ((string[])["movies.ndjson.gz", "cities.ndjson.gz", "wordnet.ndjson.gz", "verses-en.ndjson.gz"]).Where(Exists)];
+
+    /// <summary>Stores so many bytes of orders; gives how many they are.</summary>
+    public static async Task<int> FillOrdersAsync(Database database, long wantedBytes, CancellationToken cancellationToken)
     {
+        var orders = new Orders();
         long bytes = 0;
-        foreach (string set in Sets(quick))
-            bytes += await FillAsync(database, set, quick ? 2_000 : int.MaxValue, "", cancellationToken);
-        for (int copy = 0; !quick && bytes < WantedBytes && copy < MaxCopies; copy++)
-            bytes += await FillAsync(database, Films, int.MaxValue, string.Create(CultureInfo.InvariantCulture, $"-{copy}"), cancellationToken);
+        int number = 0;
+        await using BulkInsert bulk = database.BulkInsert();
+        while (bytes < wantedBytes)
+        {
+            ReadOnlyMemory<byte> order = orders.Make(++number);
+            bytes += order.Length;
+            await bulk.StoreAsync(string.Create(CultureInfo.InvariantCulture, $"orders/{number}-A"), order, cancellationToken);
+        }
+
+        await bulk.CompleteAsync(cancellationToken);
+        return number;
     }
 
-    /// <summary>Stores a data set, each document with a collection named after it; gives the bytes of their JSON.</summary>
-    public static async Task<long> FillAsync(Database database, string set, int most, string suffix, CancellationToken cancellationToken)
+    /// <summary>Stores a set, up to so many bytes, each document in a collection named after it.</summary>
+    public static async Task FillAsync(Database database, string set, long mostBytes, CancellationToken cancellationToken)
     {
+        if (set == OrdersSet)
+        {
+            await FillOrdersAsync(database, mostBytes, cancellationToken);
+            return;
+        }
+
         string name = set.Split('.')[0];
         byte[] metadata = Encoding.UTF8.GetBytes($",\"@metadata\":{{\"@collection\":\"{name}\"}}}}");
         long bytes = 0;
         int number = 0;
         await using BulkInsert bulk = database.BulkInsert();
-        foreach (byte[] line in Corpus.Load(set, most))
+        foreach (byte[] line in Corpus.Load(set, int.MaxValue))
         {
             int end = line.AsSpan().LastIndexOf((byte)'}');
             if (line.AsSpan().IndexOf("\"@metadata\""u8) >= 0 || end < 2)
                 continue;
             byte[] document = [.. line.AsSpan(0, end), .. metadata];
             bytes += document.Length;
-            await bulk.StoreAsync(string.Create(CultureInfo.InvariantCulture, $"{name}/{++number}{suffix}"), document, cancellationToken);
+            if (bytes > mostBytes)
+                break;
+            await bulk.StoreAsync(string.Create(CultureInfo.InvariantCulture, $"{name}/{++number}"), document, cancellationToken);
         }
 
         await bulk.CompleteAsync(cancellationToken);
-        return bytes;
     }
 
     private static bool Exists(string set)

@@ -1,3 +1,4 @@
+using Treepie.Backups;
 using Treepie.Bench.Measuring;
 
 namespace Treepie.Bench.Suites.Backups;
@@ -8,12 +9,12 @@ internal static class BackupMemory
     private const double MostMiB = 64;
 
     /// <summary>The row.</summary>
-    public static async Task<BenchRow> RowAsync(Database database, CancellationToken cancellationToken)
+    public static async Task<BenchRow> RowAsync(Database database, BackupOptions options, CancellationToken cancellationToken)
     {
-        await database.BackupAsync(Stream.Null, null, null, cancellationToken); // what stays of the first belongs to the engine
+        await database.BackupAsync(Stream.Null, options, null, cancellationToken); // what stays of the first belongs to the engine
         GC.Collect(2, GCCollectionMode.Aggressive, blocking: true, compacting: true);
         double before = ProcessCounters.PrivateMiB, most = before;
-        Task backup = Task.Run(() => database.BackupAsync(Stream.Null, null, null, cancellationToken), cancellationToken);
+        Task backup = Task.Run(() => database.BackupAsync(Stream.Null, options, null, cancellationToken), cancellationToken);
         while (!backup.IsCompleted)
         {
             most = Math.Max(most, ProcessCounters.PrivateMiB);
@@ -21,6 +22,6 @@ internal static class BackupMemory
         }
 
         await backup;
-        return new BenchRow("ZstdFastest, memory beyond the engine's", "MiB", false, Math.Max(0.01, most - before)) { Limit = MostMiB, Goals = [Goal.AtMost(1)] };
+        return new BenchRow($"{options.Kind}, {options.Compression}, memory beyond the engine's", "MiB", false, Math.Max(0.01, most - before)) { Limit = MostMiB, Goals = [Goal.AtMost(1)] };
     }
 }

@@ -5,20 +5,21 @@ using Treepie.Bench.Measuring;
 
 namespace Treepie.Bench.Suites.Backups;
 
-/// <summary>What the compressor alone makes of the same bytes: the programs of the system, with the levels and the threads that backups use.</summary>
+/// <summary>What the compressor alone makes of the same bytes, which are in the page cache: the programs of the system, with the levels and as many threads as backups use.</summary>
 internal static class CompressorAlone
 {
-    /// <summary>MB of JSON per second; null where there is no such program.</summary>
-    public static async Task<double?> MegabytesPerSecondAsync(string json, BackupCompression compression, CancellationToken cancellationToken)
+    /// <summary>MB of content per second; null where there is no such program.</summary>
+    public static async Task<double?> MegabytesPerSecondAsync(string content, BackupCompression compression, CancellationToken cancellationToken)
     {
-        string threads = string.Create(CultureInfo.InvariantCulture, $"-T{Math.Max(1, Math.Min(4, Environment.ProcessorCount - 1))}");
+        int cores = Environment.ProcessorCount;
+        string quick = string.Create(CultureInfo.InvariantCulture, $"-T{Math.Clamp(cores - 1, 1, 4)}"), slow = string.Create(CultureInfo.InvariantCulture, $"-T{Math.Min(4, cores)}");
         (string program, string[] arguments) = compression switch
         {
-            BackupCompression.ZstdFastest => ("zstd", (string[])["-3", threads, "-q", "-c", json]),
-            BackupCompression.ZstdOptimal => ("zstd", ["-7", threads, "-q", "-c", json]),
-            BackupCompression.GzipFastest => ("gzip", ["-1", "-c", json]),
-            BackupCompression.GzipOptimal => ("gzip", ["-6", "-c", json]),
-            _ => ("cat", [json]),
+            BackupCompression.ZstdFastest => ("zstd", (string[])["-3", quick, "-q", "-c", content]),
+            BackupCompression.ZstdOptimal => ("zstd", ["-7", slow, "-q", "-c", content]),
+            BackupCompression.GzipFastest => ("gzip", ["-1", "-c", content]),
+            BackupCompression.GzipOptimal => ("gzip", ["-6", "-c", content]),
+            _ => ("cat", [content]),
         };
         try
         {
@@ -28,7 +29,7 @@ internal static class CompressorAlone
                 await process.StandardOutput.BaseStream.CopyToAsync(Stream.Null, 1 << 20, cancellationToken);
                 await process.WaitForExitAsync(cancellationToken);
             });
-            return new FileInfo(json).Length / 1e6 / seconds;
+            return new FileInfo(content).Length / 1e6 / seconds;
         }
         catch (System.ComponentModel.Win32Exception)
         {

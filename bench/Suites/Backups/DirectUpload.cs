@@ -9,23 +9,32 @@ using Treepie.S3;
 
 namespace Treepie.Bench.Suites.Backups;
 
-/// <summary>Backups straight to a server of the S3 protocol, against writing them to the disk and uploading that. The server is the npm package of the tests, where that is installed.</summary>
+/// <summary>
+/// Backups straight to a server of the S3 protocol, against writing them to the disk, forcing them there, and uploading that. One server is a sink behind the rate of a network, one the npm package of the tests, where that
+/// is installed.
+/// </summary>
 internal static class DirectUpload
 {
     private const string Keys = "S3RVER";
 
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
 
-    /// <summary>The row, or none where the server is not there.</summary>
+    /// <summary>The rows: to a sink behind a link of 1 Gbit/s, and to the server where it is installed.</summary>
     public static async Task<IReadOnlyList<BenchRow>> RowsAsync(Database database, string folder, int rounds, CancellationToken cancellationToken)
     {
+        var rows = new List<BenchRow>();
+        await using (S3Sink sink = await S3Sink.StartAsync())
+        {
+            using BackupDestination place = Open(sink.Url);
+            rows.Add(await RowAsync(database, place, "straight to S3 behind 1 Gbit/s", folder, rounds, cancellationToken));
+        }
+
         string program = Path.Combine(Corpus.RepositoryRoot, "tests", "Clients", "Node", "node_modules", "s3rver", "bin", "s3rver.js");
         if (!File.Exists(program))
-            return [];
+            return rows;
 
-        string files = Path.Combine(folder, "s3");
         int port = FreePort();
-        using Process server = Process.Start(new ProcessStartInfo("node", [program, "-d", files, "-a", "127.0.0.1", "-p", port.ToString(CultureInfo.InvariantCulture), "--configure-bucket", "backups", "--no-vhost-buckets", "--silent"])
+        using Process server = Process.Start(new ProcessStartInfo("node", [program, "-d", Path.Combine(folder, "s3"), "-a", "127.0.0.1", "-p", port.ToString(CultureInfo.InvariantCulture), "--configure-bucket", "backups", "--no-vhost-buckets", "--silent"])
         {
             RedirectStandardOutput = true,
             RedirectStandardError = true,
@@ -34,30 +43,52 @@ internal static class DirectUpload
         _ = server.StandardError.BaseStream.CopyToAsync(Stream.Null, cancellationToken);
         try
         {
-            using BackupDestination place = new S3DestinationProvider().Open(
-                new DestinationSettings { Address = $"s3://backups/bench?endpoint=http://127.0.0.1:{port}", AccessKey = Keys, SecretKey = Keys });
+            using BackupDestination place = Open($"http://127.0.0.1:{port}");
             await WaitAsync(place, cancellationToken);
-            List<double> direct = [], first = [];
-            for (int round = 0; round < rounds; round++)
-            {
-                direct.Add(await MeasureAsync(() => DirectAsync(database, place, $"direct-{round}", cancellationToken)));
-                first.Add(await MeasureAsync(() => DiskFirstAsync(database, place, Path.Combine(folder, "first"), $"first-{round}", cancellationToken)));
-            }
-
-            return
-            [
-                BenchRow.Of("ZstdFastest, straight to S3", "MB/s", true, direct) with
-                {
-                    Peers = new Dictionary<string, double> { ["disk, then upload"] = Statistics.Median(first) },
-                    Goals = [new Goal(1.3, "disk, then upload")],
-                },
-            ];
+            rows.Add(await RowAsync(database, place, "straight to s3rver", folder, 1, cancellationToken));
+            return rows;
         }
         finally
         {
             server.Kill(entireProcessTree: true);
             await server.WaitForExitAsync(CancellationToken.None);
         }
+    }
+
+    private static BackupDestination Open(string url) =>
+        new S3DestinationProvider().Open(new DestinationSettings { Address = $"s3://backups/bench?endpoint={url}", AccessKey = Keys, SecretKey = Keys });
+
+    private static async Task<BenchRow> RowAsync(Database database, BackupDestination place, string what, string folder, int rounds, CancellationToken cancellationToken)
+    {
+        List<double> direct = [], first = [];
+        BackupReport? report = null;
+        for (int round = 0; round < rounds; round++)
+        {
+            direct.Add(await MeasureAsync(async () => report = await DirectAsync(database, place, $"direct-{round}", cancellationToken)));
+            first.Add(await MeasureAsync(() => DiskFirstAsync(database, place, Path.Combine(folder, "first"), $"first-{round}", cancellationToken)));
+        }
+
+        double upload = await Timing.SecondsAsync(() => UploadNothingButBytesAsync(place, report!.StoredBytes, cancellationToken)); // it was set by the work that was timed
+        return BenchRow.Of($"Logical, ZstdFastest, {what}", "MB/s", true, direct) with
+        {
+            Peers = new Dictionary<string, double> { ["disk, then upload"] = Statistics.Median(first) },
+            Limit = report!.JsonBytes / 1e6 / upload,
+            Goals = [new Goal(1.3, "disk, then upload")],
+            Note = "limit: uploading as many bytes that are there already",
+        };
+    }
+
+    private static async Task UploadNothingButBytesAsync(BackupDestination place, long bytes, CancellationToken cancellationToken)
+    {
+        byte[] block = new byte[1 << 20];
+        await using (BackupUpload upload = await place.CreateAsync("limit", cancellationToken))
+        {
+            for (long left = bytes; left > 0; left -= block.Length)
+                await upload.WriteAsync(block.AsMemory(0, (int)Math.Min(left, block.Length)), cancellationToken);
+            await upload.CommitAsync(cancellationToken);
+        }
+
+        await place.DeleteAsync("limit", cancellationToken);
     }
 
     private static async Task<double> MeasureAsync(Func<Task<BackupReport>> work)

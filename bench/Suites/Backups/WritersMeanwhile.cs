@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Globalization;
 using System.Text;
+using Treepie.Backups;
 using Treepie.Bench.Measuring;
 using Treepie.Writes;
 
@@ -14,26 +15,34 @@ internal static class WritersMeanwhile
 
     private static readonly byte[] _document = Encoding.UTF8.GetBytes($"{{\"text\":\"{new string('x', 300)}\",\"@metadata\":{{\"@collection\":\"written\"}}}}");
 
-    /// <summary>The row.</summary>
-    public static async Task<BenchRow> RowAsync(Database database, int rounds, TimeSpan time, CancellationToken cancellationToken)
+    /// <summary>A row for each kind of backup.</summary>
+    public static async Task<IReadOnlyList<BenchRow>> RowsAsync(Database database, int rounds, TimeSpan time, CancellationToken cancellationToken)
     {
-        List<double> during = [], alone = [];
+        BackupKind[] kinds = [BackupKind.Logical, BackupKind.Snapshot];
+        var alone = new List<double>();
+        List<double>[] during = [[], []];
         for (int round = 0; round < rounds; round++)
         {
             alone.Add(await WriteAsync(database, time, cancellationToken));
-            using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-            Task backups = BackUpAgainAndAgainAsync(database, stop.Token);
-            during.Add(await WriteAsync(database, time, cancellationToken));
-            await stop.CancelAsync();
-            await backups;
+            for (int kind = 0; kind < kinds.Length; kind++)
+            {
+                using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+                Task backups = BackUpAgainAndAgainAsync(database, kinds[kind], stop.Token);
+                during[kind].Add(await WriteAsync(database, time, cancellationToken));
+                await stop.CancelAsync();
+                await backups;
+            }
         }
 
-        return BenchRow.Of("4 writers while a backup runs", "documents/s", true, during) with
-        {
-            Peers = new Dictionary<string, double> { ["no backup"] = Statistics.Median(alone) },
-            Goals = [new Goal(0.9, "no backup")],
-            Note = string.Create(CultureInfo.InvariantCulture, $"{Environment.ProcessorCount} cores, which writers and compressor share"),
-        };
+        return
+        [
+            .. kinds.Select((kind, at) => BenchRow.Of($"4 writers while backups of kind {kind} run", "documents/s", true, during[at]) with
+            {
+                Peers = new Dictionary<string, double> { ["no backup"] = Statistics.Median(alone) },
+                Goals = [new Goal(0.9, "no backup")],
+                Reason = string.Create(CultureInfo.InvariantCulture, $"{Environment.ProcessorCount} cores, which writers and compressor share"),
+            }),
+        ];
     }
 
     private static async Task<double> WriteAsync(Database database, TimeSpan time, CancellationToken cancellationToken)
@@ -56,12 +65,12 @@ internal static class WritersMeanwhile
         return written.Sum() / Stopwatch.GetElapsedTime(began).TotalSeconds;
     }
 
-    private static async Task BackUpAgainAndAgainAsync(Database database, CancellationToken cancellationToken)
+    private static async Task BackUpAgainAndAgainAsync(Database database, BackupKind kind, CancellationToken cancellationToken)
     {
         try
         {
             while (!cancellationToken.IsCancellationRequested)
-                await database.BackupAsync(Stream.Null, null, null, cancellationToken);
+                await database.BackupAsync(Stream.Null, new BackupOptions { Kind = kind }, null, cancellationToken);
         }
         catch (OperationCanceledException)
         {

@@ -11,14 +11,14 @@ namespace Treepie.Backups;
 /// </summary>
 internal sealed class BackupTarget : IAsyncDisposable
 {
-    /// <summary>Level of <see cref="BackupCompression.ZstdOptimal"/>; suite <c>backup</c> shows what it gives.</summary>
-    private const int OptimalLevel = 7;
-
-    /// <summary>Level of <see cref="BackupCompression.ZstdFastest"/>: hardly slower than 1, and smaller than gzip at its best where 1 is larger.</summary>
-    private const int FastestLevel = 3;
-
     /// <summary>More threads than this take memory (a few MiB each) and give nothing that a single source of JSON could keep busy.</summary>
     private const int MaxWorkers = 4;
+
+    /// <summary>Levels of <see cref="BackupCompression.ZstdOptimal"/>: a tenth smaller than gzip at its best; suite <c>backup</c> shows what they give.</summary>
+    private static readonly ZstdLevels s_optimal = new([7, 9, 12], 0.9);
+
+    /// <summary>Levels of <see cref="BackupCompression.ZstdFastest"/>: not larger than gzip at its best. 3 is hardly slower than 1, and smaller than gzip where 1 is larger.</summary>
+    private static readonly ZstdLevels s_fastest = new([3, 5, 7], 1);
 
     private readonly CountingStream _destination;
     private readonly SealedWriteStream? _seal;
@@ -29,13 +29,14 @@ internal sealed class BackupTarget : IAsyncDisposable
         _destination = new CountingStream(destination);
         _seal = key is null ? null : new SealedWriteStream(_destination, key, leaveOpen: true);
         Stream below = (Stream?)_seal ?? _destination;
-        int workers = Math.Min(MaxWorkers, Environment.ProcessorCount - 1);
+        // At a quick level what reads, writes JSON and hashes keeps one core as busy as a thread of the compressor keeps another; at a high level it waits for them.
+        int cores = Environment.ProcessorCount, quick = Math.Min(MaxWorkers, Math.Max(1, cores - 1)), slow = Math.Min(MaxWorkers, cores);
         try
         {
             _json = compression switch
             {
-                BackupCompression.ZstdFastest => new ZstdWriteStream(below, ZstdLibrary.OfSystem, FastestLevel, workers),
-                BackupCompression.ZstdOptimal => new ZstdWriteStream(below, ZstdLibrary.OfSystem, OptimalLevel, workers),
+                BackupCompression.ZstdFastest => new ZstdWriteStream(below, ZstdLibrary.OfSystem, s_fastest, quick),
+                BackupCompression.ZstdOptimal => new ZstdWriteStream(below, ZstdLibrary.OfSystem, s_optimal, slow),
                 BackupCompression.GzipFastest => new GZipStream(below, CompressionLevel.Fastest, leaveOpen: true),
                 BackupCompression.GzipOptimal => new GZipStream(below, CompressionLevel.Optimal, leaveOpen: true),
                 BackupCompression.None => below,

@@ -16,7 +16,16 @@ internal sealed unsafe class ZstdLibrary
     /// <summary>Largest window that is decompressed: 128 MiB, what the library's own tool takes. What asks for more was made to exhaust memory.</summary>
     public const int MaxWindowLog = 27;
 
-    private const int CompressionLevel = 100, ChecksumFlag = 201, WorkerCount = 400, DecompressionWindowLogMax = 100;
+    /// <summary>
+    /// Bytes that a thread compresses at once. The library's own choice is four windows, 8 MiB, of which it keeps three for two threads, and as much of output; half of it with more of the window before it
+    /// known to each job (<see cref="JobOverlap"/>) is as small in the end.
+    /// </summary>
+    public const int JobBytes = 4 << 20;
+
+    /// <summary>Half a window of what comes before a job is read into it first: 9 would be all, 6 (an eighth) is what the library takes.</summary>
+    private const int JobOverlap = 8;
+
+    private const int CompressionLevel = 100, ChecksumFlag = 201, WorkerCount = 400, JobSize = 401, OverlapLog = 402, DecompressionWindowLogMax = 100;
 
     private static readonly Lazy<ZstdLibrary> s_ofSystem = new(() => new ZstdLibrary(NamesOfSystem()));
 
@@ -79,6 +88,12 @@ internal sealed unsafe class ZstdLibrary
             Check(_setCompressor(context.Address, ChecksumFlag, 1));
             if (workers > 0 && _isError(_setCompressor(context.Address, WorkerCount, workers)) != 0)
                 workers = 0; // built without threads: it says so, and goes on with one
+            if (workers > 0)
+            {
+                Check(_setCompressor(context.Address, JobSize, JobBytes));
+                Check(_setCompressor(context.Address, OverlapLog, JobOverlap));
+            }
+
             return context;
         }
         catch
@@ -87,6 +102,9 @@ internal sealed unsafe class ZstdLibrary
             throw;
         }
     }
+
+    /// <summary>Sets the level of a compressor that has compressed nothing yet.</summary>
+    public void SetLevel(ZstdContext context, int level) => Check(_setCompressor(context.Address, CompressionLevel, level));
 
     /// <summary>A decompressor that takes windows up to <see cref="MaxWindowLog"/>.</summary>
     public ZstdContext CreateDecompressor()

@@ -2,7 +2,8 @@ namespace Treepie.Compression;
 
 /// <summary>
 /// Compresses what is written to it as one zstd frame with a checksum. <see cref="CompleteAsync"/> ends the frame; without it the frame stays without an end, and who
-/// reads it learns that it was broken off. One caller at a time.
+/// reads it learns that it was broken off. Its threads are quiet ones: who serves others at the same time goes first. The beginning is kept until there is enough of it to choose a level by. Memory: what the library takes for its threads (see
+/// <see cref="ZstdLibrary.JobBytes"/>), and until the choice 1 MiB. One caller at a time.
 /// </summary>
 internal sealed class ZstdWriteStream : WritingStream
 {
@@ -10,46 +11,63 @@ internal sealed class ZstdWriteStream : WritingStream
 
     private readonly Stream _destination;
     private readonly ZstdLibrary _library;
+    private readonly ZstdLevels _levels;
     private readonly ZstdContext _context;
     private readonly byte[] _output = new byte[OutputBytes];
+    private byte[]? _sample;
+    private int _sampled;
 
-    /// <summary>Compresses at a level (1 fastest, up to 19), by other threads if <paramref name="workers"/> is not 0 and the library has them. Leaves the destination open.</summary>
-    public ZstdWriteStream(Stream destination, ZstdLibrary library, int level, int workers)
+    /// <summary>Compresses at one of some levels (1 fastest, up to 19), by other threads if <paramref name="workers"/> is not 0 and the library has them. Leaves the destination open.</summary>
+    public ZstdWriteStream(Stream destination, ZstdLibrary library, ZstdLevels levels, int workers)
     {
         _destination = destination;
         _library = library;
-        _context = library.CreateCompressor(level, ref workers);
+        _levels = levels;
+        _context = library.CreateCompressor(levels.Choices[0], ref workers);
         Workers = workers;
+        Level = levels.Choices[0];
+        _sample = levels.Choices.Count > 1 ? new byte[ZstdLevels.SampleBytes] : null;
+        if (_sample is null)
+            Begin();
     }
 
     /// <summary>Threads that compress beside the caller's.</summary>
     public int Workers { get; }
 
+    /// <summary>The level, when it is chosen.</summary>
+    public int Level { get; private set; }
+
     public override void Write(ReadOnlySpan<byte> buffer)
     {
-        while (!buffer.IsEmpty)
+        if (_sample is not null)
         {
-            _library.Compress(_context, buffer, _output, ZstdOperation.Continue, out int consumed, out int produced);
-            buffer = buffer[consumed..];
-            if (produced > 0)
-                _destination.Write(_output.AsSpan(0, produced));
+            buffer = buffer[Sample(buffer)..];
+            if (_sampled < _sample.Length)
+                return;
+            CompressSync(Chosen().Span);
         }
+
+        CompressSync(buffer);
     }
 
     public override async ValueTask WriteAsync(ReadOnlyMemory<byte> buffer, CancellationToken cancellationToken = default)
     {
-        while (!buffer.IsEmpty)
+        if (_sample is not null)
         {
-            _library.Compress(_context, buffer.Span, _output, ZstdOperation.Continue, out int consumed, out int produced);
-            buffer = buffer[consumed..];
-            if (produced > 0)
-                await _destination.WriteAsync(_output.AsMemory(0, produced), cancellationToken).ConfigureAwait(false);
+            buffer = buffer[Sample(buffer.Span)..];
+            if (_sampled < _sample.Length)
+                return;
+            await CompressAsync(Chosen(), cancellationToken).ConfigureAwait(false);
         }
+
+        await CompressAsync(buffer, cancellationToken).ConfigureAwait(false);
     }
 
     /// <summary>Writes the end of the frame.</summary>
     public async ValueTask CompleteAsync(CancellationToken cancellationToken)
     {
+        if (_sample is not null)
+            await CompressAsync(Chosen(), cancellationToken).ConfigureAwait(false);
         long left;
         do
         {
@@ -69,5 +87,53 @@ internal sealed class ZstdWriteStream : WritingStream
         if (disposing)
             _context.Dispose();
         base.Dispose(disposing);
+    }
+
+    private int Sample(ReadOnlySpan<byte> buffer)
+    {
+        int taken = Math.Min(buffer.Length, _sample!.Length - _sampled); // asked before
+        buffer[..taken].CopyTo(_sample.AsSpan(_sampled));
+        _sampled += taken;
+        return taken;
+    }
+
+    /// <summary>Chooses the level; gives what was kept until now.</summary>
+    private ReadOnlyMemory<byte> Chosen()
+    {
+        ReadOnlyMemory<byte> sample = _sample.AsMemory(0, _sampled);
+        _sample = null;
+        Level = _levels.Choose(_library, sample.Span);
+        _library.SetLevel(_context, Level);
+        Begin();
+        return sample;
+    }
+
+    /// <summary>The library begins its threads with the first call.</summary>
+    private void Begin()
+    {
+        if (Workers > 0)
+            QuietThread.Run(() => _library.Compress(_context, default, _output, ZstdOperation.Continue, out _, out _));
+    }
+
+    private void CompressSync(ReadOnlySpan<byte> buffer)
+    {
+        while (!buffer.IsEmpty)
+        {
+            _library.Compress(_context, buffer, _output, ZstdOperation.Continue, out int consumed, out int produced);
+            buffer = buffer[consumed..];
+            if (produced > 0)
+                _destination.Write(_output.AsSpan(0, produced));
+        }
+    }
+
+    private async ValueTask CompressAsync(ReadOnlyMemory<byte> buffer, CancellationToken cancellationToken)
+    {
+        while (!buffer.IsEmpty)
+        {
+            _library.Compress(_context, buffer.Span, _output, ZstdOperation.Continue, out int consumed, out int produced);
+            buffer = buffer[consumed..];
+            if (produced > 0)
+                await _destination.WriteAsync(_output.AsMemory(0, produced), cancellationToken).ConfigureAwait(false);
+        }
     }
 }

@@ -51,7 +51,7 @@ public sealed class ZstdTests
     public async Task A_writer_that_was_broken_off_leaves_a_frame_without_an_end()
     {
         var output = new MemoryStream();
-        await using (var zstd = new ZstdWriteStream(output, ZstdLibrary.OfSystem, 1, 1))
+        await using (var zstd = new ZstdWriteStream(output, ZstdLibrary.OfSystem, ZstdLevels.Only(1), 1))
             await zstd.WriteAsync(Content(2_000_000, new Random(4)), Cancel);
         await Assert.ThrowsAsync<InvalidDataException>(() => DecompressAsync(output.ToArray()));
     }
@@ -70,10 +70,50 @@ public sealed class ZstdTests
     [Fact]
     public void Threads_that_the_library_has_not_are_not_claimed()
     {
-        using var asked = new ZstdWriteStream(Stream.Null, ZstdLibrary.OfSystem, 1, 2);
-        using var none = new ZstdWriteStream(Stream.Null, ZstdLibrary.OfSystem, 1, 0);
+        using var asked = new ZstdWriteStream(Stream.Null, ZstdLibrary.OfSystem, ZstdLevels.Only(1), 2);
+        using var none = new ZstdWriteStream(Stream.Null, ZstdLibrary.OfSystem, ZstdLevels.Only(1), 0);
         Assert.True(asked.Workers is 0 or 2);
         Assert.Equal(0, none.Workers);
+    }
+
+    [Fact]
+    public async Task The_level_is_the_quickest_that_keeps_what_is_promised_of_sizes()
+    {
+        var random = new Random(Seed.Next());
+        byte[] content = Content(3_000_000, random);
+        double share = Share(content, 1);
+        Assert.Equal(1, await LevelOf(new ZstdLevels([1, 9], share * 1.01), content));
+        Assert.Equal(9, await LevelOf(new ZstdLevels([1, 9], share * 0.99), content));
+        Assert.Equal(19, await LevelOf(new ZstdLevels([1, 3, 19], 0.0001), content)); // what nothing reaches: the last
+        Assert.Equal(1, await LevelOf(new ZstdLevels([1, 19], 0.0001), content[..30_000])); // too little to tell
+        Assert.Equal(1, await LevelOf(new ZstdLevels([1, 19], 0.0001), []));
+    }
+
+    /// <summary>Writes in pieces that do and do not end with the sample, and reads it back.</summary>
+    private static async Task<int> LevelOf(ZstdLevels levels, byte[] content)
+    {
+        var output = new MemoryStream();
+        await using var zstd = new ZstdWriteStream(output, ZstdLibrary.OfSystem, levels, 1);
+        foreach (byte[] piece in content.Chunk(400_000))
+        {
+            await zstd.WriteAsync(piece.AsMemory(0, piece.Length / 2), Cancel);
+            zstd.Write(piece.AsSpan(piece.Length / 2));
+        }
+
+        await zstd.CompleteAsync(Cancel);
+        byte[] back = await DecompressAsync(output.ToArray());
+        Assert.True(content.AsSpan().SequenceEqual(back));
+        return zstd.Level;
+    }
+
+    /// <summary>How a level does with the beginning, against gzip.</summary>
+    private static double Share(byte[] content, int level)
+    {
+        byte[] sample = content[..ZstdLevels.SampleBytes];
+        var gzip = new MemoryStream();
+        using (var stream = new System.IO.Compression.GZipStream(gzip, System.IO.Compression.CompressionLevel.Optimal, leaveOpen: true))
+            stream.Write(sample);
+        return (double)CompressAsync(sample, level, 0).GetAwaiter().GetResult().Length / gzip.Length;
     }
 
     private static byte[] Content(int length, Random random)
@@ -87,7 +127,7 @@ public sealed class ZstdTests
     private static async Task<byte[]> CompressAsync(byte[] content, int level, int workers)
     {
         var output = new MemoryStream();
-        await using var zstd = new ZstdWriteStream(output, ZstdLibrary.OfSystem, level, workers);
+        await using var zstd = new ZstdWriteStream(output, ZstdLibrary.OfSystem, ZstdLevels.Only(level), workers);
         await zstd.WriteAsync(content.AsMemory(0, content.Length / 2), Cancel);
         zstd.Write(content.AsSpan(content.Length / 2));
         await zstd.CompleteAsync(Cancel);
