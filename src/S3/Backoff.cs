@@ -11,6 +11,12 @@ internal sealed class Backoff(TimeProvider clock, Func<double> jitter)
     /// <summary>Tries of one request: with the waits below, about three minutes for a server to come back.</summary>
     public const int MaxTries = 12;
 
+    /// <summary>Longest that one try may take: a part that needs more goes slower than 30 kB a second, and what takes nothing at all is not waited for any longer.</summary>
+    public static readonly TimeSpan TryTimeout = TimeSpan.FromMinutes(5);
+
+    /// <summary>A try that ran out of its time counts as so many: a quarter of an hour in all.</summary>
+    private const int TriesOfATimeout = 4;
+
     private static readonly TimeSpan s_first = TimeSpan.FromMilliseconds(200);
     private static readonly TimeSpan s_most = TimeSpan.FromSeconds(30);
 
@@ -28,9 +34,17 @@ internal sealed class Backoff(TimeProvider clock, Func<double> jitter)
         for (int tried = 1; ; tried++)
         {
             cancellationToken.ThrowIfCancellationRequested();
+            using var timeout = new CancellationTokenSource(TryTimeout, clock);
+            using var either = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, timeout.Token);
             try
             {
-                return await request(cancellationToken).ConfigureAwait(false);
+                return await request(either.Token).ConfigureAwait(false);
+            }
+            catch (Exception error) when (timeout.IsCancellationRequested && !cancellationToken.IsCancellationRequested)
+            {
+                tried += TriesOfATimeout - 1;
+                if (tried >= maxTries)
+                    throw new DestinationException(DestinationFault.TooSlow, $"'{place}' gave no answer for {TryTimeout.TotalMinutes:N0} minutes, {(tried + TriesOfATimeout - 1) / TriesOfATimeout} times in a row. Look at its connection, and whether it is overloaded.", error);
             }
             catch (Exception error) when (!cancellationToken.IsCancellationRequested && IsWorthAnother(error) && tried < maxTries)
             {
@@ -40,6 +54,22 @@ internal sealed class Backoff(TimeProvider clock, Func<double> jitter)
             {
                 throw S3Errors.Explain(place, error, tried);
             }
+        }
+    }
+
+    /// <summary>Does something that must not take longer than a try may.</summary>
+    /// <exception cref="TimeoutException">It did.</exception>
+    public async ValueTask<T> InTimeAsync<TState, T>(TState state, Func<TState, CancellationToken, ValueTask<T>> work, CancellationToken cancellationToken)
+    {
+        using var timeout = new CancellationTokenSource(TryTimeout, clock);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, timeout.Token);
+        try
+        {
+            return await work(state, either.Token).ConfigureAwait(false);
+        }
+        catch (Exception error) when (timeout.IsCancellationRequested && !cancellationToken.IsCancellationRequested)
+        {
+            throw new TimeoutException($"Nothing came for {TryTimeout.TotalMinutes:N0} minutes.", error);
         }
     }
 

@@ -25,11 +25,11 @@ internal sealed class S3Destination(S3Address address, AmazonS3Client client, Ba
 
     public override async Task ProbeAsync(long expectedBytes, CancellationToken cancellationToken = default)
     {
+        string key = address.KeyOf(ProbeName);
         await backoff.RunAsync(
-            Address, stop => client.ListObjectsV2Async(new ListObjectsV2Request { BucketName = address.Bucket, Prefix = address.KeyOf(""), MaxKeys = 1 }, stop), cancellationToken, ProbeTries)
+            Address, stop => client.ListObjectsV2Async(new ListObjectsV2Request { BucketName = address.Bucket, Prefix = key, MaxKeys = 1 }, stop), cancellationToken, ProbeTries)
             .ConfigureAwait(false);
         // An upload that is begun and aborted shows that it may be written to, and leaves nothing.
-        string key = address.KeyOf(ProbeName);
         InitiateMultipartUploadResponse begun = await backoff.RunAsync(
             Address, stop => client.InitiateMultipartUploadAsync(new InitiateMultipartUploadRequest { BucketName = address.Bucket, Key = key }, stop), cancellationToken, ProbeTries)
             .ConfigureAwait(false);
@@ -94,6 +94,10 @@ internal sealed class S3Destination(S3Address address, AmazonS3Client client, Ba
 
     internal Task<T> RunAsync<T>(Func<AmazonS3Client, string, CancellationToken, Task<T>> request, CancellationToken cancellationToken) =>
         backoff.RunAsync(Address, stop => request(client, address.Bucket, stop), cancellationToken);
+
+    /// <summary>Does something that must not take longer than a try may.</summary>
+    /// <exception cref="TimeoutException">It did.</exception>
+    internal ValueTask<T> InTimeAsync<TState, T>(TState state, Func<TState, CancellationToken, ValueTask<T>> work, CancellationToken cancellationToken) => backoff.InTimeAsync(state, work, cancellationToken);
 
     internal Task WaitAsync(int tried, CancellationToken cancellationToken) => backoff.WaitAsync(tried, cancellationToken);
 

@@ -12,9 +12,6 @@ namespace Treepie.S3;
 /// </summary>
 public sealed class S3DestinationProvider : DestinationProvider
 {
-    /// <summary>Longest silence of a request; it is sent again then.</summary>
-    private static readonly TimeSpan RequestTimeout = TimeSpan.FromMinutes(5);
-
     private readonly TimeProvider _clock;
     private readonly Func<double> _jitter;
 
@@ -47,7 +44,7 @@ public sealed class S3DestinationProvider : DestinationProvider
         {
             ForcePathStyle = address.PathStyle,
             MaxErrorRetry = 0, // trying again is ours: with our clock, and with what is kept of an upload
-            Timeout = RequestTimeout,
+            Timeout = System.Threading.Timeout.InfiniteTimeSpan, // so is the time of a try
             HttpClientFactory = new HttpClients(isLoopback),
             // Each request is signed with a hash of its content; checksums behind it are not understood by all that is compatible.
             RequestChecksumCalculation = RequestChecksumCalculation.WHEN_REQUIRED,
@@ -84,7 +81,7 @@ public sealed class S3DestinationProvider : DestinationProvider
             ConnectTimeout = ConnectTimeout,
         })
         {
-            Timeout = RequestTimeout,
+            Timeout = System.Threading.Timeout.InfiniteTimeSpan,
         };
 
         public override bool UseSDKHttpClientCaching(IClientConfig clientConfig) => false;

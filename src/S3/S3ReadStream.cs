@@ -32,7 +32,7 @@ internal sealed class S3ReadStream(S3Destination destination, string key, long l
             try
             {
                 _answer ??= await OpenAsync(cancellationToken).ConfigureAwait(false);
-                int read = await _answer.ResponseStream.ReadAsync(buffer, cancellationToken).ConfigureAwait(false);
+                int read = await destination.InTimeAsync((Stream: _answer.ResponseStream, buffer), static (state, stop) => state.Stream.ReadAsync(state.buffer, stop), cancellationToken).ConfigureAwait(false);
                 if (read == 0)
                     throw new IOException("The connection ended before the object did.");
                 _position += read;

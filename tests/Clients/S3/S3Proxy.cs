@@ -32,6 +32,15 @@ internal sealed class S3Proxy : IAsyncDisposable
     /// <summary>Method and target of every request that went through or was refused, in the order they came.</summary>
     public ConcurrentQueue<string> Requests { get; } = new();
 
+    /// <summary>Requests whose first line holds this are taken and never answered, as long as it is set.</summary>
+    public string? Stalls { get; set; }
+
+    /// <summary>Released once for each request that stalls.</summary>
+    public SemaphoreSlim Stalled { get; } = new(0);
+
+    /// <summary>Breaks the answer of each connection off after so many bytes, so many times.</summary>
+    public (int Left, long Bytes) Cuts { get; set; }
+
     /// <summary>Refuses so many requests with this answer before it lets any through.</summary>
     public (int Left, string Answer) Refuses { get; set; }
 
@@ -65,7 +74,7 @@ internal sealed class S3Proxy : IAsyncDisposable
             NetworkStream from = inside.GetStream();
             byte[] buffer = new byte[BufferBytes];
             int read = await from.ReadAsync(buffer, _stop.Token);
-            Note(buffer.AsSpan(0, read));
+            string? line = Note(buffer.AsSpan(0, read));
             if (Refuses.Left > 0)
             {
                 Refuses = (Refuses.Left - 1, Refuses.Answer);
@@ -75,16 +84,27 @@ internal sealed class S3Proxy : IAsyncDisposable
 
             await outside.ConnectAsync(IPAddress.Loopback, _port, _stop.Token);
             NetworkStream to = outside.GetStream();
-            Task back = to.CopyToAsync(from, _stop.Token);
+            Task back = CopyBackAsync(to, from);
             while (read > 0)
             {
+                if (Stalls is { } stalls && line?.Contains(stalls, StringComparison.Ordinal) == true)
+                {
+                    Stalled.Release();
+                    while (await from.ReadAsync(buffer, _stop.Token) > 0)
+                    {
+                        // until the client goes away
+                    }
+
+                    return;
+                }
+
                 await CallAsync(read);
                 await to.WriteAsync(buffer.AsMemory(0, read), _stop.Token);
                 Task<int> more = from.ReadAsync(buffer, _stop.Token).AsTask();
                 if (await Task.WhenAny(more, back) == back)
                     return;
                 read = await more;
-                Note(buffer.AsSpan(0, read));
+                line = Note(buffer.AsSpan(0, read));
             }
         }
         catch (Exception error) when (error is IOException or SocketException or OperationCanceledException)
@@ -103,10 +123,30 @@ internal sealed class S3Proxy : IAsyncDisposable
         }
     }
 
-    private void Note(ReadOnlySpan<byte> bytes)
+    private async Task CopyBackAsync(NetworkStream to, NetworkStream from)
+    {
+        byte[] buffer = new byte[BufferBytes];
+        long passed = 0;
+        for (int read = await to.ReadAsync(buffer, _stop.Token); read > 0; read = await to.ReadAsync(buffer, _stop.Token))
+        {
+            passed += read;
+            if (Cuts.Left > 0 && passed > Cuts.Bytes)
+            {
+                Cuts = (Cuts.Left - 1, Cuts.Bytes);
+                return;
+            }
+
+            await from.WriteAsync(buffer.AsMemory(0, read), _stop.Token);
+        }
+    }
+
+    private string? Note(ReadOnlySpan<byte> bytes)
     {
         int end = bytes.IndexOf(" HTTP/1.1\r\n"u8);
-        if (end > 0 && end < 2000 && char.IsAsciiLetterUpper((char)bytes[0]))
-            Requests.Enqueue(Encoding.ASCII.GetString(bytes[..end]));
+        if (end <= 0 || end >= 2000 || !char.IsAsciiLetterUpper((char)bytes[0]))
+            return null;
+        string line = Encoding.ASCII.GetString(bytes[..end]);
+        Requests.Enqueue(line);
+        return line;
     }
 }
