@@ -27,13 +27,14 @@ internal sealed class FacetRun
     private readonly QueryContext context;
     private readonly QueryCompiler compiler;
     private readonly FacetRequest request;
-    private readonly ushort[] offsets = new ushort[PostingWindow.Size];
+    private readonly ushort[] offsets;
     private readonly ulong[] words = new ulong[BitmapKernels.Words];
 
     public FacetRun(QueryContext context, FacetRequest request)
     {
         this.context = context;
         this.request = request;
+        offsets = context.RentOffsets();
         compiler = new QueryCompiler(context, isScored: false);
     }
 

@@ -133,7 +133,7 @@ internal sealed class AndOperator : Operator
             return;
         }
 
-        offsets ??= new ushort[PostingWindow.Size];
+        offsets ??= Context.RentOffsets();
         int count = set.CopyTo(offsets);
         int kept = 0;
         for (int i = 0; i < count; i++)

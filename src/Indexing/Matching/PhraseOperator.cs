@@ -20,8 +20,8 @@ internal sealed class PhraseOperator : Operator
     private readonly float idf;
     private readonly bool isExact;
     private readonly PositionList[] positions;
-    private readonly float[] frequencies = new float[PostingWindow.Size];
-    private readonly ushort[] offsets = new ushort[PostingWindow.Size];
+    private readonly float[] frequencies;
+    private readonly ushort[] offsets;
     private ushort[]? unknown;
     private PositionTable[]? tables;
     private long current = -1;
@@ -36,6 +36,8 @@ internal sealed class PhraseOperator : Operator
         : base(context)
     {
         this.terms = terms;
+        frequencies = context.RentNumbers(PostingWindow.Size);
+        offsets = context.RentOffsets();
         this.matcher = matcher;
         this.factors = factors;
         this.idf = (float)idf;
@@ -170,7 +172,7 @@ internal sealed class PhraseOperator : Operator
     /// <summary>Finds the frequencies of those entries that were not looked at before, term by term: the positions of each are read in one pass.</summary>
     private void MatchUnknown(long window, ReadOnlySpan<ushort> entries)
     {
-        unknown ??= new ushort[PostingWindow.Size];
+        unknown ??= Context.RentOffsets();
         int count = 0;
         foreach (ushort entry in entries)
         {

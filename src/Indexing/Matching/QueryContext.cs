@@ -1,3 +1,4 @@
+using System.Buffers;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Columns;
 using Treepie.Indexing.Plans;
@@ -16,6 +17,9 @@ internal sealed class QueryContext : IDisposable
 {
     private readonly Stack<WindowSet> pool = new();
     private readonly List<IDisposable> cursors = [];
+    private readonly List<ushort[]> rentedOffsets = [];
+    private readonly List<float[]> rentedNumbers = [];
+    private readonly List<ulong[]> rentedWords = [];
     private readonly Dictionary<int, LengthFactors> factors = [];
     private readonly long pagesBefore;
     private readonly QueryLimits? limits;
@@ -76,6 +80,30 @@ internal sealed class QueryContext : IDisposable
 
     public void Return(WindowSet set) => pool.Push(set);
 
+    /// <summary>Offsets of a window to work with until the query ends; what is in them is not said.</summary>
+    public ushort[] RentOffsets()
+    {
+        ushort[] offsets = ArrayPool<ushort>.Shared.Rent(PostingWindow.Size);
+        rentedOffsets.Add(offsets);
+        return offsets;
+    }
+
+    /// <summary>So many numbers, or more, to work with until the query ends; what is in them is not said.</summary>
+    public float[] RentNumbers(int count)
+    {
+        float[] numbers = ArrayPool<float>.Shared.Rent(count);
+        rentedNumbers.Add(numbers);
+        return numbers;
+    }
+
+    /// <summary>So many words of bitmaps, or more, to work with until the query ends; what is in them is not said.</summary>
+    public ulong[] RentWords(int count)
+    {
+        ulong[] words = ArrayPool<ulong>.Shared.Rent(count);
+        rentedWords.Add(words);
+        return words;
+    }
+
     /// <summary>A cursor over a long list, open until the query ends.</summary>
     public PostingCursor OpenPostings(Tree postings, long listId)
     {
@@ -104,7 +132,7 @@ internal sealed class QueryContext : IDisposable
     public LengthFactors Factors(int field)
     {
         if (!factors.TryGetValue(field, out LengthFactors? found))
-            factors.Add(field, found = new LengthFactors(OpenColumn(View.Tree(TreeNames.Norms(field))), StatisticsOf(field)));
+            factors.Add(field, found = new LengthFactors(OpenColumn(View.Tree(TreeNames.Norms(field))), StatisticsOf(field), RentNumbers(PostingWindow.Size)));
         return found;
     }
 
@@ -121,5 +149,14 @@ internal sealed class QueryContext : IDisposable
     {
         foreach (IDisposable cursor in cursors)
             cursor.Dispose();
+        foreach (ushort[] offsets in rentedOffsets)
+            ArrayPool<ushort>.Shared.Return(offsets);
+        foreach (float[] numbers in rentedNumbers)
+            ArrayPool<float>.Shared.Return(numbers);
+        foreach (ulong[] words in rentedWords)
+            ArrayPool<ulong>.Shared.Return(words);
+        rentedOffsets.Clear();
+        rentedNumbers.Clear();
+        rentedWords.Clear();
     }
 }

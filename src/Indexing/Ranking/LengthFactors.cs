@@ -8,10 +8,12 @@ namespace Treepie.Indexing.Ranking;
 /// What the length of an entry does to its scores in one full-text field: <c>k1 · (1 − b + b · length / average length)</c>.
 /// Shared by all terms of the field in a query; a window is computed once for all of them.
 /// </summary>
-internal sealed class LengthFactors(ChunkCursor norms, FieldStatistics statistics)
+/// <param name="norms">Lengths of the field.</param>
+/// <param name="statistics">Sums over the field.</param>
+/// <param name="factors">Room for the factors of a window.</param>
+internal sealed class LengthFactors(ChunkCursor norms, FieldStatistics statistics, float[] factors)
 {
     private readonly float perTerm = (float)(Bm25.K1 * Bm25.B * statistics.EntriesWithTerms / Math.Max(1, statistics.TotalTerms));
-    private float[] factors = [];
     private float[]? ofLength;
     private long window = -1;
 
@@ -38,8 +40,6 @@ internal sealed class LengthFactors(ChunkCursor norms, FieldStatistics statistic
             return factors;
 
         window = number;
-        if (factors.Length == 0)
-            factors = new float[PostingWindow.Size];
         ofLength ??= OfLengths();
         const int Chunks = PostingWindow.Size / NormChunk.Entries;
         for (int i = 0; i < Chunks; i++)

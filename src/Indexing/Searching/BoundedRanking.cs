@@ -26,9 +26,9 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
     private readonly List<ulong> order = [];
     private readonly float[] bounds = new float[Blocks];
     private readonly WindowSet set = context.Rent();
-    private readonly ushort[] offsets = new ushort[PostingWindow.Size];
-    private readonly float[] scores = new float[PostingWindow.Size];
-    private float[] keptBounds = new float[32 * Blocks];
+    private readonly ushort[] offsets = context.RentOffsets();
+    private readonly float[] scores = context.RentNumbers(PostingWindow.Size);
+    private float[] keptBounds = context.RentNumbers(64 * Blocks);
     private ulong[] keptHits = [];
     private bool hasHits;
 
@@ -111,12 +111,22 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
     {
         int end = (place + 1) * Blocks;
         if (keptBounds.Length < end)
-            Array.Resize(ref keptBounds, keptBounds.Length * 2);
+        {
+            float[] larger = context.RentNumbers(keptBounds.Length * 2);
+            keptBounds.CopyTo(larger, 0);
+            keptBounds = larger;
+        }
+
         bounds.CopyTo(keptBounds.AsSpan(place * Blocks));
         if (!hasHits)
             return;
         if (keptHits.Length < end)
-            Array.Resize(ref keptHits, Math.Max(32 * Blocks, keptHits.Length * 2));
+        {
+            ulong[] larger = context.RentWords(Math.Max(64 * Blocks, keptHits.Length * 2));
+            keptHits.CopyTo(larger, 0);
+            keptHits = larger;
+        }
+
         words.CopyTo(keptHits.AsSpan(place * Blocks));
     }
 

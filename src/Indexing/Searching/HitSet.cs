@@ -16,13 +16,14 @@ internal sealed class HitSet
     private readonly QueryContext context;
     private readonly Operator root;
     private readonly List<long> windows = [];
-    private ulong[] kept = new ulong[4 * BitmapKernels.Words];
+    private ulong[] kept;
     private int last;
 
     private HitSet(QueryContext context, Operator root)
     {
         this.context = context;
         this.root = root;
+        kept = context.RentWords(64 * BitmapKernels.Words);
     }
 
     /// <summary>Hits in all.</summary>
@@ -117,7 +118,12 @@ internal sealed class HitSet
         if (windows.Count > MaxKeptWindows)
             return;
         if (kept.Length < windows.Count * BitmapKernels.Words)
-            Array.Resize(ref kept, kept.Length * 2);
+        {
+            ulong[] larger = context.RentWords(kept.Length * 2);
+            kept.CopyTo(larger, 0);
+            kept = larger;
+        }
+
         set.CopyWords(kept.AsSpan((windows.Count - 1) * BitmapKernels.Words, BitmapKernels.Words));
     }
 }

@@ -200,7 +200,7 @@ internal sealed class OrderWalk
     {
         filter.And(window, set);
         context.Meter.Count.EntriesScanned += set.Count;
-        offsets ??= new ushort[PostingWindow.Size];
+        offsets ??= context.RentOffsets();
         int count = set.CopyTo(offsets);
         for (int i = 0; i < count; i++)
             group.Add((window << PostingWindow.SizeBits) + offsets[i]);

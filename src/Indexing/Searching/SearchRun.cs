@@ -193,7 +193,7 @@ internal sealed class SearchRun
                 continue;
             }
 
-            offsets ??= new ushort[PostingWindow.Size];
+            offsets ??= context.RentOffsets();
             set.CopyTo(offsets);
             for (int i = 0; i < count && ids.Count < request.Take; i++)
             {
@@ -223,7 +223,7 @@ internal sealed class SearchRun
 
     private void CollectFrom(HitSet hits, HitSorter sorter)
     {
-        offsets ??= new ushort[PostingWindow.Size];
+        offsets ??= context.RentOffsets();
         Span<ulong> words = stackalloc ulong[BitmapKernels.Words];
         for (int place = 0; place < hits.Windows.Count; place++)
         {
@@ -243,8 +243,8 @@ internal sealed class SearchRun
         long total = 0;
         bool isScored = IsScored;
         bool bestFirst = request.Sort[0] is { Kind: SortKind.Score, Descending: true };
-        offsets ??= new ushort[PostingWindow.Size];
-        float[] scores = new float[isScored ? PostingWindow.Size : 1];
+        offsets ??= context.RentOffsets();
+        float[] scores = isScored ? context.RentNumbers(PostingWindow.Size) : [0];
         for (long window = root.Next(0); window != Operator.End; window = root.Next(window + 1))
         {
             context.Check();
