@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Text.Json.Nodes;
 using System.Text.RegularExpressions;
+using Treepie.Rql;
 using Treepie.Rql.Syntax;
 
 namespace Treepie.Documents.Tests.Queries;
@@ -18,7 +19,15 @@ internal sealed partial class NaiveEvaluator(RqlQuery query, JsonObject paramete
     {
         foreach (OrderKey key in query.OrderBy)
         {
-            int order = Compare(SortValue(key, left), SortValue(key, right), key);
+            int order = key.Value switch
+            {
+                MethodExpression method when method.Is("random") => 0,
+                MethodExpression method when method.Is("spatial.distance") => CompareDistance(key, method, left, right),
+                MethodExpression method when method.Is("custom") => Compare(Length(method, left), Length(method, right), key with { Type = OrderType.Double }),
+                _ => Compare(SortValue(key, left), SortValue(key, right), key),
+            };
+            if (order == 0 && key.Value is MethodExpression { Name: "random" or "spatial.distance" })
+                return 0; // as good as equal is not equal: what comes next decides in one case and not in the other
             if (order != 0)
                 return order;
         }
@@ -56,10 +65,26 @@ internal sealed partial class NaiveEvaluator(RqlQuery query, JsonObject paramete
             case "ENDSWITH":
                 return Texts(Values(first, id, document), exact).Any(t => t.EndsWith(Form(Text(method.Arguments[1].Value), exact), StringComparison.Ordinal));
             case "SEARCH":
-                var words = Values(first, id, document).SelectMany(v => Words().Matches(v.Text).Select(m => NaiveValue.Fold(m.Value))).ToHashSet();
-                List<string> wanted = [.. Words().Matches(Text(method.Arguments[1].Value)).Select(m => NaiveValue.Fold(m.Value))];
-                bool all = method.Arguments.Count == 3 && method.Arguments[2].Value.ToString() == "and";
-                return all ? wanted.All(words.Contains) : wanted.Any(words.Contains);
+                return NaiveMethods.IsFound(
+                    Searched(first, document), Text(method.Arguments[1].Value), method.Arguments.Count == 3 && method.Arguments[2].Value.ToString() == "and");
+            case "PROXIMITY":
+                var search = (MethodExpression)first;
+                return NaiveMethods.IsNear(
+                    Searched(search.Arguments[0].Value, document), NaiveMethods.WordsOf(Text(search.Arguments[1].Value)), (int)Number(method.Arguments[1].Value));
+            case "REGEX":
+                return Texts(Values(first, id, document), exact).Any(t => Regex.IsMatch(t, Form(Text(method.Arguments[1].Value), exact)));
+            case "FUZZY":
+                var near = (CompareExpression)first;
+                return Texts(Values(near.Left, id, document), exact).Any(t => NaiveMethods.IsAlike(Form(Text(near.Right), exact), t, Number(method.Arguments[1].Value)));
+            case "INTERSECT":
+                return method.Arguments.All(argument => Matches(argument.Value, id, document, exact));
+            case "LUCENE":
+                string condition = NaiveMethods.LuceneTexts.First(known => known.Lucene == Text(method.Arguments[1].Value)).Condition;
+                return new NaiveEvaluator(RqlParser.Parse("from X where " + condition), parameters).Matches(id, document);
+            case "SPATIAL.WITHIN" or "SPATIAL.INTERSECTS":
+                return Places(first, id, document).Exists(place => IsInside(place, (MethodExpression)method.Arguments[1].Value));
+            case "SPATIAL.DISJOINT":
+                return Places(first, id, document) is { Count: > 0 } places && !places.Exists(place => IsInside(place, (MethodExpression)method.Arguments[1].Value));
             default:
                 throw new InvalidOperationException($"No meaning for {method.Name}().");
         }
@@ -123,6 +148,27 @@ internal sealed partial class NaiveEvaluator(RqlQuery query, JsonObject paramete
         _ => throw new InvalidOperationException("Not an operand."),
     };
 
+    private double Number(Expression expression) => Parameter(expression)?.Number ?? throw new InvalidOperationException("Not a number.");
+
+    /// <summary>The points of <c>spatial.point(latitude, longitude)</c>: the first latitude goes with the first longitude.</summary>
+    private List<(double Lat, double Lng)> Places(Expression point, string id, JsonObject document)
+    {
+        List<double?>[] axes = [.. ((MethodExpression)point).Arguments.Select(axis => Values(axis.Value, id, document).ConvertAll(v => v.Kind == NaiveKind.Number ? v.Number : (double?)null))];
+        return [.. axes[0].Zip(axes[1]).Where(pair => pair.First is not null && pair.Second is not null).Select(pair => (pair.First ?? 0, pair.Second ?? 0))];
+    }
+
+    /// <summary>Circles, and boxes written as envelopes.</summary>
+    private bool IsInside((double Lat, double Lng) place, MethodExpression shape)
+    {
+        if (shape.Is("spatial.circle"))
+            return NaiveMethods.DistanceKm(place, (Number(shape.Arguments[1].Value), Number(shape.Arguments[2].Value))) <= Number(shape.Arguments[0].Value);
+        double[] box = [.. Digits().Matches(Text(shape.Arguments[0].Value)).Select(m => double.Parse(m.Value, CultureInfo.InvariantCulture))];
+        return place.Lng >= box[0] && place.Lng <= box[1] && place.Lat <= box[2] && place.Lat >= box[3];
+    }
+
+    private List<string> Searched(Expression operand, JsonObject document) =>
+        NaiveValue.SearchedAt(document, [.. ((PathExpression)operand).Segments.Select(s => s.Name).Skip(((PathExpression)operand).Segments[0].Name == query.From.Alias ? 1 : 0)]);
+
     private string Text(Expression expression) => Parameter(expression)?.Text ?? throw new InvalidOperationException("Not a text.");
 
     private IEnumerable<NaiveValue?> Parameters(IEnumerable<Expression> expressions) =>
@@ -142,6 +188,29 @@ internal sealed partial class NaiveEvaluator(RqlQuery query, JsonObject paramete
     };
 
     private static NaiveValue? Value(JsonNode? node) => NaiveValue.At(node, []) is [{ Kind: not NaiveKind.Null } value] ? value : null;
+
+    /// <summary>What is nowhere comes last, whichever the direction.</summary>
+    private int CompareDistance(OrderKey key, MethodExpression method, (string Id, JsonObject Document) left, (string Id, JsonObject Document) right)
+    {
+        (double? x, double? y) = (DistanceOf(left), DistanceOf(right));
+        if (x is null || y is null)
+            return x is null ? y is null ? 0 : (key.NullsFirst == true ? -1 : 1) : key.NullsFirst == true ? 1 : -1;
+        int order = Math.Abs(x.Value - y.Value) < 1e-4 ? 0 : x.Value.CompareTo(y.Value); // points are kept to 5 mm
+        return key.Descending ? -order : order;
+
+        double? DistanceOf((string Id, JsonObject Document) of)
+        {
+            var centre = (MethodExpression)method.Arguments[1].Value;
+            (double, double) from = (Number(centre.Arguments[0].Value), Number(centre.Arguments[1].Value));
+            return Places(method.Arguments[0].Value, of.Id, of.Document).Select(place => (double?)NaiveMethods.DistanceKm(place, from)).Min();
+        }
+    }
+
+    /// <summary>The custom order of the tests: by the bytes of a text.</summary>
+    private NaiveValue? Length(MethodExpression method, (string Id, JsonObject Document) of) =>
+        Values(method.Arguments[0].Value, of.Id, of.Document).Find(v => v.Kind != NaiveKind.Null) is { } value
+            ? new NaiveValue(NaiveKind.Number, "", System.Text.Encoding.UTF8.GetByteCount(NaiveValue.Fold(value.Text)))
+            : null;
 
     private NaiveValue? SortValue(OrderKey key, (string Id, JsonObject Document) of)
     {
@@ -169,13 +238,13 @@ internal sealed partial class NaiveEvaluator(RqlQuery query, JsonObject paramete
 
     private static int CompareNaturally(string left, string right)
     {
-        string Key(string text) => Digits().Replace(text, m => "0" + (char)('A' + m.Value.TrimStart('0').Length) + m.Value.TrimStart('0'));
+        string Key(string text) => DigitRun().Replace(text, m => "0" + (char)('A' + m.Value.TrimStart('0').Length) + m.Value.TrimStart('0'));
         return NaiveValue.Compare(Key(left), Key(right));
     }
 
-    [GeneratedRegex(@"[\p{L}\p{N}]+")]
-    private static partial Regex Words();
-
     [GeneratedRegex("[0-9]+")]
+    private static partial Regex DigitRun();
+
+    [GeneratedRegex("-?[0-9.]+")]
     private static partial Regex Digits();
 }

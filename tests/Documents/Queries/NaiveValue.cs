@@ -19,6 +19,23 @@ internal sealed record NaiveValue(NaiveKind Kind, string Text, double Number)
         return node is JsonObject body && body.TryGetPropertyValue(members[next], out JsonNode? member) ? At(member, members, next + 1) : [];
     }
 
+    /// <summary>Texts at a path that words are looked for in: values, and of an object all texts inside it.</summary>
+    public static List<string> SearchedAt(JsonNode? node, IReadOnlyList<string> members, int next = 0)
+    {
+        if (node is JsonArray array)
+            return [.. array.SelectMany(e => SearchedAt(e, members, next))];
+        if (next < members.Count)
+            return node is JsonObject body && body.TryGetPropertyValue(members[next], out JsonNode? member) ? SearchedAt(member, members, next + 1) : [];
+        return node is JsonObject whole ? TextsIn(whole) : Of(node) is { Kind: not NaiveKind.Null } value ? [value.Text] : [];
+    }
+
+    private static List<string> TextsIn(JsonNode? node) => node switch
+    {
+        JsonObject body => [.. body.SelectMany(member => TextsIn(member.Value))],
+        JsonArray array => [.. array.SelectMany(TextsIn)],
+        _ => node?.GetValueKind() == JsonValueKind.String ? [node.GetValue<string>()] : [],
+    };
+
     /// <summary>Without case, as far as the tests' alphabets go.</summary>
     public static string Fold(string text) => text.ToUpperInvariant().ToLowerInvariant();
 

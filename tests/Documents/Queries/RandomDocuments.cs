@@ -19,6 +19,8 @@ internal sealed class RandomDocuments(Random random)
         Maybe(document, "Tags", 6, () => new JsonArray([.. Enumerable.Range(0, random.Next(4)).Select(_ => random.Next(8) == 0 ? null : (JsonNode)Pick(TagNames))]));
         Maybe(document, "Address", 6, Address);
         Maybe(document, "Lines", 6, () => new JsonArray([.. Enumerable.Range(0, random.Next(4)).Select(_ => (JsonNode?)Line())]));
+        if (random.Next(4) > 0)
+            document["At"] = Place();
         Maybe(document, "Notes", 6, () => string.Join(' ', Enumerable.Range(0, random.Next(1, 6)).Select(_ => Pick(WordList))));
         return document;
     }
@@ -53,8 +55,15 @@ internal sealed class RandomDocuments(Random random)
         string text = Field("Name", "Address.City", "Tags", "Tags[]", "Lines[].Product", "Lines.Product", "Address", "Active");
         string number = Field("Age", "Lines[].Quantity", "Address.Geo.Lat", "Name");
         string comparison = Pick(["=", "!=", "<", "<=", ">", ">="]);
-        return random.Next(17) switch
+        return random.Next(24) switch
         {
+            17 => $"regex({Field("Name", "Tags", "Address.City")}, '{Pick(["^an", "na$", "[äa]n+", "x1?0*$", "^(re|gr)", "o.l", "^$"])}')",
+            18 => $"fuzzy({Field("Name", "Tags", "Address.City")} = {Quoted()}, {Pick(["0.5", "0.8", "0.66", "1", "2", "0"])})",
+            19 => $"search(Notes, '{Pick(["qu*", "*x", "b*wn", "f*x dog", "\"quick fox\"", "\"lazy dog\" 42", "\"brown fox dog\"", "zo* k*n"])}'{Pick(["", ", and", ", or"])})",
+            20 => $"proximity(search(Notes, '{Pick(WordList)} {Pick(WordList)}'), {random.Next(4)})",
+            21 => $"intersect({text} = {Quoted()}, {number} > 1)",
+            22 => $"lucene(Notes, '{Pick(NaiveMethods.LuceneTexts).Lucene}')",
+            23 => $"spatial.{Pick(["within", "intersects", "disjoint"])}(spatial.point(At.Lat, At.Lng), {Shape()})",
             0 or 1 => $"{text} {comparison} {Quoted()}",
             2 or 3 => $"{number} {comparison} {Pick(["1", "2", "2.5", "-3", "10", "0"])}",
             4 => $"{text} between 'a' and {Quoted()}",
@@ -67,14 +76,35 @@ internal sealed class RandomDocuments(Random random)
             11 => $"exists({Field("Name", "Age", "Tags", "Address", "Address.Geo.Lat", "Lines[].Product")})",
             12 => $"{text} {Pick(["=", "!="])} null",
             13 => $"exact({text} = {Quoted()})",
-            14 => $"search({Field("Notes")}, '{Pick(WordList)} {Pick(WordList)}'{Pick(["", ", and", ", or"])})",
+            14 => $"search({Field("Notes", "Notes", "Address", "Lines[].Product")}, '{Pick(WordList)} {Pick(WordList)}'{Pick(["", ", and", ", or"])})",
             15 => $"id() {Pick(["=", "!=", "<", ">="])} 'DOCS/{random.Next(60)}'",
             _ => Pick(["true", "Active = true", "d.Active != false", "boost(Age > 1, 2)", "Age in ()", "Name > null"]),
         };
     }
 
+    private string Shape() => random.Next(2) == 0
+        ? $"spatial.circle({Pick(["150.7", "777.7", "3333.3"])}, {random.Next(-8, 9) * 10 + 3}, {random.Next(-17, 18) * 10 + 3})"
+        : $"spatial.wkt('ENVELOPE({Pick(["-170.5, 3.5", "-20.5, 60.5", "0.5, 170.5"])}, {Pick(["80.5, -3.5", "40.5, 10.5", "-10.5, -70.5"])})')";
+
+    private JsonNode Place()
+    {
+        JsonNode? Axis(int most) => random.Next(9) == 0 ? null : random.Next(-most, most + 1) * 10 + (random.Next(2) == 0 ? 0 : 2.5);
+        return random.Next(6) == 0
+            ? new JsonObject { ["Lat"] = new JsonArray(10, 20.5), ["Lng"] = new JsonArray(30, Axis(17)) }
+            : new JsonObject { ["Lat"] = Axis(8), ["Lng"] = Axis(17) };
+    }
+
     private string OrderKey()
     {
+        if (random.Next(7) == 0)
+        {
+            return Pick(
+            [
+                "spatial.distance(spatial.point(At.Lat, At.Lng), spatial.point(13, 23))", "spatial.distance(spatial.point(At.Lat, At.Lng), spatial.point(-33, 103)) desc",
+                "custom(Name, 'ByLength')", "custom(Address.City, 'ByLength') desc nulls first", "random('seed')",
+            ]);
+        }
+
         string field = Field("Name", "Age", "Address.City", "Tags", "Active", "Lines[].Quantity", "id()");
         return field + Pick(["", "", " as string", " as long", " as double", " as alphaNumeric"]) + Pick(["", "", " asc", " desc"]) + Pick(["", "", " nulls first", " nulls last"]);
     }
