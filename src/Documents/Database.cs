@@ -37,14 +37,15 @@ public sealed class Database : IDisposable, IAsyncDisposable
         Name = options.Name ?? Path.GetFileName(directory);
         _environment = environment;
         Id = DatabaseFormat.EnsureCreated(environment, directory);
-        LogKeeping.Resume(environment);
+        TaskStore = new BackupTaskStore(environment, directory);
+        Log = new DatabaseLog(environment, TaskStore.LogNeeds);
+        Log.Resume();
         _changeVectors = new ChangeVectors(Id);
         using (DatabaseSnapshot snapshot = BeginRead())
             _changes.Publish(snapshot.LastEtag);
         SealedDefinitions? sealedDefinitions = environment.IsEncrypted ? new SealedDefinitions(environment, options.DecryptedBudgetBytes) : null;
         Indexes = IndexCatalogue.Open(
             IndexesDirectory, new IndexingContext(BeginRead, _changes, options.TimeProvider, options.Analyzers), new StaticDefinitions(environment), sealedDefinitions, new IndexSettingsStore(environment));
-        TaskStore = new BackupTaskStore(environment, directory);
         _queries = new QueryExecutor(Indexes, BeginRead, _changes, Options);
         HiLoIds = new HiLoIds(NextHiLoRange);
     }
@@ -72,6 +73,9 @@ public sealed class Database : IDisposable, IAsyncDisposable
 
     /// <summary>Its backup tasks.</summary>
     internal BackupTaskStore TaskStore { get; }
+
+    /// <summary>Its log.</summary>
+    internal DatabaseLog Log { get; }
 
     /// <summary>Ids for objects of sessions that have none.</summary>
     internal HiLoIds HiLoIds { get; }
@@ -344,15 +348,15 @@ public sealed class Database : IDisposable, IAsyncDisposable
     }
 
     /// <summary>
-    /// Keeps the log of commits until a backup of kind <see cref="BackupKind.Log"/> has taken it, from now on and through reopening: files of the journal are not used again before. Beyond
+    /// Keeps the log of commits until everybody who archives it (<see cref="BackupOptions.LogReader"/>, tasks) has taken it, from now on and through reopening: files of the journal are not used again before. Beyond
     /// <paramref name="budgetBytes"/> the oldest are nevertheless: the log then has a gap (<see cref="BackupFault.LogGap"/>), which the next increment closes. Writers never wait for it.
     /// </summary>
-    /// <param name="budgetBytes">Most bytes that wait on the disk; at least 1 MiB. 0: the log is not kept any more.</param>
+    /// <param name="budgetBytes">Most bytes that wait on the disk; at least 1 MiB. 0: not kept but for tasks that archive it.</param>
     /// <param name="cancellationToken">Cancels the wait for its turn.</param>
-    public Task KeepLogAsync(long budgetBytes, CancellationToken cancellationToken = default) => LogKeeping.SetAsync(_environment, budgetBytes, cancellationToken);
+    public Task KeepLogAsync(long budgetBytes, CancellationToken cancellationToken = default) => Log.SetAsync(budgetBytes, cancellationToken);
 
     /// <summary>How much of the log waits to be archived, and whether some of it is lost.</summary>
-    public LogStatus GetLogStatus() => LogKeeping.StatusOf(_environment);
+    public LogStatus GetLogStatus() => Log.Describe();
 
     /// <summary>
     /// Brings the content of a backup, or of a dump of RavenDB, into this database: documents over those of the same ids, identities and ranges of ids never backwards, and

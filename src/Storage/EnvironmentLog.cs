@@ -1,10 +1,12 @@
+using Treepie.Storage.Backups;
+
 namespace Treepie.Storage;
 
 /// <summary>
-/// The log of an environment: frames of its journal, kept until somebody has archived them (<see cref="Backups.EnvironmentLogStretch"/>), for a restore to any commit. Thread-safe.
+/// The log of an environment: frames of its journal, kept until somebody has archived them (<see cref="EnvironmentLogStretch"/>), for a restore to any commit. Thread-safe.
 /// </summary>
 /// <remarks>
-/// Writers never wait for the archive. What waits is bounded: beyond the budget the oldest file is used again, and the log has a gap, which <see cref="Backups.EnvironmentLogStretch.Begin"/>
+/// Writers never wait for the archive. What waits is bounded: beyond the budget the oldest file is used again, and the log has a gap, which <see cref="EnvironmentLogStretch.Begin"/>
 /// names and the next increment closes. A change of keys gives up what waits too: its frames are sealed with keys that have to go.
 /// </remarks>
 public static class EnvironmentLog
@@ -29,6 +31,33 @@ public static class EnvironmentLog
         if (environment.Journal is null)
             throw new InvalidOperationException($"'{environment.State.Store.Path}' is opened with relaxed durability and has no journal: there is no log to keep.");
         environment.JournalFiles.Keep(budgetBytes, keepsEarlier ? 0 : environment.Journal.Position.Use);
+    }
+
+    /// <summary>Says that everybody who wants them has archived all commits up to one, durably: files that hold nothing else need not be kept any longer.</summary>
+    /// <param name="environment">The environment.</param>
+    /// <param name="commit">The commit; one that is not kept any more changes nothing.</param>
+    public static void ReleaseLog(this StorageEnvironment environment, long commit)
+    {
+        ArgumentNullException.ThrowIfNull(environment);
+        if (!environment.JournalFiles.IsLogKept)
+            return;
+
+        using var frames = new KeptFrames(environment.World.Files, environment.StoreId, environment.Cipher);
+        if (frames.FindUse(commit + 1) is { } use)
+            environment.JournalFiles.ReleaseKept(use);
+    }
+
+    /// <summary>Whether all commits after one are kept, so that a log can go on from it.</summary>
+    public static bool HoldsLogAfter(this StorageEnvironment environment, long commit)
+    {
+        ArgumentNullException.ThrowIfNull(environment);
+        if (!environment.JournalFiles.IsLogKept)
+            return false;
+        if (commit >= environment.State.Current.TransactionId)
+            return true;
+
+        using var frames = new KeptFrames(environment.World.Files, environment.StoreId, environment.Cipher);
+        return frames.FindUse(commit + 1) is not null;
     }
 
     /// <summary>What waits.</summary>

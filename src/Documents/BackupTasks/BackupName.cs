@@ -15,8 +15,9 @@ public static class BackupName
 
     private static readonly (BackupKind Kind, bool IsIncremental, bool IsEncrypted)[] s_kinds =
     [
-        .. from kind in (BackupKind[])[BackupKind.Logical, BackupKind.Snapshot]
+        .. from kind in Enum.GetValues<BackupKind>()
            from isIncremental in (bool[])[false, true]
+           where isIncremental || kind != BackupKind.Log
            from isEncrypted in (bool[])[false, true]
            select (kind, isIncremental, isEncrypted),
     ];

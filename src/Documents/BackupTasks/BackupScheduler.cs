@@ -57,6 +57,7 @@ public sealed class BackupScheduler : IAsyncDisposable
         using IBackupLease lease = _source.Enter(database);
         Check(lease.Database, task);
         long id = await lease.Database.TaskStore.PutAsync(task.Id == 0 ? task with { CreatedAt = _clock.GetUtcNow().UtcDateTime } : task, cancellationToken).ConfigureAwait(false);
+        lease.Database.Log.Apply();
         Wake();
         return id;
     }
@@ -72,7 +73,7 @@ public sealed class BackupScheduler : IAsyncDisposable
     public BackupTaskInfo? Find(string database, long id)
     {
         using IBackupLease lease = _source.Enter(database);
-        return lease.Database.TaskStore.Find(id) is { } record ? Describe(lease.Database, record) : null;
+        return lease.Database.TaskStore.Find(id) is { } record ? Describe(lease.Database, record) with { Log = DescribeLog(lease.Database, record) } : null;
     }
 
     /// <summary>The latest moment of a database that was shown to be restorable; null if there is none.</summary>
@@ -82,7 +83,9 @@ public sealed class BackupScheduler : IAsyncDisposable
     public async Task<bool> DeleteAsync(string database, long id, CancellationToken cancellationToken = default)
     {
         using IBackupLease lease = _source.Enter(database);
-        return await lease.Database.TaskStore.DeleteAsync(id, cancellationToken).ConfigureAwait(false);
+        bool found = await lease.Database.TaskStore.DeleteAsync(id, cancellationToken).ConfigureAwait(false);
+        lease.Database.Log.Apply();
+        return found;
     }
 
     /// <summary>Passes over a task's times from now on, or does so no more. False if there is none.</summary>
@@ -92,6 +95,7 @@ public sealed class BackupScheduler : IAsyncDisposable
         string home = lease.Database.DataDirectory;
         bool found = await lease.Database.TaskStore.ChangeAsync(
             id, record => record with { Home = isDisabled ? record.Home : home, Task = record.Task with { IsDisabled = isDisabled } }).ConfigureAwait(false);
+        lease.Database.Log.Apply();
         Wake();
         return found;
     }
@@ -113,13 +117,28 @@ public sealed class BackupScheduler : IAsyncDisposable
     /// <param name="cancellationToken">Ends it; nothing of this backup stays anywhere.</param>
     /// <exception cref="BackupTaskException">There is no such task, or it is at work already.</exception>
     /// <exception cref="DestinationException">No place took the backup.</exception>
+    public Task<BackupRunReport> RunAsync(
+        string database, long id, bool isFull, long operationId = 0, IProgress<BackupProgress>? progress = null, CancellationToken cancellationToken = default) =>
+        RunAsync(database, id, isFull ? BackupRunKind.Full : BackupRunKind.Incremental, operationId, progress, cancellationToken);
+
+    /// <summary>Runs a task now, whether it is due or not, to its end.</summary>
+    /// <param name="database">Name of the database.</param>
+    /// <param name="id">Number of the task.</param>
+    /// <param name="kind">Backs everything up; or what has changed, or the log, if something has.</param>
+    /// <param name="operationId">Number under which others know this run; 0 for none.</param>
+    /// <param name="progress">Told how far it is.</param>
+    /// <param name="cancellationToken">Ends it; nothing of this backup stays anywhere.</param>
+    /// <exception cref="BackupTaskException">There is no such task, or it is at work already; or it archives no log.</exception>
+    /// <exception cref="DestinationException">No place took the backup.</exception>
     public async Task<BackupRunReport> RunAsync(
-        string database, long id, bool isFull, long operationId = 0, IProgress<BackupProgress>? progress = null, CancellationToken cancellationToken = default)
+        string database, long id, BackupRunKind kind, long operationId = 0, IProgress<BackupProgress>? progress = null, CancellationToken cancellationToken = default)
     {
         using IBackupLease lease = _source.Enter(database);
         (string, long) running = (lease.Database.Name, id);
         BackupTaskStore store = lease.Database.TaskStore;
         BackupTaskRecord record = store.Find(id) ?? throw new BackupTaskException($"There is no backup task {id} in database '{database}'.");
+        if (kind == BackupRunKind.Log && record.Task.LogInterval is null)
+            throw new BackupTaskException($"The {record.Task} archives no log: set how often it is to (LogInterval), and it does.");
         if (!_running.TryAdd(running, 0))
             throw new BackupTaskException($"The {record.Task} is at work already. Wait for it, or cancel it.");
 
@@ -127,21 +146,24 @@ public sealed class BackupScheduler : IAsyncDisposable
         DateTime began = _clock.GetUtcNow().UtcDateTime;
         try
         {
-            BackupRunReport report = !isFull && record.State is { Error: null, Kept.Count: > 0 } state && StandsStill(lease.Database, state)
-                ? new BackupRunReport { Kept = state.Kept, Places = state.Places, Link = state.Link }
-                : await new BackupTaskRun(lease, record.Task, _providers, _clock, progress).RunAsync(record.State, isFull, stop.Token).ConfigureAwait(false);
-            await store.ChangeAsync(id, now => now with { State = After(now.State, report, isFull, began, operationId) }).ConfigureAwait(false);
+            using IDisposable? held = record.Task.LogInterval is null ? null : lease.Database.Log.Hold();
+            BackupRunReport report = kind != BackupRunKind.Full && record.State is { Error: null, Kept.Count: > 0 } state && StandsStill(lease.Database, state)
+                ? new BackupRunReport { Kind = kind, Kept = state.Kept, Places = state.Places, Link = state.Link, LogAddresses = state.LogAddresses, Newest = state.Newest is { } newest ? newest with { At = began } : null }
+                : await new BackupTaskRun(lease, record.Task, _providers, _clock, progress).RunAsync(record.State, kind, stop.Token).ConfigureAwait(false);
+            await store.ChangeAsync(id, now => now with { State = After(now.State, report, kind, began, operationId) }, report.Log).ConfigureAwait(false);
+            held?.Dispose();
+            lease.Database.Log.Release();
             return report;
         }
         catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested && !_stop.IsCancellationRequested && !lease.Closing.IsCancellationRequested)
         {
             // Somebody did not want it: the next one is due at its own time.
-            await store.ChangeAsync(id, now => now with { State = Cancelled(now.State, isFull, began, operationId) }).ConfigureAwait(false);
+            await store.ChangeAsync(id, now => now with { State = Cancelled(now.State, kind, began, operationId) }).ConfigureAwait(false);
             throw;
         }
         catch (Exception error) when (!stop.IsCancellationRequested)
         {
-            await store.ChangeAsync(id, now => now with { State = After(now.State, error, isFull, began, operationId) }).ConfigureAwait(false);
+            await store.ChangeAsync(id, now => now with { State = After(now.State, error, kind, began, operationId) }).ConfigureAwait(false);
             throw;
         }
         finally
@@ -159,7 +181,7 @@ public sealed class BackupScheduler : IAsyncDisposable
         using IBackupLease lease = _source.Enter(database);
         Check(lease.Database, task);
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, lease.Closing, _stop.Token);
-        return await new BackupTaskRun(lease, task, _providers, _clock, progress).RunAsync(new BackupTaskState(), isFull: true, stop.Token).ConfigureAwait(false);
+        return await new BackupTaskRun(lease, task, _providers, _clock, progress).RunAsync(new BackupTaskState(), BackupRunKind.Full, stop.Token).ConfigureAwait(false);
     }
 
     /// <summary>Runs everything that is due now, to its end; gives how many that were. For programs that have a scheduler of their own.</summary>
@@ -184,6 +206,22 @@ public sealed class BackupScheduler : IAsyncDisposable
         }
     }
 
+    /// <summary>Reads backups to their ends, those of a database that is here with its own key where none is given.</summary>
+    /// <param name="database">Name of the database they are of; null, or another one: nobody's key is tried.</param>
+    /// <param name="parts">In the order they were taken.</param>
+    /// <param name="options">Up to where, and with which key.</param>
+    /// <param name="progress">Told how far it is.</param>
+    /// <param name="cancellationToken">Ends it.</param>
+    /// <exception cref="BackupException">They are not whole.</exception>
+    public async Task<BackupReport> VerifyAsync(
+        string? database, IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
+    {
+        if (database is null || !_source.Names.Contains(database, StringComparer.OrdinalIgnoreCase))
+            return await BackupParts.VerifyAsync(parts, options, progress, cancellationToken).ConfigureAwait(false);
+        using IBackupLease lease = _source.Enter(database);
+        return await lease.VerifyAsync(parts, options, progress, cancellationToken).ConfigureAwait(false);
+    }
+
     /// <summary>Opens a place as tasks of this scheduler do.</summary>
     public BackupDestination OpenPlace(DestinationSettings settings) => _providers.Open(settings);
 
@@ -199,12 +237,15 @@ public sealed class BackupScheduler : IAsyncDisposable
         _changed.Dispose();
     }
 
-    private static BackupTaskState After(BackupTaskState state, BackupRunReport report, bool isFull, DateTime began, long operationId) => state with
+    private static BackupTaskState After(BackupTaskState state, BackupRunReport report, BackupRunKind kind, DateTime began, long operationId) => Attempted(state, kind, began) with
     {
         LastFull = report.Report is { IsIncremental: false } ? began : state.LastFull,
-        LastIncremental = isFull ? state.LastIncremental : began,
-        LastFullAttempt = isFull ? began : state.LastFullAttempt,
-        LastIncrementalAttempt = isFull ? state.LastIncrementalAttempt : began,
+        LastIncremental = kind == BackupRunKind.Incremental || report is { Kind: BackupRunKind.Incremental, Report: not null } ? began : state.LastIncremental,
+        LastLog = kind == BackupRunKind.Log ? began : state.LastLog,
+        LogGap = report.LogGap ?? state.LogGap,
+        LogGapAt = report.LogGap is null ? state.LogGapAt : began,
+        LogAddresses = report.LogAddresses,
+        Newest = report.Newest ?? state.Newest,
         LastEtag = report.Report?.LastEtag ?? state.LastEtag,
         Mark = report.Mark ?? state.Mark,
         DurationMs = (long)report.Duration.TotalMilliseconds,
@@ -222,10 +263,9 @@ public sealed class BackupScheduler : IAsyncDisposable
     private static bool StandsStill(Database database, BackupTaskState state) =>
         state.LastEtag == database.LastEtag && (state.Mark is null || state.Mark == DumpPoint.Of(database).ToString());
 
-    private BackupTaskState After(BackupTaskState state, Exception error, bool isFull, DateTime began, long operationId) => state with
+    private BackupTaskState After(BackupTaskState state, Exception error, BackupRunKind kind, DateTime began, long operationId) => Attempted(state, kind, began) with
     {
-        LastFullAttempt = isFull ? began : state.LastFullAttempt,
-        LastIncrementalAttempt = isFull ? state.LastIncrementalAttempt : began,
+        FailedRun = kind,
         Error = error.Message,
         ErrorAt = began,
         Failures = state.Failures + 1,
@@ -233,14 +273,27 @@ public sealed class BackupScheduler : IAsyncDisposable
         OperationId = operationId,
     };
 
-    private static BackupTaskState Cancelled(BackupTaskState state, bool isFull, DateTime began, long operationId) => state with
+    private static BackupTaskState Cancelled(BackupTaskState state, BackupRunKind kind, DateTime began, long operationId) => Attempted(state, kind, began) with
     {
-        LastFullAttempt = isFull ? began : state.LastFullAttempt,
-        LastIncrementalAttempt = isFull ? state.LastIncrementalAttempt : began,
         Error = "The last run was cancelled.",
         ErrorAt = began,
         OperationId = operationId,
     };
+
+    private static BackupTaskState Attempted(BackupTaskState state, BackupRunKind kind, DateTime began) => kind switch
+    {
+        BackupRunKind.Full => state with { LastFullAttempt = began },
+        BackupRunKind.Incremental => state with { LastIncrementalAttempt = began },
+        _ => state with { LastLogAttempt = began },
+    };
+
+    private static TaskLogStatus? DescribeLog(Database database, BackupTaskRecord record)
+    {
+        if (record.Task.LogInterval is null)
+            return null;
+        LogStatus log = database.Log.Describe();
+        return new TaskLogStatus(record.State.Link is { } link && !database.Log.HoldsAfter(BackupLink.Parse(link).LogCommit), log.WaitingBytes, log.BudgetBytes);
+    }
 
     private BackupTaskInfo Describe(Database database, BackupTaskRecord record)
     {
@@ -268,7 +321,7 @@ public sealed class BackupScheduler : IAsyncDisposable
                     if (info.IsRunning || info.Next is not { } coming)
                         continue;
                     if (coming.At <= now && _queued.TryAdd((name, info.Task.Id), 0))
-                        due.Add(new ScheduledRun(this, name, info.Task, coming.IsFull));
+                        due.Add(new ScheduledRun(this, name, info.Task, coming.Kind));
                     else if (coming.At > now && (next is null || coming.At < next))
                         next = coming.At;
                 }
@@ -340,12 +393,12 @@ public sealed class ScheduledRun
 {
     private readonly BackupScheduler _scheduler;
 
-    internal ScheduledRun(BackupScheduler scheduler, string database, BackupTask task, bool isFull)
+    internal ScheduledRun(BackupScheduler scheduler, string database, BackupTask task, BackupRunKind kind)
     {
         _scheduler = scheduler;
         Database = database;
         Task = task;
-        IsFull = isFull;
+        Kind = kind;
     }
 
     /// <summary>Name of the database.</summary>
@@ -354,13 +407,16 @@ public sealed class ScheduledRun
     /// <summary>The task.</summary>
     public BackupTask Task { get; }
 
+    /// <summary>What it does.</summary>
+    public BackupRunKind Kind { get; }
+
     /// <summary>Whether everything is backed up.</summary>
-    public bool IsFull { get; }
+    public bool IsFull => Kind == BackupRunKind.Full;
 
     /// <summary>What it did; null before its end.</summary>
     public BackupRunReport? Report { get; private set; }
 
-    /// <summary>Runs it; see <see cref="BackupScheduler.RunAsync"/>.</summary>
+    /// <summary>Runs it; see <see cref="BackupScheduler.RunAsync(string, long, BackupRunKind, long, IProgress{BackupProgress}?, CancellationToken)"/>.</summary>
     public async Task<BackupRunReport> RunAsync(long operationId, IProgress<BackupProgress>? progress, CancellationToken cancellationToken) =>
-        Report = await _scheduler.RunAsync(Database, Task.Id, IsFull, operationId, progress, cancellationToken).ConfigureAwait(false);
+        Report = await _scheduler.RunAsync(Database, Task.Id, Kind, operationId, progress, cancellationToken).ConfigureAwait(false);
 }

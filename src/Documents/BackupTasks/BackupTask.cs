@@ -3,6 +3,7 @@ using Treepie.Backups;
 using Treepie.Destinations;
 using Treepie.Encryption;
 using Treepie.Schedules;
+using Treepie.Storage;
 
 namespace Treepie.BackupTasks;
 
@@ -11,6 +12,9 @@ public sealed record BackupTask
 {
     /// <summary>Most places of one task.</summary>
     public const int MaxDestinations = 8;
+
+    /// <summary>Shortest <see cref="LogInterval"/>.</summary>
+    public static readonly TimeSpan MinLogInterval = TimeSpan.FromSeconds(1);
 
     /// <summary>Its number, from 1 on; 0: a new one.</summary>
     public long Id { get; init; }
@@ -26,6 +30,15 @@ public sealed record BackupTask
 
     /// <summary>When, besides, changes since the last backup are to be saved; null: never. Where nothing has changed nothing is written.</summary>
     public string? IncrementalSchedule { get; init; }
+
+    /// <summary>
+    /// Of snapshots: how long after the last run the log is archived, so that all commits since can be restored to, each by itself; null: it is not. The database keeps its log for that. At least
+    /// <see cref="MinLogInterval"/>. Where nothing has changed nothing is written; where the log has a gap an increment is taken, and the log goes on from there.
+    /// </summary>
+    public TimeSpan? LogInterval { get; init; }
+
+    /// <summary>Most bytes of log that wait on the disk for this task, at least 1 MiB; beyond, the log has a gap. Default 1 GiB.</summary>
+    public long LogBudgetBytes { get; init; } = 1L << 30;
 
     /// <summary>Name of the time zone both schedules go by, for instance <c>Europe/Paris</c>; null: UTC.</summary>
     public string? TimeZone { get; init; }
@@ -104,6 +117,9 @@ public sealed record BackupTask
         Require(Destinations.Count is > 0 and <= MaxDestinations, $"it needs a place to write to, and can have {MaxDestinations}");
         Require(Destinations.DistinctBy(static destination => destination.Address, StringComparer.Ordinal).Count() == Destinations.Count, "two of its places are the same");
         Require(Kind is BackupKind.Logical or BackupKind.Snapshot, $"a task cannot make backups of kind {Kind}");
+        Require(LogInterval is null || Kind == BackupKind.Snapshot, "it archives the log, which goes on from snapshots only; make it one of snapshots");
+        Require(LogInterval is null || LogInterval >= MinLogInterval, "a second is the least between two stretches of the log");
+        Require(LogInterval is null || LogBudgetBytes >= EnvironmentLog.MinBudgetBytes, FormattableString.Invariant($"{EnvironmentLog.MinBudgetBytes:N0} bytes are the least that the log may take"));
         Require(Enum.IsDefined(Compression), $"there is no compression {Compression}");
         Require(KeepFor is null || KeepFor >= TimeSpan.Zero, "the time for which backups are kept is negative");
         Require(KeepAtLeast >= 1, "at least one backup is kept");

@@ -30,4 +30,6 @@ internal sealed record BackupTaskRecord(int Format, string Home, BackupTask Task
 [JsonSourceGenerationOptions(UseStringEnumConverter = true, DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
 [JsonSerializable(typeof(BackupTaskRecord))]
 [JsonSerializable(typeof(DestinationSettings))]
+[JsonSerializable(typeof(BackupCard))]
+[JsonSerializable(typeof(KeptLog))]
 internal sealed partial class BackupTaskJson : JsonSerializerContext;

@@ -21,10 +21,10 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
 
     /// <summary>Runs it.</summary>
     /// <param name="state">What has become of the task so far.</param>
-    /// <param name="isFull">Everything; else what came since the last backup, where something can go on from that.</param>
+    /// <param name="wanted">What is wanted: where nothing can go on from the last backup all of it is taken, and where the log cannot an increment.</param>
     /// <param name="cancellationToken">Ends it; nothing of this backup stays anywhere.</param>
     /// <exception cref="DestinationException">Not one place took it.</exception>
-    public async Task<BackupRunReport> RunAsync(BackupTaskState state, bool isFull, CancellationToken cancellationToken)
+    public async Task<BackupRunReport> RunAsync(BackupTaskState state, BackupRunKind wanted, CancellationToken cancellationToken)
     {
         long began = clock.GetTimestamp();
         using EncryptionKey? key = Key();
@@ -32,30 +32,50 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
         {
             foreach (DestinationSettings settings in task.Destinations)
                 _places.Add((providers.Open(settings), settings.Address));
-            await ProbeAsync((long)((state.Kept.Count > 0 ? state.Kept[^1].StoredBytes : 0) * RoomFactor), cancellationToken).ConfigureAwait(false);
             DateTime now = clock.GetUtcNow().UtcDateTime;
             string mark = DumpPoint.Of(lease.Database).ToString(); // first: what changes while it is written may be in it, and is saved again
-            KeptBackup[] before = isFull ? [] : ChainBefore(state);
+            KeptBackup[] before = wanted == BackupRunKind.Full ? [] : ChainBefore(state);
+            string? gap = null;
+            if (wanted == BackupRunKind.Log && before.Length > 0)
+            {
+                gap = LogMissing(state);
+                try
+                {
+                    if (gap is null)
+                        return await ArchiveLogAsync(state, key, now, mark, began, cancellationToken).ConfigureAwait(false);
+                }
+                catch (BackupException error) when (error.Fault == BackupFault.LogGap)
+                {
+                    gap = error.Message;
+                }
+            }
+
+            await ProbeAsync((long)((state.Kept.Count > 0 ? state.Kept[^1].StoredBytes : 0) * RoomFactor), cancellationToken).ConfigureAwait(false);
             bool isIncremental = before.Length > 0;
-            string name = BackupName.Of(lease.Database.Name, now, task.Kind, isIncremental, key is not null || (lease.Database.IsEncrypted && !task.AllowPlain));
+            string name = BackupName.Of(lease.Database.Name, now, task.Kind, isIncremental, IsSealed(key));
             var options = new BackupOptions { Kind = task.Kind, Compression = task.Compression, EncryptionKey = key, AllowPlain = task.AllowPlain };
             if (isIncremental)
                 options = options with { Since = BackupLink.Parse(state.Link!) }; // there is no chain without one
             BackupReport report = await WriteAsync(name, options, cancellationToken).ConfigureAwait(false);
+            await WriteCardsAsync(name, report, options.Since, cancellationToken).ConfigureAwait(false);
             string[] chain = [.. before.Select(static backup => backup.Object), name];
             ProvenPoint? proven = task.Proves ? await ProveAsync(chain, report, key, cancellationToken).ConfigureAwait(false) : null;
-            string[] written = [.. _places.Where(place => !_failures.ContainsKey(place.Address) || _proven.Contains(place.Address)).Select(static place => place.Address)];
+            string[] written = Written();
             var kept = new KeptBackup(name, report.TakenAt ?? now, report.LastEtag, HashOf(report), report.StoredBytes, written, proven is not null, isIncremental);
             (IReadOnlyList<KeptBackup> all, IReadOnlyList<string> deleted) = await RetainAsync([.. state.Kept, kept], cancellationToken).ConfigureAwait(false);
             return new BackupRunReport
             {
+                Kind = isIncremental ? BackupRunKind.Incremental : BackupRunKind.Full,
+                LogGap = gap,
+                LogAddresses = written,
+                Newest = new RestorableMoment(now, report.LastCommit, report.LastEtag, name, proven is not null),
                 Report = report,
                 Object = name,
-                Places = [.. _places.Select(place => new BackupPlaceResult(place.Address, name, report.StoredBytes, _failures.GetValueOrDefault(place.Address), _proven.Contains(place.Address)))],
+                Places = Results(name, report),
                 Proven = proven,
                 Kept = all,
                 Deleted = deleted,
-                Link = report.Link?.ToString(),
+                Link = GoOn(report.Link, state)?.ToString(),
                 Mark = mark,
                 Duration = clock.GetElapsedTime(began),
             };
@@ -78,6 +98,73 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
         int full = state.Kept.ToList().FindLastIndex(static backup => !backup.IsIncremental);
         KeptBackup[] chain = full < 0 ? [] : [.. state.Kept.Skip(full)];
         return Array.TrueForAll(chain, backup => task.Destinations.All(place => backup.Addresses.Contains(place.Address))) ? chain : [];
+    }
+
+    /// <summary>Archives what was committed since the last run.</summary>
+    private async Task<BackupRunReport> ArchiveLogAsync(BackupTaskState state, EncryptionKey? key, DateTime now, string mark, long began, CancellationToken cancellationToken)
+    {
+        string name = BackupName.Of(lease.Database.Name, now, BackupKind.Log, isIncremental: true, IsSealed(key));
+        BackupLink since = BackupLink.Parse(state.Link!); // there is no chain without one
+        var options = new BackupOptions { Kind = BackupKind.Log, Since = since, IsOfTask = true, Compression = task.Compression, EncryptionKey = key, AllowPlain = task.AllowPlain };
+        BackupReport report = await WriteAsync(name, options, cancellationToken).ConfigureAwait(false);
+        await WriteCardsAsync(name, report, since, cancellationToken).ConfigureAwait(false);
+        if (task.Proves)
+            await ProveLogAsync(name, report, key, cancellationToken).ConfigureAwait(false);
+        string[] written = Written();
+        return new BackupRunReport
+        {
+            Kind = BackupRunKind.Log,
+            LogAddresses = [.. written.Intersect(state.LogAddresses)],
+            Log = new KeptLog(name, written),
+            Newest = new RestorableMoment(now, report.LastCommit, report.LastEtag, name, _proven.Count > 0),
+            Report = report,
+            Object = name,
+            Places = Results(name, report),
+            Kept = state.Kept,
+            Link = report.Link?.ToString(),
+            Mark = mark,
+            Duration = clock.GetElapsedTime(began),
+        };
+    }
+
+    /// <summary>The log goes on where it was also over a full backup, so that what was committed between its last stretch and that is in it too.</summary>
+    private BackupLink? GoOn(BackupLink? link, BackupTaskState state)
+    {
+        if (link is not { Stores.Count: > 0 } || task.LogInterval is null || state.Link is null || LogMissing(state) is not null)
+            return link;
+
+        BackupLink before = BackupLink.Parse(state.Link);
+        return before.Stores.Count > 0 && before.Stores[0].StoreId == link.Stores[0].StoreId && lease.Database.Log.HoldsAfter(before.LogCommit) ? new BackupLink(link.Hash, before.LogCommit, link.Stores) : link;
+    }
+
+    /// <summary>Why the log cannot go on at each of the places; null where it can.</summary>
+    private string? LogMissing(BackupTaskState state) => task.Destinations.FirstOrDefault(place => !state.LogAddresses.Contains(place.Address)) is { } place
+        ? $"'{place.Address}' has not all of the log that follows the last backup: an increment closes the gap there."
+        : null;
+
+    private bool IsSealed(EncryptionKey? key) => key is not null || (lease.Database.IsEncrypted && !task.AllowPlain);
+
+    private string[] Written() => [.. _places.Where(place => !_failures.ContainsKey(place.Address) || _proven.Contains(place.Address)).Select(static place => place.Address)];
+
+    private BackupPlaceResult[] Results(string name, BackupReport report) =>
+        [.. _places.Select(place => new BackupPlaceResult(place.Address, name, report.StoredBytes, _failures.GetValueOrDefault(place.Address), _proven.Contains(place.Address)))];
+
+    /// <summary>Beside what was written; a card that cannot be is not missed: the part says the same, only not as fast.</summary>
+    private async Task WriteCardsAsync(string name, BackupReport report, BackupLink? since, CancellationToken cancellationToken)
+    {
+        if (BackupCard.Of(name, report, since) is not { } card)
+            return;
+        foreach ((BackupDestination destination, string address) in _places.Where(place => !_failures.ContainsKey(place.Address)))
+        {
+            try
+            {
+                await card.WriteAsync(destination, cancellationToken).ConfigureAwait(false);
+            }
+            catch (DestinationException)
+            {
+                // see above
+            }
+        }
     }
 
     /// <summary>
@@ -230,30 +317,42 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
         return proven;
     }
 
+    /// <summary>Reads a stretch of the log back from each place: that it is whole, and that its commits follow each other up to the one that was the last. What is before it was proven before.</summary>
+    private async Task ProveLogAsync(string name, BackupReport report, EncryptionKey? key, CancellationToken cancellationToken)
+    {
+        foreach ((BackupDestination destination, string address) in _places.Where(place => !_failures.ContainsKey(place.Address)).ToArray())
+        {
+            try
+            {
+                var part = new BackupPart(name, async stop => await destination.OpenAsync(name, stop).ConfigureAwait(false));
+                BackupReport found = await lease.VerifyAsync([part], new RestoreOptions { BackupKey = key, IsLogAlone = true }, progress, cancellationToken).ConfigureAwait(false);
+                if ((found.LastCommit, found.LogCommits) != (report.LastCommit, report.LogCommits))
+                    throw new BackupException(BackupFault.RestoredOtherwise, $"'{name}' has {found.LogCommits} commits up to {found.LastCommit}, and should have {report.LogCommits} up to {report.LastCommit}.");
+                _proven.Add(address);
+            }
+            catch (Exception error) when (error is DestinationException || BackupException.From(error) is not null)
+            {
+                _failures[address] = $"It was written, and reading it back failed: {error.Message}";
+            }
+        }
+    }
+
     /// <summary>Deletes what may go, where it is; what cannot be deleted stays in the list and is tried again the next time.</summary>
     private async Task<(IReadOnlyList<KeptBackup> Kept, IReadOnlyList<string> Deleted)> RetainAsync(IReadOnlyList<KeptBackup> all, CancellationToken cancellationToken)
     {
         var kept = all.ToList();
         var deleted = new List<string>();
-        foreach (KeptBackup old in Retention.Deletable(all, task.KeepFor, task.KeepAtLeast, clock.GetUtcNow().UtcDateTime))
-        {
-            var left = new List<string>();
-            foreach (string address in old.Addresses)
-            {
-                if (_places.Find(place => place.Address == address).Destination is not { } destination)
-                    continue; // no place of this task any more: what is there is not ours to delete
-                try
-                {
-                    await destination.DeleteAsync(old.Object, cancellationToken).ConfigureAwait(false);
-                }
-                catch (DestinationException)
-                {
-                    left.Add(address);
-                }
-            }
+        IReadOnlyList<KeptBackup> deletable = Retention.Deletable(all, task.KeepFor, task.KeepAtLeast, clock.GetUtcNow().UtcDateTime);
+        if (deletable.Count == 0)
+            return (kept, deleted);
 
+        var cards = new BackupCards();
+        await DeleteLogsAsync(all.Except(deletable).First().Object, cards, deleted, cancellationToken).ConfigureAwait(false);
+        foreach (KeptBackup old in deletable)
+        {
+            string[] left = await DeleteAsync(old.Object, old.Addresses, cards, cancellationToken).ConfigureAwait(false);
             int at = kept.IndexOf(old);
-            if (left.Count > 0)
+            if (left.Length > 0)
             {
                 kept[at] = old with { Addresses = left };
                 continue;
@@ -264,5 +363,46 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
         }
 
         return (kept, deleted);
+    }
+
+    /// <summary>Deletes the log that is older than a backup from which on all is kept: whatever it leads to, that backup and what follows it lead there too, or it is older than what is kept.</summary>
+    private async Task DeleteLogsAsync(string before, BackupCards cards, List<string> deleted, CancellationToken cancellationToken)
+    {
+        if (task.Id == 0)
+            return;
+        var changed = new List<KeptLog>();
+        foreach (KeptLog old in lease.Database.TaskStore.ListLogs(task.Id, before).Reverse())
+        {
+            string[] left = await DeleteAsync(old.Object, old.Addresses, cards, cancellationToken).ConfigureAwait(false);
+            changed.Add(old with { Addresses = left });
+            if (left.Length == 0)
+                deleted.Add(old.Object);
+        }
+
+        if (changed.Count > 0)
+            await lease.Database.TaskStore.PutLogsAsync(task.Id, changed).ConfigureAwait(false);
+    }
+
+    /// <summary>Deletes an object with its cards where it is; gives the places at which it could not.</summary>
+    private async Task<string[]> DeleteAsync(string name, IReadOnlyList<string> addresses, BackupCards cards, CancellationToken cancellationToken)
+    {
+        var left = new List<string>();
+        foreach (string address in addresses)
+        {
+            if (_places.Find(place => place.Address == address).Destination is not { } destination)
+                continue; // no place of this task any more: what is there is not ours to delete
+            try
+            {
+                foreach (string card in await cards.OfAsync(destination, name, cancellationToken).ConfigureAwait(false))
+                    await destination.DeleteAsync(card, cancellationToken).ConfigureAwait(false);
+                await destination.DeleteAsync(name, cancellationToken).ConfigureAwait(false);
+            }
+            catch (DestinationException)
+            {
+                left.Add(address);
+            }
+        }
+
+        return [.. left];
     }
 }

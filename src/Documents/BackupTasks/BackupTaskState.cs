@@ -15,6 +15,24 @@ public sealed record BackupTaskState
     /// <summary>The same of changes.</summary>
     public DateTime? LastIncrementalAttempt { get; init; }
 
+    /// <summary>When the log was archived last, or nothing had been committed (UTC).</summary>
+    public DateTime? LastLog { get; init; }
+
+    /// <summary>When that was begun last (UTC).</summary>
+    public DateTime? LastLogAttempt { get; init; }
+
+    /// <summary>Why the log could not go on where it was, the last time that happened; the increment that was taken then has closed the gap.</summary>
+    public string? LogGap { get; init; }
+
+    /// <summary>When that was (UTC).</summary>
+    public DateTime? LogGapAt { get; init; }
+
+    /// <summary>Places at which all of the log is that followed the last snapshot or increment.</summary>
+    public IReadOnlyList<string> LogAddresses { get; init; } = [];
+
+    /// <summary>The newest moment that can be restored; null before the first backup.</summary>
+    public RestorableMoment? Newest { get; init; }
+
     /// <summary>Etag up to which the last backup reaches.</summary>
     public long LastEtag { get; init; }
 
@@ -29,6 +47,9 @@ public sealed record BackupTaskState
 
     /// <summary>When that was (UTC).</summary>
     public DateTime? ErrorAt { get; init; }
+
+    /// <summary>What it was that went wrong: that is tried again.</summary>
+    public BackupRunKind FailedRun { get; init; }
 
     /// <summary>Runs in a row that failed.</summary>
     public int Failures { get; init; }
@@ -71,6 +92,19 @@ public sealed record BackupPlaceResult(string Address, string Object, long Store
 /// <param name="IsIncremental">Whether it goes on from the one before, without which it is worth nothing.</param>
 public sealed record KeptBackup(
     string Object, DateTime TakenAt, long LastEtag, string? ContentHash, long StoredBytes, IReadOnlyList<string> Addresses, bool IsProven, bool IsIncremental = false);
+
+/// <summary>A moment that can be restored.</summary>
+/// <param name="At">The moment (UTC): nothing that was committed up to then is missing.</param>
+/// <param name="Commit">The last commit; 0 where backups are no snapshots.</param>
+/// <param name="LastEtag">Etag of the last change.</param>
+/// <param name="Object">The backup that it is the end of.</param>
+/// <param name="IsProven">Whether that was read back and found whole.</param>
+public sealed record RestorableMoment(DateTime At, long Commit, long LastEtag, string Object, bool IsProven);
+
+/// <summary>A stretch of the log that is kept at one or several places.</summary>
+/// <param name="Object">Name of the object.</param>
+/// <param name="Addresses">Where it is.</param>
+public sealed record KeptLog(string Object, IReadOnlyList<string> Addresses);
 
 /// <summary>A moment of a database that can be restored, as has been shown.</summary>
 /// <param name="TakenAt">The moment (UTC).</param>

@@ -1,4 +1,7 @@
 using System.Buffers.Binary;
+using System.Text;
+using System.Text.Json;
+using Treepie.Backups;
 using Treepie.Storage;
 using Treepie.Storage.Transactions;
 using Treepie.Storage.Trees;
@@ -35,6 +38,49 @@ internal sealed class BackupTaskStore(StorageEnvironment environment, string dir
         return found;
     }
 
+    /// <summary>What tasks need of the log: those that archive it, are not disabled, and belong here. One that a newer version wrote needs nothing of this one.</summary>
+    public IReadOnlyList<LogNeed> LogNeeds()
+    {
+        try
+        {
+            return
+            [
+                .. List().Where(record => record is { Task: { LogInterval: not null, IsDisabled: false } } && record.Home == directory)
+                    .Select(static record => new LogNeed(record.State.Link is { } link ? BackupLink.Parse(link).LogCommit : null, record.Task.LogBudgetBytes)),
+            ];
+        }
+        catch (BackupTaskException)
+        {
+            return [];
+        }
+    }
+
+    /// <summary>The stretches of the log that a task keeps and that are older than a backup, the oldest first.</summary>
+    public IReadOnlyList<KeptLog> ListLogs(long id, string before)
+    {
+        using ReadTransaction read = environment.BeginRead();
+        if (read.FindTree(TreeNames.BackupLogs) is not { } tree)
+            return [];
+
+        var found = new List<KeptLog>();
+        using Cursor cursor = tree.OpenCursor();
+        byte[] end = LogKey(id, before);
+        for (bool more = cursor.Seek(LogKey(id, "")); more && cursor.Key.SequenceCompareTo(end) < 0; more = cursor.MoveNext())
+            found.Add(JsonSerializer.Deserialize(cursor.Value, BackupTaskJson.Default.KeptLog) ?? throw new BackupTaskException("A stretch of the log that a backup task keeps is empty."));
+        return found;
+    }
+
+    /// <summary>Notes where stretches of the log are, and forgets those that are nowhere any more.</summary>
+    public async Task PutLogsAsync(long id, IReadOnlyList<KeptLog> logs) => await environment.WriteAsync(
+        transaction =>
+        {
+            Tree tree = transaction.GetOrCreateTree(TreeNames.BackupLogs);
+            foreach (KeptLog log in logs)
+                PutLog(tree, id, log);
+            return true;
+        },
+        CancellationToken.None).ConfigureAwait(false);
+
     /// <summary>One task; null if there is none of that number.</summary>
     public BackupTaskRecord? Find(long id)
     {
@@ -64,14 +110,16 @@ internal sealed class BackupTaskStore(StorageEnvironment environment, string dir
             cancellationToken).ConfigureAwait(false);
     }
 
-    /// <summary>Changes a record as it is when the change is made; false if there is none any more.</summary>
-    public async Task<bool> ChangeAsync(long id, Func<BackupTaskRecord, BackupTaskRecord> change) => await environment.WriteAsync(
+    /// <summary>Changes a record as it is when the change is made, and notes a stretch of the log with it; false if there is none any more.</summary>
+    public async Task<bool> ChangeAsync(long id, Func<BackupTaskRecord, BackupTaskRecord> change, KeptLog? log = null) => await environment.WriteAsync(
         transaction =>
         {
             Tree tree = transaction.GetOrCreateTree(TreeNames.BackupTasks);
             if (!tree.TryGet(Key(id), out ReadOnlySpan<byte> value))
                 return false;
             tree.Put(Key(id), change(BackupTaskRecord.FromJson(value)).ToJson());
+            if (log is not null)
+                PutLog(transaction.GetOrCreateTree(TreeNames.BackupLogs), id, log);
             return true;
         },
         CancellationToken.None).ConfigureAwait(false);
@@ -84,6 +132,7 @@ internal sealed class BackupTaskStore(StorageEnvironment environment, string dir
             {
                 Tree tree = transaction.GetOrCreateTree(TreeNames.BackupTasks);
                 bool found = tree.Delete(Key(id));
+                ForgetLogs(transaction, id);
                 return (found, Last(tree).Count == 0);
             },
             cancellationToken).ConfigureAwait(false);
@@ -100,6 +149,28 @@ internal sealed class BackupTaskStore(StorageEnvironment environment, string dir
             (last, count) = (BinaryPrimitives.ReadInt64BigEndian(cursor.Key), count + 1);
         return (last, count);
     }
+
+    private static void PutLog(Tree tree, long id, KeptLog log)
+    {
+        if (log.Addresses.Count == 0)
+            tree.Delete(LogKey(id, log.Object));
+        else
+            tree.Put(LogKey(id, log.Object), JsonSerializer.SerializeToUtf8Bytes(log, BackupTaskJson.Default.KeptLog));
+    }
+
+    private static void ForgetLogs(WriteTransaction transaction, long id)
+    {
+        Tree tree = transaction.GetOrCreateTree(TreeNames.BackupLogs);
+        var keys = new List<byte[]>();
+        using (Cursor cursor = tree.OpenCursor())
+            for (bool more = cursor.Seek(LogKey(id, "")); more && cursor.Key.StartsWith(Key(id)); more = cursor.MoveNext())
+                keys.Add(cursor.Key.ToArray());
+        foreach (byte[] key in keys)
+            tree.Delete(key);
+    }
+
+    /// <summary>The task, then the name, in which the time comes first.</summary>
+    private static byte[] LogKey(long id, string name) => [.. Key(id), .. Encoding.UTF8.GetBytes(name)];
 
     private static byte[] Key(long id)
     {

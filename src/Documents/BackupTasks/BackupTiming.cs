@@ -8,9 +8,12 @@ internal static class BackupTiming
     private static readonly TimeSpan s_firstRetry = TimeSpan.FromMinutes(1);
     private static readonly TimeSpan s_longestRetry = TimeSpan.FromHours(1);
 
+    /// <summary>Within which a backup ends.</summary>
+    private static readonly TimeSpan s_runTime = TimeSpan.FromHours(1);
+
     /// <summary>
     /// The next run. It is counted from the last one that was begun, so a time that was missed, because nothing ran then, comes up once as soon as something runs again, however many were
-    /// missed. A run that failed comes again after a while, at first a minute, then twice as long each time up to an hour.
+    /// missed. A run that failed comes again after a while, at first a minute, then twice as long each time up to an hour; unless what holds more is due by then.
     /// </summary>
     public static NextBackup? Next(BackupTask task, BackupTaskState state)
     {
@@ -18,11 +21,16 @@ internal static class BackupTiming
             return null;
 
         DateTime fullFrom = state.LastFullAttempt ?? task.CreatedAt, changesFrom = Later(state.LastIncrementalAttempt ?? task.CreatedAt, fullFrom);
-        DateTime? full = Due(task.Full, fullFrom), changes = Due(task.Incremental, changesFrom);
-        if (state is { Failures: > 0, NotBefore: { } retry } && (task.FullSchedule ?? task.IncrementalSchedule) is not null)
-            full = full is null || retry < full ? retry : full;
-        bool isFull = full is not null && (changes is null || full <= changes);
-        return (isFull ? full : changes) is { } due ? new NextBackup(state.NotBefore is { } notBefore ? Later(due, notBefore) : due, isFull) : null;
+        (DateTime? At, BackupRunKind Kind)[] coming =
+        [
+            (Due(task.Full, fullFrom), BackupRunKind.Full),
+            (Due(task.Incremental, changesFrom), BackupRunKind.Incremental),
+            (task.LogInterval is { } interval ? Later(state.LastLogAttempt ?? task.CreatedAt, changesFrom) + interval : null, BackupRunKind.Log),
+        ];
+        (DateTime? At, BackupRunKind Kind) first = coming.MinBy(static next => next.At ?? DateTime.MaxValue); // of two at once what holds more
+        if (state is { Failures: > 0, NotBefore: { } retry } && first.At is { } other)
+            return new NextBackup(retry, other <= retry && first.Kind < state.FailedRun ? first.Kind : state.FailedRun);
+        return first.At is { } due ? new NextBackup(state.NotBefore is { } notBefore ? Later(due, notBefore) : due, first.Kind) : null;
     }
 
     /// <summary>How long to wait after so many failures in a row.</summary>
@@ -32,11 +40,13 @@ internal static class BackupTiming
     /// <summary>What to tell somebody; null for nothing.</summary>
     public static string? Alert(BackupTask task, BackupTaskState state, DateTime now)
     {
-        if (task is { IsDisabled: true } or { Proves: false } or { FullSchedule: null, IncrementalSchedule: null })
+        if (task is { IsDisabled: true } or { Proves: false } or { FullSchedule: null, IncrementalSchedule: null, LogInterval: null })
             return null;
 
         DateTime since = state.LastProven?.TakenAt ?? task.CreatedAt;
-        TimeSpan most = task.AlertAfter ?? TwoTimes(task.Full ?? task.Incremental, since);
+        if (state.Newest is { IsProven: true } newest && task.LogInterval is not null)
+            since = Later(since, newest.At);
+        TimeSpan most = task.AlertAfter ?? (task.LogInterval is { } interval ? interval + interval + s_runTime : TwoTimes(task.Full ?? task.Incremental, since));
         string last = state.LastProven is null ? "No backup of it was ever proven to be restorable" : FormattableString.Invariant($"Its last backup that was proven to be restorable is of {since:u}");
         return now - since > most
             ? FormattableString.Invariant($"{last}, and {most.TotalHours:N1} hours are the most for {task}.{(state.Error is null ? "" : " " + state.Error)}")
@@ -48,7 +58,7 @@ internal static class BackupTiming
         DateTime at = since;
         for (int time = 0; time < 2; time++)
             at = Due(schedule, at) ?? DateTime.MaxValue;
-        return at == DateTime.MaxValue ? TimeSpan.MaxValue : at - since + TimeSpan.FromHours(1); // within which a backup ends
+        return at == DateTime.MaxValue ? TimeSpan.MaxValue : at - since + s_runTime;
     }
 
     private static DateTime? Due(CronSchedule? schedule, DateTime after) => schedule?.Next(new DateTimeOffset(DateTime.SpecifyKind(after, DateTimeKind.Utc)))?.UtcDateTime;

@@ -14,6 +14,15 @@ public sealed record BackupOptions
     /// </summary>
     public BackupLink? Since { get; init; }
 
+    /// <summary>
+    /// Who takes the log, of several that do: each has a place of its own in it, which is that of <see cref="Since"/>, and what one of them has not taken is kept for him. Places are remembered until the
+    /// database is closed; those of tasks, which are not among these, for ever. Default: the empty name.
+    /// </summary>
+    public string LogReader { get; init; } = "";
+
+    /// <summary>Whether a task takes it, whose place is in its state.</summary>
+    internal bool IsOfTask { get; init; }
+
     /// <summary>Compression. Default <see cref="BackupCompression.ZstdFastest"/>.</summary>
     public BackupCompression Compression { get; init; }
 

@@ -20,6 +20,9 @@ public sealed record RestoreOptions
     /// <summary>Of snapshots with logs: the time (UTC) after which no commit is made again. Null: all there are.</summary>
     public DateTime? StopAtTime { get; init; }
 
+    /// <summary>Of a verification: that a stretch of the log is to be proven by itself, without what it goes on from.</summary>
+    internal bool IsLogAlone { get; init; }
+
     /// <summary>A key that is tried where the backup is sealed and no <see cref="BackupKey"/> is given: that of the database itself.</summary>
     internal EncryptionKey? OwnKey { get; init; }
 

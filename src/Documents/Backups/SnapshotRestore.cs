@@ -66,6 +66,22 @@ internal sealed class SnapshotRestore(IReadOnlyList<BackupChainPart> parts, Part
     /// <summary>Reads all of it and keeps nothing.</summary>
     public Task<BackupReport> VerifyAsync(CancellationToken cancellationToken) => TranslateAsync(async () =>
     {
+        if (options.IsLogAlone)
+        {
+            BackupChainReport log = await BackupChain.ProveLogAsync(parts[0], _pages, cancellationToken).ConfigureAwait(false);
+            return new BackupReport
+            {
+                Kind = BackupKind.Log,
+                IsIncremental = true,
+                Compression = source.Compression ?? BackupSource.None,
+                IsEncrypted = source.IsSealed,
+                StoredBytes = source.StoredBytes,
+                LastCommit = log.Commit,
+                LastCommitAt = log.CommittedAt?.UtcDateTime,
+                LogCommits = log.LogCommits,
+            };
+        }
+
         using BackupChain chain = await BackupChain.OpenAsync(parts, _stop, cancellationToken).ConfigureAwait(false);
         var description = SnapshotDescription.Read(chain.Newest.Description);
         BackupChainReport read = await chain.ReadAsync(null, _pages, cancellationToken).ConfigureAwait(false);

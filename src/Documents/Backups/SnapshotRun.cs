@@ -84,10 +84,10 @@ internal sealed class SnapshotRun(Database database, BackupOptions options, IPro
     {
         BackupLink since = CheckSince(database.Environment.StoreId)
             ?? throw new BackupException(BackupFault.LinkMissing, "A backup of the log goes on from another backup: say from which (Since), as its report has it. Begin with a snapshot.");
-        using var stretch = EnvironmentLogStretch.Begin(database.Environment, since.LogCommit);
         SnapshotDescription description;
-        using (DatabaseSnapshot snapshot = database.BeginRead())
+        using (DatabaseSnapshot snapshot = database.BeginRead()) // before the stretch begins: it must not speak of what comes later
             description = new SnapshotDescription(database.Name, database.Id, snapshot.LastEtag, Now, new BackupCounts(snapshot.DocumentCount, snapshot.TombstoneCount, 0, 0, 0), []);
+        using EnvironmentLogStretch stretch = BeginLog(since.LogCommit);
         var header = new BackupPartHeader
         {
             Kind = BackupPartKind.Log,
@@ -112,6 +112,23 @@ internal sealed class SnapshotRun(Database database, BackupOptions options, IPro
         };
     }
 
+    /// <summary>What follows a commit; who is no task has his place in the log there from now on.</summary>
+    private EnvironmentLogStretch BeginLog(long after)
+    {
+        try
+        {
+            EnvironmentLogStretch stretch = EnvironmentLogStretch.Begin(database.Environment, after);
+            if (!options.IsOfTask)
+                database.Log.Reached(options.LogReader, after);
+            return stretch;
+        }
+        catch (BackupPartException error) when (error.Fault == BackupPartFault.LogGap)
+        {
+            database.Log.Forget(options.LogReader);
+            throw;
+        }
+    }
+
     private DateTime Now => database.Options.TimeProvider.GetUtcNow().UtcDateTime;
 
     private SnapshotDescription Describe(EnvironmentSnapshot documents, IReadOnlyList<HeldIndex> indexes)
@@ -131,21 +148,7 @@ internal sealed class SnapshotRun(Database database, BackupOptions options, IPro
     }
 
     /// <summary>Where the log goes on: where it was, unless what followed there is not kept any more, which this backup makes up for.</summary>
-    private long LogCommit(BackupLink? since, long commit)
-    {
-        if (since is null)
-            return commit;
-
-        try
-        {
-            using var stretch = EnvironmentLogStretch.Begin(database.Environment, since.LogCommit);
-            return since.LogCommit;
-        }
-        catch (BackupPartException error) when (error.Fault == BackupPartFault.LogGap)
-        {
-            return commit;
-        }
-    }
+    private long LogCommit(BackupLink? since, long commit) => since is not null && database.Log.HoldsAfter(since.LogCommit) ? since.LogCommit : commit;
 
     private static BackupReport Report(BackupTarget target, BackupPartWriter writer, SnapshotDescription description, long commit, DateTimeOffset? at) => new()
     {

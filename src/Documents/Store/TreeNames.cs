@@ -51,6 +51,9 @@ internal static class TreeNames
     /// <summary>Made by the first backup task.</summary>
     public const string BackupTasks = "backup-tasks";
 
+    /// <summary>Stretches of the log that backup tasks keep at their places: number of the task (8, big-endian), name of the object; made by the first.</summary>
+    public const string BackupLogs = "backup-logs";
+
     /// <summary>Version of this layout.</summary>
     public const int FormatVersion = 1;
 

@@ -59,6 +59,8 @@ internal sealed class BackupService : IAsyncDisposable
         json.WriteNumber("ErroredCount", 0);
         json.WriteEndObject();
         json.WriteBoolean("NothingChanged", report.Report is null);
+        json.WriteString("Kind", report.Kind.ToString());
+        json.WriteString("LogGap", report.LogGap);
         json.WriteString("Object", report.Object);
         json.WriteNumber("StoredBytes", report.Report?.StoredBytes ?? 0);
         json.WriteString("ContentHash", report.Report?.ContentHash);

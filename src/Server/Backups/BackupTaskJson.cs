@@ -62,6 +62,7 @@ internal static class BackupTaskJson
         json.WriteString("FullBackupFrequency", info.Task.FullSchedule);
         json.WriteString("IncrementalBackupFrequency", info.Task.IncrementalSchedule);
         json.WriteString("TimeZone", info.Task.TimeZone ?? "UTC");
+        json.WriteString("LogInterval", info.Task.LogInterval?.ToString("c", CultureInfo.InvariantCulture));
         Time(json, "LastFullBackup", info.State.LastFull);
         Time(json, "LastIncrementalBackup", info.State.LastIncremental);
         Time(json, "DelayUntil", info.State.NotBefore);
@@ -78,6 +79,7 @@ internal static class BackupTaskJson
             json.WriteString("TimeSpan", (next.At > now ? next.At - now : TimeSpan.Zero).ToString("c", CultureInfo.InvariantCulture));
             Time(json, "DateTime", next.At);
             json.WriteBoolean("IsFull", next.IsFull);
+            json.WriteString("Kind", next.Kind.ToString());
             Time(json, "OriginalBackupTime", next.At);
             json.WriteEndObject();
         }
@@ -123,12 +125,50 @@ internal static class BackupTaskJson
         json.WriteBoolean("IsRunning", info.IsRunning);
         json.WritePropertyName("LastProven");
         WriteProven(json, info.State.LastProven);
+        WriteNewest(json, info.State.Newest);
+        WriteLog(json, info);
         json.WriteString("Alert", info.Alert);
         json.WriteNumber("BackupsKept", info.State.Kept.Count);
         json.WriteStartArray("Places");
         foreach (BackupPlaceResult place in info.State.Places)
             Write(json, place);
         json.WriteEndArray();
+    }
+
+    private static void WriteNewest(Utf8JsonWriter json, RestorableMoment? newest)
+    {
+        if (newest is null)
+        {
+            json.WriteNull("NewestRestorable");
+            return;
+        }
+
+        json.WriteStartObject("NewestRestorable");
+        Time(json, "At", newest.At);
+        json.WriteNumber("Commit", newest.Commit);
+        json.WriteNumber("Etag", newest.LastEtag);
+        json.WriteString("Object", newest.Object);
+        json.WriteBoolean("IsProven", newest.IsProven);
+        json.WriteEndObject();
+    }
+
+    private static void WriteLog(Utf8JsonWriter json, BackupTaskInfo info)
+    {
+        if (info.Task.LogInterval is null)
+            return;
+
+        json.WriteStartObject("Log");
+        Time(json, "LastLogBackup", info.State.LastLog);
+        json.WriteString("LastGap", info.State.LogGap);
+        Time(json, "LastGapAt", info.State.LogGapAt);
+        if (info.Log is { } log)
+        {
+            json.WriteBoolean("IsLost", log.IsLost);
+            json.WriteNumber("WaitingBytes", log.WaitingBytes);
+            json.WriteNumber("BudgetBytes", log.BudgetBytes);
+        }
+
+        json.WriteEndObject();
     }
 
     // What clients know is one folder and one bucket; all places stand in our own member.

@@ -33,6 +33,8 @@ internal static class BackupTaskReader
             IsDisabled = WireJson.Flag(root, "Disabled"),
             FullSchedule = frequency,
             IncrementalSchedule = NotEmpty(WireJson.Text(root, "IncrementalBackupFrequency", required: false)),
+            LogInterval = WireJson.Time(root, "LogInterval"),
+            LogBudgetBytes = WireJson.Count(root, "LogBudgetBytes", new BackupTask().LogBudgetBytes),
             TimeZone = NotEmpty(WireJson.Text(root, "TimeZone", required: false)),
             Destinations = places,
             UploadsAfterDisk = ReadUploadMode(root) && places.Any(static place => !place.Address.Contains("://", StringComparison.Ordinal)),

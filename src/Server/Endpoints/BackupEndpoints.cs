@@ -41,7 +41,12 @@ internal static class BackupEndpoints
     private static Task Run(HttpServerRequest request, Database database)
     {
         long id = request.Number("taskId", 0);
-        bool isFull = request.Flag("isFullBackup", otherwise: true);
+        BackupRunKind kind = request.Parameter("kind") switch
+        {
+            null or "" => request.Flag("isFullBackup", otherwise: true) ? BackupRunKind.Full : BackupRunKind.Incremental,
+            var text when Enum.TryParse(text, ignoreCase: true, out BackupRunKind named) && Enum.IsDefined(named) => named,
+            var text => throw WireException.BadRequest($"There is no kind of backup '{text}'; there are full, incremental and log."),
+        };
         string name = database.Name;
         BackupScheduler scheduler = request.Server.Backups.Scheduler;
         BackupTaskInfo info = Require(scheduler.Find(name, id), id, name);
@@ -49,7 +54,7 @@ internal static class BackupEndpoints
             throw new WireException(StatusCodes.Status409Conflict, WireTypes.Concurrency, $"The {info.Task} is at work already. Wait for it, or kill its operation.");
 
         Operation operation = request.Server.Backups.Start("backup", async (operation, stop) =>
-            BackupService.ResultOf(await scheduler.RunAsync(name, id, isFull, operation.Id, new OperationReporter(operation), stop).ConfigureAwait(false)));
+            BackupService.ResultOf(await scheduler.RunAsync(name, id, kind, operation.Id, new OperationReporter(operation), stop).ConfigureAwait(false)));
         return WriteStartedAsync(request, operation);
     }
 

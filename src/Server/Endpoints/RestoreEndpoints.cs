@@ -25,6 +25,8 @@ internal static class RestoreEndpoints
     {
         routes.Server("POST", "/admin/restore/database", Restore);
         routes.Server("POST", "/admin/restore/points", Points);
+        routes.Server("POST", "/admin/backups/verify", Verify);
+        routes.Server("POST", "/admin/backups/list", List);
     }
 
     private static async Task Restore(HttpServerRequest request)
@@ -38,10 +40,8 @@ internal static class RestoreEndpoints
         if (BackupTaskReader.NotEmpty(WireJson.Text(root, "DataDirectory", required: false)) is not null)
             throw WireException.NotBuilt("'DataDirectory' of a restore: databases lie below the server's own directory");
 
-        DestinationSettings place = ReadPlace(root);
-        string? file = BackupTaskReader.NotEmpty(WireJson.Text(root, "LastFileNameToRestore", required: false));
+        PlaceQuery query = ReadQuery(root, request);
         bool skipInvalid = WireJson.Flag(root, "SkipCorruptedData");
-        request.Server.Backups.Scheduler.OpenPlace(place).Dispose(); // an address that is none is said now
         BackupKey? key = ReadBackupKey(root, request);
         try
         {
@@ -49,7 +49,7 @@ internal static class RestoreEndpoints
             Operation operation = request.Server.Backups.Start("restore", async (operation, stop) =>
             {
                 using BackupKey? opened = key;
-                return await RunAsync(request.Server, operation, name, place, file, encrypted, skipInvalid, opened, stop).ConfigureAwait(false);
+                return await RunAsync(request.Server, operation, name, query, encrypted, skipInvalid, opened, stop).ConfigureAwait(false);
             });
             await OperationsEndpoints.WriteStartedAsync(request, operation).ConfigureAwait(false);
         }
@@ -61,21 +61,60 @@ internal static class RestoreEndpoints
     }
 
     private static async Task<Action<Utf8JsonWriter>> RunAsync(
-        ServerContext server, Operation operation, string name, DestinationSettings settings, string? file, bool encrypted, bool skipInvalid, BackupKey? key, CancellationToken stop)
+        ServerContext server, Operation operation, string name, PlaceQuery query, bool encrypted, bool skipInvalid, BackupKey? key, CancellationToken stop)
     {
-        using BackupDestination place = server.Backups.Scheduler.OpenPlace(settings);
-        IReadOnlyList<RestorePoint> points = await BackupName.ListAsync(place, null, stop).ConfigureAwait(false);
-        RestorePoint? wanted = points.FirstOrDefault(point => file is null || point.Object == file || point.Object.EndsWith("/" + file, StringComparison.Ordinal));
-        if (wanted is null && file is null)
-            throw new DestinationException(DestinationFault.NotFound, $"There is no backup at '{place.Address}'. Give the folder or prefix that holds some, or the name of a file there (LastFileNameToRestore).");
-
-        // A file of another name is taken as what it turns out to be: a dump of another program, for instance.
-        string[] names = wanted is null ? [file!] : [.. BackupName.ChainOf(points, wanted).Select(static point => point.Object)]; // one of the two is there
-        BackupPart[] parts = [.. names.Select(item => new BackupPart(item, async cancelled => await place.OpenAsync(item, cancelled).ConfigureAwait(false)))];
-        var options = new RestoreOptions { SkipInvalidDocuments = skipInvalid };
+        using BackupDestination place = server.Backups.Scheduler.OpenPlace(query.Place);
+        BackupSelection selection = await SelectAsync(place, query, key, stop).ConfigureAwait(false);
+        var options = new RestoreOptions { SkipInvalidDocuments = skipInvalid, StopAtCommit = selection.StopAtCommit, StopAtTime = selection.StopAtTime };
         BackupReport report = await server.Databases.RestoreAsync(
-            name, parts, encrypted, key is null ? options : options.OpenedWith(key), new OperationReporter(operation), stop).ConfigureAwait(false);
-        return json => WriteResult(json, report, names[^1]);
+            name, selection.Parts, encrypted, key is null ? options : options.OpenedWith(key), new OperationReporter(operation), stop).ConfigureAwait(false);
+        return json => WriteResult(json, report, selection.Parts);
+    }
+
+    /// <summary>What leads to the moment that is wanted. A file of another name is taken as what it turns out to be: a dump of another program, for instance.</summary>
+    private static async Task<BackupSelection> SelectAsync(BackupDestination place, PlaceQuery query, BackupKey? key, CancellationToken stop)
+    {
+        BackupInventory inventory = await BackupInventory.ReadAsync(place, query.Database, key, stop).ConfigureAwait(false);
+        return query.Wish.Object is { } file && inventory.Points.All(point => point.Object != file && !point.Object.EndsWith("/" + file, StringComparison.Ordinal))
+            ? new BackupSelection([], [new BackupPart(file, async cancelled => await place.OpenAsync(file, cancelled).ConfigureAwait(false))], query.Wish.Commit, query.Wish.Time)
+            : inventory.Select(query.Wish);
+    }
+
+    private static async Task Verify(HttpServerRequest request)
+    {
+        using RequestBody body = await request.ReadBodyAsync(MaxBodyBytes).ConfigureAwait(false);
+        using JsonDocument json = WireJson.ParseObject(body, "what to verify, such as {\"Type\":\"Local\",\"BackupLocation\":\"/backups\",\"SourceDatabase\":\"shop\"}");
+        PlaceQuery query = ReadQuery(json.RootElement, request);
+        BackupKey? key = ReadBackupKey(json.RootElement, request);
+        ServerContext server = request.Server;
+        Operation operation = server.Backups.Start("verification", async (operation, stop) =>
+        {
+            using BackupKey? opened = key;
+            using BackupDestination place = server.Backups.Scheduler.OpenPlace(query.Place);
+            BackupSelection selection = await SelectAsync(place, query, opened, stop).ConfigureAwait(false);
+            var options = new RestoreOptions { StopAtCommit = selection.StopAtCommit, StopAtTime = selection.StopAtTime };
+            BackupReport report = await server.Backups.Scheduler.VerifyAsync(
+                query.Database, selection.Parts, opened is null ? options : options.OpenedWith(opened), new OperationReporter(operation), stop).ConfigureAwait(false);
+            return json => WriteResult(json, report, selection.Parts);
+        });
+        await OperationsEndpoints.WriteStartedAsync(request, operation).ConfigureAwait(false);
+    }
+
+    private static async Task List(HttpServerRequest request)
+    {
+        using RequestBody body = await request.ReadBodyAsync(MaxBodyBytes).ConfigureAwait(false);
+        using JsonDocument json = WireJson.ParseObject(body, "a place, such as {\"Type\":\"Local\",\"BackupLocation\":\"/backups\"}");
+        PlaceQuery query = ReadQuery(json.RootElement, request);
+        using BackupKey? key = ReadBackupKey(json.RootElement, request);
+        using BackupDestination place = request.Server.Backups.Scheduler.OpenPlace(query.Place);
+        BackupInventory all = await BackupInventory.ReadAsync(place, query.Database, key, request.Aborted).ConfigureAwait(false);
+        var inventories = new List<BackupInventory>();
+        if (all.Databases.Count > 1)
+            foreach (string database in all.Databases)
+                inventories.Add(await BackupInventory.ReadAsync(place, database, key, request.Aborted).ConfigureAwait(false));
+        else if (all.Database is not null)
+            inventories.Add(all);
+        await request.JsonAsync(inventories, static (json, inventories) => InventoryJson.Write(json, inventories)).ConfigureAwait(false);
     }
 
     private static async Task Points(HttpServerRequest request)
@@ -94,7 +133,7 @@ internal static class RestoreEndpoints
         {
             json.WriteStartObject();
             json.WriteStartArray("List");
-            foreach (RestorePoint point in state.points)
+            foreach (RestorePoint point in state.points.Where(static point => point.Kind != BackupKind.Log)) // what clients know are whole backups and increments
             {
                 json.WriteStartObject();
                 json.WriteString("DatabaseName", point.Database);
@@ -113,6 +152,22 @@ internal static class RestoreEndpoints
             json.WriteEndArray();
             json.WriteEndObject();
         }).ConfigureAwait(false);
+    }
+
+    private static PlaceQuery ReadQuery(JsonElement root, HttpServerRequest request)
+    {
+        DestinationSettings place = ReadPlace(root);
+        request.Server.Backups.Scheduler.OpenPlace(place).Dispose(); // an address that is none is said now
+        DateTime? time = WireJson.Text(root, "StopAtTime", required: false) is not { Length: > 0 } text ? null : WireTime.TryParseTime(text, out DateTime utc)
+            ? utc
+            : throw WireException.BadRequest($"'StopAtTime' is no time: '{text}'. Give one such as 2026-01-31T14:00:00Z.");
+        long? commit = root.TryGetProperty("StopAtCommit", out JsonElement number) && number.ValueKind != JsonValueKind.Null ? WireJson.Count(root, "StopAtCommit", 0) : null;
+        if (time is not null && commit is not null)
+            throw WireException.BadRequest("'StopAtCommit' and 'StopAtTime' both say where to stop; give one of them.");
+        return new PlaceQuery(
+            place,
+            BackupTaskReader.NotEmpty(WireJson.Text(root, "SourceDatabase", required: false)),
+            new RestoreWish { Object = BackupTaskReader.NotEmpty(WireJson.Text(root, "LastFileNameToRestore", required: false)), Commit = commit, Time = time });
     }
 
     private static DestinationSettings ReadPlace(JsonElement root) => (WireJson.Text(root, "Type", required: false) switch
@@ -163,13 +218,17 @@ internal static class RestoreEndpoints
         }
     }
 
-    private static void WriteResult(Utf8JsonWriter json, BackupReport report, string item)
+    private static void WriteResult(Utf8JsonWriter json, BackupReport report, IReadOnlyList<BackupPart> parts)
     {
         json.WriteStartObject();
         json.WriteNumber("Processed", report.Counts.Documents);
         json.WriteNumber("Total", report.Counts.Documents);
-        json.WriteString("Object", item);
+        json.WriteString("Object", parts[^1].Name);
+        json.WriteNumber("Parts", parts.Count);
         json.WriteNumber("LastEtag", report.LastEtag);
+        json.WriteNumber("LastCommit", report.LastCommit);
+        json.WriteString("LastCommitAt", report.LastCommitAt is { } at ? WireTime.ToWire(at) : null);
+        json.WriteNumber("LogCommits", report.LogCommits);
         json.WriteString("ContentHash", report.ContentHash);
         json.WriteNumber("RefusedDocuments", report.RefusedDocuments);
         json.WriteStartArray("Refusals");
@@ -178,4 +237,7 @@ internal static class RestoreEndpoints
         json.WriteEndArray();
         json.WriteEndObject();
     }
+
+    /// <summary>A place, and what of it is wanted.</summary>
+    private sealed record PlaceQuery(DestinationSettings Place, string? Database, RestoreWish Wish);
 }

@@ -99,6 +99,23 @@ public sealed class BackupChain : IDisposable
         }
     }
 
+    /// <summary>
+    /// Reads a log by itself to its end: every checksum, and that each commit of it follows the one before and can be followed. Whether it goes on from another part, its header and that part's tell.
+    /// </summary>
+    /// <exception cref="BackupPartException">It is not whole, or no log.</exception>
+    public static async Task<BackupChainReport> ProveLogAsync(BackupChainPart part, IProgress<BackupPartProgress>? progress = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(part);
+        using BackupPartReader reader = await OpenAsync(part, cancellationToken).ConfigureAwait(false);
+        BackupPartHeader header = reader.Header;
+        if (header.Kind != BackupPartKind.Log)
+            throw new BackupPartException(BackupPartFault.NotAPart, $"'{part.Name}' is no log, but a part of kind {header.Kind}: it is proven with the parts before it.");
+
+        using var log = new LogReplay(new RestoredState(header.Since, 0, default, default, 0, 0), null, null);
+        await ReadLogAsync(log, reader, progress, cancellationToken).ConfigureAwait(false);
+        return new BackupChainReport(log.State.Commit, header.CommittedAt, reader.Hash, 1, 0, 0, log.Commits);
+    }
+
     /// <inheritdoc/>
     public void Dispose() => _only?.Dispose();
 
@@ -230,6 +247,11 @@ public sealed class BackupChain : IDisposable
     private async Task ReadLogAsync(LogReplay log, int index, IProgress<BackupPartProgress>? progress, CancellationToken cancellationToken)
     {
         using BackupPartReader part = await OpenAsync(index, cancellationToken).ConfigureAwait(false);
+        await ReadLogAsync(log, part, progress, cancellationToken).ConfigureAwait(false);
+    }
+
+    private static async Task ReadLogAsync(LogReplay log, BackupPartReader part, IProgress<BackupPartProgress>? progress, CancellationToken cancellationToken)
+    {
         for (PartFrameKind kind; (kind = await part.ReadAsync(cancellationToken).ConfigureAwait(false)) != PartFrameKind.End;)
         {
             if (kind != PartFrameKind.Commit)

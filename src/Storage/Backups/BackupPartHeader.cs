@@ -38,6 +38,15 @@ public sealed record BackupPartHeader
     /// <summary>Whether bytes are the first of a part.</summary>
     public static bool IsPart(ReadOnlySpan<byte> start) => start.StartsWith(PartFormat.Magic);
 
+    /// <summary>Reads it from the beginning of a part, which is not sealed and not compressed, and closes the source.</summary>
+    /// <exception cref="BackupPartException">It is no part, of a newer program, damaged or cut off.</exception>
+    public static async Task<BackupPartHeader> ReadAsync(Stream source, string name, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(source);
+        using BackupPartReader reader = await BackupPartReader.OpenAsync(source, name, cancellationToken).ConfigureAwait(false);
+        return reader.Header;
+    }
+
     /// <summary>Writes it, mark included; returns the mark.</summary>
     internal byte[] Write(out uint mark)
     {

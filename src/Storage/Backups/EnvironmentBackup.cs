@@ -39,7 +39,7 @@ public static class EnvironmentBackup
         return new EnvironmentBackupLink(header.StoreId, header.Commit, hash);
     }
 
-    /// <summary>Writes all commits after that of <see cref="EnvironmentBackupOptions.Since"/>, which is needed; the destination stays open.</summary>
+    /// <summary>Writes all commits after that of <see cref="EnvironmentBackupOptions.Since"/>, which is needed, and releases those up to it; the destination stays open.</summary>
     /// <returns>The link with the last commit of the log: where the next stretch goes on from, once this one is durable.</returns>
     /// <exception cref="BackupPartException">As <see cref="EnvironmentLogStretch.Begin"/>, and as <see cref="WriteAsync(StorageEnvironment, Stream, EnvironmentBackupOptions?, IProgress{BackupPartProgress}?, CancellationToken)"/>.</exception>
     public static async Task<EnvironmentBackupLink> WriteLogAsync(
@@ -49,6 +49,7 @@ public static class EnvironmentBackup
         Check(environment, destination, options);
         EnvironmentBackupLink since = options.Since ?? throw new ArgumentException("A log goes on from a snapshot or a log: say from which.", nameof(options));
         using var stretch = EnvironmentLogStretch.Begin(environment, since.Commit);
+        environment.ReleaseLog(since.Commit);
         var header = new BackupPartHeader
         {
             Kind = BackupPartKind.Log,

@@ -4,8 +4,8 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Storage.Backups;
 
 /// <summary>
-/// The commits of an environment between one that is archived and the last one of now, held to be written to a part. What is archived is not needed any more: files of the journal that hold
-/// nothing else are used again. Writers never wait for it.
+/// The commits of an environment between one that is archived and the last one of now, to be written to a part. Who has archived them says so (<see cref="EnvironmentLog.ReleaseLog"/>): files of
+/// the journal that hold nothing else are used again. Writers never wait for it.
 /// </summary>
 public sealed class EnvironmentLogStretch : IDisposable
 {
@@ -33,7 +33,7 @@ public sealed class EnvironmentLogStretch : IDisposable
 
     /// <summary>Looks whether all commits after one are kept.</summary>
     /// <param name="environment">One that keeps its log (<see cref="EnvironmentLog.KeepLog"/>).</param>
-    /// <param name="after">The last commit that is archived, durably: what is before is not kept any longer.</param>
+    /// <param name="after">The last commit that is archived.</param>
     /// <exception cref="BackupPartException"><see cref="BackupPartFault.LogGap"/>: they are not, or no longer; an increment closes the gap, and the log goes on from its commit. <see cref="BackupPartFault.Foreign"/>: that commit is none of this environment.</exception>
     public static EnvironmentLogStretch Begin(StorageEnvironment environment, long after)
     {
@@ -95,7 +95,6 @@ public sealed class EnvironmentLogStretch : IDisposable
         using IEnumerator<FrameHeader> frames = _frames.From(After + 1, Commit).GetEnumerator();
         if (!frames.MoveNext())
             throw Gap(After);
-        _environment.JournalFiles.ReleaseKept(_frames.Use);
     }
 
     private int Fill(BackupPartWriter writer, in FrameHeader frame, int offset)

@@ -32,7 +32,7 @@ internal sealed class KeptFrames : IDisposable
     /// <summary>The frames from transaction <paramref name="from"/> up to <paramref name="end"/>, in order. Ends early where one is missing.</summary>
     public IEnumerable<FrameHeader> From(long from, long end)
     {
-        for (int i = 0; i < _uses.Count && from <= end; i++)
+        for (int i = First(from); i < _uses.Count && from <= end; i++)
         {
             JournalFile file = _uses[i];
             JournalFileHeader use = file.Header!.Value; // others were left out
@@ -51,10 +51,33 @@ internal sealed class KeptFrames : IDisposable
         }
     }
 
+    /// <summary>The use that holds the frame which begins with a transaction; null where none does.</summary>
+    public long? FindUse(long transaction)
+    {
+        foreach (FrameHeader _ in From(transaction, transaction))
+            return Use;
+        return null;
+    }
+
     public void Dispose()
     {
         System.Security.Cryptography.CryptographicOperations.ZeroMemory(_frame);
         _files.Dispose();
+    }
+
+    /// <summary>The use to begin with: the last of those that begin with a frame up to a transaction, so that what somebody else still waits for is not read.</summary>
+    private int First(long from)
+    {
+        Span<byte> head = stackalloc byte[FrameHeader.SizeBytes];
+        for (int i = _uses.Count - 1; i > 0; i--)
+        {
+            JournalFile file = _uses[i];
+            if (file.File.Read(head, JournalFileHeader.BlockBytes) == head.Length & FrameHeader.TryRead(head, out FrameHeader frame)
+                && frame.Salt == file.Header?.Salt && frame.Frame == file.Header?.FirstFrame && frame.FirstTransaction <= from)
+                return i;
+        }
+
+        return 0;
     }
 
     /// <summary>The frame at a place, of which only the head is looked at where it is before what is wanted. A session that recovered goes on in a use that says from which frame; what stands behind that here never counted.</summary>

@@ -1,0 +1,143 @@
+using System.Globalization;
+using System.Text.Json;
+using Treepie.Backups;
+using Treepie.Destinations;
+
+namespace Treepie.BackupTasks;
+
+/// <summary>
+/// A small object beside a part of a chain, written when that is there: its name says which commits the part holds, so that a listing of a place shows its chains without opening one of them; its
+/// content what the next part goes on from. Nothing in it is secret. A part whose card is missing, because its writer was killed in between, is read itself. Immutable.
+/// </summary>
+/// <remarks>Name: that of the part, <c>.{since}-{commit}-{milliseconds of the commit}-{etag}-{store}.card</c>; since is <c>full</c> for a snapshot.</remarks>
+public sealed record BackupCard
+{
+    /// <summary>What names of cards end with.</summary>
+    public const string Extension = ".card";
+
+    private const int MaxBytes = 1 << 20;
+    private const string Full = "full";
+
+    /// <summary>Version of its content, 1.</summary>
+    public int Format { get; init; } = 1;
+
+    /// <summary>Name of the part.</summary>
+    public required string Part { get; init; }
+
+    /// <summary>The store that it is a part of.</summary>
+    public required Guid StoreId { get; init; }
+
+    /// <summary>Commit that it goes on from; -1 for a snapshot.</summary>
+    public required long Since { get; init; }
+
+    /// <summary>Last commit in it.</summary>
+    public required long Commit { get; init; }
+
+    /// <summary>When that was made (UTC); null where nobody knows.</summary>
+    public DateTime? CommittedAt { get; init; }
+
+    /// <summary>Etag up to which it reaches.</summary>
+    public long LastEtag { get; init; }
+
+    /// <summary>Of an increment: hash of the part that it goes on from.</summary>
+    public string? PreviousHash { get; init; }
+
+    /// <summary>What the next part goes on from, as <see cref="BackupLink"/> writes it; empty where only the name was read.</summary>
+    public string Link { get; init; } = "";
+
+    /// <summary>Its name.</summary>
+    public string Name => string.Create(
+        CultureInfo.InvariantCulture,
+        $"{Part}.{(Since < 0 ? Full : Since.ToString(CultureInfo.InvariantCulture))}-{Commit}-{(CommittedAt is { } at ? new DateTimeOffset(at, TimeSpan.Zero).ToUnixTimeMilliseconds() : 0)}-{LastEtag}-{StoreId:N}{Extension}");
+
+    /// <summary>The card of a part that was just written; null for a backup that is in no chain of pages.</summary>
+    /// <param name="part">Its name.</param>
+    /// <param name="report">What it holds.</param>
+    /// <param name="since">What it goes on from.</param>
+    public static BackupCard? Of(string part, BackupReport report, BackupLink? since)
+    {
+        ArgumentNullException.ThrowIfNull(report);
+        return report is { Kind: BackupKind.Snapshot or BackupKind.Log, Link: { } link }
+            ? new BackupCard
+            {
+                Part = part,
+                StoreId = link.Stores[0].StoreId,
+                Since = since is null ? -1 : report.Kind == BackupKind.Log ? since.LogCommit : since.Commit,
+                Commit = report.LastCommit,
+                CommittedAt = report.LastCommitAt,
+                LastEtag = report.LastEtag,
+                PreviousHash = report.Kind == BackupKind.Log ? null : since?.Hash,
+                Link = link.ToString(),
+            }
+            : null;
+    }
+
+    /// <summary>What the name of an object says, if it is that of a card; else null.</summary>
+    public static BackupCard? TryParse(string name)
+    {
+        ArgumentNullException.ThrowIfNull(name);
+        if (!name.EndsWith(Extension, StringComparison.Ordinal))
+            return null;
+
+        string all = name[..^Extension.Length];
+        int dot = all.LastIndexOf('.');
+        string[] parts = all[(dot + 1)..].Split('-');
+        if (dot < 1 || parts.Length != 5 || !Guid.TryParseExact(parts[4], "N", out Guid storeId))
+            return null;
+
+        var numbers = new long[4];
+        for (int i = 0; i < numbers.Length; i++)
+            if (!long.TryParse(parts[i], NumberStyles.None, CultureInfo.InvariantCulture, out numbers[i]) && (i > 0 || parts[0] != Full))
+                return null;
+        return numbers[2] > DateTimeOffset.MaxValue.ToUnixTimeMilliseconds()
+            ? null
+            : new BackupCard
+            {
+                Part = all[..dot],
+                StoreId = storeId,
+                Since = parts[0] == Full ? -1 : numbers[0],
+                Commit = numbers[1],
+                CommittedAt = numbers[2] == 0 ? null : DateTimeOffset.FromUnixTimeMilliseconds(numbers[2]).UtcDateTime,
+                LastEtag = numbers[3],
+            };
+    }
+
+    /// <summary>Writes it beside its part.</summary>
+    /// <exception cref="DestinationException">It cannot be written.</exception>
+    public async Task WriteAsync(BackupDestination place, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(place);
+        BackupUpload upload = await place.CreateAsync(Name, cancellationToken).ConfigureAwait(false);
+        await using (upload.ConfigureAwait(false))
+        {
+            await upload.WriteAsync(JsonSerializer.SerializeToUtf8Bytes(this, BackupTaskJson.Default.BackupCard), cancellationToken).ConfigureAwait(false);
+            await upload.CommitAsync(cancellationToken).ConfigureAwait(false);
+        }
+    }
+
+    /// <summary>Reads the content of the card whose name this is; null where it is not there, or nothing that this program wrote.</summary>
+    /// <exception cref="DestinationException">It cannot be read.</exception>
+    public async Task<BackupCard?> ReadAsync(BackupDestination place, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(place);
+        try
+        {
+            Stream stream = await place.OpenAsync(Name, cancellationToken).ConfigureAwait(false);
+            await using (stream.ConfigureAwait(false))
+            {
+                byte[] bytes = new byte[MaxBytes];
+                int length = await stream.ReadAtLeastAsync(bytes, MaxBytes, throwOnEndOfStream: false, cancellationToken).ConfigureAwait(false);
+                BackupCard? card = JsonSerializer.Deserialize(bytes.AsSpan(0, length), BackupTaskJson.Default.BackupCard);
+                return card is { Format: 1 } && card with { Link = "", PreviousHash = null } == this with { Link = "", PreviousHash = null } ? card : null;
+            }
+        }
+        catch (DestinationException error) when (error.Fault == DestinationFault.NotFound)
+        {
+            return null;
+        }
+        catch (JsonException)
+        {
+            return null;
+        }
+    }
+}

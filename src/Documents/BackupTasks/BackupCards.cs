@@ -1,0 +1,24 @@
+using Treepie.Destinations;
+
+namespace Treepie.BackupTasks;
+
+/// <summary>Names of the cards at places, listed once for each folder of a place.</summary>
+internal sealed class BackupCards
+{
+    private readonly Dictionary<(BackupDestination Place, string Folder), ILookup<string, string>> _known = [];
+
+    /// <summary>The cards of a part.</summary>
+    /// <exception cref="DestinationException">The place cannot be listed.</exception>
+    public async Task<IEnumerable<string>> OfAsync(BackupDestination place, string part, CancellationToken cancellationToken)
+    {
+        string folder = part[..(part.LastIndexOf('/') + 1)];
+        if (!_known.TryGetValue((place, folder), out ILookup<string, string>? cards))
+        {
+            IReadOnlyList<BackupObject> all = await place.ListAsync(folder, cancellationToken).ConfigureAwait(false);
+            cards = all.Select(static item => BackupCard.TryParse(item.Name)).OfType<BackupCard>().ToLookup(static card => card.Part, static card => card.Name);
+            _known.Add((place, folder), cards);
+        }
+
+        return cards[part];
+    }
+}

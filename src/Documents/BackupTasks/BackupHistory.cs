@@ -1,0 +1,169 @@
+using System.Globalization;
+using Treepie.Backups;
+
+namespace Treepie.BackupTasks;
+
+/// <summary>
+/// The snapshots, increments and stretches of the log of one store at a place, and which of its commits they lead to. Pure: cards in, answers out. A database that was restored is another store: its
+/// backups are another history.
+/// </summary>
+public sealed class BackupHistory
+{
+    private readonly List<PartAtPlace> _pages;
+    private readonly List<PartAtPlace> _logs;
+
+    internal BackupHistory(Guid storeId, IEnumerable<PartAtPlace> parts)
+    {
+        StoreId = storeId;
+        List<PartAtPlace> all = [.. parts];
+        _pages = [.. all.Where(static part => part.Point.Kind != BackupKind.Log).OrderBy(static part => part.Card.Commit).ThenBy(static part => part.Point.TakenAt)];
+        _logs = [.. all.Where(static part => part.Point.Kind == BackupKind.Log).OrderBy(static part => part.Card.Since).ThenBy(static part => part.Card.Commit)];
+        Newest = all.Max(static part => part.Point.TakenAt);
+        (Stretches, Gaps) = Find();
+    }
+
+    /// <summary>The store.</summary>
+    public Guid StoreId { get; }
+
+    /// <summary>When the last of its parts was taken (UTC).</summary>
+    public DateTime Newest { get; }
+
+    /// <summary>Snapshots and increments, by their commits.</summary>
+    public IReadOnlyList<PartAtPlace> Pages => _pages;
+
+    /// <summary>Stretches of the log, by their commits.</summary>
+    public IReadOnlyList<PartAtPlace> Logs => _logs;
+
+    /// <summary>What can be restored to, the oldest first: each commit of each of these.</summary>
+    public IReadOnlyList<RestorableStretch> Stretches { get; }
+
+    /// <summary>What is missing, in words that name the parts around it.</summary>
+    public IReadOnlyList<string> Gaps { get; }
+
+    /// <summary>The parts that lead to a point, in the order they were taken.</summary>
+    /// <param name="commit">Exactly this commit; null: whatever the time says.</param>
+    /// <param name="time">The last commit up to then (UTC); null with no commit: the last there is.</param>
+    /// <param name="chainOf">The snapshot or increment with all it goes on from, if each of them is there; else null.</param>
+    /// <exception cref="BackupException"><see cref="BackupFault.NoSuchPoint"/>: nothing leads there; the message says what is there around it.</exception>
+    internal IReadOnlyList<PartAtPlace> Lead(long? commit, DateTime? time, Func<PartAtPlace, IReadOnlyList<PartAtPlace>?> chainOf)
+    {
+        (PartAtPlace Base, IReadOnlyList<PartAtPlace> Chain)? found = null;
+        for (int i = _pages.Count - 1; i >= 0 && found is null; i--)
+            if ((commit is null || _pages[i].Card.Commit <= commit) && (time is null || _pages[i].At <= time) && chainOf(_pages[i]) is { } chain)
+                found = (_pages[i], chain);
+        if (found is not { } start)
+            throw None(commit, time, $"before all that is there. {Describe()}");
+
+        var parts = new List<PartAtPlace>(start.Chain);
+        long reached = start.Base.Card.Commit;
+        while (reached < (commit ?? long.MaxValue) && (time is null || parts[^1].At <= time) && NextLog(reached) is { } log)
+        {
+            parts.Add(log);
+            reached = log.Card.Commit;
+        }
+
+        if (commit > reached)
+            throw None(commit, time, $"which is beyond commit {reached}, where what leads there ends. {Describe()}");
+        bool isBetween = time is not null && parts[^1].At <= time && _pages.Concat(_logs).Any(part => part.Card.Commit > reached);
+        return isBetween ? throw None(commit, time, $"when other commits may have followed commit {reached} of {Zulu(parts[^1].At)}, and the log between is missing. {Describe()}") : parts;
+    }
+
+    /// <summary>What can be restored, in words.</summary>
+    public string Describe() => Stretches.Count == 0
+        ? "Nothing can be restored from what is there."
+        : "What can be restored: " + string.Join("; ", Stretches.Select(static stretch => stretch.ToString())) + ".";
+
+    internal static string Zulu(DateTime at) => at.ToString("yyyy-MM-dd HH:mm:ss.fff'Z'", CultureInfo.InvariantCulture);
+
+    /// <summary>By commits alone; that hashes fit is found out when it is read.</summary>
+    internal IReadOnlyList<PartAtPlace>? ChainOf(PartAtPlace page)
+    {
+        var chain = new List<PartAtPlace> { page };
+        while (chain[0].Card.Since >= 0)
+        {
+            if (_pages.FindLast(part => part.Card.Commit == chain[0].Card.Since && part.Point.TakenAt < chain[0].Point.TakenAt) is not { } before)
+                return null;
+            chain.Insert(0, before);
+        }
+
+        return chain;
+    }
+
+    private static BackupException None(long? commit, DateTime? time, string why) => new(
+        BackupFault.NoSuchPoint, string.Create(CultureInfo.InvariantCulture, $"There is no restoring to {(commit is { } number ? $"commit {number}" : time is { } at ? Zulu(at) : "the last commit")}, {why}"));
+
+    /// <summary>Of the stretches of the log that go on from a commit the one that leads farthest.</summary>
+    private PartAtPlace? NextLog(long reached)
+    {
+        int low = 0, high = _logs.Count;
+        while (low < high) // the first that begins beyond
+        {
+            int middle = (low + high) / 2;
+            if (_logs[middle].Card.Since <= reached)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+
+        PartAtPlace? best = null;
+        for (int i = low - 1; i >= 0 && i >= low - 1 - MaxOverlap; i--)
+            if (_logs[i].Card.Commit > Math.Max(reached, best?.Card.Commit ?? 0))
+                best = _logs[i];
+        return best;
+    }
+
+    /// <summary>Stretches of the log that several tasks archive to one place overlap; so many of them are looked at.</summary>
+    private const int MaxOverlap = 1_000;
+
+    private (IReadOnlyList<RestorableStretch> Stretches, IReadOnlyList<string> Gaps) Find()
+    {
+        var stretches = new List<RestorableStretch>();
+        var gaps = new List<string>();
+        foreach (PartAtPlace page in _pages)
+        {
+            if (ChainOf(page) is null)
+            {
+                gaps.Add($"'{page.Point.Object}' goes on from commit {page.Card.Since}, and no snapshot or increment of that commit is there, or not what that goes on from.");
+                continue;
+            }
+
+            if (stretches.Count > 0 && page.Card.Commit <= stretches[^1].LastCommit)
+                continue; // a point of one that is there already
+            PartAtPlace last = page;
+            while (NextLog(last.Card.Commit) is { } log)
+                last = log;
+            if (stretches.Count > 0)
+                gaps.Add($"Between '{stretches[^1].LastPart}' (commit {stretches[^1].LastCommit}) and '{page.Point.Object}' (commit {page.Card.Commit}) there is no log.");
+            stretches.Add(new RestorableStretch(page.Card.Commit, page.At, page.Point.Object, last.Card.Commit, last.At, last.Point.Object));
+        }
+
+        foreach (PartAtPlace log in _logs)
+            if (!stretches.Exists(stretch => log.Card.Since <= stretch.LastCommit && stretch.FirstCommit < log.Card.Commit) && !(stretches.Count > 0 && log.Card.Commit <= stretches[0].FirstCommit))
+                gaps.Add($"'{log.Point.Object}' goes on from commit {log.Card.Since}, and nothing that is there leads to it.");
+        return (stretches, gaps);
+    }
+}
+
+/// <summary>A part of a chain at a place.</summary>
+/// <param name="Point">What its name says.</param>
+/// <param name="Card">What its card says, or itself.</param>
+public sealed record PartAtPlace(RestorePoint Point, BackupCard Card)
+{
+    /// <summary>When its last commit was made, as far as is known, else when it was taken (UTC).</summary>
+    public DateTime At => Card.CommittedAt ?? Point.TakenAt;
+}
+
+/// <summary>Commits that can be restored, each of them where there are several.</summary>
+/// <param name="FirstCommit">The first.</param>
+/// <param name="From">When that was made (UTC).</param>
+/// <param name="FirstPart">The snapshot or increment that ends with it.</param>
+/// <param name="LastCommit">The last.</param>
+/// <param name="To">When that was made (UTC).</param>
+/// <param name="LastPart">The part that ends with it.</param>
+public sealed record RestorableStretch(long FirstCommit, DateTime From, string FirstPart, long LastCommit, DateTime To, string LastPart)
+{
+    /// <inheritdoc/>
+    public override string ToString() => FirstCommit == LastCommit
+        ? $"commit {FirstCommit} ({BackupHistory.Zulu(From)})"
+        : $"each commit from {FirstCommit} ({BackupHistory.Zulu(From)}) to {LastCommit} ({BackupHistory.Zulu(To)})";
+}

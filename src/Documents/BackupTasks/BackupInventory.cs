@@ -1,0 +1,184 @@
+using Treepie.Backups;
+using Treepie.Destinations;
+using Treepie.Storage;
+using Treepie.Storage.Backups;
+
+namespace Treepie.BackupTasks;
+
+/// <summary>
+/// What backups of a database lie at a place, and which of them lead to a moment. One listing; beside it only parts that have no card are opened, and of those that lead somewhere the cards.
+/// Immutable; to be used while the place is open.
+/// </summary>
+public sealed class BackupInventory
+{
+    private readonly BackupDestination _place;
+
+    private BackupInventory(BackupDestination place, string? database, IReadOnlyList<string> databases, IReadOnlyList<RestorePoint> points, IReadOnlyList<BackupHistory> histories, IReadOnlyList<RestorePoint> unknown)
+    {
+        _place = place;
+        Database = database;
+        Databases = databases;
+        Points = points;
+        Histories = histories;
+        Unknown = unknown;
+    }
+
+    /// <summary>Name of the database; null where the place has backups of several, or none.</summary>
+    public string? Database { get; }
+
+    /// <summary>The databases that the place has backups of.</summary>
+    public IReadOnlyList<string> Databases { get; }
+
+    /// <summary>All backups of the database, the latest first; of all of them where it is none.</summary>
+    public IReadOnlyList<RestorePoint> Points { get; }
+
+    /// <summary>Snapshots with what follows them, the history that goes on last first.</summary>
+    public IReadOnlyList<BackupHistory> Histories { get; }
+
+    /// <summary>Parts of which nobody knows what they go on from: they have no card, and are damaged, or sealed with a key that was not given.</summary>
+    public IReadOnlyList<RestorePoint> Unknown { get; }
+
+    /// <summary>Looks at a place.</summary>
+    /// <param name="place">The place.</param>
+    /// <param name="database">Name of the database; null: the only one there.</param>
+    /// <param name="key">Key of sealed parts that have no card; null: there is none.</param>
+    /// <param name="cancellationToken">Ends it.</param>
+    /// <exception cref="DestinationException">It cannot be listed or read.</exception>
+    public static async Task<BackupInventory> ReadAsync(BackupDestination place, string? database, BackupKey? key = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(place);
+        IReadOnlyList<BackupObject> objects = await place.ListAsync(database is null ? "" : BackupName.FolderOf(database), cancellationToken).ConfigureAwait(false);
+        if (database is not null && objects.Count == 0)
+            objects = [.. (await place.ListAsync("", cancellationToken).ConfigureAwait(false)).Where(static item => !item.Name.Contains('/', StringComparison.Ordinal))]; // the place is the database's own folder
+        List<RestorePoint> points = [.. objects.Select(BackupName.Parse).OfType<RestorePoint>().OrderByDescending(static point => point.TakenAt)];
+        string[] databases = [.. points.Select(static point => point.Database).Distinct(StringComparer.Ordinal).Order(StringComparer.Ordinal)];
+        if (databases.Length != 1)
+            return new BackupInventory(place, null, databases, points, [], []);
+
+        ILookup<string, BackupCard> cards = objects.Select(static item => BackupCard.TryParse(item.Name)).OfType<BackupCard>().ToLookup(static card => card.Part);
+        var parts = new List<PartAtPlace>();
+        var unknown = new List<RestorePoint>();
+        foreach (RestorePoint point in points.Where(static point => point.Kind != BackupKind.Logical))
+        {
+            if ((cards[point.Object].FirstOrDefault() ?? await ReadHeaderAsync(place, point, key?.Key, cancellationToken).ConfigureAwait(false)) is { } card)
+                parts.Add(new PartAtPlace(point, card));
+            else
+                unknown.Add(point);
+        }
+
+        return new BackupInventory(
+            place, databases[0], databases, points, [.. parts.GroupBy(static part => part.Card.StoreId).Select(static group => new BackupHistory(group.Key, group)).OrderByDescending(static history => history.Newest)], unknown);
+    }
+
+    /// <summary>Finds the backups that lead to a moment.</summary>
+    /// <exception cref="BackupException"><see cref="BackupFault.NoSuchPoint"/>: there are none; the message says what there is.</exception>
+    public BackupSelection Select(RestoreWish wish)
+    {
+        ArgumentNullException.ThrowIfNull(wish);
+        if (Points.Count == 0)
+            throw new BackupException(BackupFault.NoSuchPoint, $"There is no backup at '{_place.Address}'. Give the folder or prefix that holds some.");
+        if (Database is null)
+            throw new BackupException(BackupFault.NoSuchPoint, $"There are backups of several databases at '{_place.Address}': {string.Join(", ", Databases)}. Say of which.");
+
+        RestorePoint latest = wish.Object is null ? Points[0] : Points.FirstOrDefault(point => point.Object == wish.Object || point.Object.EndsWith("/" + wish.Object, StringComparison.Ordinal))
+            ?? throw new BackupException(BackupFault.NoSuchPoint, $"There is no backup '{wish.Object}' at '{_place.Address}'.");
+        bool isMoment = wish is { Commit: not null } or { Time: not null };
+        if (latest.Kind == BackupKind.Logical && (!isMoment || Histories.Count == 0))
+            return isMoment ? throw Unreachable() : Of(BackupName.ChainOf(Points, latest), null, null);
+
+        BackupHistory? history = wish.Object is null
+            ? Histories.Count > 0 ? Histories[0] : null
+            : Histories.FirstOrDefault(history => history.Pages.Concat(history.Logs).Any(part => part.Point == latest));
+        if (history is null)
+            throw new BackupException(BackupFault.NoSuchPoint, $"What '{latest.Object}' goes on from is not known: it has no card, and is damaged, or sealed with a key that was not given.");
+        long? commit = wish.Commit ?? (wish.Object is null ? null : history.Pages.Concat(history.Logs).First(part => part.Point == latest).Card.Commit);
+        IReadOnlyList<PartAtPlace> lead = history.Lead(commit, wish.Time, history.ChainOf);
+        return Of([.. lead.Select(static part => part.Point)], commit, wish.Time);
+    }
+
+    /// <summary>What the next part of the chain at the place goes on from, with where its log stands; null where only a snapshot can be taken.</summary>
+    /// <param name="storeId">The store that is backed up: those of others, or of what it was before it was restored, are left alone.</param>
+    /// <param name="key">Key of sealed parts that have no card.</param>
+    /// <param name="cancellationToken">Ends it.</param>
+    internal async Task<BackupLink?> FindLinkAsync(Guid storeId, BackupKey? key, CancellationToken cancellationToken)
+    {
+        if (Histories.FirstOrDefault(history => history.StoreId == storeId) is not { } history || history.Pages.LastOrDefault(page => history.ChainOf(page) is not null) is not { } newest)
+            return null;
+        BackupCard? card = newest.Card.Link.Length > 0 ? newest.Card : await newest.Card.ReadAsync(_place, cancellationToken).ConfigureAwait(false);
+        BackupLink? link = card is { Link.Length: > 0 } ? BackupLink.Parse(card.Link) : await ReadLinkAsync(newest.Point, key?.Key, cancellationToken).ConfigureAwait(false);
+        long reached = history.Stretches.LastOrDefault()?.LastCommit ?? newest.Card.Commit;
+        return link is null ? null : new BackupLink(link.Hash, Math.Max(reached, newest.Card.Commit), link.Stores);
+    }
+
+    private BackupException Unreachable() => new(
+        BackupFault.NoSuchPoint, $"The backups of '{Database}' at '{_place.Address}' are logical ones, each of one moment: name one of them. A commit or a time can be chosen where there are snapshots and their log.");
+
+    private BackupSelection Of(IReadOnlyList<RestorePoint> points, long? commit, DateTime? time) => new(
+        points,
+        [.. points.Select(point => new BackupPart(point.Object, async stop => await _place.OpenAsync(point.Object, stop).ConfigureAwait(false)))],
+        commit,
+        time);
+
+    /// <summary>What a part without a card says at its beginning; null where that cannot be read.</summary>
+    private static async Task<BackupCard?> ReadHeaderAsync(BackupDestination place, RestorePoint point, EncryptionKey? key, CancellationToken cancellationToken)
+    {
+        try
+        {
+            var part = new BackupPart(point.Object, async stop => await place.OpenAsync(point.Object, stop).ConfigureAwait(false));
+            BackupChainPart opened = new PartSource(new RestoreOptions { BackupKey = point.IsEncrypted ? key : null }).Of(part);
+            BackupPartHeader header = await BackupPartHeader.ReadAsync(await opened.OpenAsync(cancellationToken).ConfigureAwait(false), opened.Name, cancellationToken).ConfigureAwait(false);
+            return new BackupCard
+            {
+                Part = point.Object,
+                StoreId = header.StoreId,
+                Since = header.Since,
+                Commit = header.Commit,
+                CommittedAt = header.CommittedAt?.UtcDateTime,
+                PreviousHash = header.PreviousHash.Length == 0 ? null : header.PreviousHash,
+            };
+        }
+        catch (Exception error) when (BackupException.From(error) is not null)
+        {
+            return null;
+        }
+    }
+
+    /// <summary>The same of all of it, where its card is gone.</summary>
+    private async Task<BackupLink?> ReadLinkAsync(RestorePoint point, EncryptionKey? key, CancellationToken cancellationToken)
+    {
+        try
+        {
+            var part = new BackupPart(point.Object, async stop => await _place.OpenAsync(point.Object, stop).ConfigureAwait(false));
+            BackupPartContents contents = await BackupPartContents.ReadAsync(new PartSource(new RestoreOptions { BackupKey = point.IsEncrypted ? key : null }).Of(part), cancellationToken).ConfigureAwait(false);
+            return new BackupLink(contents.Hash, contents.Header.Commit, [.. contents.Stores.Select(static store => new StoreLink(store.Name, store.StoreId, store.Commit))]);
+        }
+        catch (Exception error) when (BackupException.From(error) is not null)
+        {
+            return null;
+        }
+    }
+}
+
+/// <summary>What to restore.</summary>
+public sealed record RestoreWish
+{
+    /// <summary>Name of a backup: what it ends with. Null: whatever leads to the moment.</summary>
+    public string? Object { get; init; }
+
+    /// <summary>Exactly this commit.</summary>
+    public long? Commit { get; init; }
+
+    /// <summary>The last commit up to this time (UTC).</summary>
+    public DateTime? Time { get; init; }
+}
+
+/// <summary>Backups that lead to a moment.</summary>
+/// <param name="Points">What their names say, in the order they were taken.</param>
+/// <param name="Parts">Themselves.</param>
+/// <param name="StopAtCommit">For <see cref="RestoreOptions.StopAtCommit"/>.</param>
+/// <param name="StopAtTime">For <see cref="RestoreOptions.StopAtTime"/>.</param>
+public sealed record BackupSelection(IReadOnlyList<RestorePoint> Points, IReadOnlyList<BackupPart> Parts, long? StopAtCommit, DateTime? StopAtTime)
+{
+    /// <summary>Bytes of them all.</summary>
+    public long LengthBytes => Points.Sum(static point => point.LengthBytes);
+}
