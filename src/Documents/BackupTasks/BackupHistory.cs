@@ -92,6 +92,14 @@ public sealed class BackupHistory
     private static BackupException None(long? commit, DateTime? time, string why) => new(
         BackupFault.NoSuchPoint, string.Create(CultureInfo.InvariantCulture, $"There is no restoring to {(commit is { } number ? $"commit {number}" : time is { } at ? Zulu(at) : "the last commit")}, {why}"));
 
+    /// <summary>The last commit that the log leads to from one.</summary>
+    internal long Reach(long commit)
+    {
+        while (NextLog(commit) is { } log)
+            commit = log.Card.Commit;
+        return commit;
+    }
+
     /// <summary>Of the stretches of the log that go on from a commit the one that leads farthest.</summary>
     private PartAtPlace? NextLog(long reached)
     {

@@ -1,6 +1,5 @@
 using Treepie.Backups;
 using Treepie.Destinations;
-using Treepie.Storage;
 using Treepie.Storage.Backups;
 
 namespace Treepie.BackupTasks;
@@ -41,10 +40,10 @@ public sealed class BackupInventory
     /// <summary>Looks at a place.</summary>
     /// <param name="place">The place.</param>
     /// <param name="database">Name of the database; null: the only one there.</param>
-    /// <param name="key">Key of sealed parts that have no card; null: there is none.</param>
+    /// <param name="options">With the key of sealed parts, which is needed for those that have no card; null: there is none.</param>
     /// <param name="cancellationToken">Ends it.</param>
     /// <exception cref="DestinationException">It cannot be listed or read.</exception>
-    public static async Task<BackupInventory> ReadAsync(BackupDestination place, string? database, BackupKey? key = null, CancellationToken cancellationToken = default)
+    public static async Task<BackupInventory> ReadAsync(BackupDestination place, string? database, RestoreOptions? options = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(place);
         IReadOnlyList<BackupObject> objects = await place.ListAsync(database is null ? "" : BackupName.FolderOf(database), cancellationToken).ConfigureAwait(false);
@@ -60,7 +59,7 @@ public sealed class BackupInventory
         var unknown = new List<RestorePoint>();
         foreach (RestorePoint point in points.Where(static point => point.Kind != BackupKind.Logical))
         {
-            if ((cards[point.Object].FirstOrDefault() ?? await ReadHeaderAsync(place, point, key?.Key, cancellationToken).ConfigureAwait(false)) is { } card)
+            if ((cards[point.Object].FirstOrDefault() ?? await ReadHeaderAsync(place, point, options, cancellationToken).ConfigureAwait(false)) is { } card)
                 parts.Add(new PartAtPlace(point, card));
             else
                 unknown.Add(point);
@@ -96,18 +95,25 @@ public sealed class BackupInventory
         return Of([.. lead.Select(static part => part.Point)], commit, wish.Time);
     }
 
-    /// <summary>What the next part of the chain at the place goes on from, with where its log stands; null where only a snapshot can be taken.</summary>
-    /// <param name="storeId">The store that is backed up: those of others, or of what it was before it was restored, are left alone.</param>
-    /// <param name="key">Key of sealed parts that have no card.</param>
+    /// <summary>
+    /// What the next part of the chain at the place goes on from, with where its log stands; null where only a snapshot can be taken. Of the history that goes on last: whether that is of the database as it is
+    /// now is found out when the part is taken.
+    /// </summary>
+    /// <param name="options">With the key of sealed parts, which is needed where the last one has no card: it is read as a whole then.</param>
     /// <param name="cancellationToken">Ends it.</param>
-    internal async Task<BackupLink?> FindLinkAsync(Guid storeId, BackupKey? key, CancellationToken cancellationToken)
+    public async Task<ChainEnd?> FindEndAsync(RestoreOptions? options = null, CancellationToken cancellationToken = default)
     {
-        if (Histories.FirstOrDefault(history => history.StoreId == storeId) is not { } history || history.Pages.LastOrDefault(page => history.ChainOf(page) is not null) is not { } newest)
+        if (Histories.Count == 0 || Histories[0] is not { } history || history.Pages.LastOrDefault(page => history.ChainOf(page) is not null) is not { } newest)
             return null;
-        BackupCard? card = newest.Card.Link.Length > 0 ? newest.Card : await newest.Card.ReadAsync(_place, cancellationToken).ConfigureAwait(false);
-        BackupLink? link = card is { Link.Length: > 0 } ? BackupLink.Parse(card.Link) : await ReadLinkAsync(newest.Point, key?.Key, cancellationToken).ConfigureAwait(false);
-        long reached = history.Stretches.LastOrDefault()?.LastCommit ?? newest.Card.Commit;
-        return link is null ? null : new BackupLink(link.Hash, Math.Max(reached, newest.Card.Commit), link.Stores);
+        BackupCard? card = await newest.Card.ReadAsync(_place, cancellationToken).ConfigureAwait(false);
+        BackupLink? link = card is { Link.Length: > 0 } ? BackupLink.Parse(card.Link) : await ReadLinkAsync(newest.Point, options, cancellationToken).ConfigureAwait(false);
+        if (link is null)
+            return null;
+
+        // The log may end before the last snapshot: going on from there it has no gap.
+        long reached = history.Reach(newest.Card.Commit);
+        PartAtPlace? last = history.Logs.LastOrDefault(log => log.Card.Commit <= reached);
+        return new ChainEnd(new BackupLink(link.Hash, last?.Card.Commit ?? reached, link.Stores), Math.Max(newest.Card.LastEtag, last?.Card.LastEtag ?? 0));
     }
 
     private BackupException Unreachable() => new(
@@ -119,13 +125,16 @@ public sealed class BackupInventory
         commit,
         time);
 
+    /// <summary>A plain part is not asked for with a key.</summary>
+    private static RestoreOptions KeysOf(RestorePoint point, RestoreOptions? options) => point.IsEncrypted && options is not null ? options : new RestoreOptions();
+
     /// <summary>What a part without a card says at its beginning; null where that cannot be read.</summary>
-    private static async Task<BackupCard?> ReadHeaderAsync(BackupDestination place, RestorePoint point, EncryptionKey? key, CancellationToken cancellationToken)
+    private static async Task<BackupCard?> ReadHeaderAsync(BackupDestination place, RestorePoint point, RestoreOptions? options, CancellationToken cancellationToken)
     {
         try
         {
             var part = new BackupPart(point.Object, async stop => await place.OpenAsync(point.Object, stop).ConfigureAwait(false));
-            BackupChainPart opened = new PartSource(new RestoreOptions { BackupKey = point.IsEncrypted ? key : null }).Of(part);
+            BackupChainPart opened = new PartSource(KeysOf(point, options)).Of(part);
             BackupPartHeader header = await BackupPartHeader.ReadAsync(await opened.OpenAsync(cancellationToken).ConfigureAwait(false), opened.Name, cancellationToken).ConfigureAwait(false);
             return new BackupCard
             {
@@ -144,12 +153,12 @@ public sealed class BackupInventory
     }
 
     /// <summary>The same of all of it, where its card is gone.</summary>
-    private async Task<BackupLink?> ReadLinkAsync(RestorePoint point, EncryptionKey? key, CancellationToken cancellationToken)
+    private async Task<BackupLink?> ReadLinkAsync(RestorePoint point, RestoreOptions? options, CancellationToken cancellationToken)
     {
         try
         {
             var part = new BackupPart(point.Object, async stop => await _place.OpenAsync(point.Object, stop).ConfigureAwait(false));
-            BackupPartContents contents = await BackupPartContents.ReadAsync(new PartSource(new RestoreOptions { BackupKey = point.IsEncrypted ? key : null }).Of(part), cancellationToken).ConfigureAwait(false);
+            BackupPartContents contents = await BackupPartContents.ReadAsync(new PartSource(KeysOf(point, options)).Of(part), cancellationToken).ConfigureAwait(false);
             return new BackupLink(contents.Hash, contents.Header.Commit, [.. contents.Stores.Select(static store => new StoreLink(store.Name, store.StoreId, store.Commit))]);
         }
         catch (Exception error) when (BackupException.From(error) is not null)
@@ -158,6 +167,11 @@ public sealed class BackupInventory
         }
     }
 }
+
+/// <summary>Where a chain at a place ends.</summary>
+/// <param name="Link">What the next part goes on from.</param>
+/// <param name="LastEtag">Etag up to which the place reaches.</param>
+public sealed record ChainEnd(BackupLink Link, long LastEtag);
 
 /// <summary>What to restore.</summary>
 public sealed record RestoreWish

@@ -32,6 +32,9 @@ public sealed record BackupOptions
     /// </summary>
     public EncryptionKey? EncryptionKey { get; init; }
 
+    /// <summary>Whether a key was given, for programs that know nothing of the storage below.</summary>
+    public bool HasKey => EncryptionKey is not null;
+
     /// <summary>Makes a plain backup also of an encrypted database: everybody who has the file can then read it. Default false.</summary>
     public bool AllowPlain { get; init; }
 

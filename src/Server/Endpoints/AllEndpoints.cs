@@ -30,6 +30,7 @@ internal static class AllEndpoints
         OperationsEndpoints.Map(routes);
         SmugglerEndpoints.Map(routes);
         BackupEndpoints.Map(routes);
+        BackupPartEndpoints.Map(routes);
         RestoreEndpoints.Map(routes);
         UnbuiltEndpoints.Map(routes);
         if (alone)

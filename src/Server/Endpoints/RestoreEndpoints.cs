@@ -74,7 +74,7 @@ internal static class RestoreEndpoints
     /// <summary>What leads to the moment that is wanted. A file of another name is taken as what it turns out to be: a dump of another program, for instance.</summary>
     private static async Task<BackupSelection> SelectAsync(BackupDestination place, PlaceQuery query, BackupKey? key, CancellationToken stop)
     {
-        BackupInventory inventory = await BackupInventory.ReadAsync(place, query.Database, key, stop).ConfigureAwait(false);
+        BackupInventory inventory = await BackupInventory.ReadAsync(place, query.Database, OpenedWith(key), stop).ConfigureAwait(false);
         return query.Wish.Object is { } file && inventory.Points.All(point => point.Object != file && !point.Object.EndsWith("/" + file, StringComparison.Ordinal))
             ? new BackupSelection([], [new BackupPart(file, async cancelled => await place.OpenAsync(file, cancelled).ConfigureAwait(false))], query.Wish.Commit, query.Wish.Time)
             : inventory.Select(query.Wish);
@@ -107,11 +107,11 @@ internal static class RestoreEndpoints
         PlaceQuery query = ReadQuery(json.RootElement, request);
         using BackupKey? key = ReadBackupKey(json.RootElement, request);
         using BackupDestination place = request.Server.Backups.Scheduler.OpenPlace(query.Place);
-        BackupInventory all = await BackupInventory.ReadAsync(place, query.Database, key, request.Aborted).ConfigureAwait(false);
+        BackupInventory all = await BackupInventory.ReadAsync(place, query.Database, OpenedWith(key), request.Aborted).ConfigureAwait(false);
         var inventories = new List<BackupInventory>();
         if (all.Databases.Count > 1)
             foreach (string database in all.Databases)
-                inventories.Add(await BackupInventory.ReadAsync(place, database, key, request.Aborted).ConfigureAwait(false));
+                inventories.Add(await BackupInventory.ReadAsync(place, database, OpenedWith(key), request.Aborted).ConfigureAwait(false));
         else if (all.Database is not null)
             inventories.Add(all);
         await request.JsonAsync(inventories, static (json, inventories) => InventoryJson.Write(json, inventories)).ConfigureAwait(false);
@@ -153,6 +153,8 @@ internal static class RestoreEndpoints
             json.WriteEndObject();
         }).ConfigureAwait(false);
     }
+
+    private static RestoreOptions? OpenedWith(BackupKey? key) => key is null ? null : new RestoreOptions().OpenedWith(key);
 
     private static PlaceQuery ReadQuery(JsonElement root, HttpServerRequest request)
     {

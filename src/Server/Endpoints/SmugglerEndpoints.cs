@@ -59,7 +59,7 @@ internal static class SmugglerEndpoints
     }
 
     /// <summary>Begins the operation that the client named with <c>operationId=</c>, or one of its own, and sees to its end.</summary>
-    private static async Task RunAsync(HttpServerRequest request, string what, Func<Operation, CancellationToken, Task> work)
+    public static async Task RunAsync(HttpServerRequest request, string what, Func<Operation, CancellationToken, Task> work)
     {
         long id = request.Number("operationId", 0);
         Operation operation = request.Server.Operations.TryBegin(id == 0 ? request.Server.Operations.NextId() : id)

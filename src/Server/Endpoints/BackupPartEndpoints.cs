@@ -1,0 +1,144 @@
+using System.Globalization;
+using System.Text.Json;
+using Treepie.Backups;
+using Treepie.BackupTasks;
+using Treepie.Server.Http;
+using Treepie.Server.Smuggler;
+
+namespace Treepie.Server.Endpoints;
+
+/// <summary>
+/// <c>admin/backup/part</c>: a snapshot, an increment or a stretch of the log as one stream that never stands on this server's disk, for whoever keeps backups at places of his own. It is an operation, whose result
+/// says what the next part goes on from.
+/// </summary>
+internal static class BackupPartEndpoints
+{
+    /// <summary>Headers of the answer: what it is, and whether it is sealed. It may be more than was asked for; the result of the operation says why.</summary>
+    private const string KindHeader = "Treepie-Kind", IncrementalHeader = "Treepie-Incremental", SealedHeader = "Treepie-Sealed";
+
+    public static void Map(Routes routes) => routes.Database("POST", "/admin/backup/part", Take);
+
+    private static async Task Take(HttpServerRequest request, Database database)
+    {
+        using RequestBody body = await request.ReadBodyAsync(DumpForm.MaxOptionsBytes).ConfigureAwait(false);
+        using SmugglerOptions options = SmugglerOptions.Read(body);
+        BackupOptions wanted = ReadWanted(body, options);
+        if (wanted.Since is not null && request.Number("sinceEtag", -1) == database.LastEtag)
+        {
+            await request.NoContentAsync().ConfigureAwait(false);
+            return;
+        }
+
+        await SmugglerEndpoints.RunAsync(request, "backup", async (operation, stop) =>
+        {
+            (BackupReport report, BackupLink? since, string? instead) = await NextPart.TakeAsync(database, wanted, now => request.Server.Databases.BackupAsync(
+                database, new HeadedStream(request.Http.Response, now, database.IsEncrypted), now, new OperationReporter(operation), stop)).ConfigureAwait(false);
+            operation.Complete(json => WriteResult(json, report, since, instead));
+        }).ConfigureAwait(false);
+    }
+
+    private static BackupOptions ReadWanted(RequestBody body, SmugglerOptions options)
+    {
+        using JsonDocument json = WireJson.ParseObject(body, "what to back up, such as {\"Kind\":\"Snapshot\"}");
+        BackupKind kind = WireJson.Text(json.RootElement, "Kind", required: false) switch
+        {
+            null or "" or "Snapshot" => BackupKind.Snapshot,
+            "Log" => BackupKind.Log,
+            var other => throw WireException.BadRequest($"There is no part of kind '{other}'; there are Snapshot and Log."),
+        };
+        BackupLink? since = null;
+        try
+        {
+            if (WireJson.Text(json.RootElement, "Since", required: false) is { Length: > 0 } link)
+                since = BackupLink.Parse(link);
+        }
+        catch (FormatException error)
+        {
+            throw WireException.BadRequest(error.Message, error);
+        }
+
+        return options.ForBackup() with { Kind = kind, Since = since, LogReader = WireJson.Text(json.RootElement, "LogReader", required: false) ?? "" };
+    }
+
+    private static void WriteResult(Utf8JsonWriter json, BackupReport report, BackupLink? since, string? instead)
+    {
+        json.WriteStartObject();
+        if (BackupCard.Of("", report, since) is { } card)
+        {
+            json.WriteString("StoreId", card.StoreId.ToString("D"));
+            json.WriteNumber("Since", card.Since);
+            json.WriteString("PreviousHash", card.PreviousHash);
+        }
+
+        json.WriteString("Kind", report.Kind.ToString());
+        json.WriteBoolean("IsIncremental", report.IsIncremental);
+        json.WriteString("Link", report.Link?.ToString());
+        json.WriteString("Instead", instead);
+        json.WriteNumber("LastCommit", report.LastCommit);
+        json.WriteString("LastCommitAt", report.LastCommitAt?.ToString("O", CultureInfo.InvariantCulture));
+        json.WriteNumber("LastEtag", report.LastEtag);
+        json.WriteNumber("LogCommits", report.LogCommits);
+        json.WriteNumber("Pages", report.Pages);
+        json.WriteString("ContentHash", report.ContentHash);
+        json.WriteEndObject();
+    }
+
+    /// <summary>The body of an answer that says what it is before its first byte, and not before: until then another kind may be tried.</summary>
+    private sealed class HeadedStream(HttpResponse response, BackupOptions options, bool isDatabaseEncrypted) : Stream
+    {
+        private bool _isBegun;
+
+        public override bool CanRead => false;
+
+        public override bool CanSeek => false;
+
+        public override bool CanWrite => true;
+
+        public override long Length => throw new NotSupportedException();
+
+        public override long Position
+        {
+            get => throw new NotSupportedException();
+            set => throw new NotSupportedException();
+        }
+
+        public override ValueTask WriteAsync(ReadOnlyMemory<byte> buffer, CancellationToken cancellationToken = default)
+        {
+            Begin();
+            return response.Body.WriteAsync(buffer, cancellationToken);
+        }
+
+        public override Task WriteAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) => WriteAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
+
+        public override void Write(byte[] buffer, int offset, int count)
+        {
+            Begin();
+            response.Body.Write(buffer, offset, count);
+        }
+
+        public override Task FlushAsync(CancellationToken cancellationToken) => response.Body.FlushAsync(cancellationToken);
+
+        public override void Flush()
+        {
+            // the body hands on what it has when it has enough
+        }
+
+        public override int Read(byte[] buffer, int offset, int count) => throw new NotSupportedException();
+
+        public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
+
+        public override void SetLength(long value) => throw new NotSupportedException();
+
+        private void Begin()
+        {
+            if (_isBegun)
+                return;
+
+            _isBegun = true;
+            response.ContentType = "application/octet-stream";
+            response.Headers[KindHeader] = options.Kind.ToString();
+            response.Headers[IncrementalHeader] = options.Since is null ? "false" : "true";
+            response.Headers[SealedHeader] = options.HasKey || (isDatabaseEncrypted && !options.AllowPlain) ? "true" : "false";
+        }
+    }
+}
