@@ -51,6 +51,7 @@ internal sealed class BackupDisplay : IProgress<BackupProgress>
     internal static double? Percent(BackupProgress value) => value switch
     {
         { Step: BackupStep.Reading, StoredBytesTotal: > 0 } => Math.Min(100, 100.0 * value.StoredBytes / value.StoredBytesTotal),
+        { PagesTotal: > 0 } => Math.Min(100, 100.0 * value.Pages / value.PagesTotal),
         { DocumentsTotal: > 0 } => Math.Min(100, 100.0 * value.Documents / value.DocumentsTotal),
         _ => null,
     };
@@ -63,7 +64,9 @@ internal sealed class BackupDisplay : IProgress<BackupProgress>
             BackupStep.Reading => "reading",
             _ => "comparing",
         };
-        string documents = value.Documents > 0 ? string.Create(CultureInfo.InvariantCulture, $", {value.Documents:N0} documents") : "";
+        string documents = value.Documents > 0 ? string.Create(CultureInfo.InvariantCulture, $", {value.Documents:N0} documents")
+            : value.Pages > 0 ? string.Create(CultureInfo.InvariantCulture, $", {value.Pages:N0} of {value.PagesTotal:N0} pages")
+            : "";
         return string.Create(CultureInfo.InvariantCulture, $"{step}{documents}, {value.StoredBytes / 1e6:N1} MB, {value.StoredBytes / 1e6 / Math.Max(elapsed.TotalSeconds, 0.001):N1} MB/s");
     }
 }

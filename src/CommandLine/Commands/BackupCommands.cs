@@ -2,6 +2,7 @@ using System.CommandLine;
 using System.Globalization;
 using System.Text.Json;
 using Treepie.Backups;
+using Treepie.BackupTasks;
 using Treepie.CommandLine.Backups;
 using Treepie.CommandLine.Http;
 using Treepie.CommandLine.Keys;
@@ -29,9 +30,15 @@ internal static class BackupCommands
         var plain = new Option<bool>("--plain") { Description = "Write a plain backup of an encrypted database: everybody who has the file can read it" };
         var compression = new Option<string>("--compression") { Description = "zstd (fastest), zstd-optimal, gzip (optimal), gzip-fastest or none", DefaultValueFactory = _ => "zstd" };
         compression.AcceptOnlyFromAmong("zstd", "zstd-optimal", "gzip", "gzip-fastest", "none");
+        var kind = new Option<string>("--kind")
+        {
+            Description = "logical (documents as JSON), snapshot (pages), incremental (pages that came since the last one at the place), or log (every commit since, to restore to any of them; the database keeps its log from then on)",
+            DefaultValueFactory = _ => "logical",
+        };
+        kind.AcceptOnlyFromAmong("logical", "snapshot", "incremental", "log");
         var command = new Command("backup", "Writes a backup of a database as it is at this moment, while work goes on")
         {
-            url, database, directory, output, to, key, directoryKey, plain, compression,
+            url, database, directory, output, to, kind, key, directoryKey, plain, compression,
         };
         command.SetAction(shell, url, (parsed, server, cancellationToken) => OfflineCommands.RunAsync(
             shell,
@@ -39,8 +46,17 @@ internal static class BackupCommands
             {
                 using EncryptionKey? seal = parsed.GetValue(key)?.Read(shell, "the backup", cancellationToken);
                 var options = new BackupOptions { Compression = CompressionOf(parsed.GetRequiredValue(compression)), EncryptionKey = seal, AllowPlain = parsed.GetValue(plain) };
-                BackupOutput target = BackupOutput.Of(shell, parsed.GetValue(output), parsed.GetValue(to));
                 (string? name, DirectoryInfo? place) = OneOf(parsed.GetValue(database), parsed.GetValue(directory));
+                if (parsed.GetValue(kind) is { } part and not "logical")
+                {
+                    if (parsed.GetValue(output) is not null)
+                        throw new UsageException("--output takes a logical backup; give a place for a snapshot, increment or log: --to with a folder or s3://bucket/prefix.");
+                    using ChainOutput chain = await ChainOutput.OpenAsync(shell, parsed.GetValue(to), cancellationToken);
+                    return await BackupChainAsync(
+                        shell, chain, options with { Kind = part == "log" ? BackupKind.Log : BackupKind.Snapshot }, part != "snapshot", server, name, place?.FullName, parsed.GetValue(directoryKey), cancellationToken);
+                }
+
+                BackupOutput target = BackupOutput.Of(shell, parsed.GetValue(output), parsed.GetValue(to));
                 string summary = place is not null
                     ? await BackupDirectoryAsync(shell, place.FullName, target, options, parsed.GetValue(directoryKey), cancellationToken)
                     : await BackupOverHttpAsync(shell, server.Database(name!), target, options, cancellationToken); // one of the two is there
@@ -58,13 +74,16 @@ internal static class BackupCommands
     {
         Argument<string?> file = File("The backup, or a dump of RavenDB; with --from the name of a backup there, or none for the latest");
         Option<string?> from = From();
+        Option<string?> of = Of();
+        Option<DateTimeOffset?> at = At();
+        Option<long?> commit = Commit();
         Option<Uri> url = CommonOptions.Url();
         Option<string?> database = Database("Name of the new database");
         Option<DirectoryInfo?> directory = Directory("Restore to this directory, which is absent or empty, instead of to a server");
         Option<KeyArgument?> key = KeyOptions.Key("Where the key is with which the backup was sealed");
         Option<KeyArgument?> directoryKey = KeyOptions.Key("Encrypt the restored directory with the key found here", "--directory-key");
         var encrypted = new Option<bool>("--encrypted") { Description = "Make the new database of the server an encrypted one, with the key that was given for its name" };
-        var command = new Command("restore", "Restores a backup to a new database, which appears when all of it is there and compared") { file, from, url, database, directory, key, directoryKey, encrypted };
+        var command = new Command("restore", "Restores a backup to a new database, which appears when all of it is there and compared") { file, from, of, at, commit, url, database, directory, key, directoryKey, encrypted };
         command.SetAction(shell, url, (parsed, server, cancellationToken) => OfflineCommands.RunAsync(
             shell,
             async () =>
@@ -72,17 +91,29 @@ internal static class BackupCommands
                 using EncryptionKey? seal = parsed.GetValue(key)?.Read(shell, "the backup", cancellationToken);
                 (string? path, string? origin) = (parsed.GetValue(file), parsed.GetValue(from));
                 (string? name, DirectoryInfo? place) = OneOf(parsed.GetValue(database), parsed.GetValue(directory));
+                BackupMoment moment = MomentOf(parsed.GetValue(at), parsed.GetValue(commit), origin);
+                using BackupOrigin? found = origin is null ? null : await BackupOrigin.FindAsync(origin, path, parsed.GetValue(of), moment, seal, cancellationToken);
                 string summary;
                 if (place is not null)
                 {
                     using EncryptionKey? own = parsed.GetValue(directoryKey)?.Read(shell, "the restored database", cancellationToken);
                     var options = new RestoreOptions { BackupKey = seal, Database = new DatabaseOptions { EncryptionKey = own } };
-                    BackupReport report = await ReadAsync(shell, path, origin, (source, progress) => Treepie.Database.RestoreAsync(source, place.FullName, options, progress, cancellationToken), cancellationToken);
+                    BackupReport report = await ReadAsync(
+                        shell,
+                        path,
+                        found,
+                        (source, progress) => Treepie.Database.RestoreAsync(source, place.FullName, options, progress, cancellationToken),
+                        (parts, stop, progress) => Treepie.Database.RestoreAsync(parts, place.FullName, options with { StopAtCommit = stop.StopAtCommit, StopAtTime = stop.StopAtTime }, progress, cancellationToken),
+                        cancellationToken);
                     summary = $"Restored to '{place.FullName}': {Describe(report)}";
+                }
+                else if (found is { IsAlone: false })
+                {
+                    summary = await new PlaceRestore(shell, server).RunAsync(name!, origin!, found, moment, seal, parsed.GetValue(encrypted), cancellationToken); // found at it, and one of the two is there
                 }
                 else
                 {
-                    summary = await RestoreOverHttpAsync(shell, server, name!, path, origin, seal, parsed.GetValue(encrypted), cancellationToken); // one of the two is there
+                    summary = await RestoreOverHttpAsync(shell, server, name!, found?.Selection.Parts[0].Name ?? path, origin, seal, parsed.GetValue(encrypted), cancellationToken); // one of the two is there
                 }
 
                 await shell.Error.WriteLineAsync(summary);
@@ -97,16 +128,27 @@ internal static class BackupCommands
     {
         Argument<string?> file = File("The backup, or a dump of RavenDB; with --from the name of a backup there, or none for the latest");
         Option<string?> from = From();
+        Option<string?> of = Of();
+        Option<DateTimeOffset?> at = At();
+        Option<long?> commit = Commit();
         Option<KeyArgument?> key = KeyOptions.Key("Where the key is with which the backup was sealed");
-        var command = new Command("verify", "Reads a whole backup and says whether all of it is there; restores nothing and asks no server") { file, from, key };
+        var command = new Command("verify", "Reads a whole backup and says whether all of it is there; restores nothing and asks no server") { file, from, of, at, commit, key };
         command.SetAction((parsed, cancellationToken) => OfflineCommands.RunAsync(
             shell,
             async () =>
             {
                 using EncryptionKey? seal = parsed.GetValue(key)?.Read(shell, "the backup", cancellationToken);
                 var options = new RestoreOptions { BackupKey = seal };
+                (string? path, string? origin) = (parsed.GetValue(file), parsed.GetValue(from));
+                BackupMoment moment = MomentOf(parsed.GetValue(at), parsed.GetValue(commit), origin);
+                using BackupOrigin? found = origin is null ? null : await BackupOrigin.FindAsync(origin, path, parsed.GetValue(of), moment, seal, cancellationToken);
                 BackupReport report = await ReadAsync(
-                    shell, parsed.GetValue(file), parsed.GetValue(from), (source, progress) => Treepie.Database.VerifyBackupAsync(source, options, progress, cancellationToken), cancellationToken);
+                    shell,
+                    path,
+                    found,
+                    (source, progress) => Treepie.Database.VerifyBackupAsync(source, options, progress, cancellationToken),
+                    (parts, stop, progress) => Treepie.Database.VerifyBackupAsync(parts, options with { StopAtCommit = stop.StopAtCommit, StopAtTime = stop.StopAtTime }, progress, cancellationToken),
+                    cancellationToken);
                 await shell.OutputText.WriteLineAsync($"The backup is whole: {Describe(report)}");
                 return ExitCode.Ok;
             },
@@ -121,6 +163,59 @@ internal static class BackupCommands
     private static Argument<string?> File(string description) => new("file") { Description = description, Arity = ArgumentArity.ZeroOrOne };
 
     private static Option<string?> From() => new("--from") { Description = "Read it straight from a place: a folder, or s3://bucket/prefix", HelpName = "place" };
+
+    private static Option<string?> Of() => new("--of") { Description = "With --from: of which database, where the place has backups of several", HelpName = "name" };
+
+    private static Option<DateTimeOffset?> At() => new("--at") { Description = "With --from: stop at the last commit up to this time (UTC unless it says otherwise), for instance 2026-01-31T14:00", HelpName = "time", CustomParser = ReadTime };
+
+    private static Option<long?> Commit() => new("--commit") { Description = "With --from: stop at exactly this commit; 'treepie backups list' says which there are", HelpName = "number" };
+
+    private static DateTimeOffset? ReadTime(System.CommandLine.Parsing.ArgumentResult result)
+    {
+        string text = result.Tokens[0].Value;
+        if (DateTimeOffset.TryParse(text, CultureInfo.InvariantCulture, DateTimeStyles.AssumeUniversal, out DateTimeOffset time))
+            return time;
+
+        result.AddError($"'{text}' is no time, like 2026-01-31T14:00 or 2026-01-31T14:00:00.250+01:00");
+        return null;
+    }
+
+    private static BackupMoment MomentOf(DateTimeOffset? at, long? commit, string? from) => (at, commit) switch
+    {
+        (not null, not null) => throw new UsageException("Give --at or --commit, not both."),
+        (null, null) => new BackupMoment(null, null),
+        _ when from is null => throw new UsageException("--at and --commit need a place, where it is found out what leads there: give --from with a folder or s3://bucket/prefix."),
+        _ => new BackupMoment(commit, at?.UtcDateTime),
+    };
+
+    private static async Task<int> BackupChainAsync(
+        Shell shell, ChainOutput output, BackupOptions options, bool isIncremental, ServerClient server, string? name, string? directory, KeyArgument? directoryKey, CancellationToken cancellationToken)
+    {
+        var backup = new ChainBackup(shell, output, options, isIncremental);
+        string summary;
+        if (directory is null)
+        {
+            summary = await backup.RunAsync(server, server.Database(name!), cancellationToken); // one of the two is there
+        }
+        else
+        {
+            RequireDatabase(directory);
+            using EncryptionKey? own = directoryKey?.Read(shell, $"'{directory}'", cancellationToken);
+            await using Database database = Treepie.Database.Open(directory, new DatabaseOptions { EncryptionKey = own });
+            summary = await backup.RunAsync(database, options.EncryptionKey ?? (options.AllowPlain ? null : own), cancellationToken);
+        }
+
+        await shell.Error.WriteLineAsync(summary);
+        foreach ((string address, Exception error) in output.Failures)
+            await shell.Error.WriteLineAsync($"Not at '{address}': {error.Message}");
+        return output.Failures.Count == 0 ? ExitCode.Ok : ExitCode.Failure;
+    }
+
+    private static void RequireDatabase(string directory)
+    {
+        if (!System.IO.Directory.Exists(directory) || !System.IO.Directory.EnumerateFileSystemEntries(directory).Any())
+            throw new UsageException($"There is no database in '{directory}'.");
+    }
 
     private static (string? Database, DirectoryInfo? Directory) OneOf(string? database, DirectoryInfo? directory) => (database, directory) switch
     {
@@ -141,9 +236,7 @@ internal static class BackupCommands
     private static async Task<string> BackupDirectoryAsync(
         Shell shell, string directory, BackupOutput output, BackupOptions options, KeyArgument? directoryKey, CancellationToken cancellationToken)
     {
-        if (!System.IO.Directory.Exists(directory) || !System.IO.Directory.EnumerateFileSystemEntries(directory).Any())
-            throw new UsageException($"There is no database in '{directory}'.");
-
+        RequireDatabase(directory);
         using EncryptionKey? own = directoryKey?.Read(shell, $"'{directory}'", cancellationToken);
         await using Database database = Treepie.Database.Open(directory, new DatabaseOptions { EncryptionKey = own });
         BackupOptions all = options with { EncryptionKey = options.EncryptionKey ?? (options.AllowPlain ? null : own) };
@@ -190,13 +283,28 @@ internal static class BackupCommands
     }
 
     private static Task<BackupReport> ReadAsync(
-        Shell shell, string? path, string? from, Func<Stream, IProgress<BackupProgress>, Task<BackupReport>> read, CancellationToken cancellationToken) =>
-        BackupPlaces.ReadAsync(path, from, (file, _, title) => BackupDisplay.RunAsync(shell, title, progress => read(file, progress)), cancellationToken);
+        Shell shell,
+        string? path,
+        BackupOrigin? found,
+        Func<Stream, IProgress<BackupProgress>, Task<BackupReport>> readFile,
+        Func<IReadOnlyList<BackupPart>, BackupSelection, IProgress<BackupProgress>, Task<BackupReport>> readParts,
+        CancellationToken cancellationToken) => found is null
+        ? BackupPlaces.ReadAsync(path, null, (file, _, title) => BackupDisplay.RunAsync(shell, title, progress => readFile(file, progress)), cancellationToken)
+        : BackupDisplay.RunAsync(shell, found.Title, progress => readParts(found.Selection.Parts, found.Selection, progress));
 
     private static string Describe(BackupReport report)
     {
         BackupCounts counts = report.Counts;
         string origin = report.DatabaseName is null ? "" : string.Create(CultureInfo.InvariantCulture, $" Database '{report.DatabaseName}' at etag {report.LastEtag}, {report.TakenAt:u}, content hash {report.ContentHash}.");
+        if (report.Kind != BackupKind.Logical)
+        {
+            string hash = report.ContentHash is null ? "" : $", content hash {report.ContentHash}";
+            string time = report.LastCommitAt is { } at ? string.Create(CultureInfo.InvariantCulture, $" of {at:yyyy-MM-dd HH:mm:ss.fff}Z") : "";
+            return string.Create(
+                CultureInfo.InvariantCulture,
+                $"{counts.Documents:N0} documents, {counts.Tombstones:N0} tombstones, {counts.Indexes:N0} indexes; {report.Pages:N0} pages and {report.LogCommits:N0} commits of the log, in {report.StoredBytes / 1e6:N1} MB ({report.Compression}{(report.IsEncrypted ? ", sealed" : "")}). Database '{report.DatabaseName}' at commit {report.LastCommit}{time}{hash}.");
+        }
+
         string skipped = report.Skipped.Count == 0 ? "" : $" Left out: {string.Join(", ", report.Skipped.Select(kind => string.Create(CultureInfo.InvariantCulture, $"{kind.Key} ({kind.Value:N0})")))}.";
         return string.Create(
             CultureInfo.InvariantCulture,

@@ -30,6 +30,7 @@ internal static class TreepieCommand
             BackupCommands.CreateBackup(shell),
             BackupCommands.CreateRestore(shell),
             BackupCommands.CreateVerify(shell),
+            BackupsCommand.Create(shell),
             KeyCommands.Create(shell),
             OfflineCommands.CreateCheck(shell),
             OfflineCommands.CreateSalvage(shell),

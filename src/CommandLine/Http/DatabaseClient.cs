@@ -123,6 +123,21 @@ internal sealed class DatabaseClient(ServerClient server, string name)
     public Task<HttpResponseMessage> StreamDocumentsAsync(CancellationToken cancellationToken) =>
         server.SendAsync(HttpMethod.Get, _path + "streams/docs?format=jsonl", null, cancellationToken);
 
+    /// <summary>A part of a chain, as the server writes it: <c>POST admin/backup/part</c>; no content where nothing has changed. To be disposed.</summary>
+    public Task<HttpResponseMessage> BackupPartAsync(
+        string kind, string? since, long? sinceEtag, string compression, bool allowPlain, string reader, long operation, CancellationToken cancellationToken) => server.SendAsync(
+        HttpMethod.Post,
+        _path + string.Create(CultureInfo.InvariantCulture, $"admin/backup/part?operationId={operation}&sinceEtag={sinceEtag ?? -1}"),
+        ServerClient.JsonContent(ServerClient.Json(writer =>
+        {
+            writer.WriteString("Kind", kind);
+            writer.WriteString("Since", since);
+            writer.WriteString("LogReader", reader);
+            writer.WriteString("CompressionAlgorithm", compression);
+            writer.WriteBoolean("AllowPlain", allowPlain);
+        })),
+        cancellationToken);
+
     /// <summary>All of it as a dump, as the server writes it: <c>POST smuggler/export</c>. To be disposed.</summary>
     public Task<HttpResponseMessage> BackupAsync(string compression, bool allowPlain, CancellationToken cancellationToken) => server.SendAsync(
         HttpMethod.Post,

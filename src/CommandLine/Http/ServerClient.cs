@@ -1,7 +1,10 @@
 using System.Buffers;
+using System.Globalization;
 using System.Net.Http.Headers;
 using System.Text;
 using System.Text.Json;
+using Treepie.BackupTasks;
+using Treepie.CommandLine.Backups;
 using Treepie.Storage;
 
 namespace Treepie.CommandLine.Http;
@@ -106,6 +109,72 @@ internal sealed class ServerClient : IDisposable
         {
             throw inner; // what was to be sent could not be read
         }
+    }
+
+    /// <summary>Begins to restore what lies at a place, which the server reads itself, and gives the number of the operation: <c>POST admin/restore/database</c>. The keys of a bucket go along where the environment has them.</summary>
+    public async Task<long> StartRestoreAsync(string name, string address, RestorePoint last, BackupMoment moment, EncryptionKey? key, bool encrypted, CancellationToken cancellationToken)
+    {
+        byte[] body = Json(writer =>
+        {
+            writer.WriteString("DatabaseName", name);
+            writer.WriteString("SourceDatabase", last.Database.Length > 0 ? last.Database : null);
+            if (moment.Time is { } time)
+                writer.WriteString("StopAtTime", time.ToString("O", CultureInfo.InvariantCulture));
+            else if (moment.Commit is { } commit)
+                writer.WriteNumber("StopAtCommit", commit);
+            else
+                writer.WriteString("LastFileNameToRestore", last.Object);
+            writer.WriteBoolean("Encrypted", encrypted);
+            writer.WriteStartObject("Destination");
+            writer.WriteString("Address", address);
+            if (address.Contains("://", StringComparison.Ordinal) && Environment.GetEnvironmentVariable("AWS_ACCESS_KEY_ID") is { Length: > 0 } access)
+            {
+                writer.WriteString("AccessKey", access);
+                writer.WriteString("SecretKey", Environment.GetEnvironmentVariable("AWS_SECRET_ACCESS_KEY"));
+                writer.WriteString("SessionToken", Environment.GetEnvironmentVariable("AWS_SESSION_TOKEN"));
+            }
+
+            writer.WriteEndObject();
+            if (key is null)
+                return;
+            Span<byte> bytes = stackalloc byte[EncryptionKey.SizeBytes];
+            key.CopyTo(bytes);
+            writer.WriteStartObject("BackupEncryptionSettings");
+            writer.WriteBase64String("Key", bytes);
+            writer.WriteEndObject();
+            bytes.Clear();
+        });
+        try
+        {
+            using HttpResponseMessage response = await SendAsync(HttpMethod.Post, "admin/restore/database", JsonContent(body), cancellationToken);
+            using JsonDocument answer = await ReadJsonAsync(response, cancellationToken);
+            return answer.RootElement.GetProperty("OperationId").GetInt64();
+        }
+        finally
+        {
+            System.Security.Cryptography.CryptographicOperations.ZeroMemory(body);
+        }
+    }
+
+    /// <summary>A number for an operation that is about to begin: <c>GET admin/operations/next-operation-id</c>.</summary>
+    public async Task<long> NextOperationIdAsync(CancellationToken cancellationToken)
+    {
+        using HttpResponseMessage response = await SendAsync(HttpMethod.Get, "admin/operations/next-operation-id", null, cancellationToken);
+        using JsonDocument answer = await ReadJsonAsync(response, cancellationToken);
+        return answer.RootElement.GetProperty("Id").GetInt64();
+    }
+
+    /// <summary>How far an operation of the server is: <c>GET operations/state</c>. To be disposed.</summary>
+    public async Task<JsonDocument> OperationStateAsync(long id, CancellationToken cancellationToken)
+    {
+        using HttpResponseMessage response = await SendAsync(HttpMethod.Get, string.Create(CultureInfo.InvariantCulture, $"operations/state?id={id}"), null, cancellationToken);
+        return await ReadJsonAsync(response, cancellationToken);
+    }
+
+    /// <summary>Ends an operation as soon as it looks: <c>POST admin/operations/kill</c>.</summary>
+    public async Task KillAsync(long id, CancellationToken cancellationToken)
+    {
+        using HttpResponseMessage response = await SendAsync(HttpMethod.Post, string.Create(CultureInfo.InvariantCulture, $"admin/operations/kill?id={id}"), null, cancellationToken);
     }
 
     /// <inheritdoc/>

@@ -1,0 +1,117 @@
+using System.Text.Json;
+using Treepie.Backups;
+using Treepie.BackupTasks;
+using Treepie.Destinations;
+using Treepie.Storage;
+
+namespace Treepie.CommandLine.Backups;
+
+/// <summary>
+/// Places that keep a chain of snapshots, increments and logs: finds where it ends by what lies there, writes the next part to all of them from one stream, and a card beside it. Nothing has to be kept in mind
+/// from one call to the next.
+/// </summary>
+internal sealed class ChainOutput : IDisposable
+{
+    private readonly Shell _shell;
+    private readonly List<BackupDestination> _places;
+
+    private ChainOutput(Shell shell, List<BackupDestination> places)
+    {
+        _shell = shell;
+        _places = places;
+    }
+
+    /// <summary>What it is called, for messages.</summary>
+    public string Title => string.Join(", ", _places.Select(static place => place.Address.Split('?')[0]));
+
+    /// <summary>Places that did not take it, with their reasons.</summary>
+    public IReadOnlyDictionary<string, Exception> Failures { get; private set; } = new Dictionary<string, Exception>();
+
+    /// <summary>Opens the places and says what is in the way before the long work begins.</summary>
+    public static async Task<ChainOutput> OpenAsync(Shell shell, IReadOnlyList<string>? places, CancellationToken cancellationToken)
+    {
+        if (places is not { Count: > 0 })
+            throw new UsageException("Snapshots, increments and logs are kept at a place, where each finds the one before: give --to with a folder or s3://bucket/prefix.");
+
+        var output = new ChainOutput(shell, []);
+        try
+        {
+            foreach (string place in places)
+            {
+                output._places.Add(BackupPlaces.Open(place));
+                await output._places[^1].ProbeAsync(0, cancellationToken);
+            }
+
+            return output;
+        }
+        catch
+        {
+            output.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>Where the chain of a database ends at all of the places; null where it does not end alike: then only a snapshot can be taken.</summary>
+    public async Task<ChainEnd?> FindEndAsync(string database, EncryptionKey? key, CancellationToken cancellationToken)
+    {
+        ChainEnd? end = null;
+        foreach (BackupDestination place in _places)
+        {
+            var options = new RestoreOptions { BackupKey = key };
+            BackupInventory inventory = await BackupInventory.ReadAsync(place, database, options, cancellationToken);
+            if (await inventory.FindEndAsync(options, cancellationToken) is not { } here || (end is not null && !end.Link.Equals(here.Link)))
+                return null;
+            end = here;
+        }
+
+        return end;
+    }
+
+    /// <summary>Writes a part under the name that what it is gives it; a place that fails is left behind as long as there is another.</summary>
+    public async Task<(string Name, T Result)> WriteAsync<T>(string database, BackupKind kind, bool isIncremental, bool isSealed, Func<Stream, Task<T>> write, CancellationToken cancellationToken)
+    {
+        string name = BackupName.Of(database, _shell.Time.GetUtcNow().UtcDateTime, kind, isIncremental, isSealed);
+        var uploads = new List<(string, BackupUpload)>();
+        foreach (BackupDestination place in _places)
+            uploads.Add((place.Address, await place.CreateAsync(name, cancellationToken)));
+        await using var all = new UploadStream(uploads, _shell.Time, cancellationToken);
+        T result = await write(all);
+        await all.CommitAsync(cancellationToken);
+        Failures = all.Failures;
+        return (name, result);
+    }
+
+    /// <summary>Writes the card of a part where that arrived; without it the part is read itself the next time.</summary>
+    public async Task WriteCardAsync(BackupCard? card, CancellationToken cancellationToken)
+    {
+        if (card is null)
+            return;
+        foreach (BackupDestination place in _places.Where(place => !Failures.ContainsKey(place.Address)))
+        {
+            try
+            {
+                await card.WriteAsync(place, cancellationToken);
+            }
+            catch (DestinationException error)
+            {
+                await _shell.Error.WriteLineAsync($"The backup is at '{place.Address}', but not the card beside it, so that finding out where it ends takes longer: {error.Message}");
+            }
+        }
+    }
+
+    /// <summary>The card that the result of a server's operation describes.</summary>
+    public static BackupCard CardOf(string name, JsonElement result) => new()
+    {
+        Part = name,
+        StoreId = result.GetProperty("StoreId").GetGuid(),
+        Since = result.GetProperty("Since").GetInt64(),
+        Commit = result.GetProperty("LastCommit").GetInt64(),
+        CommittedAt = result.GetProperty("LastCommitAt") is { ValueKind: JsonValueKind.String } at ? at.GetDateTime().ToUniversalTime() : null,
+        LastEtag = result.GetProperty("LastEtag").GetInt64(),
+        PreviousHash = result.GetProperty("PreviousHash").GetString(),
+        Link = result.GetProperty("Link").GetString() ?? "",
+    };
+
+    /// <inheritdoc/>
+    public void Dispose() => _places.ForEach(static place => place.Dispose());
+}

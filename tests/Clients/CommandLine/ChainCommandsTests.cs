@@ -1,0 +1,155 @@
+using System.Diagnostics;
+using System.Globalization;
+using System.Text;
+using System.Text.RegularExpressions;
+using Treepie.Tests.Support;
+using Treepie.Writes;
+
+namespace Treepie.Clients.Tests.CommandLine;
+
+/// <summary>Chains of snapshots, increments and logs from the command line, which finds out at the place where they end and what leads to a moment.</summary>
+[Collection(RunningServer.Collection)]
+public sealed class ChainCommandsTests(RunningServer server) : IDisposable
+{
+    private readonly TemporaryDirectory _files = new();
+
+    private static CancellationToken Cancel => TestContext.Current.CancellationToken;
+
+    private string Place => Path.Combine(_files.Path, "place");
+
+    public void Dispose() => _files.Dispose();
+
+    [Fact]
+    public async Task A_chain_of_a_server_is_made_listed_verified_and_restored_to_a_commit_without_keeping_anything_in_mind()
+    {
+        string name = await server.NewDatabaseAsync(), key = await KeyFileAsync();
+        var commits = new List<long>();
+        foreach ((string kind, string expected) in ((string, string)[])[("log", "a snapshot"), ("log", "a stretch of the log"), ("incremental", "an increment"), ("log", "a stretch of the log"), ("log", "a stretch of the log")])
+        {
+            await server.PutAsync(name, $"users/{commits.Count + 1}", "Users", "Ada");
+            string said = (await RunAsync("backup", "-d", name, "--kind", kind, "--to", Place, "--key", "file:" + key, "--url", server.Url)).Error;
+            Assert.Contains(expected, said, StringComparison.Ordinal);
+            commits.Add(long.Parse(Regex.Match(said, @"commit (\d+)").Groups[1].Value, CultureInfo.InvariantCulture));
+        }
+
+        Assert.Contains("Nothing has changed", (await RunAsync("backup", "-d", name, "--kind", "log", "--to", Place, "--key", "file:" + key, "--url", server.Url)).Error, StringComparison.Ordinal);
+        string list = (await RunAsync("backups", "list", "--at", Place)).Output;
+        Assert.Contains($"each commit from {commits[0]} ", list, StringComparison.Ordinal);
+        Assert.Contains($"to {commits[^1]} ", list, StringComparison.Ordinal);
+        Assert.DoesNotContain("missing", list, StringComparison.Ordinal);
+        Assert.Contains("whole: 3 documents", (await RunAsync("verify", "--from", Place, "--commit", Text(commits[2]), "--key", "file:" + key)).Output, StringComparison.Ordinal);
+
+        string directory = Path.Combine(_files.Path, "directory");
+        Assert.Contains("2 documents", (await RunAsync("restore", "--from", Place, "--commit", Text(commits[1]), "--directory", directory, "--key", "file:" + key)).Error, StringComparison.Ordinal);
+        await using (Database restored = Database.Open(directory))
+            Assert.Equal(2, restored.GetStatistics().DocumentCount);
+        string summary = (await RunAsync("restore", "--from", Place, "-d", name + "-again", "--key", "file:" + key, "--url", server.Url)).Error;
+        Assert.Contains("5 documents", summary, StringComparison.Ordinal);
+        Assert.NotNull(await server.LoadAsync(name + "-again", "users/5"));
+        await RunAsync("restore", "--from", Place, "-d", name + "-then", "--commit", Text(commits[3]), "--key", "file:" + key, "--url", server.Url);
+        Assert.NotNull(await server.LoadAsync(name + "-then", "users/4"));
+        Assert.Null(await server.LoadAsync(name + "-then", "users/5"));
+    }
+
+    [Fact]
+    public async Task A_time_leads_to_the_last_commit_before_it_and_what_is_missing_is_named()
+    {
+        string source = Path.Combine(_files.Path, "shop");
+        DateTime between = default;
+        for (int step = 0; step < 4; step++)
+        {
+            await using (Database database = Database.Open(source))
+            {
+                for (int i = 0; i < 5; i++)
+                {
+                    await database.WriteAsync(new WriteBatch(database.Options).Put(string.Create(CultureInfo.InvariantCulture, $"users/{(5 * step) + i}"), "{}"u8.ToArray()), Cancel);
+                    await WaitForNextMillisecondAsync();
+                    if (step == 2 && i == 2)
+                        between = DateTime.UtcNow;
+                    await WaitForNextMillisecondAsync();
+                }
+            }
+
+            await RunAsync("backup", "--directory", source, "--kind", "log", "--to", Place);
+        }
+
+        string at = between.ToString("O", CultureInfo.InvariantCulture);
+        Assert.Contains("13 documents", (await RunAsync("restore", "--from", Place, "--at", at, "--directory", Path.Combine(_files.Path, "a"))).Error, StringComparison.Ordinal);
+        foreach (string card in Directory.GetFiles(Path.Combine(Place, "shop"), "*.card"))
+            File.Delete(card);
+        Assert.Contains("13 documents", (await RunAsync("restore", "--from", Place, "--at", at, "--directory", Path.Combine(_files.Path, "b"))).Error, StringComparison.Ordinal);
+
+        string[] logs = [.. Directory.GetFiles(Path.Combine(Place, "shop"), "*.ravendb-log").Order(StringComparer.Ordinal)];
+        File.Delete(logs[1]);
+        string list = (await RunAsync("backups", "list", "--at", Place)).Output;
+        Assert.Contains($"missing: 'shop/{Path.GetFileName(logs[2])}' goes on from commit", list, StringComparison.Ordinal);
+        CommandLineProcess gap = await CommandLineProcess.RunAsync("restore", "--from", Place, "--at", at, "--directory", Path.Combine(_files.Path, "c"));
+        Assert.Equal(2, gap.ExitCode);
+        Assert.Contains("the log between is missing", gap.Error, StringComparison.Ordinal);
+        CommandLineProcess early = await CommandLineProcess.RunAsync("restore", "--from", Place, "--at", "2001-01-01", "--directory", Path.Combine(_files.Path, "c"));
+        Assert.Contains("before all that is there", early.Error, StringComparison.Ordinal);
+        Assert.False(Directory.Exists(Path.Combine(_files.Path, "c")));
+        foreach (string[] wrong in (string[][])[["restore", "--from", Place, "--at", "noon", "--directory", "x"], ["restore", "a", "--commit", "1", "--directory", "x"], ["verify", "--from", Place, "--at", at, "--commit", "1"], ["backup", "--directory", source, "--kind", "log", "-o", "x"]])
+            Assert.Equal(2, (await CommandLineProcess.RunAsync(wrong)).ExitCode);
+    }
+
+    [Fact]
+    public async Task A_restore_of_a_chain_that_is_killed_leaves_no_database_and_the_next_one_makes_it()
+    {
+        string source = Path.Combine(_files.Path, "shop"), target = Path.Combine(_files.Path, "restored"), unfinished = Path.Combine(_files.Path, "~restoring-restored");
+        for (int step = 0; step < 3; step++)
+        {
+            await using (Database database = Database.Open(source))
+            {
+                await using BulkInsert bulk = database.BulkInsert();
+                for (int i = 0; i < 8_000; i++)
+                    await bulk.StoreAsync(string.Create(CultureInfo.InvariantCulture, $"a/{(step * 8_000) + i}"), Encoding.UTF8.GetBytes($"{{\"n\":{i},\"text\":\"{Convert.ToHexString(Guid.NewGuid().ToByteArray())}{new string('x', 200)}\"}}"), Cancel);
+                await bulk.CompleteAsync(Cancel);
+            }
+
+            await RunAsync("backup", "--directory", source, "--kind", step == 1 ? "incremental" : "log", "--to", Place);
+        }
+
+        int killed = 0;
+        for (int round = 0; round < 4; round++)
+        {
+            using Process restore = CommandLineProcess.Start("restore", "--from", Place, "--directory", target);
+            while (!restore.HasExited && !(Directory.Exists(unfinished) && Directory.EnumerateFiles(unfinished, "*", SearchOption.AllDirectories).Count() > round))
+                await Task.Yield();
+            restore.Kill();
+            await restore.WaitForExitAsync(Cancel);
+            killed += restore.ExitCode == 0 ? 0 : 1;
+            if (restore.ExitCode != 0)
+                Assert.False(Directory.Exists(target));
+            else
+                Directory.Delete(target, recursive: true);
+        }
+
+        Assert.True(killed > 0, "no restore could be killed before it was done");
+        await RunAsync("restore", "--from", Place, "--directory", target);
+        Assert.False(Directory.Exists(unfinished));
+        await using Database restored = Database.Open(target);
+        Assert.Equal(24_000, restored.GetStatistics().DocumentCount);
+        Assert.Empty(restored.Check(Cancel).Problems);
+    }
+
+    private static Task<CommandLineProcess> RunAsync(params string[] arguments) => CommandLineProcess.SucceedAsync(arguments);
+
+    private static string Text(long number) => number.ToString(CultureInfo.InvariantCulture);
+
+    /// <summary>Commits of one millisecond have one time: what stands between two of them needs two.</summary>
+    private static async Task WaitForNextMillisecondAsync()
+    {
+        for (long now = DateTimeOffset.UtcNow.ToUnixTimeMilliseconds(); now == DateTimeOffset.UtcNow.ToUnixTimeMilliseconds();)
+            await Task.Yield();
+    }
+
+    private async Task<string> KeyFileAsync()
+    {
+        string path = Path.Combine(_files.Path, "backup.key");
+        await File.WriteAllTextAsync(path, Convert.ToBase64String([.. Enumerable.Range(1, 32).Select(value => (byte)value)]), Cancel);
+        if (!OperatingSystem.IsWindows())
+            File.SetUnixFileMode(path, UnixFileMode.UserRead | UnixFileMode.UserWrite);
+        return path;
+    }
+}
