@@ -33,7 +33,7 @@ internal sealed class BackupOrigin : IDisposable
     /// <param name="moment">Where to stop.</param>
     /// <param name="key">Key of sealed parts.</param>
     /// <param name="cancellationToken">Ends it.</param>
-    public static async Task<BackupOrigin> FindAsync(string from, string? name, string? database, BackupMoment moment, EncryptionKey? key, CancellationToken cancellationToken)
+    public static async Task<BackupOrigin> FindAsync(string from, string? name, string? database, RestoreWish moment, EncryptionKey? key, CancellationToken cancellationToken)
     {
         BackupDestination place = BackupPlaces.Open(from);
         try
@@ -48,7 +48,7 @@ internal sealed class BackupOrigin : IDisposable
                 return new BackupOrigin(place, new BackupSelection([], [new BackupPart(name, async stop => await place.OpenAsync(name, stop))], moment.Commit, moment.Time));
             }
 
-            return new BackupOrigin(place, inventory.Select(new RestoreWish { Object = name, Commit = moment.Commit, Time = moment.Time }));
+            return new BackupOrigin(place, inventory.Select(moment with { Object = name }));
         }
         catch (BackupException error) when (error.Fault == BackupFault.NoSuchPoint)
         {
@@ -65,8 +65,3 @@ internal sealed class BackupOrigin : IDisposable
     /// <inheritdoc/>
     public void Dispose() => _place.Dispose();
 }
-
-/// <summary>Where a restore stops.</summary>
-/// <param name="Commit">Exactly this commit; null: whatever the time says.</param>
-/// <param name="Time">The last commit up to then (UTC); null with no commit: the last there is.</param>
-internal sealed record BackupMoment(long? Commit, DateTime? Time);

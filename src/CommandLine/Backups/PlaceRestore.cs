@@ -13,7 +13,7 @@ internal sealed class PlaceRestore(Shell shell, ServerClient server)
     private static readonly TimeSpan _look = TimeSpan.FromMilliseconds(200);
 
     /// <summary>Restores to a new database.</summary>
-    public async Task<string> RunAsync(string database, string from, BackupOrigin origin, BackupMoment moment, EncryptionKey? key, bool encrypted, CancellationToken cancellationToken)
+    public async Task<string> RunAsync(string database, string from, BackupOrigin origin, RestoreWish moment, EncryptionKey? key, bool encrypted, CancellationToken cancellationToken)
     {
         string address = from.Contains("://", StringComparison.Ordinal) ? from : Path.GetFullPath(from);
         long operation = await server.StartRestoreAsync(database, address, origin.Selection.Points[^1], moment, key, encrypted, cancellationToken);

@@ -91,7 +91,7 @@ internal static class BackupCommands
                 using EncryptionKey? seal = parsed.GetValue(key)?.Read(shell, "the backup", cancellationToken);
                 (string? path, string? origin) = (parsed.GetValue(file), parsed.GetValue(from));
                 (string? name, DirectoryInfo? place) = OneOf(parsed.GetValue(database), parsed.GetValue(directory));
-                BackupMoment moment = MomentOf(parsed.GetValue(at), parsed.GetValue(commit), origin);
+                RestoreWish moment = MomentOf(parsed.GetValue(at), parsed.GetValue(commit), origin);
                 using BackupOrigin? found = origin is null ? null : await BackupOrigin.FindAsync(origin, path, parsed.GetValue(of), moment, seal, cancellationToken);
                 string summary;
                 if (place is not null)
@@ -140,7 +140,7 @@ internal static class BackupCommands
                 using EncryptionKey? seal = parsed.GetValue(key)?.Read(shell, "the backup", cancellationToken);
                 var options = new RestoreOptions { BackupKey = seal };
                 (string? path, string? origin) = (parsed.GetValue(file), parsed.GetValue(from));
-                BackupMoment moment = MomentOf(parsed.GetValue(at), parsed.GetValue(commit), origin);
+                RestoreWish moment = MomentOf(parsed.GetValue(at), parsed.GetValue(commit), origin);
                 using BackupOrigin? found = origin is null ? null : await BackupOrigin.FindAsync(origin, path, parsed.GetValue(of), moment, seal, cancellationToken);
                 BackupReport report = await ReadAsync(
                     shell,
@@ -180,12 +180,12 @@ internal static class BackupCommands
         return null;
     }
 
-    private static BackupMoment MomentOf(DateTimeOffset? at, long? commit, string? from) => (at, commit) switch
+    private static RestoreWish MomentOf(DateTimeOffset? at, long? commit, string? from) => (at, commit) switch
     {
         (not null, not null) => throw new UsageException("Give --at or --commit, not both."),
-        (null, null) => new BackupMoment(null, null),
+        (null, null) => new RestoreWish(),
         _ when from is null => throw new UsageException("--at and --commit need a place, where it is found out what leads there: give --from with a folder or s3://bucket/prefix."),
-        _ => new BackupMoment(commit, at?.UtcDateTime),
+        _ => new RestoreWish { Commit = commit, Time = at?.UtcDateTime },
     };
 
     private static async Task<int> BackupChainAsync(

@@ -4,7 +4,6 @@ using System.Net.Http.Headers;
 using System.Text;
 using System.Text.Json;
 using Treepie.BackupTasks;
-using Treepie.CommandLine.Backups;
 using Treepie.Storage;
 
 namespace Treepie.CommandLine.Http;
@@ -112,7 +111,7 @@ internal sealed class ServerClient : IDisposable
     }
 
     /// <summary>Begins to restore what lies at a place, which the server reads itself, and gives the number of the operation: <c>POST admin/restore/database</c>. The keys of a bucket go along where the environment has them.</summary>
-    public async Task<long> StartRestoreAsync(string name, string address, RestorePoint last, BackupMoment moment, EncryptionKey? key, bool encrypted, CancellationToken cancellationToken)
+    public async Task<long> StartRestoreAsync(string name, string address, RestorePoint last, RestoreWish moment, EncryptionKey? key, bool encrypted, CancellationToken cancellationToken)
     {
         byte[] body = Json(writer =>
         {

@@ -1,5 +1,4 @@
 using System.Text.Json;
-using Treepie.Backups;
 using Treepie.BackupTasks;
 using Treepie.Server.Http;
 
