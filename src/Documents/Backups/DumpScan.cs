@@ -10,6 +10,15 @@ namespace Treepie.Backups;
 internal sealed class DumpScan
 {
     private const int MaxRefusals = 100;
+
+    /// <summary>Kinds that are counted by name, and characters of a name: a dump may be made to have more than memory has.</summary>
+    private const int MaxSkippedKinds = 100, MaxKindLength = 100;
+
+    /// <summary>Far more than a database can have.</summary>
+    private const int MaxIndexes = 10_000;
+
+    private const string OtherKinds = "other kinds";
+
     private const int DocumentsPerReport = 1_000;
 
     private readonly BackupSource _source;
@@ -252,6 +261,8 @@ internal sealed class DumpScan
     {
         await foreach (JsonElement element in ElementsAsync(DumpJson.Indexes, cancellationToken).ConfigureAwait(false))
         {
+            if (hash.Counts.Indexes >= MaxIndexes)
+                throw Damaged(DumpJson.Indexes, $"there are more than {MaxIndexes:N0} indexes, which no database has.");
             if (DumpIndex.Read(element) is not { } definition)
             {
                 Skip("Indexes that this program cannot build");
@@ -335,7 +346,11 @@ internal sealed class DumpScan
             _refusals.Add(what);
     }
 
-    private void Skip(string kind) => _skipped[kind] = _skipped.GetValueOrDefault(kind) + 1;
+    private void Skip(string kind)
+    {
+        string name = kind.Length <= MaxKindLength && (_skipped.Count < MaxSkippedKinds || _skipped.ContainsKey(kind)) ? kind : OtherKinds;
+        _skipped[name] = _skipped.GetValueOrDefault(name) + 1;
+    }
 
     private BackupException Damaged(string section, string what, Exception? inner = null) => new(
         BackupFault.Damaged, $"The backup is damaged in '{section}', before byte {_reader.Position:N0} of its JSON: {what} Take another copy.", inner);

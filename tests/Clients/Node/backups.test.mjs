@@ -65,12 +65,55 @@ test("a periodic backup is kept, run, watched and restored to a new database", (
     assert.equal((await store.maintenance.send(new GetStatisticsOperation())).countOfDocuments, 2);
 })));
 
+for (const backupType of ["Backup", "Snapshot"]) {
+    test(`changes between full backups are saved alone and restored in their order (${backupType})`, () => inFolder(folder => withDatabase(async (store, name) => {
+        await seed(store, { "users/1": new User({ name: "Ada" }), "users/2": new User({ name: "Bob" }) });
+        const kept = await store.maintenance.send(new UpdatePeriodicBackupOperation({ name: "often", backupType, fullBackupFrequency: "0 2 * * *", incrementalBackupFrequency: "0 */6 * * *", localSettings: { folderPath: folder } }));
+        const run = async isFull => (await ended(name, (await store.maintenance.send(new StartBackupOperation(isFull, kept.taskId))).operationId)).Result;
+        await run(true);
+        await seed(store, { "users/3": new User({ name: "Cy" }) });
+        const session = store.openSession();
+        await session.delete("users/1");
+        await session.saveChanges();
+        await run(false);
+        await seed(store, { "users/1": new User({ name: "Ann" }) });
+        await run(false);
+        await run(false); // nothing has changed: nothing is written
+
+        const { status } = await store.maintenance.send(new GetPeriodicBackupStatusOperation(kept.taskId));
+        const points = await (await fetch(`${url}/admin/restore/points`, { method: "POST", body: JSON.stringify({ FolderPath: folder }) })).json();
+        assert.deepEqual(points.List.map(point => [point.IsIncremental, point.FilesToRestore]), [[true, 3], [true, 2], [false, 1]]);
+        const restored = `${name}-restored`;
+        const again = openStore(restored);
+        const restore = async file => {
+            await (await store.maintenance.server.send(new RestoreBackupOperation({ type: "Local", backupLocation: folder, databaseName: restored, lastFileNameToRestore: file }))).waitForCompletion();
+            const found = await again.openSession().load(["users/1", "users/2", "users/3"], User);
+            await store.maintenance.server.send(new DeleteDatabasesOperation({ databaseNames: [restored], hardDelete: true }));
+            return ["users/1", "users/2", "users/3"].map(id => found[id]?.name ?? null);
+        };
+        try {
+            assert.deepEqual(await restore(points.List[0].FileName), ["Ann", "Bob", "Cy"]);
+            assert.deepEqual(await restore(points.List[1].FileName), [null, "Bob", "Cy"]);
+            assert.deepEqual(await restore(points.List[2].FileName), ["Ada", "Bob", null]);
+            await rm(join(folder, points.List[1].FileName));
+            await assert.rejects(restore(points.List[0].FileName), /missing|goes on from/);
+        } finally {
+            await store.maintenance.server.send(new DeleteDatabasesOperation({ databaseNames: [restored], hardDelete: true })).catch(() => { });
+            again.dispose();
+        }
+
+        assert.equal(status.error, null);
+    })));
+}
+
 test("what cannot be is refused with the reason, and nothing is kept", () => withDatabase(async (store, name) => {
     const put = configuration => store.maintenance.send(new UpdatePeriodicBackupOperation({ name: "bad", backupType: "Backup", localSettings: { folderPath: "/tmp/nowhere" }, ...configuration }));
     await assert.rejects(put({ fullBackupFrequency: "0 25 * * *" }), /'25' is no hour/);
     await assert.rejects(put({ localSettings: null }), /a place to write to/);
     await assert.rejects(put({ azureSettings: { storageContainer: "x" } }), /not built/);
     await assert.rejects(put({ compressionAlgorithm: "Brotli" }), /no compression 'Brotli'/);
+    await assert.rejects(put({ compressionAlgorithm: "Zstd", compressionLevel: "Extreme" }), /level 'Extreme'/);
+    await assert.rejects(put({ backupType: "Photograph" }), /no backup type 'Photograph'/);
     await assert.rejects(put({ s3Settings: { bucketName: "Wrong_Name", awsAccessKey: "name", awsSecretKey: "hidden-9d1" } }), error => /no name of a bucket/.test(error.message) && !error.message.includes("hidden-9d1"));
     await assert.rejects(store.maintenance.send(new StartBackupOperation(true, 7)), /no backup task 7/);
     const tasks = await (await fetch(`${url}/databases/${name}/tasks`)).json();

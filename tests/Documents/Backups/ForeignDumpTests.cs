@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.IO.Compression;
 using System.Text;
 using Treepie.Backups;
@@ -138,6 +139,32 @@ public sealed class ForeignDumpTests : IDisposable
         var limits = new DatabaseOptions { MaxDocumentBytes = 1 << 20 };
         BackupException error = await Assert.ThrowsAsync<BackupException>(() => Database.VerifyBackupAsync(bomb, new RestoreOptions { Database = limits }, null, Cancel));
         Assert.Equal(BackupFault.DocumentRefused, error.Fault);
+    }
+
+    [Fact]
+    public async Task A_dump_of_a_thousand_names_and_of_a_thousand_times_a_thousand_nothings_takes_no_memory_for_them()
+    {
+        var dump = new StringBuilder("{\"Docs\":[]");
+        for (int i = 0; i < 1_000; i++)
+            dump.Append(CultureInfo.InvariantCulture, $",\"Other{i}\":[0]");
+        dump.Append(CultureInfo.InvariantCulture, $",\"{new string('n', 100_000)}\":[{string.Join(',', Enumerable.Repeat("{}", 5_000))}]}}");
+        BackupReport report = await Database.VerifyBackupAsync(Dump(dump.ToString(), true), null, null, Cancel);
+        Assert.True(report.Skipped.Count <= 101);
+        Assert.Equal(6_000, report.Skipped.Values.Sum());
+        Assert.All(report.Skipped.Keys, static kind => Assert.True(kind.Length <= 100));
+
+        string indexes = string.Join(',', Enumerable.Range(0, 10_001).Select(static i => $"{{\"Type\":\"AutoMap\",\"Definition\":{{\"Name\":\"x\",\"Collection\":\"C{i}\",\"MapFields\":{{\"a\":{{}}}}}}}}"));
+        BackupException error = await Assert.ThrowsAsync<BackupException>(() => Database.VerifyBackupAsync(Dump($"{{\"Indexes\":[{indexes}]}}", true), null, null, Cancel));
+        Assert.Contains("more than 10,000 indexes", error.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_zstd_stream_that_asks_for_a_window_beyond_all_measure_is_refused()
+    {
+        // A frame's header: no single segment, no checksum, a window of 2^30 bytes; then a raw block that says it is the last, of one byte.
+        byte[] greedy = [0x28, 0xB5, 0x2F, 0xFD, 0x00, 20 << 3, 0x09, 0x00, 0x00, (byte)'{'];
+        BackupException error = await Assert.ThrowsAsync<BackupException>(() => Database.VerifyBackupAsync(new MemoryStream(greedy), null, null, Cancel));
+        Assert.Equal(BackupFault.Damaged, error.Fault);
     }
 
     [Fact]
