@@ -166,7 +166,7 @@ public sealed class S3TroubleTests : IAsyncLifetime
         await using var proxy = new S3Proxy(Server.Port) { Cuts = (2, 500) };
         using BackupDestination place = new S3DestinationProvider(new HastyClock(), static () => 0.5).Open(bucket with { Address = $"s3://backups/chain?endpoint={proxy.Url}" });
         if (diskFirst)
-            Assert.All(names, name => Assert.Equal(File.ReadAllBytes(Path.Combine(Folder, name)).Length, place.ListAsync(name, Cancel).GetAwaiter().GetResult().Single().LengthBytes));
+            Assert.All(names, name => Assert.Equal(File.ReadAllBytes(Path.Combine(Folder, name)).Length, place.ListAsync(name, Cancel).GetAwaiter().GetResult().Single(item => item.Name == name).LengthBytes));
         IReadOnlyList<RestorePoint> points = await BackupName.ListAsync(place, "shop", Cancel);
         BackupPart[] parts = [.. BackupName.ChainOf(points, points[0]).Select(point => new BackupPart(point.Object, async stop => await place.OpenAsync(point.Object, stop)))];
         Assert.Equal(names, parts.Select(static part => part.Name));
