@@ -45,17 +45,20 @@ internal sealed class SearchSuite : ISuite
         using var indexes = SearchIndexes.Make(corpus, lucene, withSqlite: true, progress);
         IReadOnlyList<SearchQuestion> questions = SearchQuestions.Make(corpus, quick ? 4 : QuestionsOfAKind);
         List<BenchRow> kinds = KindRows.Measure(indexes, questions, quick, progress, cancellationToken);
-        SearchQuestion[] uncountable =
+        SearchQuestion[] otherwise =
         [
             .. questions.Where(question => question.IsScored && (question.Form == SearchForm.Phrase || question.Kind.Contains("hh", StringComparison.Ordinal)))
                 .Select(question => question with { Kind = question.Kind + ", hits not counted", Counts = false }),
+            .. questions.Where(question => question.Form is SearchForm.RangeByNumber or SearchForm.TermRangeByNumber)
+                .Select(question => question with { Kind = question.Kind + ", hits counted", CountsRange = true }),
         ];
-        List<BenchRow> uncounted = KindRows.Measure(indexes, uncountable, quick, progress, cancellationToken);
+        List<BenchRow> counted = KindRows.Measure(indexes, otherwise, quick, progress, cancellationToken);
         progress.WriteLine($"search, {corpus.Name}: memory, opening, growth, while indexing");
         List<BenchRow> states = [.. StateRows.Memory(indexes, questions, lucene)];
         states.AddRange(StateRows.Opening(indexes, questions.First(question => question.Form == SearchForm.All), lucene, quick));
+        states.Add(StateRows.Paging(indexes, quick));
         states.AddRange(StateRows.Growth(indexes, questions, quick, progress));
         states.AddRange(StateRows.WhileIndexing(indexes, questions, lucene, quick));
-        return ((BenchRow[])[.. indexes.Rows, .. kinds, .. uncounted, .. states]).Select(row => row with { Row = $"{corpus.Name}: {row.Row}" }).ToArray();
+        return ((BenchRow[])[.. indexes.Rows, .. kinds, .. counted, .. states]).Select(row => row with { Row = $"{corpus.Name}: {row.Row}" }).ToArray();
     }
 }

@@ -20,6 +20,9 @@ internal sealed record SearchQuestion(string Kind, SearchForm Form, string[] Wor
     /// <summary>Whether hits are counted where the best ten are wanted.</summary>
     public bool Counts { get; init; } = true;
 
+    /// <summary>Whether hits are counted where a range is ordered by its own numbers.</summary>
+    public bool CountsRange { get; init; }
+
     private static readonly SortKey[] Best = [new SortKey("", SortKind.Score, Descending: true)];
 
     /// <summary>Whether the best are wanted by score.</summary>
@@ -32,10 +35,10 @@ internal sealed record SearchQuestion(string Kind, SearchForm Form, string[] Wor
         SearchForm.Phrase => new SearchRequest { Query = new PhraseQuery(Field, string.Join(' ', Words)), Sort = Best, Take = Top, CountsHits = Counts },
         SearchForm.CountAny or SearchForm.CountAll => new SearchRequest { Query = Text(Form == SearchForm.CountAll), Take = 0 },
         SearchForm.Prefix => new SearchRequest { Query = new PrefixQuery(Field, Words[0]), Take = Top },
-        SearchForm.RangeByNumber => new SearchRequest { Query = Range, Sort = [By("num")], Take = Top, CountsHits = false },
+        SearchForm.RangeByNumber => new SearchRequest { Query = Range, Sort = [By("num")], Take = Top, CountsHits = CountsRange },
         SearchForm.AllByDay => new SearchRequest { Query = new MatchAllQuery(), Sort = [By("day")], Take = Top },
         SearchForm.TermByNumber => new SearchRequest { Query = Text(all: true), Sort = [By("num")], Take = Top },
-        SearchForm.TermRangeByNumber => new SearchRequest { Query = new AndQuery([Text(all: true), Range]), Sort = [By("num")], Take = Top, CountsHits = false },
+        SearchForm.TermRangeByNumber => new SearchRequest { Query = new AndQuery([Text(all: true), Range]), Sort = [By("num")], Take = Top, CountsHits = CountsRange },
         _ => new SearchRequest { Query = Text(all: true), Take = 0 },
     };
 

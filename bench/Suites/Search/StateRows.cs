@@ -122,6 +122,25 @@ internal static class StateRows
         }
     }
 
+    /// <summary>The page behind a position, of an order by number: the first, and one so far behind that skipping would read ten thousand hits. Our index is closed.</summary>
+    public static BenchRow Paging(SearchIndexes indexes, bool quick)
+    {
+        const int Pages = 1_000;
+        using var ours = new TreepieVerses(indexes.OurPath);
+        ReadOnlyMemory<byte> far = default;
+        for (int page = 1; page < Pages; page++)
+            far = ours.Page(far).Position;
+        List<double> first = [], last = [];
+        for (int round = 0; round < (quick ? 1 : 2_000); round++)
+        {
+            first.Add(ours.Page(default).Microseconds);
+            last.Add(ours.Page(far).Microseconds);
+        }
+
+        double near = Statistics.Median(first.Skip(first.Count / 2));
+        return new BenchRow($"ten more by their position, page {Pages:N0} of an order by number", "µs", false, Statistics.Median(last.Skip(last.Count / 2))) { Limit = near, Note = "limit: page 1" };
+    }
+
     /// <summary>How much longer selective questions take than with a tenth of the documents.</summary>
     public static IEnumerable<BenchRow> Growth(SearchIndexes indexes, IReadOnlyList<SearchQuestion> questions, bool quick, TextWriter progress)
     {

@@ -71,6 +71,16 @@ internal sealed class TreepieVerses : ISearchEngine
         }
     }
 
+    /// <summary>Ten of all by number, behind a position; and the position behind them.</summary>
+    public (ReadOnlyMemory<byte> Position, double Microseconds) Page(ReadOnlyMemory<byte> after)
+    {
+        var request = new SearchRequest { Query = new MatchAllQuery(), Sort = [new SortKey("num", SortKind.Long)], Take = SearchQuestion.Top, After = after, WithPosition = true };
+        long began = Stopwatch.GetTimestamp();
+        using var searcher = new IndexSearcher(environment);
+        using SearchResults results = searcher.Search(request);
+        return (results.Position, Stopwatch.GetElapsedTime(began).TotalMicroseconds);
+    }
+
     public SearchAnswer?[] Ask(IReadOnlyList<SearchQuestion> questions) => [.. questions.Select(question => (SearchAnswer?)Ask(question))];
 
     /// <summary>Asks one question, in a view opened for it.</summary>

@@ -1,3 +1,5 @@
+using System.Runtime.InteropServices;
+using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 using Treepie.Storage.Trees;
@@ -10,7 +12,18 @@ namespace Treepie.Indexing.Matching;
 /// </summary>
 internal sealed class UnionOperator : Operator
 {
+    /// <summary>From this many entries on they are gathered in one bitmap of all windows,</summary>
+    private const int ManyEntries = 1_024;
+
+    /// <summary>if these are no more: 2 MiB, 16 million entries.</summary>
+    private const int MostFlatWindows = 4_096;
+
+    /// <summary>Bits of an entry id that are its place in a word.</summary>
+    private const int WordBits = 6;
+
     private readonly Dictionary<long, WindowSet> sets = [];
+    private ulong[]? flat;
+    private int addedApart;
     private readonly List<long> windows = [];
     private long lastWindow = -1;
     private WindowSet? lastSet;
@@ -35,10 +48,10 @@ internal sealed class UnionOperator : Operator
         switch (payload.Kind)
         {
             case PostingKind.Flat:
-                FlatPostings flat = payload.Flat;
-                Context.Meter.Count.EntriesScanned += flat.Count;
-                while (flat.MoveNext(out Posting posting))
-                    Set(posting.Window).Add(posting.Offset);
+                FlatPostings list = payload.Flat;
+                Context.Meter.Count.EntriesScanned += list.Count;
+                while (list.MoveNext(out Posting posting))
+                    Add(posting.EntryId);
                 break;
             default:
                 AddLong(postings!, payload.ListId); // a dictionary with a long list has its postings tree
@@ -47,11 +60,19 @@ internal sealed class UnionOperator : Operator
     }
 
     /// <summary>Adds one entry, in any order.</summary>
-    public void Add(long id) => Set(id >> PostingWindow.SizeBits).Add((ushort)(id & (PostingWindow.Size - 1)));
+    public void Add(long id)
+    {
+        if (flat is not null)
+            flat[(int)(id >> WordBits)] |= 1UL << (int)(id & ((1 << WordBits) - 1));
+        else
+            AddApart(id);
+    }
 
     /// <summary>Ends the gathering.</summary>
     public void Seal()
     {
+        if (flat is not null)
+            Split(flat);
         windows.AddRange(sets.Keys.Order());
         count = sets.Values.Sum(set => (long)set.Count);
     }
@@ -136,9 +157,59 @@ internal sealed class UnionOperator : Operator
         for (long window = cursor.Next(0); window != End; window = cursor.Next(window + 1))
         {
             Context.Check();
-            if (cursor.TryGet(window, out PostingWindow found))
-                Set(window).Or(found);
+            if (!cursor.TryGet(window, out PostingWindow found))
+                continue;
+            WindowSet set = Set(window);
+            set.Or(found);
+            if (flat is not null)
+                Merge(window, set, flat);
         }
+    }
+
+    /// <summary>Adds an entry to the set of its window; from many on, to one bitmap of all windows, where nothing has to be searched or moved.</summary>
+    private void AddApart(long id)
+    {
+        Set(id >> PostingWindow.SizeBits).Add((ushort)(id & (PostingWindow.Size - 1)));
+        if (++addedApart != ManyEntries || Context.View.WindowCount > MostFlatWindows)
+            return;
+
+        ulong[] words = Context.RentWords((int)Context.View.WindowCount * PostingWindow.Blocks);
+        Array.Clear(words);
+        foreach ((long window, WindowSet set) in sets)
+            Merge(window, set, words);
+        flat = words;
+    }
+
+    private static void Merge(long window, WindowSet set, ulong[] words)
+    {
+        Span<ulong> mine = stackalloc ulong[PostingWindow.Blocks];
+        set.CopyWords(mine);
+        Span<ulong> all = words.AsSpan((int)window * PostingWindow.Blocks, PostingWindow.Blocks);
+        for (int i = 0; i < mine.Length; i++)
+            all[i] |= mine[i];
+    }
+
+    /// <summary>Makes the sets of the windows from the one bitmap.</summary>
+    private void Split(ulong[] words)
+    {
+        ushort[] offsets = Context.RentOffsets();
+        sets.Clear();
+        lastWindow = -1;
+        for (int window = 0; window < Context.View.WindowCount; window++)
+        {
+            ReadOnlySpan<ulong> mine = words.AsSpan(window * PostingWindow.Blocks, PostingWindow.Blocks);
+            int members = BitmapKernels.Count(mine);
+            if (members == 0)
+                continue;
+            var set = new WindowSet();
+            if (members <= WindowSet.MaxListCount)
+                set.SetOffsets(offsets.AsSpan(0, BitmapKernels.Decode(mine, offsets)));
+            else
+                set.SetBits(MemoryMarshal.AsBytes(mine));
+            sets.Add(window, set);
+        }
+
+        flat = null;
     }
 
     private WindowSet Set(long window)
