@@ -440,19 +440,32 @@ public sealed class IndexBatch
         for (; end < touched.Count && touched[end].Field == field && touched[end].Group == group; end++)
             items += touched[end].Ordinal == NoTerm ? 0 : 1;
 
-        records.AddVarint(EntryRecord.GroupHead(field, group));
+        bool isWords = group == EntryGroup.Terms && schema.Fields[field].Analysis == FieldAnalysis.FullText;
+        records.AddVarint(EntryRecord.GroupHead(field, isWords ? EntryGroup.Words : group));
         if (group == EntryGroup.Null)
             return end;
 
         records.AddVarint(items);
         BatchField source = Field(field);
+        Span<byte> number = stackalloc byte[CompactNumber.MaxBytes];
         for (int i = first; i < end; i++)
         {
             if (touched[i].Ordinal == NoTerm)
                 continue;
-            ReadOnlySpan<byte> item = group == EntryGroup.Terms ? source.Terms[touched[i].Ordinal] : source.Numbers[touched[i].Ordinal];
-            if (group == EntryGroup.Terms)
-                records.AddVarint(item.Length);
+            if (isWords)
+            {
+                records.AddVarint(touched[i].Ordinal); // its number is known when the batch is committed
+                continue;
+            }
+
+            if (group == EntryGroup.Numbers)
+            {
+                records.Add(number[..CompactNumber.Write(number, source.Numbers[touched[i].Ordinal])]);
+                continue;
+            }
+
+            ReadOnlySpan<byte> item = source.Terms[touched[i].Ordinal];
+            records.AddVarint(item.Length);
             records.Add(item);
         }
 

@@ -6,9 +6,6 @@ using Treepie.Indexing.Queries;
 using Treepie.Indexing.Searching;
 using Treepie.Indexing.Sorting;
 using Treepie.Indexing.Spatial;
-using Treepie.Indexing.Terms;
-using Treepie.Storage;
-using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing;
 
@@ -18,12 +15,9 @@ public sealed class SearchResults : IDisposable
     private readonly IndexView view;
     private readonly IndexView? tailView;
     private readonly SortKey? distance;
-    private readonly Tree? entries;
-    private readonly Tree? tailEntries;
     private readonly long firstTailId = long.MaxValue;
     private readonly long[] ids;
     private readonly float[] scores;
-    private readonly byte[] entryKey = new byte[EntryKey.Bytes];
     private int position = -1;
 
     internal SearchResults(IndexView view, SearchRun run, IReadOnlyList<SortKey> sort, QueryCounters counters, byte[]? position)
@@ -33,7 +27,6 @@ public sealed class SearchResults : IDisposable
         Plan = run.Plan;
         Counters = counters;
         Position = position;
-        entries = view.Tree(TreeNames.Entries);
         TotalCount = run.Total;
         IsTotalExact = run.IsTotalExact;
         ids = run.Ids;
@@ -45,8 +38,6 @@ public sealed class SearchResults : IDisposable
         this.view = view;
         tailView = tail.View;
         distance = sort.FirstOrDefault(key => key.Kind == SortKind.Distance);
-        entries = view.Tree(TreeNames.Entries);
-        tailEntries = tail.View.Tree(TreeNames.Entries);
         firstTailId = tail.FirstEntryId;
         TotalCount = search.Total;
         ids = search.Ids;
@@ -75,17 +66,7 @@ public sealed class SearchResults : IDisposable
     public int Count => ids.Length;
 
     /// <summary>Key of the current entry; lives until the next move.</summary>
-    public ReadOnlySpan<byte> Key
-    {
-        get
-        {
-            EntryKey.Write(entryKey, EntryId);
-            Tree? source = EntryId < firstTailId ? entries : tailEntries;
-            return source is not null && source.TryGet(entryKey, out ReadOnlySpan<byte> record)
-                ? new EntryRecord(record).Key
-                : throw new CorruptionException($"The index tree '{TreeNames.Entries}' misses entry {EntryId}. Reset the index to build it again.");
-        }
-    }
+    public ReadOnlySpan<byte> Key => (EntryId < firstTailId ? view : tailView ?? view).Entries.Get(EntryId).Key;
 
     /// <summary>What the current entry keeps to be given back; lives until the next move.</summary>
     public StoredRecord Stored

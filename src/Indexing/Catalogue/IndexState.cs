@@ -7,17 +7,18 @@ namespace Treepie.Indexing.Catalogue;
 /// How far an index is. An index of another format is not read: its owner builds it again from the documents.
 /// <code>
 /// OFFSET  SIZE  MEANING
-/// 0       4     format version, 5
+/// 0       4     format version, 6
 /// 4       8     etag of the last batch
 /// 12      8     next entry id; ids grow and are never used again
 /// 20      8     entries
 /// 28      8     next id of a long list
+/// 36      8     next number of a word
 /// </code>
 /// </summary>
 internal sealed class IndexState
 {
-    private const int FormatVersion = 5;
-    private const int Bytes = 36;
+    private const int FormatVersion = 6;
+    private const int Bytes = 44;
 
     public long Etag { get; set; }
 
@@ -26,6 +27,8 @@ internal sealed class IndexState
     public long EntryCount { get; set; }
 
     public long NextListId { get; set; }
+
+    public long NextWord { get; set; }
 
     private static ReadOnlySpan<byte> Key => "state"u8;
 
@@ -48,6 +51,7 @@ internal sealed class IndexState
             NextEntryId = BinaryPrimitives.ReadInt64LittleEndian(value[12..]),
             EntryCount = BinaryPrimitives.ReadInt64LittleEndian(value[20..]),
             NextListId = BinaryPrimitives.ReadInt64LittleEndian(value[28..]),
+            NextWord = BinaryPrimitives.ReadInt64LittleEndian(value[36..]),
         };
     }
 
@@ -59,6 +63,7 @@ internal sealed class IndexState
         BinaryPrimitives.WriteInt64LittleEndian(value[12..], NextEntryId);
         BinaryPrimitives.WriteInt64LittleEndian(value[20..], EntryCount);
         BinaryPrimitives.WriteInt64LittleEndian(value[28..], NextListId);
+        BinaryPrimitives.WriteInt64LittleEndian(value[36..], NextWord);
         index.Put(Key, value);
     }
 }

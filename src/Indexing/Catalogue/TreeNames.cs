@@ -9,10 +9,11 @@ namespace Treepie.Indexing.Catalogue;
 /// index                   "state", "schema", field (4)       IndexState, SchemaRecord, FieldStatistics
 /// index                   "backfill"                         BackfillRecord, while fields are added
 /// errors                  key of an entry that is not there  ErrorRecord
-/// keys                    key of an entry                    entry id, 8 bytes big-endian
-/// entries                 entry id, 8 bytes big-endian       EntryRecord
+/// keys                    key of an entry                    entry id, big-endian, without zeros in front
+/// entries                 id of a first entry (8, big-endian)  EntryBlock
 /// lists, lists.postings   field + 1 (4, big-endian), ListKind  entries that exist, have the field, have a null
 /// terms.N, .postings      stored form of a term              TermPayload; of full-text fields also .positions, see PositionKey
+/// words.N                 number of a word (8, big-endian)   stored form of the word: full-text fields
 /// numbers.N, .postings    NumberKey                          TermPayload
 /// sort.N                  chunk number                       SortChunk
 /// norms.N                 chunk number                       NormChunk
@@ -35,6 +36,8 @@ internal static class TreeNames
     public const string Stored = "stored";
 
     public static string Terms(int field) => Of("terms", field);
+
+    public static string Words(int field) => Of("words", field);
 
     public static string Numbers(int field) => Of("numbers", field);
 

@@ -2,8 +2,6 @@ using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Columns;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Terms;
-using Treepie.Storage;
-using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Matching;
 
@@ -73,16 +71,8 @@ internal sealed class CombinedStatistics(IndexView main, IndexView tail, long[] 
     private Dictionary<int, (TermTable Terms, List<int> Counts)> CountGone()
     {
         var counts = new Dictionary<int, (TermTable Terms, List<int> Counts)>();
-        byte[] key = new byte[EntryKey.Bytes];
-        Tree? entries = main.Tree(TreeNames.Entries);
         foreach (long id in gone)
-        {
-            EntryKey.Write(key, id);
-            if (entries is null || !entries.TryGet(key, out ReadOnlySpan<byte> bytes))
-                throw new CorruptionException($"The index tree '{TreeNames.Entries}' misses entry {id}. Reset the index to build it again.");
-            Count(new EntryRecord(bytes), counts);
-        }
-
+            Count(main.Entries.Get(id), counts);
         return counts;
     }
 

@@ -13,6 +13,7 @@ internal sealed class IndexView
     private readonly ReadTransaction transaction;
     private readonly AnalyzerSet analyzerSet;
     private FieldAnalyzers? analyzers;
+    private EntryReader? entries;
     private readonly Dictionary<string, Tree?> trees = new(StringComparer.Ordinal);
 
     public IndexView(ReadTransaction transaction, AnalyzerSet analyzerSet)
@@ -25,6 +26,9 @@ internal sealed class IndexView
     }
 
     public IndexSchema Schema { get; }
+
+    /// <summary>The records of its entries.</summary>
+    public EntryReader Entries => entries ??= new EntryReader(Tree);
 
     /// <summary>Pages entered so far, see <see cref="ReadTransaction.PageVisits"/>.</summary>
     public long PageVisits => transaction.PageVisits;

@@ -84,12 +84,9 @@ internal sealed class MoreLikeThisCompiler(QueryCompiler compiler, QueryContext 
     private List<(byte[] Form, int Frequency)> TermsOf(long id, int field)
     {
         var terms = new List<(byte[], int)>();
-        Span<byte> key = stackalloc byte[EntryKey.Bytes];
-        EntryKey.Write(key, id);
-        if (context.View.Tree(TreeNames.Entries) is not { } entries || !entries.TryGet(key, out ReadOnlySpan<byte> bytes))
+        if (!context.View.Entries.TryGet(id, out EntryRecord record))
             return terms;
 
-        var record = new EntryRecord(bytes);
         while (record.MoveNextGroup())
         {
             while (record.MoveNextItem(out ReadOnlySpan<byte> item))

@@ -1,3 +1,4 @@
+using System.Buffers.Binary;
 using Treepie.Storage;
 using Treepie.Storage.Trees;
 
@@ -16,17 +17,20 @@ internal sealed class PostingWriter : IDisposable
     private readonly PostingEdit edit;
     private readonly Func<long> newListId;
     private readonly PositionStore? positions;
+    private readonly Tree? words;
     private readonly PostingBuffer combined;
-    private readonly byte[] payload = new byte[TermPayload.FlatHeaderBytes + FlatPostings.MaxBytes];
+    private readonly byte[] payload = new byte[TermPayload.MaxHeadBytes + FlatPostings.MaxBytes];
 
     /// <param name="name">Name of the dictionary.</param>
     /// <param name="terms">Its terms.</param>
     /// <param name="postings">Its long lists.</param>
     /// <param name="positions">The positions of its long lists; null if it keeps neither frequencies nor positions.</param>
     /// <param name="impacts">Weighs the postings of a dictionary with positions.</param>
+    /// <param name="words">Its terms by number; null if they have none.</param>
     /// <param name="newListId">Gives a number that no list has.</param>
-    public PostingWriter(string name, Tree terms, Tree postings, Tree? positions, IImpacts? impacts, Func<long> newListId)
+    public PostingWriter(string name, Tree terms, Tree postings, Tree? positions, IImpacts? impacts, Tree? words, Func<long> newListId)
     {
+        this.words = words;
         this.name = name;
         this.terms = terms;
         this.postings = postings;
@@ -38,21 +42,33 @@ internal sealed class PostingWriter : IDisposable
     }
 
     /// <summary>Adds and removes entries of a term. Both ascend; additions are greater than all entries the index ever had.</summary>
+    /// <param name="term">The term.</param>
+    /// <param name="additions">Entries that have it now.</param>
+    /// <param name="removals">Entries that had it.</param>
+    /// <param name="newWord">The number it gets if it is new and terms have numbers.</param>
+    /// <returns>Its number; -1 where terms have none, or it is gone.</returns>
     /// <exception cref="CorruptionException">An entry to be removed is not there.</exception>
-    public void Apply(ReadOnlySpan<byte> term, PostingRun additions, ReadOnlySpan<long> removals)
+    public long Apply(ReadOnlySpan<byte> term, PostingRun additions, ReadOnlySpan<long> removals, long newWord = -1)
     {
         if (!terms.TryGet(term, out ReadOnlySpan<byte> value))
         {
             CheckMissed(removals.Length, term);
-            Store(term, additions);
-            return;
+            if (words is null || additions.IsEmpty)
+                newWord = -1;
+            Name(newWord, term);
+            Store(term, newWord, additions);
+            return newWord;
         }
 
         var old = new TermPayload(value);
-        if (old.Kind == PostingKind.Flat)
-            ApplyToFlat(term, old.Flat, additions, removals);
-        else
-            ApplyToLong(term, old.EntryCount, old.ListId, additions, removals);
+        long word = old.Word;
+        bool isKept = old.Kind == PostingKind.Flat
+            ? ApplyToFlat(term, word, old.Flat, additions, removals)
+            : ApplyToLong(term, word, old.EntryCount, old.ListId, additions, removals);
+        if (isKept)
+            return word;
+        Forget(word);
+        return -1;
     }
 
     public void Dispose()
@@ -61,7 +77,25 @@ internal sealed class PostingWriter : IDisposable
         positions?.Dispose();
     }
 
-    private void ApplyToFlat(ReadOnlySpan<byte> term, FlatPostings old, PostingRun additions, ReadOnlySpan<long> removals)
+    private void Name(long word, ReadOnlySpan<byte> term)
+    {
+        if (word < 0)
+            return;
+        Span<byte> key = stackalloc byte[sizeof(long)];
+        BinaryPrimitives.WriteInt64BigEndian(key, word);
+        words!.Put(key, term); // who has numbers has names
+    }
+
+    private void Forget(long word)
+    {
+        if (word < 0)
+            return;
+        Span<byte> key = stackalloc byte[sizeof(long)];
+        BinaryPrimitives.WriteInt64BigEndian(key, word);
+        words!.Delete(key); // as above
+    }
+
+    private bool ApplyToFlat(ReadOnlySpan<byte> term, long word, FlatPostings old, PostingRun additions, ReadOnlySpan<long> removals)
     {
         combined.Clear();
         int removed = 0;
@@ -77,11 +111,12 @@ internal sealed class PostingWriter : IDisposable
         CheckMissed(removals.Length - removed, term);
         for (int i = 0; i < additions.Count; i++)
             combined.Add(additions[i], additions.PositionsOf(i));
-        Store(term, combined.Run);
+        Store(term, word, combined.Run);
+        return combined.Count > 0;
     }
 
     /// <summary>Stores a whole list.</summary>
-    private void Store(ReadOnlySpan<byte> term, PostingRun run)
+    private void Store(ReadOnlySpan<byte> term, long word, PostingRun run)
     {
         if (run.IsEmpty)
         {
@@ -89,20 +124,19 @@ internal sealed class PostingWriter : IDisposable
             return;
         }
 
-        int length = TermPayload.WriteFlat(payload, run);
+        int length = TermPayload.WriteFlat(payload, word, run);
         if (length == 0)
         {
             long listId = newListId();
             edit.Run(run);
             PutSegments(listId);
-            TermPayload.WriteLong(payload, run.Count, listId);
-            length = TermPayload.LongBytes;
+            length = TermPayload.WriteLong(payload, word, run.Count, listId);
         }
 
         terms.Put(term, payload.AsSpan(0, length));
     }
 
-    private void ApplyToLong(ReadOnlySpan<byte> term, long count, long listId, PostingRun additions, ReadOnlySpan<long> removals)
+    private bool ApplyToLong(ReadOnlySpan<byte> term, long word, long count, long listId, PostingRun additions, ReadOnlySpan<long> removals)
     {
         count += additions.Count - removals.Length;
         while (!additions.IsEmpty || !removals.IsEmpty)
@@ -141,11 +175,11 @@ internal sealed class PostingWriter : IDisposable
         if (count == 0)
         {
             terms.Delete(term);
-            return;
+            return false;
         }
 
-        TermPayload.WriteLong(payload, count, listId);
-        terms.Put(term, payload.AsSpan(0, TermPayload.LongBytes));
+        terms.Put(term, payload.AsSpan(0, TermPayload.WriteLong(payload, word, count, listId)));
+        return true;
     }
 
     /// <summary>Stands on the segment that covers a window: the last that begins at or before it, else the first.</summary>

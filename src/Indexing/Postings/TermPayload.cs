@@ -1,56 +1,82 @@
-using System.Buffers.Binary;
 using System.Diagnostics;
+using Treepie.Indexing.Terms;
 
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
 /// What stands beside a term in its dictionary, read in place.
 /// <code>
-/// OFFSET  SIZE  MEANING
-/// 0       1     kind
+/// SIZE  MEANING
+/// 1     kind; 128 more where the number of a word follows
+/// …     where it does: the number of the word (varint), see EntryRecord
 /// FLAT (1), up to 256 entries, as nearly all terms have:
-/// 1       …     <see cref="FlatPostings"/>
+/// …     <see cref="FlatPostings"/>
 /// LONG (2):
-/// 1       8     number of entries
-/// 9       8     list id: its segments lie in the postings tree under (list id, first window), both big-endian,
-///               its positions in the positions tree, see <see cref="PositionKey"/>
+/// …     number of entries (varint)
+/// …     list id (varint): its segments lie in the postings tree under (list id, first window), both big-endian,
+///       its positions in the positions tree, see <see cref="PositionKey"/>
 /// </code>
 /// </summary>
 internal readonly ref struct TermPayload
 {
-    public const int LongBytes = 17;
-    public const int FlatHeaderBytes = 1;
+    /// <summary>Longest beginning: kind and number.</summary>
+    public const int MaxHeadBytes = 1 + Varint.MaxLongBytes;
 
-    private readonly ReadOnlySpan<byte> bytes;
+    /// <summary>Longest of a long list.</summary>
+    public const int MaxLongBytes = MaxHeadBytes + (2 * Varint.MaxLongBytes);
+
+    private const int NumberFlag = 128;
+
+    private readonly ReadOnlySpan<byte> list;
 
     public TermPayload(ReadOnlySpan<byte> bytes)
     {
-        Debug.Assert(bytes.Length >= 4 && bytes[0] is 1 or 2);
-        this.bytes = bytes;
+        Kind = (PostingKind)(bytes[0] & ~NumberFlag);
+        Debug.Assert(Kind is PostingKind.Flat or PostingKind.Long);
+        list = bytes[1..];
+        Word = (bytes[0] & NumberFlag) != 0 ? Varint.ReadLong(ref list) : -1;
+        if (Kind == PostingKind.Flat)
+        {
+            EntryCount = FlatPostings.CountOf(list);
+            return;
+        }
+
+        EntryCount = Varint.ReadLong(ref list);
+        ListId = Varint.ReadLong(ref list);
     }
 
-    public PostingKind Kind => (PostingKind)bytes[0];
+    public PostingKind Kind { get; }
+
+    /// <summary>Number of the word; -1 for a term that has none.</summary>
+    public long Word { get; }
 
     /// <summary>Number of entries that have the term.</summary>
-    public long EntryCount => Kind == PostingKind.Flat ? FlatPostings.CountOf(bytes[FlatHeaderBytes..]) : BinaryPrimitives.ReadInt64LittleEndian(bytes[1..]);
+    public long EntryCount { get; }
 
-    public FlatPostings Flat => new(bytes[FlatHeaderBytes..]);
+    public FlatPostings Flat => new(list);
 
-    public long ListId => BinaryPrimitives.ReadInt64LittleEndian(bytes[9..]);
+    public long ListId { get; }
 
-    /// <summary>Writes a short list; 0 if it is too long for that. <paramref name="output"/> holds 1 + <see cref="FlatPostings.MaxBytes"/>.</summary>
-    public static int WriteFlat(Span<byte> output, PostingRun run)
+    /// <summary>Writes a short list; 0 if it is too long for that. <paramref name="output"/> holds <see cref="MaxHeadBytes"/> + <see cref="FlatPostings.MaxBytes"/>.</summary>
+    public static int WriteFlat(Span<byte> output, long word, PostingRun run)
     {
-        output[0] = (byte)PostingKind.Flat;
-        int length = FlatPostings.Encode(run, output[FlatHeaderBytes..]);
-        return length == 0 ? 0 : FlatHeaderBytes + length;
+        int head = WriteHead(output, PostingKind.Flat, word);
+        int length = FlatPostings.Encode(run, output[head..]);
+        return length == 0 ? 0 : head + length;
     }
 
-    public static void WriteLong(Span<byte> output, long entryCount, long listId)
+    /// <summary>Writes where a long list is.</summary>
+    public static int WriteLong(Span<byte> output, long word, long entryCount, long listId)
     {
-        output[0] = (byte)PostingKind.Long;
-        BinaryPrimitives.WriteInt64LittleEndian(output[1..], entryCount);
-        BinaryPrimitives.WriteInt64LittleEndian(output[9..], listId);
+        int length = WriteHead(output, PostingKind.Long, word);
+        length += Varint.WriteLong(output[length..], entryCount);
+        return length + Varint.WriteLong(output[length..], listId);
+    }
+
+    private static int WriteHead(Span<byte> output, PostingKind kind, long word)
+    {
+        output[0] = (byte)((int)kind | (word >= 0 ? NumberFlag : 0));
+        return word >= 0 ? 1 + Varint.WriteLong(output[1..], word) : 1;
     }
 }
 

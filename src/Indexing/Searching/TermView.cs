@@ -29,7 +29,7 @@ internal static class TermView
     public static IReadOnlyList<IndexEntryField>? Entry(IndexView view, ReadOnlySpan<byte> key)
     {
         if (view.Tree(TreeNames.Keys) is not { } keys || !keys.TryGet(key, out ReadOnlySpan<byte> id)
-            || view.Tree(TreeNames.Entries) is not { } entries || !entries.TryGet(id, out ReadOnlySpan<byte> bytes))
+            || !view.Entries.TryGet(EntryKey.Read(id), out EntryRecord record))
         {
             return null;
         }
@@ -38,7 +38,6 @@ internal static class TermView
         var numbers = new List<double>[terms.Length];
         bool[] nulls = new bool[terms.Length];
         Span<byte> text = stackalloc byte[32];
-        var record = new EntryRecord(bytes);
         while (record.MoveNextGroup())
         {
             (terms[record.Field], numbers[record.Field]) = (terms[record.Field] ?? [], numbers[record.Field] ?? []);

@@ -49,6 +49,9 @@ internal sealed class TermTable
 
     public ReadOnlySpan<byte> this[int ordinal] => arena.Slice(terms[ordinal].Start, terms[ordinal].Length);
 
+    /// <summary>Owners that have a term.</summary>
+    public int OccurrencesOf(int ordinal) => terms[ordinal].OccurrenceCount;
+
     /// <summary>Notes that an owner has the term once more; true if it is the first time for this owner.</summary>
     public bool Add(ReadOnlySpan<byte> term, int owner, out int ordinal)
     {

@@ -8,6 +8,9 @@ internal static class Varint
     /// <summary>Most bytes of a 64-bit number.</summary>
     public const int MaxLongBytes = 10;
 
+    /// <summary>Bytes that a number takes.</summary>
+    public static int BytesOf(long value) => (70 - System.Numerics.BitOperations.LeadingZeroCount((ulong)value | 1)) / 7;
+
     public static int Write(Span<byte> output, int value)
     {
         uint rest = checked((uint)value);

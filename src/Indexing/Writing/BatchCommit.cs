@@ -27,6 +27,9 @@ internal sealed class BatchCommit
     private readonly Tree index;
     private readonly IndexState state;
     private readonly long[] idOf;
+
+    /// <summary>By full-text field: the numbers of the batch's words.</summary>
+    private readonly Dictionary<int, long[]> words = [];
     private RemovalSet removals = new() { Ids = [] };
     private bool isBackfill;
 
@@ -49,11 +52,11 @@ internal sealed class BatchCommit
             commit.AssignIds();
             commit.ApplyKeys();
             commit.ApplyErrors();
-            commit.AppendEntries();
             batch.Stored.Apply(transaction, commit.idOf, commit.removals.Ids);
             commit.ApplyLists();
             foreach (int field in commit.ChangedFields())
                 commit.ApplyField(field);
+            commit.AppendEntries(); // last: they name words by the numbers these have got
         }
 
         commit.state.Etag = etag;
@@ -74,10 +77,10 @@ internal sealed class BatchCommit
             commit.isBackfill = true;
             commit.FindIds();
             commit.AddErrors();
-            commit.ExtendEntries();
             commit.ApplyLists();
             foreach (int field in commit.ChangedFields())
                 commit.ApplyField(field);
+            commit.ExtendEntries();
         }
 
         groups[0] = reached;
@@ -106,18 +109,19 @@ internal sealed class BatchCommit
 
     private void ExtendEntries()
     {
-        Tree entries = transaction.GetOrCreateTree(TreeNames.Entries);
-        Span<byte> key = stackalloc byte[EntryKey.Bytes];
+        var entries = new EntryBlockWriter(transaction.GetOrCreateTree(TreeNames.Entries));
+        var records = new RecordEncoder(words);
         for (int i = 0; i < idOf.Length; i++)
         {
             if (idOf[i] < 0)
                 continue;
-            EntryKey.Write(key, idOf[i]);
             BatchEntry entry = batch.Entries[i];
-            ReadOnlySpan<byte> groups = EntryRecord.GroupsOf(batch.Records.Slice(entry.RecordStart, entry.RecordLength));
-            if (!groups.IsEmpty && entries.TryGet(key, out ReadOnlySpan<byte> record))
-                entries.Put(key, [.. record, .. groups]);
+            ReadOnlySpan<byte> groups = EntryRecord.GroupsOf(records.Encode(batch.Records.Slice(entry.RecordStart, entry.RecordLength)));
+            if (!groups.IsEmpty)
+                entries.Extend(idOf[i], groups);
         }
+
+        entries.Flush();
     }
 
     /// <summary>An error stands as long as its key has had no other fate.</summary>
@@ -172,8 +176,7 @@ internal sealed class BatchCommit
             int last = batch.LastOfKey[ordinal];
             if (last >= 0)
             {
-                EntryKey.Write(value, idOf[last]);
-                keys.Put(key, value);
+                keys.Put(key, EntryKey.WriteValue(value, idOf[last]));
             }
             else if (existed)
             {
@@ -183,21 +186,21 @@ internal sealed class BatchCommit
 
         long[] ids = [.. old.Order()];
         state.EntryCount -= ids.Length;
-        removals = RemovalSet.Take(transaction.GetOrCreateTree(TreeNames.Entries), ids, cancellationToken);
+        removals = RemovalSet.Take(transaction, ids, cancellationToken);
     }
 
     private void AppendEntries()
     {
-        Tree entries = transaction.GetOrCreateTree(TreeNames.Entries);
-        Span<byte> key = stackalloc byte[EntryKey.Bytes];
+        var entries = new EntryBlockWriter(transaction.GetOrCreateTree(TreeNames.Entries));
+        var records = new RecordEncoder(words);
         for (int i = 0; i < idOf.Length; i++)
         {
-            if (idOf[i] < 0)
-                continue;
-            EntryKey.Write(key, idOf[i]);
             BatchEntry entry = batch.Entries[i];
-            entries.Put(key, batch.Records.Slice(entry.RecordStart, entry.RecordLength));
+            if (idOf[i] >= 0)
+                entries.Append(idOf[i], records.Encode(batch.Records.Slice(entry.RecordStart, entry.RecordLength)));
         }
+
+        entries.Flush();
     }
 
     private void ApplyLists()
@@ -247,17 +250,19 @@ internal sealed class BatchCommit
             // Lengths first: impacts are reckoned from them.
             ApplyNorms(field, added, removed, statistics);
             using NormImpacts impacts = OpenImpacts(field, added, statistics);
-            using PostingWriter terms = OpenDictionary(TreeNames.Terms(field), impacts);
-            DictionaryMerge.Run(terms, added?.Terms, idOf, removed?.Terms, removals.Ids, cancellationToken);
+            using PostingWriter terms = OpenDictionary(TreeNames.Terms(field), impacts, transaction.GetOrCreateTree(TreeNames.Words(field)));
+            long[] wordOf = added is null ? [] : ReserveWords(added.Terms);
+            DictionaryMerge.Run(terms, added?.Terms, idOf, removed?.Terms, removals.Ids, wordOf, cancellationToken);
+            words[field] = wordOf;
         }
         else
         {
             using (PostingWriter terms = OpenDictionary(TreeNames.Terms(field)))
-                DictionaryMerge.Run(terms, added?.Terms, idOf, removed?.Terms, removals.Ids, cancellationToken);
+                DictionaryMerge.Run(terms, added?.Terms, idOf, removed?.Terms, removals.Ids, null, cancellationToken);
             if (added?.Numbers.Count > 0 || removed?.Numbers.Count > 0)
             {
                 using PostingWriter numbers = OpenDictionary(TreeNames.Numbers(field));
-                DictionaryMerge.Run(numbers, added?.Numbers, idOf, removed?.Numbers, removals.Ids, cancellationToken);
+                DictionaryMerge.Run(numbers, added?.Numbers, idOf, removed?.Numbers, removals.Ids, null, cancellationToken);
             }
 
             ApplySortValues(field, added, removed);
@@ -382,11 +387,28 @@ internal sealed class BatchCommit
         return new NormImpacts(transaction.GetOrCreateTree(TreeNames.Norms(field)), statistics.ReferenceLength, first, lengths);
     }
 
-    private PostingWriter OpenDictionary(string name, IImpacts? impacts = null) => new(
+    /// <summary>
+    /// A number for each word of the batch, in case it is new: the more entries have it, the smaller, because records of entries have the numbers of all their words. Those
+    /// that are not needed are left out for ever.
+    /// </summary>
+    private long[] ReserveWords(TermTable terms)
+    {
+        var byCount = new (int Count, int Ordinal)[terms.Count];
+        for (int i = 0; i < byCount.Length; i++)
+            byCount[i] = (-terms.OccurrencesOf(i), i);
+        Array.Sort(byCount);
+        long[] numbers = new long[byCount.Length];
+        foreach ((_, int ordinal) in byCount)
+            numbers[ordinal] = state.NextWord++;
+        return numbers;
+    }
+
+    private PostingWriter OpenDictionary(string name, IImpacts? impacts = null, Tree? names = null) => new(
         name,
         transaction.GetOrCreateTree(name),
         transaction.GetOrCreateTree(TreeNames.Postings(name)),
         impacts is null ? null : transaction.GetOrCreateTree(TreeNames.Positions(name)),
         impacts,
+        names,
         () => state.NextListId++);
 }

@@ -11,9 +11,10 @@ internal static class DictionaryMerge
     /// <param name="idOf">Entry ids by place; -1 for an entry that a later one of the batch replaced.</param>
     /// <param name="removed">Terms taken out, owned by places in <paramref name="removedIds"/>; null: none.</param>
     /// <param name="removedIds">Entries removed.</param>
+    /// <param name="wordOf">Numbers for new words by ordinal of <paramref name="added"/>, replaced by those that they have; null where terms have no numbers.</param>
     /// <param name="cancellationToken">Checked now and then.</param>
     public static void Run(
-        PostingWriter writer, TermTable? added, long[] idOf, TermTable? removed, long[] removedIds, CancellationToken cancellationToken)
+        PostingWriter writer, TermTable? added, long[] idOf, TermTable? removed, long[] removedIds, long[]? wordOf, CancellationToken cancellationToken)
     {
         TermTable adds = added ?? new TermTable();
         TermTable removes = removed ?? new TermTable();
@@ -36,9 +37,10 @@ internal static class DictionaryMerge
             ReadOnlySpan<byte> term = order <= 0 ? adds[addOrder[a]] : removes[removeOrder[r]];
 
             additions.Clear();
+            int addedOrdinal = -1;
             if (order <= 0)
             {
-                int ordinal = addOrder[a++];
+                int ordinal = addedOrdinal = addOrder[a++];
                 for (int i = addedBy.Starts[ordinal]; i < addedBy.Starts[ordinal + 1]; i++)
                 {
                     long id = idOf[addedBy.Owners[i]];
@@ -59,8 +61,11 @@ internal static class DictionaryMerge
                     removals[removeCount++] = removedIds[removedBy.Owners[i]];
             }
 
-            if (additions.Count + removeCount > 0)
-                writer.Apply(term, additions.Run, removals.AsSpan(0, removeCount));
+            if (additions.Count + removeCount == 0)
+                continue;
+            long word = writer.Apply(term, additions.Run, removals.AsSpan(0, removeCount), addedOrdinal >= 0 && wordOf is not null ? wordOf[addedOrdinal] : -1);
+            if (addedOrdinal >= 0 && wordOf is not null)
+                wordOf[addedOrdinal] = word;
         }
     }
 }

@@ -1,7 +1,6 @@
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Terms;
-using Treepie.Storage;
-using Treepie.Storage.Trees;
+using Treepie.Storage.Transactions;
 
 namespace Treepie.Indexing.Writing;
 
@@ -21,25 +20,24 @@ internal sealed class RemovalSet
     public BatchField? Field(int field) => fields.GetValueOrDefault(field);
 
     /// <summary>Reads the records of the entries and removes them from the tree.</summary>
-    public static RemovalSet Take(Tree entries, long[] ids, CancellationToken cancellationToken)
+    public static RemovalSet Take(WriteTransaction transaction, long[] ids, CancellationToken cancellationToken)
     {
         var set = new RemovalSet { Ids = ids };
-        Span<byte> key = stackalloc byte[sizeof(long)];
+        if (ids.Length == 0)
+            return set;
+
+        var reader = new EntryReader(transaction.FindTree);
         for (int owner = 0; owner < ids.Length; owner++)
         {
             if ((owner & 1023) == 0)
                 cancellationToken.ThrowIfCancellationRequested();
-            EntryKey.Write(key, ids[owner]);
-            if (!entries.TryGet(key, out ReadOnlySpan<byte> record))
-            {
-                throw new CorruptionException(
-                    $"The index tree '{TreeNames.Entries}' misses entry {ids[owner]} that '{TreeNames.Keys}' names. Reset the index to build it again.");
-            }
-
-            set.Add(owner, new EntryRecord(record));
-            entries.Delete(key);
+            set.Add(owner, reader.Get(ids[owner]));
         }
 
+        var entries = new EntryBlockWriter(transaction.GetOrCreateTree(TreeNames.Entries));
+        foreach (long id in ids)
+            entries.Remove(id);
+        entries.Flush();
         return set;
     }
 

@@ -89,6 +89,20 @@ public sealed class Tree
     /// </summary>
     public Cursor OpenCursor() => new(this);
 
+    /// <summary>
+    /// Fills leaves that changes in no order have left two thirds full, so that the tree has fewer pages; what it holds stays the same. It does a bounded amount of work: some
+    /// hundred pages.
+    /// </summary>
+    /// <param name="from">Where to go on; empty: at the start.</param>
+    /// <param name="savedPages">Pages that were given free.</param>
+    /// <returns>The key to go on from in a later transaction; null at the end.</returns>
+    /// <exception cref="InvalidOperationException">The tree belongs to a read transaction, or to a write command that has returned.</exception>
+    public byte[]? Pack(scoped ReadOnlySpan<byte> from, out int savedPages) => Change(from, 0).Pack(from, out savedPages);
+
+    /// <summary>How much room it takes. Reads all its pages: for people who wonder, not for every second.</summary>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
+    public TreeSize Measure(CancellationToken cancellationToken = default) => new TreeMeasure(_store, cancellationToken).Of(Record);
+
     /// <summary>As <see cref="TryGet(ReadOnlySpan{byte}, out ReadOnlySpan{byte})"/>, in a tree that needs no object for one look-up.</summary>
     internal static bool TryGet(PageStore store, scoped in TreeRecord record, scoped ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
     {

@@ -124,6 +124,16 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
         return true;
     }
 
+    /// <summary>Fills leaves, see <see cref="TreePacker"/>.</summary>
+    public byte[]? Pack(ReadOnlySpan<byte> from, out int saved)
+    {
+        _leafDepth = -1; // the path is another one afterwards
+        var packer = new TreePacker(_tree, pages);
+        byte[]? next = packer.Run(from);
+        saved = packer.Saved;
+        return next;
+    }
+
     /// <summary>Frees every page of the tree.</summary>
     public void Drop()
     {

@@ -1,0 +1,187 @@
+using Treepie.Storage.Format;
+using Treepie.Storage.Paging;
+
+namespace Treepie.Storage.Trees;
+
+/// <summary>
+/// Fills the leaves of a tree that changes in no order have left two thirds full: the entries under one branch are written again, one leaf after the other, where that frees
+/// at least every eighth of them. Goes in key order, a bounded number of leaves at a time, and says where it stopped.
+/// </summary>
+/// <param name="tree">The tree.</param>
+/// <param name="pages">The batch.</param>
+internal sealed class TreePacker(Tree tree, PageWriter pages)
+{
+    /// <summary>Leaves looked at, at a time: some milliseconds in which other writers wait. A branch with its leaves is never divided.</summary>
+    public const int MaxLeaves = 512;
+
+    private readonly byte[] _first = new byte[Tree.MaxKeyBytes];
+    private readonly byte[] _key = new byte[Tree.MaxKeyBytes];
+    private readonly byte[] _before = new byte[Tree.MaxKeyBytes];
+    private byte[]? _resume;
+    private bool _isStopped;
+    private int _leaves;
+
+    private readonly record struct Place(int Leaf, int Entry);
+
+    /// <summary>Leaves that are not needed any more.</summary>
+    public int Saved { get; private set; }
+
+    private PageStore Store => pages.Store;
+
+    /// <summary>Goes on from a key (empty: from the start); returns the key to go on from later, or null at the end.</summary>
+    public byte[]? Run(ReadOnlySpan<byte> from)
+    {
+        TreeRecord record = tree.Record;
+        if (record.Levels < 2)
+            return null;
+
+        PageReference root = Visit(record.Root, record.Levels - 1, from, isFirst: from.Length > 0);
+        if (root != record.Root)
+            tree.Record = tree.Record with { Root = root };
+        return _resume;
+    }
+
+    private PageReference Visit(PageReference reference, int level, ReadOnlySpan<byte> from, bool isFirst)
+    {
+        if (level == 1)
+            return Pack(reference);
+
+        var page = new SlottedPage(Store.Read(reference, level));
+        PageReference own = reference;
+        int start = isFirst ? page.FindChild(from) : 0;
+        for (int i = start; i < page.Count; i++)
+        {
+            if (_isStopped || _leaves >= MaxLeaves)
+            {
+                Stop(page, i);
+                break;
+            }
+
+            PageReference child = page.Child(i);
+            PageReference packed = Visit(child, level - 1, from, isFirst && i == start);
+            if (packed == child)
+                continue;
+            own = pages.MakeWritable(own, level);
+            new SlottedPage(pages.Bytes(own.Number)).SetChild(i, packed);
+            page = new SlottedPage(Store.Read(own, level));
+        }
+
+        return own;
+    }
+
+    /// <summary>Packs the leaves under a branch, where that is worth it; returns the branch.</summary>
+    private PageReference Pack(PageReference reference)
+    {
+        var branch = new SlottedPage(Store.Read(reference, 1));
+        var leaves = new PageReference[branch.Count];
+        long used = 0;
+        for (int i = 0; i < leaves.Length; i++)
+        {
+            leaves[i] = branch.Child(i);
+            used += Leaf(leaves[i]).UsedBytes;
+        }
+
+        _leaves += leaves.Length;
+        if (used > leaves.Length * (long)PageLayout.ContentBytes * 7 / 8)
+            return reference;
+
+        (List<Place> starts, List<byte[]> separators) = Divide(leaves);
+        if (starts.Count < 2 || starts.Count > leaves.Length * 7 / 8 || BranchBytes(separators) > PageLayout.ContentBytes)
+            return reference;
+
+        var made = new PageReference[starts.Count];
+        for (int i = 0; i < made.Length; i++)
+            made[i] = Write(leaves, starts[i], i + 1 < made.Length ? starts[i + 1] : new Place(leaves.Length, 0));
+        foreach (PageReference leaf in leaves)
+            pages.Free(leaf);
+        Saved += leaves.Length - made.Length;
+
+        PageReference own = pages.MakeWritable(reference, 1);
+        var page = new SlottedPage(pages.Bytes(own.Number));
+        page.Clear();
+        int prefix = Prefix(separators);
+        page.SetPrefix(separators[^1].AsSpan(0, prefix), default);
+        for (int i = 0; i < made.Length; i++)
+            made[i].WritePacked(page.InsertSuffix(i, i == 0 ? default : separators[i].AsSpan(prefix), default, PageReference.PackedBytes, false));
+        return own;
+    }
+
+    /// <summary>Where each full leaf begins, and the shortest key that is above what is before it.</summary>
+    private (List<Place> Starts, List<byte[]> Separators) Divide(PageReference[] leaves)
+    {
+        List<Place> starts = [];
+        List<byte[]> separators = [];
+        int firstLength = 0, beforeLength = 0, count = 0, bytes = 0;
+        for (int i = 0; i < leaves.Length; i++)
+        {
+            SlottedPage leaf = Leaf(leaves[i]);
+            for (int entry = 0; entry < leaf.Count; entry++)
+            {
+                int keyLength = leaf.CopyKey(entry, _key);
+                int entryBytes = SlottedPage.EntryBytes(keyLength, leaf.Value(entry, out _).Length);
+                int prefix = _first.AsSpan(0, firstLength).CommonPrefixLength(_key.AsSpan(0, keyLength));
+                if (starts.Count == 0 || prefix + SlottedPage.UnusedHeadBytes(count + 1) + bytes + entryBytes - ((count + 1) * prefix) > PageLayout.ContentBytes)
+                {
+                    int common = _before.AsSpan(0, beforeLength).CommonPrefixLength(_key.AsSpan(0, keyLength));
+                    separators.Add(starts.Count == 0 ? [] : _key[..Math.Min(keyLength, common + 1)]);
+                    starts.Add(new Place(i, entry));
+                    _key.AsSpan(0, keyLength).CopyTo(_first);
+                    (firstLength, count, bytes) = (keyLength, 0, 0);
+                }
+
+                count++;
+                bytes += entryBytes;
+                _key.AsSpan(0, keyLength).CopyTo(_before);
+                beforeLength = keyLength;
+            }
+        }
+
+        return (starts, separators);
+    }
+
+    /// <summary>Writes the entries from one place up to another into a new leaf.</summary>
+    private PageReference Write(PageReference[] leaves, Place from, Place to)
+    {
+        Place last = to.Entry > 0 ? to with { Entry = to.Entry - 1 } : new Place(to.Leaf - 1, -1);
+        while (last.Entry < 0 && Leaf(leaves[last.Leaf]).Count is var entries)
+            last = entries > 0 ? last with { Entry = entries - 1 } : new Place(last.Leaf - 1, -1);
+
+        PageReference made = pages.New(tree.Record.Id, PageType.Leaf, 0);
+        var page = new SlottedPage(pages.Bytes(made.Number));
+        int firstLength = Leaf(leaves[from.Leaf]).CopyKey(from.Entry, _first), lastLength = Leaf(leaves[last.Leaf]).CopyKey(last.Entry, _key);
+        int prefix = from == last ? 0 : _first.AsSpan(0, firstLength).CommonPrefixLength(_key.AsSpan(0, lastLength));
+        page.SetPrefix(_first.AsSpan(0, prefix), default);
+        for (int i = from.Leaf; i <= last.Leaf; i++)
+        {
+            SlottedPage leaf = Leaf(leaves[i]);
+            int end = i == last.Leaf ? last.Entry + 1 : leaf.Count;
+            for (int entry = i == from.Leaf ? from.Entry : 0; entry < end; entry++)
+            {
+                int length = leaf.CopyKey(entry, _key);
+                Span<byte> value = leaf.Value(entry, out bool isOverflow);
+                value.CopyTo(page.InsertSuffix(page.Count, _key.AsSpan(prefix, length - prefix), default, value.Length, isOverflow));
+            }
+        }
+
+        return made;
+    }
+
+    private SlottedPage Leaf(PageReference reference) => new(Store.Read(reference, 0));
+
+    private static int BranchBytes(List<byte[]> separators)
+    {
+        int prefix = Prefix(separators);
+        return prefix + SlottedPage.UnusedHeadBytes(separators.Count)
+            + separators.Sum(separator => SlottedPage.EntryBytes(separator.Length, PageReference.PackedBytes)) - ((separators.Count - 1) * prefix);
+    }
+
+    /// <summary>What all keys of the branch begin with; the first has none.</summary>
+    private static int Prefix(List<byte[]> separators) => separators.Count < 3 ? 0 : separators[1].AsSpan().CommonPrefixLength(separators[^1]);
+
+    /// <summary>The deepest branch that has a next child knows where to go on.</summary>
+    private void Stop(SlottedPage branch, int next)
+    {
+        _isStopped = true;
+        _resume ??= _key[..branch.CopyKey(next, _key)];
+    }
+}
