@@ -19,9 +19,14 @@ namespace Treepie.Indexing;
 /// </remarks>
 public sealed class IndexWriter
 {
+    private const int MinChangesToTidy = 4_096;
+
     private readonly StorageEnvironment environment;
     private readonly FieldAnalyzers analyzers;
     private List<Backfill> backfills;
+    private long changesSinceTidy;
+    private Tidying? tidying;
+    private long entryCount;
 
     /// <summary>By field: the numbers its vectors have, 0 where that is open.</summary>
     private readonly int[] dimensions;
@@ -87,9 +92,33 @@ public sealed class IndexWriter
                 return true;
             },
             cancellationToken);
+        changesSinceTidy += batch.Count;
         batch.Clear();
         using ReadTransaction read = environment.BeginRead();
         backfills = BackfillRecord.Read(read.FindTree(TreeNames.Index));
+    }
+
+    /// <summary>
+    /// Whether so much was changed since it was opened or tidied that <see cref="Tidy"/> is worth its while: a quarter of the entries, and some thousand.
+    /// </summary>
+    public bool IsUntidy => changesSinceTidy >= MinChangesToTidy && changesSinceTidy >= entryCount / 4;
+
+    /// <summary>
+    /// Makes the files small: pages are filled, and those that are free at the end are given back. It goes in short commits between which queries and other writes go on, and costs reading
+    /// the whole index and writing a part of it.
+    /// </summary>
+    /// <param name="isWanted">Asked between two steps; once it says no, it ends, and the next call goes on from there.</param>
+    /// <param name="cancellationToken">Ends it too.</param>
+    /// <returns>Whether it came to the end.</returns>
+    /// <exception cref="OperationCanceledException">Cancelled.</exception>
+    public bool Tidy(Func<bool>? isWanted = null, CancellationToken cancellationToken = default)
+    {
+        tidying ??= new Tidying(environment);
+        if (!tidying.Run(isWanted ?? (static () => true), cancellationToken))
+            return false;
+        tidying = null;
+        changesSinceTidy = 0;
+        return true;
     }
 
     /// <summary>Forgets why entries were left out; may be called from any thread.</summary>
@@ -114,13 +143,8 @@ public sealed class IndexWriter
     {
         ArgumentNullException.ThrowIfNull(batch);
         batch.CheckClosed();
-        environment.Write(
-            transaction =>
-            {
-                BatchCommit.Run(transaction, Schema, batch, etag, cancellationToken);
-                return true;
-            },
-            cancellationToken);
+        entryCount = environment.Write(transaction => BatchCommit.Run(transaction, Schema, batch, etag, cancellationToken), cancellationToken);
+        changesSinceTidy += batch.Count;
         batch.Clear();
         LastEtag = etag;
     }

@@ -83,7 +83,8 @@ internal sealed class DocumentIndexer
                     caughtUp(this);
                 }
 
-                await WaitAsync(reached, woken, stop).ConfigureAwait(false);
+                if (await TidyAsync(reached, woken, stop).ConfigureAwait(false))
+                    await WaitAsync(reached, woken, stop).ConfigureAwait(false);
             }
         }
         catch (OperationCanceledException)
@@ -97,6 +98,29 @@ internal sealed class DocumentIndexer
         finally
         {
             _index.Release();
+        }
+    }
+
+    /// <summary>Makes the files of an index small that has nothing else to do, after much was changed. False if something came up meanwhile.</summary>
+    private async Task<bool> TidyAsync(long reached, long woken, CancellationToken stop)
+    {
+        if (!_index.Writer.IsUntidy || _index.Progress.IsFaulted)
+            return true;
+
+        await _context.Turns.WaitAsync(stop).ConfigureAwait(false);
+        try
+        {
+            return _index.Writer.Tidy(() => _context.Changes.LastEtag <= reached && _wake.LastEtag == woken, stop);
+        }
+        catch (Exception error) when (error is not OperationCanceledException && !stop.IsCancellationRequested)
+        {
+            // A disk that fails is one for the next batch to tell, which is tried at the next change.
+            _index.Progress.ReportFault($"Index '{_index.Name}': {error.Message}", _context.TimeProvider.GetUtcNow());
+            return true;
+        }
+        finally
+        {
+            _context.Turns.Release();
         }
     }
 

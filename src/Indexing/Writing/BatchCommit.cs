@@ -44,7 +44,8 @@ internal sealed class BatchCommit
         idOf = new long[batch.Entries.Count];
     }
 
-    public static void Run(WriteTransaction transaction, IndexSchema schema, IndexBatch batch, long etag, CancellationToken cancellationToken)
+    /// <summary>Applies a batch; returns how many entries there are now.</summary>
+    public static long Run(WriteTransaction transaction, IndexSchema schema, IndexBatch batch, long etag, CancellationToken cancellationToken)
     {
         var commit = new BatchCommit(transaction, schema, batch, cancellationToken);
         if (batch.Count > 0)
@@ -61,6 +62,7 @@ internal sealed class BatchCommit
 
         commit.state.Etag = etag;
         commit.state.Write(commit.index);
+        return commit.state.EntryCount;
     }
 
     /// <summary>
