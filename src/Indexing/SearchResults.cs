@@ -6,6 +6,7 @@ using Treepie.Indexing.Queries;
 using Treepie.Indexing.Searching;
 using Treepie.Indexing.Sorting;
 using Treepie.Indexing.Spatial;
+using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing;
 
@@ -73,6 +74,7 @@ public sealed class SearchResults : IDisposable
     {
         get
         {
+            Span<byte> entryKey = stackalloc byte[EntryKey.Bytes];
             EntryKey.Write(entryKey, EntryId);
             Tree? source = (EntryId < firstTailId ? view : tailView ?? view).Tree(TreeNames.Stored);
             return source is not null && source.TryGet(entryKey, out ReadOnlySpan<byte> record) ? new StoredRecord(record) : default;

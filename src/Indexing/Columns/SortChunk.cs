@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using Treepie.Indexing.Terms;
 
 namespace Treepie.Indexing.Columns;
 
@@ -7,7 +8,7 @@ namespace Treepie.Indexing.Columns;
 /// id / 64), 8 bytes big-endian.
 /// <code>
 /// OFFSET   SIZE  MEANING
-/// 0        1     n, slots; entries behind the last have no value
+/// 0        1     n, slots; entries behind the last have no value. 128 more: packed, see below
 /// 1        13·n  slots
 /// 1+13·n   …     texts beyond their first eight bytes
 /// a slot:
@@ -15,11 +16,25 @@ namespace Treepie.Indexing.Columns;
 /// 1        8     number: first eight bytes of its NumberKey; text: its first eight bytes, zero-filled; both order as bytes
 /// 9        2     number: last two bytes of its key; text: its length, little-endian
 /// 11       2     text: where the rest begins among the texts
+/// packed, where all values are whole numbers from −2⁵³ to 2⁵³ that lie close to each other:
+/// 1        1     w, bits of a value: 0 to 56
+/// 2        8     the least of them, little-endian
+/// 10       8     a bit for each slot: whether it has a value
+/// 18       …     for each slot its value less the least, w bits, lowest first; seven bytes more than needed
 /// </code>
 /// A text is compared by its first eight bytes without touching the rest, which is read for ties only.
 /// </summary>
 internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes)
 {
+    /// <summary>Whole numbers up to this, and down to less this, are doubles exactly.</summary>
+    public const long MaxPacked = 1L << 53;
+
+    /// <summary>Widest packed value: with the seven bits in front of it in its first byte, it is in eight bytes.</summary>
+    public const int MaxPackedBits = 56;
+
+    public const int PackedHeaderBytes = 18;
+    public const int PackedFlag = 128;
+
     public const int EntryBits = 6;
     public const int Entries = 1 << EntryBits;
     public const int SlotBytes = 13;
@@ -27,15 +42,36 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes)
 
     private readonly ReadOnlySpan<byte> bytes = bytes;
 
-    public int Count => bytes.IsEmpty ? 0 : bytes[0];
+    public int Count => bytes.IsEmpty ? 0 : bytes[0] & ~PackedFlag;
 
-    public SortTag TagAt(int slot) => slot < Count ? (SortTag)Slot(slot)[0] : SortTag.None;
+    private bool IsPacked => !bytes.IsEmpty && bytes[0] >= PackedFlag;
+
+    public SortTag TagAt(int slot)
+    {
+        if (slot >= Count)
+            return SortTag.None;
+        return !IsPacked ? (SortTag)Slot(slot)[0] : HasPacked(slot) ? SortTag.Number : SortTag.None;
+    }
 
     /// <summary>The first eight bytes of a value (0 where there is none) as a number that orders as they do.</summary>
-    public ulong HeadAt(int slot) => BinaryPrimitives.ReadUInt64BigEndian(Slot(slot)[1..]);
+    public ulong HeadAt(int slot) =>
+        !IsPacked ? BinaryPrimitives.ReadUInt64BigEndian(Slot(slot)[1..]) : HasPacked(slot) ? NumberKey.HeadOf(PackedAt(slot)) : 0;
 
-    /// <summary>The ten bytes of a number.</summary>
-    public ReadOnlySpan<byte> NumberAt(int slot) => Slot(slot).Slice(1, 10);
+    /// <summary>The ten bytes of a number, in place or in <paramref name="room"/>, which has ten.</summary>
+    public ReadOnlySpan<byte> NumberAt(int slot, Span<byte> room)
+    {
+        if (!IsPacked)
+            return Slot(slot).Slice(1, NumberKey.Bytes);
+
+        NumberKey.Write(room, PackedAt(slot));
+        return room[..NumberKey.Bytes];
+    }
+
+    /// <summary>A number as the nearest double.</summary>
+    public double DoubleAt(int slot) => IsPacked ? PackedAt(slot) : NumberKey.ToDouble(Slot(slot).Slice(1, NumberKey.Bytes));
+
+    /// <summary>A number as <see cref="NumberKey.ToSaturatedLong"/> gives it.</summary>
+    public long LongAt(int slot) => IsPacked ? PackedAt(slot) : NumberKey.ToSaturatedLong(Slot(slot).Slice(1, NumberKey.Bytes));
 
     public int TextLengthAt(int slot) => BinaryPrimitives.ReadUInt16LittleEndian(Slot(slot)[9..]);
 
@@ -49,6 +85,16 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes)
         return length <= 0
             ? default
             : bytes.Slice(1 + (Count * SlotBytes) + BinaryPrimitives.ReadUInt16LittleEndian(Slot(slot)[11..]), length);
+    }
+
+    private bool HasPacked(int slot) => (BinaryPrimitives.ReadUInt64LittleEndian(bytes[10..]) >> slot & 1) != 0;
+
+    private long PackedAt(int slot)
+    {
+        int width = bytes[1];
+        int bit = slot * width;
+        ulong value = BinaryPrimitives.ReadUInt64LittleEndian(bytes[(PackedHeaderBytes + (bit >> 3))..]) >> (bit & 7);
+        return BinaryPrimitives.ReadInt64LittleEndian(bytes[2..]) + (long)(value & ((1UL << width) - 1));
     }
 
     private ReadOnlySpan<byte> Slot(int slot) => bytes.Slice(1 + (slot * SlotBytes), SlotBytes);

@@ -1,4 +1,6 @@
 using System.Buffers.Binary;
+using System.Numerics;
+using Treepie.Indexing.Terms;
 using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Columns;
@@ -63,6 +65,7 @@ internal sealed class SortColumnWriter(Tree column)
             return;
 
         var old = new SortChunk(bytes);
+        Span<byte> room = stackalloc byte[NumberKey.Bytes];
         for (int slot = 0; slot < old.Count; slot++)
         {
             tags[slot] = old.TagAt(slot);
@@ -70,8 +73,8 @@ internal sealed class SortColumnWriter(Tree column)
             switch (tags[slot])
             {
                 case SortTag.Number:
-                    old.NumberAt(slot).CopyTo(value);
-                    lengths[slot] = old.NumberAt(slot).Length;
+                    old.NumberAt(slot, room).CopyTo(value);
+                    lengths[slot] = NumberKey.Bytes;
                     break;
                 case SortTag.Text:
                     old.TextHeadAt(slot).CopyTo(value);
@@ -88,6 +91,8 @@ internal sealed class SortColumnWriter(Tree column)
         if (count == 0)
             return 0;
 
+        if (TryPack(count, out int packed))
+            return packed;
         output[0] = (byte)count;
         int textStart = 1 + (count * SortChunk.SlotBytes);
         int texts = 0;
@@ -114,4 +119,45 @@ internal sealed class SortColumnWriter(Tree column)
 
         return textStart + texts;
     }
+
+    /// <summary>Encodes a chunk of whole numbers that lie close to each other.</summary>
+    private bool TryPack(int count, out int length)
+    {
+        long least = long.MaxValue, greatest = long.MinValue;
+        ulong present = 0;
+        length = 0;
+        for (int i = 0; i < count; i++)
+        {
+            if (tags[i] == SortTag.None)
+                continue;
+            if (tags[i] != SortTag.Number || !NumberKey.TryToLong(NumberOf(i), out long value) || value is < -SortChunk.MaxPacked or > SortChunk.MaxPacked)
+                return false;
+            least = Math.Min(least, value);
+            greatest = Math.Max(greatest, value);
+            present |= 1UL << i;
+        }
+
+        int width = 64 - BitOperations.LeadingZeroCount((ulong)(greatest - least));
+        length = SortChunk.PackedHeaderBytes + ((count - 1) * width >> 3) + sizeof(ulong);
+        if (width > SortChunk.MaxPackedBits || length >= 1 + (count * SortChunk.SlotBytes))
+            return false;
+
+        output.AsSpan(0, length).Clear();
+        output[0] = (byte)(count | SortChunk.PackedFlag);
+        output[1] = (byte)width;
+        BinaryPrimitives.WriteInt64LittleEndian(output.AsSpan(2), least);
+        BinaryPrimitives.WriteUInt64LittleEndian(output.AsSpan(10), present);
+        for (int i = 0; i < count; i++)
+        {
+            if (tags[i] == SortTag.None || !NumberKey.TryToLong(NumberOf(i), out long value))
+                continue;
+            int bit = i * width;
+            Span<byte> place = output.AsSpan(SortChunk.PackedHeaderBytes + (bit >> 3));
+            BinaryPrimitives.WriteUInt64LittleEndian(place, BinaryPrimitives.ReadUInt64LittleEndian(place) | ((ulong)(value - least) << (bit & 7)));
+        }
+
+        return true;
+    }
+
+    private ReadOnlySpan<byte> NumberOf(int slot) => values.AsSpan(slot * MaxTextBytes, NumberKey.Bytes);
 }

@@ -16,7 +16,7 @@ internal static class SortText
             case SortTag.None:
                 return -1;
             case SortTag.Number:
-                return NumberKey.Format(chunk.NumberAt(slot), output);
+                return NumberKey.Format(chunk.NumberAt(slot, stackalloc byte[NumberKey.Bytes]), output);
             default:
                 ReadOnlySpan<byte> head = chunk.TextHeadAt(slot);
                 ReadOnlySpan<byte> rest = chunk.TextRestAt(slot);

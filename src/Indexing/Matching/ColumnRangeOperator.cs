@@ -86,7 +86,13 @@ internal sealed class ColumnRangeOperator(QueryContext context, Operator all, Ch
     }
 
     /// <summary>Where the first eight bytes are those of a bound, the last two decide.</summary>
-    private bool IsInside(SortChunk chunk, int slot, ulong head) =>
-        (head != lowHead || low is null || chunk.NumberAt(slot).SequenceCompareTo(low) >= 0)
-        && (head != highHead || high is null || chunk.NumberAt(slot).SequenceCompareTo(high) <= 0);
+    private bool IsInside(SortChunk chunk, int slot, ulong head)
+    {
+        if (head != lowHead && head != highHead)
+            return true;
+
+        ReadOnlySpan<byte> number = chunk.NumberAt(slot, stackalloc byte[NumberKey.Bytes]);
+        return (head != lowHead || low is null || number.SequenceCompareTo(low) >= 0)
+            && (head != highHead || high is null || number.SequenceCompareTo(high) <= 0);
+    }
 }

@@ -26,7 +26,7 @@ internal sealed class NumberReader
         var chunk = new SortChunk(column.Read(id >> SortChunk.EntryBits));
         int slot = (int)(id & (SortChunk.Entries - 1));
         bool isNumber = chunk.TagAt(slot) == SortTag.Number;
-        number = isNumber ? NumberKey.ToDouble(chunk.NumberAt(slot)) : 0;
+        number = isNumber ? chunk.DoubleAt(slot) : 0;
         return isNumber;
     }
 }

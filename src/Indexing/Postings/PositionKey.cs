@@ -20,8 +20,8 @@ internal static class PositionKey
 {
     public const int Bytes = PostingKey.Bytes + sizeof(ushort);
 
-    /// <summary>Longest block of more than one posting: below the 2 KiB up to which storage keeps a value in its leaf.</summary>
-    public const int MaxBlockBytes = 1_900;
+    /// <summary>Longest block of more than one posting: four of them fill a leaf.</summary>
+    public const int MaxBlockBytes = 1_990;
 
     public static void Write(Span<byte> output, long listId, long firstWindow, int rank)
     {

@@ -11,8 +11,8 @@ namespace Treepie.Indexing.Postings;
 /// <param name="impacts">Weighs postings of lists that keep frequencies and positions; null: neither is kept.</param>
 internal sealed class PostingEdit(IImpacts? impacts)
 {
-    /// <summary>Longest segment with more than one window: below the 2 KiB up to which storage keeps a value in its leaf.</summary>
-    public const int MaxSegmentBytes = 1_900;
+    /// <summary>Longest segment with more than one window: four of them fill a leaf.</summary>
+    public const int MaxSegmentBytes = 1_990;
 
     private readonly bool keepsFrequencies = impacts is not null;
     private readonly bool keepsPositions = impacts is not null;

@@ -16,7 +16,8 @@ namespace Treepie.Indexing.Postings;
 /// then, where the list keeps frequencies:
 /// +0      1 or 64   largest impact of all postings of a LIST; of BITS and FULL, of each block of 64 entries
 /// +1, +64 1         width code w of a frequency
-/// …       …         one per posting by rank: w 0 nothing (all are 1), 1 four bits, 2 a byte, 3 two bytes, 4 four bytes
+/// …       …         one per posting by rank: w 0 nothing (all are 1), 1 four bits, 2 a byte, 3 two bytes, 4 four bytes;
+///                   5: a bit per posting, whether it is above 1, and for each that is, by rank, four bits
 /// </code>
 /// A bitmap is the execution format: it is combined with other bitmaps where it lies.
 /// </summary>
@@ -36,6 +37,8 @@ internal readonly ref struct PostingWindow
 
     /// <summary>Blocks of a window: 64 entries each, as many as a word of its bitmap has bits.</summary>
     public const int Blocks = Size >> BlockBits;
+
+    private const byte PlaneWidth = 5;
 
     private readonly ReadOnlySpan<byte> ids;
     private readonly ReadOnlySpan<byte> frequencies;
@@ -151,6 +154,7 @@ internal readonly ref struct PostingWindow
             1 => values[rank >> 1] >> ((rank & 1) * 4) & 15,
             2 => values[rank],
             3 => BinaryPrimitives.ReadUInt16LittleEndian(values[(2 * rank)..]),
+            PlaneWidth => PlaneFrequency(values, rank),
             _ => BinaryPrimitives.ReadInt32LittleEndian(values[(4 * rank)..]),
         };
     }
@@ -161,24 +165,61 @@ internal readonly ref struct PostingWindow
         if (frequencies.IsEmpty || frequencies[0] == 0)
             return to - from;
 
-        int sum = 0;
-        int rank = from;
+        ReadOnlySpan<byte> values = frequencies[1..];
         if (frequencies[0] == 1)
+            return SumNibbles(values, from, to);
+        if (frequencies[0] == PlaneWidth)
         {
-            // Sixteen at a time: both halves of eight bytes, added up by one multiplication.
-            ReadOnlySpan<byte> values = frequencies[1..];
-            for (; rank < to && (rank & 1) != 0; rank++)
-                sum += Frequency(rank);
-            for (; rank + 16 <= to; rank += 16)
-            {
-                ulong sixteen = BinaryPrimitives.ReadUInt64LittleEndian(values[(rank >> 1)..]);
-                const ulong Low = 0x0F0F0F0F0F0F0F0F;
-                sum += (int)((((sixteen & Low) + ((sixteen >> 4) & Low)) * 0x0101010101010101) >> 56);
-            }
+            int first = CountSet(values, from), end = CountSet(values, to);
+            return to - from - (end - first) + SumNibbles(values[PlaneBytes(Count)..], first, end);
         }
 
-        for (; rank < to; rank++)
+        int sum = 0;
+        for (int rank = from; rank < to; rank++)
             sum += Frequency(rank);
+        return sum;
+    }
+
+    /// <summary>Bytes of the plane of so many postings.</summary>
+    private static int PlaneBytes(int count) => (count + 7) / 8;
+
+    private int PlaneFrequency(ReadOnlySpan<byte> plane, int rank)
+    {
+        if ((plane[rank >> 3] >> (rank & 7) & 1) == 0)
+            return 1;
+
+        int above = CountSet(plane, rank);
+        return plane[PlaneBytes(Count) + (above >> 1)] >> ((above & 1) * 4) & 15;
+    }
+
+    /// <summary>How many of the first bits are set.</summary>
+    private static int CountSet(ReadOnlySpan<byte> plane, int bits)
+    {
+        int count = 0;
+        int place = 0;
+        for (; bits - (place * 8) >= 64; place += sizeof(ulong))
+            count += BitOperations.PopCount(BinaryPrimitives.ReadUInt64LittleEndian(plane[place..]));
+        for (; bits - (place * 8) >= 8; place++)
+            count += BitOperations.PopCount(plane[place]);
+        int rest = bits - (place * 8);
+        return rest == 0 ? count : count + BitOperations.PopCount(plane[place] & ((1u << rest) - 1));
+    }
+
+    /// <summary>Sixteen at a time: both halves of eight bytes, added up by one multiplication.</summary>
+    private static int SumNibbles(ReadOnlySpan<byte> values, int from, int to)
+    {
+        int sum = 0;
+        for (; from < to && (from & 1) != 0; from++)
+            sum += values[from >> 1] >> 4;
+        for (; from + 16 <= to; from += 16)
+        {
+            ulong sixteen = BinaryPrimitives.ReadUInt64LittleEndian(values[(from >> 1)..]);
+            const ulong Low = 0x0F0F0F0F0F0F0F0F;
+            sum += (int)((((sixteen & Low) + ((sixteen >> 4) & Low)) * 0x0101010101010101) >> 56);
+        }
+
+        for (; from < to; from++)
+            sum += values[from >> 1] >> ((from & 1) * 4) & 15;
         return sum;
     }
 
@@ -245,16 +286,24 @@ internal readonly ref struct PostingWindow
     private static int EncodeFrequencies(ReadOnlySpan<int> frequencies, Span<byte> output)
     {
         int largest = 0;
+        int above = 0;
         foreach (int frequency in frequencies)
+        {
             largest = Math.Max(largest, frequency);
+            above += frequency > 1 ? 1 : 0;
+        }
 
         byte width = largest switch { <= 1 => 0, <= 15 => 1, <= byte.MaxValue => 2, <= ushort.MaxValue => 3, _ => 4 };
+        if (width == 1 && PlaneBytes(frequencies.Length) + ((above + 1) / 2) < (frequencies.Length + 1) / 2)
+            width = PlaneWidth;
         output[0] = width;
         Span<byte> values = output[1..];
         switch (width)
         {
             case 0:
                 return 1;
+            case PlaneWidth:
+                return 1 + EncodePlane(frequencies, above, values);
             case 1:
                 int bytes = (frequencies.Length + 1) / 2;
                 values[..bytes].Clear();
@@ -274,5 +323,23 @@ internal readonly ref struct PostingWindow
                     BinaryPrimitives.WriteInt32LittleEndian(values[(4 * i)..], frequencies[i]);
                 return 1 + (4 * frequencies.Length);
         }
+    }
+
+    private static int EncodePlane(ReadOnlySpan<int> frequencies, int above, Span<byte> output)
+    {
+        int plane = PlaneBytes(frequencies.Length);
+        int length = plane + ((above + 1) / 2);
+        output[..length].Clear();
+        int next = 0;
+        for (int i = 0; i < frequencies.Length; i++)
+        {
+            if (frequencies[i] <= 1)
+                continue;
+            output[i >> 3] |= (byte)(1 << (i & 7));
+            output[plane + (next >> 1)] |= (byte)(frequencies[i] << ((next & 1) * 4));
+            next++;
+        }
+
+        return length;
     }
 }

@@ -35,7 +35,7 @@ internal sealed class ColumnKeyPart(ChunkCursor column, SortKey sort) : KeyPart
         if (sort.Kind == SortKind.Double)
             key.Append(chunk.HeadAt(slot));
         else if (sort.Kind == SortKind.Long)
-            key.Append((ulong)NumberKey.ToSaturatedLong(chunk.NumberAt(slot)) ^ (1UL << 63));
+            key.Append((ulong)chunk.LongAt(slot) ^ (1UL << 63));
         else
             AppendText(chunk, slot, key);
         if (sort.Descending)
@@ -62,7 +62,7 @@ internal sealed class ColumnKeyPart(ChunkCursor column, SortKey sort) : KeyPart
                 ulong number = chunk.HeadAt(slot);
                 return Rank | (sort.Descending ? ~number : number) >> 8;
             case SortKind.Long:
-                ulong whole = (ulong)NumberKey.ToSaturatedLong(chunk.NumberAt(slot)) ^ (1UL << 63);
+                ulong whole = (ulong)chunk.LongAt(slot) ^ (1UL << 63);
                 return Rank | (sort.Descending ? ~whole : whole) >> 8;
             case SortKind.Text when tag == SortTag.Text:
                 return Rank | LeastOfText(chunk.HeadAt(slot) >> 8, Math.Min(TextBytes, chunk.TextLengthAt(slot)));
@@ -94,7 +94,7 @@ internal sealed class ColumnKeyPart(ChunkCursor column, SortKey sort) : KeyPart
     {
         Span<byte> scratch = stackalloc byte[SortText.MaxBytes];
         Span<byte> written = stackalloc byte[ICustomOrder.MaxKeyBytes];
-        double? number = tag == SortTag.Number ? NumberKey.ToDouble(chunk.NumberAt(slot)) : null;
+        double? number = tag == SortTag.Number ? chunk.DoubleAt(slot) : null;
         int length = custom.WriteKey(new SortValue(number, scratch[..SortText.Copy(chunk, slot, scratch)]), written);
         if (length < 0)
         {

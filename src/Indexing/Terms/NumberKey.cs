@@ -37,6 +37,13 @@ internal static class NumberKey
         Write(output, value, 0);
     }
 
+    /// <summary>The first eight bytes of the key of a number, as a number that orders as they do.</summary>
+    public static ulong HeadOf(double value)
+    {
+        ulong bits = BitConverter.DoubleToUInt64Bits(value == 0 ? 0 : value);
+        return (bits & (1UL << 63)) != 0 ? ~bits : bits | (1UL << 63);
+    }
+
     /// <summary>The double of a key (the nearest one, for a long it cannot hold).</summary>
     public static double ToDouble(ReadOnlySpan<byte> key)
     {
@@ -101,8 +108,7 @@ internal static class NumberKey
     private static void Write(Span<byte> output, double nearest, int remainder)
     {
         Debug.Assert(remainder is >= -512 and <= 512);
-        ulong bits = BitConverter.DoubleToUInt64Bits(nearest == 0 ? 0 : nearest);
-        BinaryPrimitives.WriteUInt64BigEndian(output, (bits & (1UL << 63)) != 0 ? ~bits : bits | (1UL << 63));
+        BinaryPrimitives.WriteUInt64BigEndian(output, HeadOf(nearest));
         BinaryPrimitives.WriteUInt16BigEndian(output[8..], (ushort)(remainder + Bias));
     }
 }
