@@ -173,6 +173,9 @@ public sealed class IndexSearcher : IDisposable
     /// <summary>What the index holds of an entry; null where it has no entry of that key.</summary>
     public IReadOnlyList<IndexEntryField>? Entry(ReadOnlySpan<byte> key) => TermView.Entry(view, key);
 
+    /// <summary>Where the bytes of the index are, the greatest first. Reads every page of it once: for people who wonder, not for every second.</summary>
+    public IReadOnlyList<IndexStructureSize> MeasureStructures(CancellationToken cancellationToken = default) => StructureSizes.Of(transaction, view, cancellationToken);
+
     /// <summary>Ends the life of every span read so far; results and view may be used on. See <see cref="ReadTransaction.ReleasePages"/>.</summary>
     public void ReleasePages() => transaction.ReleasePages();
 

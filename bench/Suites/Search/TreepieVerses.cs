@@ -51,6 +51,7 @@ internal sealed class TreepieVerses : ISearchEngine
 
         if (count % batchSize != 0)
             writer.Commit(batch, first + count, cancellationToken);
+        writer.Tidy(null, cancellationToken); // as the indexer does when it has nothing else to do
         return count;
     }
 

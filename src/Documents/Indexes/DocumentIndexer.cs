@@ -107,7 +107,7 @@ internal sealed class DocumentIndexer
         if (!_index.Writer.IsUntidy || _index.Progress.IsFaulted)
             return true;
 
-        await _context.Turns.WaitAsync(stop).ConfigureAwait(false);
+        await _context.Turns.WaitAsync(_switch.Settings.Priority, stop).ConfigureAwait(false);
         try
         {
             return _index.Writer.Tidy(() => _context.Changes.LastEtag <= reached && _wake.LastEtag == woken, stop);

@@ -38,6 +38,20 @@ public sealed class IndexContent
         }
     }
 
+    /// <summary>Where the bytes of the index are, the greatest first. Reads every page of it once: for people who wonder, not for every second.</summary>
+    public IReadOnlyList<IndexStructure> Structures(CancellationToken cancellationToken = default)
+    {
+        using IndexSearcher searcher = Open(_index);
+        try
+        {
+            return [.. searcher.MeasureStructures(cancellationToken).Select(size => new IndexStructure(size.Structure, size.Field, size.SizeBytes, size.UsedBytes, size.Keys))];
+        }
+        finally
+        {
+            _index.Release();
+        }
+    }
+
     /// <summary>What the index holds of a document; null where it holds nothing of it.</summary>
     /// <param name="id">Id of the document, in its case.</param>
     public IReadOnlyList<IndexedValues>? Entry(string id)
@@ -79,3 +93,11 @@ public sealed class IndexContent
 /// <param name="Numbers">Numbers.</param>
 /// <param name="HasNull">Whether there is an explicit null.</param>
 public sealed record IndexedValues(string Field, IReadOnlyList<string> Terms, IReadOnlyList<double> Numbers, bool HasNull);
+
+/// <summary>How much room one structure of an index takes.</summary>
+/// <param name="Name">What it is: <c>terms</c>, <c>terms.postings</c>, <c>terms.positions</c>, <c>numbers</c>, <c>sort</c>, <c>entries</c>, <c>keys</c>, …</param>
+/// <param name="Field">The field it is of; null for what is of none.</param>
+/// <param name="SizeBytes">Bytes in the file.</param>
+/// <param name="UsedBytes">Bytes of these that hold something.</param>
+/// <param name="Keys">How many keys it has: terms, blocks, chunks.</param>
+public sealed record IndexStructure(string Name, string? Field, long SizeBytes, long UsedBytes, long Keys);

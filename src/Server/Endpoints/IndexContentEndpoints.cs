@@ -3,7 +3,7 @@ using Treepie.Server.Http;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>What an index holds, for people who wonder why something is found or not: terms of a field, and what it took from one document.</summary>
+/// <summary>What an index holds, for people who wonder why something is found or not, or how large it is: terms of a field, what it took from one document, bytes by structure.</summary>
 internal static class IndexContentEndpoints
 {
     private const int DefaultTerms = 1_024;
@@ -12,6 +12,7 @@ internal static class IndexContentEndpoints
     {
         routes.Database("GET", "/indexes/terms", Terms);
         routes.Database("GET", "/indexes/entry", Entry);
+        routes.Database("GET", "/indexes/structures", Structures);
     }
 
     private static Task Terms(HttpServerRequest request, Database database)
@@ -29,6 +30,31 @@ internal static class IndexContentEndpoints
             json.WriteEndArray();
             json.WriteNumber("ResultEtag", state.etag);
             json.WriteString("IndexName", state.name);
+            json.WriteEndObject();
+        });
+    }
+
+    private static Task Structures(HttpServerRequest request, Database database)
+    {
+        string name = request.RequiredParameter("name");
+        IReadOnlyList<IndexStructure> sizes = database.LookInto(name).Structures(request.Aborted);
+        return request.JsonAsync((sizes, name), static (json, state) =>
+        {
+            json.WriteStartObject();
+            json.WriteString("IndexName", state.name);
+            json.WriteStartArray("Structures");
+            foreach (IndexStructure size in state.sizes)
+            {
+                json.WriteStartObject();
+                json.WriteString("Structure", size.Name);
+                json.WriteString("Field", size.Field);
+                json.WriteNumber("SizeInBytes", size.SizeBytes);
+                json.WriteNumber("UsedBytes", size.UsedBytes);
+                json.WriteNumber("Keys", size.Keys);
+                json.WriteEndObject();
+            }
+
+            json.WriteEndArray();
             json.WriteEndObject();
         });
     }
