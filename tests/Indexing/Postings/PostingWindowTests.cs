@@ -1,0 +1,39 @@
+using Treepie.Indexing.Postings;
+using Treepie.Tests.Support;
+
+namespace Treepie.Indexing.Tests.Postings;
+
+public sealed class PostingWindowTests
+{
+    [Fact]
+    public void Offsets_and_frequencies_of_every_width_are_read_as_they_were_written()
+    {
+        int seed = Seed.Next();
+        var random = new Random(seed);
+        byte[] output = new byte[PostingWindow.MaxEncodedBytes(PostingWindow.Size)];
+        byte[] impacts = new byte[PostingWindow.Blocks];
+        foreach (int count in new[] { 1, 2, 7, 8, 9, 63, 64, 65, 127, 128, 129, 700, 4_095, 4_096 })
+        {
+            foreach (int largest in new[] { 1, 2, 15, 16, 255, 256, 70_000 })
+            {
+                foreach (int oneIn in new[] { 1, 6, 100 })
+                {
+                    ushort[] offsets = [.. Enumerable.Range(0, PostingWindow.Size).OrderBy(_ => random.Next()).Take(count).Order().Select(offset => (ushort)offset)];
+                    int[] frequencies = [.. offsets.Select(_ => random.Next(oneIn) == 0 ? random.Next(largest) + 1 : 1)];
+                    int length = PostingWindow.Encode(offsets, frequencies, impacts, output);
+                    var window = new PostingWindow(count, output.AsSpan(0, length));
+                    ushort[] read = new ushort[PostingWindow.Size];
+                    Assert.Equal(count, window.CopyOffsets(read));
+                    Assert.Equal(offsets, read.AsSpan(0, count).ToArray());
+                    for (int rank = 0; rank < count; rank++)
+                        Assert.True(frequencies[rank] == window.Frequency(rank), $"seed {seed}: rank {rank} of {count}, up to {largest}");
+                    for (int i = 0; i < 20; i++)
+                    {
+                        int from = random.Next(count + 1), to = random.Next(from, count + 1);
+                        Assert.Equal(frequencies.AsSpan(from, to - from).ToArray().Sum(), window.SumFrequencies(from, to));
+                    }
+                }
+            }
+        }
+    }
+}
