@@ -23,7 +23,6 @@ public sealed class IndexBatch
     public const int MaxKeyBytes = 512;
 
     private const int KeepBytes = 4 << 20;
-    private const int NoTerm = -1;
 
     /// <summary>What a vector weighs beside its numbers: a batch of 16 MiB has a thousand of them, whose neighbours are found in about a second.</summary>
     private const int VectorWorkBytes = 16 * 1024;
@@ -31,12 +30,13 @@ public sealed class IndexBatch
     private readonly IndexSchema schema;
     private readonly int[] dimensions;
     private readonly BatchField?[] fields;
+    private readonly Func<int, BatchField> fieldOf;
     private readonly List<int> usedFields = [];
     private readonly TermTable keys = new();
     private readonly List<int> lastOfKey = [];
     private readonly List<BatchEntry> entries = [];
     private readonly ByteArena records = new();
-    private readonly List<Touched> touched = [];
+    private readonly List<BatchTouch> touched = [];
     private readonly FieldAnalyzers analyzers;
     private readonly BatchSink sink;
     private readonly TokenBuffer tokens = new();
@@ -51,6 +51,7 @@ public sealed class IndexBatch
         this.analyzers = analyzers;
         sink = new BatchSink(this);
         fields = new BatchField?[schema.Fields.Count];
+        fieldOf = Field;
     }
 
     /// <summary>Puts and removals waiting.</summary>
@@ -76,8 +77,6 @@ public sealed class IndexBatch
 
     /// <summary>By ordinal of a key: why its entry was left out.</summary>
     internal Dictionary<int, EntryError> Errors => errors;
-
-    private readonly record struct Touched(int Field, EntryGroup Group, int Ordinal);
 
     private int Owner => openKey >= 0
         ? entries.Count
@@ -172,7 +171,7 @@ public sealed class IndexBatch
         dimensions[field] = vector.Length;
         BatchField target = Begin(field, owner);
         if (target.Vectors.Count == 0 || target.Vectors[^1].Owner != owner)
-            touched.Add(new Touched(field, EntryGroup.Kept, NoTerm));
+            touched.Add(new BatchTouch(field, EntryGroup.Kept, BatchTouch.NoTerm));
         target.Vectors.Add((owner, vector.ToArray()));
         SizeBytes += (vector.Length * sizeof(float)) + VectorWorkBytes;
     }
@@ -185,7 +184,7 @@ public sealed class IndexBatch
         if (target.Nulls.Count == 0 || target.Nulls[^1] != owner)
         {
             target.Nulls.Add(owner);
-            touched.Add(new Touched(field, EntryGroup.Null, 0));
+            touched.Add(new BatchTouch(field, EntryGroup.Null, 0));
         }
     }
 
@@ -205,7 +204,7 @@ public sealed class IndexBatch
         records.AddVarint(key.Length);
         records.Add(key);
         for (int first = 0; first < touched.Count;)
-            first = WriteGroup(first);
+            first = BatchRecord.WriteGroup(records, touched, first, schema, fieldOf);
 
         SizeBytes += records.Length - start + 64;
         entries.Add(new BatchEntry(openKey, start, records.Length - start));
@@ -328,14 +327,14 @@ public sealed class IndexBatch
         int owner = Owner;
         BatchField target = Begin(field, owner);
         if (target.Places.Count == 0 || target.Places[^1].Owner != owner)
-            touched.Add(new Touched(field, EntryGroup.Kept, NoTerm));
+            touched.Add(new BatchTouch(field, EntryGroup.Kept, BatchTouch.NoTerm));
         target.Places.Add(new BatchField.Place(owner, point, shape));
         SizeBytes += 24 + (shape?.Length ?? 0);
     }
 
     private void AddWords(BatchField target, int field, int owner, ReadOnlySpan<byte> utf8)
     {
-        touched.Add(new Touched(field, EntryGroup.Terms, NoTerm)); // the field exists, also without a word
+        touched.Add(new BatchTouch(field, EntryGroup.Terms, BatchTouch.NoTerm)); // the field exists, also without a word
         sink.Begin(target, field, owner);
         Analyzer analyzer = analyzers[field];
         if (analyzer.GetType().Assembly == typeof(Analyzer).Assembly)
@@ -373,7 +372,7 @@ public sealed class IndexBatch
 
         SizeBytes += 12;
         if (target.Numbers.Add(key, owner, out int ordinal))
-            touched.Add(new Touched(field, EntryGroup.Numbers, ordinal));
+            touched.Add(new BatchTouch(field, EntryGroup.Numbers, ordinal));
         target.Terms.Add(text, owner, out _);
         SizeBytes += 24;
         AddSortValue(target, owner, SortTag.Number, ordinal);
@@ -384,7 +383,7 @@ public sealed class IndexBatch
         int known = target.Terms.Count;
         if (target.Terms.Add(term, owner, out ordinal))
         {
-            touched.Add(new Touched(field, EntryGroup.Terms, ordinal));
+            touched.Add(new BatchTouch(field, EntryGroup.Terms, ordinal));
             SizeBytes += 12;
         }
 
@@ -397,7 +396,7 @@ public sealed class IndexBatch
         int known = target.Terms.Count;
         if (target.Terms.Add(term, owner, position, out int ordinal))
         {
-            touched.Add(new Touched(field, EntryGroup.Terms, ordinal));
+            touched.Add(new BatchTouch(field, EntryGroup.Terms, ordinal));
             SizeBytes += 12;
         }
 
@@ -429,47 +428,6 @@ public sealed class IndexBatch
 
         target.Lengths.Add(new BatchField.Length(owner, count));
         SizeBytes += 8;
-    }
-
-    /// <summary>Writes the group that begins at a place of the touched list; returns the place behind it.</summary>
-    private int WriteGroup(int first)
-    {
-        (int field, EntryGroup group, _) = touched[first];
-        int end = first;
-        int items = 0;
-        for (; end < touched.Count && touched[end].Field == field && touched[end].Group == group; end++)
-            items += touched[end].Ordinal == NoTerm ? 0 : 1;
-
-        bool isWords = group == EntryGroup.Terms && schema.Fields[field].Analysis == FieldAnalysis.FullText;
-        records.AddVarint(EntryRecord.GroupHead(field, isWords ? EntryGroup.Words : group));
-        if (group == EntryGroup.Null)
-            return end;
-
-        records.AddVarint(items);
-        BatchField source = Field(field);
-        Span<byte> number = stackalloc byte[CompactNumber.MaxBytes];
-        for (int i = first; i < end; i++)
-        {
-            if (touched[i].Ordinal == NoTerm)
-                continue;
-            if (isWords)
-            {
-                records.AddVarint(touched[i].Ordinal); // its number is known when the batch is committed
-                continue;
-            }
-
-            if (group == EntryGroup.Numbers)
-            {
-                records.Add(number[..CompactNumber.Write(number, source.Numbers[touched[i].Ordinal])]);
-                continue;
-            }
-
-            ReadOnlySpan<byte> item = source.Terms[touched[i].Ordinal];
-            records.AddVarint(item.Length);
-            records.Add(item);
-        }
-
-        return end;
     }
 
     /// <summary>Takes the terms of a full-text value into the batch.</summary>

@@ -18,6 +18,7 @@ internal sealed class Tidying(StorageEnvironment environment)
 
     private readonly Queue<string> trees = new(NamesOf(environment));
     private byte[] from = [];
+    private long savedPages;
 
     /// <summary>Goes on; false if it was stopped and has more to do.</summary>
     public bool Run(Func<bool> isWanted, CancellationToken cancellationToken)
@@ -26,7 +27,8 @@ internal sealed class Tidying(StorageEnvironment environment)
         {
             if (!isWanted())
                 return false;
-            byte[]? next = environment.Write(transaction => transaction.FindTree(name)?.Pack(from, out _), cancellationToken);
+            (byte[]? next, int saved) = environment.Write(transaction => (transaction.FindTree(name) is { } tree ? tree.Pack(from, out int pages) : NoTree(out pages), pages), cancellationToken);
+            savedPages += saved;
             from = next ?? [];
             if (next is null)
                 trees.Dequeue();
@@ -34,6 +36,12 @@ internal sealed class Tidying(StorageEnvironment environment)
 
         Shrink(isWanted, cancellationToken);
         return true;
+    }
+
+    private static byte[]? NoTree(out int pages)
+    {
+        pages = 0;
+        return null;
     }
 
     private static List<string> NamesOf(StorageEnvironment environment)
@@ -44,9 +52,9 @@ internal sealed class Tidying(StorageEnvironment environment)
 
     private void Shrink(Func<bool> isWanted, CancellationToken cancellationToken)
     {
-        environment.Checkpoint(cancellationToken); // until then what was packed is not free
         StorageStatistics statistics = environment.GetStatistics();
-        if (statistics.FreePages * PageBytes < Math.Max(MinFreeBytes, statistics.DataFileBytes / 5))
+        long freePages = statistics.FreePages + savedPages; // these are free once two checkpoints have passed
+        if (freePages * PageBytes < Math.Max(MinFreeBytes, statistics.DataFileBytes / 5))
             return;
 
         using var stopped = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);

@@ -1,0 +1,55 @@
+using Treepie.Indexing.Schema;
+using Treepie.Indexing.Terms;
+
+namespace Treepie.Indexing.Writing;
+
+/// <summary>What an entry of a batch put into a field: a term or number by its ordinal, or none.</summary>
+internal readonly record struct BatchTouch(int Field, EntryGroup Group, int Ordinal)
+{
+    /// <summary>The field exists in the entry, and that is all.</summary>
+    public const int NoTerm = -1;
+}
+
+/// <summary>Writes the record of an entry while it is in a batch: as <see cref="EntryRecord"/>, but words are ordinals in the order they came. See <see cref="RecordEncoder"/>.</summary>
+internal static class BatchRecord
+{
+    /// <summary>Writes the group that begins at a place of what was touched; returns the place behind it.</summary>
+    public static int WriteGroup(ByteArena records, List<BatchTouch> touched, int first, IndexSchema schema, Func<int, BatchField> fields)
+    {
+        (int field, EntryGroup group, _) = touched[first];
+        int end = first;
+        int items = 0;
+        for (; end < touched.Count && touched[end].Field == field && touched[end].Group == group; end++)
+            items += touched[end].Ordinal == BatchTouch.NoTerm ? 0 : 1;
+
+        bool isWords = group == EntryGroup.Terms && schema.Fields[field].Analysis == FieldAnalysis.FullText;
+        records.AddVarint(EntryRecord.GroupHead(field, isWords ? EntryGroup.Words : group));
+        if (group == EntryGroup.Null)
+            return end;
+
+        records.AddVarint(items);
+        BatchField source = fields(field);
+        Span<byte> number = stackalloc byte[CompactNumber.MaxBytes];
+        for (int i = first; i < end; i++)
+        {
+            int ordinal = touched[i].Ordinal;
+            if (ordinal == BatchTouch.NoTerm)
+                continue;
+            if (isWords)
+            {
+                records.AddVarint(ordinal); // its number is known when the batch is committed
+            }
+            else if (group == EntryGroup.Numbers)
+            {
+                records.Add(number[..CompactNumber.Write(number, source.Numbers[ordinal])]);
+            }
+            else
+            {
+                records.AddVarint(source.Terms[ordinal].Length);
+                records.Add(source.Terms[ordinal]);
+            }
+        }
+
+        return end;
+    }
+}
