@@ -1,7 +1,6 @@
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Columns;
 using Treepie.Indexing.Schema;
-using Treepie.Indexing.Terms;
 
 namespace Treepie.Indexing.Matching;
 

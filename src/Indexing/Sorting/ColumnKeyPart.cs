@@ -1,6 +1,5 @@
 using Treepie.Indexing.Columns;
 using Treepie.Indexing.Queries;
-using Treepie.Indexing.Terms;
 
 namespace Treepie.Indexing.Sorting;
 
