@@ -118,7 +118,8 @@ public sealed class IndexSearcher : IDisposable
         ArgumentNullException.ThrowIfNull(tail);
         ArgumentOutOfRangeException.ThrowIfNegative(request.Skip);
         ArgumentOutOfRangeException.ThrowIfNegative(request.Take);
-        return new SearchResults(view, tail, TailedSearch.Run(view, tail, request, cancellationToken), request.Sort);
+        var search = TailedSearch.Run(view, tail, request, SearchPosition.Decode(storeId, request), cancellationToken);
+        return new SearchResults(view, tail, search, request.Sort, search.LastKey is { } key ? SearchPosition.Encode(storeId, request, key) : null);
     }
 
     /// <summary>Terms of a field that may have been meant by a text. The text itself is not among them.</summary>
@@ -156,6 +157,16 @@ public sealed class IndexSearcher : IDisposable
         options?.Budget?.Check();
         using var context = new QueryContext(view, cancellationToken, options);
         return new FacetRun(context, request).Execute();
+    }
+
+    /// <summary>Counts the hits of a query in groups, over this view and the changes it has not seen.</summary>
+    /// <exception cref="UnknownFieldException">A field is not in the schema.</exception>
+    /// <exception cref="IndexQueryException">The request asks for what this index cannot give.</exception>
+    public FacetResults Facets(FacetRequest request, IndexTail tail, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(request);
+        ArgumentNullException.ThrowIfNull(tail);
+        return TailedFacets.Run(view, tail, request, cancellationToken);
     }
 
     /// <summary>Terms of a field as they are indexed, in byte order, with the number of entries that have each.</summary>

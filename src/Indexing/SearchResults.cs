@@ -34,8 +34,9 @@ public sealed class SearchResults : IDisposable
         scores = run.Scores;
     }
 
-    internal SearchResults(IndexView view, IndexTail tail, TailedSearch search, IReadOnlyList<SortKey> sort)
+    internal SearchResults(IndexView view, IndexTail tail, TailedSearch search, IReadOnlyList<SortKey> sort, byte[]? position)
     {
+        Position = position;
         this.view = view;
         tailView = tail.View;
         distance = sort.FirstOrDefault(key => key.Kind == SortKind.Distance);

@@ -297,7 +297,7 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
 
             context.Phases.End("Index");
             FoundResults found = context.Query.IsComputed
-                ? Compute(searcher, index, snapshot, context, cancellationToken)
+                ? Compute(searcher, tail, index, snapshot, context, cancellationToken)
                 : FindDocuments(searcher, tail, index, snapshot, context, mayMissHits, ref hits, cancellationToken);
             context.Phases.End("Query");
             found = found with
@@ -323,12 +323,11 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
     }
 
     /// <summary>
-    /// Highlights, explanations, facets, suggestions, positions and budgets are of the index alone, and the nearest vectors of two graphs are not those of one: such
+    /// Highlights, explanations, suggestions and budgets are of the index alone, and the nearest vectors of two graphs are not those of one: such
     /// queries wait for the index instead.
     /// </summary>
     private static bool NeedsOneIndex(QueryContext context) =>
-        context.Query.Highlights.Count > 0 || context.Query.WantsExplanations || context.Query.IsComputed || context.Request.WithContinuation
-        || context.Request.Continuation is not null || BudgetOf(context.Request) is not null || HasVector(context.Query.Condition);
+        context.Query.Highlights.Count > 0 || context.Query.WantsExplanations || context.Query.Suggestions.Count > 0 || BudgetOf(context.Request) is not null || HasVector(context.Query.Condition);
 
     private static bool HasVector(IndexQuery query) => query switch
     {
@@ -364,7 +363,7 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
     }
 
     /// <summary>Facets and suggestions are computed at once.</summary>
-    private FoundResults Compute(IndexSearcher searcher, DocumentIndex index, DatabaseSnapshot snapshot, QueryContext context, CancellationToken cancellationToken)
+    private FoundResults Compute(IndexSearcher searcher, IndexTail? tail, DocumentIndex index, DatabaseSnapshot snapshot, QueryContext context, CancellationToken cancellationToken)
     {
         BoundQuery query = context.Query;
         if (query.Suggestions.Count > 0)
@@ -373,7 +372,9 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
             return new FoundResults(snapshot, new ComputedSource(index, searcher), index.Name) { ComputedRows = SuggestionRows.Of(suggestions), Suggestions = suggestions };
         }
 
-        FacetResults facets = searcher.Facets(new FacetRequest(query.Condition, [.. query.Facets.Select(facet => facet.Query)]), Options(context), cancellationToken);
+        var request = new FacetRequest(query.Condition, [.. query.Facets.Select(facet => facet.Query)]);
+        FacetResults facets = tail is null ? searcher.Facets(request, Options(context), cancellationToken) : searcher.Facets(request, tail, cancellationToken);
+        tail?.Dispose(); // all is counted
         IReadOnlyList<byte[]> rows = FacetRows.Of(query.Facets, facets);
         return new FoundResults(snapshot, new ComputedSource(index, searcher), index.Name) { ComputedRows = rows, Plan = facets.Plan, Counters = facets.Counters };
     }

@@ -287,7 +287,8 @@ internal sealed class SearchRun
         }
     }
 
-    private byte[] KeyOf(int place)
+    /// <summary>The sort key of an entry of the page.</summary>
+    public byte[] KeyOf(int place)
     {
         var key = new KeyBuffer();
         foreach (KeyPart part in parts)

@@ -23,26 +23,29 @@ internal sealed class TailedSearch
     /// <summary>Their scores; empty if nothing is scored.</summary>
     public float[] Scores => [.. scores];
 
+    /// <summary>The sort key of the last entry of the page, where the request wants to go on from there; null where the page is not full.</summary>
+    public byte[]? LastKey { get; private set; }
+
     /// <summary>All hits of both.</summary>
     public long Total { get; private set; }
 
-    public static TailedSearch Run(IndexView main, IndexTail tail, SearchRequest request, CancellationToken cancellationToken)
+    public static TailedSearch Run(IndexView main, IndexTail tail, SearchRequest request, ReadOnlyMemory<byte> after, CancellationToken cancellationToken)
     {
         var combined = new CombinedStatistics(main, tail.View, tail.Gone);
         using var mainContext = new QueryContext(main, cancellationToken) { Combined = combined };
         using var tailContext = new QueryContext(tail.View, cancellationToken) { Combined = combined };
         SearchRequest whole = request with { Skip = 0, Take = Math.Min(request.Take, long.MaxValue - request.Skip) + request.Skip };
         IndexQuery present = tail.Gone.Length == 0 ? request.Query : new AndQuery([request.Query, new NotQuery(new EntriesQuery(tail.Gone))]);
-        SearchRun first = Execute(mainContext, whole with { Query = present });
-        SearchRun second = Execute(tailContext, whole);
+        SearchRun first = Execute(mainContext, whole with { Query = present }, after);
+        SearchRun second = Execute(tailContext, whole, after);
         var search = new TailedSearch(request) { Total = first.Total + second.Total };
         search.Merge(mainContext, first, tailContext, second);
         return search;
     }
 
-    private static SearchRun Execute(QueryContext context, SearchRequest request)
+    private static SearchRun Execute(QueryContext context, SearchRequest request, ReadOnlyMemory<byte> after)
     {
-        var run = new SearchRun(context, request with { CountsHits = true });
+        var run = new SearchRun(context, request with { CountsHits = true, WithPosition = false }, after);
         run.Execute();
         return run;
     }
@@ -68,6 +71,8 @@ internal sealed class TailedSearch
             (SearchRun run, int place) = isMain ? (first, i++) : (second, j++);
             if (rank < request.Skip)
                 continue;
+            if (request.WithPosition && ids.Count == request.Take - 1)
+                LastKey = run.KeyOf(place);
             ids.Add(run.Ids[place]);
             if (run.Scores.Length > 0)
                 scores.Add(run.Scores[place]);

@@ -198,15 +198,18 @@ public sealed class DifferentialQueryTests
             await ContinueAsync(database, text, found, pageSize: 1 + random.Next(Math.Max(1, found.Count)));
     }
 
+    private static QueryRequest NotWaiting(QueryRequest request) =>
+        request with { WaitForNonStaleResults = false, NeverStale = true, WaitTimeout = TimeSpan.FromMilliseconds(1) };
+
     /// <summary>All pages, each going on from the one before, are the whole answer.</summary>
-    private static async Task ContinueAsync(Database database, string text, List<string> found, int pageSize)
+    private static async Task ContinueAsync(Database database, string text, List<string> found, int pageSize, Func<QueryRequest, QueryRequest>? change = null)
     {
         var pages = new List<string>();
         string? continuation = null;
         do
         {
             var request = new QueryRequest { Text = text, PageSize = pageSize, WithContinuation = true, Continuation = continuation };
-            using QueryResults results = await database.QueryAsync(request, TestContext.Current.CancellationToken);
+            using QueryResults results = await database.QueryAsync(change?.Invoke(request) ?? request, TestContext.Current.CancellationToken);
             while (results.MoveNext())
                 pages.Add(results.Current.IdText());
             continuation = results.Continuation;
@@ -224,11 +227,13 @@ public sealed class DifferentialQueryTests
         for (int i = 0; i < 10; i++)
         {
             string text = make.Query("Docs");
+            if (i % 3 == 0)
+                await CompareFacetsAsync(database, documents, text, NotWaiting);
             var naive = new NaiveEvaluator(RqlParser.Parse(text), []);
             Answer answer;
             try
             {
-                answer = await database.AskAsync(text, change: request => request with { WaitForNonStaleResults = false, NeverStale = true, WaitTimeout = TimeSpan.FromMilliseconds(1) });
+                answer = await database.AskAsync(text, change: NotWaiting);
             }
             catch (TimeoutException)
             {
@@ -238,6 +243,8 @@ public sealed class DifferentialQueryTests
             Assert.False(answer.IsStale, text);
             List<string> found = [.. answer.Ids];
             Assert.Equal(documents.Where(d => naive.Matches(d.Key, d.Value)).Select(d => d.Key), found.Order(StringComparer.Ordinal));
+            if (answer.Index.StartsWith("Auto/", StringComparison.Ordinal))
+                await ContinueAsync(database, text, found, pageSize: 1 + random.Next(Math.Max(1, found.Count)), NotWaiting);
             for (int j = 1; j < found.Count; j++)
                 Assert.True(naive.Compare((found[j - 1], documents[found[j - 1]]), (found[j], documents[found[j]])) <= 0, $"{text}: {found[j - 1]} {found[j]}");
         }
@@ -246,7 +253,7 @@ public sealed class DifferentialQueryTests
     }
 
     /// <summary>Terms with their hits and sums over the first number, and ranges, of what a query finds.</summary>
-    private static async Task CompareFacetsAsync(Database database, SortedDictionary<string, JsonObject> documents, string text)
+    private static async Task CompareFacetsAsync(Database database, SortedDictionary<string, JsonObject> documents, string text, Func<QueryRequest, QueryRequest>? change = null)
     {
         int order = text.IndexOf(" order by ", StringComparison.Ordinal);
         text = order < 0 ? text : text[..order];
@@ -260,7 +267,16 @@ public sealed class DifferentialQueryTests
                 expected[tag] = (expected.GetValueOrDefault(tag).Count + 1, expected.GetValueOrDefault(tag).Sum + age);
         }
 
-        Answer answer = await database.AskAsync($"{text} select facet(Tags, sum(Age)), facet(Age < 3, Age >= 3)");
+        Answer answer;
+        try
+        {
+            answer = await database.AskAsync($"{text} select facet(Tags, sum(Age)), facet(Age < 3, Age >= 3)", change: change);
+        }
+        catch (TimeoutException) when (change is not null)
+        {
+            return; // a field that a paused index is being given
+        }
+
         var terms = answer.Rows[0]["Values"]!.AsArray().ToDictionary(v => v!["Range"]!.GetValue<string>(), v => (v!["Count"]!.GetValue<int>(), v["Sum"]!.GetValue<double>())); // as facets are
         Assert.Equal(expected.Keys, terms.Keys.Order(StringComparer.Ordinal));
         foreach ((string term, (int count, double sum)) in expected)

@@ -1,0 +1,70 @@
+using System.Runtime.InteropServices;
+using System.Text;
+using Treepie.Indexing.Matching;
+using Treepie.Indexing.Queries;
+
+namespace Treepie.Indexing.Facets;
+
+/// <summary>Facets over an index and the changes it has not seen: each is counted for itself, the index without the entries that the changes put anew or removed, and the groups are added up.</summary>
+internal static class TailedFacets
+{
+    public static FacetResults Run(IndexView main, IndexTail tail, FacetRequest request, CancellationToken cancellationToken)
+    {
+        var whole = new FacetRequest(request.Query, [.. request.Facets.Select(facet => facet with { Start = 0, PageSize = int.MaxValue, WithRemainingTerms = false, Order = FacetOrder.Value })]);
+        IndexQuery present = tail.Gone.Length == 0 ? request.Query : new AndQuery([request.Query, new NotQuery(new EntriesQuery(tail.Gone))]);
+        FacetResults first = Count(main, whole with { Query = present }, cancellationToken), second = Count(tail.View, whole, cancellationToken);
+        return new FacetResults(
+            first.TotalCount + second.TotalCount,
+            [.. request.Facets.Select((facet, i) => facet.Field is null ? Ranges(first.Facets[i], second.Facets[i]) : Terms(facet, first.Facets[i], second.Facets[i]))],
+            first.Counters + second.Counters,
+            null);
+    }
+
+    private static FacetResults Count(IndexView view, FacetRequest request, CancellationToken cancellationToken)
+    {
+        using var context = new QueryContext(view, cancellationToken);
+        return new FacetRun(context, request).Execute();
+    }
+
+    private static FacetResult Ranges(FacetResult first, FacetResult second) => new([.. first.Values.Zip(second.Values, Sum)], [], 0, 0);
+
+    private static FacetResult Terms(FacetQuery facet, FacetResult first, FacetResult second)
+    {
+        if (facet.Start < 0 || facet.PageSize < 0)
+            throw new IndexQueryException($"A facet's page begins at 0 or above and has 0 values or more; {facet.Start} and {facet.PageSize} are given.");
+
+        var groups = new Dictionary<string, FacetValue>(StringComparer.Ordinal);
+        foreach (FacetValue value in first.Values.Concat(second.Values))
+        {
+            ref FacetValue? known = ref CollectionsMarshal.GetValueRefOrAddDefault(groups, value.Range, out bool isThere);
+            known = isThere ? Sum(known!, value) : value; // what is there is not null
+        }
+
+        List<(byte[] Term, FacetValue Value)> order = [.. groups.Values.Select(value => (Encoding.UTF8.GetBytes(value.Range), value))];
+        order.Sort((x, y) => Compare(x, y, facet.Order));
+        int end = (int)Math.Min((long)facet.Start + facet.PageSize, order.Count);
+        FacetValue[] rest = [.. order.Skip(end).Select(group => group.Value)];
+        return new FacetResult(
+            [.. order.Take(end).Skip(facet.Start).Select(group => group.Value)],
+            facet.WithRemainingTerms ? [.. rest.Select(value => value.Range)] : [],
+            rest.Length,
+            rest.Sum(value => value.Count));
+    }
+
+    private static int Compare((byte[] Term, FacetValue Value) x, (byte[] Term, FacetValue Value) y, FacetOrder order)
+    {
+        int byTerm = x.Term.AsSpan().SequenceCompareTo(y.Term), byCount = x.Value.Count.CompareTo(y.Value.Count);
+        return order switch
+        {
+            FacetOrder.ValueDescending => -byTerm,
+            FacetOrder.Count => byCount != 0 ? byCount : byTerm,
+            FacetOrder.CountDescending => byCount != 0 ? -byCount : byTerm,
+            _ => byTerm,
+        };
+    }
+
+    private static FacetValue Sum(FacetValue x, FacetValue y) => new(x.Range, x.Count + y.Count, [.. x.Figures.Zip(y.Figures, Sum)]);
+
+    private static FacetFigures Sum(FacetFigures x, FacetFigures y) => x.Count == 0 ? y : y.Count == 0 ? x : new FacetFigures(
+        x.Count + y.Count, x.Sum + y.Sum, Math.Min(x.Min, y.Min), Math.Max(x.Max, y.Max));
+}
