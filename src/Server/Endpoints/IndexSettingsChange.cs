@@ -1,6 +1,5 @@
 using System.Text.Json;
 using Treepie.Indexes;
-using Treepie.Server.Http;
 
 namespace Treepie.Server.Endpoints;
 

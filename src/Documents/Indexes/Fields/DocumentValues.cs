@@ -1,5 +1,4 @@
 using System.Buffers;
-using Treepie.Indexes.Definitions;
 using Treepie.Store;
 
 namespace Treepie.Indexes.Fields;

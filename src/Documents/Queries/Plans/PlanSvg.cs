@@ -19,7 +19,10 @@ internal static class PlanSvg
     private const int NoteHeight = 17;
     private const int Indent = 26;
     private const int HeaderHeight = 118;
-    private const int MaxNameLength = 64;
+    private const int QueryLineHeight = 18;
+    private const int MaxQueryLines = 5;
+    private const int QueryLineLength = 150;
+    private const int MaxNameLength = 76;
     private const int MaxNoteLength = 150;
 
     private static readonly (string Title, int Right)[] _columns =
@@ -31,7 +34,8 @@ internal static class PlanSvg
     {
         var rows = new List<Row>();
         Collect(plan, 0, rows);
-        int y = HeaderHeight;
+        List<string> lines = Lines(query);
+        int y = HeaderHeight + ((lines.Count - 1) * QueryLineHeight);
         foreach (Row row in rows)
         {
             row.Top = y;
@@ -39,10 +43,16 @@ internal static class PlanSvg
         }
 
         var svg = new StringBuilder();
-        Begin(svg, y + Margin, query, counters, duration);
-        double whole = Math.Max(1e-9, plan.Elapsed?.TotalMicroseconds ?? 0);
-        for (int i = 0; i < rows.Count; i++)
-            Draw(svg, rows, i, whole);
+        Begin(svg, y + Margin, lines, counters, duration);
+
+        // From the ground up, so that no row hides the lines of the tree; a step that was made before the one above it began took time that is not in that one's.
+        double whole = Math.Max(1e-9, rows.Max(row => row.Node.Elapsed?.TotalMicroseconds ?? 0));
+        for (int i = 1; i < rows.Count; i += 2)
+            DrawGround(svg, rows[i]);
+        foreach (Row row in rows)
+            DrawBranches(svg, rows, row);
+        foreach (Row row in rows)
+            Draw(svg, row, whole);
         svg.Append("</svg>\n");
         output.Write(Encoding.UTF8.GetBytes(svg.ToString()));
     }
@@ -65,43 +75,45 @@ internal static class PlanSvg
         }
     }
 
-    private static void Begin(StringBuilder svg, int height, string query, QueryCounters counters, TimeSpan duration)
+    private static void Begin(StringBuilder svg, int height, List<string> lines, QueryCounters counters, TimeSpan duration)
     {
         svg.Append(CultureInfo.InvariantCulture, $"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{Width}\" height=\"{height}\" viewBox=\"0 0 {Width} {height}\" role=\"img\">\n");
         svg.Append("<title>Query plan</title>\n<style>text{font-family:ui-sans-serif,system-ui,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;font-size:13px;fill:#1f2933}")
             .Append(".q{font-family:ui-monospace,'DejaVu Sans Mono',monospace;font-size:13px}.s{font-size:12px;fill:#616e7c}.h{font-size:11px;fill:#7b8794;letter-spacing:.04em}")
             .Append(".n{font-variant-numeric:tabular-nums;text-anchor:end}.z{fill:#b8c0c8}.o{font-weight:600}.f{fill:#0b69a3}.no{fill:#9aa5b1}.r{text-anchor:end}</style>\n");
         svg.Append(CultureInfo.InvariantCulture, $"<rect width=\"{Width}\" height=\"{height}\" fill=\"#ffffff\"/>\n");
-        Text(svg, Margin, 38, "q", Shorten(query, 150));
+        for (int i = 0; i < lines.Count; i++)
+            Text(svg, Margin, 38 + (i * QueryLineHeight), "q", lines[i]);
+        int down = (lines.Count - 1) * QueryLineHeight;
         string figures = string.Create(
             CultureInfo.InvariantCulture,
             $"{Time(duration)} in all · {counters.PagesRead:N0} pages · {counters.BlocksDecoded:N0} blocks · {counters.TermsScanned:N0} terms · {counters.EntriesScanned:N0} entries · {counters.CandidatesScored:N0} scored");
-        Text(svg, Margin, 62, "s", figures);
-        Text(svg, Margin, 98, "h", "STEP");
+        Text(svg, Margin, 62 + down, "s", figures);
+        Text(svg, Margin, 98 + down, "h", "STEP");
         foreach ((string title, int right) in _columns)
-            Text(svg, right, 98, "h r", title.ToUpperInvariant());
-        svg.Append(CultureInfo.InvariantCulture, $"<line x1=\"{Margin}\" y1=\"106\" x2=\"{Width - Margin}\" y2=\"106\" stroke=\"#cbd2d9\"/>\n");
+            Text(svg, right, 98 + down, "h r", title.ToUpperInvariant());
+        svg.Append(CultureInfo.InvariantCulture, $"<line x1=\"{Margin}\" y1=\"{106 + down}\" x2=\"{Width - Margin}\" y2=\"{106 + down}\" stroke=\"#cbd2d9\"/>\n");
     }
 
-    private static void Draw(StringBuilder svg, List<Row> rows, int place, double whole)
+    /// <summary>Every other row stands on a ground of its own.</summary>
+    private static void DrawGround(StringBuilder svg, Row row)
     {
-        Row row = rows[place];
+        int height = RowHeight + (row.Notes.Count * NoteHeight) + (row.Notes.Count > 0 ? 6 : 0);
+        svg.Append(CultureInfo.InvariantCulture, $"<rect x=\"{Margin - 8}\" y=\"{row.Top}\" width=\"{Width - (2 * Margin) + 16}\" height=\"{height}\" fill=\"#f7f9fb\"/>\n");
+    }
+
+    private static void DrawBranches(StringBuilder svg, List<Row> rows, Row row)
+    {
+        int x = Margin + (row.Depth * Indent) + 5;
+        foreach (int child in row.Children)
+            svg.Append(CultureInfo.InvariantCulture, $"<path d=\"M{x} {row.Top + 22}V{rows[child].Top + 15}H{x + Indent - 7}\" fill=\"none\" stroke=\"#9fb3c8\" stroke-width=\"1.4\"/>\n");
+    }
+
+    private static void Draw(StringBuilder svg, Row row, double whole)
+    {
         PlanNode node = row.Node;
         int left = Margin + (row.Depth * Indent);
         int baseline = row.Top + 20;
-        if (place % 2 == 1)
-        {
-            int height = (place + 1 < rows.Count ? rows[place + 1].Top : row.Top + RowHeight + (row.Notes.Count * NoteHeight) + 6) - row.Top;
-            svg.Append(CultureInfo.InvariantCulture, $"<rect x=\"{Margin - 8}\" y=\"{row.Top}\" width=\"{Width - (2 * Margin) + 16}\" height=\"{height}\" fill=\"#f7f9fb\"/>\n");
-        }
-
-        foreach (int child in row.Children)
-        {
-            int x = left + 5;
-            int to = rows[child].Top + 15;
-            svg.Append(CultureInfo.InvariantCulture, $"<path d=\"M{x} {row.Top + 22}V{to}H{x + Indent - 7}\" fill=\"none\" stroke=\"#9fb3c8\" stroke-width=\"1.4\"/>\n");
-        }
-
         svg.Append(CultureInfo.InvariantCulture, $"<circle cx=\"{left + 5}\" cy=\"{row.Top + 15}\" r=\"4.2\" fill=\"{(row.Children.Count > 0 ? "#2680c2" : "#0e7c86")}\"/>\n");
         int room = Math.Max(16, MaxNameLength - (row.Depth * 3));
         string field = node.Field is null ? "" : Shorten(node.Field, room / 2);
@@ -151,6 +163,23 @@ internal static class PlanSvg
         < 1_000_000 => string.Create(CultureInfo.InvariantCulture, $"{time.TotalMilliseconds:0.##} ms"),
         _ => string.Create(CultureInfo.InvariantCulture, $"{time.TotalSeconds:0.##} s"),
     };
+
+    /// <summary>The query in lines, broken between words where it can be.</summary>
+    private static List<string> Lines(string query)
+    {
+        var lines = new List<string>();
+        string rest = Shorten(query, MaxQueryLines * QueryLineLength);
+        while (rest.Length > QueryLineLength && lines.Count < MaxQueryLines - 1)
+        {
+            int end = rest.LastIndexOf(' ', QueryLineLength);
+            end = end < QueryLineLength / 2 ? QueryLineLength : end;
+            lines.Add(rest[..end]);
+            rest = rest[end..].TrimStart();
+        }
+
+        lines.Add(Shorten(rest, QueryLineLength));
+        return lines;
+    }
 
     /// <summary>One line, without what XML forbids.</summary>
     private static string Shorten(string text, int length)
