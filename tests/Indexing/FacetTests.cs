@@ -82,7 +82,7 @@ public sealed class FacetTests
         fixture.Put("docs/1", (0, FieldValue.Of("a")));
         fixture.Commit();
         using var searcher = new IndexSearcher(fixture.Environment);
-        FacetResults Run(FacetQuery facet) => searcher.Facets(new FacetRequest(new MatchAllQuery(), [facet]), null, TestContext.Current.CancellationToken);
+        FacetResults Run(FacetQuery facet) => searcher.Facets(new FacetRequest(new MatchAllQuery(), [facet]), options: null, TestContext.Current.CancellationToken);
         Assert.Contains("'nowhere'", Assert.Throws<UnknownFieldException>(() => Run(new FacetQuery { Field = "nowhere" })).Message, StringComparison.Ordinal);
         Assert.Throws<UnknownFieldException>(() => Run(new FacetQuery { Field = "name", Aggregates = ["nowhere"] }));
         Assert.Throws<IndexQueryException>(() => Run(new FacetQuery { Field = "name", Aggregates = ["text"] }));
@@ -91,7 +91,7 @@ public sealed class FacetTests
 
     private static void Check(IndexSearcher searcher, NaiveIndex model, IndexQuery query, FacetQuery facet)
     {
-        FacetResults results = searcher.Facets(new FacetRequest(query, [facet]), null, TestContext.Current.CancellationToken);
+        FacetResults results = searcher.Facets(new FacetRequest(query, [facet]), options: null, TestContext.Current.CancellationToken);
         List<NaiveEntry> hits = [.. model.Entries.Where(entry => model.Matches(query, entry))];
         Assert.Equal(hits.Count, results.TotalCount);
         int field = model.Field(facet.Field!); // given above
