@@ -36,6 +36,9 @@ switch (args)
         await BackupProfile.RunAsync(
             set, Enum.Parse<BackupKind>(kind), Enum.Parse<BackupCompression>(compression), int.Parse(megabytes, CultureInfo.InvariantCulture), int.Parse(times, CultureInfo.InvariantCulture), file.FirstOrDefault());
         return 0;
+    case [SearchCosts.Verb, string folder, string word, string other]:
+        SearchCosts.Run(folder, word, other);
+        return 0;
     case [MapProfile.Verb, string maps, string work, string skew, string threads, string seconds, string keys]:
         MapProfile.Run(
             maps, work, skew, int.Parse(threads, CultureInfo.InvariantCulture), double.Parse(seconds, CultureInfo.InvariantCulture), long.Parse(keys, CultureInfo.InvariantCulture));
