@@ -4,13 +4,13 @@ namespace Treepie.Compression;
 
 /// <summary>
 /// Runs something on a thread that the system schedules behind others. Threads that are begun there, by a library for instance, are scheduled so too, for as long as they live: what they compute gets what
-/// others leave, and at least a tenth of a core. Where the system does not know that (only Linux does), it is an ordinary thread.
+/// others leave, and a fifteenth of a core where these leave nothing. Where the system does not know that (only Linux does), it is an ordinary thread.
 /// </summary>
 /// <remarks>The thread ends with what it runs: a process may lower a thread's priority, and not raise it again.</remarks>
 internal static unsafe class QuietThread
 {
-    /// <summary>Nice value: a weight of 110 where an ordinary thread has 1,024.</summary>
-    private const int Nice = 10;
+    /// <summary>Nice value: a weight of 70 where an ordinary thread has 1,024.</summary>
+    private const int Nice = 12;
 
     /// <summary>The calling thread, to <c>setpriority</c>.</summary>
     private const int WhichProcess = 0, CallingThread = 0;

@@ -106,6 +106,13 @@ internal sealed unsafe class ZstdLibrary
     /// <summary>Sets the level of a compressor that has compressed nothing yet.</summary>
     public void SetLevel(ZstdContext context, int level) => Check(_setCompressor(context.Address, CompressionLevel, level));
 
+    /// <summary>Sets the number of threads of a compressor that has compressed nothing yet, and gives it.</summary>
+    public int SetWorkers(ZstdContext context, int workers)
+    {
+        _ = _setCompressor(context.Address, WorkerCount, workers); // refused only where there are none
+        return workers;
+    }
+
     /// <summary>A decompressor that takes windows up to <see cref="MaxWindowLog"/>.</summary>
     public ZstdContext CreateDecompressor()
     {

@@ -31,8 +31,8 @@ internal sealed class ZstdWriteStream : WritingStream
             Begin();
     }
 
-    /// <summary>Threads that compress beside the caller's.</summary>
-    public int Workers { get; }
+    /// <summary>Threads that compress beside the caller's; none for what ends within the sample.</summary>
+    public int Workers { get; private set; }
 
     /// <summary>The level, when it is chosen.</summary>
     public int Level { get; private set; }
@@ -67,7 +67,11 @@ internal sealed class ZstdWriteStream : WritingStream
     public async ValueTask CompleteAsync(CancellationToken cancellationToken)
     {
         if (_sample is not null)
+        {
+            Workers = _library.SetWorkers(_context, 0); // all of it is here already
             await CompressAsync(Chosen(), cancellationToken).ConfigureAwait(false);
+        }
+
         long left;
         do
         {
