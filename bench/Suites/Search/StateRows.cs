@@ -118,7 +118,8 @@ internal static class StateRows
             double calm = Statistics.Percentile(quiet, share);
             yield return SearchIndexes.Row($"mixed questions in quiet, {name}", "µs", false, calm, Of(theirQuiet, share));
             yield return SearchIndexes.Row($"mixed questions while a thread indexes, {name}", "µs", false, Statistics.Percentile(busy, share), Of(theirBusy, share),
-                goals: share > 0.999 ? [Goal.AtMost(3)] : []) with { Limit = share > 0.999 ? calm : null, Note = share > 0.999 ? "limit: in quiet" : null };
+                goals: share > 0.999 ? [Goal.AtMost(3)] : []) with
+            { Limit = share > 0.999 ? calm : null, Note = share > 0.999 ? "limit: in quiet" : null };
         }
     }
 
