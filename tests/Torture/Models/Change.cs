@@ -30,6 +30,9 @@ internal enum ChangeKind
     /// <summary>Deletes many keys in a row.</summary>
     Clear,
 
+    /// <summary>Fills the tree's leaves; makes the tree where there is none.</summary>
+    Pack,
+
     /// <summary>Puts into a hash map.</summary>
     MapPut,
 

@@ -106,8 +106,17 @@ internal sealed class Model
                     Change.FillValue(tree.Reserve(Change.KeyOf(key), change.Length), key, change.Version);
                 else if (change.Kind is ChangeKind.Delete or ChangeKind.Clear)
                     tree.Delete(Change.KeyOf(key));
+                else if (change.Kind == ChangeKind.Pack)
+                    Pack(tree);
             }
         }
+    }
+
+    /// <summary>All of it; bounded steps are for those who wait.</summary>
+    private static void Pack(Tree tree)
+    {
+        for (byte[]? from = []; from is not null;)
+            from = tree.Pack(from, out _);
     }
 
     /// <summary>Whether another one holds the same.</summary>

@@ -134,7 +134,7 @@ internal sealed class SeededMode(Bases bases) : IMode
         var changes = new Change[random.Next(5) == 0 ? random.Next(1, 20) : random.Next(1, 4)];
         for (int i = 0; i < changes.Length; i++)
         {
-            int kind = random.Next(116);
+            int kind = random.Next(120);
             int tree = random.Next(random.Next(4) + 1);
             int key = random.Next(keys), version = random.Next(1_000_000);
             int length = random.Next(100) switch { < 75 => random.Next(120), < 95 => random.Next(2200), _ => random.Next(40_000) };
@@ -151,7 +151,8 @@ internal sealed class SeededMode(Bases bases) : IMode
                 < 111 => new Change(ChangeKind.MapRemove, tree, key, random.Next(40)),
                 < 112 => new Change(ChangeKind.MapDrop, tree),
                 < 114 => new Change(ChangeKind.Snapshot, tree),
-                _ => new Change(ChangeKind.DropSnapshot, tree),
+                < 116 => new Change(ChangeKind.DropSnapshot, tree),
+                _ => new Change(ChangeKind.Pack, tree),
             };
         }
 
