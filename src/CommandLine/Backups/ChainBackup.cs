@@ -18,7 +18,7 @@ internal sealed class ChainBackup(Shell shell, ChainOutput output, BackupOptions
         if (end?.LastEtag == database.LastEtag)
             return Unchanged();
 
-        BackupOptions all = options with { EncryptionKey = key, Since = end?.Link };
+        BackupOptions all = options with { EncryptionKey = key, Since = end?.Link, HashesContent = end is null };
         (BackupReport report, BackupLink? since, string? instead, string name) = await BackupDisplay.RunAsync(shell, output.Title, async progress =>
         {
             string written = "";

@@ -53,7 +53,7 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
             await ProbeAsync((long)((state.Kept.Count > 0 ? state.Kept[^1].StoredBytes : 0) * RoomFactor), cancellationToken).ConfigureAwait(false);
             bool isIncremental = before.Length > 0;
             string name = BackupName.Of(lease.Database.Name, now, task.Kind, isIncremental, IsSealed(key));
-            var options = new BackupOptions { Kind = task.Kind, Compression = task.Compression, EncryptionKey = key, AllowPlain = task.AllowPlain };
+            var options = new BackupOptions { Kind = task.Kind, HashesContent = task.Proves, Compression = task.Compression, EncryptionKey = key, AllowPlain = task.AllowPlain };
             if (isIncremental)
                 options = options with { Since = BackupLink.Parse(state.Link!) }; // there is no chain without one
             BackupReport report = await WriteAsync(name, options, cancellationToken).ConfigureAwait(false);

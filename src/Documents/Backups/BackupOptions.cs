@@ -23,6 +23,12 @@ public sealed record BackupOptions
     /// <summary>Whether a task takes it, whose place is in its state.</summary>
     internal bool IsOfTask { get; init; }
 
+    /// <summary>
+    /// Of snapshots: reads all documents once more and puts their content hash into it, the same that a logical backup of that state has; who restores it compares. Costs what reading them does, also for a small
+    /// increment. Default false. A logical backup always has it.
+    /// </summary>
+    public bool HashesContent { get; init; }
+
     /// <summary>Compression. Default <see cref="BackupCompression.ZstdFastest"/>.</summary>
     public BackupCompression Compression { get; init; }
 

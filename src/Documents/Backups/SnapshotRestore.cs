@@ -45,7 +45,10 @@ internal sealed class SnapshotRestore(IReadOnlyList<BackupChainPart> parts, Part
         PublishIndexes(path, description, key);
         Database restored = Database.Open(path, database);
         await using (restored.ConfigureAwait(false))
-            return Report(read, description, Compare(restored, read, description));
+        {
+            BackupCounts counts = Compare(restored, read, description);
+            return Report(read, description, counts) with { ContentHash = CompareContent(restored, read, cancellationToken) };
+        }
 
         EnvironmentRestore? Target(string name)
         {
@@ -85,7 +88,7 @@ internal sealed class SnapshotRestore(IReadOnlyList<BackupChainPart> parts, Part
         using BackupChain chain = await BackupChain.OpenAsync(parts, _stop, cancellationToken).ConfigureAwait(false);
         var description = SnapshotDescription.Read(chain.Newest.Description);
         BackupChainReport read = await chain.ReadAsync(null, _pages, cancellationToken).ConfigureAwait(false);
-        return Report(read, description, description.Counts);
+        return Report(read, description, description.Counts) with { ContentHash = read.LogCommits == 0 ? SnapshotManifest.Read(read.Manifest)?.ContentHash : null };
     });
 
     /// <summary>Gives the indexes their definitions: from then on they are indexes of the database that is opened next.</summary>
@@ -108,6 +111,19 @@ internal sealed class SnapshotRestore(IReadOnlyList<BackupChainPart> parts, Part
         if (restored.Id != description.DatabaseId || (read.LogCommits == 0 && (counts != description.Counts || snapshot.LastEtag != description.LastEtag)))
             throw new BackupException(BackupFault.RestoredOtherwise, $"What was restored is not what the backup holds: it should be {description.Counts} up to etag {description.LastEtag}, and is {counts} up to {snapshot.LastEtag}. Nothing was kept. Check the disk, and report this.");
         return counts;
+    }
+
+    /// <summary>The content hash of what was restored, where the snapshot has one: the same, unless commits of the log came on top.</summary>
+    private static string? CompareContent(Database restored, BackupChainReport read, CancellationToken cancellationToken)
+    {
+        if (SnapshotManifest.Read(read.Manifest) is not { } manifest)
+            return null;
+
+        using DatabaseSnapshot snapshot = restored.BeginRead();
+        string hash = SnapshotHash.Compute(snapshot, restored.Id, restored.Indexes.Definitions(), withCollections: true, since: null, static _ => { }, cancellationToken).Hash;
+        return read.LogCommits > 0 || hash == manifest.ContentHash
+            ? hash
+            : throw new BackupException(BackupFault.RestoredOtherwise, $"What was restored is not what the backup holds: its content hash should be {manifest.ContentHash}, and is {hash}. Nothing was kept. Check the disk, and report this.");
     }
 
     private BackupReport Report(BackupChainReport read, SnapshotDescription description, BackupCounts counts) => new()

@@ -1,4 +1,5 @@
 using Treepie.Indexes;
+using Treepie.Indexes.Definitions;
 using Treepie.Storage;
 using Treepie.Storage.Backups;
 using Treepie.Store;
@@ -15,6 +16,9 @@ internal sealed class SnapshotRun(Database database, BackupOptions options, IPro
     public async Task<BackupReport> WritePagesAsync(BackupTarget target, CancellationToken cancellationToken)
     {
         IReadOnlyList<HeldIndex> indexes = database.Indexes.Hold();
+        IReadOnlyList<IndexMapping>? definitions = database.Indexes.Definitions();
+        if (definitions.Count != indexes.Count)
+            definitions = null; // one came or went between the two: what was held cannot be told
         var snapshots = new List<EnvironmentSnapshot>();
         try
         {
@@ -59,10 +63,14 @@ internal sealed class SnapshotRun(Database database, BackupOptions options, IPro
                 index.Dispose();
             }
 
+            string? content = damaged == 0 && options.HashesContent ? HashContent(documents, definitions, cancellationToken) : null;
+            if (content is not null)
+                await writer.WriteManifestAsync(new SnapshotManifest(content).Write(), cancellationToken).ConfigureAwait(false);
             string hash = await writer.CompleteAsync(cancellationToken).ConfigureAwait(false);
             await target.CompleteAsync(cancellationToken).ConfigureAwait(false);
             return Report(target, writer, description, documents.Commit, documents.CommittedAt) with
             {
+                ContentHash = content,
                 Kind = BackupKind.Snapshot,
                 IsIncremental = since is not null,
                 IsWhole = since is null,
@@ -136,6 +144,14 @@ internal sealed class SnapshotRun(Database database, BackupOptions options, IPro
         using DatabaseSnapshot snapshot = database.ReadOf(documents.Read);
         var counts = new BackupCounts(snapshot.DocumentCount, snapshot.TombstoneCount, indexes.Count, snapshot.Identities().Count, snapshot.AllCollections().Count);
         return new SnapshotDescription(database.Name, database.Id, snapshot.LastEtag, Now, counts, [.. indexes.Select(index => (index.Folder, index.Definition))]);
+    }
+
+    private string? HashContent(EnvironmentSnapshot documents, IReadOnlyList<IndexMapping>? definitions, CancellationToken cancellationToken)
+    {
+        if (definitions is null)
+            return null;
+        using DatabaseSnapshot snapshot = database.ReadOf(documents.Read);
+        return SnapshotHash.Compute(snapshot, database.Id, definitions, withCollections: true, since: null, static _ => { }, cancellationToken).Hash;
     }
 
     private BackupLink? CheckSince(Guid storeId)

@@ -10,6 +10,7 @@ public sealed class BackupChain : IDisposable
     private readonly BackupChainOptions _options;
     private readonly ChainPlan _plan;
     private BackupPartReader? _only;
+    private byte[] _manifest = [];
 
     private BackupChain(IReadOnlyList<BackupChainPart> parts, BackupChainOptions options, ChainPlan plan, BackupPartHeader newest, BackupPartReader? only)
     {
@@ -87,7 +88,7 @@ public sealed class BackupChain : IDisposable
                 await ReadLogAsync(log, part, progress, cancellationToken).ConfigureAwait(false);
             Complete(stores, log.State, inUse, progress, cancellationToken);
             DateTimeOffset? at = log.State.CommitMs == 0 ? null : DateTimeOffset.FromUnixTimeMilliseconds(log.State.CommitMs);
-            return new BackupChainReport(log.State.Commit, at, hash, _plan.Pages.Count + _plan.Logs.Count, stores.Count, pages, log.Commits);
+            return new BackupChainReport(log.State.Commit, at, hash, _plan.Pages.Count + _plan.Logs.Count, stores.Count, pages, log.Commits) { Manifest = _manifest };
         }
         finally
         {
@@ -154,14 +155,14 @@ public sealed class BackupChain : IDisposable
         return stores.Count > 0 ? newest : throw new BackupPartException(BackupPartFault.Inconsistent, $"'{after}' holds no store. Take another backup.");
     }
 
-    private static async Task ReadPartAsync(
+    private async Task ReadPartAsync(
         BackupPartReader part, List<StoreAssembly> stores, Func<string, EnvironmentRestore?>? target, bool isNewest, IProgress<BackupPartProgress>? progress, CancellationToken cancellationToken)
     {
         StoreAssembly? store = null;
         bool isWithin = false, isAny = false;
         for (PartFrameKind kind; (kind = await part.ReadAsync(cancellationToken).ConfigureAwait(false)) != PartFrameKind.End;)
         {
-            if (isWithin == (kind == PartFrameKind.Store))
+            if (isWithin == kind is PartFrameKind.Store or PartFrameKind.Manifest)
                 throw part.Inconsistent($"a frame of kind {(int)kind} stands where it cannot be");
             switch (kind)
             {
@@ -183,6 +184,10 @@ public sealed class BackupChain : IDisposable
                 case PartFrameKind.StoreEnd:
                     store?.End(part);
                     isWithin = false;
+                    break;
+                case PartFrameKind.Manifest:
+                    if (isNewest)
+                        _manifest = part.Content.ToArray();
                     break;
                 case PartFrameKind.StoreLost:
                     Lose(part, stores, store, isNewest);

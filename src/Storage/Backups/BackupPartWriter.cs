@@ -37,6 +37,14 @@ public sealed class BackupPartWriter : IDisposable
     /// <summary>Room for the content of the next frame.</summary>
     internal Span<byte> Content => _frame.AsSpan(PartFormat.FrameHeadBytes);
 
+    /// <summary>Writes what is to be said of all that was written before; at most 1 MiB.</summary>
+    public async ValueTask WriteManifestAsync(ReadOnlyMemory<byte> manifest, CancellationToken cancellationToken = default)
+    {
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(manifest.Length, PartFormat.MaxContentBytes, nameof(manifest));
+        manifest.Span.CopyTo(Content);
+        await WriteAsync(PartFrameKind.Manifest, manifest.Length, cancellationToken).ConfigureAwait(false);
+    }
+
     /// <summary>Writes the end.</summary>
     /// <returns>The hash of the part, in hexadecimal: what an increment to it goes on from.</returns>
     public async ValueTask<string> CompleteAsync(CancellationToken cancellationToken = default)

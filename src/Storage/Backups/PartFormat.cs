@@ -5,7 +5,7 @@ namespace Treepie.Storage.Backups;
 /// <code>
 /// OFFSET SIZE MEANING
 ///      0    8 89 54 50 50 41 52 54 0A
-///      8    2 version, 1
+///      8    2 version, 2; 1 had no manifest
 ///     10    2 kind: 1 snapshot, 2 increment, 3 log
 ///     12    4 bytes of the description
 ///     16   16 store id
@@ -30,7 +30,7 @@ namespace Treepie.Storage.Backups;
 /// </summary>
 internal static class PartFormat
 {
-    public const int Version = 1;
+    public const int Version = 2;
     public const int HeadBytes = 96;
     public const int MarkBytes = 4;
     public const int FrameHeadBytes = 24;

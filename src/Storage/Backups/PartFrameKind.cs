@@ -27,6 +27,9 @@ internal enum PartFrameKind
     /// <summary>The store that began could not be read to its end: nothing of it counts. Never the first store.</summary>
     StoreLost = 7,
 
+    /// <summary>What whoever wrote the part says of all of it once it is written: bytes of his own, behind the stores.</summary>
+    Manifest = 8,
+
     /// <summary>The part ends.</summary>
     End = 9,
 }

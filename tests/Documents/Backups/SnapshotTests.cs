@@ -111,6 +111,31 @@ public sealed class SnapshotTests : IDisposable
         Assert.False(Directory.Exists(Target));
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task The_content_hash_is_that_of_the_documents_in_every_backup_of_a_state_and_in_what_is_restored(bool isTargetEncrypted)
+    {
+        await using Database database = Open("source", isEncrypted: false);
+        await RandomDatabase.FillAsync(database, _random, 200, Cancel);
+        var options = new BackupOptions { Kind = BackupKind.Snapshot, HashesContent = true };
+        using MemoryStream full = new(), increment = new();
+        BackupReport first = await database.BackupAsync(full, options, null, Cancel);
+        Assert.Equal((await database.BackupAsync(Stream.Null, null, null, Cancel)).ContentHash, first.ContentHash);
+        Assert.Equal(first.ContentHash, (await database.BackupAsync(Stream.Null, options with { Compression = BackupCompression.None }, null, Cancel)).ContentHash);
+        await database.WriteAsync(new WriteBatch().Put("users/new", Json(10)), Cancel);
+        BackupReport second = await database.BackupAsync(increment, options with { Since = first.Link }, null, Cancel);
+        Assert.Equal((await database.BackupAsync(Stream.Null, null, null, Cancel)).ContentHash, second.ContentHash);
+        Assert.NotEqual(first.ContentHash, second.ContentHash);
+        Assert.Null((await database.BackupAsync(Stream.Null, options with { HashesContent = false }, null, Cancel)).ContentHash);
+
+        Assert.Equal(second.ContentHash, (await Database.VerifyBackupAsync([Of(full), Of(increment)], null, null, Cancel)).ContentHash);
+        var restore = new RestoreOptions { Database = new DatabaseOptions { EncryptionKey = isTargetEncrypted ? _databaseKey : null } };
+        Assert.Equal(second.ContentHash, (await Database.RestoreAsync([Of(full), Of(increment)], Target, restore, null, Cancel)).ContentHash);
+        await using Database restored = Database.Open(Target, restore.Database);
+        Assert.Equal(second.ContentHash, (await restored.BackupAsync(Stream.Null, new BackupOptions { AllowPlain = true }, null, Cancel)).ContentHash);
+    }
+
     [Fact]
     public async Task A_snapshot_under_load_is_one_moment_and_its_indexes_have_seen_no_more_than_it()
     {
