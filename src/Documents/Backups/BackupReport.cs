@@ -33,7 +33,7 @@ public sealed record BackupReport
     /// <summary>When it was taken (UTC); null for one of another program.</summary>
     public DateTime? TakenAt { get; init; }
 
-    /// <summary>Etag of the last change in it; 0 for one of another program.</summary>
+    /// <summary>Etag of the last change in it; 0 for one of another program. Of a log that was taken while others wrote: of the last change when it began, so later ones may be in it too.</summary>
     public long LastEtag { get; init; }
 
     /// <summary>Documents the database had at that moment, whether they are in it or in what it goes on from; 0 for a part of a database, and for one of another program.</summary>

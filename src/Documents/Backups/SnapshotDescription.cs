@@ -7,7 +7,7 @@ namespace Treepie.Backups;
 /// <summary>What a snapshot of a database says of itself, in the description of its part: all that is not in the pages.</summary>
 /// <param name="DatabaseName">Name of the database.</param>
 /// <param name="DatabaseId">Its id, part of its change vectors.</param>
-/// <param name="LastEtag">Etag of the last change in it; of a log, of the last change when it was taken.</param>
+/// <param name="LastEtag">Etag of the last change in it; of a log, of the last change when it began to be taken.</param>
 /// <param name="TakenAt">When, UTC.</param>
 /// <param name="Counts">How much is in it.</param>
 /// <param name="Indexes">Indexes: folder, and definition as it lies beside them.</param>
