@@ -23,6 +23,9 @@ internal sealed class IndexProgress
     /// <summary>Fields that every entry has, from the first on.</summary>
     public int CompleteFields => (int)_fields.LastEtag;
 
+    /// <summary>Fields that it can be asked about, whether or not all entries have them.</summary>
+    public int BegunFields => (int)_begunFields.LastEtag;
+
     /// <summary>Whether it was complete once since it was opened.</summary>
     public bool IsCaughtUp => _isCaughtUp;
 

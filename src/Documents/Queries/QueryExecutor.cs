@@ -152,14 +152,16 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
 
             bool waits = context.Request.WaitForNonStaleResults;
             created |= wasReset;
-            TimeSpan longest = waits && context.Request.WaitTimeout is { } asked ? asked : options.DefaultStaleWait;
+            TimeSpan longest = (waits || context.Query.NeverStale) && context.Request.WaitTimeout is { } asked ? asked : options.DefaultStaleWait;
             try
             {
                 if (waits || created)
                     await WaitAsync(index.Progress.WaitForAsync, cutoff, longest, cancellationToken).ConfigureAwait(false);
                 if (FieldsNeeded(index, query) is var fields && fields > index.Progress.CompleteFields)
                 {
-                    await index.Progress.WaitForBegunFieldsAsync(fields, cancellationToken).ConfigureAwait(false); // a batch, at the most
+                    await WaitAsync((count, token) => index.Progress.WaitForBegunFieldsAsync((int)count, token), fields, longest, cancellationToken).ConfigureAwait(false); // a batch, mostly
+                    if (index.Progress.BegunFields < fields)
+                        throw new TimeoutException($"The index '{index.Name}' has not begun with a field of the query: it is disabled or paused, or many others are at work. Enable or resume it, or ask again.");
                     await WaitAsync((count, token) => index.Progress.WaitForFieldsAsync((int)count, token), fields, longest, cancellationToken).ConfigureAwait(false);
                 }
 

@@ -49,7 +49,7 @@ public sealed class DifferentialQueryTests
         for (int from = 0; from < Count; from += 1_000)
             await PutAsync(database, documents, make, Enumerable.Range(from, 1_000));
 
-        for (int i = 0; i < 40; i++)
+        for (int i = 0; i < 25; i++)
         {
             await CompareAsync(database, documents, make.Query("Docs"), random);
             await PutAsync(database, documents, make, Enumerable.Range(0, 50).Select(_ => random.Next(Count)).Distinct());

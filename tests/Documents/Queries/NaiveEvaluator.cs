@@ -11,6 +11,8 @@ namespace Treepie.Documents.Tests.Queries;
 /// </summary>
 internal sealed partial class NaiveEvaluator(RqlQuery query, JsonObject parameters)
 {
+    private readonly Dictionary<string, NaiveEvaluator> _lucene = [];
+
     /// <summary>Whether a document answers the query.</summary>
     public bool Matches(string id, JsonObject document) => query.Where is null || Matches(query.Where, id, document, exact: false);
 
@@ -79,8 +81,10 @@ internal sealed partial class NaiveEvaluator(RqlQuery query, JsonObject paramete
             case "INTERSECT":
                 return method.Arguments.All(argument => Matches(argument.Value, id, document, exact));
             case "LUCENE":
-                string condition = NaiveMethods.LuceneTexts.First(known => known.Lucene == Text(method.Arguments[1].Value)).Condition;
-                return new NaiveEvaluator(RqlParser.Parse("from X where " + condition), parameters).Matches(id, document);
+                string lucene = Text(method.Arguments[1].Value);
+                if (!_lucene.TryGetValue(lucene, out NaiveEvaluator? same))
+                    _lucene.Add(lucene, same = new NaiveEvaluator(RqlParser.Parse("from X where " + NaiveMethods.LuceneTexts.First(known => known.Lucene == lucene).Condition), parameters));
+                return same.Matches(id, document);
             case "SPATIAL.WITHIN" or "SPATIAL.INTERSECTS":
                 return Places(first, id, document).Exists(place => IsInside(place, (MethodExpression)method.Arguments[1].Value));
             case "SPATIAL.DISJOINT":
