@@ -159,9 +159,11 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
                     await WaitAsync(index.Progress.WaitForAsync, cutoff, longest, cancellationToken).ConfigureAwait(false);
                 if (FieldsNeeded(index, query) is var fields && fields > index.Progress.CompleteFields)
                 {
-                    await WaitAsync((count, token) => index.Progress.WaitForBegunFieldsAsync((int)count, token), fields, longest, cancellationToken).ConfigureAwait(false); // a batch, mostly
+                    bool isOff = indexes.Control.Switch(index.Name) is { IsPaused: true } or { Settings.IsDisabled: true };
+                    TimeSpan patience = isOff ? longest : options.MaxQueryTime; // a batch, at the most, where it works
+                    await WaitAsync((count, token) => index.Progress.WaitForBegunFieldsAsync((int)count, token), fields, patience, cancellationToken).ConfigureAwait(false);
                     if (index.Progress.BegunFields < fields)
-                        throw new TimeoutException($"The index '{index.Name}' has not begun with a field of the query: it is disabled or paused, or many others are at work. Enable or resume it, or ask again.");
+                        throw new TimeoutException($"The index '{index.Name}' has not begun with a field of the query: it is disabled or paused. Enable or resume it, or ask again.");
                     await WaitAsync((count, token) => index.Progress.WaitForFieldsAsync((int)count, token), fields, longest, cancellationToken).ConfigureAwait(false);
                 }
 
