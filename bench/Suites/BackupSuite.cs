@@ -66,7 +66,7 @@ internal sealed class BackupSuite : ISuite
         foreach (BackupOptions full in kinds)
         {
             BackupReport before = await database.BackupAsync(Stream.Null, full, null, cancellationToken);
-            var orders = new Orders();
+            using var orders = new Orders();
             await using (Writes.BulkInsert bulk = database.BulkInsert())
             {
                 for (int number = Share; number <= documents; number += Share)

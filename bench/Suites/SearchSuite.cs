@@ -40,7 +40,7 @@ internal sealed class SearchSuite : ISuite
         return Task.FromResult<IReadOnlyList<BenchRow>>(rows);
     }
 
-    private static IEnumerable<BenchRow> Measure(SearchCorpus corpus, LuceneProcess? lucene, bool quick, TextWriter progress, CancellationToken cancellationToken)
+    private static BenchRow[] Measure(SearchCorpus corpus, LuceneProcess? lucene, bool quick, TextWriter progress, CancellationToken cancellationToken)
     {
         using var indexes = SearchIndexes.Make(corpus, lucene, withSqlite: true, progress);
         IReadOnlyList<SearchQuestion> questions = SearchQuestions.Make(corpus, quick ? 4 : QuestionsOfAKind);

@@ -24,7 +24,7 @@ internal static class BackupData
     /// <summary>Stores so many bytes of orders; gives how many they are.</summary>
     public static async Task<int> FillOrdersAsync(Database database, long wantedBytes, CancellationToken cancellationToken)
     {
-        var orders = new Orders();
+        using var orders = new Orders();
         long bytes = 0;
         int number = 0;
         await using BulkInsert bulk = database.BulkInsert();

@@ -6,7 +6,7 @@ namespace Treepie.Bench.Suites.Backups;
 /// <summary>
 /// Orders as a shop has them: companies and products that come again, prices, quantities and dates that do not. Everything of an order follows from its number, so every run has the same. About 1.1 KB of JSON each.
 /// </summary>
-internal sealed class Orders
+internal sealed class Orders : IDisposable
 {
     public const string Collection = "Orders";
 
@@ -21,6 +21,9 @@ internal sealed class Orders
     private readonly Utf8JsonWriter _json;
 
     public Orders() => _json = new Utf8JsonWriter(_buffer, new JsonWriterOptions { SkipValidation = true });
+
+    /// <inheritdoc/>
+    public void Dispose() => _json.Dispose();
 
     /// <summary>The order of a number; valid until the next is made.</summary>
     public ReadOnlyMemory<byte> Make(int number)

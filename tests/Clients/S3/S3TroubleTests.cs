@@ -89,12 +89,7 @@ public sealed class S3TroubleTests : IAsyncLifetime
         const string Denied = "HTTP/1.1 403 Forbidden\r\nContent-Length: 40\r\nConnection: close\r\n\r\n<Error><Code>AccessDenied</Code></Error>";
         byte[] content = Content((3 * PartBytes) + 17);
         await using var proxy = new S3Proxy(Server.Port);
-        proxy.At = (PartBytes, () =>
-        {
-            proxy.Refuses = (int.MaxValue, Denied); // whoever connects from now on
-            proxy.Stalls = "partNumber="; // and whoever has a connection
-            return Task.CompletedTask;
-        });
+        proxy.At = (PartBytes, RefuseAsync);
         var clock = new HastyClock();
         using BackupDestination failing = Open(proxy.Url, clock), whole = Open($"http://127.0.0.1:{Server.Port}", clock, "other"), folder = new FolderDestination(Folder);
         await using (var all = new UploadStream(
@@ -119,6 +114,13 @@ public sealed class S3TroubleTests : IAsyncLifetime
         await AssertStoredAsync(folder, "a.full.backup", content);
         using BackupDestination direct = Open($"http://127.0.0.1:{Server.Port}", clock);
         Assert.Empty(await direct.ListAsync("", Cancel));
+
+        Task RefuseAsync()
+        {
+            proxy.Refuses = (int.MaxValue, Denied); // whoever connects from now on
+            proxy.Stalls = "partNumber="; // and whoever has a connection
+            return Task.CompletedTask;
+        }
     }
 
     [Fact]

@@ -1,7 +1,6 @@
 using System.Buffers;
 using System.Text;
 using Treepie.Indexes.Fields;
-using Treepie.Queries.Projecting;
 
 namespace Treepie.Documents.Tests.Queries;
 

@@ -86,7 +86,7 @@ internal sealed class RandomDocuments(Random random)
         ? $"spatial.circle({Pick(["150.7", "777.7", "3333.3"])}, {random.Next(-8, 9) * 10 + 3}, {random.Next(-17, 18) * 10 + 3})"
         : $"spatial.wkt('ENVELOPE({Pick(["-170.5, 3.5", "-20.5, 60.5", "0.5, 170.5"])}, {Pick(["80.5, -3.5", "40.5, 10.5", "-10.5, -70.5"])})')";
 
-    private JsonNode Place()
+    private JsonObject Place()
     {
         JsonNode? Axis(int most) => random.Next(9) == 0 ? null : random.Next(-most, most + 1) * 10 + (random.Next(2) == 0 ? 0 : 2.5);
         return random.Next(6) == 0

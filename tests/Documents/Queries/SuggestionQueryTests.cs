@@ -1,7 +1,6 @@
 using System.Text.Json.Nodes;
 using Treepie.Indexes;
 using Treepie.Queries;
-using Treepie.Sessions;
 using Treepie.Tests.Support;
 
 namespace Treepie.Documents.Tests.Queries;

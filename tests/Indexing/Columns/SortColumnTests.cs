@@ -30,7 +30,7 @@ public sealed class SortColumnTests
                     Change(column, model, id, random);
                 column.Flush();
                 return true;
-            });
+            }, TestContext.Current.CancellationToken);
             using ReadTransaction read = environment.BeginRead();
             AssertSame(read.FindTree("sort"), model, seed);
         }

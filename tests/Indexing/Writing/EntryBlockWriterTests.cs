@@ -50,7 +50,7 @@ public sealed class EntryBlockWriterTests
 
                 entries.Flush();
                 return true;
-            });
+            }, TestContext.Current.CancellationToken);
             using ReadTransaction read = environment.BeginRead();
             var reader = new EntryReader(read.FindTree);
             foreach ((long id, byte[] record) in model)

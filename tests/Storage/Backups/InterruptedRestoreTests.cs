@@ -1,5 +1,4 @@
 using Treepie.Storage.Backups;
-using Treepie.Storage.Files;
 using Treepie.Storage.Format;
 using Treepie.Storage.Simulation;
 using Treepie.Tests.Support;
