@@ -67,7 +67,7 @@ public sealed class PathMapTests
                      """{"Name":"X","Configuration":{"a":"b"},"Fields":{"A":{}}}""",
                      """{"Name":"X","Surprise":1,"Fields":{"A":{}}}""",
                      """{"Name":"X","Fields":{"A":{"Surprise":1}}}""",
-                     """{"Name":"X","Fields":{"A":{"Storage":"Yes"}}}""",
+                     """{"Name":"X","Fields":{"A":{"Storage":"Perhaps"}}}""",
                      """{"Name":"X","Fields":{"A":{"Boost":"much"}}}""",
                      """{"Name":"X","Fields":["A"]}""",
                      """{"Name":"X","Collections":"Orders","Fields":{"A":{}}}""",
