@@ -9,6 +9,9 @@ namespace Treepie.BackupTasks;
 /// </summary>
 public sealed class BackupHistory
 {
+    /// <summary>More of what is missing is for the list of a place, not for a message.</summary>
+    private const int MaxToldGaps = 3;
+
     private readonly List<PartAtPlace> _pages;
     private readonly List<PartAtPlace> _logs;
 
@@ -64,14 +67,21 @@ public sealed class BackupHistory
 
         if (commit > reached)
             throw None(commit, time, $"which is beyond commit {reached}, where what leads there ends. {Describe()}");
-        bool isBetween = time is not null && parts[^1].At <= time && _pages.Concat(_logs).Any(part => part.Card.Commit > reached);
+        bool isMore = _pages.Concat(_logs).Any(part => part.Card.Commit > reached);
+        if (commit is null && time is null && isMore)
+            throw None(commit, time, $"for something is missing between commit {reached} of {Zulu(parts[^1].At)} and what was saved later. {Describe()} Name commit {reached} to do without the rest.");
+        bool isBetween = time is not null && parts[^1].At <= time && isMore;
         return isBetween ? throw None(commit, time, $"when other commits may have followed commit {reached} of {Zulu(parts[^1].At)}, and the log between is missing. {Describe()}") : parts;
     }
 
-    /// <summary>What can be restored, in words.</summary>
-    public string Describe() => Stretches.Count == 0
-        ? "Nothing can be restored from what is there."
-        : "What can be restored: " + string.Join("; ", Stretches.Select(static stretch => stretch.ToString())) + ".";
+    /// <summary>What can be restored, and what is missing, in words.</summary>
+    public string Describe()
+    {
+        string restorable = Stretches.Count == 0
+            ? "Nothing can be restored from what is there."
+            : "What can be restored: " + string.Join("; ", Stretches.Select(static stretch => stretch.ToString())) + ".";
+        return Gaps.Count == 0 ? restorable : $"{restorable} Missing: {string.Join(" ", Gaps.Take(MaxToldGaps))}{(Gaps.Count > MaxToldGaps ? $" … and {Gaps.Count - MaxToldGaps} more." : "")}";
+    }
 
     internal static string Zulu(DateTime at) => at.ToString("yyyy-MM-dd HH:mm:ss.fff'Z'", CultureInfo.InvariantCulture);
 

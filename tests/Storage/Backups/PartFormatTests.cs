@@ -22,7 +22,7 @@ public sealed class PartFormatTests
         environment.Write(transaction => transaction.GetOrCreateTree("u").Put("key"u8, "a value"u8));
         (byte[] part, EnvironmentBackupLink link) = await BackupParts.TakeAsync(environment);
 
-        Assert.Equal([0x89, 0x54, 0x50, 0x50, 0x41, 0x52, 0x54, 0x0A, 1, 0, 1, 0, 0, 0, 0, 0], part[..16]);
+        Assert.Equal([0x89, 0x54, 0x50, 0x50, 0x41, 0x52, 0x54, 0x0A, 2, 0, 1, 0, 0, 0, 0, 0], part[..16]);
         Assert.Equal((environment.StoreId, link.Commit, -1L), (new Guid(part[16..32]), Int64(part, 72), Int64(part, 88)));
         uint mark = UInt32(part, 96);
         Assert.Equal(Crc(part.AsSpan(0, 96)), mark);
