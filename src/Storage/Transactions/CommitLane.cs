@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using System.Diagnostics.CodeAnalysis;
 using System.Runtime.ExceptionServices;
 using Treepie.Storage.Files;
 
@@ -263,7 +264,7 @@ internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler sc
             }
 
             WriteRequest? next = writer.FindWaiter(MaxCandidates);
-            if (next is null && !_queue.TryPeek(out next))
+            if (next is null && !TryPeekWaiting(out next))
             {
                 if (TryRest())
                     return;
@@ -274,6 +275,14 @@ internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler sc
             Wake(next);
             return;
         }
+    }
+
+    /// <summary>The first command that waits. Those that were given up are dropped: their callers would call themselves, over and over. For the holder.</summary>
+    private bool TryPeekWaiting([NotNullWhen(true)] out WriteRequest? next)
+    {
+        while (_queue.TryPeek(out next) && next.IsDone)
+            _queue.TryDequeue(out _);
+        return next is not null;
     }
 
     private void Wake(WriteRequest next)
