@@ -1,4 +1,3 @@
-using Treepie.Storage.Transactions;
 using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Transactions;
