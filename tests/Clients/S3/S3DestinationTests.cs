@@ -1,6 +1,5 @@
 using Treepie.Destinations;
 using Treepie.S3;
-using Treepie.Tests.Support;
 
 namespace Treepie.Clients.Tests.S3;
 
@@ -27,7 +26,7 @@ public sealed class S3DestinationTests : IAsyncLifetime
     [Fact]
     public async Task An_upload_goes_on_after_the_server_was_killed_and_parts_that_had_arrived_are_not_sent_again()
     {
-        byte[] content = Content((4 * PartBytes) + 1234);
+        byte[] content = StoredContent.Draw((4 * PartBytes) + 1234);
         await using var proxy = new S3Proxy(Server.Port);
         int killed = 0;
         string[] begun = [];
@@ -54,7 +53,7 @@ public sealed class S3DestinationTests : IAsyncLifetime
         }
 
         Assert.True(clock.Waits > 0, "Nothing broke.");
-        await AssertStoredAsync(place, "shop/one.full.backup", content);
+        await StoredContent.AssertAsync(place, "shop/one.full.backup", content);
         // Two at most were on their way when it was killed: the others had arrived.
         string[] all = Parts(proxy);
         Assert.True(begun.Length > 2, "The server was killed too early.");
@@ -68,14 +67,14 @@ public sealed class S3DestinationTests : IAsyncLifetime
         await place.ProbeAsync(0, Cancel);
         foreach (int length in (int[])[0, 1, 3_000_000, PartBytes, 2 * PartBytes])
         {
-            byte[] content = Content(length);
+            byte[] content = StoredContent.Draw(length);
             await using (BackupUpload upload = await place.CreateAsync($"shop/{length}.full.backup", Cancel))
             {
                 await upload.WriteAsync(content, Cancel);
                 await upload.CommitAsync(Cancel);
             }
 
-            await AssertStoredAsync(place, $"shop/{length}.full.backup", content);
+            await StoredContent.AssertAsync(place, $"shop/{length}.full.backup", content);
         }
 
         Assert.Equal(DestinationFault.NameTaken, (await Assert.ThrowsAsync<DestinationException>(() => place.CreateAsync("shop/1.full.backup", Cancel))).Fault);
@@ -87,7 +86,7 @@ public sealed class S3DestinationTests : IAsyncLifetime
     [Fact]
     public async Task A_server_that_refuses_for_a_while_is_asked_again_and_reading_goes_on_where_it_broke()
     {
-        byte[] content = Content(3_000_000);
+        byte[] content = StoredContent.Draw(3_000_000);
         var clock = new HastyClock();
         await using var proxy = new S3Proxy(Server.Port) { Refuses = (3, SlowDown) };
         using BackupDestination place = Open(proxy.Url, clock);
@@ -98,7 +97,7 @@ public sealed class S3DestinationTests : IAsyncLifetime
         }
 
         Assert.Equal(3, clock.Waits);
-        await AssertStoredAsync(place, "slow.full.backup", content);
+        await StoredContent.AssertAsync(place, "slow.full.backup", content);
     }
 
     [Fact]
@@ -107,7 +106,7 @@ public sealed class S3DestinationTests : IAsyncLifetime
         await using var proxy = new S3Proxy(Server.Port);
         using BackupDestination place = Open(proxy.Url, new HastyClock());
         await using (BackupUpload upload = await place.CreateAsync("lost.full.backup", Cancel))
-            await upload.WriteAsync(Content(PartBytes + 1), Cancel);
+            await upload.WriteAsync(StoredContent.Draw(PartBytes + 1), Cancel);
         Assert.Contains(proxy.Requests, static request => request.StartsWith("DELETE ", StringComparison.Ordinal) && request.Contains("uploadId=", StringComparison.Ordinal));
         Assert.Empty(await place.ListAsync("", Cancel));
     }
@@ -161,21 +160,6 @@ public sealed class S3DestinationTests : IAsyncLifetime
 
     private static BackupDestination Open(string url, TimeProvider clock, string access = S3Server.AccessKey, string bucket = "backups") => new S3DestinationProvider(clock, static () => 0.5).Open(
         new DestinationSettings { Address = $"s3://{bucket}/of/tests?endpoint={url}&part-mb=5", AccessKey = access, SecretKey = S3Server.SecretKey });
-
-    private static byte[] Content(int length)
-    {
-        byte[] content = new byte[length];
-        new Random(Seed.Next()).NextBytes(content);
-        return content;
-    }
-
-    private static async Task AssertStoredAsync(BackupDestination place, string name, byte[] content)
-    {
-        await using Stream stored = await place.OpenAsync(name, Cancel);
-        using var copy = new MemoryStream();
-        await stored.CopyToAsync(copy, Cancel);
-        Assert.True(content.AsSpan().SequenceEqual(copy.ToArray()), $"{name}: {copy.Length} bytes are not the {content.Length} that were written.");
-    }
 
     /// <summary>The parts whose sending was begun, in their order.</summary>
     private static string[] Parts(S3Proxy proxy) => [.. proxy.Requests.Where(static request => request.Contains("partNumber=", StringComparison.Ordinal)).Select(static request => request.Split("partNumber=")[1].Split('&')[0])];

@@ -47,7 +47,7 @@ public sealed class S3TroubleTests : IAsyncLifetime
             Task writing = Task.Run(
                 async () =>
                 {
-                    await upload.WriteAsync(Content(PartBytes + 1), Cancel);
+                    await upload.WriteAsync(StoredContent.Draw(PartBytes + 1), Cancel);
                     await upload.CommitAsync(Cancel);
                 },
                 Cancel);
@@ -75,7 +75,7 @@ public sealed class S3TroubleTests : IAsyncLifetime
             await using var all = new UploadStream(
                 [("s3", await place.CreateAsync("lost.full.backup", cancel.Token)), ("folder", await folder.CreateAsync("lost.full.backup", cancel.Token))], TimeProvider.System, cancel.Token);
             while (true)
-                await all.WriteAsync(Content(1 << 20), cancel.Token);
+                await all.WriteAsync(StoredContent.Draw(1 << 20), cancel.Token);
         });
 
         Assert.Contains(proxy.Requests, static request => request.StartsWith("DELETE ", StringComparison.Ordinal) && request.Contains("uploadId=", StringComparison.Ordinal));
@@ -87,7 +87,7 @@ public sealed class S3TroubleTests : IAsyncLifetime
     public async Task Of_several_places_the_one_that_fails_half_way_is_named_and_aborted_and_the_others_have_all_of_it()
     {
         const string Denied = "HTTP/1.1 403 Forbidden\r\nContent-Length: 40\r\nConnection: close\r\n\r\n<Error><Code>AccessDenied</Code></Error>";
-        byte[] content = Content((3 * PartBytes) + 17);
+        byte[] content = StoredContent.Draw((3 * PartBytes) + 17);
         await using var proxy = new S3Proxy(Server.Port);
         proxy.At = (PartBytes, RefuseAsync);
         var clock = new HastyClock();
@@ -110,8 +110,8 @@ public sealed class S3TroubleTests : IAsyncLifetime
             Assert.IsType<DestinationException>(all.Failures["failing"]);
         }
 
-        await AssertStoredAsync(whole, "a.full.backup", content);
-        await AssertStoredAsync(folder, "a.full.backup", content);
+        await StoredContent.AssertAsync(whole, "a.full.backup", content);
+        await StoredContent.AssertAsync(folder, "a.full.backup", content);
         using BackupDestination direct = Open($"http://127.0.0.1:{Server.Port}", clock);
         Assert.Empty(await direct.ListAsync("", Cancel));
 
@@ -126,7 +126,7 @@ public sealed class S3TroubleTests : IAsyncLifetime
     [Fact]
     public async Task A_reading_that_is_cut_again_and_again_goes_on_where_it_was()
     {
-        byte[] content = Content(PartBytes + 99);
+        byte[] content = StoredContent.Draw(PartBytes + 99);
         await using var proxy = new S3Proxy(Server.Port);
         var clock = new HastyClock();
         using BackupDestination place = Open(proxy.Url, clock);
@@ -138,7 +138,7 @@ public sealed class S3TroubleTests : IAsyncLifetime
 
         proxy.Cuts = (3, 1_000_000);
         int before = proxy.Requests.Count, waits = clock.Waits;
-        await AssertStoredAsync(place, "cut.full.backup", content);
+        await StoredContent.AssertAsync(place, "cut.full.backup", content);
         Assert.Equal(0, proxy.Cuts.Left);
         Assert.True(clock.Waits >= waits + 3, "Nothing broke.");
         Assert.True(proxy.Requests.Skip(before).Count(static request => request.StartsWith("GET ", StringComparison.Ordinal) && request.Contains("cut.full.backup", StringComparison.Ordinal) && !request.Contains("list-type", StringComparison.Ordinal)) >= 4);
@@ -182,19 +182,4 @@ public sealed class S3TroubleTests : IAsyncLifetime
 
     private static BackupDestination Open(string url, TimeProvider clock, string prefix = "of/tests") => new S3DestinationProvider(clock, static () => 0.5).Open(
         new DestinationSettings { Address = $"s3://backups/{prefix}?endpoint={url}&part-mb=5", AccessKey = S3Server.AccessKey, SecretKey = S3Server.SecretKey });
-
-    private static byte[] Content(int length)
-    {
-        byte[] content = new byte[length];
-        new Random(Seed.Next()).NextBytes(content);
-        return content;
-    }
-
-    private static async Task AssertStoredAsync(BackupDestination place, string name, byte[] content)
-    {
-        await using Stream stored = await place.OpenAsync(name, Cancel);
-        using var copy = new MemoryStream();
-        await stored.CopyToAsync(copy, Cancel);
-        Assert.True(content.AsSpan().SequenceEqual(copy.ToArray()), $"{name}: {copy.Length} bytes are not the {content.Length} that were written.");
-    }
 }
