@@ -5,28 +5,41 @@ using Treepie.Bench.Suites.Search;
 
 namespace Treepie.Bench.Suites;
 
-/// <summary>Full-text search beside Lucene 8 and SQLite: questions of 23 kinds over verses and over made texts, indexing, memory. Answers must be equal.</summary>
+/// <summary>Full-text search beside Lucene 8 and SQLite: questions of 23 kinds over one corpus, indexing, memory. Answers must be equal.</summary>
 internal sealed class SearchSuite : ISuite
 {
     /// <summary>Takes so many documents of each corpus instead of all: for a look in passing.</summary>
     private const string CountVariable = "TREEPIE_SEARCH_DOCUMENTS";
 
-    private const int Verses = 632_000;
-    private const int Made = 1_000_000;
     private const int QuickDocuments = 5_000;
     private const int QuestionsOfAKind = 40;
 
-    public string Name => "search";
+    private readonly Func<int, SearchCorpus> corpus;
 
-    public string Question =>
-        """
-        How fast is what is looked for found in 631,996 English verses, and in a million made texts with words by Zipf's law, next to Lucene 8 and SQLite? A text field with places, two number fields, one group field. All engines read the same file, whose
+    private SearchSuite(string name, string texts, Func<int, SearchCorpus> corpus)
+    {
+        this.corpus = corpus;
+        Name = name;
+        Question =
+            $"""
+        How fast is what is looked for found in {texts}, next to Lucene 8 and SQLite? A text field with places, two number fields, one group field. All engines read the same file, whose
         words are cut beforehand (the numbers of words and of different words are checked), and commit every 10,000 documents durably. Questions of 23 kinds: words h are in 3 % of the texts or more, m in 0.05 to 0.5 %, l in fewer; *any* of them, *all*, as a
         phrase, a prefix, between numbers; the best ten by BM25, or the first ten by number; counts; hits by group. One caller, one thread, everything in the memory of the system, compilers warm. The engines take turns; each question has the median of
         its rounds, a row the value within which half, or 99 %, of the questions are. Ours says how many hits there are exactly, but in sorts with a range and where *hits not counted* says so; Lucene stops counting at a thousand, as is its default, and SQLite counts only where it is asked to.
         Lucene runs in its own Java process and takes its times there: mapped files, no query cache, one segment (merged after indexing), points allowed for sorts, lengths of texts kept exactly instead of in four bits, so that scores can be compared:
         they are equal to 1e-5, totals and places exactly. *Processor time* counts all threads of a process of its own, compilers and collectors included.
         """;
+    }
+
+    /// <summary>Over 631,996 English verses.</summary>
+    public static SearchSuite OfVerses { get; } = new("search", "631,996 English verses", most => SearchCorpus.Verses(Math.Min(most, 632_000)));
+
+    /// <summary>Over a million made texts.</summary>
+    public static SearchSuite OfMadeTexts { get; } = new("search-made", "a million made texts with words by Zipf's law", most => SearchCorpus.Zipf(Math.Min(most, 1_000_000)));
+
+    public string Name { get; }
+
+    public string Question { get; }
 
     public Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken)
     {
@@ -34,10 +47,7 @@ internal sealed class SearchSuite : ISuite
         if (LuceneProcess.Absence is { } absence)
             progress.WriteLine($"search: Lucene is left out, {absence}");
         using LuceneProcess? lucene = LuceneProcess.Absence is null ? new LuceneProcess() : null;
-        var rows = new List<BenchRow>();
-        rows.AddRange(Measure(SearchCorpus.Verses(Math.Min(most, Verses)), lucene, quick, progress, cancellationToken));
-        rows.AddRange(Measure(SearchCorpus.Zipf(Math.Min(most, Made)), lucene, quick, progress, cancellationToken));
-        return Task.FromResult<IReadOnlyList<BenchRow>>(rows);
+        return Task.FromResult<IReadOnlyList<BenchRow>>(Measure(corpus(most), lucene, quick, progress, cancellationToken));
     }
 
     private static BenchRow[] Measure(SearchCorpus corpus, LuceneProcess? lucene, bool quick, TextWriter progress, CancellationToken cancellationToken)
@@ -59,6 +69,6 @@ internal sealed class SearchSuite : ISuite
         states.Add(StateRows.Paging(indexes, quick));
         states.AddRange(StateRows.Growth(indexes, questions, quick, progress));
         states.AddRange(StateRows.WhileIndexing(indexes, questions, lucene, quick));
-        return ((BenchRow[])[.. indexes.Rows, .. kinds, .. counted, .. states]).Select(row => row with { Row = $"{corpus.Name}: {row.Row}" }).ToArray();
+        return [.. indexes.Rows, .. kinds, .. counted, .. states];
     }
 }

@@ -13,7 +13,6 @@ internal static class KindRows
         foreach (IGrouping<string, SearchQuestion> kind in questions.GroupBy(question => question.Kind))
         {
             cancellationToken.ThrowIfCancellationRequested();
-            progress.WriteLine($"search, {indexes.Corpus.Name}: {kind.Key}");
             SearchQuestion[] asked = [.. kind];
             double[][] times = Ask(indexes.Engines, asked, quick);
             double half = Statistics.Percentile(times[0], 0.5), most = Statistics.Percentile(times[0], 0.99);
@@ -24,6 +23,7 @@ internal static class KindRows
                 mosts.Add(indexes.Engines[i].Name, Statistics.Percentile(times[i], 0.99));
             }
 
+            progress.WriteLine($"search, {indexes.Corpus.Name}: {kind.Key}, p50 {half:0.0} µs, {string.Join(", ", halves.Select(peer => $"{peer.Key} {peer.Value:0.0}"))}");
             rows.Add(new BenchRow($"{kind.Key}, p50", "µs", false, half) { Peers = halves, Goals = [.. Goals(asked[0])] });
             if (asked.Length > 1)
                 rows.Add(new BenchRow($"{kind.Key}, p99", "µs", false, most) { Peers = mosts, Goals = [new Goal(1, "Lucene")] });
