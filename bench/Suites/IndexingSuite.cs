@@ -33,7 +33,7 @@ internal sealed class IndexingSuite : ISuite
 
     public Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken)
     {
-        SearchDocument[] documents = SearchCorpus.Verses(quick ? 5_000 : Verses).Documents;
+        SearchDocument[] documents = SearchCorpus.Verses(SearchSuite.MostDocuments ?? (quick ? 5_000 : Verses)).Documents;
         using var folder = new Scratch();
         using StorageEnvironment environment = StorageEnvironment.Open(folder.Path, new StorageOptions { Durability = Durability.Relaxed });
         var writer = new IndexWriter(environment, Schema);

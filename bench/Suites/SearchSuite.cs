@@ -37,13 +37,16 @@ internal sealed class SearchSuite : ISuite
     /// <summary>Over a million made texts.</summary>
     public static SearchSuite OfMadeTexts { get; } = new("search-made", "a million made texts with words by Zipf's law", most => SearchCorpus.Zipf(Math.Min(most, 1_000_000)));
 
+    /// <summary>How many documents of each corpus are wanted; null: as the suite says.</summary>
+    public static int? MostDocuments => Environment.GetEnvironmentVariable(CountVariable) is { } text ? int.Parse(text, CultureInfo.InvariantCulture) : null;
+
     public string Name { get; }
 
     public string Question { get; }
 
     public Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken)
     {
-        int most = Environment.GetEnvironmentVariable(CountVariable) is { } text ? int.Parse(text, CultureInfo.InvariantCulture) : quick ? QuickDocuments : int.MaxValue;
+        int most = MostDocuments ?? (quick ? QuickDocuments : int.MaxValue);
         if (LuceneProcess.Absence is { } absence)
             progress.WriteLine($"search: Lucene is left out, {absence}");
         using LuceneProcess? lucene = LuceneProcess.Absence is null ? new LuceneProcess() : null;

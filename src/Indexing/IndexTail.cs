@@ -72,7 +72,7 @@ public sealed class IndexTail : IDisposable
             throw new InvalidOperationException("The tail was filled already.");
 
         var gone = new List<long>();
-        if (main.Tree(TreeNames.Keys) is { } keys)
+        if (main.Dictionary(TreeNames.Keys) is { } keys)
             for (int ordinal = 0; ordinal < batch.Keys.Count; ordinal++)
                 if (keys.TryGet(batch.Keys[ordinal], out ReadOnlySpan<byte> id))
                     gone.Add(EntryKey.Read(id));

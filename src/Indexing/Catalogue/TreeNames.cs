@@ -3,13 +3,13 @@ using System.Globalization;
 namespace Treepie.Indexing.Catalogue;
 
 /// <summary>
-/// The trees of an index. Each dictionary is a pair: terms with what stands beside them, and segments of long lists.
+/// The trees of an index. Each dictionary is a pair: terms with what stands beside them (a TermTree), and segments of long lists.
 /// <code>
 /// TREE                    KEY                                VALUE
 /// index                   "state", "schema", field (4)       IndexState, SchemaRecord, FieldStatistics
 /// index                   "backfill"                         BackfillRecord, while fields are added
 /// errors                  key of an entry that is not there  ErrorRecord
-/// keys                    key of an entry                    entry id, big-endian, without zeros in front
+/// keys                    a TermTree: key of an entry        entry id, big-endian, without zeros in front
 /// entries                 id of a first entry (8, big-endian)  EntryBlock
 /// lists, lists.postings   field + 1 (4, big-endian), ListKind  entries that exist, have the field, have a null
 /// terms.N, .postings      stored form of a term              TermPayload; of full-text fields also .positions, see PositionKey

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Numerics;
 using Treepie.Indexing.Terms;
 
 namespace Treepie.Indexing.Columns;
@@ -35,6 +36,14 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes)
     public const int PackedHeaderBytes = 18;
     public const int PackedFlag = 128;
 
+    /// <summary>In the place of a width: texts.</summary>
+    public const byte TextMark = byte.MaxValue;
+
+    public const int TextsHeaderBytes = 4;
+
+    /// <summary>Ends of texts take two bytes.</summary>
+    public const int WideFlag = 128;
+
     public const int EntryBits = 6;
     public const int Entries = 1 << EntryBits;
     public const int SlotBytes = 13;
@@ -44,18 +53,23 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes)
 
     public int Count => bytes.IsEmpty ? 0 : bytes[0] & ~PackedFlag;
 
-    private bool IsPacked => !bytes.IsEmpty && bytes[0] >= PackedFlag;
+    private bool IsPacked => !bytes.IsEmpty && bytes[0] >= PackedFlag && bytes[1] != TextMark;
+
+    private bool IsTexts => !bytes.IsEmpty && bytes[0] >= PackedFlag && bytes[1] == TextMark;
 
     public SortTag TagAt(int slot)
     {
         if (slot >= Count)
             return SortTag.None;
+        if (IsTexts)
+            return PlaceAt(slot) < bytes[2] ? SortTag.Text : SortTag.None;
         return !IsPacked ? (SortTag)Slot(slot)[0] : HasPacked(slot) ? SortTag.Number : SortTag.None;
     }
 
     /// <summary>The first eight bytes of a value (0 where there is none) as a number that orders as they do.</summary>
-    public ulong HeadAt(int slot) =>
-        !IsPacked ? BinaryPrimitives.ReadUInt64BigEndian(Slot(slot)[1..]) : HasPacked(slot) ? NumberKey.HeadOf(PackedAt(slot)) : 0;
+    public ulong HeadAt(int slot) => IsTexts
+        ? TextHead(slot)
+        : !IsPacked ? BinaryPrimitives.ReadUInt64BigEndian(Slot(slot)[1..]) : HasPacked(slot) ? NumberKey.HeadOf(PackedAt(slot)) : 0;
 
     /// <summary>The ten bytes of a number, in place or in <paramref name="room"/>, which has ten.</summary>
     public ReadOnlySpan<byte> NumberAt(int slot, Span<byte> room)
@@ -73,18 +87,74 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes)
     /// <summary>A number as <see cref="NumberKey.ToSaturatedLong"/> gives it.</summary>
     public long LongAt(int slot) => IsPacked ? PackedAt(slot) : NumberKey.ToSaturatedLong(Slot(slot).Slice(1, NumberKey.Bytes));
 
-    public int TextLengthAt(int slot) => BinaryPrimitives.ReadUInt16LittleEndian(Slot(slot)[9..]);
+    public int TextLengthAt(int slot) => IsTexts ? Text(slot).Length : BinaryPrimitives.ReadUInt16LittleEndian(Slot(slot)[9..]);
 
     /// <summary>The first bytes of a text, at most eight.</summary>
-    public ReadOnlySpan<byte> TextHeadAt(int slot) => Slot(slot).Slice(1, Math.Min(HeadBytes, TextLengthAt(slot)));
+    public ReadOnlySpan<byte> TextHeadAt(int slot)
+    {
+        if (!IsTexts)
+            return Slot(slot).Slice(1, Math.Min(HeadBytes, TextLengthAt(slot)));
+
+        ReadOnlySpan<byte> text = Text(slot);
+        return text[..Math.Min(HeadBytes, text.Length)];
+    }
 
     /// <summary>The bytes of a text from the ninth on.</summary>
     public ReadOnlySpan<byte> TextRestAt(int slot)
     {
+        if (IsTexts)
+        {
+            ReadOnlySpan<byte> text = Text(slot);
+            return text[Math.Min(HeadBytes, text.Length)..];
+        }
+
         int length = TextLengthAt(slot) - HeadBytes;
         return length <= 0
             ? default
             : bytes.Slice(1 + (Count * SlotBytes) + BinaryPrimitives.ReadUInt16LittleEndian(Slot(slot)[11..]), length);
+    }
+
+    /// <summary>Bits that say which of so many texts, or none.</summary>
+    public static int PlaceBits(int texts) => 32 - BitOperations.LeadingZeroCount((uint)texts);
+
+    /// <summary>Bytes of the places of so many slots: two are read at a time.</summary>
+    public static int PlaceBytes(int slots, int bits) => ((slots * bits) + 7) >> 3;
+
+    /// <summary>Which of the different texts a slot has; as many as there are where it has none.</summary>
+    private int PlaceAt(int slot)
+    {
+        int width = bytes[3] & ~WideFlag;
+        int bit = slot * width;
+        return BinaryPrimitives.ReadUInt16LittleEndian(bytes[(EndsEnd + (bit >> 3))..]) >> (bit & 7) & ((1 << width) - 1);
+    }
+
+    private int EndBytes => bytes[3] >= WideFlag ? sizeof(ushort) : 1;
+
+    private int EndsEnd => TextsHeaderBytes + (bytes[2] * EndBytes);
+
+    /// <summary>Where the texts begin.</summary>
+    private int TextsStart => EndsEnd + PlaceBytes(Count, bytes[3] & ~WideFlag);
+
+    private int End(int place) => EndBytes == 1 ? bytes[TextsHeaderBytes + place] : BinaryPrimitives.ReadUInt16LittleEndian(bytes[(TextsHeaderBytes + (2 * place))..]);
+
+    private ReadOnlySpan<byte> Text(int slot)
+    {
+        int place = PlaceAt(slot);
+        int start = place == 0 ? 0 : End(place - 1);
+        return bytes.Slice(TextsStart + start, End(place) - start);
+    }
+
+    /// <summary>As <see cref="HeadAt"/>: behind the last text there are eight bytes to be read.</summary>
+    private ulong TextHead(int slot)
+    {
+        int place = PlaceAt(slot);
+        if (place >= bytes[2])
+            return 0;
+
+        int start = place == 0 ? 0 : End(place - 1);
+        int length = End(place) - start;
+        ulong head = BinaryPrimitives.ReadUInt64BigEndian(bytes[(TextsStart + start)..]);
+        return length >= HeadBytes ? head : head & ~(ulong.MaxValue >> (8 * length));
     }
 
     private bool HasPacked(int slot) => (BinaryPrimitives.ReadUInt64LittleEndian(bytes[10..]) >> slot & 1) != 0;

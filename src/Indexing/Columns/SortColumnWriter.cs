@@ -16,6 +16,8 @@ internal sealed class SortColumnWriter(Tree column)
     private readonly SortTag[] tags = new SortTag[SortChunk.Entries];
     private readonly byte[] values = new byte[SortChunk.Entries * MaxTextBytes];
     private readonly int[] lengths = new int[SortChunk.Entries];
+    private readonly byte[] places = new byte[SortChunk.Entries];
+    private readonly int[] firsts = new int[SortChunk.Entries];
     private readonly byte[] output = new byte[1 + (SortChunk.Entries * (SortChunk.SlotBytes + MaxTextBytes))];
     private long chunk = -1;
 
@@ -91,7 +93,7 @@ internal sealed class SortColumnWriter(Tree column)
         if (count == 0)
             return 0;
 
-        if (TryPack(count, out int packed))
+        if (TryPack(count, out int packed) || TryPackTexts(count, out packed))
             return packed;
         output[0] = (byte)count;
         int textStart = 1 + (count * SortChunk.SlotBytes);
@@ -158,6 +160,70 @@ internal sealed class SortColumnWriter(Tree column)
 
         return true;
     }
+
+    /// <summary>Encodes a chunk of texts, each different one once.</summary>
+    private bool TryPackTexts(int count, out int length)
+    {
+        length = 0;
+        int different = 0;
+        int plain = 1 + (count * SortChunk.SlotBytes);
+        int texts = 0;
+        for (int i = 0; i < count; i++)
+        {
+            if (tags[i] == SortTag.Number)
+                return false;
+            if (tags[i] == SortTag.None)
+                continue;
+            ReadOnlySpan<byte> value = TextOf(i);
+            int place = 0;
+            while (place < different && !TextOf(firsts[place]).SequenceEqual(value))
+                place++;
+            places[i] = (byte)place;
+            plain += Math.Max(0, value.Length - SortChunk.HeadBytes);
+            if (place < different)
+                continue;
+            firsts[different++] = i;
+            texts += value.Length;
+        }
+
+        int bits = SortChunk.PlaceBits(different);
+        int endBytes = texts <= byte.MaxValue ? 1 : sizeof(ushort);
+        int placesStart = SortChunk.TextsHeaderBytes + (different * endBytes);
+        int start = placesStart + SortChunk.PlaceBytes(count, bits);
+        length = start + texts + SortChunk.HeadBytes;
+        if (texts > ushort.MaxValue || length >= plain)
+            return false;
+
+        output.AsSpan(0, length).Clear();
+        output[0] = (byte)(count | SortChunk.PackedFlag);
+        output[1] = SortChunk.TextMark;
+        output[2] = (byte)different;
+        output[3] = (byte)(bits | (endBytes > 1 ? SortChunk.WideFlag : 0));
+        int end = 0;
+        for (int place = 0; place < different; place++)
+        {
+            ReadOnlySpan<byte> value = TextOf(firsts[place]);
+            value.CopyTo(output.AsSpan(start + end));
+            end += value.Length;
+            if (endBytes == 1)
+                output[SortChunk.TextsHeaderBytes + place] = (byte)end;
+            else
+                BinaryPrimitives.WriteUInt16LittleEndian(output.AsSpan(SortChunk.TextsHeaderBytes + (2 * place)), (ushort)end);
+        }
+
+        for (int i = 0; i < count; i++)
+        {
+            int bit = i * bits;
+            int place = tags[i] == SortTag.None ? different : places[i];
+            output[placesStart + (bit >> 3)] |= (byte)(place << (bit & 7));
+            if ((bit & 7) + bits > 8)
+                output[placesStart + (bit >> 3) + 1] |= (byte)(place >> (8 - (bit & 7)));
+        }
+
+        return true;
+    }
+
+    private ReadOnlySpan<byte> TextOf(int slot) => values.AsSpan(slot * MaxTextBytes, lengths[slot]);
 
     private ReadOnlySpan<byte> NumberOf(int slot) => values.AsSpan(slot * MaxTextBytes, NumberKey.Bytes);
 }

@@ -148,7 +148,7 @@ internal sealed class FacetRun
     /// <summary>Every term is looked at once, and at least the entries it has, or a bitmap for each window of hits.</summary>
     private double TermCost(int field, HitSet hits)
     {
-        long terms = context.View.Tree(TreeNames.Terms(field))?.Count ?? 0;
+        long terms = context.View.Dictionary(TreeNames.Terms(field))?.Count ?? 0;
         return (terms * CostModel.WalkStep)
             + Math.Min(context.View.State.EntryCount * CostModel.FacetPosting, (double)terms * hits.Windows.Count * CostModel.FacetWindow);
     }
@@ -176,11 +176,11 @@ internal sealed class FacetRun
 
     private void CountByTerm(string dictionary, HitSet hits, FacetGroups groups)
     {
-        if (context.View.Tree(dictionary) is not { } tree || hits.Total == 0)
+        if (context.View.Dictionary(dictionary) is not { } tree || hits.Total == 0)
             return;
 
         bool isEverything = hits.Total == context.View.State.EntryCount;
-        using Storage.Trees.Cursor cursor = tree.OpenCursor();
+        using Terms.TermCursor cursor = tree.OpenCursor();
         for (bool valid = cursor.MoveFirst(); valid; valid = cursor.MoveNext())
         {
             if ((++context.Meter.Count.TermsScanned & 1023) == 0)

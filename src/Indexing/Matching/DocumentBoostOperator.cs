@@ -3,7 +3,6 @@ using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Schema;
 using Treepie.Indexing.Terms;
-using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Matching;
 
@@ -36,11 +35,11 @@ internal sealed class DocumentBoostOperator : Operator
     public static Operator Over(QueryContext context, Operator clause)
     {
         int field = context.View.Schema.IndexOf(IndexSchema.BoostField);
-        if (field < 0 || context.View.Tree(TreeNames.Numbers(field)) is not { Count: > 0 } numbers)
+        if (field < 0 || context.View.Dictionary(TreeNames.Numbers(field)) is not { Count: > 0 } numbers)
             return clause;
 
         // The dictionary is in the order of numbers: its last is the most that a score can be multiplied with.
-        using Cursor cursor = numbers.OpenCursor();
+        using TermCursor cursor = numbers.OpenCursor();
         cursor.MoveLast();
         return new DocumentBoostOperator(context, clause, Math.Max(1, (float)NumberKey.ToDouble(cursor.Key)));
     }

@@ -2,6 +2,7 @@ using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Schema;
+using Treepie.Indexing.Terms;
 using Treepie.Storage.Transactions;
 using Treepie.Storage.Trees;
 
@@ -15,6 +16,7 @@ internal sealed class IndexView
     private FieldAnalyzers? analyzers;
     private EntryReader? entries;
     private readonly Dictionary<string, Tree?> trees = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, TermTree?> dictionaries = new(StringComparer.Ordinal);
 
     public IndexView(ReadTransaction transaction, AnalyzerSet analyzerSet)
     {
@@ -52,6 +54,14 @@ internal sealed class IndexView
         return tree;
     }
 
+    /// <summary>The dictionary of that name; null if nothing was ever put into it.</summary>
+    public TermTree? Dictionary(string name)
+    {
+        if (!dictionaries.TryGetValue(name, out TermTree? dictionary))
+            dictionaries.Add(name, dictionary = transaction.FindTree(name) is { } tree ? new TermTree(tree) : null);
+        return dictionary;
+    }
+
     public Tree? Postings(string dictionary) => Tree(TreeNames.Postings(dictionary));
 
     /// <summary>Position of a field.</summary>
@@ -68,7 +78,7 @@ internal sealed class IndexView
     /// <summary>Entries that have the term.</summary>
     public bool TryGetTerm(string dictionary, ReadOnlySpan<byte> term, out TermPayload payload)
     {
-        if (Tree(dictionary) is { } tree && tree.TryGet(term, out ReadOnlySpan<byte> value))
+        if (Dictionary(dictionary) is { } terms && terms.TryGet(term, out ReadOnlySpan<byte> value))
         {
             payload = new TermPayload(value);
             return true;

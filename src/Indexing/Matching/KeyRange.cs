@@ -1,4 +1,4 @@
-using Treepie.Storage.Trees;
+using Treepie.Indexing.Terms;
 
 namespace Treepie.Indexing.Matching;
 
@@ -11,7 +11,7 @@ namespace Treepie.Indexing.Matching;
 internal readonly record struct KeyRange(string Dictionary, byte[]? Low, bool LowInclusive, byte[]? High, bool HighInclusive)
 {
     /// <summary>Puts a cursor on the first key that is not before the range; false if there is none.</summary>
-    public bool MoveFirst(Cursor cursor)
+    public bool MoveFirst(TermCursor cursor)
     {
         if (Low is null)
             return cursor.MoveFirst();
@@ -19,7 +19,7 @@ internal readonly record struct KeyRange(string Dictionary, byte[]? Low, bool Lo
     }
 
     /// <summary>Puts a cursor on the last key that is not behind the range; false if there is none.</summary>
-    public bool MoveLast(Cursor cursor)
+    public bool MoveLast(TermCursor cursor)
     {
         if (High is null)
             return cursor.MoveLast();

@@ -75,7 +75,7 @@ internal sealed class MoreLikeThisCompiler(QueryCompiler compiler, QueryContext 
     private long Find(string key)
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(key);
-        return utf8.Length is > 0 and <= IndexBatch.MaxKeyBytes && context.View.Tree(TreeNames.Keys) is { } keys && keys.TryGet(utf8, out ReadOnlySpan<byte> id)
+        return utf8.Length is > 0 and <= IndexBatch.MaxKeyBytes && context.View.Dictionary(TreeNames.Keys) is { } keys && keys.TryGet(utf8, out ReadOnlySpan<byte> id)
             ? EntryKey.Read(id)
             : -1;
     }

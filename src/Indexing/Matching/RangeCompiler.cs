@@ -160,10 +160,10 @@ internal sealed class RangeCompiler(QueryContext context)
         if (mostTerms < 0)
             return null;
         var union = new UnionOperator(context);
-        if (view.Tree(keys.Dictionary) is { } tree)
+        if (view.Dictionary(keys.Dictionary) is { } tree)
         {
             Tree? postings = view.Postings(keys.Dictionary);
-            using Cursor cursor = tree.OpenCursor();
+            using TermCursor cursor = tree.OpenCursor();
             for (bool found = keys.MoveFirst(cursor); found && keys.IsUpTo(cursor.Key); found = cursor.MoveNext())
             {
                 context.Meter.Count.TermsScanned++;

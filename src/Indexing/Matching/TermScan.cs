@@ -3,7 +3,7 @@ using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Automata;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Postings;
-using Treepie.Storage.Trees;
+using Treepie.Indexing.Terms;
 
 namespace Treepie.Indexing.Matching;
 
@@ -46,17 +46,17 @@ internal sealed class TermScan(QueryContext context, int field, string what)
     /// <summary>Calls <paramref name="found"/> for each term that an automaton accepts, in order.</summary>
     public void Visit(TermAutomaton automaton, TermFound found)
     {
-        if (context.View.Tree(dictionary) is not { } tree || automaton.IsDead(automaton.Start))
+        if (context.View.Dictionary(dictionary) is not { } tree || automaton.IsDead(automaton.Start))
             return;
 
         var path = new TermPath(automaton);
-        using Cursor cursor = tree.OpenCursor();
-        long read = 0;
+        using TermCursor cursor = tree.OpenCursor();
+        long read = 0, all = tree.Count;
         bool isThere = cursor.MoveFirst();
         while (isThere)
         {
             context.Meter.Count.TermsScanned++;
-            Count(++read, tree.Count);
+            Count(++read, all);
             ReadOnlySpan<byte> key = cursor.Key;
             if (path.Run(key))
             {
@@ -80,16 +80,16 @@ internal sealed class TermScan(QueryContext context, int field, string what)
     private UnionOperator Walk(byte[] start, TermTest test)
     {
         var union = new UnionOperator(context) { Name = ("terms", context.View.Schema.Fields[field].Name, what) };
-        if (context.View.Tree(dictionary) is { } tree)
+        if (context.View.Dictionary(dictionary) is { } tree)
         {
+            long read = 0, all = tree.Count;
             if (start.Length == 0)
-                Count(tree.Count, tree.Count);
-            using Cursor cursor = tree.OpenCursor();
-            long read = 0;
+                Count(all, all);
+            using TermCursor cursor = tree.OpenCursor();
             for (bool isThere = cursor.Seek(start); isThere && cursor.Key.StartsWith(start); isThere = cursor.MoveNext())
             {
                 context.Meter.Count.TermsScanned++;
-                Count(++read, tree.Count);
+                Count(++read, all);
                 if (test(cursor.Key))
                     union.Add(new TermPayload(cursor.Value), context.View.Postings(dictionary));
             }

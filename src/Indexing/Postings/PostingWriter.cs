@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using Treepie.Indexing.Terms;
 using Treepie.Storage;
 using Treepie.Storage.Trees;
 
@@ -11,7 +12,7 @@ namespace Treepie.Indexing.Postings;
 internal sealed class PostingWriter : IDisposable
 {
     private readonly string name;
-    private readonly Tree terms;
+    private readonly TermTreeWriter terms;
     private readonly Tree postings;
     private readonly Cursor segments;
     private readonly PostingEdit edit;
@@ -32,7 +33,7 @@ internal sealed class PostingWriter : IDisposable
     {
         this.words = words;
         this.name = name;
-        this.terms = terms;
+        this.terms = new TermTreeWriter(terms);
         this.postings = postings;
         this.newListId = newListId;
         this.positions = positions is null ? null : new PositionStore(name, positions);
@@ -70,6 +71,9 @@ internal sealed class PostingWriter : IDisposable
         Forget(word);
         return -1;
     }
+
+    /// <summary>Writes what is left to be written; the last call.</summary>
+    public void Finish() => terms.Flush();
 
     public void Dispose()
     {

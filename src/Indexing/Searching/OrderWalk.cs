@@ -22,7 +22,7 @@ internal sealed class OrderWalk
     private readonly SortKey sort;
     private readonly KeyPart[] parts;
     private readonly string dictionary;
-    private readonly Tree tree;
+    private readonly TermTree tree;
     private readonly long limit;
     private readonly WalkStart start;
     private readonly KeyRange? range;
@@ -41,7 +41,7 @@ internal sealed class OrderWalk
         this.parts = parts;
         this.limit = limit;
         dictionary = Dictionary(context, sort);
-        tree = context.View.Tree(dictionary)!; // without an obstacle it is there
+        tree = context.View.Dictionary(dictionary)!; // without an obstacle it is there
         start = new WalkStart(sort, after);
         rest = start.Rest;
     }
@@ -62,11 +62,11 @@ internal sealed class OrderWalk
             return "an entry had several values, and stands in the order more than once";
         if (first.Kind != SortKind.Text && statistics.EverHadTextValue)
             return "there were texts among the numbers";
-        return context.View.Tree(Dictionary(context, first)) is null ? "no entry has a value" : null;
+        return context.View.Dictionary(Dictionary(context, first)) is null ? "no entry has a value" : null;
     }
 
     /// <summary>Different values of the first key.</summary>
-    public static long ValueCount(QueryContext context, SortKey first) => context.View.Tree(Dictionary(context, first))?.Count ?? 0;
+    public static long ValueCount(QueryContext context, SortKey first) => context.View.Dictionary(Dictionary(context, first))?.Count ?? 0;
 
     /// <summary>Opens the walk.</summary>
     /// <param name="context">The query.</param>
@@ -112,7 +112,7 @@ internal sealed class OrderWalk
     {
         if (!start.IsAtValue)
             rest = default; // of nulls
-        using Cursor cursor = tree.OpenCursor();
+        using TermCursor cursor = tree.OpenCursor();
         Span<byte> last = stackalloc byte[NumberKey.Bytes];
         bool hasLast = false;
         int steps = 0;
@@ -140,7 +140,7 @@ internal sealed class OrderWalk
         EndGroup();
     }
 
-    private bool Begin(Cursor cursor)
+    private bool Begin(TermCursor cursor)
     {
         if (start.IsAtValue || range is not { } keys)
             return start.Begin(cursor);

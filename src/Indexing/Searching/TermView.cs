@@ -3,7 +3,6 @@ using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Terms;
-using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Searching;
 
@@ -13,11 +12,11 @@ internal static class TermView
     public static IReadOnlyList<IndexTerm> Terms(IndexView view, int field, string? after, int count)
     {
         var terms = new List<IndexTerm>();
-        if (view.Tree(TreeNames.Terms(field)) is not { } tree || count == 0)
+        if (view.Dictionary(TreeNames.Terms(field)) is not { } tree || count == 0)
             return terms;
 
         byte[] from = Encoding.UTF8.GetBytes(after ?? "");
-        using Cursor cursor = tree.OpenCursor();
+        using TermCursor cursor = tree.OpenCursor();
         bool valid = cursor.Seek(from);
         if (valid && after is not null && cursor.Key.SequenceEqual(from))
             valid = cursor.MoveNext();
@@ -28,7 +27,7 @@ internal static class TermView
 
     public static IReadOnlyList<IndexEntryField>? Entry(IndexView view, ReadOnlySpan<byte> key)
     {
-        if (view.Tree(TreeNames.Keys) is not { } keys || !keys.TryGet(key, out ReadOnlySpan<byte> id)
+        if (view.Dictionary(TreeNames.Keys) is not { } keys || !keys.TryGet(key, out ReadOnlySpan<byte> id)
             || !view.Entries.TryGet(EntryKey.Read(id), out EntryRecord record))
         {
             return null;

@@ -2,7 +2,6 @@ using System.Buffers.Binary;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Sorting;
 using Treepie.Indexing.Terms;
-using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Searching;
 
@@ -56,7 +55,7 @@ internal sealed class WalkStart
     public ReadOnlyMemory<byte> Rest { get; }
 
     /// <summary>Puts a cursor on the first value.</summary>
-    public bool Begin(Cursor cursor)
+    public bool Begin(TermCursor cursor)
     {
         if (!IsAtValue)
             return sort.Descending ? cursor.MoveLast() : cursor.MoveFirst();
@@ -79,7 +78,7 @@ internal sealed class WalkStart
     };
 
     /// <summary>Several numbers are one long: they begin up to one before it, and the ends of longs stand for everything beyond.</summary>
-    private bool BeginLong(Cursor cursor)
+    private bool BeginLong(TermCursor cursor)
     {
         bool valid;
         if (whole is long.MinValue or long.MaxValue)

@@ -94,7 +94,7 @@ internal sealed class BatchCommit
 
     private void FindIds()
     {
-        Tree keys = transaction.GetOrCreateTree(TreeNames.Keys);
+        var keys = new TermTree(transaction.GetOrCreateTree(TreeNames.Keys));
         long last = -1;
         for (int i = 0; i < idOf.Length; i++)
         {
@@ -166,7 +166,7 @@ internal sealed class BatchCommit
     /// <summary>Points keys to their new entries and collects the entries they had.</summary>
     private void ApplyKeys()
     {
-        Tree keys = transaction.GetOrCreateTree(TreeNames.Keys);
+        var keys = new TermTreeWriter(transaction.GetOrCreateTree(TreeNames.Keys));
         var old = new List<long>();
         Span<byte> value = stackalloc byte[EntryKey.Bytes];
         foreach (int ordinal in batch.Keys.SortedOrdinals())
@@ -186,6 +186,7 @@ internal sealed class BatchCommit
             }
         }
 
+        keys.Flush();
         long[] ids = [.. old.Order()];
         state.EntryCount -= ids.Length;
         removals = RemovalSet.Take(transaction, ids, cancellationToken);
@@ -218,6 +219,8 @@ internal sealed class BatchCommit
             Apply(lists, ListKey.Write(key, field, ListKind.Exists), added?.Exists, removed?.Exists);
             Apply(lists, ListKey.Write(key, field, ListKind.Null), added?.Nulls, removed?.Nulls);
         }
+
+        lists.Finish();
     }
 
     private void Apply(PostingWriter lists, ReadOnlySpan<byte> key, List<int>? added, List<int>? removed)

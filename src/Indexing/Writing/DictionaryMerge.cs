@@ -67,5 +67,7 @@ internal static class DictionaryMerge
             if (addedOrdinal >= 0 && wordOf is not null)
                 wordOf[addedOrdinal] = word;
         }
+
+        writer.Finish();
     }
 }

@@ -11,7 +11,7 @@ namespace Treepie.Indexing.Tests.Columns;
 /// <summary>A column against a dictionary of what was put into it, with numbers that can be packed, that cannot, and texts between them.</summary>
 public sealed class SortColumnTests
 {
-    private const int Entries = 2_000;
+    private const int Entries = 2_500;
 
     [Fact]
     public void Values_are_read_as_they_were_written_whatever_form_their_chunk_takes()
@@ -40,7 +40,7 @@ public sealed class SortColumnTests
     {
         // By stretches of a few chunks: small numbers, large ones, all kinds, texts among them.
         byte[] key = new byte[NumberKey.Bytes];
-        switch (random.Next(10) == 0 ? 9 : (int)(id / 300) % 5)
+        switch (random.Next(10) == 0 ? 9 : (int)(id / 300) % 7)
         {
             case 0: NumberKey.Write(key, random.Next(1_000_000)); break;
             case 1: NumberKey.Write(key, random.NextInt64(long.MinValue, long.MaxValue)); break;
@@ -48,9 +48,13 @@ public sealed class SortColumnTests
             case 3: NumberKey.Write(key, random.Next(4) == 0 ? random.NextDouble() : -random.Next(5)); break;
             case 4 when random.Next(3) > 0: NumberKey.Write(key, 7L); break;
             case 4:
-                byte[] text = Encoding.ASCII.GetBytes(new string('x', random.Next(30)));
-                column.SetText(id, text);
-                model[id] = [0xFF, .. text];
+                SetText(new string('x', random.Next(30)));
+                return;
+            case 5: // few different ones, the empty one among them
+                SetText(new string((char)('a' + random.Next(3)), random.Next(3) * 7));
+                return;
+            case 6: // many, that are longer together than a byte says
+                SetText(new string((char)('a' + random.Next(26)), random.Next(4) == 0 ? 1_024 : random.Next(20)));
                 return;
             default:
                 column.Remove(id);
@@ -60,6 +64,13 @@ public sealed class SortColumnTests
 
         column.SetNumber(id, key);
         model[id] = key;
+
+        void SetText(string value)
+        {
+            byte[] text = Encoding.ASCII.GetBytes(value);
+            column.SetText(id, text);
+            model[id] = [0xFF, .. text];
+        }
     }
 
     private static void AssertSame(Tree? tree, SortedDictionary<long, byte[]> model, int seed)
@@ -71,11 +82,14 @@ public sealed class SortColumnTests
             var chunk = new SortChunk(column.Read(id >> SortChunk.EntryBits));
             int slot = (int)(id & (SortChunk.Entries - 1));
             byte[]? expected = model.GetValueOrDefault(id);
-            SortTag tag = expected is null ? SortTag.None : expected[0] == 0xFF && expected.Length != NumberKey.Bytes || IsText(expected) ? SortTag.Text : SortTag.Number;
+            SortTag tag = expected is null ? SortTag.None : expected[0] == 0xFF ? SortTag.Text : SortTag.Number;
             Assert.True(tag == chunk.TagAt(slot), $"seed {seed}: entry {id}");
             if (tag == SortTag.Text)
             {
-                Assert.Equal(expected!.Length - 1, chunk.TextLengthAt(slot)); // it has a tag
+                byte[] text = expected![1..]; // it has a tag
+                Assert.Equal(text.Length, chunk.TextLengthAt(slot));
+                Assert.True(text.AsSpan().SequenceEqual([.. chunk.TextHeadAt(slot), .. chunk.TextRestAt(slot)]), $"seed {seed}: entry {id}");
+                Assert.Equal(System.Buffers.Binary.BinaryPrimitives.ReadUInt64BigEndian([.. text.Take(8), .. new byte[8 - Math.Min(8, text.Length)]]), chunk.HeadAt(slot));
             }
             else if (tag == SortTag.Number)
             {
@@ -86,6 +100,4 @@ public sealed class SortColumnTests
             }
         }
     }
-
-    private static bool IsText(byte[] value) => value[0] == 0xFF && value.AsSpan(1).IndexOfAnyExcept((byte)'x') < 0;
 }

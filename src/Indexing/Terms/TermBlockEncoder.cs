@@ -1,0 +1,103 @@
+using System.Buffers.Binary;
+
+namespace Treepie.Indexing.Terms;
+
+/// <summary>Writes a <see cref="TermBlock"/>. Scratch, reused from block to block.</summary>
+internal sealed class TermBlockEncoder
+{
+    private byte[] output = new byte[2 * TermBlock.MaxBytes];
+    private readonly ushort[] groups = new ushort[(TermBlock.MaxBytes >> TermBlock.GroupBits) + 1];
+
+    /// <summary>Bytes that terms would take in one block.</summary>
+    public static int Measure(List<TermItem> items, ByteArena bytes)
+    {
+        var size = new Size();
+        foreach (TermItem item in items)
+            size = size.With(item, items[0], bytes);
+        return size.Total;
+    }
+
+    /// <summary>Encodes terms from <paramref name="first"/> on, as many as fill so many bytes, one at least; the block lives until the next call.</summary>
+    public ReadOnlySpan<byte> Encode(List<TermItem> items, int first, int wantedBytes, ByteArena bytes, out int count)
+    {
+        var size = new Size();
+        count = 0;
+        while (first + count < items.Count && (count == 0 || size.Total < wantedBytes))
+        {
+            Size more = size.With(items[first + count], items[first], bytes);
+            if (count > 0 && more.Total > TermBlock.MaxBytes)
+                break;
+            size = more;
+            count++;
+        }
+
+        return Write(items, first, count, size.Prefix, size.Suffix, bytes);
+    }
+
+    private ReadOnlySpan<byte> Write(List<TermItem> items, int first, int count, int prefix, int suffix, ByteArena bytes)
+    {
+        int table = 2 * ((count - 1) >> TermBlock.GroupBits);
+        ReadOnlySpan<byte> head = Key(items[first], bytes);
+        int start = TermBlock.HeaderBytes + table + prefix + suffix;
+        Grow(start);
+        BinaryPrimitives.WriteUInt16LittleEndian(output, (ushort)count);
+        output[2] = (byte)prefix;
+        output[3] = (byte)suffix;
+        head[..prefix].CopyTo(output.AsSpan(TermBlock.HeaderBytes + table));
+        head[^suffix..].CopyTo(output.AsSpan(TermBlock.HeaderBytes + table + prefix));
+        int length = start;
+        for (int i = 0; i < count; i++)
+        {
+            TermItem item = items[first + i];
+            if (i > 0 && (i & ((1 << TermBlock.GroupBits) - 1)) == 0)
+                groups[(i >> TermBlock.GroupBits) - 1] = checked((ushort)(length - start));
+            int middle = item.KeyLength - prefix - suffix;
+            Grow(length + 1 + (2 * Varint.MaxBytes) + middle + item.ValueLength);
+            int longMiddle = Math.Min(middle, TermBlock.LongLength), longValue = Math.Min(item.ValueLength, TermBlock.LongLength);
+            output[length++] = (byte)((longMiddle << 4) | longValue);
+            if (longMiddle == TermBlock.LongLength)
+                length += Varint.Write(output.AsSpan(length), middle - TermBlock.LongLength);
+            if (longValue == TermBlock.LongLength)
+                length += Varint.Write(output.AsSpan(length), item.ValueLength - TermBlock.LongLength);
+            Key(item, bytes).Slice(prefix, middle).CopyTo(output.AsSpan(length));
+            length += middle;
+            bytes.Slice(item.Value, item.ValueLength).CopyTo(output.AsSpan(length));
+            length += item.ValueLength;
+        }
+
+        for (int i = 0; i < table / 2; i++)
+            BinaryPrimitives.WriteUInt16LittleEndian(output.AsSpan(TermBlock.HeaderBytes + (2 * i)), groups[i]);
+        return output.AsSpan(0, length);
+    }
+
+    private static ReadOnlySpan<byte> Key(TermItem item, ByteArena bytes) => bytes.Slice(item.Key, item.KeyLength);
+
+    private void Grow(int needed)
+    {
+        if (needed > output.Length)
+            Array.Resize(ref output, Math.Max(needed, output.Length * 2));
+    }
+
+    /// <summary>What terms have in common, and how long they are.</summary>
+    private readonly record struct Size(int Count, int Bytes, int Prefix, int Suffix)
+    {
+        /// <summary>Bytes of a block of them.</summary>
+        public int Total => TermBlock.HeaderBytes + (2 * (Count >> TermBlock.GroupBits)) + Bytes - ((Count - 1) * (Prefix + Suffix));
+
+        /// <summary>With another term, that is greater than all.</summary>
+        public Size With(TermItem item, TermItem first, ByteArena bytes)
+        {
+            ReadOnlySpan<byte> key = Key(item, bytes), head = Key(first, bytes);
+            int length = key.Length;
+            int prefix = Count == 0 ? Math.Min(length, TermBlock.MaxCommon) : key.CommonPrefixLength(head[..Prefix]);
+            key = key[prefix..];
+            head = head[prefix..];
+            int most = Math.Min(Count switch { 0 => 0, 1 => Math.Min(head.Length, TermBlock.MaxCommon), _ => Suffix }, key.Length);
+            int suffix = 0;
+            while (suffix < most && key[^(suffix + 1)] == head[^(suffix + 1)])
+                suffix++;
+            int longs = (key.Length - suffix >= TermBlock.LongLength ? 1 : 0) + (item.ValueLength >= TermBlock.LongLength ? 1 : 0);
+            return new Size(Count + 1, Bytes + 1 + length + item.ValueLength + longs, prefix, suffix);
+        }
+    }
+}

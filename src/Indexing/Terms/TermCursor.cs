@@ -1,0 +1,136 @@
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Terms;
+
+/// <summary>A position in a <see cref="TermTree"/> that moves both ways, as <see cref="Cursor"/> does.</summary>
+/// <param name="tree">Where the dictionary lies.</param>
+internal sealed class TermCursor(Tree tree) : IDisposable
+{
+    private readonly Cursor blocks = tree.OpenCursor();
+    private byte[] scratch = new byte[64];
+    private byte[] key = new byte[64];
+    private int keyLength = -1;
+    private int index;
+    private int count;
+    private TermPlace current;
+    private int next;
+
+    /// <summary>The term it stands on; it lives until the cursor moves.</summary>
+    public ReadOnlySpan<byte> Key
+    {
+        get
+        {
+            if (keyLength < 0)
+            {
+                var block = new TermBlock(blocks.Value);
+                int length = block.Prefix.Length + current.MiddleBytes + block.Suffix.Length;
+                if (key.Length < length)
+                    key = new byte[length * 2];
+                keyLength = block.CopyTerm(current, key);
+            }
+
+            return key.AsSpan(0, keyLength);
+        }
+    }
+
+    /// <summary>What stands beside it.</summary>
+    public ReadOnlySpan<byte> Value => blocks.Value.Slice(current.Start + current.MiddleBytes, current.ValueBytes);
+
+    /// <summary>Goes to the first term; false if there is none.</summary>
+    public bool MoveFirst() => blocks.Seek([TermTree.BlockMark]) && EnterFirst();
+
+    /// <summary>Goes to the last term; false if there is none.</summary>
+    public bool MoveLast() => blocks.MoveLast() && EnterLast();
+
+    /// <summary>Goes to the first term that is not before <paramref name="term"/>; false if there is none.</summary>
+    public bool Seek(scoped ReadOnlySpan<byte> term)
+    {
+        if (!SeekBlock(term))
+            return MoveFirst();
+
+        var block = new TermBlock(blocks.Value);
+        keyLength = -1;
+        count = block.Count;
+        index = block.LowerBound(term, out current, out next, out _);
+        return index < count || (blocks.MoveNext() && EnterFirst());
+    }
+
+    /// <summary>Goes to the next term; false after the last.</summary>
+    public bool MoveNext()
+    {
+        if (index + 1 >= count)
+            return blocks.MoveNext() && EnterFirst();
+
+        index++;
+        keyLength = -1;
+        next = new TermBlock(blocks.Value).Read(next, out current);
+        return true;
+    }
+
+    /// <summary>Goes to the term before; false before the first.</summary>
+    public bool MovePrevious()
+    {
+        if (index == 0)
+            return blocks.MovePrevious() && EnterLast();
+
+        index--;
+        keyLength = -1;
+        next = new TermBlock(blocks.Value).At(index, out current);
+        return true;
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => blocks.Dispose();
+
+    /// <summary>What stands beside a term; the cursor stands on it then, otherwise nowhere.</summary>
+    internal bool TryFind(scoped ReadOnlySpan<byte> term, out ReadOnlySpan<byte> value)
+    {
+        value = default;
+        blocks.Dispose(); // each look-up goes the same way, so that what is counted does not depend on those before
+        if (!SeekBlock(term))
+            return false;
+
+        var block = new TermBlock(blocks.Value);
+        keyLength = -1;
+        count = block.Count;
+        index = block.LowerBound(term, out current, out next, out bool isExact);
+        if (isExact)
+            value = block.Value(current);
+        return isExact;
+    }
+
+    /// <summary>Goes to the block that a term belongs to; false if all are behind it.</summary>
+    private bool SeekBlock(scoped ReadOnlySpan<byte> term)
+    {
+        // The least key that is greater than that of the term.
+        if (scratch.Length < term.Length + 2)
+            scratch = new byte[term.Length * 2];
+        scratch[0] = TermTree.BlockMark;
+        term.CopyTo(scratch.AsSpan(1));
+        scratch[term.Length + 1] = 0;
+        return blocks.SeekBefore(scratch.AsSpan(0, term.Length + 2)) && blocks.Key[0] == TermTree.BlockMark;
+    }
+
+    private bool EnterFirst()
+    {
+        var block = new TermBlock(blocks.Value);
+        keyLength = -1;
+        index = 0;
+        count = block.Count;
+        next = block.Read(block.First, out current);
+        return true;
+    }
+
+    private bool EnterLast()
+    {
+        if (blocks.Key[0] != TermTree.BlockMark)
+            return false;
+
+        var block = new TermBlock(blocks.Value);
+        keyLength = -1;
+        count = block.Count;
+        index = count - 1;
+        next = block.At(index, out current);
+        return true;
+    }
+}

@@ -1,0 +1,235 @@
+using System.Buffers.Binary;
+using System.Diagnostics;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Terms;
+
+/// <summary>
+/// Changes a dictionary, see <see cref="TermTree"/>. Where terms come in ascending order, every block is read and written once. Lives for one write transaction;
+/// <see cref="Flush"/> ends it.
+/// </summary>
+/// <param name="tree">Where it lies.</param>
+internal sealed class TermTreeWriter(Tree tree)
+{
+    /// <summary>Below this, a block that lost terms is joined with the next.</summary>
+    private const int MinBytes = TermBlock.MaxBytes / 4;
+
+    private readonly Cursor cursor = tree.OpenCursor();
+    private readonly ByteArena bytes = new();
+    private readonly TermBlockEncoder encoder = new();
+
+    /// <summary>Terms of the block that are not passed yet, from <see cref="next"/> on.</summary>
+    private readonly List<TermItem> old = [];
+
+    /// <summary>Terms of the block up to the last one asked for.</summary>
+    private readonly List<TermItem> made = [];
+
+    private readonly byte[] blockKey = new byte[Tree.MaxKeyBytes];
+    private readonly byte[] endKey = new byte[Tree.MaxKeyBytes];
+    private byte[] termRoom = new byte[64];
+    private int blockKeyLength;
+    private int endKeyLength;
+    private int next;
+    private bool isLoaded;
+    private bool isStored;
+    private bool isChanged;
+    private bool hasLost;
+    private long countChange;
+
+    /// <summary>Terms.</summary>
+    public long Count => TermTree.ReadCount(tree) + countChange;
+
+    private bool HasEnd => endKeyLength > 0;
+
+    /// <summary>What stands beside a term; it lives until the next block is gone to.</summary>
+    public bool TryGet(scoped ReadOnlySpan<byte> term, out ReadOnlySpan<byte> value)
+    {
+        bool isThere = Find(term);
+        value = isThere ? bytes.Slice(old[next].Value, old[next].ValueLength) : default;
+        return isThere;
+    }
+
+    /// <summary>Sets what stands beside a term.</summary>
+    public void Put(scoped ReadOnlySpan<byte> term, scoped ReadOnlySpan<byte> value)
+    {
+        if (Find(term))
+            next++;
+        else
+            countChange++;
+        int key = bytes.Add(term);
+        made.Add(new TermItem(key, term.Length, bytes.Add(value), value.Length));
+        isChanged = true;
+    }
+
+    /// <summary>Removes a term; false if it is not there.</summary>
+    public bool Delete(scoped ReadOnlySpan<byte> term)
+    {
+        if (!Find(term))
+            return false;
+        next++;
+        countChange--;
+        isChanged = hasLost = true;
+        return true;
+    }
+
+    /// <summary>Writes what is left to be written.</summary>
+    public void Flush()
+    {
+        Leave();
+        if (countChange == 0)
+            return;
+        long count = Count;
+        countChange = 0;
+        if (count == 0)
+        {
+            tree.Delete(TermTree.CountKey);
+            return;
+        }
+
+        Span<byte> value = stackalloc byte[sizeof(long)];
+        BinaryPrimitives.WriteInt64LittleEndian(value, count);
+        tree.Put(TermTree.CountKey, value);
+    }
+
+    /// <summary>Goes to the place of a term; whether it is there.</summary>
+    private bool Find(scoped ReadOnlySpan<byte> term)
+    {
+        if (!isLoaded || IsOutside(term))
+        {
+            Leave();
+            Load(term);
+        }
+
+        for (; next < old.Count; next++)
+        {
+            int order = Key(old[next]).SequenceCompareTo(term);
+            if (order >= 0)
+                return order == 0;
+            made.Add(old[next]);
+        }
+
+        return false;
+    }
+
+    /// <summary>Whether a term is before what was passed, or behind the block.</summary>
+    private bool IsOutside(scoped ReadOnlySpan<byte> term) =>
+        (made.Count > 0 && Key(made[^1]).SequenceCompareTo(term) >= 0)
+        || (HasEnd && term.SequenceCompareTo(endKey.AsSpan(1, endKeyLength - 1)) >= 0)
+        || term.SequenceCompareTo(blockKey.AsSpan(1, blockKeyLength - 1)) < 0;
+
+    private ReadOnlySpan<byte> Key(TermItem item) => bytes.Slice(item.Key, item.KeyLength);
+
+    /// <summary>Reads the block that a term belongs to.</summary>
+    private void Load(scoped ReadOnlySpan<byte> term)
+    {
+        if (termRoom.Length < term.Length + 2)
+            termRoom = new byte[term.Length * 2];
+        termRoom[0] = TermTree.BlockMark;
+        term.CopyTo(termRoom.AsSpan(1));
+        termRoom[term.Length + 1] = 0;
+        isLoaded = true;
+        isStored = cursor.SeekBefore(termRoom.AsSpan(0, term.Length + 2)) && cursor.Key[0] == TermTree.BlockMark;
+        if (isStored)
+        {
+            blockKeyLength = Copy(cursor.Key, blockKey);
+            Decode(cursor.Value);
+            endKeyLength = cursor.MoveNext() ? Copy(cursor.Key, endKey) : 0;
+            return;
+        }
+
+        // In front of all blocks there are: a new one, up to the first.
+        blockKey[0] = TermTree.BlockMark;
+        blockKeyLength = 1;
+        endKeyLength = cursor.Seek([TermTree.BlockMark]) ? Copy(cursor.Key, endKey) : 0;
+    }
+
+    private static int Copy(ReadOnlySpan<byte> from, Span<byte> to)
+    {
+        from.CopyTo(to);
+        return from.Length;
+    }
+
+    private void Decode(ReadOnlySpan<byte> value)
+    {
+        var block = new TermBlock(value);
+        int place = block.First;
+        Span<byte> room = stackalloc byte[Tree.MaxKeyBytes];
+        for (int i = 0; i < block.Count; i++)
+        {
+            place = block.Read(place, out TermPlace term);
+            int length = block.CopyTerm(term, room);
+            int key = bytes.Add(room[..length]);
+            old.Add(new TermItem(key, length, bytes.Add(block.Value(term)), term.ValueBytes));
+        }
+    }
+
+    /// <summary>Writes the block, as several where it has grown, and forgets it.</summary>
+    private void Leave()
+    {
+        if (isChanged)
+            Store();
+        old.Clear();
+        made.Clear();
+        bytes.Clear(1 << 20);
+        next = 0;
+        isLoaded = isChanged = hasLost = false;
+    }
+
+    private void Store()
+    {
+        for (; next < old.Count; next++)
+            made.Add(old[next]);
+        if (hasLost && HasEnd && TermBlockEncoder.Measure(made, bytes) < MinBytes)
+            Join();
+        if (made.Count == 0)
+        {
+            if (isStored)
+                tree.Delete(blockKey.AsSpan(0, blockKeyLength));
+            return;
+        }
+
+        // Behind the last block terms are mostly appended, elsewhere they come in between.
+        int wanted = TermBlock.MaxBytes;
+        if (HasEnd)
+        {
+            int total = TermBlockEncoder.Measure(made, bytes);
+            wanted = 1 + (total / ((total + TermBlock.MaxBytes - 1) / TermBlock.MaxBytes));
+        }
+
+        for (int first = 0, count; first < made.Count; first += count)
+        {
+            ReadOnlySpan<byte> encoded = encoder.Encode(made, first, wanted, bytes, out count);
+            if (first == 0)
+            {
+                tree.Put(blockKey.AsSpan(0, blockKeyLength), encoded);
+                continue;
+            }
+
+            ReadOnlySpan<byte> before = Key(made[first - 1]), key = Key(made[first]);
+            int length = key.CommonPrefixLength(before) + 1;
+            endKey[0] = TermTree.BlockMark;
+            key[..length].CopyTo(endKey.AsSpan(1));
+            tree.Put(endKey.AsSpan(0, length + 1), encoded);
+        }
+    }
+
+    /// <summary>Takes the terms of the next block into this one.</summary>
+    private void Join()
+    {
+        ReadOnlySpan<byte> key = endKey.AsSpan(0, endKeyLength);
+        if (!tree.TryGet(key, out ReadOnlySpan<byte> value))
+            return;
+        old.Clear();
+        Decode(value);
+        made.AddRange(old);
+        tree.Delete(key);
+        Debug.Assert(made.Count > 0, "a block has terms");
+    }
+}
+
+/// <summary>A term that is about to be written, and its value, in an arena.</summary>
+/// <param name="Key">Where the term begins.</param>
+/// <param name="KeyLength">Its bytes.</param>
+/// <param name="Value">Where its value begins.</param>
+/// <param name="ValueLength">Bytes of that.</param>
+internal readonly record struct TermItem(int Key, int KeyLength, int Value, int ValueLength);
