@@ -32,6 +32,9 @@ switch (args)
     case [SearchProfile.Verb, string folder, string file, string kinds, string seconds]:
         SearchProfile.Run(folder, file, kinds, double.Parse(seconds, CultureInfo.InvariantCulture));
         return 0;
+    case [SearchProfile.MakeVerb, string texts, string count, string folder]:
+        SearchProfile.Make(texts, int.Parse(count, CultureInfo.InvariantCulture), folder);
+        return 0;
     case [BackupProfile.Verb, string set, string kind, string compression, string megabytes, string times, .. string[] file]:
         await BackupProfile.RunAsync(
             set, Enum.Parse<BackupKind>(kind), Enum.Parse<BackupCompression>(compression), int.Parse(megabytes, CultureInfo.InvariantCulture), int.Parse(times, CultureInfo.InvariantCulture), file.FirstOrDefault());

@@ -3,22 +3,35 @@ using System.Buffers.Binary;
 namespace Treepie.Indexing.Columns;
 
 /// <summary>
-/// Lengths (in terms) of a full-text field for up to 256 neighbouring entries, read in place. Key in the tree: chunk
-/// number (entry id / 256), 8 bytes big-endian.
+/// Lengths (in terms) of a full-text field for up to 1,024 neighbouring entries, read in place: a window of postings has four chunks. Key in the tree: chunk
+/// number (entry id / 1024), 8 bytes big-endian.
 /// <code>
 /// OFFSET  SIZE  MEANING
-/// 0       1     w, bytes of a length: 1, 2 or 4
+/// 0       1     w, bytes of a length: 1, 2 or 4; not there where the whole has 2,048 bytes, which are then 1,024 lengths of two bytes:
+///               a byte more would not fit into a leaf
 /// 1       w·n   lengths; entries behind the last have none (0)
 /// </code>
 /// </summary>
-internal readonly ref struct NormChunk(ReadOnlySpan<byte> bytes)
+internal readonly ref struct NormChunk
 {
-    public const int EntryBits = 8;
+    public const int EntryBits = 10;
     public const int Entries = 1 << EntryBits;
 
-    private readonly ReadOnlySpan<byte> bytes = bytes;
+    private const int WholeBytes = Entries * sizeof(ushort);
 
-    public int Count => bytes.IsEmpty ? 0 : (bytes.Length - 1) / bytes[0];
+    private readonly ReadOnlySpan<byte> lengths;
+    private readonly int width;
+
+    public NormChunk(ReadOnlySpan<byte> bytes)
+    {
+        if (bytes.IsEmpty)
+            return;
+        bool hasWidth = bytes.Length != WholeBytes;
+        width = hasWidth ? bytes[0] : sizeof(ushort);
+        lengths = hasWidth ? bytes[1..] : bytes;
+    }
+
+    public int Count => width == 0 ? 0 : lengths.Length / width;
 
     public int this[int slot]
     {
@@ -27,16 +40,43 @@ internal readonly ref struct NormChunk(ReadOnlySpan<byte> bytes)
             if (slot >= Count)
                 return 0;
 
-            ReadOnlySpan<byte> value = bytes[(1 + (slot * bytes[0]))..];
-            return bytes[0] switch
+            return width switch
             {
-                1 => value[0],
-                2 => BinaryPrimitives.ReadUInt16LittleEndian(value),
-                _ => BinaryPrimitives.ReadInt32LittleEndian(value),
+                1 => lengths[slot],
+                2 => BinaryPrimitives.ReadUInt16LittleEndian(lengths[(2 * slot)..]),
+                _ => BinaryPrimitives.ReadInt32LittleEndian(lengths[(4 * slot)..]),
             };
         }
     }
 
     /// <summary>The lengths as bytes, where they are kept as such; empty where they are longer.</summary>
-    public ReadOnlySpan<byte> Bytes => !bytes.IsEmpty && bytes[0] == 1 ? bytes[1..] : default;
+    public ReadOnlySpan<byte> Bytes => width == 1 ? lengths : default;
+
+    /// <summary>Longest encoding.</summary>
+    public const int MaxBytes = 1 + (Entries * sizeof(int));
+
+    /// <summary>Encodes lengths, the last of which is not 0; returns the bytes written.</summary>
+    public static int Encode(ReadOnlySpan<int> lengths, Span<byte> output)
+    {
+        int largest = 0;
+        foreach (int length in lengths)
+            largest = Math.Max(largest, length);
+        int width = largest <= byte.MaxValue ? 1 : largest <= ushort.MaxValue ? 2 : 4;
+        int place = 0;
+        if (width != sizeof(ushort) || lengths.Length != Entries)
+            output[place++] = (byte)width;
+        foreach (int length in lengths)
+        {
+            switch (width)
+            {
+                case 1: output[place] = (byte)length; break;
+                case 2: BinaryPrimitives.WriteUInt16LittleEndian(output[place..], (ushort)length); break;
+                default: BinaryPrimitives.WriteInt32LittleEndian(output[place..], length); break;
+            }
+
+            place += width;
+        }
+
+        return place;
+    }
 }

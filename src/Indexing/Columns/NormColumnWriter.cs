@@ -7,7 +7,7 @@ namespace Treepie.Indexing.Columns;
 internal sealed class NormColumnWriter(Tree column)
 {
     private readonly int[] lengths = new int[NormChunk.Entries];
-    private readonly byte[] output = new byte[1 + (NormChunk.Entries * sizeof(int))];
+    private readonly byte[] output = new byte[NormChunk.MaxBytes];
     private long chunk = -1;
 
     /// <summary>Sets the length of an entry, 0 to remove it; returns the length it had.</summary>
@@ -37,7 +37,7 @@ internal sealed class NormColumnWriter(Tree column)
         if (count == 0)
             column.Delete(key);
         else
-            column.Put(key, output.AsSpan(0, Encode(count)));
+            column.Put(key, output.AsSpan(0, NormChunk.Encode(lengths.AsSpan(0, count), output)));
         chunk = -1;
     }
 
@@ -53,24 +53,5 @@ internal sealed class NormColumnWriter(Tree column)
         var old = new NormChunk(bytes);
         for (int i = 0; i < old.Count; i++)
             lengths[i] = old[i];
-    }
-
-    private int Encode(int count)
-    {
-        int largest = lengths.AsSpan(0, count).ToArray().Max();
-        int width = largest <= byte.MaxValue ? 1 : largest <= ushort.MaxValue ? 2 : 4;
-        output[0] = (byte)width;
-        for (int i = 0; i < count; i++)
-        {
-            Span<byte> slot = output.AsSpan(1 + (i * width));
-            switch (width)
-            {
-                case 1: slot[0] = (byte)lengths[i]; break;
-                case 2: BinaryPrimitives.WriteUInt16LittleEndian(slot, (ushort)lengths[i]); break;
-                default: BinaryPrimitives.WriteInt32LittleEndian(slot, lengths[i]); break;
-            }
-        }
-
-        return 1 + (count * width);
     }
 }

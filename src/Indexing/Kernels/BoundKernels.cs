@@ -39,6 +39,144 @@ internal static class BoundKernels
             parts[i] = impacts[i] * unit;
     }
 
+    /// <summary>Adds each byte as a number, multiplied.</summary>
+    public static void AddSpread(ReadOnlySpan<byte> impacts, float unit, Span<float> bounds)
+    {
+        Debug.Assert(impacts.Length == Blocks && bounds.Length == Blocks);
+        if (!Vector256.IsHardwareAccelerated)
+        {
+            AddSpreadScalar(impacts, unit, bounds);
+            return;
+        }
+
+        ref byte source = ref MemoryMarshal.GetReference(impacts);
+        ref float target = ref MemoryMarshal.GetReference(bounds);
+        Vector256<float> factor = Vector256.Create(unit);
+        for (nuint i = 0; i < Blocks; i += 8)
+        {
+            Vector128<byte> eight = Vector128.CreateScalarUnsafe(Unsafe.ReadUnaligned<ulong>(ref Unsafe.Add(ref source, i))).AsByte();
+            Vector256<uint> wide = Vector256.WidenLower(Vector128.WidenLower(eight).ToVector256Unsafe());
+            (Vector256.LoadUnsafe(ref target, i) + (Vector256.ConvertToSingle(wide.AsInt32()) * factor)).StoreUnsafe(ref target, i);
+        }
+    }
+
+    /// <summary>The scalar twin of <see cref="AddSpread"/>.</summary>
+    public static void AddSpreadScalar(ReadOnlySpan<byte> impacts, float unit, Span<float> bounds)
+    {
+        for (int i = 0; i < Blocks; i++)
+            bounds[i] += impacts[i] * unit;
+    }
+
+    /// <summary>The largest byte; of 64, or any other number of them.</summary>
+    public static byte Largest(ReadOnlySpan<byte> impacts)
+    {
+        if (!Vector256.IsHardwareAccelerated || impacts.Length != Blocks)
+            return LargestScalar(impacts);
+
+        ref byte source = ref MemoryMarshal.GetReference(impacts);
+        Vector256<byte> two = Vector256.Max(Vector256.LoadUnsafe(ref source), Vector256.LoadUnsafe(ref source, (nuint)Vector256<byte>.Count));
+        Vector128<byte> most = Vector128.Max(two.GetLower(), two.GetUpper());
+        most = Vector128.Max(most, (most.AsUInt64() >>> 32).AsByte());
+        most = Vector128.Max(most, (most.AsUInt32() >>> 16).AsByte());
+        most = Vector128.Max(most, (most.AsUInt16() >>> 8).AsByte());
+        return Math.Max(most[0], most[8]);
+    }
+
+    /// <summary>The scalar twin of <see cref="Largest(ReadOnlySpan{byte})"/>.</summary>
+    public static byte LargestScalar(ReadOnlySpan<byte> impacts)
+    {
+        byte most = 0;
+        foreach (byte impact in impacts)
+            most = Math.Max(most, impact);
+        return most;
+    }
+
+    /// <summary>Clears the words of those blocks whose bound, multiplied, stays below a threshold.</summary>
+    public static void Narrow(Span<ulong> hits, ReadOnlySpan<float> bounds, float threshold, float margin)
+    {
+        Debug.Assert(hits.Length == Blocks && bounds.Length == Blocks);
+        if (!Vector256.IsHardwareAccelerated)
+        {
+            NarrowScalar(hits, bounds, threshold, margin);
+            return;
+        }
+
+        ref ulong target = ref MemoryMarshal.GetReference(hits);
+        ref float source = ref MemoryMarshal.GetReference(bounds);
+        Vector256<float> least = Vector256.Create(threshold), factor = Vector256.Create(margin);
+        for (nuint i = 0; i < Blocks; i += 8)
+        {
+            Vector256<int> stays = Vector256.GreaterThanOrEqual(Vector256.LoadUnsafe(ref source, i) * factor, least).AsInt32();
+            (Vector256<long> low, Vector256<long> high) = Vector256.Widen(stays); // all bits of an int are all bits of a long
+            (Vector256.LoadUnsafe(ref target, i) & low.AsUInt64()).StoreUnsafe(ref target, i);
+            (Vector256.LoadUnsafe(ref target, i + 4) & high.AsUInt64()).StoreUnsafe(ref target, i + 4);
+        }
+    }
+
+    /// <summary>The scalar twin of <see cref="Narrow"/>.</summary>
+    public static void NarrowScalar(Span<ulong> hits, ReadOnlySpan<float> bounds, float threshold, float margin)
+    {
+        for (int i = 0; i < Blocks; i++)
+            hits[i] = bounds[i] * margin >= threshold ? hits[i] : 0;
+    }
+
+    /// <summary>A bit for each block that has hits.</summary>
+    public static ulong NotEmpty(ReadOnlySpan<ulong> hits)
+    {
+        ulong blocks = 0;
+        for (int i = 0; i < Blocks; i++)
+            blocks |= (hits[i] != 0 ? 1UL : 0) << i;
+        return blocks;
+    }
+
+    /// <summary>
+    /// A bit for each block in which what a sum has without one of its parts stays below a threshold. The sum is multiplied before, so that the margin covers how it was rounded, also
+    /// where hardly anything is left of it.
+    /// </summary>
+    public static ulong Below(ReadOnlySpan<float> sums, ReadOnlySpan<float> parts, float threshold, float margin)
+    {
+        Debug.Assert(sums.Length == Blocks && parts.Length == Blocks);
+        if (!Vector256.IsHardwareAccelerated)
+            return BelowScalar(sums, parts, threshold, margin);
+
+        ref float first = ref MemoryMarshal.GetReference(sums);
+        ref float second = ref MemoryMarshal.GetReference(parts);
+        Vector256<float> most = Vector256.Create(threshold), factor = Vector256.Create(margin);
+        ulong blocks = 0;
+        for (int i = 0; i < Blocks; i += 8)
+        {
+            Vector256<float> rest = (Vector256.LoadUnsafe(ref first, (nuint)i) * factor) - Vector256.LoadUnsafe(ref second, (nuint)i);
+            blocks |= (ulong)Vector256.LessThan(rest, most).ExtractMostSignificantBits() << i;
+        }
+
+        return blocks;
+    }
+
+    /// <summary>The scalar twin of <see cref="Below"/>.</summary>
+    public static ulong BelowScalar(ReadOnlySpan<float> sums, ReadOnlySpan<float> parts, float threshold, float margin)
+    {
+        ulong blocks = 0;
+        for (int i = 0; i < Blocks; i++)
+            blocks |= ((sums[i] * margin) - parts[i] < threshold ? 1UL : 0) << i;
+        return blocks;
+    }
+
+    /// <summary>Adds parts.</summary>
+    public static void Add(Span<float> bounds, ReadOnlySpan<float> parts)
+    {
+        Debug.Assert(bounds.Length == Blocks && parts.Length == Blocks);
+        if (!Vector256.IsHardwareAccelerated)
+        {
+            AddScaledScalar(bounds, parts, 1);
+            return;
+        }
+
+        ref float target = ref MemoryMarshal.GetReference(bounds);
+        ref float source = ref MemoryMarshal.GetReference(parts);
+        for (nuint i = 0; i < Blocks; i += 8)
+            (Vector256.LoadUnsafe(ref target, i) + Vector256.LoadUnsafe(ref source, i)).StoreUnsafe(ref target, i);
+    }
+
     /// <summary>Adds parts, multiplied.</summary>
     public static void AddScaled(Span<float> bounds, ReadOnlySpan<float> parts, float weight)
     {
@@ -80,7 +218,7 @@ internal static class BoundKernels
         return most;
     }
 
-    /// <summary>The scalar twin of <see cref="Largest"/>.</summary>
+    /// <summary>The scalar twin of <see cref="Largest(ReadOnlySpan{float})"/>.</summary>
     public static float LargestScalar(ReadOnlySpan<float> bounds)
     {
         float most = 0;

@@ -1,4 +1,5 @@
 using System.Numerics;
+using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using System.Runtime.Intrinsics;
 
@@ -7,23 +8,37 @@ namespace Treepie.Indexing.Kernels;
 /// <summary>Walks rows of numbers in 7-bit groups without decoding them: a number ends at a byte below 128.</summary>
 internal static class VarintKernels
 {
+    private const ulong GoesOn = 0x8080808080808080;
+
     /// <summary>Bytes that the first <paramref name="count"/> numbers take; all of them if there are not so many.</summary>
     public static int Skip(ReadOnlySpan<byte> bytes, int count)
     {
-        if (!Vector256.IsHardwareAccelerated || count < Vector256<byte>.Count)
-            return SkipScalar(bytes, count);
-
         ref byte start = ref MemoryMarshal.GetReference(bytes);
         int place = 0;
-        while (place <= bytes.Length - Vector256<byte>.Count)
+        if (Vector256.IsHardwareAccelerated)
         {
-            // Set where a number goes on; what is left are ends. A block with fewer than wanted is behind us.
-            uint ends = ~Vector256.LoadUnsafe(ref start, (nuint)place).ExtractMostSignificantBits();
+            // So many bytes hold no more numbers than are still wanted.
+            while (count >= Vector256<byte>.Count && place <= bytes.Length - Vector256<byte>.Count)
+            {
+                // Set where a number goes on; what is left are ends.
+                count -= BitOperations.PopCount(~Vector256.LoadUnsafe(ref start, (nuint)place).ExtractMostSignificantBits());
+                place += Vector256<byte>.Count;
+            }
+        }
+
+        while (count > 0 && place <= bytes.Length - sizeof(ulong))
+        {
+            ulong ends = ~Unsafe.ReadUnaligned<ulong>(ref Unsafe.Add(ref start, place)) & GoesOn;
             int numbers = BitOperations.PopCount(ends);
             if (numbers >= count)
-                break;
+            {
+                while (--count > 0)
+                    ends &= ends - 1;
+                return place + (BitOperations.TrailingZeroCount(ends) >> 3) + 1;
+            }
+
             count -= numbers;
-            place += Vector256<byte>.Count;
+            place += sizeof(ulong);
         }
 
         return place + SkipScalar(bytes[place..], count);

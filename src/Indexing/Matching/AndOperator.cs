@@ -114,9 +114,25 @@ internal sealed class AndOperator : Operator
         mine.SetOffsets(hits);
         And(window, mine);
         if (!mine.IsEmpty)
-            ScoreMatches.Run(clauses, window, mine, hits, scores, boost);
+            MatchedScores.Add(clauses, window, mine, hits, scores, boost);
         Context.Return(mine);
     }
+
+    public override void ScoreMatches(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
+    {
+        foreach (Operator clause in clauses)
+            clause.Score(window, hits, scores, boost);
+    }
+
+    public override float Bound(long window, float boost)
+    {
+        float sum = 0;
+        foreach (Operator clause in clauses)
+            sum += clause.Bound(window, boost);
+        return sum;
+    }
+
+    public override int MostIn(long window) => byCost[0].MostIn(window);
 
     public override void AddBounds(long window, Span<float> bounds, float boost)
     {

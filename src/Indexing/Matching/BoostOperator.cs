@@ -30,4 +30,11 @@ internal sealed class BoostOperator(QueryContext context, Operator clause, float
         clause.Score(window, hits, scores, boost * factor);
 
     public override void AddBounds(long window, Span<float> bounds, float boost) => clause.AddBounds(window, bounds, boost * factor);
+
+    public override float Bound(long window, float boost) => clause.Bound(window, boost * factor);
+
+    public override int MostIn(long window) => clause.MostIn(window);
+
+    public override void ScoreMatches(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost) =>
+        clause.ScoreMatches(window, hits, scores, boost * factor);
 }

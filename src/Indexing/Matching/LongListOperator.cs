@@ -1,4 +1,3 @@
-using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Ranking;
 using Treepie.Storage.Trees;
@@ -88,11 +87,18 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
 
     public override void AddBounds(long window, Span<float> bounds, float boost)
     {
-        Span<float> parts = stackalloc float[PostingWindow.Blocks];
-        Parts(window, parts);
-        float weight = scorer is null ? boost : scorer.Weight(boost);
-        BoundKernels.AddScaled(bounds, parts, weight);
+        if (!cursor.TryGet(window, out PostingWindow mine))
+            return;
+        if (scorer is null)
+            base.AddBounds(window, bounds, boost);
+        else
+            scorer.AddBounds(mine, bounds, boost);
     }
+
+    public override float Bound(long window, float boost) =>
+        !cursor.TryGet(window, out PostingWindow mine) ? 0 : scorer is null ? boost : scorer.Bound(mine, boost);
+
+    public override int MostIn(long window) => cursor.Next(window) == window ? cursor.Count : 0;
 
     public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
     {

@@ -1,3 +1,4 @@
+using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 
@@ -110,11 +111,30 @@ internal abstract class Operator(QueryContext context)
             bound += boost;
     }
 
+    /// <summary>As <see cref="Score"/>, for hits all of which match; the scores are still 0.</summary>
+    public virtual void ScoreMatches(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost) => Score(window, hits, scores, boost);
+
+    /// <summary>The most that <see cref="Score"/> can give an entry of the window, or a little more: it is asked for every window, so it is cheap.</summary>
+    public virtual float Bound(long window, float boost)
+    {
+        Span<float> bounds = stackalloc float[PostingWindow.Blocks];
+        bounds.Clear();
+        AddBounds(window, bounds, boost);
+        return BoundKernels.Largest(bounds);
+    }
+
+    /// <summary>How many entries of a window match, at the most, as far as that is known without looking at them.</summary>
+    public virtual int MostIn(long window) => PostingWindow.Size;
+
     /// <summary>
-    /// Takes entries out of a window's hits that cannot score <paramref name="threshold"/>, as far as the operator can tell without scoring.
-    /// <paramref name="margin"/> is a little above 1: bounds are multiplied by it before they are compared.
+    /// Takes entries out of a window's hits that cannot score <paramref name="threshold"/>, as far as the operator can tell without scoring: whole blocks whose bound stays
+    /// below it. <paramref name="margin"/> is a little above 1: bounds are multiplied by it before they are compared.
     /// </summary>
     public virtual void Narrow(long window, Span<ulong> hits, float threshold, float margin)
     {
+        Span<float> bounds = stackalloc float[PostingWindow.Blocks];
+        bounds.Clear();
+        AddBounds(window, bounds, 1);
+        BoundKernels.Narrow(hits, bounds, threshold, margin);
     }
 }

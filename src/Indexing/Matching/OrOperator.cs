@@ -1,4 +1,5 @@
-using System.Buffers;
+using System.Numerics;
+using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 
@@ -7,6 +8,8 @@ namespace Treepie.Indexing.Matching;
 /// <summary>Matches what at least one clause matches.</summary>
 internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Operator(context)
 {
+    private float[]? bounds;
+
     public override long Estimate { get; } = Math.Min(context.View.State.EntryCount, Sum(clauses));
 
     public override OperatorCost Cost { get; } = new(clauses.Sum(clause => clause.Cost.Window), clauses.Sum(clause => clause.Cost.Probe));
@@ -74,48 +77,63 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
             clause.AddBounds(window, bounds, boost);
     }
 
+    public override float Bound(long window, float boost)
+    {
+        float sum = 0;
+        foreach (Operator clause in clauses)
+            sum += clause.Bound(window, boost);
+        return sum;
+    }
+
+    public override int MostIn(long window)
+    {
+        int sum = 0;
+        foreach (Operator clause in clauses)
+            sum = Math.Min(PostingWindow.Size, sum + clause.MostIn(window));
+        return sum;
+    }
+
     /// <summary>
     /// Where the other clauses together do not reach the threshold in a block, an entry has to match this one too: of five frequent
     /// words the best entries have nearly all, and few entries do.
     /// </summary>
     public override void Narrow(long window, Span<ulong> hits, float threshold, float margin)
     {
-        int blocks = hits.Length;
-        float[] bounds = ArrayPool<float>.Shared.Rent((clauses.Length + 1) * blocks);
-        Span<float> all = bounds.AsSpan(clauses.Length * blocks, blocks);
+        const int Blocks = PostingWindow.Blocks;
+        bounds ??= Context.RentNumbers((clauses.Length + 1) * Blocks);
+        Span<float> all = bounds.AsSpan(clauses.Length * Blocks, Blocks);
         all.Clear();
         for (int i = 0; i < clauses.Length; i++)
         {
-            Span<float> mine = bounds.AsSpan(i * blocks, blocks);
+            Span<float> mine = bounds.AsSpan(i * Blocks, Blocks);
             mine.Clear();
             clauses[i].AddBounds(window, mine, 1);
-            for (int block = 0; block < blocks; block++)
-                all[block] += mine[block];
+            BoundKernels.Add(all, mine);
         }
 
-        WindowSet set = Context.Rent();
-        Span<ulong> matches = stackalloc ulong[PostingWindow.Blocks];
-        for (int i = 0; i < clauses.Length; i++)
+        BoundKernels.Narrow(hits, all, threshold, margin);
+        ulong open = BoundKernels.NotEmpty(hits);
+        WindowSet? set = null;
+        Span<ulong> matches = stackalloc ulong[Blocks];
+        for (int i = 0; i < clauses.Length && open != 0; i++)
         {
-            ReadOnlySpan<float> mine = bounds.AsSpan(i * blocks, blocks);
-            bool isLooked = false;
-            for (int block = 0; block < blocks; block++)
-            {
-                if (hits[block] == 0 || (all[block] - mine[block]) * margin >= threshold)
-                    continue;
-                if (!isLooked)
-                {
-                    clauses[i].Fill(window, set);
-                    set.CopyWords(matches);
-                    isLooked = true;
-                }
+            ulong needed = open & BoundKernels.Below(all, bounds.AsSpan(i * Blocks, Blocks), threshold, margin);
+            if (needed == 0)
+                continue;
 
-                hits[block] &= matches[block];
+            set ??= Context.Rent();
+            clauses[i].Fill(window, set);
+            set.CopyWords(matches);
+            for (; needed != 0; needed &= needed - 1)
+            {
+                int block = BitOperations.TrailingZeroCount(needed);
+                if ((hits[block] &= matches[block]) == 0)
+                    open &= ~(1UL << block);
             }
         }
 
-        Context.Return(set);
-        ArrayPool<float>.Shared.Return(bounds);
+        if (set is not null)
+            Context.Return(set);
     }
 
     private static long Sum(Operator[] clauses)

@@ -11,8 +11,6 @@ namespace Treepie.Indexing.Matching;
 /// </summary>
 internal sealed class PhraseOperator : Operator
 {
-    private const float Unknown = -1;
-
     private readonly TermOperator[] terms;
     private readonly TermOperator[] byCost;
     private readonly PhraseMatcher matcher;
@@ -22,6 +20,7 @@ internal sealed class PhraseOperator : Operator
     private readonly PositionList[] positions;
     private readonly float[] frequencies;
     private readonly ushort[] offsets;
+    private readonly ulong[] known = new ulong[BitmapKernels.Words];
     private ushort[]? unknown;
     private PositionTable[]? tables;
     private long current = -1;
@@ -130,6 +129,25 @@ internal sealed class PhraseOperator : Operator
         Context.Return(mine);
     }
 
+    public override void ScoreMatches(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
+    {
+        if (factors is null)
+        {
+            base.ScoreMatches(window, hits, scores, boost);
+            return;
+        }
+
+        MatchUnknown(window, hits);
+        factors.Enter(window);
+        for (int i = 0; i < hits.Length; i++)
+        {
+            float frequency = frequencies[hits[i]];
+            scores[i] += boost * idf * frequency / (frequency + factors.At(hits[i]));
+        }
+    }
+
+    public override int MostIn(long window) => byCost[0].MostIn(window);
+
     public override void AddBounds(long window, Span<float> bounds, float boost)
     {
         Span<float> least = stackalloc float[PostingWindow.Blocks];
@@ -151,12 +169,6 @@ internal sealed class PhraseOperator : Operator
     {
         if (set.IsEmpty)
             return;
-        if (window != current)
-        {
-            Array.Fill(frequencies, Unknown);
-            current = window;
-        }
-
         int count = set.CopyTo(offsets);
         MatchUnknown(window, offsets.AsSpan(0, count));
         int kept = 0;
@@ -172,12 +184,21 @@ internal sealed class PhraseOperator : Operator
     /// <summary>Finds the frequencies of those entries that were not looked at before, term by term: the positions of each are read in one pass.</summary>
     private void MatchUnknown(long window, ReadOnlySpan<ushort> entries)
     {
+        if (window != current)
+        {
+            Array.Clear(known);
+            current = window;
+        }
+
         unknown ??= Context.RentOffsets();
         int count = 0;
         foreach (ushort entry in entries)
         {
             unknown[count] = entry;
-            count += frequencies[entry] == Unknown ? 1 : 0;
+            ref ulong word = ref known[entry >> PostingWindow.BlockBits];
+            ulong bit = 1UL << (entry & 63);
+            count += (word & bit) == 0 ? 1 : 0;
+            word |= bit;
         }
 
         ReadOnlySpan<ushort> asked = unknown.AsSpan(0, count);

@@ -20,6 +20,7 @@ internal sealed class QueryContext : IDisposable
     private readonly List<ushort[]> rentedOffsets = [];
     private readonly List<float[]> rentedNumbers = [];
     private readonly List<ulong[]> rentedWords = [];
+    private readonly List<byte[]> rentedBytes = [];
     private readonly Dictionary<int, LengthFactors> factors = [];
     private readonly long pagesBefore;
     private readonly QueryLimits? limits;
@@ -104,6 +105,14 @@ internal sealed class QueryContext : IDisposable
         return words;
     }
 
+    /// <summary>So many bytes, or more, to work with until the query ends; what is in them is not said.</summary>
+    public byte[] RentBytes(int count)
+    {
+        byte[] bytes = ArrayPool<byte>.Shared.Rent(count);
+        rentedBytes.Add(bytes);
+        return bytes;
+    }
+
     /// <summary>A cursor over a long list, open until the query ends.</summary>
     public PostingCursor OpenPostings(Tree postings, long listId)
     {
@@ -132,7 +141,7 @@ internal sealed class QueryContext : IDisposable
     public LengthFactors Factors(int field)
     {
         if (!factors.TryGetValue(field, out LengthFactors? found))
-            factors.Add(field, found = new LengthFactors(OpenColumn(View.Tree(TreeNames.Norms(field))), StatisticsOf(field), RentNumbers(PostingWindow.Size)));
+            factors.Add(field, found = new LengthFactors(OpenColumn(View.Tree(TreeNames.Norms(field))), StatisticsOf(field), RentBytes(PostingWindow.Size)));
         return found;
     }
 
@@ -155,7 +164,10 @@ internal sealed class QueryContext : IDisposable
             ArrayPool<float>.Shared.Return(numbers);
         foreach (ulong[] words in rentedWords)
             ArrayPool<ulong>.Shared.Return(words);
+        foreach (byte[] bytes in rentedBytes)
+            ArrayPool<byte>.Shared.Return(bytes);
         rentedOffsets.Clear();
+        rentedBytes.Clear();
         rentedNumbers.Clear();
         rentedWords.Clear();
     }

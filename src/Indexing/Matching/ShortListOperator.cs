@@ -90,6 +90,16 @@ internal sealed class ShortListOperator : TermOperator
         BoundKernels.AddScaled(bounds, parts, weight);
     }
 
+    public override float Bound(long window, float boost)
+    {
+        int frequency = 0;
+        foreach (Posting posting in In(window))
+            frequency = Math.Max(frequency, posting.Frequency);
+        return frequency == 0 ? 0 : scorer is null ? boost : scorer.Weight(boost) * (float)Bm25.LargestPart(frequency);
+    }
+
+    public override int MostIn(long window) => In(window).Length;
+
     /// <summary>Stands on the first posting that is not before the window.</summary>
     private void Seek(long window)
     {

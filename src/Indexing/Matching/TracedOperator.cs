@@ -96,6 +96,29 @@ internal sealed class TracedOperator : Operator
         tracer.Leave(node);
     }
 
+    public override void ScoreMatches(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
+    {
+        tracer.Enter(node);
+        inner.ScoreMatches(window, hits, scores, boost);
+        tracer.Leave(node);
+    }
+
+    public override float Bound(long window, float boost)
+    {
+        tracer.Enter(node);
+        float bound = inner.Bound(window, boost);
+        tracer.Leave(node);
+        return bound;
+    }
+
+    public override int MostIn(long window)
+    {
+        tracer.Enter(node);
+        int most = inner.MostIn(window);
+        tracer.Leave(node);
+        return most;
+    }
+
     public override void Narrow(long window, Span<ulong> hits, float threshold, float margin)
     {
         tracer.Enter(node);

@@ -70,6 +70,7 @@ internal sealed class PositionCursor(Tree positions, long listId) : IDisposable
         endRank = 0;
         Span<ushort> before = stackalloc ushort[PostingWindow.Blocks];
         bool isCounted = postings.TryCountBefore(before);
+        var frequencies = new FrequencyReader(postings);
         ReadOnlySpan<byte> rest = default;
         int next = 0;
         foreach (ushort entry in entries)
@@ -89,9 +90,9 @@ internal sealed class PositionCursor(Tree positions, long listId) : IDisposable
             }
 
             if (rank > next)
-                rest = rest[VarintKernels.Skip(rest, postings.SumFrequencies(next, rank))..];
+                rest = rest[VarintKernels.Skip(rest, frequencies.Sum(next, rank))..];
             next = rank + 1;
-            Span<int> values = table.Next(postings.Frequency(rank));
+            Span<int> values = table.Next(frequencies.At(rank));
             int last = 0;
             foreach (ref int value in values)
             {

@@ -1,10 +1,11 @@
+using System.Buffers.Binary;
 using System.Diagnostics;
 using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Walks the windows of one long list. Cheap when asked for ascending windows (a segment holds many), correct for any order.
+/// Walks the windows of one long list. Cheap when asked for ascending windows (a segment holds many, the next one is a step away), correct for any order.
 /// One object per term and query; it holds one storage cursor.
 /// </summary>
 internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? meter = null) : IDisposable
@@ -17,6 +18,7 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
     private long firstWindow;
     private long lastWindow = -1;
     private long current = -1;
+    private long noneFrom = End;
     private int index;
 
     /// <summary>First window of the segment that the window found last is in.</summary>
@@ -28,33 +30,40 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
     /// <summary>Place in it of the window found last.</summary>
     public int WindowIndex => index;
 
+    /// <summary>Postings of the window found last.</summary>
+    public int Count => new PostingSegment(cursor.Value).CountAt(index);
+
     /// <summary>The smallest window that is not before <paramref name="from"/> and has postings, or <see cref="End"/>.</summary>
     public long Next(long from)
     {
         Debug.Assert(from >= 0);
         if (isOnSegment && from == current)
             return current;
+        if (from >= noneFrom)
+            return End; // known: those who go along several lists ask on behind the end of one
 
         if (!isOnSegment || from < firstWindow)
         {
             if (!SeekFloor(from))
-                return End;
+                return EndFrom(from);
         }
         else if (from > lastWindow)
         {
             // A step first: ascending walks almost always find the window in the next segment.
             if (!Step() || (from > lastWindow && !SeekFloor(from)))
-                return End;
+                return EndFrom(from);
         }
 
         while (from > lastWindow)
         {
             if (!Step())
-                return End;
+                return EndFrom(from);
         }
 
+        if (SegmentWindows == 1)
+            return current = firstWindow; // a dense list: nothing to look up
         var segment = new PostingSegment(cursor.Value);
-        index = segment.LowerBound(from);
+        index = segment.LowerBound(from, from > current && current >= 0 ? index : 0);
         current = segment.WindowAt(index);
         return current;
     }
@@ -80,32 +89,37 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
     private bool SeekFloor(long window)
     {
         Span<byte> key = stackalloc byte[PostingKey.Bytes];
+        PostingKey.Write(key, listId, window + 1);
+        if (cursor.SeekBefore(key) && cursor.IsAt(key[..sizeof(long)], out ReadOnlySpan<byte> value))
+            return Enter(value);
+
         PostingKey.Write(key, listId, window);
-        bool found = cursor.Seek(key);
-        if (found && cursor.Key.SequenceEqual(key))
-            return Enter();
-
-        // On the first greater key, or past the end: the segment before covers the window, if it is of this list.
-        if (found ? cursor.MovePrevious() : cursor.MoveLast())
-        {
-            if (PostingKey.IsOf(cursor.Key, listId))
-                return Enter();
-        }
-
-        return cursor.Seek(key) && PostingKey.IsOf(cursor.Key, listId) ? Enter() : Leave();
+        return cursor.Seek(key) && cursor.IsAt(key[..sizeof(long)], out value) ? Enter(value) : Leave();
     }
 
-    private bool Step() => cursor.MoveNext() && PostingKey.IsOf(cursor.Key, listId) ? Enter() : Leave();
-
-    private bool Enter()
+    private bool Step()
     {
-        var segment = new PostingSegment(cursor.Value);
+        Span<byte> list = stackalloc byte[sizeof(long)];
+        BinaryPrimitives.WriteInt64BigEndian(list, listId);
+        return cursor.MoveNext(list, out ReadOnlySpan<byte> value) ? Enter(value) : Leave();
+    }
+
+    private bool Enter(ReadOnlySpan<byte> value)
+    {
+        var segment = new PostingSegment(value);
         firstWindow = segment.FirstWindow;
-        lastWindow = segment.LastWindow;
         SegmentWindows = segment.Count;
+        lastWindow = SegmentWindows == 1 ? firstWindow : segment.LastWindow;
         current = -1;
+        index = 0;
         isOnSegment = true;
         return true;
+    }
+
+    private long EndFrom(long from)
+    {
+        noneFrom = from;
+        return End;
     }
 
     private bool Leave()

@@ -54,10 +54,19 @@ internal readonly ref struct PostingSegment
         return payloads[start..end];
     }
 
-    /// <summary>Index of the first window that is not before <paramref name="window"/>; <see cref="Count"/> if there is none.</summary>
-    public int LowerBound(long window)
+    /// <summary>
+    /// Index, from <paramref name="start"/> on, of the first window that is not before <paramref name="window"/>; <see cref="Count"/> if there is none. The next two
+    /// are looked at first: walks ask in order.
+    /// </summary>
+    public int LowerBound(long window, int start = 0)
     {
-        int low = 0;
+        int low = start;
+        for (int end = Math.Min(Count, start + 2); low < end; low++)
+        {
+            if (WindowAt(low) >= window)
+                return low;
+        }
+
         int high = Count;
         while (low < high)
         {

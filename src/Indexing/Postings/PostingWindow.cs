@@ -38,7 +38,8 @@ internal readonly ref struct PostingWindow
     /// <summary>Blocks of a window: 64 entries each, as many as a word of its bitmap has bits.</summary>
     public const int Blocks = Size >> BlockBits;
 
-    private const byte PlaneWidth = 5;
+    /// <summary>The width that says: a bit for each, and four bits for each above 1.</summary>
+    public const byte PlaneWidth = 5;
 
     private readonly ReadOnlySpan<byte> ids;
     private readonly ReadOnlySpan<byte> frequencies;
@@ -75,6 +76,12 @@ internal readonly ref struct PostingWindow
 
     /// <summary>The bitmap of BITS.</summary>
     public ReadOnlySpan<byte> Bitmap => ids;
+
+    /// <summary>The bitmap of BITS as words; empty for FULL.</summary>
+    public ReadOnlySpan<ulong> Words => MemoryMarshal.Cast<byte, ulong>(ids);
+
+    /// <summary>Width and frequencies; empty where none are kept.</summary>
+    public ReadOnlySpan<byte> Frequencies => frequencies;
 
     /// <summary>Bytes of the ids of so many postings.</summary>
     public static int IdBytes(int count) => count switch
@@ -181,7 +188,7 @@ internal readonly ref struct PostingWindow
     }
 
     /// <summary>Bytes of the plane of so many postings.</summary>
-    private static int PlaneBytes(int count) => (count + 7) / 8;
+    public static int PlaneBytes(int count) => (count + 7) / 8;
 
     private int PlaneFrequency(ReadOnlySpan<byte> plane, int rank)
     {
@@ -205,8 +212,8 @@ internal readonly ref struct PostingWindow
         return rest == 0 ? count : count + BitOperations.PopCount(plane[place] & ((1u << rest) - 1));
     }
 
-    /// <summary>Sixteen at a time: both halves of eight bytes, added up by one multiplication.</summary>
-    private static int SumNibbles(ReadOnlySpan<byte> values, int from, int to)
+    /// <summary>The sum of so many half bytes. Sixteen at a time: both halves of eight bytes, added up by one multiplication.</summary>
+    public static int SumNibbles(ReadOnlySpan<byte> values, int from, int to)
     {
         int sum = 0;
         for (; from < to && (from & 1) != 0; from++)

@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Columns;
 using Treepie.Indexing.Postings;
@@ -6,16 +7,19 @@ namespace Treepie.Indexing.Ranking;
 
 /// <summary>
 /// What the length of an entry does to its scores in one full-text field: <c>k1 · (1 − b + b · length / average length)</c>.
-/// Shared by all terms of the field in a query; a window is computed once for all of them.
+/// Shared by all terms of the field in a query. The lengths of a window are read a chunk at a time, once for all terms, and only where an entry is scored.
 /// </summary>
 /// <param name="norms">Lengths of the field.</param>
 /// <param name="statistics">Sums over the field.</param>
-/// <param name="factors">Room for the factors of a window.</param>
-internal sealed class LengthFactors(ChunkCursor norms, FieldStatistics statistics, float[] factors)
+/// <param name="lengths">Room for a byte for each entry of a window.</param>
+internal sealed class LengthFactors(ChunkCursor norms, FieldStatistics statistics, byte[] lengths)
 {
+    private const int Chunks = PostingWindow.Size / NormChunk.Entries;
+
     private readonly float perTerm = (float)(Bm25.K1 * Bm25.B * statistics.EntriesWithTerms / Math.Max(1, statistics.TotalTerms));
-    private float[]? ofLength;
     private long window = -1;
+    private uint loaded;
+    private uint wide;
 
     private static float Base => (float)(Bm25.K1 * (1 - Bm25.B));
 
@@ -33,37 +37,38 @@ internal sealed class LengthFactors(ChunkCursor norms, FieldStatistics statistic
         return Base + (perTerm * length);
     }
 
-    /// <summary>The factors of a window, by offset; they live until another window is asked for.</summary>
-    public ReadOnlySpan<float> OfWindow(long number)
+    /// <summary>Makes a window the one that <see cref="At"/> speaks of.</summary>
+    public void Enter(long number)
     {
         if (number == window)
-            return factors;
-
+            return;
         window = number;
-        ofLength ??= OfLengths();
-        const int Chunks = PostingWindow.Size / NormChunk.Entries;
-        for (int i = 0; i < Chunks; i++)
-        {
-            var chunk = new NormChunk(norms.Read((number * Chunks) + i));
-            Span<float> part = factors.AsSpan(i * NormChunk.Entries, NormChunk.Entries);
-            int count = chunk.Count;
-            ReadOnlySpan<byte> lengths = chunk.Bytes;
-            for (int slot = 0; slot < lengths.Length; slot++)
-                part[slot] = ofLength[lengths[slot]];
-            for (int slot = lengths.Length; slot < count; slot++)
-                part[slot] = Base + (perTerm * chunk[slot]);
-            part[count..].Fill(Base);
-        }
-
-        return factors;
+        loaded = wide = 0;
     }
 
-    /// <summary>The factors of short entries, by length: most are.</summary>
-    private float[] OfLengths()
+    /// <summary>The factor of an entry of the window entered.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public float At(int offset) => (loaded >> (offset >> NormChunk.EntryBits) & 1) != 0 ? Base + (perTerm * lengths[offset]) : Load(offset);
+
+    private float Load(int offset)
     {
-        float[] all = new float[byte.MaxValue + 1];
-        for (int length = 0; length < all.Length; length++)
-            all[length] = Base + (perTerm * length);
-        return all;
+        int number = offset >> NormChunk.EntryBits;
+        if ((wide >> number & 1) == 0)
+        {
+            var chunk = new NormChunk(norms.Read((window * Chunks) + number));
+            ReadOnlySpan<byte> bytes = chunk.Bytes;
+            if (chunk.Count == bytes.Length)
+            {
+                Span<byte> part = lengths.AsSpan(number * NormChunk.Entries, NormChunk.Entries);
+                bytes.CopyTo(part);
+                part[bytes.Length..].Clear();
+                loaded |= 1u << number;
+                return Base + (perTerm * lengths[offset]);
+            }
+
+            wide |= 1u << number; // texts of more than 255 words: each by itself
+        }
+
+        return Of((window << PostingWindow.SizeBits) + offset);
     }
 }

@@ -1,3 +1,4 @@
+using System.Numerics;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Postings;
 
@@ -6,12 +7,6 @@ namespace Treepie.Indexing.Ranking;
 /// <summary>Scores one term of a full-text field.</summary>
 internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
 {
-    /// <summary>From this many hits in a window on, the lengths of the whole window are read at once: two microseconds, against a tenth for each by itself.</summary>
-    private const int ManyHits = 24;
-
-    /// <summary>From this many hits on it pays to count the bits before each word of a bitmap once.</summary>
-    private const int SomeHits = 4;
-
     private readonly float idf = (float)Bm25.Idf(factors.Statistics.EntriesWithTerms, entriesWithTerm);
 
     /// <summary>The part of one entry.</summary>
@@ -20,11 +15,11 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
     /// <summary>Adds the parts of those hits of a window that have the term.</summary>
     public void Score(long window, PostingWindow postings, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
     {
-        ReadOnlySpan<float> lengths = hits.Length >= ManyHits ? factors.OfWindow(window) : default;
+        factors.Enter(window);
         if (postings.Form == WindowSetForm.List)
-            ScoreList(window, postings, hits, lengths, scores, boost * idf);
+            ScoreList(postings, hits, scores, boost * idf);
         else
-            ScoreBits(window, postings, hits, lengths, scores, boost * idf);
+            ScoreBits(postings, hits, scores, boost * idf);
     }
 
     /// <summary>The weight that a part of 1 has.</summary>
@@ -48,40 +43,81 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
         BoundKernels.Spread(impacts, unit, parts);
     }
 
+    /// <summary>Adds to each block of a window the most that an entry in it can score.</summary>
+    public void AddBounds(PostingWindow postings, Span<float> bounds, float boost)
+    {
+        float unit = factors.ImpactUnit * Weight(boost);
+        ReadOnlySpan<byte> impacts = postings.Impacts;
+        if (impacts.Length != 1)
+        {
+            BoundKernels.AddSpread(impacts, unit, bounds);
+            return;
+        }
+
+        ulong blocks = 0;
+        foreach (ushort offset in postings.Offsets)
+            blocks |= 1UL << (offset >> PostingWindow.BlockBits);
+        float bound = unit * impacts[0];
+        for (; blocks != 0; blocks &= blocks - 1)
+            bounds[BitOperations.TrailingZeroCount(blocks)] += bound;
+    }
+
+    /// <summary>The most that an entry of a window can score.</summary>
+    public float Bound(PostingWindow postings, float boost) => factors.ImpactUnit * Weight(boost) * BoundKernels.Largest(postings.Impacts);
+
     /// <summary>The entries of a list are looked for among the hits, where they are fewer, or the other way round.</summary>
-    private void ScoreList(long window, PostingWindow postings, ReadOnlySpan<ushort> hits, ReadOnlySpan<float> lengths, Span<float> scores, float weight)
+    private void ScoreList(PostingWindow postings, ReadOnlySpan<ushort> hits, Span<float> scores, float weight)
     {
         ReadOnlySpan<ushort> offsets = postings.Offsets;
+        var frequencies = new FrequencyReader(postings);
         int hit = 0;
         for (int rank = 0; rank < offsets.Length && hit < hits.Length; rank++)
         {
             ushort offset = offsets[rank];
             if (hits[hit] < offset)
             {
-                int found = hits[hit..].BinarySearch(offset);
-                hit += found < 0 ? ~found : found;
+                // One step is most likely where the hits are this list's own, or fewer.
+                if (++hit < hits.Length && hits[hit] < offset)
+                {
+                    int found = hits[hit..].BinarySearch(offset);
+                    hit += found < 0 ? ~found : found;
+                }
+
                 if (hit == hits.Length)
                     return;
             }
 
             if (hits[hit] == offset)
-                scores[hit] += Part(weight, postings.Frequency(rank), lengths.IsEmpty ? Length(window, offset) : lengths[offset]);
+                scores[hit] += Part(weight, frequencies.At(rank), factors.At(offset));
         }
     }
 
-    private void ScoreBits(long window, PostingWindow postings, ReadOnlySpan<ushort> hits, ReadOnlySpan<float> lengths, Span<float> scores, float weight)
+    /// <summary>Goes along the words of the bitmap once, counting what is set.</summary>
+    private void ScoreBits(PostingWindow postings, ReadOnlySpan<ushort> hits, Span<float> scores, float weight)
     {
-        Span<ushort> before = stackalloc ushort[PostingWindow.Blocks];
-        bool isCounted = hits.Length >= SomeHits && postings.TryCountBefore(before);
+        ReadOnlySpan<ulong> words = postings.Words;
+        var frequencies = new FrequencyReader(postings);
+        int next = 0;
+        int before = 0;
         for (int i = 0; i < hits.Length; i++)
         {
-            int rank = isCounted ? postings.Rank(hits[i], before) : postings.Rank(hits[i]);
-            if (rank >= 0)
-                scores[i] += Part(weight, postings.Frequency(rank), lengths.IsEmpty ? Length(window, hits[i]) : lengths[hits[i]]);
+            int offset = hits[i];
+            int rank = offset;
+            if (!words.IsEmpty)
+            {
+                int word = offset >> PostingWindow.BlockBits;
+                while (next < word)
+                    before += BitOperations.PopCount(words[next++]);
+                ulong bits = words[word];
+                ulong bit = 1UL << (offset & 63);
+                if ((bits & bit) == 0)
+                    continue;
+                rank = before + BitOperations.PopCount(bits & (bit - 1));
+            }
+
+            scores[i] += Part(weight, frequencies.At(rank), factors.At(offset));
         }
     }
-
-    private float Length(long window, ushort offset) => factors.Of((window << PostingWindow.SizeBits) + offset);
 
     private static float Part(float weight, int frequency, float factor) => weight * frequency / (frequency + factor);
 }

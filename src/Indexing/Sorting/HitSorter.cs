@@ -21,6 +21,9 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, ReadOnlyMemory<byte
     /// <summary>Score of the worst hit once all places are taken, negative infinity before.</summary>
     public float WorstScore { get; private set; } = float.NegativeInfinity;
 
+    /// <summary>Entry of the worst hit once all places are taken; of equal scores the smaller id is the better one.</summary>
+    public long WorstId { get; private set; } = long.MaxValue;
+
     /// <summary>Offers a hit.</summary>
     public void Add(long id, float score)
     {
@@ -49,7 +52,7 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, ReadOnlyMemory<byte
             if (Count == limit)
             {
                 BuildHeap();
-                WorstScore = hits[0].Score;
+                (WorstScore, WorstId) = (hits[0].Score, hits[0].Id);
             }
 
             return;
@@ -64,7 +67,7 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, ReadOnlyMemory<byte
             long place = arena.Replace(hits[0].Place, ref capacity, written);
             hits[0] = new SortedHit(head, place, written.Length, capacity, id, score);
             SiftDown(0);
-            WorstScore = hits[0].Score;
+            (WorstScore, WorstId) = (hits[0].Score, hits[0].Id);
         }
     }
 

@@ -1,3 +1,4 @@
+using System.Numerics;
 using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Trees;
@@ -9,6 +10,8 @@ namespace Treepie.Storage.Trees;
 /// <remarks>It keeps the way from the root: page and entry for each level. Moving inside a leaf touches that leaf only.</remarks>
 public sealed class Cursor : IDisposable
 {
+    private const int LeastKeyBytes = 64;
+
     private readonly Tree _tree;
     private PageReference[] _pages = new PageReference[4];
     private int[] _indexes = new int[4];
@@ -37,8 +40,9 @@ public sealed class Cursor : IDisposable
 
             if (_keyLength < 0)
             {
-                if (_key.Length == 0)
-                    _key = new byte[Tree.MaxKeyBytes];
+                int length = leaf.KeyLength(_indexes[_depth]);
+                if (_key.Length < length)
+                    _key = new byte[Math.Min(Tree.MaxKeyBytes, (int)BitOperations.RoundUpToPowerOf2((uint)Math.Max(length, LeastKeyBytes)))];
                 _keyLength = leaf.CopyKey(_indexes[_depth], _key);
             }
 
@@ -110,6 +114,27 @@ public sealed class Cursor : IDisposable
         ThrowIfInvalid();
         _keyLength = -1;
         return --_indexes[_depth] >= 0 || PreviousLeaf();
+    }
+
+    /// <summary>Goes to the next key and gives its value, if that key begins so; false behind the last such key, where it may stand on another. The leaf is looked at once.</summary>
+    internal bool MoveNext(scoped ReadOnlySpan<byte> beginning, out ReadOnlySpan<byte> value)
+    {
+        value = default;
+        return MoveNext() && IsAt(beginning, out value);
+    }
+
+    /// <summary>Whether the key it stands on begins so, and its value.</summary>
+    internal bool IsAt(scoped ReadOnlySpan<byte> beginning, out ReadOnlySpan<byte> value)
+    {
+        SlottedPage leaf = Leaf();
+        if (!leaf.StartsWith(_indexes[_depth], beginning))
+        {
+            value = default;
+            return false;
+        }
+
+        value = Tree.ReadValue(_tree.Store, leaf, _indexes[_depth]);
+        return true;
     }
 
     /// <summary>Ends the position; the cursor may be used again by seeking.</summary>

@@ -305,6 +305,18 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
         header.Count = count - 1;
     }
 
+    /// <summary>Bytes of an entry's whole key.</summary>
+    public int KeyLength(int index) => Header.PrefixLength + Suffix(index).Length;
+
+    /// <summary>Whether an entry's key begins so.</summary>
+    public bool StartsWith(int index, scoped ReadOnlySpan<byte> beginning)
+    {
+        ReadOnlySpan<byte> prefix = Prefix;
+        return prefix.Length >= beginning.Length
+            ? prefix.StartsWith(beginning)
+            : beginning.StartsWith(prefix) && Suffix(index).StartsWith(beginning[prefix.Length..]);
+    }
+
     /// <summary>The whole key of an entry into a buffer; returns its length.</summary>
     public int CopyKey(int index, Span<byte> destination)
     {

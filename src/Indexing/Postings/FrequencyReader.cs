@@ -1,0 +1,89 @@
+using System.Buffers.Binary;
+using System.Diagnostics;
+using System.Numerics;
+
+namespace Treepie.Indexing.Postings;
+
+/// <summary>
+/// Reads the frequencies of one window for ascending ranks: what is counted on the way to one is not counted again for the next. See <see cref="PostingWindow"/> for the forms.
+/// </summary>
+internal ref struct FrequencyReader
+{
+    private const int WordBits = 6;
+
+    private readonly ReadOnlySpan<byte> values;
+    private readonly int width;
+    private readonly int planeBytes;
+    private int nextWord;
+    private int above;
+
+    public FrequencyReader(PostingWindow postings)
+    {
+        ReadOnlySpan<byte> frequencies = postings.Frequencies;
+        if (frequencies.IsEmpty)
+            return;
+        width = frequencies[0];
+        values = frequencies[1..];
+        planeBytes = PostingWindow.PlaneBytes(postings.Count);
+    }
+
+    /// <summary>The frequency of a rank that is not before the one asked for last.</summary>
+    public int At(int rank) => width switch
+    {
+        0 => 1,
+        1 => values[rank >> 1] >> ((rank & 1) * 4) & 15,
+        2 => values[rank],
+        3 => BinaryPrimitives.ReadUInt16LittleEndian(values[(2 * rank)..]),
+        PostingWindow.PlaneWidth => OfPlane(rank),
+        _ => BinaryPrimitives.ReadInt32LittleEndian(values[(4 * rank)..]),
+    };
+
+    /// <summary>The sum of the frequencies of the ranks from <paramref name="from"/>, which is not before what was asked for last, up to before <paramref name="to"/>.</summary>
+    public int Sum(int from, int to)
+    {
+        switch (width)
+        {
+            case 0:
+                return to - from;
+            case 1:
+                return PostingWindow.SumNibbles(values, from, to);
+            case PostingWindow.PlaneWidth:
+                int first = CountAbove(from), end = CountAbove(to);
+                return to - from - (end - first) + PostingWindow.SumNibbles(values[planeBytes..], first, end);
+            default:
+                int sum = 0;
+                for (int rank = from; rank < to; rank++)
+                    sum += At(rank);
+                return sum;
+        }
+    }
+
+    private int OfPlane(int rank)
+    {
+        int place = CountAbove(rank);
+        return (values[rank >> 3] >> (rank & 7) & 1) == 0 ? 1 : values[planeBytes + (place >> 1)] >> ((place & 1) * 4) & 15;
+    }
+
+    /// <summary>How many of the ranks before one have a frequency above 1.</summary>
+    private int CountAbove(int rank)
+    {
+        int word = rank >> WordBits;
+        Debug.Assert(nextWord <= word, "ranks ascend");
+        while (nextWord < word)
+            above += BitOperations.PopCount(Word(nextWord++));
+        return above + BitOperations.PopCount(Word(word) & ((1UL << (rank & 63)) - 1));
+    }
+
+    /// <summary>A word of the plane; behind its end stand bits of no rank.</summary>
+    private readonly ulong Word(int index)
+    {
+        ReadOnlySpan<byte> rest = values[Math.Min(values.Length, index * sizeof(ulong))..];
+        if (rest.Length >= sizeof(ulong))
+            return BinaryPrimitives.ReadUInt64LittleEndian(rest);
+
+        ulong word = 0;
+        for (int i = 0; i < rest.Length; i++)
+            word |= (ulong)rest[i] << (8 * i);
+        return word;
+    }
+}
