@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Globalization;
 using Treepie.Bench.Measuring;
+using Treepie.Indexing;
 
 namespace Treepie.Bench.Suites.Search;
 
@@ -46,11 +47,14 @@ internal static class SearchProfile
 
             // The first half warms up.
             double[] each = [.. times.Select(mine => Statistics.Median(mine.Skip(mine.Count / 2)))];
+            QueryCounters all = default;
+            foreach (SearchQuestion question in questions)
+                all += ours.Count(question);
             double[] least = [.. times.Select(mine => mine.Min())];
             int slowest = Array.IndexOf(each, each.Max());
             Console.WriteLine(string.Create(
                 CultureInfo.InvariantCulture,
-                $"{kind.Key,-16} p50 {Statistics.Median(each),9:0.0} µs   p99 {Statistics.Percentile(each, 0.99),9:0.0} µs   least {Statistics.Median(least),9:0.0} and {Statistics.Percentile(least, 0.99),9:0.0} µs   slowest: {questions[slowest].Line}"));
+                $"{kind.Key,-16} p50 {Statistics.Median(each),9:0.0} µs   p99 {Statistics.Percentile(each, 0.99),9:0.0} µs   least {Statistics.Median(least),9:0.0} and {Statistics.Percentile(least, 0.99),9:0.0} µs   pages {all.PagesRead / questions.Length} blocks {all.BlocksDecoded / questions.Length} entries {all.EntriesScanned / questions.Length} scored {all.CandidatesScored / questions.Length}   slowest: {questions[slowest].Line}"));
         }
     }
 }
