@@ -103,6 +103,9 @@ internal sealed class S3Destination(S3Address address, AmazonS3Client client, Ba
 
     internal int PartBytes => address.PartBytes;
 
+    /// <summary>Whether what is sent goes through TLS, which proves it on its way: a hash of it in the signature would only cost the processor.</summary>
+    internal bool IsSecure => address.Endpoint is not { Scheme: "http" };
+
     /// <summary>Aborts an upload; that it cannot be told is no error of what went before.</summary>
     internal async Task AbortAsync(string key, string uploadId, CancellationToken cancellationToken)
     {

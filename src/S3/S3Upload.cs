@@ -62,7 +62,7 @@ internal sealed class S3Upload : BackupUpload
         {
             await _destination.RunAsync(
                 (client, bucket, stop) => client.PutObjectAsync(
-                    new PutObjectRequest { BucketName = bucket, Key = _key, InputStream = new MemoryStream(_part, 0, _filled, writable: false), UseChunkEncoding = false }, stop),
+                    new PutObjectRequest { BucketName = bucket, Key = _key, InputStream = new MemoryStream(_part, 0, _filled, writable: false), UseChunkEncoding = false, DisablePayloadSigning = _destination.IsSecure }, stop),
                 cancellationToken).ConfigureAwait(false);
         }
         else
@@ -128,6 +128,7 @@ internal sealed class S3Upload : BackupUpload
                         PartSize = length,
                         InputStream = new MemoryStream(part, 0, length, writable: false),
                         UseChunkEncoding = false,
+                        DisablePayloadSigning = _destination.IsSecure,
                     },
                     stop),
                 either.Token).ConfigureAwait(false);

@@ -40,29 +40,10 @@ internal sealed class BackupOutput
             return await BackupFile.WriteAsync(_file, write);
 
         string name = BackupName.Of(database, _shell.Time.GetUtcNow().UtcDateTime, isEncrypted: isEncrypted);
-        var opened = new List<BackupDestination>();
-        try
-        {
-            foreach (string place in _places)
-            {
-                opened.Add(BackupPlaces.Open(place));
-                await opened[^1].ProbeAsync(0, cancellationToken);
-            }
-
-            var uploads = new List<(string, BackupUpload)>();
-            foreach (BackupDestination place in opened)
-                uploads.Add((place.Address, await place.CreateAsync(name, cancellationToken)));
-            await using var all = new UploadStream(uploads, _shell.Time, cancellationToken);
-            T result = await write(all);
-            await all.CommitAsync(cancellationToken);
-            Failures = all.Failures;
-            return result;
-        }
-        finally
-        {
-            foreach (BackupDestination place in opened)
-                place.Dispose();
-        }
+        using OpenPlaces places = await OpenPlaces.OpenAsync(_places, cancellationToken);
+        T result = await places.WriteAsync(name, _shell.Time, write, cancellationToken);
+        Failures = places.Failures;
+        return result;
     }
 }
 

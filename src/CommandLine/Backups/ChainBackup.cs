@@ -41,7 +41,7 @@ internal sealed class ChainBackup(Shell shell, ChainOutput output, BackupOptions
         ChainEnd? end = await FindEndAsync(database.Name, key, cancellationToken);
         long operation = await server.NextOperationIdAsync(cancellationToken);
         using HttpResponseMessage response = await database.BackupPartAsync(
-            options.Kind.ToString(), end?.Link.ToString(), end?.LastEtag, options.Compression.ToString(), options.AllowPlain || key is not null, Reader(), operation, cancellationToken);
+            options with { Since = end?.Link, HashesContent = end is null }, end?.LastEtag, options.AllowPlain || key is not null, Reader(), operation, cancellationToken);
         if (response.StatusCode == System.Net.HttpStatusCode.NoContent)
             return Unchanged();
 

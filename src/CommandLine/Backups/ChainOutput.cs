@@ -13,49 +13,30 @@ namespace Treepie.CommandLine.Backups;
 internal sealed class ChainOutput : IDisposable
 {
     private readonly Shell _shell;
-    private readonly List<BackupDestination> _places;
+    private readonly OpenPlaces _places;
 
-    private ChainOutput(Shell shell, List<BackupDestination> places)
+    private ChainOutput(Shell shell, OpenPlaces places)
     {
         _shell = shell;
         _places = places;
     }
 
     /// <summary>What it is called, for messages.</summary>
-    public string Title => string.Join(", ", _places.Select(static place => place.Address.Split('?')[0]));
+    public string Title => string.Join(", ", _places.All.Select(static place => place.Address.Split('?')[0]));
 
     /// <summary>Places that did not take it, with their reasons.</summary>
-    public IReadOnlyDictionary<string, Exception> Failures { get; private set; } = new Dictionary<string, Exception>();
+    public IReadOnlyDictionary<string, Exception> Failures => _places.Failures;
 
     /// <summary>Opens the places and says what is in the way before the long work begins.</summary>
-    public static async Task<ChainOutput> OpenAsync(Shell shell, IReadOnlyList<string>? places, CancellationToken cancellationToken)
-    {
-        if (places is not { Count: > 0 })
-            throw new UsageException("Snapshots, increments and logs are kept at a place, where each finds the one before: give --to with a folder or s3://bucket/prefix.");
-
-        var output = new ChainOutput(shell, []);
-        try
-        {
-            foreach (string place in places)
-            {
-                output._places.Add(BackupPlaces.Open(place));
-                await output._places[^1].ProbeAsync(0, cancellationToken);
-            }
-
-            return output;
-        }
-        catch
-        {
-            output.Dispose();
-            throw;
-        }
-    }
+    public static async Task<ChainOutput> OpenAsync(Shell shell, IReadOnlyList<string>? places, CancellationToken cancellationToken) => places is { Count: > 0 }
+        ? new ChainOutput(shell, await OpenPlaces.OpenAsync(places, cancellationToken))
+        : throw new UsageException("Snapshots, increments and logs are kept at a place, where each finds the one before: give --to with a folder or s3://bucket/prefix.");
 
     /// <summary>Where the chain of a database ends at all of the places; null where it does not end alike: then only a snapshot can be taken.</summary>
     public async Task<ChainEnd?> FindEndAsync(string database, EncryptionKey? key, CancellationToken cancellationToken)
     {
         ChainEnd? end = null;
-        foreach (BackupDestination place in _places)
+        foreach (BackupDestination place in _places.All)
         {
             var options = new RestoreOptions { BackupKey = key };
             BackupInventory inventory = await BackupInventory.ReadAsync(place, database, options, cancellationToken);
@@ -71,13 +52,7 @@ internal sealed class ChainOutput : IDisposable
     public async Task<(string Name, T Result)> WriteAsync<T>(string database, BackupKind kind, bool isIncremental, bool isSealed, Func<Stream, Task<T>> write, CancellationToken cancellationToken)
     {
         string name = BackupName.Of(database, _shell.Time.GetUtcNow().UtcDateTime, kind, isIncremental, isSealed);
-        var uploads = new List<(string, BackupUpload)>();
-        foreach (BackupDestination place in _places)
-            uploads.Add((place.Address, await place.CreateAsync(name, cancellationToken)));
-        await using var all = new UploadStream(uploads, _shell.Time, cancellationToken);
-        T result = await write(all);
-        await all.CommitAsync(cancellationToken);
-        Failures = all.Failures;
+        T result = await _places.WriteAsync(name, _shell.Time, write, cancellationToken);
         return (name, result);
     }
 
@@ -86,7 +61,7 @@ internal sealed class ChainOutput : IDisposable
     {
         if (card is null)
             return;
-        foreach (BackupDestination place in _places.Where(place => !Failures.ContainsKey(place.Address)))
+        foreach (BackupDestination place in _places.All.Where(place => !Failures.ContainsKey(place.Address)))
         {
             try
             {
@@ -113,5 +88,5 @@ internal sealed class ChainOutput : IDisposable
     };
 
     /// <inheritdoc/>
-    public void Dispose() => _places.ForEach(static place => place.Dispose());
+    public void Dispose() => _places.Dispose();
 }

@@ -35,17 +35,23 @@ internal static class BackupCommands
             Description = "logical (documents as JSON), snapshot (pages), incremental (pages that came since the last one at the place), or log (every commit since, to restore to any of them; the database keeps its log from then on)",
             DefaultValueFactory = _ => "logical",
         };
+        var pace = new Option<int>("--while-writing")
+        {
+            Description = "Percent of its time, from 5 to 100, that it works while documents are written; where nobody writes it never rests",
+            HelpName = "percent",
+            DefaultValueFactory = _ => new BackupOptions().PercentWhileWriting,
+        };
         kind.AcceptOnlyFromAmong("logical", "snapshot", "incremental", "log");
         var command = new Command("backup", "Writes a backup of a database as it is at this moment, while work goes on")
         {
-            url, database, directory, output, to, kind, key, directoryKey, plain, compression,
+            url, database, directory, output, to, kind, key, directoryKey, plain, compression, pace,
         };
         command.SetAction(shell, url, (parsed, server, cancellationToken) => OfflineCommands.RunAsync(
             shell,
             async () =>
             {
                 using EncryptionKey? seal = parsed.GetValue(key)?.Read(shell, "the backup", cancellationToken);
-                var options = new BackupOptions { Compression = CompressionOf(parsed.GetRequiredValue(compression)), EncryptionKey = seal, AllowPlain = parsed.GetValue(plain) };
+                var options = new BackupOptions { Compression = CompressionOf(parsed.GetRequiredValue(compression)), EncryptionKey = seal, AllowPlain = parsed.GetValue(plain), PercentWhileWriting = ReadPercent(parsed.GetValue(pace)) };
                 (string? name, DirectoryInfo? place) = OneOf(parsed.GetValue(database), parsed.GetValue(directory));
                 if (parsed.GetValue(kind) is { } part and not "logical")
                 {
@@ -162,6 +168,8 @@ internal static class BackupCommands
 
     private static Argument<string?> File(string description) => new("file") { Description = description, Arity = ArgumentArity.ZeroOrOne };
 
+    private static int ReadPercent(int percent) => percent is >= 5 and <= 100 ? percent : throw new UsageException($"--while-writing takes 5 to 100 percent, not {percent}.");
+
     private static Option<string?> From() => new("--from") { Description = "Read it straight from a place: a folder, or s3://bucket/prefix", HelpName = "place" };
 
     private static Option<string?> Of() => new("--of") { Description = "With --from: of which database, where the place has backups of several", HelpName = "name" };
@@ -249,7 +257,7 @@ internal static class BackupCommands
         BackupDisplay.RunAsync(shell, output.Title, progress => output.WriteAsync(database.Name, options.EncryptionKey is not null, async file =>
         {
             bool sealsHere = options.EncryptionKey is not null;
-            using HttpResponseMessage response = await database.BackupAsync(options.Compression.ToString(), options.AllowPlain || sealsHere, cancellationToken);
+            using HttpResponseMessage response = await database.BackupAsync(options, options.AllowPlain || sealsHere, cancellationToken);
             await using Stream dump = await response.Content.ReadAsStreamAsync(cancellationToken);
             await using var counted = new ObservedStream(file, BackupStep.Writing, 0, progress);
             if (options.EncryptionKey is null)
@@ -300,9 +308,10 @@ internal static class BackupCommands
         {
             string hash = report.ContentHash is null ? "" : $", content hash {report.ContentHash}";
             string time = report.LastCommitAt is { } at ? string.Create(CultureInfo.InvariantCulture, $" of {at:yyyy-MM-dd HH:mm:ss.fff}Z") : "";
+            string counted = report.CountedAtCommit == report.LastCommit ? "" : string.Create(CultureInfo.InvariantCulture, $" (at commit {report.CountedAtCommit}, before the log)");
             return string.Create(
                 CultureInfo.InvariantCulture,
-                $"{counts.Documents:N0} documents, {counts.Tombstones:N0} tombstones, {counts.Indexes:N0} indexes; {report.Pages:N0} pages and {report.LogCommits:N0} commits of the log, in {report.StoredBytes / 1e6:N1} MB ({report.Compression}{(report.IsEncrypted ? ", sealed" : "")}). Database '{report.DatabaseName}' at commit {report.LastCommit}{time}{hash}.");
+                $"{counts.Documents:N0} documents, {counts.Tombstones:N0} tombstones, {counts.Indexes:N0} indexes{counted}; {report.Pages:N0} pages and {report.LogCommits:N0} commits of the log, in {report.StoredBytes / 1e6:N1} MB ({report.Compression}{(report.IsEncrypted ? ", sealed" : "")}). Database '{report.DatabaseName}' at commit {report.LastCommit}{time}{hash}.");
         }
 
         string skipped = report.Skipped.Count == 0 ? "" : $" Left out: {string.Join(", ", report.Skipped.Select(kind => string.Create(CultureInfo.InvariantCulture, $"{kind.Key} ({kind.Value:N0})")))}.";

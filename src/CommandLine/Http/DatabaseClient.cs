@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text.Json;
+using Treepie.Backups;
 using Treepie.Storage;
 
 namespace Treepie.CommandLine.Http;
@@ -125,26 +126,29 @@ internal sealed class DatabaseClient(ServerClient server, string name)
 
     /// <summary>A part of a chain, as the server writes it: <c>POST admin/backup/part</c>; no content where nothing has changed. To be disposed.</summary>
     public Task<HttpResponseMessage> BackupPartAsync(
-        string kind, string? since, long? sinceEtag, string compression, bool allowPlain, string reader, long operation, CancellationToken cancellationToken) => server.SendAsync(
+        BackupOptions options, long? sinceEtag, bool allowPlain, string reader, long operation, CancellationToken cancellationToken) => server.SendAsync(
         HttpMethod.Post,
         _path + string.Create(CultureInfo.InvariantCulture, $"admin/backup/part?operationId={operation}&sinceEtag={sinceEtag ?? -1}"),
         ServerClient.JsonContent(ServerClient.Json(writer =>
         {
-            writer.WriteString("Kind", kind);
-            writer.WriteString("Since", since);
+            writer.WriteString("Kind", options.Kind.ToString());
+            writer.WriteString("Since", options.Since?.ToString());
             writer.WriteString("LogReader", reader);
-            writer.WriteString("CompressionAlgorithm", compression);
+            writer.WriteString("CompressionAlgorithm", options.Compression.ToString());
+            writer.WriteBoolean("HashesContent", options.HashesContent);
+            writer.WriteNumber("PercentWhileWriting", options.PercentWhileWriting);
             writer.WriteBoolean("AllowPlain", allowPlain);
         })),
         cancellationToken);
 
     /// <summary>All of it as a dump, as the server writes it: <c>POST smuggler/export</c>. To be disposed.</summary>
-    public Task<HttpResponseMessage> BackupAsync(string compression, bool allowPlain, CancellationToken cancellationToken) => server.SendAsync(
+    public Task<HttpResponseMessage> BackupAsync(BackupOptions options, bool allowPlain, CancellationToken cancellationToken) => server.SendAsync(
         HttpMethod.Post,
         _path + "smuggler/export",
         ServerClient.JsonContent(ServerClient.Json(writer =>
         {
-            writer.WriteString("CompressionAlgorithm", compression);
+            writer.WriteString("CompressionAlgorithm", options.Compression.ToString());
+            writer.WriteNumber("PercentWhileWriting", options.PercentWhileWriting);
             writer.WriteBoolean("AllowPlain", allowPlain);
         })),
         cancellationToken);

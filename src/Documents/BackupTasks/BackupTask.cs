@@ -13,6 +13,9 @@ public sealed record BackupTask
     /// <summary>Most places of one task.</summary>
     public const int MaxDestinations = 8;
 
+    /// <summary>Of what runs by itself: <see cref="PercentWhileWriting"/> where none is given. Writers lose at most a tenth by it (suite <c>backup</c>).</summary>
+    public const int DefaultPercentWhileWriting = 25;
+
     /// <summary>Shortest <see cref="LogInterval"/>.</summary>
     public static readonly TimeSpan MinLogInterval = TimeSpan.FromSeconds(1);
 
@@ -54,6 +57,12 @@ public sealed record BackupTask
 
     /// <summary>Compression.</summary>
     public BackupCompression Compression { get; init; }
+
+    /// <summary>
+    /// Share of its time, in percent from 5 to 100, that a run works, and reads back what it wrote, while documents are written (<see cref="BackupOptions.PercentWhileWriting"/>); null: 25, and 100 for a backup that is
+    /// taken once.
+    /// </summary>
+    public int? PercentWhileWriting { get; init; }
 
     /// <summary>Makes a plain backup also of an encrypted database.</summary>
     public bool AllowPlain { get; init; }
@@ -122,6 +131,7 @@ public sealed record BackupTask
         Require(LogInterval is null || LogBudgetBytes >= EnvironmentLog.MinBudgetBytes, FormattableString.Invariant($"{EnvironmentLog.MinBudgetBytes:N0} bytes are the least that the log may take"));
         Require(Enum.IsDefined(Compression), $"there is no compression {Compression}");
         Require(KeepFor is null || KeepFor >= TimeSpan.Zero, "the time for which backups are kept is negative");
+        Require(PercentWhileWriting is null or (>= BackupPace.Least and <= BackupPace.Full), $"while documents are written it can work {BackupPace.Least} to {BackupPace.Full} percent of its time");
         Require(KeepAtLeast >= 1, "at least one backup is kept");
         Require(AlertAfter is null || AlertAfter > TimeSpan.Zero, "the age that is an alert must be greater than nothing");
         Require(Key is null || KeySource is null, "it has a key and says where a key is; one of them is enough");

@@ -15,6 +15,7 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
     /// <summary>Room asked for beside what the last backup took.</summary>
     private const double RoomFactor = 1.2;
 
+    private readonly int _percentWhileWriting = task.PercentWhileWriting ?? (task.Id == 0 ? BackupPace.Full : BackupTask.DefaultPercentWhileWriting);
     private readonly List<(BackupDestination Destination, string Address)> _places = [];
     private readonly Dictionary<string, string> _failures = new(StringComparer.Ordinal);
     private readonly HashSet<string> _proven = new(StringComparer.Ordinal);
@@ -53,7 +54,7 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
             await ProbeAsync((long)((state.Kept.Count > 0 ? state.Kept[^1].StoredBytes : 0) * RoomFactor), cancellationToken).ConfigureAwait(false);
             bool isIncremental = before.Length > 0;
             string name = BackupName.Of(lease.Database.Name, now, task.Kind, isIncremental, IsSealed(key));
-            var options = new BackupOptions { Kind = task.Kind, HashesContent = task.Proves, Compression = task.Compression, EncryptionKey = key, AllowPlain = task.AllowPlain };
+            var options = new BackupOptions { Kind = task.Kind, HashesContent = task.Proves, Compression = task.Compression, EncryptionKey = key, AllowPlain = task.AllowPlain, PercentWhileWriting = _percentWhileWriting };
             if (isIncremental)
                 options = options with { Since = BackupLink.Parse(state.Link!) }; // there is no chain without one
             BackupReport report = await WriteAsync(name, options, cancellationToken).ConfigureAwait(false);
@@ -105,7 +106,7 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
     {
         string name = BackupName.Of(lease.Database.Name, now, BackupKind.Log, isIncremental: true, IsSealed(key));
         BackupLink since = BackupLink.Parse(state.Link!); // there is no chain without one
-        var options = new BackupOptions { Kind = BackupKind.Log, Since = since, IsOfTask = true, Compression = task.Compression, EncryptionKey = key, AllowPlain = task.AllowPlain };
+        var options = new BackupOptions { Kind = BackupKind.Log, Since = since, IsOfTask = true, Compression = task.Compression, EncryptionKey = key, AllowPlain = task.AllowPlain, PercentWhileWriting = _percentWhileWriting };
         BackupReport report = await WriteAsync(name, options, cancellationToken).ConfigureAwait(false);
         await WriteCardsAsync(name, report, since, cancellationToken).ConfigureAwait(false);
         if (task.Proves)
@@ -297,7 +298,7 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
             try
             {
                 BackupPart[] parts = [.. chain.Select(link => new BackupPart(link, async stop => await destination.OpenAsync(link, stop).ConfigureAwait(false)))];
-                BackupReport found = await lease.VerifyAsync(parts, new RestoreOptions { BackupKey = key }, progress, cancellationToken).ConfigureAwait(false);
+                BackupReport found = await lease.VerifyAsync(parts, new RestoreOptions { BackupKey = key, Pace = BackupPace.Of(lease.Database, _percentWhileWriting) }, progress, cancellationToken).ConfigureAwait(false);
                 if (Identity(found) != Identity(report))
                 {
                     throw new BackupException(
@@ -325,7 +326,7 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
             try
             {
                 var part = new BackupPart(name, async stop => await destination.OpenAsync(name, stop).ConfigureAwait(false));
-                BackupReport found = await lease.VerifyAsync([part], new RestoreOptions { BackupKey = key, IsLogAlone = true }, progress, cancellationToken).ConfigureAwait(false);
+                BackupReport found = await lease.VerifyAsync([part], new RestoreOptions { BackupKey = key, IsLogAlone = true, Pace = BackupPace.Of(lease.Database, _percentWhileWriting) }, progress, cancellationToken).ConfigureAwait(false);
                 if ((found.LastCommit, found.LogCommits) != (report.LastCommit, report.LogCommits))
                     throw new BackupException(BackupFault.RestoredOtherwise, $"'{name}' has {found.LogCommits} commits up to {found.LastCommit}, and should have {report.LogCommits} up to {report.LastCommit}.");
                 _proven.Add(address);

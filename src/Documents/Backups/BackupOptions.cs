@@ -50,6 +50,12 @@ public sealed record BackupOptions
     /// <summary>Collections (case-insensitive) whose documents and tombstones go into it; null: all.</summary>
     public IReadOnlyList<string>? Collections { get; init; }
 
+    /// <summary>
+    /// Share of its time, in percent from 5 to 100, that the backup works while others commit; the rest is theirs. Where nobody commits it does not rest, and it ends whatever others do: 25 takes at most four times as
+    /// long, during which the state that it is of stays occupied. Default 100, which never rests; of tasks 25 (<see cref="BackupTasks.BackupTask.PercentWhileWriting"/>).
+    /// </summary>
+    public int PercentWhileWriting { get; init; } = BackupPace.Full;
+
     /// <summary>The same, sealed with a key.</summary>
     public BackupOptions SealedWith(BackupKey key)
     {

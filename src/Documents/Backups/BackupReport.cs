@@ -21,6 +21,12 @@ public sealed record BackupReport
     /// <summary>Of a log: commits in it. Of a restore: commits that were made again from logs.</summary>
     public long LogCommits { get; init; }
 
+    /// <summary>
+    /// Of a chain that was read: the commit whose state <see cref="Counts"/> and <see cref="LastEtag"/> speak of. That is <see cref="LastCommit"/>, except where a chain was only verified up to a commit within a part of
+    /// the log, which says what there is at its end only: then that of its newest snapshot or increment. 0 for a logical backup.
+    /// </summary>
+    public long CountedAtCommit { get; init; }
+
     /// <summary>Pages of 8 KiB in it.</summary>
     public long Pages { get; init; }
 
@@ -33,7 +39,7 @@ public sealed record BackupReport
     /// <summary>When it was taken (UTC); null for one of another program.</summary>
     public DateTime? TakenAt { get; init; }
 
-    /// <summary>Etag of the last change in it; 0 for one of another program. Of a log that was taken while others wrote: of the last change when it began, so later ones may be in it too.</summary>
+    /// <summary>Etag of the last change in it; 0 for one of another program.</summary>
     public long LastEtag { get; init; }
 
     /// <summary>Documents the database had at that moment, whether they are in it or in what it goes on from; 0 for a part of a database, and for one of another program.</summary>

@@ -1,4 +1,3 @@
-using Treepie.Indexes.Definitions;
 using Treepie.Store;
 
 namespace Treepie.Backups;
@@ -7,7 +6,7 @@ namespace Treepie.Backups;
 /// Front door of the room for writing: the whole of one snapshot, a part, or what changed since another backup, as a dump. Writers go on; the snapshot they do not see is released when the backup ends.
 /// Costs the writers nothing but pages that stay occupied meanwhile.
 /// </summary>
-internal sealed class BackupRun(DatabaseSnapshot snapshot, DumpHeader header, DumpPoint point, IReadOnlyList<IndexMapping> indexes, BackupOptions options)
+internal sealed class BackupRun(DatabaseSnapshot snapshot, DumpHeader header, DumpPoint point, IReadOnlyList<DumpedIndex> indexes, BackupOptions options)
 {
     private readonly HashSet<string>? _collections = options.Collections is { Count: > 0 } names ? new HashSet<string>(names, StringComparer.OrdinalIgnoreCase) : null;
     private string? _lastId;
@@ -117,7 +116,7 @@ internal sealed class BackupRun(DatabaseSnapshot snapshot, DumpHeader header, Du
     {
         dump.BeginSection(DumpJson.Indexes);
         if (options.Content.HasFlag(BackupContent.Indexes) && header.Since is not { HoldsIndexes: false })
-            foreach (IndexMapping index in indexes)
+            foreach (DumpedIndex index in indexes)
                 dump.Index(index);
         dump.EndSection();
         dump.BeginSection(DumpJson.Identities);

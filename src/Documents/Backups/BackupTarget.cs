@@ -23,8 +23,9 @@ internal sealed class BackupTarget : IAsyncDisposable
     private readonly CountingStream _destination;
     private readonly SealedWriteStream? _seal;
     private readonly Stream _json;
+    private readonly Stream _paced;
 
-    public BackupTarget(Stream destination, BackupCompression compression, EncryptionKey? key)
+    public BackupTarget(Stream destination, BackupCompression compression, EncryptionKey? key, BackupPace? pace = null)
     {
         _destination = new CountingStream(destination);
         _seal = key is null ? null : new SealedWriteStream(_destination, key, leaveOpen: true);
@@ -49,11 +50,12 @@ internal sealed class BackupTarget : IAsyncDisposable
             throw;
         }
 
+        _paced = pace is null ? _json : new PacedStream(_json, pace);
         Compression = NameOf(compression);
     }
 
     /// <summary>What is written is the JSON.</summary>
-    public Stream Json => _json;
+    public Stream Json => _paced;
 
     /// <summary>zstd, gzip or none.</summary>
     public string Compression { get; }

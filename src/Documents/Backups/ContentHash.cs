@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using System.Security.Cryptography;
 using System.Text;
+using Treepie.Indexes;
 using Treepie.Indexes.Definitions;
 
 namespace Treepie.Backups;
@@ -89,6 +90,17 @@ internal sealed class ContentHash : IDisposable
             Text(field.Path);
             Text(field.Kind.ToString());
         }
+    }
+
+    /// <summary>What is set of the index before, where anything is: no part of what a dump holds, only of where a database stands.</summary>
+    public void Settings(IndexSettings settings)
+    {
+        if (settings == new IndexSettings())
+            return;
+        Kind('O');
+        Number((int)settings.LockMode);
+        Number((int)settings.Priority);
+        Number(settings.IsDisabled ? 1 : 0);
     }
 
     public void Identity(string name, long value)

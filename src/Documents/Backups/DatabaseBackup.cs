@@ -21,7 +21,7 @@ internal static class DatabaseBackup
         if (options.Since is not null && options is not { Content: BackupContent.All, Collections: null or { Count: 0 } })
             throw new ArgumentException("An increment goes on from a backup of the whole database, and holds all that changed: nothing can be left out of it.", nameof(options));
 
-        var target = new BackupTarget(destination, options.Compression, options.EncryptionKey);
+        var target = new BackupTarget(destination, options.Compression, options.EncryptionKey, BackupPace.Of(database, options.PercentWhileWriting));
         await using (target.ConfigureAwait(false))
         {
             // Documents are read and compressed as fast as the destination takes them: not on the thread of who only wants to wait.
@@ -60,7 +60,7 @@ internal static class DatabaseBackup
         string target = Path.TrimEndingDirectorySeparator(Path.GetFullPath(directory));
         long total = RestoreRun.LengthOf(source);
         using RestorePlace place = RestorePlace.Begin(target);
-        BackupSource backup = await BackupSource.OpenAsync(source, options.BackupKey, options.OwnKey, cancellationToken).ConfigureAwait(false);
+        BackupSource backup = await BackupSource.OpenAsync(source, options, cancellationToken).ConfigureAwait(false);
         await using (backup.ConfigureAwait(false))
         {
             BackupReport report = await Task.Run(() => RestoreAsync(backup, place.Path, options, total, progress, cancellationToken), cancellationToken).ConfigureAwait(false);
@@ -75,7 +75,7 @@ internal static class DatabaseBackup
         Stream source, string path, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
     {
         long total = RestoreRun.LengthOf(source);
-        BackupSource backup = await BackupSource.OpenAsync(source, options.BackupKey, options.OwnKey, cancellationToken).ConfigureAwait(false);
+        BackupSource backup = await BackupSource.OpenAsync(source, options, cancellationToken).ConfigureAwait(false);
         await using (backup.ConfigureAwait(false))
         {
             try
@@ -94,7 +94,7 @@ internal static class DatabaseBackup
     public static async Task<BackupReport> VerifyAsync(Stream source, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
     {
         long total = RestoreRun.LengthOf(source);
-        BackupSource backup = await BackupSource.OpenAsync(source, options.BackupKey, options.OwnKey, cancellationToken).ConfigureAwait(false);
+        BackupSource backup = await BackupSource.OpenAsync(source, options, cancellationToken).ConfigureAwait(false);
         await using (backup.ConfigureAwait(false))
         {
             return await Task.Run(
@@ -177,7 +177,7 @@ internal static class DatabaseBackup
         if (options.Kind == BackupKind.Logical)
         {
             using DatabaseSnapshot snapshot = database.BeginRead();
-            IReadOnlyList<Indexes.Definitions.IndexMapping> indexes = database.Indexes.Definitions();
+            IReadOnlyList<DumpedIndex> indexes = DumpedIndex.Of(database);
             var point = DumpPoint.Of(database.Environment.StoreId, snapshot, indexes);
             bool isWhole = options is { Content: BackupContent.All, Collections: null or { Count: 0 }, Since: null };
             var header = new DumpHeader(database.Name, database.Id, snapshot.LastEtag, database.Options.TimeProvider.GetUtcNow().UtcDateTime, isWhole)

@@ -16,7 +16,7 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> parts, RestoreOptions 
         Stream stream = await parts[0].OpenAsync(cancellationToken).ConfigureAwait(false);
         await using (stream.ConfigureAwait(false))
         {
-            BackupSource source = await BackupSource.OpenAsync(stream, options.BackupKey, options.OwnKey, cancellationToken).ConfigureAwait(false);
+            BackupSource source = await BackupSource.OpenAsync(stream, options, cancellationToken).ConfigureAwait(false);
             await using (source.ConfigureAwait(false))
                 return !source.IsPart;
         }
@@ -37,7 +37,7 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> parts, RestoreOptions 
         DatabaseOptions database = options.Database ?? new DatabaseOptions();
         database.Validate();
         DumpHeader[] headers = await ReadHeadersAsync(cancellationToken).ConfigureAwait(false);
-        List<IndexMapping> indexes = [];
+        List<DumpedIndex> indexes = [];
         BackupReport report;
         StorageEnvironment environment = RestoreRun.OpenStore(path, database, options);
         await using (environment.ConfigureAwait(false))
@@ -62,9 +62,8 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> parts, RestoreOptions 
         Database restored = Database.Open(path, database);
         await using (restored.ConfigureAwait(false))
         {
-            foreach (IndexMapping index in indexes)
-                restored.Indexes.Ensure(index);
-            return report with { Counts = await Task.Run(() => Compare(restored, indexes, headers[^1], report, cancellationToken), cancellationToken).ConfigureAwait(false) };
+            indexes.ForEach(index => index.MakeIn(restored));
+            return report with { Counts = await Task.Run(() => CompareAsync(restored, [.. indexes.Select(static index => index.Mapping)], headers[^1], report, cancellationToken), cancellationToken).ConfigureAwait(false) };
         }
     }
 
@@ -172,7 +171,7 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> parts, RestoreOptions 
         Stream stream = await part.OpenAsync(cancellationToken).ConfigureAwait(false);
         await using (stream.ConfigureAwait(false))
         {
-            BackupSource source = await BackupSource.OpenAsync(stream, options.BackupKey, options.OwnKey, cancellationToken).ConfigureAwait(false);
+            BackupSource source = await BackupSource.OpenAsync(stream, options, cancellationToken).ConfigureAwait(false);
             await using (source.ConfigureAwait(false))
                 return await read(source).ConfigureAwait(false);
         }
@@ -182,17 +181,21 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> parts, RestoreOptions 
     /// Whether what was restored is what the last part says: all it holds is read again and hashed; what lies before it counts by its number, and by number, bytes and last etag of each collection,
     /// which are in that hash.
     /// </summary>
-    private BackupCounts Compare(Database restored, List<IndexMapping> indexes, DumpHeader last, BackupReport report, CancellationToken cancellationToken)
+    private async Task<BackupCounts> CompareAsync(Database restored, IReadOnlyList<IndexMapping> indexes, DumpHeader last, BackupReport report, CancellationToken cancellationToken)
     {
         using DatabaseSnapshot snapshot = restored.BeginRead();
-        (BackupCounts held, string hash) = SnapshotHash.Compute(
+        (BackupCounts held, string hash) = await SnapshotHash.ComputeAsync(
             snapshot,
             restored.Id,
             indexes,
             withCollections: true,
             last.Since,
-            documents => progress?.Report(new BackupProgress(BackupStep.Comparing, documents, report.Counts.Documents, report.JsonBytes, report.StoredBytes, report.StoredBytes, null)),
-            cancellationToken);
+            documents =>
+            {
+                progress?.Report(new BackupProgress(BackupStep.Comparing, documents, report.Counts.Documents, report.JsonBytes, report.StoredBytes, report.StoredBytes, null));
+                return ValueTask.CompletedTask;
+            },
+            cancellationToken).ConfigureAwait(false);
         var counts = new BackupCounts(snapshot.DocumentCount, snapshot.TombstoneCount, indexes.Count, snapshot.Identities().Count, snapshot.AllCollections().Count);
         string? difference = new DumpManifest(report.Counts, report.ContentHash ?? "").Difference(held, hash)
             ?? (last.Since is { } since && (since.Documents, since.Tombstones) != (counts.Documents, counts.Tombstones)

@@ -12,16 +12,17 @@ internal static class DumpIndex
 {
     private const string AutoMap = "AutoMap";
     private const string Map = "Map";
+    private const string Disabled = "Disabled";
 
-    public static void Write(Utf8JsonWriter json, IndexMapping mapping)
+    public static void Write(Utf8JsonWriter json, DumpedIndex index)
     {
-        if (mapping is StaticIndexMapping byHand)
-            WriteByHand(json, byHand.Definition);
+        if (index.Mapping is StaticIndexMapping byHand)
+            WriteByHand(json, byHand.Definition, index.Settings);
         else
-            WriteAuto(json, (AutoIndexDefinition)mapping);
+            WriteAuto(json, (AutoIndexDefinition)index.Mapping, index.Settings);
     }
 
-    private static void WriteByHand(Utf8JsonWriter json, IndexDefinition definition)
+    private static void WriteByHand(Utf8JsonWriter json, IndexDefinition definition, IndexSettings settings)
     {
         json.WriteStartObject();
         json.WriteString("Type"u8, Map);
@@ -30,13 +31,14 @@ internal static class DumpIndex
         json.WriteString("Type"u8, Map);
         json.WriteStartArray("Maps"u8);
         json.WriteEndArray();
+        WriteSettings(json, settings);
         json.WriteEndObject();
         json.WritePropertyName("TreepieIndex"u8);
         IndexDefinitionJson.Write(json, definition);
         json.WriteEndObject();
     }
 
-    private static void WriteAuto(Utf8JsonWriter json, AutoIndexDefinition definition)
+    private static void WriteAuto(Utf8JsonWriter json, AutoIndexDefinition definition, IndexSettings settings)
     {
         json.WriteStartObject();
         json.WriteString("Type"u8, AutoMap);
@@ -56,6 +58,7 @@ internal static class DumpIndex
         json.WriteEndObject();
         json.WriteStartObject("GroupByFields"u8);
         json.WriteEndObject();
+        WriteSettings(json, settings);
         json.WriteEndObject();
         json.WriteStartArray("TreepieFields"u8);
         foreach (AutoIndexField field in definition.Fields)
@@ -72,8 +75,36 @@ internal static class DumpIndex
         json.WriteEndObject();
     }
 
+    /// <summary>By the names that definitions of RavenDB have for it; what has its default is left out.</summary>
+    private static void WriteSettings(Utf8JsonWriter json, IndexSettings settings)
+    {
+        if (settings.LockMode != IndexLockMode.Unlock)
+            json.WriteString("LockMode"u8, settings.LockMode.ToString());
+        if (settings.Priority != IndexPriority.Normal)
+            json.WriteString("Priority"u8, settings.Priority.ToString());
+        if (settings.IsDisabled)
+            json.WriteString("State"u8, Disabled);
+    }
+
     /// <summary>The index, if it is one this program can build; else null.</summary>
-    public static IndexMapping? Read(JsonElement json)
+    public static DumpedIndex? Read(JsonElement json) => ReadMapping(json) is { } mapping ? new DumpedIndex(mapping, ReadSettings(json)) : null;
+
+    /// <summary>What is not there, or not known here, has its default.</summary>
+    private static IndexSettings ReadSettings(JsonElement json)
+    {
+        if (!json.TryGetProperty("Definition"u8, out JsonElement definition) || definition.ValueKind != JsonValueKind.Object)
+            return new IndexSettings();
+
+        string? Named(string name) => definition.TryGetProperty(name, out JsonElement value) && value.ValueKind == JsonValueKind.String ? value.GetString() : null;
+        return new IndexSettings
+        {
+            LockMode = Enum.TryParse(Named("LockMode"), out IndexLockMode mode) && Enum.IsDefined(mode) ? mode : IndexLockMode.Unlock,
+            Priority = Enum.TryParse(Named("Priority"), out IndexPriority priority) && Enum.IsDefined(priority) ? priority : IndexPriority.Normal,
+            IsDisabled = Named("State") == Disabled,
+        };
+    }
+
+    private static IndexMapping? ReadMapping(JsonElement json)
     {
         if (json.TryGetProperty("TreepieIndex"u8, out JsonElement byHand))
             return ReadByHand(byHand);

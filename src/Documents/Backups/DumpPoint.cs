@@ -1,11 +1,10 @@
 using System.Globalization;
-using Treepie.Indexes.Definitions;
 using Treepie.Store;
 
 namespace Treepie.Backups;
 
 /// <summary>
-/// Where a database stands, as far as a logical backup is concerned: two that are equal hold the same. Identities and definitions of indexes have no etag, so their content stands in for one.
+/// Where a database stands, as far as a logical backup is concerned: two that are equal hold the same. Identities, and definitions of indexes with what is set of them, have no etag, so their content stands in for one.
 /// </summary>
 /// <param name="StoreId">The store of its documents: a restored database has another, and goes its own way from there.</param>
 /// <param name="Etag">Etag of the last change.</param>
@@ -17,11 +16,15 @@ internal sealed record DumpPoint(Guid StoreId, long Etag, string Indexes, string
     private const char Between = ';';
 
     /// <summary>Where a snapshot stands.</summary>
-    public static DumpPoint Of(Guid storeId, DatabaseSnapshot snapshot, IReadOnlyList<IndexMapping> indexes)
+    public static DumpPoint Of(Guid storeId, DatabaseSnapshot snapshot, IReadOnlyList<DumpedIndex> indexes)
     {
         using var hash = new ContentHash();
-        foreach (IndexMapping index in indexes)
-            hash.Index(index);
+        foreach (DumpedIndex index in indexes)
+        {
+            hash.Index(index.Mapping);
+            hash.Settings(index.Settings);
+        }
+
         string definitions = hash.Finish()[..FingerprintDigits];
         foreach ((string name, long value) in snapshot.Identities())
             hash.Identity(name, value);
@@ -32,7 +35,7 @@ internal sealed record DumpPoint(Guid StoreId, long Etag, string Indexes, string
     public static DumpPoint Of(Database database)
     {
         using DatabaseSnapshot snapshot = database.BeginRead();
-        return Of(database.Environment.StoreId, snapshot, database.Indexes.Definitions());
+        return Of(database.Environment.StoreId, snapshot, DumpedIndex.Of(database));
     }
 
     /// <summary>Reads what <see cref="ToString"/> gave; null where it is something else.</summary>

@@ -263,15 +263,15 @@ internal sealed class DumpScan
         {
             if (hash.Counts.Indexes >= MaxIndexes)
                 throw Damaged(DumpJson.Indexes, $"there are more than {MaxIndexes:N0} indexes, which no database has.");
-            if (DumpIndex.Read(element) is not { } definition)
+            if (DumpIndex.Read(element) is not { } index)
             {
                 Skip("Indexes that this program cannot build");
                 continue;
             }
 
-            if (!await _sink.IndexAsync(definition, cancellationToken).ConfigureAwait(false))
+            if (!await _sink.IndexAsync(index, cancellationToken).ConfigureAwait(false))
                 Skip(DumpJson.Indexes);
-            hash.Index(definition);
+            hash.Index(index.Mapping);
         }
     }
 

@@ -2,7 +2,6 @@ using System.Buffers;
 using System.Globalization;
 using System.Text.Encodings.Web;
 using System.Text.Json;
-using Treepie.Indexes.Definitions;
 using Treepie.Store;
 
 namespace Treepie.Backups;
@@ -86,10 +85,10 @@ internal sealed class DumpWriter : IDisposable
         _hash.Tombstone(etag, record.DeletedAtTicks, record.IsSuperseded, record.Id, collection.Utf8);
     }
 
-    public void Index(IndexMapping definition)
+    public void Index(DumpedIndex index)
     {
-        Item(definition, static (json, definition) => DumpIndex.Write(json, definition));
-        _hash.Index(definition);
+        Item(index, static (json, index) => DumpIndex.Write(json, index));
+        _hash.Index(index.Mapping);
     }
 
     public void Identity(string name, long value)

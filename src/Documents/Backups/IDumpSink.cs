@@ -1,5 +1,3 @@
-using Treepie.Indexes.Definitions;
-
 namespace Treepie.Backups;
 
 /// <summary>Who takes what a dump holds, in its order.</summary>
@@ -13,7 +11,7 @@ internal interface IDumpSink
 
     ValueTask<bool> TombstoneAsync(DumpTombstone tombstone, CancellationToken cancellationToken);
 
-    ValueTask<bool> IndexAsync(IndexMapping definition, CancellationToken cancellationToken);
+    ValueTask<bool> IndexAsync(DumpedIndex index, CancellationToken cancellationToken);
 
     ValueTask<bool> IdentityAsync(string name, long value, CancellationToken cancellationToken);
 
@@ -37,7 +35,7 @@ internal sealed class NoSink : IDumpSink
 
     public ValueTask<bool> TombstoneAsync(DumpTombstone tombstone, CancellationToken cancellationToken) => ValueTask.FromResult(true);
 
-    public ValueTask<bool> IndexAsync(IndexMapping definition, CancellationToken cancellationToken) => ValueTask.FromResult(true);
+    public ValueTask<bool> IndexAsync(DumpedIndex index, CancellationToken cancellationToken) => ValueTask.FromResult(true);
 
     public ValueTask<bool> IdentityAsync(string name, long value, CancellationToken cancellationToken) => ValueTask.FromResult(true);
 

@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Treepie.Indexes;
 using Treepie.Indexes.Definitions;
 using Treepie.Store;
 using Treepie.Writes;
@@ -32,14 +33,21 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
 
     public ValueTask<bool> TombstoneAsync(DumpTombstone tombstone, CancellationToken cancellationToken) => ValueTask.FromResult(false);
 
-    public ValueTask<bool> IndexAsync(IndexMapping definition, CancellationToken cancellationToken)
+    public ValueTask<bool> IndexAsync(DumpedIndex index, CancellationToken cancellationToken)
     {
-        bool wanted = options.Content.HasFlag(BackupContent.Indexes);
-        if (wanted && definition is AutoIndexDefinition auto)
+        if (!options.Content.HasFlag(BackupContent.Indexes))
+            return ValueTask.FromResult(false);
+
+        string name = index.Mapping.Name;
+        bool isNew = !database.Indexes.Definitions().Any(known => string.Equals(known.Name, name, StringComparison.OrdinalIgnoreCase));
+        if (index.Mapping is AutoIndexDefinition auto)
             database.Indexes.FindOrCreate(auto.Collection, auto.Fields, out _);
-        else if (wanted)
-            database.Indexes.Ensure(definition);
-        return ValueTask.FromResult(wanted);
+        else
+            database.Indexes.Ensure(index.Mapping);
+        // What is set of an index that was there stays; one that was there under another name, or is wider, has its own too.
+        if (isNew && index.Settings != new IndexSettings() && database.Indexes.Definitions().Any(known => known.Name == name))
+            database.Indexes.Control.Set(name, _ => index.Settings);
+        return ValueTask.FromResult(true);
     }
 
     public async ValueTask<bool> IdentityAsync(string name, long value, CancellationToken cancellationToken)

@@ -25,7 +25,7 @@ internal sealed class PartSource(RestoreOptions options)
         BackupSource? source = null;
         try
         {
-            source = await BackupSource.OpenAsync(stream, options.BackupKey, options.OwnKey, cancellationToken).ConfigureAwait(false);
+            source = await BackupSource.OpenAsync(stream, options, cancellationToken).ConfigureAwait(false);
             if (!source.IsPart)
                 throw new BackupException(BackupFault.NotABackup, $"'{part.Name}' is no snapshot, increment or log, but a logical backup: it stands alone and is restored by itself.");
             return Use(source, stream);

@@ -23,6 +23,9 @@ public sealed record RestoreOptions
     /// <summary>Of a verification: that a stretch of the log is to be proven by itself, without what it goes on from.</summary>
     internal bool IsLogAlone { get; init; }
 
+    /// <summary>Of a verification: lets those go first who write to the database that it is a backup of; null: never rests.</summary>
+    internal BackupPace? Pace { get; init; }
+
     /// <summary>A key that is tried where the backup is sealed and no <see cref="BackupKey"/> is given: that of the database itself.</summary>
     internal EncryptionKey? OwnKey { get; init; }
 

@@ -16,13 +16,12 @@ internal static class RestoreRun
     {
         DatabaseOptions database = options.Database ?? new DatabaseOptions();
         database.Validate();
-        (BackupReport report, List<IndexMapping> indexes) = await FillAsync(source, path, database, options, storedBytesTotal, progress, cancellationToken).ConfigureAwait(false);
+        (BackupReport report, List<DumpedIndex> indexes) = await FillAsync(source, path, database, options, storedBytesTotal, progress, cancellationToken).ConfigureAwait(false);
         Database restored = Database.Open(path, database);
         await using (restored.ConfigureAwait(false))
         {
-            foreach (IndexMapping index in indexes)
-                restored.Indexes.Ensure(index);
-            await Task.Run(() => Compare(restored, indexes, report, progress, cancellationToken), cancellationToken).ConfigureAwait(false);
+            indexes.ForEach(index => index.MakeIn(restored));
+            await Task.Run(() => CompareAsync(restored, [.. indexes.Select(static index => index.Mapping)], report, progress, cancellationToken), cancellationToken).ConfigureAwait(false);
         }
 
         return report;
@@ -45,7 +44,7 @@ internal static class RestoreRun
     /// <summary>Bytes of a stream, where it knows; else 0.</summary>
     public static long LengthOf(Stream source) => source.CanSeek ? source.Length - source.Position : 0;
 
-    private static async Task<(BackupReport Report, List<IndexMapping> Indexes)> FillAsync(
+    private static async Task<(BackupReport Report, List<DumpedIndex> Indexes)> FillAsync(
         BackupSource source, string path, DatabaseOptions database, RestoreOptions options, long storedBytesTotal, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
     {
         StorageEnvironment environment = OpenStore(path, database, options);
@@ -61,19 +60,22 @@ internal static class RestoreRun
         }
     }
 
-    private static void Compare(
+    private static async Task CompareAsync(
         Database restored, IReadOnlyList<IndexMapping> indexes, BackupReport report, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
     {
         using DatabaseSnapshot snapshot = restored.BeginRead();
-        (BackupCounts counts, string hash) = SnapshotHash.Compute(
+        (BackupCounts counts, string hash) = await SnapshotHash.ComputeAsync(
             snapshot,
             restored.Id,
             indexes,
             report.IsWhole,
             null,
-            documents => progress?.Report(
-                new BackupProgress(BackupStep.Comparing, documents, report.Counts.Documents, report.JsonBytes, report.StoredBytes, report.StoredBytes, null)),
-            cancellationToken);
+            documents =>
+            {
+                progress?.Report(new BackupProgress(BackupStep.Comparing, documents, report.Counts.Documents, report.JsonBytes, report.StoredBytes, report.StoredBytes, null));
+                return ValueTask.CompletedTask;
+            },
+            cancellationToken).ConfigureAwait(false);
         if (!report.IsWhole)
             counts = counts with { Collections = report.Counts.Collections };
         var expected = new DumpManifest(report.Counts, report.ContentHash ?? hash);

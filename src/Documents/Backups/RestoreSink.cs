@@ -1,5 +1,4 @@
 using System.Text;
-using Treepie.Indexes.Definitions;
 using Treepie.Storage;
 using Treepie.Storage.Transactions;
 using Treepie.Store;
@@ -27,7 +26,7 @@ internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, I
     private bool IsIncrement => _header?.Since is not null;
 
     /// <summary>Indexes to be made when the documents are there.</summary>
-    public List<IndexMapping> Indexes { get; } = [];
+    public List<DumpedIndex> Indexes { get; } = [];
 
     public ValueTask BeginAsync(DumpHeader? header, CancellationToken cancellationToken)
     {
@@ -51,9 +50,9 @@ internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, I
         return true;
     }
 
-    public ValueTask<bool> IndexAsync(IndexMapping definition, CancellationToken cancellationToken)
+    public ValueTask<bool> IndexAsync(DumpedIndex index, CancellationToken cancellationToken)
     {
-        Indexes.Add(definition);
+        Indexes.Add(index);
         return ValueTask.FromResult(true);
     }
 

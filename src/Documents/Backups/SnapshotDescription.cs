@@ -7,7 +7,7 @@ namespace Treepie.Backups;
 /// <summary>What a snapshot of a database says of itself, in the description of its part: all that is not in the pages.</summary>
 /// <param name="DatabaseName">Name of the database.</param>
 /// <param name="DatabaseId">Its id, part of its change vectors.</param>
-/// <param name="LastEtag">Etag of the last change in it; of a log, of the last change when it began to be taken.</param>
+/// <param name="LastEtag">Etag of the last change in it.</param>
 /// <param name="TakenAt">When, UTC.</param>
 /// <param name="Counts">How much is in it.</param>
 /// <param name="Indexes">Indexes: folder, and definition as it lies beside them.</param>
@@ -15,6 +15,9 @@ internal sealed record SnapshotDescription(
     string DatabaseName, Guid DatabaseId, long LastEtag, DateTime TakenAt, BackupCounts Counts, IReadOnlyList<(string Folder, byte[] Definition)> Indexes)
 {
     private const int Format = 1;
+
+    /// <summary>Of a log: the commit whose state it speaks of, the last one of the log. Null in those of before it was said, which speak of about that state, and in those of snapshots.</summary>
+    public long? Commit { get; init; }
 
     /// <summary>As JSON.</summary>
     public byte[] Write()
@@ -28,6 +31,8 @@ internal sealed record SnapshotDescription(
             json.WriteString("DatabaseId"u8, DatabaseId.ToString("D"));
             json.WriteNumber("LastEtag"u8, LastEtag);
             json.WriteString("TakenAt"u8, TakenAt.ToString("O", CultureInfo.InvariantCulture));
+            if (Commit is { } commit)
+                json.WriteNumber("Commit"u8, commit);
             json.WriteNumber("Documents"u8, Counts.Documents);
             json.WriteNumber("Tombstones"u8, Counts.Tombstones);
             json.WriteNumber("Identities"u8, Counts.Identities);
@@ -74,7 +79,10 @@ internal sealed record SnapshotDescription(
                     indexes.Count,
                     json.GetProperty("Identities"u8).GetInt64(),
                     json.GetProperty("Collections"u8).GetInt64()),
-                indexes);
+                indexes)
+            {
+                Commit = json.TryGetProperty("Commit"u8, out JsonElement commit) ? commit.GetInt64() : null,
+            };
         }
         catch (Exception error) when (error is JsonException or KeyNotFoundException or InvalidOperationException or FormatException)
         {

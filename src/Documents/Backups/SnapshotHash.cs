@@ -8,12 +8,16 @@ internal static class SnapshotHash
 {
     private const int DocumentsPerRelease = 4_096;
 
-    /// <summary>Reads all of it, or what changed since a backup. <paramref name="withCollections"/>: with the collections, as a whole backup and an increment have them.</summary>
-    public static (BackupCounts Counts, string Hash) Compute(
-        DatabaseSnapshot snapshot, Guid databaseId, IReadOnlyList<IndexMapping> indexes, bool withCollections, DumpSince? since, Action<long> report, CancellationToken cancellationToken)
+    /// <summary>Reads all of it, or what changed since a backup. <paramref name="withCollections"/>: with the collections, as a whole backup and an increment have them. Told each few thousand documents, and waits for who is told.</summary>
+    public static async Task<(BackupCounts Counts, string Hash)> ComputeAsync(
+        DatabaseSnapshot snapshot,
+        Guid databaseId,
+        IReadOnlyList<IndexMapping> indexes,
+        bool withCollections,
+        DumpSince? since,
+        Func<long, ValueTask>? report,
+        CancellationToken cancellationToken)
     {
-        report(0);
-        cancellationToken.ThrowIfCancellationRequested();
         using var hash = new ContentHash();
         hash.Database(databaseId, snapshot.LastEtag);
         if (since is not null)
@@ -21,16 +25,14 @@ internal static class SnapshotHash
         long after = since?.LastEtag ?? 0;
         using (DocumentCursor cursor = snapshot.ByEtag(after))
         {
-            while (cursor.MoveNext())
+            bool more = true;
+            while (more)
             {
-                Document document = cursor.Current;
-                hash.Document(document.Etag, document.LastModifiedTicks, document.Id, document.Collection, document.Metadata, document.Body);
-                if (hash.Counts.Documents % DocumentsPerRelease != 0)
-                    continue;
-
                 cancellationToken.ThrowIfCancellationRequested();
+                if (report is not null)
+                    await report(hash.Counts.Documents).ConfigureAwait(false);
+                more = AddPiece(hash, cursor);
                 snapshot.ReleasePages();
-                report(hash.Counts.Documents);
             }
         }
 
@@ -54,5 +56,19 @@ internal static class SnapshotHash
                 hash.Collection(collection.Name, collection.DocumentCount, collection.SizeBytes, collection.LastEtag);
         BackupCounts counts = hash.Counts;
         return (counts, hash.Finish());
+    }
+
+    /// <summary>Adds the next documents; false after the last.</summary>
+    private static bool AddPiece(ContentHash hash, DocumentCursor cursor)
+    {
+        for (int left = DocumentsPerRelease; left > 0; left--)
+        {
+            if (!cursor.MoveNext())
+                return false;
+            Document document = cursor.Current;
+            hash.Document(document.Etag, document.LastModifiedTicks, document.Id, document.Collection, document.Metadata, document.Body);
+        }
+
+        return true;
     }
 }

@@ -46,8 +46,8 @@ internal sealed class SnapshotRestore(IReadOnlyList<BackupChainPart> parts, Part
         Database restored = Database.Open(path, database);
         await using (restored.ConfigureAwait(false))
         {
-            BackupCounts counts = Compare(restored, read, description);
-            return Report(read, description, counts) with { ContentHash = CompareContent(restored, read, cancellationToken) };
+            (BackupCounts counts, long lastEtag) = Compare(restored, read, description);
+            return Report(read, description, counts) with { LastEtag = lastEtag, CountedAtCommit = read.Commit, ContentHash = await CompareContentAsync(restored, read, cancellationToken).ConfigureAwait(false) };
         }
 
         EnvironmentRestore? Target(string name)
@@ -88,7 +88,13 @@ internal sealed class SnapshotRestore(IReadOnlyList<BackupChainPart> parts, Part
         using BackupChain chain = await BackupChain.OpenAsync(parts, _stop, cancellationToken).ConfigureAwait(false);
         var description = SnapshotDescription.Read(chain.Newest.Description);
         BackupChainReport read = await chain.ReadAsync(null, _pages, cancellationToken).ConfigureAwait(false);
-        return Report(read, description, description.Counts) with { ContentHash = read.LogCommits == 0 ? SnapshotManifest.Read(read.Manifest)?.ContentHash : null };
+        SnapshotDescription? end = EndOf(read, description);
+        return Report(read, description, end?.Counts ?? description.Counts) with
+        {
+            LastEtag = end?.LastEtag ?? description.LastEtag,
+            CountedAtCommit = end is null ? chain.Newest.Commit : read.Commit,
+            ContentHash = read.LogCommits == 0 ? SnapshotManifest.Read(read.Manifest)?.ContentHash : null,
+        };
     });
 
     /// <summary>Gives the indexes their definitions: from then on they are indexes of the database that is opened next.</summary>
@@ -103,24 +109,36 @@ internal sealed class SnapshotRestore(IReadOnlyList<BackupChainPart> parts, Part
                 IndexDirectory.Publish(indexes, folder, definition, sealedDefinitions);
     }
 
-    /// <summary>What is in the database that was restored, which is what the snapshot says, unless commits of the log came on top.</summary>
-    private static BackupCounts Compare(Database restored, BackupChainReport read, SnapshotDescription description)
+    /// <summary>What the chain says of the state it leads to: the snapshot, or the log where it is read to the end of one of its parts; null where it is left within one, which speaks of its end only.</summary>
+    private static SnapshotDescription? EndOf(BackupChainReport read, SnapshotDescription description)
+    {
+        if (read.LogCommits == 0)
+            return description;
+        if (read.LogDescription.IsEmpty)
+            return null;
+        var log = SnapshotDescription.Read(read.LogDescription);
+        return log.Commit == read.Commit ? log with { Counts = log.Counts with { Indexes = description.Counts.Indexes } } : null;
+    }
+
+    /// <summary>What is in the database that was restored, which is what the chain says, where it says so.</summary>
+    private static (BackupCounts Counts, long LastEtag) Compare(Database restored, BackupChainReport read, SnapshotDescription description)
     {
         using DatabaseSnapshot snapshot = restored.BeginRead();
         var counts = new BackupCounts(snapshot.DocumentCount, snapshot.TombstoneCount, description.Counts.Indexes, snapshot.Identities().Count, snapshot.AllCollections().Count);
-        if (restored.Id != description.DatabaseId || (read.LogCommits == 0 && (counts != description.Counts || snapshot.LastEtag != description.LastEtag)))
-            throw new BackupException(BackupFault.RestoredOtherwise, $"What was restored is not what the backup holds: it should be {description.Counts} up to etag {description.LastEtag}, and is {counts} up to {snapshot.LastEtag}. Nothing was kept. Check the disk, and report this.");
-        return counts;
+        SnapshotDescription? end = EndOf(read, description);
+        if (restored.Id != description.DatabaseId || (end is not null && (counts != end.Counts || snapshot.LastEtag != end.LastEtag)))
+            throw new BackupException(BackupFault.RestoredOtherwise, $"What was restored is not what the backup holds: it should be {(end ?? description).Counts} up to etag {(end ?? description).LastEtag}, and is {counts} up to {snapshot.LastEtag}. Nothing was kept. Check the disk, and report this.");
+        return (counts, snapshot.LastEtag);
     }
 
     /// <summary>The content hash of what was restored, where the snapshot has one: the same, unless commits of the log came on top.</summary>
-    private static string? CompareContent(Database restored, BackupChainReport read, CancellationToken cancellationToken)
+    private static async Task<string?> CompareContentAsync(Database restored, BackupChainReport read, CancellationToken cancellationToken)
     {
         if (SnapshotManifest.Read(read.Manifest) is not { } manifest)
             return null;
 
         using DatabaseSnapshot snapshot = restored.BeginRead();
-        string hash = SnapshotHash.Compute(snapshot, restored.Id, restored.Indexes.Definitions(), withCollections: true, since: null, static _ => { }, cancellationToken).Hash;
+        (_, string hash) = await SnapshotHash.ComputeAsync(snapshot, restored.Id, restored.Indexes.Definitions(), withCollections: true, since: null, null, cancellationToken).ConfigureAwait(false);
         return read.LogCommits > 0 || hash == manifest.ContentHash
             ? hash
             : throw new BackupException(BackupFault.RestoredOtherwise, $"What was restored is not what the backup holds: its content hash should be {manifest.ContentHash}, and is {hash}. Nothing was kept. Check the disk, and report this.");

@@ -2,6 +2,7 @@ using Treepie.Indexes;
 using Treepie.Indexes.Definitions;
 using Treepie.Storage;
 using Treepie.Storage.Backups;
+using Treepie.Storage.Transactions;
 using Treepie.Store;
 
 namespace Treepie.Backups;
@@ -25,7 +26,7 @@ internal sealed class SnapshotRun(Database database, BackupOptions options, IPro
             foreach (HeldIndex index in indexes)
                 snapshots.Add(EnvironmentSnapshot.Begin(index.Index.Store));
             using var documents = EnvironmentSnapshot.Begin(database.Environment);
-            SnapshotDescription description = Describe(documents, indexes);
+            SnapshotDescription description = Describe(documents.Read, indexes);
             BackupLink? since = CheckSince(documents.StoreId);
             long mainSince = since?.Stores[0].Commit ?? -1;
             var header = new BackupPartHeader
@@ -63,7 +64,7 @@ internal sealed class SnapshotRun(Database database, BackupOptions options, IPro
                 index.Dispose();
             }
 
-            string? content = damaged == 0 && options.HashesContent ? HashContent(documents, definitions, cancellationToken) : null;
+            string? content = damaged == 0 && options.HashesContent ? await HashContentAsync(documents, definitions, cancellationToken).ConfigureAwait(false) : null;
             if (content is not null)
                 await writer.WriteManifestAsync(new SnapshotManifest(content).Write(), cancellationToken).ConfigureAwait(false);
             string hash = await writer.CompleteAsync(cancellationToken).ConfigureAwait(false);
@@ -92,10 +93,9 @@ internal sealed class SnapshotRun(Database database, BackupOptions options, IPro
     {
         BackupLink since = CheckSince(database.Environment.StoreId)
             ?? throw new BackupException(BackupFault.LinkMissing, "A backup of the log goes on from another backup: say from which (Since), as its report has it. Begin with a snapshot.");
-        SnapshotDescription description;
-        using (DatabaseSnapshot snapshot = database.BeginRead()) // before the stretch begins: it must not speak of what comes later
-            description = new SnapshotDescription(database.Name, database.Id, snapshot.LastEtag, Now, new BackupCounts(snapshot.DocumentCount, snapshot.TombstoneCount, 0, 0, 0), []);
         using EnvironmentLogStretch stretch = BeginLog(since.LogCommit);
+        SnapshotDescription description = Describe(stretch.Read, []) with { Commit = stretch.Commit };
+        stretch.Read.Dispose();
         var header = new BackupPartHeader
         {
             Kind = BackupPartKind.Log,
@@ -139,19 +139,21 @@ internal sealed class SnapshotRun(Database database, BackupOptions options, IPro
 
     private DateTime Now => database.Options.TimeProvider.GetUtcNow().UtcDateTime;
 
-    private SnapshotDescription Describe(EnvironmentSnapshot documents, IReadOnlyList<HeldIndex> indexes)
+    private SnapshotDescription Describe(ReadTransaction read, IReadOnlyList<HeldIndex> indexes)
     {
-        using DatabaseSnapshot snapshot = database.ReadOf(documents.Read);
+        using DatabaseSnapshot snapshot = database.ReadOf(read);
         var counts = new BackupCounts(snapshot.DocumentCount, snapshot.TombstoneCount, indexes.Count, snapshot.Identities().Count, snapshot.AllCollections().Count);
         return new SnapshotDescription(database.Name, database.Id, snapshot.LastEtag, Now, counts, [.. indexes.Select(index => (index.Folder, index.Definition))]);
     }
 
-    private string? HashContent(EnvironmentSnapshot documents, IReadOnlyList<IndexMapping>? definitions, CancellationToken cancellationToken)
+    private async Task<string?> HashContentAsync(EnvironmentSnapshot documents, IReadOnlyList<IndexMapping>? definitions, CancellationToken cancellationToken)
     {
         if (definitions is null)
             return null;
         using DatabaseSnapshot snapshot = database.ReadOf(documents.Read);
-        return SnapshotHash.Compute(snapshot, database.Id, definitions, withCollections: true, since: null, static _ => { }, cancellationToken).Hash;
+        var pace = BackupPace.Of(database, options.PercentWhileWriting);
+        return (await SnapshotHash.ComputeAsync(
+            snapshot, database.Id, definitions, withCollections: true, since: null, pace is null ? null : _ => pace.GiveWayAsync(cancellationToken), cancellationToken).ConfigureAwait(false)).Hash;
     }
 
     private BackupLink? CheckSince(Guid storeId)

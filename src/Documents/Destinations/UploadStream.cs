@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using System.Threading.Channels;
 
 namespace Treepie.Destinations;
@@ -20,14 +21,15 @@ public sealed class UploadStream : Stream
 
     private readonly Lane[] _lanes;
     private readonly TimeProvider _clock;
-    private byte[] _block = new byte[BlockBytes];
+    private readonly ConcurrentBag<Block> _spare = [];
+    private Block _block = new();
     private int _filled;
 
     /// <summary>Takes over the uploads, which it disposes.</summary>
     public UploadStream(IEnumerable<(string Address, BackupUpload Upload)> uploads, TimeProvider clock, CancellationToken cancellationToken)
     {
         _clock = clock;
-        _lanes = [.. uploads.Select(upload => new Lane(upload.Address, upload.Upload, cancellationToken))];
+        _lanes = [.. uploads.Select(upload => new Lane(upload.Address, upload.Upload, _spare, cancellationToken))];
     }
 
     /// <inheritdoc/>
@@ -69,7 +71,7 @@ public sealed class UploadStream : Stream
         while (!buffer.IsEmpty)
         {
             int taken = Math.Min(buffer.Length, BlockBytes - _filled);
-            buffer[..taken].CopyTo(_block.AsMemory(_filled));
+            buffer.Span[..taken].CopyTo(_block.Bytes.AsSpan(_filled));
             _filled += taken;
             buffer = buffer[taken..];
             if (_filled == BlockBytes)
@@ -108,14 +110,15 @@ public sealed class UploadStream : Stream
 
     private async ValueTask HandOnAsync(CancellationToken cancellationToken)
     {
-        ReadOnlyMemory<byte> block = _block.AsMemory(0, _filled);
-        _block = new byte[BlockBytes]; // several read the one that was filled, each in its own time
+        Block block = _block;
+        block.Begin(_filled, _lanes.Length);
+        _block = _spare.TryTake(out Block? spare) ? spare : new Block();
         _filled = 0;
         await Task.WhenAll(_lanes.Select(lane => HandOnAsync(lane, block, cancellationToken))).ConfigureAwait(false);
         ThrowIfNoneIsLeft();
     }
 
-    private async Task HandOnAsync(Lane lane, ReadOnlyMemory<byte> block, CancellationToken cancellationToken)
+    private async Task HandOnAsync(Lane lane, Block block, CancellationToken cancellationToken)
     {
         if (lane.TryAdd(block))
             return;
@@ -140,19 +143,37 @@ public sealed class UploadStream : Stream
             System.Runtime.ExceptionServices.ExceptionDispatchInfo.Throw(_lanes[0].Failure!); // each has one
     }
 
+    /// <summary>Bytes that several read, each in its own time; after the last of them it is filled again. One that an upload left behind when it failed is not: nobody knows whether it still reads it.</summary>
+    private sealed class Block
+    {
+        private int _readers;
+        private int _length;
+
+        public byte[] Bytes { get; } = GC.AllocateUninitializedArray<byte>(BlockBytes);
+
+        public ReadOnlyMemory<byte> Content => Bytes.AsMemory(0, _length);
+
+        public void Begin(int length, int readers) => (_length, _readers) = (length, readers);
+
+        /// <summary>One of the readers is done; true for the last.</summary>
+        public bool Release() => Interlocked.Decrement(ref _readers) == 0;
+    }
+
     /// <summary>One upload with what waits for it.</summary>
     private sealed class Lane : IAsyncDisposable
     {
         private readonly BackupUpload _upload;
-        private readonly Channel<ReadOnlyMemory<byte>> _queue = Channel.CreateBounded<ReadOnlyMemory<byte>>(new BoundedChannelOptions(QueuedBlocks) { SingleReader = true, SingleWriter = true });
+        private readonly Channel<Block> _queue = Channel.CreateBounded<Block>(new BoundedChannelOptions(QueuedBlocks) { SingleReader = true, SingleWriter = true });
+        private readonly ConcurrentBag<Block> _spare;
         private readonly CancellationTokenSource _stop;
         private readonly Task _work;
         private Exception? _failure;
 
-        public Lane(string address, BackupUpload upload, CancellationToken cancellationToken)
+        public Lane(string address, BackupUpload upload, ConcurrentBag<Block> spare, CancellationToken cancellationToken)
         {
             Address = address;
             _upload = upload;
+            _spare = spare;
             _stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
             _work = Task.Run(WorkAsync, CancellationToken.None);
         }
@@ -161,9 +182,9 @@ public sealed class UploadStream : Stream
 
         public Exception? Failure => Volatile.Read(ref _failure);
 
-        public bool TryAdd(ReadOnlyMemory<byte> block) => Failure is not null || _queue.Writer.TryWrite(block);
+        public bool TryAdd(Block block) => Failure is not null || _queue.Writer.TryWrite(block);
 
-        public async Task AddAsync(ReadOnlyMemory<byte> block, CancellationToken cancellationToken)
+        public async Task AddAsync(Block block, CancellationToken cancellationToken)
         {
             try
             {
@@ -212,8 +233,12 @@ public sealed class UploadStream : Stream
         {
             try
             {
-                await foreach (ReadOnlyMemory<byte> block in _queue.Reader.ReadAllAsync(_stop.Token).ConfigureAwait(false))
-                    await _upload.WriteAsync(block, _stop.Token).ConfigureAwait(false);
+                await foreach (Block block in _queue.Reader.ReadAllAsync(_stop.Token).ConfigureAwait(false))
+                {
+                    await _upload.WriteAsync(block.Content, _stop.Token).ConfigureAwait(false);
+                    if (block.Release())
+                        _spare.Add(block);
+                }
             }
             catch (Exception error)
             {

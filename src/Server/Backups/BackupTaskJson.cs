@@ -63,6 +63,7 @@ internal static class BackupTaskJson
         json.WriteString("IncrementalBackupFrequency", info.Task.IncrementalSchedule);
         json.WriteString("TimeZone", info.Task.TimeZone ?? "UTC");
         json.WriteString("LogInterval", info.Task.LogInterval?.ToString("c", CultureInfo.InvariantCulture));
+        json.WriteNumber("PercentWhileWriting", info.Task.PercentWhileWriting ?? BackupTask.DefaultPercentWhileWriting);
         Time(json, "LastFullBackup", info.State.LastFull);
         Time(json, "LastIncrementalBackup", info.State.LastIncremental);
         Time(json, "DelayUntil", info.State.NotBefore);

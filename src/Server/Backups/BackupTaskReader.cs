@@ -43,12 +43,17 @@ internal static class BackupTaskReader
             KeySource = source,
             Key = key,
             AllowPlain = plain,
+            PercentWhileWriting = ReadPercent(root),
             Proves = !root.TryGetProperty("Prove", out JsonElement prove) || prove.ValueKind == JsonValueKind.Null || WireJson.Flag(root, "Prove"),
             AlertAfter = WireJson.Time(root, "AlertAfter"),
             KeepFor = retains ? WireJson.Time(retention, "MinimumBackupAgeToKeep") : null,
             KeepAtLeast = retains ? (int)Math.Min(int.MaxValue, WireJson.Count(retention, "MinimumBackupsToKeep", 1)) : 1,
         };
     }
+
+    /// <summary><c>PercentWhileWriting</c>, a member of our own; null where it is absent. What is out of bounds is refused where it is used.</summary>
+    public static int? ReadPercent(JsonElement root) =>
+        root.TryGetProperty("PercentWhileWriting", out JsonElement percent) && percent.ValueKind != JsonValueKind.Null ? (int)Math.Min(int.MaxValue, WireJson.Count(root, "PercentWhileWriting", 0)) : null;
 
     /// <summary>The place of <c>LocalSettings</c>; null where there is none, or it is disabled.</summary>
     public static DestinationSettings? ReadLocal(JsonElement local) =>

@@ -31,10 +31,29 @@ internal static class BackupPartEndpoints
 
         await SmugglerEndpoints.RunAsync(request, "backup", async (operation, stop) =>
         {
-            (BackupReport report, BackupLink? since, string? instead) = await NextPart.TakeAsync(database, wanted, now => request.Server.Databases.BackupAsync(
-                database, new HeadedStream(request.Http.Response, now, database.IsEncrypted), now, new OperationReporter(operation), stop)).ConfigureAwait(false);
+            HttpResponse response = request.Http.Response;
+            BackupOptions taken = wanted;
+            response.OnStarting(() => // with the first byte: until then another kind may be tried, or an error be said
+            {
+                if (response.StatusCode == StatusCodes.Status200OK)
+                    SayWhatItIs(response, taken, database.IsEncrypted);
+                return Task.CompletedTask;
+            });
+            (BackupReport report, BackupLink? since, string? instead) = await NextPart.TakeAsync(database, wanted, now =>
+            {
+                taken = now;
+                return request.Server.Databases.BackupAsync(database, response.Body, now, new OperationReporter(operation), stop);
+            }).ConfigureAwait(false);
             operation.Complete(json => WriteResult(json, report, since, instead));
         }).ConfigureAwait(false);
+    }
+
+    private static void SayWhatItIs(HttpResponse response, BackupOptions options, bool isDatabaseEncrypted)
+    {
+        response.ContentType = "application/octet-stream";
+        response.Headers[KindHeader] = options.Kind.ToString();
+        response.Headers[IncrementalHeader] = options.Since is null ? "false" : "true";
+        response.Headers[SealedHeader] = options.HasKey || (isDatabaseEncrypted && !options.AllowPlain) ? "true" : "false";
     }
 
     private static BackupOptions ReadWanted(RequestBody body, SmugglerOptions options)
@@ -57,7 +76,13 @@ internal static class BackupPartEndpoints
             throw WireException.BadRequest(error.Message, error);
         }
 
-        return options.ForBackup() with { Kind = kind, Since = since, LogReader = WireJson.Text(json.RootElement, "LogReader", required: false) ?? "" };
+        return options.ForBackup() with
+        {
+            Kind = kind,
+            Since = since,
+            LogReader = WireJson.Text(json.RootElement, "LogReader", required: false) ?? "",
+            HashesContent = WireJson.Flag(json.RootElement, "HashesContent"),
+        };
     }
 
     private static void WriteResult(Utf8JsonWriter json, BackupReport report, BackupLink? since, string? instead)
@@ -81,64 +106,5 @@ internal static class BackupPartEndpoints
         json.WriteNumber("Pages", report.Pages);
         json.WriteString("ContentHash", report.ContentHash);
         json.WriteEndObject();
-    }
-
-    /// <summary>The body of an answer that says what it is before its first byte, and not before: until then another kind may be tried.</summary>
-    private sealed class HeadedStream(HttpResponse response, BackupOptions options, bool isDatabaseEncrypted) : Stream
-    {
-        private bool _isBegun;
-
-        public override bool CanRead => false;
-
-        public override bool CanSeek => false;
-
-        public override bool CanWrite => true;
-
-        public override long Length => throw new NotSupportedException();
-
-        public override long Position
-        {
-            get => throw new NotSupportedException();
-            set => throw new NotSupportedException();
-        }
-
-        public override ValueTask WriteAsync(ReadOnlyMemory<byte> buffer, CancellationToken cancellationToken = default)
-        {
-            Begin();
-            return response.Body.WriteAsync(buffer, cancellationToken);
-        }
-
-        public override Task WriteAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) => WriteAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
-
-        public override void Write(byte[] buffer, int offset, int count)
-        {
-            Begin();
-            response.Body.Write(buffer, offset, count);
-        }
-
-        public override Task FlushAsync(CancellationToken cancellationToken) => response.Body.FlushAsync(cancellationToken);
-
-        public override void Flush()
-        {
-            // the body hands on what it has when it has enough
-        }
-
-        public override int Read(byte[] buffer, int offset, int count) => throw new NotSupportedException();
-
-        public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
-
-        public override void SetLength(long value) => throw new NotSupportedException();
-
-        private void Begin()
-        {
-            if (_isBegun)
-                return;
-
-            _isBegun = true;
-            response.ContentType = "application/octet-stream";
-            response.Headers[KindHeader] = options.Kind.ToString();
-            response.Headers[IncrementalHeader] = options.Since is null ? "false" : "true";
-            response.Headers[SealedHeader] = options.HasKey || (isDatabaseEncrypted && !options.AllowPlain) ? "true" : "false";
-        }
     }
 }

@@ -231,6 +231,7 @@ internal static class RestoreEndpoints
         json.WriteNumber("LastCommit", report.LastCommit);
         json.WriteString("LastCommitAt", report.LastCommitAt is { } at ? WireTime.ToWire(at) : null);
         json.WriteNumber("LogCommits", report.LogCommits);
+        json.WriteNumber("CountedAtCommit", report.CountedAtCommit);
         json.WriteString("ContentHash", report.ContentHash);
         json.WriteNumber("RefusedDocuments", report.RefusedDocuments);
         json.WriteStartArray("Refusals");

@@ -10,7 +10,7 @@ namespace Treepie.Server.Smuggler;
 /// <summary>What clients say of an export or import. Kinds of things that this server has not are passed over: nothing of them is there to be moved.</summary>
 internal sealed class SmugglerOptions : IDisposable
 {
-    private SmugglerOptions(BackupContent content, IReadOnlyList<string>? collections, BackupKey? key, BackupCompression compression, bool allowPlain, bool skipInvalid)
+    private SmugglerOptions(BackupContent content, IReadOnlyList<string>? collections, BackupKey? key, BackupCompression compression, bool allowPlain, bool skipInvalid, int percentWhileWriting)
     {
         Content = content;
         Collections = collections;
@@ -18,6 +18,7 @@ internal sealed class SmugglerOptions : IDisposable
         Compression = compression;
         AllowPlain = allowPlain;
         SkipInvalid = skipInvalid;
+        PercentWhileWriting = percentWhileWriting;
     }
 
     public BackupContent Content { get; }
@@ -35,7 +36,10 @@ internal sealed class SmugglerOptions : IDisposable
     /// <summary><c>SkipCorruptedData</c>: documents that are none are left out.</summary>
     public bool SkipInvalid { get; }
 
-    public static SmugglerOptions Default { get; } = new(BackupContent.All, null, null, BackupCompression.GzipOptimal, allowPlain: false, skipInvalid: false);
+    /// <summary>Own member <c>PercentWhileWriting</c>: how much of its time an export works while documents are written.</summary>
+    public int PercentWhileWriting { get; }
+
+    public static SmugglerOptions Default { get; } = new(BackupContent.All, null, null, BackupCompression.GzipOptimal, allowPlain: false, skipInvalid: false, new BackupOptions().PercentWhileWriting);
 
     /// <summary>Reads them; nothing at all stands for the defaults.</summary>
     /// <exception cref="WireException">Says what is wrong with them.</exception>
@@ -49,13 +53,13 @@ internal sealed class SmugglerOptions : IDisposable
         if (!string.IsNullOrWhiteSpace(WireJson.Text(root, "TransformScript", required: false)))
             throw WireException.NotBuilt("'TransformScript' of an export or import");
 
-        return new SmugglerOptions(ReadContent(root), ReadCollections(root), ReadKey(root), ReadCompression(root), WireJson.Flag(root, "AllowPlain"), WireJson.Flag(root, "SkipCorruptedData"));
+        return new SmugglerOptions(ReadContent(root), ReadCollections(root), ReadKey(root), ReadCompression(root), WireJson.Flag(root, "AllowPlain"), WireJson.Flag(root, "SkipCorruptedData"), ReadPercent(root));
     }
 
     /// <summary>For an export.</summary>
     public BackupOptions ForBackup()
     {
-        var options = new BackupOptions { Compression = Compression, Content = Content, Collections = Collections, AllowPlain = AllowPlain };
+        var options = new BackupOptions { Compression = Compression, Content = Content, Collections = Collections, AllowPlain = AllowPlain, PercentWhileWriting = PercentWhileWriting };
         return Key is null ? options : options.SealedWith(Key);
     }
 
@@ -117,6 +121,8 @@ internal sealed class SmugglerOptions : IDisposable
             CryptographicOperations.ZeroMemory(utf8);
         }
     }
+
+    private static int ReadPercent(JsonElement root) => (int)Math.Min(int.MaxValue, WireJson.Count(root, "PercentWhileWriting", new BackupOptions().PercentWhileWriting));
 
     private static BackupCompression ReadCompression(JsonElement root) => WireJson.Text(root, "CompressionAlgorithm", required: false) switch
     {

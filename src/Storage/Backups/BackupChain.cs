@@ -11,6 +11,7 @@ public sealed class BackupChain : IDisposable
     private readonly ChainPlan _plan;
     private BackupPartReader? _only;
     private byte[] _manifest = [];
+    private BackupPartHeader? _lastLog;
 
     private BackupChain(IReadOnlyList<BackupChainPart> parts, BackupChainOptions options, ChainPlan plan, BackupPartHeader newest, BackupPartReader? only)
     {
@@ -88,7 +89,11 @@ public sealed class BackupChain : IDisposable
                 await ReadLogAsync(log, part, progress, cancellationToken).ConfigureAwait(false);
             Complete(stores, log.State, inUse, progress, cancellationToken);
             DateTimeOffset? at = log.State.CommitMs == 0 ? null : DateTimeOffset.FromUnixTimeMilliseconds(log.State.CommitMs);
-            return new BackupChainReport(log.State.Commit, at, hash, _plan.Pages.Count + _plan.Logs.Count, stores.Count, pages, log.Commits) { Manifest = _manifest };
+            return new BackupChainReport(log.State.Commit, at, hash, _plan.Pages.Count + _plan.Logs.Count, stores.Count, pages, log.Commits)
+            {
+                Manifest = _manifest,
+                LogDescription = _lastLog is { } last && last.Commit == log.State.Commit ? last.Description : default,
+            };
         }
         finally
         {
@@ -253,6 +258,7 @@ public sealed class BackupChain : IDisposable
     {
         using BackupPartReader part = await OpenAsync(index, cancellationToken).ConfigureAwait(false);
         await ReadLogAsync(log, part, progress, cancellationToken).ConfigureAwait(false);
+        _lastLog = part.Header;
     }
 
     private static async Task ReadLogAsync(LogReplay log, BackupPartReader part, IProgress<BackupPartProgress>? progress, CancellationToken cancellationToken)

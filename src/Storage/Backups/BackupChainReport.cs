@@ -12,4 +12,7 @@ public sealed record BackupChainReport(long Commit, DateTimeOffset? CommittedAt,
 {
     /// <summary>What the snapshot or increment that was taken last says of its state; empty where it says nothing.</summary>
     public ReadOnlyMemory<byte> Manifest { get; init; }
+
+    /// <summary>The description of the part of the log that ends with <see cref="Commit"/>; empty where none does: there is no log, or the point to stop at lies within a part.</summary>
+    public ReadOnlyMemory<byte> LogDescription { get; init; }
 }

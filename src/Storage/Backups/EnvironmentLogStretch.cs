@@ -13,11 +13,12 @@ public sealed class EnvironmentLogStretch : IDisposable
     private readonly KeptFrames _frames;
     private readonly long _commitMs;
 
-    private EnvironmentLogStretch(StorageEnvironment environment, long after, long commit, long commitMs)
+    private EnvironmentLogStretch(StorageEnvironment environment, long after, ReadTransaction read, long commitMs)
     {
         _environment = environment;
         After = after;
-        Commit = commit;
+        Read = read;
+        Commit = read.TransactionId;
         _commitMs = commitMs;
         _frames = new KeptFrames(environment.World.Files, environment.StoreId, environment.Cipher);
     }
@@ -27,6 +28,9 @@ public sealed class EnvironmentLogStretch : IDisposable
 
     /// <summary>The last commit in it; the same where there is none.</summary>
     public long Commit { get; }
+
+    /// <summary>A read of the state that its last commit left. Ends with this at the latest; who needs it no longer ends it before, for it holds pages that writers could use again.</summary>
+    public ReadTransaction Read { get; }
 
     /// <summary>When that was made, as far as is known.</summary>
     public DateTimeOffset? CommittedAt => _commitMs == 0 ? null : DateTimeOffset.FromUnixTimeMilliseconds(_commitMs);
@@ -42,14 +46,14 @@ public sealed class EnvironmentLogStretch : IDisposable
         if (!environment.JournalFiles.IsLogKept || environment.Journal is null)
             throw new BackupPartException(BackupPartFault.LogGap, $"The log of '{state.Store.Path}' is not kept: its commits cannot be archived one by one. Let it be kept, take a snapshot or an increment, and go on from its commit.");
 
-        long commit = 0, commitMs = 0;
-        environment.Lane.RunExclusive(() => (commit, commitMs) = (state.Current.TransactionId, environment.Journal.LastTimeMs));
-        if (after > commit)
-            throw new BackupPartException(BackupPartFault.Foreign, $"A log up to commit {after} cannot be gone on from: '{state.Store.Path}' is at commit {commit}. It was put back to an earlier state; begin with a snapshot.");
-
-        var stretch = new EnvironmentLogStretch(environment, after, commit, commitMs);
+        ReadTransaction? read = null;
+        long commitMs = 0;
+        environment.Lane.RunExclusive(() => (read, commitMs) = (environment.BeginRead("backup of the log"), environment.Journal.LastTimeMs));
+        var stretch = new EnvironmentLogStretch(environment, after, read!, commitMs); // RunExclusive ran the action
         try
         {
+            if (after > stretch.Commit)
+                throw new BackupPartException(BackupPartFault.Foreign, $"A log up to commit {after} cannot be gone on from: '{state.Store.Path}' is at commit {stretch.Commit}. It was put back to an earlier state; begin with a snapshot.");
             stretch.CheckBegin();
             return stretch;
         }
@@ -85,7 +89,11 @@ public sealed class EnvironmentLogStretch : IDisposable
     }
 
     /// <inheritdoc/>
-    public void Dispose() => _frames.Dispose();
+    public void Dispose()
+    {
+        Read.Dispose();
+        _frames.Dispose();
+    }
 
     private void CheckBegin()
     {

@@ -37,6 +37,8 @@ public sealed class ChainCommandsTests(RunningServer server) : IDisposable
         Assert.Contains($"each commit from {commits[0]} ", list, StringComparison.Ordinal);
         Assert.Contains($"to {commits[^1]} ", list, StringComparison.Ordinal);
         Assert.DoesNotContain("missing", list, StringComparison.Ordinal);
+        Assert.Contains("whole: 5 documents", (await RunAsync("verify", "--from", Place, "--key", "file:" + key)).Output, StringComparison.Ordinal);
+        Assert.Contains("content hash", (await RunAsync("verify", "--from", Place, "--commit", Text(commits[0]), "--key", "file:" + key)).Output, StringComparison.Ordinal);
         Assert.Contains("whole: 3 documents", (await RunAsync("verify", "--from", Place, "--commit", Text(commits[2]), "--key", "file:" + key)).Output, StringComparison.Ordinal);
 
         string directory = Path.Combine(_files.Path, "directory");

@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Text;
 using Treepie.Backups;
+using Treepie.Indexes;
 using Treepie.Queries;
 using Treepie.Storage;
 using Treepie.Tests.Support;
@@ -86,6 +87,35 @@ public sealed class DumpIncrementTests : IDisposable
         await database.NextIdentityAsync("invoices", Cancel);
         (_, BackupReport identity) = await TakeAsync(database, new BackupOptions { Since = increment.Link }, "identity");
         Assert.Equal((0L, 0L, 0L, full.Counts.Identities), (identity.Counts.Documents, identity.Counts.Tombstones, identity.Counts.Indexes, identity.Counts.Identities));
+    }
+
+    [Fact]
+    public async Task What_is_set_of_indexes_comes_back_is_a_change_by_itself_and_never_replaces_what_is_set_elsewhere()
+    {
+        await using Database database = Open("source"), other = Open("other");
+        await RandomDatabase.FillAsync(database, new Random(Seed.Next()), 100, Cancel);
+        string[] names = [.. database.Indexes.List().Select(static index => index.Name)];
+        IndexSettings first = new() { Priority = IndexPriority.High }, second = new() { LockMode = IndexLockMode.LockedError, IsDisabled = true };
+        database.Indexes.Control.Set(names[0], _ => first);
+        (BackupPart part, BackupReport full) = await TakeAsync(database, new BackupOptions(), "full");
+        database.Indexes.Control.Set(names[1], _ => second);
+        (BackupPart next, BackupReport increment) = await TakeAsync(database, new BackupOptions { Since = full.Link }, "increment");
+        Assert.Equal((0L, names.Length), (increment.Counts.Documents, increment.Counts.Indexes));
+        await Database.RestoreAsync([part, next], Target, null, null, Cancel);
+        await using (Database restored = Database.Open(Target))
+            Assert.Equal((first, second, new IndexSettings()), (restored.Indexes.Control.Settings(names[0]), restored.Indexes.Control.Settings(names[1]), restored.Indexes.Control.Settings(names[2])));
+
+        (BackupPart both, BackupReport report) = await TakeAsync(database, new BackupOptions(), "both");
+        database.Indexes.Control.Set(names[1], _ => new IndexSettings());
+        Assert.Equal(report.ContentHash, (await database.BackupAsync(Stream.Null, null, null, Cancel)).ContentHash); // what is set is no content
+        foreach (Database into in (Database[])[other, database])
+        {
+            await using Stream stream = await both.OpenAsync(Cancel);
+            await into.ImportAsync(stream, null, null, Cancel);
+        }
+
+        Assert.Equal((first, second), (other.Indexes.Control.Settings(names[0]), other.Indexes.Control.Settings(names[1])));
+        Assert.Equal(new IndexSettings(), database.Indexes.Control.Settings(names[1]));
     }
 
     [Fact]

@@ -96,11 +96,14 @@ public sealed class SnapshotTests : IDisposable
 
         var options = new RestoreOptions { BackupKey = _key };
         long end = texts[^1].Commit;
-        Assert.Equal(end, (await Database.VerifyBackupAsync(parts, options, null, Cancel)).LastCommit);
+        BackupReport whole = await Database.VerifyBackupAsync(parts, options, null, Cancel);
+        Assert.Equal((end, end, CountOf(texts[^1].Text)), (whole.LastCommit, whole.CountedAtCommit, whole.Counts.Documents));
+        BackupReport within = await Database.VerifyBackupAsync(parts, options with { StopAtCommit = texts[^2].Commit }, null, Cancel); // in the midst of the last part
+        Assert.Equal((texts[^2].Commit, CountOf(texts.Find(text => text.Commit == within.CountedAtCommit).Text)), (within.LastCommit, within.Counts.Documents));
         foreach ((long commit, List<string> text) in texts.Skip(2).Where((_, index) => index % 5 == 0).Append(texts[^1]))
         {
             BackupReport report = await Database.RestoreAsync(parts, Target, options with { StopAtCommit = commit }, null, Cancel);
-            Assert.Equal(commit, report.LastCommit);
+            Assert.Equal((commit, commit, CountOf(text)), (report.LastCommit, report.CountedAtCommit, report.Counts.Documents));
             await using (Database restored = Database.Open(Target))
                 Assert.Equal(text, DatabaseText.Of(restored));
             Directory.Delete(Target, recursive: true);
@@ -218,6 +221,8 @@ public sealed class SnapshotTests : IDisposable
         byte[] bytes = stream.ToArray();
         return new BackupPart("part", _ => ValueTask.FromResult<Stream>(new MemoryStream(bytes)));
     }
+
+    private static int CountOf(List<string> text) => text.Count(static line => line.StartsWith("document ", StringComparison.Ordinal));
 
     private static byte[] Json(int length) => Encoding.UTF8.GetBytes($"{{\"Name\":\"a\",\"Text\":\"{new string('x', length)}\",\"@metadata\":{{\"@collection\":\"Users\"}}}}");
 
