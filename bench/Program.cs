@@ -5,6 +5,7 @@ using Treepie.Bench.Suites;
 using Treepie.Bench.Suites.Backups;
 using Treepie.Bench.Suites.Faster;
 using Treepie.Bench.Suites.Fdb;
+using Treepie.Bench.Suites.Reading;
 using Treepie.Bench.Suites.Search;
 
 // dotnet run -c Release --project bench -- <suite>|all [--quick] [--json <file>] [--no-docs], or --list
@@ -34,6 +35,9 @@ switch (args)
         return 0;
     case [SearchProfile.MakeVerb, string texts, string count, string folder]:
         SearchProfile.Make(texts, int.Parse(count, CultureInfo.InvariantCulture), folder);
+        return 0;
+    case [ReadProfile.Verb, string seconds]:
+        await ReadProfile.RunAsync(double.Parse(seconds, CultureInfo.InvariantCulture));
         return 0;
     case [BackupProfile.Verb, string set, string kind, string compression, string megabytes, string times, .. string[] file]:
         await BackupProfile.RunAsync(

@@ -356,6 +356,7 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
             Take = query.Distinct ? long.MaxValue : query.Take,
             After = Position(context.Request),
             WithPosition = context.Request.WithContinuation || context.Request.Continuation is not null,
+            CountsHits = context.Request.CountsResults,
         };
         hits = tail is null ? searcher.Search(request, Options(context), cancellationToken) : searcher.Search(request, tail, cancellationToken);
         return new FoundResults(snapshot, new IndexSource(index, searcher, hits, snapshot, query.IsScored, mayMissHits, tail), index.Name)

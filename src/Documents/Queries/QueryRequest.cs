@@ -47,6 +47,12 @@ public sealed record QueryRequest
     /// <summary>Most time for finding the results; null: <see cref="DatabaseOptions.MaxQueryTime"/> alone.</summary>
     public TimeSpan? MaxTime { get; init; }
 
+    /// <summary>
+    /// Whether <see cref="QueryResults.TotalResults"/> has to be the number of all matches. Where it has not, a page of an order ends with its last result, and the best by score are found
+    /// without looking at what cannot be among them: <see cref="QueryResults.IsTotalExact"/> says which it is.
+    /// </summary>
+    public bool CountsResults { get; init; } = true;
+
     /// <summary>Whether the answer tells how it was found, as with <c>include timings()</c>.</summary>
     public bool WithTimings { get; init; }
 

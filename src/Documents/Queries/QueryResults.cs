@@ -42,8 +42,11 @@ public sealed class QueryResults : IDisposable
         IncludedPaths = [.. query.IncludePaths.Select(p => p.Text), .. query.IncludeIds];
     }
 
-    /// <summary>Matches before paging.</summary>
+    /// <summary>Matches before paging; at least so many where <see cref="IsTotalExact"/> is false.</summary>
     public long TotalResults => _found.ComputedRows?.Count ?? _source.TotalCount;
+
+    /// <summary>Whether <see cref="TotalResults"/> is the number of matches; true wherever the request counts them.</summary>
+    public bool IsTotalExact => _found.ComputedRows is not null || _source.IsTotalExact;
 
     /// <summary>Duplicates left out by <c>distinct</c> so far.</summary>
     public long SkippedResults { get; private set; }

@@ -1,9 +1,11 @@
+using System.Buffers;
 using System.Buffers.Binary;
 using System.Runtime.InteropServices;
 using System.Security.Cryptography;
 using System.Text.Json;
 using Treepie.Indexes;
 using Treepie.Indexing.Queries;
+using Treepie.Queries.Binding;
 using Treepie.Store;
 
 namespace Treepie.Queries;
@@ -14,31 +16,52 @@ namespace Treepie.Queries;
 /// </summary>
 internal static class ResultEtags
 {
+    private const int FigureBytes = 40;
+
     public static long Of(QueryContext context, DatabaseSnapshot snapshot, DocumentIndex? index, bool isBehind, long indexedEtag = 0)
     {
         string? collection = index is null ? context.Query.Collection : index.Collection;
         bool dependsOnAll = collection is null || context.Query.IncludePaths.Count + context.Query.IncludeIds.Count > 0;
-        Span<byte> numbers = stackalloc byte[40];
-        BinaryPrimitives.WriteInt64LittleEndian(numbers, dependsOnAll ? snapshot.LastEtag : snapshot.Collection(collection!)?.LastEtag ?? 0); // not null: else it depends on all
-        BinaryPrimitives.WriteInt64LittleEndian(numbers[8..], isBehind ? indexedEtag : -1);
-        BinaryPrimitives.WriteInt64LittleEndian(numbers[16..], context.Query.Skip);
-        BinaryPrimitives.WriteInt64LittleEndian(numbers[24..], context.Query.Take);
-        numbers[32] = context.Request.MetadataOnly ? (byte)1 : (byte)0;
-        numbers[33] = (byte)context.Request.ProjectionBehavior;
-
-        using var hash = IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
-        hash.AppendData(numbers);
-        hash.AppendData(MemoryMarshal.AsBytes(context.Request.Text.AsSpan()));
-        if (context.Request.Parameters.ValueKind != JsonValueKind.Undefined)
-            hash.AppendData(MemoryMarshal.AsBytes(context.Request.Parameters.GetRawText().AsSpan()));
-        hash.AppendData(MemoryMarshal.AsBytes((index?.Name ?? "").AsSpan()));
-
-        foreach (SortKey key in context.Query.Sort)
-            if (key.Seed is { } seed)
-                hash.AppendData(MemoryMarshal.AsBytes(seed.AsSpan())); // without a seed of its own, each run of random() is another question
+        ReadOnlySpan<byte> text = MemoryMarshal.AsBytes(context.Request.Text.AsSpan()), name = MemoryMarshal.AsBytes((index?.Name ?? "").AsSpan());
+        ReadOnlySpan<byte> parameters = context.Request.Parameters.ValueKind == JsonValueKind.Undefined ? default : JsonMarshal.GetRawUtf8Value(context.Request.Parameters);
+        int seeds = SeedBytes(context.Query);
+        byte[] question = ArrayPool<byte>.Shared.Rent(FigureBytes + text.Length + parameters.Length + name.Length + seeds);
+        Span<byte> figures = question.AsSpan(0, FigureBytes);
+        figures.Clear();
+        BinaryPrimitives.WriteInt64LittleEndian(figures, dependsOnAll ? snapshot.LastEtag : snapshot.Collection(collection!)?.LastEtag ?? 0); // not null: else it depends on all
+        BinaryPrimitives.WriteInt64LittleEndian(figures[8..], isBehind ? indexedEtag : -1);
+        BinaryPrimitives.WriteInt64LittleEndian(figures[16..], context.Query.Skip);
+        BinaryPrimitives.WriteInt64LittleEndian(figures[24..], context.Query.Take);
+        figures[32] = context.Request.MetadataOnly ? (byte)1 : (byte)0;
+        figures[33] = (byte)context.Request.ProjectionBehavior;
+        figures[34] = context.Request.CountsResults ? (byte)1 : (byte)0;
+        int length = FigureBytes;
+        Add(text, question, ref length);
+        Add(parameters, question, ref length);
+        Add(name, question, ref length);
+        if (seeds > 0)
+        {
+            foreach (SortKey key in context.Query.Sort)
+                Add(MemoryMarshal.AsBytes(key.Seed.AsSpan()), question, ref length); // without a seed of its own, each run of random() is another question
+        }
 
         Span<byte> result = stackalloc byte[SHA256.HashSizeInBytes];
-        hash.GetHashAndReset(result);
+        SHA256.HashData(question.AsSpan(0, length), result);
+        ArrayPool<byte>.Shared.Return(question);
         return BinaryPrimitives.ReadInt64LittleEndian(result) & long.MaxValue;
+    }
+
+    private static int SeedBytes(BoundQuery query)
+    {
+        int bytes = 0;
+        foreach (SortKey key in query.Sort)
+            bytes += sizeof(char) * (key.Seed?.Length ?? 0);
+        return bytes;
+    }
+
+    private static void Add(ReadOnlySpan<byte> part, Span<byte> question, ref int length)
+    {
+        part.CopyTo(question[length..]);
+        length += part.Length;
     }
 }

@@ -217,7 +217,9 @@ public sealed class DocumentSession : IDisposable
         where T : class
     {
         ObjectDisposedException.ThrowIf(_disposed, this);
-        using QueryResults results = await _database.QueryAsync(request, cancellationToken).ConfigureAwait(false);
+
+        // How many there are besides is not given back, so it is not counted.
+        using QueryResults results = await _database.QueryAsync(request with { CountsResults = false }, cancellationToken).ConfigureAwait(false);
         var found = new List<T>();
         var buffer = new ArrayBufferWriter<byte>();
         EntityType type = TypeOf(typeof(T));

@@ -28,6 +28,14 @@ namespace Treepie.Indexing.Catalogue;
 /// </summary>
 internal static class TreeNames
 {
+    /// <summary>Fields whose names are made once: of most indexes these are all.</summary>
+    private const int NamedFields = 32;
+
+    private static readonly string[] termTrees = Named("terms");
+    private static readonly string[] numberTrees = Named("numbers");
+    private static readonly string[] sortTrees = Named("sort");
+    private static readonly string[] normTrees = Named("norms");
+
     public const string Index = "index";
     public const string Errors = "errors";
     public const string Keys = "keys";
@@ -35,15 +43,15 @@ internal static class TreeNames
     public const string Lists = "lists";
     public const string Stored = "stored";
 
-    public static string Terms(int field) => Of("terms", field);
+    public static string Terms(int field) => field < NamedFields ? termTrees[field] : Of("terms", field);
 
     public static string Words(int field) => Of("words", field);
 
-    public static string Numbers(int field) => Of("numbers", field);
+    public static string Numbers(int field) => field < NamedFields ? numberTrees[field] : Of("numbers", field);
 
-    public static string Sort(int field) => Of("sort", field);
+    public static string Sort(int field) => field < NamedFields ? sortTrees[field] : Of("sort", field);
 
-    public static string Norms(int field) => Of("norms", field);
+    public static string Norms(int field) => field < NamedFields ? normTrees[field] : Of("norms", field);
 
     public static string Points(int field) => Of("points", field);
 
@@ -64,6 +72,8 @@ internal static class TreeNames
     public static string Postings(string dictionary) => dictionary + ".postings";
 
     public static string Positions(string dictionary) => dictionary + ".positions";
+
+    private static string[] Named(string kind) => [.. Enumerable.Range(0, NamedFields).Select(field => Of(kind, field))];
 
     private static string Of(string kind, int field) => kind + "." + field.ToString(CultureInfo.InvariantCulture);
 }

@@ -17,6 +17,9 @@ internal sealed class IndexView
     private EntryReader? entries;
     private readonly Dictionary<string, Tree?> trees = new(StringComparer.Ordinal);
     private readonly Dictionary<string, TermTree?> dictionaries = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, Tree?> postings = new(StringComparer.Ordinal);
+    private FieldStatistics?[] statistics = [];
+    private long visitsOnce;
 
     public IndexView(ReadTransaction transaction, AnalyzerSet analyzerSet)
     {
@@ -32,8 +35,8 @@ internal sealed class IndexView
     /// <summary>The records of its entries.</summary>
     public EntryReader Entries => entries ??= new EntryReader(Tree);
 
-    /// <summary>Pages entered so far, see <see cref="ReadTransaction.PageVisits"/>.</summary>
-    public long PageVisits => transaction.PageVisits;
+    /// <summary>Pages entered so far, see <see cref="ReadTransaction.PageVisits"/>; those of what is read once and kept left out, so that every query on a view has the same count.</summary>
+    public long PageVisits => transaction.PageVisits - visitsOnce;
 
     public IndexState State { get; }
 
@@ -44,7 +47,21 @@ internal sealed class IndexView
     /// <exception cref="IndexSchemaException">A field names one that this searcher was not given.</exception>
     public FieldAnalyzers Analyzers => analyzers ??= new FieldAnalyzers(Schema, analyzerSet);
 
-    public FieldStatistics Statistics(int field) => FieldStatistics.Read(Tree(TreeNames.Index), field);
+    /// <summary>Sums over a field, read when first asked for. Nobody changes them.</summary>
+    public FieldStatistics Statistics(int field)
+    {
+        if (statistics.Length == 0)
+            statistics = new FieldStatistics?[Schema.Fields.Count];
+        return statistics[field] ??= ReadStatistics(field);
+    }
+
+    private FieldStatistics ReadStatistics(int field)
+    {
+        long before = transaction.PageVisits;
+        var read = FieldStatistics.Read(Tree(TreeNames.Index), field);
+        visitsOnce += transaction.PageVisits - before;
+        return read;
+    }
 
     /// <summary>The tree of that name; null if nothing was ever put into it.</summary>
     public Tree? Tree(string name)
@@ -62,7 +79,13 @@ internal sealed class IndexView
         return dictionary;
     }
 
-    public Tree? Postings(string dictionary) => Tree(TreeNames.Postings(dictionary));
+    /// <summary>The segments of the long lists of a dictionary.</summary>
+    public Tree? Postings(string dictionary)
+    {
+        if (!postings.TryGetValue(dictionary, out Tree? tree))
+            postings.Add(dictionary, tree = transaction.FindTree(TreeNames.Postings(dictionary)));
+        return tree;
+    }
 
     /// <summary>Position of a field.</summary>
     /// <exception cref="UnknownFieldException">There is none of that name.</exception>

@@ -6,47 +6,66 @@ using Treepie.Indexing.Postings;
 namespace Treepie.Indexing.Searching;
 
 /// <summary>
-/// Answers for single entries, in any order, whether a query matches them. Where the hits were found already it looks there; else, after some probes, it
-/// keeps the matches of each window it was asked about, so that a long walk never asks the operators twice for one window: 512 bytes a window.
+/// Answers for single entries, in any order, whether a query matches them. Where the hits were found already it looks there. Else it asks the operators, until what
+/// that has cost is what finding the hits of all windows would: then it does that, once, and an answer is a bit of a bitmap. So it never costs more than twice the cheaper
+/// of both ways. Memory: 512 bytes a window.
 /// </summary>
-/// <param name="context">The query.</param>
-/// <param name="root">What is asked.</param>
-/// <param name="matchesAll">Whether everything matches.</param>
-/// <param name="hits">The hits, where they were found already.</param>
-internal sealed class FilterProbe(QueryContext context, Operator root, bool matchesAll, HitSet? hits = null)
+internal sealed class FilterProbe
 {
-    private const int ProbesBeforeKeeping = 64;
+    /// <summary>How much dearer an entry is that is asked for in no order than what operators say of one in ascending order: the way to its window begins anew.</summary>
+    private const double NoOrder = 2.5;
 
-    private readonly Dictionary<long, WindowSet> kept = [];
+    private readonly QueryContext context;
+    private readonly Operator root;
+    private readonly bool matchesAll;
+    private readonly HitSet? hits;
     private readonly ulong[] words = new ulong[BitmapKernels.Words];
-    private int probes;
+    private Dictionary<long, WindowSet>? kept;
+    private ulong[]? all;
+    private long probesLeft;
+
+    /// <param name="context">The query.</param>
+    /// <param name="root">What is asked.</param>
+    /// <param name="matchesAll">Whether everything matches.</param>
+    /// <param name="hits">The hits, where they were found already.</param>
+    /// <param name="expectedProbes">How many entries will be asked about, as far as that is known: where they are enough, the hits are found at once.</param>
+    public FilterProbe(QueryContext context, Operator root, bool matchesAll, HitSet? hits = null, double expectedProbes = 0)
+    {
+        this.context = context;
+        this.root = root;
+        this.matchesAll = matchesAll;
+        this.hits = hits;
+        if (matchesAll || hits is not null)
+            return;
+
+        double windows = Math.Min(context.View.WindowCount, root.Estimate);
+        probesLeft = (long)(windows * root.Cost.Window / (root.Cost.Probe * NoOrder));
+        if (expectedProbes >= probesLeft)
+            probesLeft = 0;
+    }
 
     public bool Contains(long id)
     {
         context.Meter.Count.EntriesScanned++;
         if (matchesAll)
             return true;
+        if (all is { } found)
+            return (found[(int)(id >> 6)] >> (int)(id & 63) & 1) != 0;
         if (hits is not null)
             return hits.Contains(id);
-        if (++probes <= ProbesBeforeKeeping)
-            return root.Contains(id);
-
-        long window = id >> PostingWindow.SizeBits;
-        if (!kept.TryGetValue(window, out WindowSet? set))
-        {
-            context.Check();
-            set = new WindowSet();
-            root.Fill(window, set);
-            kept.Add(window, set);
-        }
-
-        return set.Contains((int)(id & (PostingWindow.Size - 1)));
+        return --probesLeft >= 0 ? root.Contains(id) : ContainsKept(id);
     }
 
     public void And(long window, WindowSet set)
     {
         if (matchesAll)
             return;
+        if (all is not null)
+        {
+            And(set, all.AsSpan((int)window * BitmapKernels.Words, BitmapKernels.Words));
+            return;
+        }
+
         if (hits is null)
         {
             root.And(window, set);
@@ -61,9 +80,56 @@ internal sealed class FilterProbe(QueryContext context, Operator root, bool matc
         }
 
         hits.Read(place, words);
+        And(set, words);
+    }
+
+    private void And(WindowSet set, ReadOnlySpan<ulong> members)
+    {
         WindowSet mine = context.Rent();
-        mine.SetBits(MemoryMarshal.AsBytes<ulong>(words));
+        mine.SetBits(MemoryMarshal.AsBytes(members));
         set.And(mine);
         context.Return(mine);
+    }
+
+    /// <summary>Whether an entry is among the hits of all windows, or, where those are too many to be kept, among those of its own, which are.</summary>
+    private bool ContainsKept(long id)
+    {
+        if (context.View.WindowCount <= HitSet.MaxKeptWindows)
+        {
+            all = FindAll();
+            return (all[(int)(id >> 6)] >> (int)(id & 63) & 1) != 0;
+        }
+
+        long window = id >> PostingWindow.SizeBits;
+        kept ??= [];
+        if (!kept.TryGetValue(window, out WindowSet? set))
+        {
+            context.Check();
+            set = new WindowSet();
+            root.Fill(window, set);
+            kept.Add(window, set);
+        }
+
+        return set.Contains((int)(id & (PostingWindow.Size - 1)));
+    }
+
+    private ulong[] FindAll()
+    {
+        int length = (int)context.View.WindowCount * BitmapKernels.Words;
+        ulong[] found = context.RentWords(length);
+        WindowSet set = context.Rent();
+        long cleared = 0;
+        for (long window = root.Next(0); window != Operator.End; window = root.Next(window + 1))
+        {
+            context.Check();
+            root.Fill(window, set);
+            found.AsSpan((int)cleared * BitmapKernels.Words, (int)(window - cleared) * BitmapKernels.Words).Clear();
+            set.CopyWords(found.AsSpan((int)window * BitmapKernels.Words, BitmapKernels.Words));
+            cleared = window + 1;
+        }
+
+        found.AsSpan((int)cleared * BitmapKernels.Words, length - ((int)cleared * BitmapKernels.Words)).Clear();
+        context.Return(set);
+        return found;
     }
 }

@@ -1,3 +1,5 @@
+using System.Buffers.Binary;
+using System.Runtime.InteropServices;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Postings;
@@ -29,7 +31,8 @@ internal sealed class OrderWalk
     private readonly List<long> found = [];
     private readonly List<long> group = [];
     private ushort[]? offsets;
-    private readonly KeyBuffer key = new();
+    private KeyBuffer? key;
+    private int groupLists;
     private ReadOnlyMemory<byte> rest;
 
     private OrderWalk(QueryContext context, FilterProbe filter, SortKey sort, KeyPart[] parts, long limit, ReadOnlyMemory<byte> after, KeyRange? range)
@@ -113,24 +116,25 @@ internal sealed class OrderWalk
         if (!start.IsAtValue)
             rest = default; // of nulls
         using TermCursor cursor = tree.OpenCursor();
-        Span<byte> last = stackalloc byte[NumberKey.Bytes];
-        bool hasLast = false;
+        ulong last = 0;
         int steps = 0;
-        for (bool valid = Begin(cursor); valid && IsInside(cursor.Key); valid = sort.Descending ? cursor.MovePrevious() : cursor.MoveNext())
+        for (bool valid = Begin(cursor); valid; valid = sort.Descending ? cursor.MovePrevious() : cursor.MoveNext())
         {
+            ReadOnlySpan<byte> value = cursor.Key;
+            if (!IsInside(value))
+                break;
             context.Meter.Count.TermsScanned++;
             if ((++steps & 1023) == 0)
                 context.Check();
-            if (!hasLast || sort.Kind == SortKind.Text || !IsSameNumber(last, cursor.Key))
+            ulong number = NumberOf(value);
+            if (steps == 1 || sort.Kind == SortKind.Text || number != last)
             {
-                if (hasLast)
+                if (steps > 1)
                     EndGroup();
                 if (IsFull)
                     return;
-                if (sort.Kind != SortKind.Text)
-                    cursor.Key.CopyTo(last);
-                hasLast = true;
-                if (!rest.IsEmpty && !start.IsSame(cursor.Key))
+                last = number;
+                if (!rest.IsEmpty && !start.IsSame(value))
                     rest = default; // the value to go on from is gone: everything behind it counts
             }
 
@@ -150,13 +154,17 @@ internal sealed class OrderWalk
     /// <summary>Whether a value is not behind the end of the range; before its beginning the walk never is.</summary>
     private bool IsInside(ReadOnlySpan<byte> value) => range is not { } keys || (sort.Descending ? keys.IsFrom(value) : keys.IsUpTo(value));
 
-    /// <summary>Whether two different keys compare equal in this order: 1.2 and 1.7 as longs, 2^53 and 2^53 + 1 as doubles.</summary>
-    private bool IsSameNumber(ReadOnlySpan<byte> left, ReadOnlySpan<byte> right) => sort.Kind == SortKind.Double
-        ? left[..8].SequenceEqual(right[..8])
-        : NumberKey.ToSaturatedLong(left) == NumberKey.ToSaturatedLong(right);
+    /// <summary>What a key counts as in this order, where different ones may compare equal: 1.2 and 1.7 as longs, 2^53 and 2^53 + 1 as doubles.</summary>
+    private ulong NumberOf(ReadOnlySpan<byte> value) => sort.Kind switch
+    {
+        SortKind.Text => 0,
+        SortKind.Double => BinaryPrimitives.ReadUInt64BigEndian(value),
+        _ => (ulong)NumberKey.ToSaturatedLong(value),
+    };
 
     private void Take(TermPayload payload)
     {
+        groupLists++;
         switch (payload.Kind)
         {
             case PostingKind.Flat:
@@ -211,30 +219,59 @@ internal sealed class OrderWalk
     {
         Operator nulls = new QueryCompiler(context, isScored: false).Compile(new TermQuery(sort.Field, FieldValue.Null));
         WindowSet set = context.Rent();
+        groupLists = 1;
         for (long window = nulls.Next(0); window != Operator.End; window = nulls.Next(window + 1))
         {
             context.Check();
             nulls.Fill(window, set);
+            int before = group.Count;
             TakeWindow(window, set);
+
+            // An array with a null and a value is among the nulls and has a value.
+            int kept = before + KeepNulls(CollectionsMarshal.AsSpan(group)[before..]);
+            group.RemoveRange(kept, group.Count - kept);
+            if (rest.IsEmpty && parts.Length == 1 && found.Count + group.Count >= limit)
+                break;
         }
 
         context.Return(set);
-
-        // An array with a null and a value is among the nulls and has a value.
-        group.RemoveAll(HasValue);
         EndGroup();
     }
 
-    private bool HasValue(long id)
+    /// <summary>Moves the entries that have no sort value to the front, in their order; returns how many they are.</summary>
+    private int KeepNulls(Span<long> ids)
     {
-        key.Clear();
-        parts[0].Append(id, 0, key);
-        return key.Written[0] == KeyPart.ValueRank;
+        key ??= new KeyBuffer();
+        int kept = 0;
+        foreach (long id in ids)
+        {
+            key.Clear();
+            parts[0].Append(id, 0, key);
+            ids[kept] = id;
+            kept += key.Written[0] == KeyPart.ValueRank ? 0 : 1;
+        }
+
+        return kept;
     }
 
     private void EndGroup()
     {
-        if (group.Count > 1 || !rest.IsEmpty)
+        if (group.Count == 0 && rest.IsEmpty)
+        {
+            groupLists = 0;
+            return;
+        }
+
+        if (group.Count <= 1 && rest.IsEmpty)
+        {
+            found.AddRange(group);
+        }
+        else if (groupLists == 1 && parts.Length == 1 && rest.IsEmpty)
+        {
+            // One list, and no other key: it is in order.
+            found.AddRange(CollectionsMarshal.AsSpan(group)[..(int)Math.Min(group.Count, limit - found.Count)]);
+        }
+        else
         {
             var sorter = new HitSorter(parts[1..], limit - found.Count, rest);
             foreach (long id in group)
@@ -242,12 +279,9 @@ internal sealed class OrderWalk
             foreach (SortedHit hit in sorter.Finish())
                 found.Add(hit.Id);
         }
-        else
-        {
-            found.AddRange(group);
-        }
 
         rest = default;
+        groupLists = 0;
         group.Clear();
     }
 }

@@ -22,6 +22,8 @@ internal sealed class SearchPlanner(QueryContext context, Operator root, SearchR
     /// <summary>Most hits wanted for which it pays to look at bounds: with more, most blocks hold one.</summary>
     private const int MostByBounds = 10_000;
 
+    /// <summary>Where nobody wants the plan, nothing is put into words.</summary>
+    private readonly bool isDescribed = context.Tracer is not null;
     private readonly List<PlanAlternative> notTaken = [];
     private string reason = "";
     private double? cost;
@@ -60,7 +62,10 @@ internal sealed class SearchPlanner(QueryContext context, Operator root, SearchR
     private SearchWay ChooseForScores()
     {
         bool canBound = request.Sort is [{ Kind: SortKind.Score, Descending: true }];
-        if (canBound && Limit <= MostByBounds && request.OrderHint != OrderHint.Sort)
+        bool isBounded = canBound && Limit <= MostByBounds && request.OrderHint != OrderHint.Sort;
+        if (!isDescribed)
+            return isBounded ? SearchWay.ByBounds : SearchWay.ByValue;
+        if (isBounded)
         {
             reason = "windows are looked at from the one that promises most, and the others are left out when none of them can reach the worst hit kept";
             notTaken.Add(new PlanAlternative("score every hit", null, "the same answer, with every hit scored"));
@@ -84,13 +89,16 @@ internal sealed class SearchPlanner(QueryContext context, Operator root, SearchR
         {
             cost = sorting;
             reason = obstacle;
-            notTaken.Add(new PlanAlternative("walk the values in order and probe", null, obstacle));
+            if (isDescribed)
+                notTaken.Add(new PlanAlternative("walk the values in order and probe", null, obstacle));
             return SearchWay.ByValue;
         }
 
         double walking = WalkingCost(total);
         bool walks = request.OrderHint switch { OrderHint.Sort => false, OrderHint.Walk => true, _ => total > 0 && walking < sorting };
         cost = walks ? walking : sorting;
+        if (!isDescribed)
+            return walks ? SearchWay.Walk : SearchWay.ByValue;
         string density = string.Create(
             CultureInfo.InvariantCulture, $"{total:N0} of {context.View.State.EntryCount:N0} entries are hits, {Math.Min(Limit, total):N0} are wanted");
         reason = range is null ? density : density + ", and the walk stays in the range of the order's first field";
@@ -109,6 +117,8 @@ internal sealed class SearchPlanner(QueryContext context, Operator root, SearchR
         double walking = visited * CostModel.NearPlace;
         bool walks = obstacle is null && total > 0 && request.OrderHint switch { OrderHint.Sort => false, OrderHint.Walk => true, _ => walking < sorting };
         cost = walks ? walking : sorting;
+        if (!isDescribed)
+            return walks ? SearchWay.Nearest : SearchWay.ByValue;
         reason = obstacle ?? string.Create(CultureInfo.InvariantCulture, $"{total:N0} of {entries:N0} entries are hits, {wanted:N0} are wanted");
         notTaken.Add(walks
             ? new PlanAlternative("measure the distance of every hit", sorting, "costs more")

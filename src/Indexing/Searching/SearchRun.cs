@@ -1,3 +1,4 @@
+using System.Runtime.InteropServices;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Plans;
@@ -145,9 +146,11 @@ internal sealed class SearchRun
     private void Walk(HitSet? hits)
     {
         bool matchesAll = request.Query is MatchAllQuery || range is { IsAll: true };
-        var filter = new FilterProbe(context, root, matchesAll, hits is { IsWhole: true } ? hits : null);
-        List<long> found = OrderWalk.Open(context, filter, request.Sort[0], parts, Math.Min(Limit, Total), after, range?.Keys).Run();
-        Ids = request.Skip >= found.Count ? [] : [.. found[(int)request.Skip..]];
+        long wanted = Math.Min(Limit, Total);
+        double expectedProbes = (double)wanted * context.View.State.EntryCount / Math.Max(1, Total);
+        var filter = new FilterProbe(context, root, matchesAll, hits is { IsWhole: true } ? hits : null, expectedProbes);
+        List<long> found = OrderWalk.Open(context, filter, request.Sort[0], parts, wanted, after, range?.Keys).Run();
+        Ids = request.Skip >= found.Count ? [] : CollectionsMarshal.AsSpan(found)[(int)request.Skip..].ToArray();
         if (!isWithoutRange)
             return;
 

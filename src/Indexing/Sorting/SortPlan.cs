@@ -31,20 +31,21 @@ internal static class SortPlan
                 SortKind.Custom when sort[i].Custom is null => throw new IndexQueryException("An order of one's own has to be given with the sort key: SortKey.Custom is null."),
                 SortKind.Random => new RandomKeyPart(sort[i].Seed),
                 SortKind.Distance => new DistanceKeyPart(SpatialCompiler.Reader(context, SpatialCompiler.SpatialField(context.View, sort[i].Field)), sort[i]),
-                _ => new ColumnKeyPart(context.OpenColumn(Column(context.View, sort[i].Field)), sort[i]),
+                _ => new ColumnKeyPart(context, Column(context.View, sort[i].Field), sort[i]),
             };
         }
 
         return parts;
     }
 
-    private static Storage.Trees.Tree? Column(IndexView view, string name)
+    /// <summary>The name of the tree of a field's sort values.</summary>
+    private static string Column(IndexView view, string name)
     {
         int field = view.Field(name);
         if (view.Schema.Fields[field].Analysis == FieldAnalysis.Spatial)
             throw new IndexQueryException($"The field '{name}' is spatial: its places have no order. Sort by the distance from a place.");
         return view.Schema.Fields[field].Analysis != FieldAnalysis.FullText
-            ? view.Tree(TreeNames.Sort(field))
+            ? TreeNames.Sort(field)
             : throw new IndexQueryException($"The field '{name}' is full text: its words have no order for an entry. Sort by a field with the whole value.");
     }
 }

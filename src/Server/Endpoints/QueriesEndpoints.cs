@@ -112,6 +112,8 @@ internal static class QueriesEndpoints
         output.WriteNumber(results.ResultEtag);
         output.Write(",\"TotalResults\":"u8);
         output.WriteNumber(results.TotalResults);
+        if (!results.IsTotalExact)
+            output.Write(",\"IsTotalExact\":false"u8);
         output.Write(",\"SkippedResults\":"u8);
         output.WriteNumber(results.SkippedResults);
         output.Write(",\"DurationInMs\":"u8);

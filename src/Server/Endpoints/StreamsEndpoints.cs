@@ -102,6 +102,8 @@ internal static class StreamsEndpoints
         output.WriteString(results.IndexName);
         output.Write(",\"TotalResults\":"u8);
         output.WriteNumber(results.TotalResults);
+        if (!results.IsTotalExact)
+            output.Write(",\"IsTotalExact\":false"u8);
         output.Write(",\"IndexTimestamp\":"u8);
         output.WriteAsciiString(WireTime.ToWire(results.IndexTimestamp));
     }

@@ -62,6 +62,7 @@ internal sealed class QueryCommand : IDisposable
             WaitTimeout = WireJson.Time(command, "WaitForNonStaleResultsTimeout"),
             ProjectionBehavior = Behavior(command),
             MetadataOnly = request.Flag("metadataOnly"),
+            CountsResults = !WireJson.Flag(command, "SkipStatistics"),
             Continuation = WireJson.Text(command, "Continuation", required: false),
             WithContinuation = WireJson.Flag(command, "WithContinuation"),
             Start = WireJson.Count(command, "Start", otherwise: 0),

@@ -194,6 +194,9 @@ public sealed class DifferentialQueryTests
         Answer page = await database.AskAsync($"{text} limit $skip, $take", $"{{\"skip\":{skip},\"take\":{take}}}");
         Assert.True(found.Skip(skip).Take(take).SequenceEqual(page.Ids), $"{text} limit {skip}, {take}");
         Assert.Equal(whole.Total, page.Total);
+        Answer uncounted = await database.AskAsync($"{text} limit $skip, $take", $"{{\"skip\":{skip},\"take\":{take}}}", static request => request with { CountsResults = false });
+        Assert.True(found.Skip(skip).Take(take).SequenceEqual(uncounted.Ids), $"{text} limit {skip}, {take}, not counted");
+        Assert.True(uncounted.IsTotalExact ? uncounted.Total == whole.Total : uncounted.Total <= whole.Total, $"{text}: {uncounted.Total} of {whole.Total}");
         if (random.Next(4) == 0 && whole.Index.StartsWith("Auto/", StringComparison.Ordinal))
             await ContinueAsync(database, text, found, pageSize: 1 + random.Next(Math.Max(1, found.Count)));
     }

@@ -43,13 +43,19 @@ internal static class QueryRunner
 
         output.ResetWrittenCount();
         results.WriteIncludes(output);
-        return new Answer(rows, JsonNode.Parse(output.WrittenSpan)!.AsObject(), results.TotalResults, results.SkippedResults, results.IndexName, results.IsStale, results.ResultEtag);
+        return new Answer(rows, JsonNode.Parse(output.WrittenSpan)!.AsObject(), results.TotalResults, results.SkippedResults, results.IndexName, results.IsStale, results.ResultEtag)
+        {
+            IsTotalExact = results.IsTotalExact,
+        };
     }
 }
 
 /// <summary>Everything an answer says.</summary>
 internal sealed record Answer(List<JsonObject> Rows, JsonObject Includes, long Total, long Skipped, string Index, bool IsStale, long Etag)
 {
+    /// <summary>Whether <see cref="Total"/> is the number of matches.</summary>
+    public bool IsTotalExact { get; init; } = true;
+
     public IEnumerable<string> Ids => Rows.Select(r => r["@metadata"]?["@id"]?.GetValue<string>() ?? "?");
 
     /// <summary>Rows without their metadata.</summary>

@@ -247,4 +247,21 @@ public sealed class QueryTests : IAsyncLifetime
         await Assert.ThrowsAsync<InvalidQueryException>(() => _database.AskAsync("from Orders where Freight = 1 group by Company"));
         Assert.Empty(_database.Indexes.List());
     }
+
+    [Fact]
+    public async Task A_range_in_its_own_order_is_not_counted_where_nobody_asks_how_many()
+    {
+        for (int i = 0; i < 50; i++)
+            await _database.PutAsync($"marks/{i}", $$"""{"Mark":{{i}}}""", "Marks");
+        const string Text = "from Marks where Mark >= 10 order by Mark as long limit 3";
+        Answer counted = await _database.AskAsync(Text), uncounted = await _database.AskAsync(Text, change: request => request with { CountsResults = false });
+        Assert.Equal((40, true), (counted.Total, counted.IsTotalExact));
+        Assert.Equal((3, false), (uncounted.Total, uncounted.IsTotalExact));
+        Assert.Equal("marks/10 marks/11 marks/12", string.Join(' ', uncounted.Ids));
+        Assert.Equal(counted.Ids, uncounted.Ids);
+        Assert.NotEqual(counted.Etag, uncounted.Etag); // they say different things
+
+        Answer number = await _database.AskAsync("from Marks where Mark >= 10 limit 0", change: request => request with { CountsResults = false });
+        Assert.Equal((40, true), (number.Total, number.IsTotalExact));
+    }
 }

@@ -63,6 +63,24 @@ public sealed class IndexesEndpointsTests
     }
 
     [Fact]
+    public async Task Statistics_are_skipped_where_a_query_says_so()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        for (int i = 0; i < 20; i++)
+            await server.PutAsync($"users/{i}", $$$"""{"age":{{{i}}},"@metadata":{"@collection":"Users"}}""");
+        const string Body = """{"Query":"from Users where age >= 5 order by age as long limit 2","WaitForNonStaleResults":true""";
+        using HttpResponseMessage counted = await server.SendAsync(HttpMethod.Post, "queries", Body + "}");
+        using HttpResponseMessage skipped = await server.SendAsync(HttpMethod.Post, "queries", Body + ""","SkipStatistics":true}""");
+        using JsonDocument whole = JsonDocument.Parse(await counted.Content.ReadAsStringAsync(TestServer.Cancelled));
+        using JsonDocument least = JsonDocument.Parse(await skipped.Content.ReadAsStringAsync(TestServer.Cancelled));
+        Assert.Equal(15, whole.RootElement.GetProperty("TotalResults").GetInt64());
+        Assert.False(whole.RootElement.TryGetProperty("IsTotalExact", out _));
+        Assert.Equal(2, least.RootElement.GetProperty("TotalResults").GetInt64());
+        Assert.False(least.RootElement.GetProperty("IsTotalExact").GetBoolean());
+        Assert.Equal(whole.RootElement.GetProperty("Results").GetRawText(), least.RootElement.GetProperty("Results").GetRawText());
+    }
+
+    [Fact]
     public async Task A_plan_comes_as_JSON_and_as_a_picture_and_the_same_on_every_run()
     {
         await using TestServer server = await TestServer.StartAsync();

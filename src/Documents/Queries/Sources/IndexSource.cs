@@ -33,6 +33,8 @@ internal sealed class IndexSource : ResultSource
 
     public override long TotalCount => _hits.TotalCount;
 
+    public override bool IsTotalExact => _hits.IsTotalExact;
+
     public override float? Score => _isScored ? _hits.Score : null;
 
     public override PlaceOfHit? Place => _hits.Place;

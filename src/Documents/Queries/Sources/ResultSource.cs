@@ -10,6 +10,9 @@ internal abstract class ResultSource : IDisposable
     /// <summary>Matches before paging.</summary>
     public abstract long TotalCount { get; }
 
+    /// <summary>Whether that is their number, and not only the least it is.</summary>
+    public virtual bool IsTotalExact => true;
+
     /// <summary>The document it stands on.</summary>
     public abstract Document Current { get; }
 

@@ -1,0 +1,59 @@
+using System.Buffers;
+using System.Diagnostics;
+using System.Globalization;
+using Treepie.Bench.Measuring;
+using Treepie.Queries;
+using Treepie.Writes;
+
+namespace Treepie.Bench.Suites.Reading;
+
+/// <summary>Asks a database in this process for the first ten films of a year by title, for a profiler or for two builds that take turns.</summary>
+internal static class ReadProfile
+{
+    /// <summary>First argument of the process that asks: then seconds.</summary>
+    public const string Verb = "read-profile";
+
+    /// <summary>What the process of <see cref="Verb"/> does.</summary>
+    public static async Task RunAsync(double seconds)
+    {
+        using var folder = new Scratch();
+        var movies = new Movies(quick: false);
+        await using Database database = Database.Open(folder.Path);
+        foreach (Movie[] films in movies.Batches(1_000))
+        {
+            var batch = new WriteBatch();
+            foreach (Movie movie in films)
+                batch.Put(movie.Id, movie.Json);
+            await database.WriteAsync(batch);
+        }
+
+        var output = new ArrayBufferWriter<byte>(64 * 1024);
+        await AskAsync(database, movies.Years[0], wait: true, output);
+        var random = new Random(1);
+        for (int half = 0; half < 2; half++)
+        {
+            var times = new List<double>();
+            long allocated = GC.GetAllocatedBytesForCurrentThread();
+            for (long began = Stopwatch.GetTimestamp(); Stopwatch.GetElapsedTime(began).TotalSeconds < seconds / 2;)
+            {
+                long start = Stopwatch.GetTimestamp();
+                await AskAsync(database, movies.Years[random.Next(movies.Years.Length)], wait: false, output);
+                times.Add(Stopwatch.GetElapsedTime(start).TotalMicroseconds);
+            }
+
+            allocated = GC.GetAllocatedBytesForCurrentThread() - allocated;
+            Console.WriteLine(string.Create(
+                CultureInfo.InvariantCulture,
+                $"p50 {Statistics.Percentile(times, 0.5):0.0} µs   p99 {Statistics.Percentile(times, 0.99):0.0} µs   {allocated / times.Count} bytes a query"));
+        }
+    }
+
+    private static async Task AskAsync(Database database, long year, bool wait, ArrayBufferWriter<byte> output)
+    {
+        output.ResetWrittenCount();
+        string text = $"from Movies where year = {year} order by title limit 10";
+        using QueryResults results = await database.QueryAsync(new QueryRequest { Text = text, WaitForNonStaleResults = wait, WaitTimeout = TimeSpan.FromMinutes(5) });
+        while (results.MoveNext())
+            results.WriteCurrent(output);
+    }
+}
