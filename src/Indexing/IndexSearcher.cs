@@ -31,15 +31,16 @@ public sealed class IndexSearcher : IDisposable
     /// <summary>Opens the index in <paramref name="environment"/> as it is now; an environment without one is an empty index.</summary>
     /// <param name="environment">The index's own store.</param>
     /// <param name="analyzers">The analyzers it was written with; null: the built-in ones.</param>
+    /// <param name="known">The fields it is thought to have: where it has just these they are not read anew. Null: nothing is known.</param>
     /// <exception cref="IndexSchemaException">The index has another format than this version reads.</exception>
-    public IndexSearcher(StorageEnvironment environment, AnalyzerSet? analyzers = null)
+    public IndexSearcher(StorageEnvironment environment, AnalyzerSet? analyzers = null, IndexSchema? known = null)
     {
         ArgumentNullException.ThrowIfNull(environment);
         storeId = environment.StoreId;
         transaction = environment.BeginRead();
         try
         {
-            view = new IndexView(transaction, analyzers ?? AnalyzerSet.BuiltIn);
+            view = new IndexView(transaction, analyzers ?? AnalyzerSet.BuiltIn, known);
         }
         catch
         {

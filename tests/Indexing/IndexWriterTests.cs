@@ -9,6 +9,27 @@ namespace Treepie.Indexing.Tests;
 public sealed class IndexWriterTests
 {
     [Fact]
+    public void Fields_that_are_known_are_believed_only_where_they_are_stored_so()
+    {
+        using var fixture = new IndexFixture(RandomData.Schema);
+        fixture.Commit();
+        var same = new IndexSchema([.. RandomData.Schema.Fields]);
+        using (var searcher = new IndexSearcher(fixture.Environment, known: same))
+            Assert.Equal(RandomData.Schema.Fields, searcher.Schema.Fields);
+        IndexField first = RandomData.Schema.Fields[0];
+        IndexField[] others =
+        [
+            first with { Name = first.Name + "x" }, first with { Name = first.Name[..^1] }, first with { Name = "ä" }, first with { Boost = 2 },
+            first with { Analyzer = "WhitespaceAnalyzer" }, first with { Analysis = first.Analysis == FieldAnalysis.Keyword ? FieldAnalysis.FullText : FieldAnalysis.Keyword },
+        ];
+        foreach (IndexSchema other in (IndexSchema[])[.. others.Select(field => new IndexSchema([field, .. RandomData.Schema.Fields.Skip(1)])), new IndexSchema([.. RandomData.Schema.Fields, new IndexField("more")]), new IndexSchema([])])
+        {
+            using var searcher = new IndexSearcher(fixture.Environment, known: other);
+            Assert.Equal(RandomData.Schema.Fields, searcher.Schema.Fields);
+        }
+    }
+
+    [Fact]
     public async Task A_searcher_stays_on_its_snapshot_while_the_writer_commits()
     {
         var random = new Random(Seed.Next());

@@ -94,7 +94,7 @@ internal sealed class TreepieVerses : ISearchEngine
         long total;
         bool isExact = true;
         long began = Stopwatch.GetTimestamp();
-        using var searcher = new IndexSearcher(environment);
+        using var searcher = new IndexSearcher(environment, known: Schema);
         if (facet is not null)
         {
             total = searcher.Facets(facet).TotalCount;

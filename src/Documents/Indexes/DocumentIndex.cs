@@ -91,7 +91,7 @@ internal sealed class DocumentIndex
     }
 
     /// <summary>An unchanging view of it. Whoever calls holds the index.</summary>
-    public IndexSearcher OpenSearcher() => new(Store, _analyzers);
+    public IndexSearcher OpenSearcher() => new(Store, _analyzers, Definition.Schema);
 
     /// <summary>Changes of a snapshot after an etag that concern it.</summary>
     public MappedChanges Changes(DatabaseSnapshot snapshot, long afterEtag) => new(snapshot, Definition, afterEtag);

@@ -34,6 +34,39 @@ internal static class SchemaRecord
         return new IndexSchema(fields);
     }
 
+    /// <summary>As <see cref="Read(Tree)"/>; <paramref name="known"/> itself where that is what is stored, which costs a comparison for each field.</summary>
+    public static IndexSchema? Read(Tree? index, IndexSchema? known) => known is not null && index is not null && Is(index, known) ? known : Read(index);
+
+    /// <summary>Whether a schema without vectors and with names in ASCII is the stored one; false where that is not seen at once.</summary>
+    private static bool Is(Tree index, IndexSchema schema)
+    {
+        if (!index.TryGet(Key, out ReadOnlySpan<byte> value) || Varint.Read(ref value) != schema.Fields.Count)
+            return false;
+
+        for (int i = 0; i < schema.Fields.Count; i++)
+        {
+            IndexField field = schema.Fields[i];
+            bool isSame = Varint.Read(ref value) == (int)field.Analysis
+                && field.Analysis != FieldAnalysis.Vector
+                && field.Boost == 1
+                && IsText(ref value, field.Name)
+                && IsText(ref value, field.Analyzer ?? "")
+                && IsText(ref value, "");
+            if (!isSame)
+                return false;
+        }
+
+        return true;
+    }
+
+    private static bool IsText(ref ReadOnlySpan<byte> value, string text)
+    {
+        int length = Varint.Read(ref value);
+        bool isSame = Ascii.Equals(value[..length], text);
+        value = value[length..];
+        return isSame;
+    }
+
     public static void Write(Tree index, IndexSchema schema)
     {
         var record = new ByteArena();

@@ -53,7 +53,8 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes)
 
     public int Count => bytes.IsEmpty ? 0 : bytes[0] & ~PackedFlag;
 
-    private bool IsPacked => !bytes.IsEmpty && bytes[0] >= PackedFlag && bytes[1] != TextMark;
+    /// <summary>Whether all values are whole numbers that lie close to each other.</summary>
+    public bool IsPacked => !bytes.IsEmpty && bytes[0] >= PackedFlag && bytes[1] != TextMark;
 
     private bool IsTexts => !bytes.IsEmpty && bytes[0] >= PackedFlag && bytes[1] == TextMark;
 
@@ -155,6 +156,31 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes)
         int length = End(place) - start;
         ulong head = BinaryPrimitives.ReadUInt64BigEndian(bytes[(TextsStart + start)..]);
         return length >= HeadBytes ? head : head & ~(ulong.MaxValue >> (8 * length));
+    }
+
+    /// <summary>Of a packed chunk: the asked-for slots, a bit each, whose values are between two numbers, both included.</summary>
+    public ulong PackedBetween(long low, long high, ulong asked)
+    {
+        asked &= BinaryPrimitives.ReadUInt64LittleEndian(bytes[10..]);
+        int width = bytes[1];
+        ulong mask = (1UL << width) - 1;
+        long least = BinaryPrimitives.ReadInt64LittleEndian(bytes[2..]);
+        long greatest = least + (long)mask; // at the most
+        if (low > high || low > greatest || high < least)
+            return 0;
+        if (low <= least && high >= greatest)
+            return asked;
+
+        ulong from = low <= least ? 0 : (ulong)(low - least), span = (ulong)(high - least) - from, found = 0;
+        ReadOnlySpan<byte> values = bytes[PackedHeaderBytes..];
+        for (; asked != 0; asked &= asked - 1)
+        {
+            int slot = BitOperations.TrailingZeroCount(asked), bit = slot * width;
+            ulong value = (BinaryPrimitives.ReadUInt64LittleEndian(values[(bit >> 3)..]) >> (bit & 7)) & mask;
+            found |= (value - from <= span ? 1UL : 0) << slot;
+        }
+
+        return found;
     }
 
     private bool HasPacked(int slot) => (BinaryPrimitives.ReadUInt64LittleEndian(bytes[10..]) >> slot & 1) != 0;

@@ -27,6 +27,8 @@ internal sealed class ColumnRangeOperator(QueryContext context, Operator all, Ch
 
     private readonly ulong lowHead = low is null ? 0 : BinaryPrimitives.ReadUInt64BigEndian(low);
     private readonly ulong highHead = high is null ? ulong.MaxValue : BinaryPrimitives.ReadUInt64BigEndian(high);
+    private readonly long lowWhole = low is null ? -SortChunk.MaxPacked : LeastNotBelow(low);
+    private readonly long highWhole = high is null ? SortChunk.MaxPacked : GreatestNotAbove(high);
     private readonly ulong[] words = new ulong[BitmapKernels.Words];
 
     public override long Estimate => estimate;
@@ -74,6 +76,8 @@ internal sealed class ColumnRangeOperator(QueryContext context, Operator all, Ch
         if (count < SortChunk.Entries)
             asked &= (1UL << count) - 1;
         Context.Meter.Count.EntriesScanned += BitOperations.PopCount(asked);
+        if (chunk.IsPacked)
+            return chunk.PackedBetween(lowWhole, highWhole, asked);
         for (; asked != 0; asked &= asked - 1)
         {
             int slot = BitOperations.TrailingZeroCount(asked);
@@ -94,5 +98,34 @@ internal sealed class ColumnRangeOperator(QueryContext context, Operator all, Ch
         ReadOnlySpan<byte> number = chunk.NumberAt(slot, stackalloc byte[NumberKey.Bytes]);
         return (head != lowHead || low is null || number.SequenceCompareTo(low) >= 0)
             && (head != highHead || high is null || number.SequenceCompareTo(high) <= 0);
+    }
+
+    /// <summary>The least whole number a chunk may have packed that is not below a key; one more than the greatest, if all are. The key may be that of no number.</summary>
+    private static long LeastNotBelow(byte[] bound)
+    {
+        Span<byte> key = stackalloc byte[NumberKey.Bytes];
+        long from = -SortChunk.MaxPacked, to = SortChunk.MaxPacked + 1;
+        while (from < to)
+        {
+            long middle = from + ((to - from) >> 1);
+            NumberKey.Write(key, middle);
+            if (key.SequenceCompareTo(bound) < 0)
+                from = middle + 1;
+            else
+                to = middle;
+        }
+
+        return from;
+    }
+
+    /// <summary>The greatest whole number a chunk may have packed that is not above a key; one less than the least, if all are.</summary>
+    private static long GreatestNotAbove(byte[] bound)
+    {
+        Span<byte> key = stackalloc byte[NumberKey.Bytes];
+        long least = LeastNotBelow(bound);
+        if (least > SortChunk.MaxPacked)
+            return SortChunk.MaxPacked;
+        NumberKey.Write(key, least);
+        return key.SequenceEqual(bound) ? least : least - 1;
     }
 }

@@ -21,13 +21,13 @@ internal sealed class IndexView
     private FieldStatistics?[] statistics = [];
     private long visitsOnce;
 
-    public IndexView(ReadTransaction transaction, AnalyzerSet analyzerSet)
+    public IndexView(ReadTransaction transaction, AnalyzerSet analyzerSet, IndexSchema? known = null)
     {
         this.transaction = transaction;
         this.analyzerSet = analyzerSet;
         Tree? index = Tree(TreeNames.Index);
         State = IndexState.Read(index); // first, as it refuses other formats
-        Schema = SchemaRecord.Read(index) ?? new IndexSchema([]);
+        Schema = SchemaRecord.Read(index, known) ?? new IndexSchema([]);
     }
 
     public IndexSchema Schema { get; }

@@ -19,7 +19,7 @@ internal sealed class FilterProbe
     private readonly Operator root;
     private readonly bool matchesAll;
     private readonly HitSet? hits;
-    private readonly ulong[] words = new ulong[BitmapKernels.Words];
+    private ulong[]? words;
     private Dictionary<long, WindowSet>? kept;
     private ulong[]? all;
     private long probesLeft;
@@ -79,8 +79,9 @@ internal sealed class FilterProbe
             return;
         }
 
-        hits.Read(place, words);
-        And(set, words);
+        words ??= context.RentWords(BitmapKernels.Words);
+        hits.Read(place, words.AsSpan(0, BitmapKernels.Words));
+        And(set, words.AsSpan(0, BitmapKernels.Words));
     }
 
     private void And(WindowSet set, ReadOnlySpan<ulong> members)

@@ -162,17 +162,23 @@ internal sealed class OrderWalk
         _ => (ulong)NumberKey.ToSaturatedLong(value),
     };
 
+    /// <summary>How many entries of one list are enough: without other keys a group is in the order of ids, so the first of each of its lists are.</summary>
+    private long EnoughOfList => rest.IsEmpty && parts.Length == 1 ? limit - found.Count : long.MaxValue;
+
     private void Take(TermPayload payload)
     {
         groupLists++;
         switch (payload.Kind)
         {
             case PostingKind.Flat:
+                long left = EnoughOfList;
                 FlatPostings flat = payload.Flat;
-                while (flat.MoveNext(out Posting posting))
+                while (left > 0 && flat.MoveNext(out Posting posting))
                 {
-                    if (filter.Contains(posting.EntryId))
-                        group.Add(posting.EntryId);
+                    if (!filter.Contains(posting.EntryId))
+                        continue;
+                    group.Add(posting.EntryId);
+                    left--;
                 }
 
                 break;
@@ -186,32 +192,29 @@ internal sealed class OrderWalk
     {
         using var list = new PostingCursor(postings, listId, context.Meter);
         WindowSet set = context.Rent();
-        int before = group.Count;
-        for (long window = list.Next(0); window != Operator.End; window = list.Next(window + 1))
+        long left = EnoughOfList;
+        for (long window = list.Next(0); left > 0 && window != Operator.End; window = list.Next(window + 1))
         {
             context.Check();
-            if (list.TryGet(window, out PostingWindow mine))
-            {
-                set.Set(mine);
-                TakeWindow(window, set);
-            }
-
-            // Without other keys a group is in id order, so the first entries of each of its lists are enough.
-            if (rest.IsEmpty && parts.Length == 1 && found.Count + group.Count - before >= limit)
-                break;
+            if (!list.TryGet(window, out PostingWindow mine))
+                continue;
+            set.Set(mine);
+            left -= TakeWindow(window, set, left);
         }
 
         context.Return(set);
     }
 
-    private void TakeWindow(long window, WindowSet set)
+    /// <summary>Adds the hits among the entries of a window, the first <paramref name="most"/> at the most; returns how many.</summary>
+    private int TakeWindow(long window, WindowSet set, long most = long.MaxValue)
     {
         filter.And(window, set);
-        context.Meter.Count.EntriesScanned += set.Count;
         offsets ??= context.RentOffsets();
-        int count = set.CopyTo(offsets);
+        int count = (int)Math.Min(most, set.CopyTo(offsets));
+        context.Meter.Count.EntriesScanned += count;
         for (int i = 0; i < count; i++)
             group.Add((window << PostingWindow.SizeBits) + offsets[i]);
+        return count;
     }
 
     /// <summary>Hits without a sort value: the field is missing, or has nothing but a null.</summary>
