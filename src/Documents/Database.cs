@@ -140,8 +140,11 @@ public sealed class Database : IDisposable, IAsyncDisposable
     public BulkInsert BulkInsert(BulkInsertOptions? options = null) => new(this, options ?? new BulkInsertOptions());
 
     /// <summary>A look at what an index holds.</summary>
+    /// <param name="indexName">Its name.</param>
+    /// <param name="neverStale">Whether what it has not seen of the documents is looked at too, as if it had.</param>
     /// <exception cref="IndexNotFoundException">There is no such index.</exception>
-    public IndexContent LookInto(string indexName) => new(Indexes.Find(indexName) ?? throw new IndexNotFoundException(indexName));
+    public IndexContent LookInto(string indexName, bool neverStale = false) =>
+        new(Indexes.Find(indexName) ?? throw new IndexNotFoundException(indexName), Options.TimeProvider, neverStale ? BeginRead : null);
 
     /// <summary>Runs a query. See <see cref="QueryResults"/> for how results are read.</summary>
     /// <exception cref="InvalidQueryException">The text is not valid; names line and column.</exception>

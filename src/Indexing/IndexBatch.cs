@@ -110,6 +110,22 @@ public sealed class IndexBatch
         tokens.Trim(KeepBytes);
     }
 
+    /// <summary>Adds a value that is there and equal to nothing, as an object is: no condition on texts or numbers finds it, and in an order of texts it comes behind all of them.</summary>
+    public void AddOpaque(int field)
+    {
+        int owner = Owner;
+        RequireValues(field);
+        BatchField target = Begin(field, owner);
+        if (schema.Fields[field].Analysis == FieldAnalysis.FullText)
+        {
+            touched.Add(new BatchTouch(field, EntryGroup.Kept, BatchTouch.NoTerm));
+            return;
+        }
+
+        AddTerm(target, field, owner, TermForm.NoText, out int ordinal);
+        AddSortValue(target, owner, SortTag.Text, ordinal);
+    }
+
     /// <summary>Adds a number.</summary>
     public void AddLong(int field, long value)
     {

@@ -113,13 +113,15 @@ public sealed class IndexSearcher : IDisposable
     /// </summary>
     /// <exception cref="UnknownFieldException">A field of the query or of the sort is not in the schema.</exception>
     /// <exception cref="IndexQueryException">The query asks for what this index cannot give.</exception>
-    public SearchResults Search(SearchRequest request, IndexTail tail, CancellationToken cancellationToken = default)
+    /// <exception cref="QueryBudgetExceededException">The budget is spent, by both together.</exception>
+    public SearchResults Search(SearchRequest request, IndexTail tail, QueryOptions? options = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(request);
         ArgumentNullException.ThrowIfNull(tail);
         ArgumentOutOfRangeException.ThrowIfNegative(request.Skip);
         ArgumentOutOfRangeException.ThrowIfNegative(request.Take);
-        var search = TailedSearch.Run(view, tail, request, SearchPosition.Decode(storeId, request), cancellationToken);
+        options?.Budget?.Check();
+        var search = TailedSearch.Run(view, tail, request, SearchPosition.Decode(storeId, request), options, cancellationToken);
         return new SearchResults(view, tail, search, request.Sort, search.LastKey is { } key ? SearchPosition.Encode(storeId, request, key) : null);
     }
 
@@ -133,11 +135,29 @@ public sealed class IndexSearcher : IDisposable
         return Suggester.Run(context, request);
     }
 
+    /// <summary>As <see cref="Suggest(SuggestionRequest, CancellationToken)"/>, over this view and the changes it has not seen.</summary>
+    /// <inheritdoc cref="Suggest(SuggestionRequest, CancellationToken)"/>
+    public IReadOnlyList<Suggestion> Suggest(SuggestionRequest request, IndexTail tail, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(request);
+        ArgumentNullException.ThrowIfNull(tail);
+        using CombinedIndex combined = Combine(tail, cancellationToken);
+        return Suggester.Run(combined, request);
+    }
+
     /// <summary>Prepares to say why entries have their score in a query. It reads from this view and ends with it.</summary>
     public ScoreExplainer OpenExplainer(IndexQuery query, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(query);
         return new ScoreExplainer(new QueryContext(view, cancellationToken), query);
+    }
+
+    /// <summary>As <see cref="OpenExplainer(IndexQuery, CancellationToken)"/>, for hits of this view and the changes it has not seen. It ends with either.</summary>
+    public ScoreExplainer OpenExplainer(IndexQuery query, IndexTail tail, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(query);
+        ArgumentNullException.ThrowIfNull(tail);
+        return new ScoreExplainer(Combine(tail, cancellationToken), query);
     }
 
     /// <summary>Prepares to mark what a query found in the texts of a field. It reads from this view and ends with it.</summary>
@@ -163,11 +183,13 @@ public sealed class IndexSearcher : IDisposable
     /// <summary>Counts the hits of a query in groups, over this view and the changes it has not seen.</summary>
     /// <exception cref="UnknownFieldException">A field is not in the schema.</exception>
     /// <exception cref="IndexQueryException">The request asks for what this index cannot give.</exception>
-    public FacetResults Facets(FacetRequest request, IndexTail tail, CancellationToken cancellationToken = default)
+    /// <exception cref="QueryBudgetExceededException">The budget is spent, by both together.</exception>
+    public FacetResults Facets(FacetRequest request, IndexTail tail, QueryOptions? options = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(request);
         ArgumentNullException.ThrowIfNull(tail);
-        return TailedFacets.Run(view, tail, request, cancellationToken);
+        options?.Budget?.Check();
+        return TailedFacets.Run(view, tail, request, options, cancellationToken);
     }
 
     /// <summary>Terms of a field as they are indexed, in byte order, with the number of entries that have each.</summary>
@@ -182,8 +204,27 @@ public sealed class IndexSearcher : IDisposable
         return TermView.Terms(view, view.Field(field), after, count);
     }
 
+    /// <summary>As <see cref="Terms(string, string, int)"/>, of this view and the changes it has not seen.</summary>
+    /// <inheritdoc cref="Terms(string, string, int)"/>
+    public IReadOnlyList<IndexTerm> Terms(string field, string? after, int count, IndexTail tail)
+    {
+        ArgumentNullException.ThrowIfNull(field);
+        ArgumentNullException.ThrowIfNull(tail);
+        ArgumentOutOfRangeException.ThrowIfNegative(count);
+        using CombinedIndex combined = Combine(tail, default);
+        return TermView.Terms(combined, view.Field(field), after, count);
+    }
+
     /// <summary>What the index holds of an entry; null where it has no entry of that key.</summary>
     public IReadOnlyList<IndexEntryField>? Entry(ReadOnlySpan<byte> key) => TermView.Entry(view, key);
+
+    /// <summary>As <see cref="Entry(ReadOnlySpan{byte})"/>, of this view and the changes it has not seen.</summary>
+    public IReadOnlyList<IndexEntryField>? Entry(ReadOnlySpan<byte> key, IndexTail tail)
+    {
+        ArgumentNullException.ThrowIfNull(tail);
+        using CombinedIndex combined = Combine(tail, default);
+        return combined.TryFind(key, out QueryContext where, out _) ? TermView.Entry(where.View, key) : null;
+    }
 
     /// <summary>Where the bytes of the index are, the greatest first. Reads every page of it once: for people who wonder, not for every second.</summary>
     public IReadOnlyList<IndexStructureSize> MeasureStructures(CancellationToken cancellationToken = default) => StructureSizes.Of(transaction, view, cancellationToken);
@@ -193,4 +234,6 @@ public sealed class IndexSearcher : IDisposable
 
     /// <inheritdoc/>
     public void Dispose() => transaction.Dispose();
+
+    private CombinedIndex Combine(IndexTail tail, CancellationToken cancellationToken) => new(view, tail.View, tail.Gone, cancellationToken);
 }

@@ -1,13 +1,15 @@
 using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Matching;
+using Treepie.Indexing.Schema;
+using Treepie.Indexing.Vectors;
 using Treepie.Storage;
 using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing;
 
 /// <summary>
-/// Changes that an index has not seen, as a small index in memory of the same structures: <see cref="IndexSearcher.Search(Queries.SearchRequest, IndexTail, CancellationToken)"/> answers from
+/// Changes that an index has not seen, as a small index in memory of the same structures: <see cref="IndexSearcher.Search(Queries.SearchRequest, IndexTail, Queries.QueryOptions, CancellationToken)"/> answers from
 /// both as if they were one. Belongs to the view it was made for. One thread at a time; must be disposed.
 /// </summary>
 /// <remarks>
@@ -34,8 +36,18 @@ public sealed class IndexTail : IDisposable
         environment = MemoryEnvironment.Open(key);
         try
         {
-            // Its entries are numbered on from those of the index, as if they were put there.
-            writer = new IndexWriter(environment, index.Schema, analyzers);
+            // Its entries are numbered on from those of the index, as if they were put there, and its vectors have as many numbers.
+            environment.Write(transaction =>
+            {
+                for (int field = 0; field < index.Schema.Fields.Count; field++)
+                {
+                    if (VectorState.Read(main.Tree(TreeNames.Links(field))) is { Dimensions: > 0 and var dimensions })
+                        new VectorState { Dimensions = dimensions }.Write(transaction.GetOrCreateTree(TreeNames.Links(field)));
+                }
+
+                return true;
+            });
+            writer = new IndexWriter(environment, WithoutGraphs(index.Schema), analyzers);
             environment.Write(transaction =>
             {
                 Tree tree = transaction.GetOrCreateTree(TreeNames.Index);
@@ -80,6 +92,10 @@ public sealed class IndexTail : IDisposable
         writer.Commit(batch, 0, cancellationToken);
         searcher = new IndexSearcher(environment, analyzers);
     }
+
+    /// <summary>Vectors of the changes are compared one by one: of their graphs no more is made than there has to be.</summary>
+    private static IndexSchema WithoutGraphs(IndexSchema schema) =>
+        new([.. schema.Fields.Select(field => field.Analysis == FieldAnalysis.Vector ? field with { Vector = (field.Vector ?? new VectorFieldOptions()) with { Edges = 4, IndexingCandidates = 8 } } : field)]);
 
     /// <inheritdoc/>
     public void Dispose()

@@ -23,6 +23,23 @@ public sealed class ScoreExplainer : IDisposable
     private readonly QueryCompiler compiler;
     private readonly Node root;
 
+    private readonly ScoreExplainer? changes;
+
+    /// <summary>Of an index and the changes it has not seen: what the numbers are reckoned from is both. Taken over.</summary>
+    internal ScoreExplainer(CombinedIndex combined, IndexQuery query)
+        : this(combined.Main, query)
+    {
+        try
+        {
+            changes = new ScoreExplainer(combined.Tail, query);
+        }
+        catch
+        {
+            context.Dispose();
+            throw;
+        }
+    }
+
     internal ScoreExplainer(QueryContext context, IndexQuery query)
     {
         this.context = context;
@@ -43,10 +60,14 @@ public sealed class ScoreExplainer : IDisposable
     private sealed record Node(string What, Operator Operator, float Boost, IReadOnlyList<Node> Parts, TextQuery? Word = null);
 
     /// <summary>Explains the score of an entry; 0 and no parts if it does not match.</summary>
-    public ScoreExplanation Explain(long entryId) => Explain(root, entryId);
+    public ScoreExplanation Explain(long entryId) => changes is not null && entryId >= context.View.State.NextEntryId ? changes.Explain(entryId) : Explain(root, entryId);
 
     /// <inheritdoc/>
-    public void Dispose() => context.Dispose();
+    public void Dispose()
+    {
+        context.Dispose();
+        changes?.Dispose();
+    }
 
     private ScoreExplanation Explain(Node node, long id)
     {
@@ -116,7 +137,7 @@ public sealed class ScoreExplainer : IDisposable
             return [];
 
         LengthFactors factors = context.Factors(field);
-        long having = payload.EntryCount;
+        long having = context.EntriesWith(field, form, payload.EntryCount);
         long entries = factors.Statistics.EntriesWithTerms;
         float idf = (float)Bm25.Idf(entries, having);
         int frequency = TermFrequency.Of(context.View, dictionary, form, id);

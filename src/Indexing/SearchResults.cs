@@ -37,6 +37,8 @@ public sealed class SearchResults : IDisposable
     internal SearchResults(IndexView view, IndexTail tail, TailedSearch search, IReadOnlyList<SortKey> sort, byte[]? position)
     {
         Position = position;
+        Plan = search.Plan;
+        Counters = search.Counters;
         this.view = view;
         tailView = tail.View;
         distance = sort.FirstOrDefault(key => key.Kind == SortKind.Distance);

@@ -1,5 +1,5 @@
-using System.Text;
 using Treepie.Indexing;
+using Treepie.Store;
 
 namespace Treepie.Indexes;
 
@@ -10,32 +10,38 @@ public sealed class IndexContent
     public const int MaxTerms = 10_000;
 
     private readonly DocumentIndex _index;
+    private readonly Func<DatabaseSnapshot>? _beginRead;
+    private readonly TimeProvider _timeProvider;
 
-    internal IndexContent(DocumentIndex index) => _index = index;
+    /// <param name="index">The index.</param>
+    /// <param name="timeProvider">The clock.</param>
+    /// <param name="beginRead">Given, what the index has not seen of the documents is looked at too.</param>
+    internal IndexContent(DocumentIndex index, TimeProvider timeProvider, Func<DatabaseSnapshot>? beginRead)
+    {
+        _index = index;
+        _timeProvider = timeProvider;
+        _beginRead = beginRead;
+    }
 
     /// <summary>Terms of a field as the index holds them, in byte order.</summary>
     /// <param name="field">The field as the index calls it: <c>Name</c>, <c>search(Name)</c>.</param>
     /// <param name="after">The term behind which to begin; null: at the first.</param>
     /// <param name="count">How many; at most <see cref="MaxTerms"/>.</param>
-    /// <param name="etag">The etag up to which the index was complete.</param>
+    /// <param name="etag">The etag up to which they are complete.</param>
     /// <exception cref="InvalidQueryException">It has no such field.</exception>
+    /// <exception cref="TimeoutException">It was to be never stale, and the index is too far behind, or is being given the field.</exception>
     public IReadOnlyList<string> Terms(string field, string? after, int count, out long etag)
     {
+        ArgumentNullException.ThrowIfNull(field);
         ArgumentOutOfRangeException.ThrowIfNegative(count);
-        using IndexSearcher searcher = Open(_index);
-        try
+        int most = Math.Min(count, MaxTerms);
+        (IReadOnlyList<IndexTerm> terms, etag) = Look((searcher, tail, upTo) =>
         {
-            etag = searcher.LastEtag;
-            return [.. searcher.Terms(field, after, Math.Min(count, MaxTerms)).Select(term => term.Text)];
-        }
-        catch (UnknownFieldException error)
-        {
-            throw new InvalidQueryException(error.Message);
-        }
-        finally
-        {
-            _index.Release();
-        }
+            if (tail is not null && searcher.Schema.IndexOf(field) >= 0 && !searcher.IsComplete(field))
+                throw TooFarBehind();
+            return (tail is null ? searcher.Terms(field, after, most) : searcher.Terms(field, after, most, tail), upTo);
+        });
+        return [.. terms.Select(term => term.Text)];
     }
 
     /// <summary>Where the bytes of the index are, the greatest first. Reads every page of it once: for people who wonder, not for every second.</summary>
@@ -53,22 +59,45 @@ public sealed class IndexContent
     }
 
     /// <summary>What the index holds of a document; null where it holds nothing of it.</summary>
-    /// <param name="id">Id of the document, in its case.</param>
+    /// <param name="id">Id of the document, in any case.</param>
+    /// <exception cref="TimeoutException">It was to be never stale, and the index is too far behind.</exception>
     public IReadOnlyList<IndexedValues>? Entry(string id)
     {
         ArgumentException.ThrowIfNullOrEmpty(id);
-        using IndexSearcher searcher = Open(_index);
+        byte[] key = new byte[DocumentId.MaxFoldedBytes];
+        if (!DocumentId.TryFold(id, key, out int length))
+            return null;
+        IReadOnlyList<IndexEntryField>? fields = Look((searcher, tail, _) => tail is null ? searcher.Entry(key.AsSpan(0, length)) : searcher.Entry(key.AsSpan(0, length), tail));
+        return fields is null ? null : [.. fields.Select(field => new IndexedValues(field.Field, field.Terms, field.Numbers, field.HasNull))];
+    }
+
+    /// <summary>Looks at one view of the index, with what it has not seen where that is wanted.</summary>
+    private T Look<T>(Func<IndexSearcher, IndexTail?, long, T> look)
+    {
+        IndexSearcher searcher = Open(_index);
         try
         {
-            return searcher.Entry(Encoding.UTF8.GetBytes(id)) is { } fields
-                ? [.. fields.Select(field => new IndexedValues(field.Field, field.Terms, field.Numbers, field.HasNull))]
-                : null;
+            using (searcher)
+            {
+                if (_beginRead is null)
+                    return look(searcher, null, searcher.LastEtag);
+                using DatabaseSnapshot snapshot = _beginRead(); // after the view: then the index knows nothing that it does not
+                using IndexTail tail = _index.TryBuildTail(searcher, snapshot, _timeProvider, CancellationToken.None) ?? throw TooFarBehind();
+                return look(searcher, tail, snapshot.LastEtag);
+            }
+        }
+        catch (UnknownFieldException error)
+        {
+            throw new InvalidQueryException(error.Message);
         }
         finally
         {
             _index.Release();
         }
     }
+
+    private TimeoutException TooFarBehind() => new(
+        $"The index '{_index.Name}' is more than {DocumentIndex.MaxTailChanges:N0} changes behind or being built, which is too much to be looked at in passing (neverStale). Ask again, or ask without it.");
 
     /// <summary>Holds the index and opens it; whoever calls releases it.</summary>
     private static IndexSearcher Open(DocumentIndex index)

@@ -199,7 +199,7 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
         if (index.Progress.Etag <= etag)
         {
             throw new TimeoutException(
-                $"The index '{index.Name}' is more than {DocumentIndex.MaxTailChanges:N0} changes behind or being built, which is too much to be looked at in passing (neverStale), or the query looks for vectors, which cannot be. Ask again, wait longer, or ask without it.");
+                $"The index '{index.Name}' is more than {DocumentIndex.MaxTailChanges:N0} changes behind or being built, which is too much to be looked at in passing (neverStale). Ask again, wait longer, or ask without it.");
         }
     }
 
@@ -257,7 +257,7 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
     {
         DatabaseSnapshot snapshot = beginRead();
         BoundQuery query = context.Query;
-        IReadOnlyList<SuggestionResult> suggestions = SuggestionRows.Find(query.Suggestions, null, context.CancellationToken);
+        IReadOnlyList<SuggestionResult> suggestions = SuggestionRows.Find(query.Suggestions, null, null, context.CancellationToken);
         var found = new FoundResults(snapshot, new EmptySource(), StoreName(query, snapshot))
         {
             ResultEtag = ResultEtags.Of(context, snapshot, null, false),
@@ -287,7 +287,7 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
             bool isStale = !isWhole || (mayMissHits && (cutoff == long.MaxValue || IndexCatalogue.IsStale(index, searcher.LastEtag, snapshot, cutoff)));
             if (context.Query.NeverStale && (isStale || mayMissHits))
             {
-                tail = isWhole && !NeedsOneIndex(context) ? index.TryBuildTail(searcher, snapshot, options.TimeProvider, cancellationToken) : null;
+                tail = isWhole ? index.TryBuildTail(searcher, snapshot, options.TimeProvider, cancellationToken) : null;
                 if (tail is null)
                 {
                     searcher.Dispose();
@@ -309,7 +309,7 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
                 IsStale = isStale,
                 IndexTimestamp = index.Progress.LastBatch ?? DateTime.MinValue,
                 ResultEtag = ResultEtags.Of(context, snapshot, index, mayMissHits, searcher.LastEtag),
-                Notes = ResultNotes.Open(searcher, context.Query, context.CancellationToken),
+                Notes = ResultNotes.Open(searcher, tail, context.Query, context.CancellationToken),
             };
             return new QueryResults(context, found);
         }
@@ -326,23 +326,6 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
         }
     }
 
-    /// <summary>
-    /// Highlights, explanations, suggestions and budgets are of the index alone, and the nearest vectors of two graphs are not those of one: such
-    /// queries wait for the index instead.
-    /// </summary>
-    private static bool NeedsOneIndex(QueryContext context) =>
-        context.Query.Highlights.Count > 0 || context.Query.WantsExplanations || context.Query.Suggestions.Count > 0 || BudgetOf(context.Request) is not null || HasVector(context.Query.Condition);
-
-    private static bool HasVector(IndexQuery query) => query switch
-    {
-        VectorQuery or FusionQuery => true,
-        AndQuery all => all.Clauses.Any(HasVector),
-        OrQuery any => any.Clauses.Any(HasVector),
-        NotQuery not => HasVector(not.Clause),
-        BoostQuery boost => HasVector(boost.Clause),
-        _ => false,
-    };
-
     private FoundResults FindDocuments(
         IndexSearcher searcher, IndexTail? tail, DocumentIndex index, DatabaseSnapshot snapshot, QueryContext context, bool mayMissHits, ref SearchResults? hits,
         CancellationToken cancellationToken)
@@ -358,7 +341,7 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
             WithPosition = context.Request.WithContinuation || context.Request.Continuation is not null,
             CountsHits = context.Request.CountsResults,
         };
-        hits = tail is null ? searcher.Search(request, Options(context), cancellationToken) : searcher.Search(request, tail, cancellationToken);
+        hits = tail is null ? searcher.Search(request, Options(context), cancellationToken) : searcher.Search(request, tail, Options(context), cancellationToken);
         return new FoundResults(snapshot, new IndexSource(index, searcher, hits, snapshot, query.IsScored, mayMissHits, tail), index.Name)
         {
             Plan = hits.Plan,
@@ -373,12 +356,13 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
         BoundQuery query = context.Query;
         if (query.Suggestions.Count > 0)
         {
-            IReadOnlyList<SuggestionResult> suggestions = SuggestionRows.Find(query.Suggestions, searcher, cancellationToken);
+            IReadOnlyList<SuggestionResult> suggestions = SuggestionRows.Find(query.Suggestions, searcher, tail, cancellationToken);
+            tail?.Dispose();
             return new FoundResults(snapshot, new ComputedSource(index, searcher), index.Name) { ComputedRows = SuggestionRows.Of(suggestions), Suggestions = suggestions };
         }
 
         var request = new FacetRequest(query.Condition, [.. query.Facets.Select(facet => facet.Query)]);
-        FacetResults facets = tail is null ? searcher.Facets(request, Options(context), cancellationToken) : searcher.Facets(request, tail, cancellationToken);
+        FacetResults facets = tail is null ? searcher.Facets(request, Options(context), cancellationToken) : searcher.Facets(request, tail, Options(context), cancellationToken);
         tail?.Dispose(); // all is counted
         IReadOnlyList<byte[]> rows = FacetRows.Of(query.Facets, facets);
         return new FoundResults(snapshot, new ComputedSource(index, searcher), index.Name) { ComputedRows = rows, Plan = facets.Plan, Counters = facets.Counters };

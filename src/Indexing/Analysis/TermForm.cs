@@ -22,6 +22,15 @@ internal static class TermForm
     public const int CutBytes = HeadBytes + 1 + SHA256.HashSizeInBytes + TailBytes;
     private const byte Mark = 0xFF;
 
+    /// <summary>
+    /// What stands for a value that has no text, as an object has none. No text is it, as no UTF-8 has this byte; it is behind all texts, and what looks for texts, by pattern, range or
+    /// likeness, passes it over.
+    /// </summary>
+    public static ReadOnlySpan<byte> NoText => [Mark];
+
+    /// <summary>Whether a stored form is <see cref="NoText"/>.</summary>
+    public static bool IsNoText(ReadOnlySpan<byte> form) => form.Length == 1 && form[0] == Mark;
+
     /// <summary>The stored form of a term: itself, or the cut form in <paramref name="scratch"/> (at least 513 bytes).</summary>
     public static ReadOnlySpan<byte> Of(ReadOnlySpan<byte> term, Span<byte> scratch)
     {

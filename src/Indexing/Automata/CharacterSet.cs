@@ -5,14 +5,13 @@ using Treepie.Indexing.Analysis;
 namespace Treepie.Indexing.Automata;
 
 /// <summary>
-/// A set of Unicode characters, as ascending ranges. Immutable. Surrogates are no characters; neither is U+10FFFF, which Unicode keeps free and
-/// callers of the index use as a mark that no pattern is to see.
+/// A set of Unicode characters, as ascending ranges. Immutable. Surrogates are no characters.
 /// </summary>
 internal sealed class CharacterSet : IEquatable<CharacterSet>
 {
     private const int FirstSurrogate = 0xD800;
     private const int BehindSurrogates = 0xE000;
-    private const int Last = 0x10FFFF;
+    private const int BehindAll = 0x110000;
 
     private static readonly Lazy<CharacterSet> LazyDigits = new(() => OfRunes(Rune.IsDigit));
     private static readonly Lazy<CharacterSet> LazySpaces = new(() => OfRunes(Rune.IsWhiteSpace));
@@ -28,7 +27,7 @@ internal sealed class CharacterSet : IEquatable<CharacterSet>
     public static CharacterSet None { get; } = new([]);
 
     /// <summary>Every character.</summary>
-    public static CharacterSet Any { get; } = new([0, FirstSurrogate, BehindSurrogates, Last]);
+    public static CharacterSet Any { get; } = new([0, FirstSurrogate, BehindSurrogates, BehindAll]);
 
     /// <summary>Decimal digits of all scripts.</summary>
     public static CharacterSet Digits => LazyDigits.Value;
@@ -75,7 +74,7 @@ internal sealed class CharacterSet : IEquatable<CharacterSet>
             from = end;
         }
 
-        ranges.Add((from, Last));
+        ranges.Add((from, BehindAll));
         return Normal(ranges);
     }
 
@@ -132,7 +131,7 @@ internal sealed class CharacterSet : IEquatable<CharacterSet>
     private static CharacterSet OfRunes(Func<Rune, bool> test)
     {
         var ranges = new List<(int, int)>();
-        for (int value = 0; value < Last; value++)
+        for (int value = 0; value < BehindAll; value++)
         {
             if (Rune.IsValid(value) && test(new Rune(value)))
                 ranges.Add((value, value + 1));
@@ -149,7 +148,7 @@ internal sealed class CharacterSet : IEquatable<CharacterSet>
         foreach ((int first, int end) in ranges)
         {
             Append(bounds, first, Math.Min(end, FirstSurrogate));
-            Append(bounds, Math.Max(first, BehindSurrogates), Math.Min(end, Last));
+            Append(bounds, Math.Max(first, BehindSurrogates), Math.Min(end, BehindAll));
         }
 
         return new CharacterSet([.. bounds]);

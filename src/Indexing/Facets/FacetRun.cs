@@ -1,4 +1,5 @@
 using System.Runtime.InteropServices;
+using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Columns;
 using Treepie.Indexing.Kernels;
@@ -168,7 +169,7 @@ internal sealed class FacetRun
                 long id = (hits.Windows[place] << PostingWindow.SizeBits) + offsets[i];
                 var chunk = new SortChunk(column.Read(id >> SortChunk.EntryBits));
                 int length = SortText.Copy(chunk, (int)(id & (SortChunk.Entries - 1)), text);
-                if (length >= 0)
+                if (length >= 0 && !TermForm.IsNoText(text[..length]))
                     groups.Add(text[..length], id);
             }
         }
@@ -185,6 +186,8 @@ internal sealed class FacetRun
         {
             if ((++context.Meter.Count.TermsScanned & 1023) == 0)
                 context.Check();
+            if (TermForm.IsNoText(cursor.Key))
+                break; // the last of all
             var payload = new TermPayload(cursor.Value);
             if (isEverything && !groups.HasNumbers)
                 groups.AddCount(cursor.Key, payload.EntryCount);

@@ -2,28 +2,24 @@ using System.Runtime.InteropServices;
 using System.Text;
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Queries;
+using Treepie.Indexing.Searching;
 
 namespace Treepie.Indexing.Facets;
 
 /// <summary>Facets over an index and the changes it has not seen: each is counted for itself, the index without the entries that the changes put anew or removed, and the groups are added up.</summary>
 internal static class TailedFacets
 {
-    public static FacetResults Run(IndexView main, IndexTail tail, FacetRequest request, CancellationToken cancellationToken)
+    public static FacetResults Run(IndexView main, IndexTail tail, FacetRequest request, QueryOptions? options, CancellationToken cancellationToken)
     {
         var whole = new FacetRequest(request.Query, [.. request.Facets.Select(facet => facet with { Start = 0, PageSize = int.MaxValue, WithRemainingTerms = false, Order = FacetOrder.Value })]);
-        IndexQuery present = tail.Gone.Length == 0 ? request.Query : new AndQuery([request.Query, new NotQuery(new EntriesQuery(tail.Gone))]);
-        FacetResults first = Count(main, whole with { Query = present }, cancellationToken), second = Count(tail.View, whole, cancellationToken);
+        using var combined = new CombinedIndex(main, tail.View, tail.Gone, cancellationToken, options);
+        FacetResults first = new FacetRun(combined.Main, whole with { Query = combined.Present(request.Query) }).Execute(), second = new FacetRun(combined.Tail, whole).Execute();
+        long total = first.TotalCount + second.TotalCount;
         return new FacetResults(
-            first.TotalCount + second.TotalCount,
+            total,
             [.. request.Facets.Select((facet, i) => facet.Field is null ? Ranges(first.Facets[i], second.Facets[i]) : Terms(facet, first.Facets[i], second.Facets[i]))],
-            first.Counters + second.Counters,
-            null);
-    }
-
-    private static FacetResults Count(IndexView view, FacetRequest request, CancellationToken cancellationToken)
-    {
-        using var context = new QueryContext(view, cancellationToken);
-        return new FacetRun(context, request).Execute();
+            combined.Measure(),
+            first.Plan is { } plan && second.Plan is { } changes ? TailedSearch.Describe(plan, changes, tail, total, plan.RowsOut + changes.RowsOut) : null);
     }
 
     private static FacetResult Ranges(FacetResult first, FacetResult second) => new([.. first.Values.Zip(second.Values, Sum)], [], 0, 0);

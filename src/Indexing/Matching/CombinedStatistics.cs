@@ -15,7 +15,13 @@ namespace Treepie.Indexing.Matching;
 internal sealed class CombinedStatistics(IndexView main, IndexView tail, long[] gone)
 {
     private readonly Dictionary<int, FieldStatistics> goneOf = [];
-    private Dictionary<int, (TermTable Terms, List<int> Counts)>? goneTerms;
+    private Dictionary<int, GoneTerms>? goneTerms;
+
+    /// <summary>Entries of both.</summary>
+    public long EntryCount => main.State.EntryCount + tail.State.EntryCount - gone.Length;
+
+    /// <summary>Whether an entry of the index is no more.</summary>
+    public bool IsGone(long id) => Array.BinarySearch(gone, id) >= 0;
 
     /// <summary>Sums over a field of both, with the reference of the one whose entries are scored.</summary>
     public FieldStatistics Of(int field, FieldStatistics own)
@@ -31,7 +37,7 @@ internal sealed class CombinedStatistics(IndexView main, IndexView tail, long[] 
         };
     }
 
-    /// <summary>Entries of both that have a term of a full-text field.</summary>
+    /// <summary>Entries of both that have a term.</summary>
     public long EntriesWith(int field, ReadOnlySpan<byte> form)
     {
         string dictionary = TreeNames.Terms(field);
@@ -39,6 +45,13 @@ internal sealed class CombinedStatistics(IndexView main, IndexView tail, long[] 
         if (tail.TryGetTerm(dictionary, form, out payload))
             count += payload.EntryCount;
         return count - GoneWith(field, form);
+    }
+
+    /// <summary>Entries of the index that had a term and are no more.</summary>
+    private int GoneWith(int field, ReadOnlySpan<byte> form)
+    {
+        goneTerms ??= CountGone();
+        return goneTerms.TryGetValue(field, out GoneTerms? counted) ? counted.Count(form) : 0;
     }
 
     private FieldStatistics Gone(int field)
@@ -59,40 +72,48 @@ internal sealed class CombinedStatistics(IndexView main, IndexView tail, long[] 
         return lost;
     }
 
-    private int GoneWith(int field, ReadOnlySpan<byte> form)
+    private Dictionary<int, GoneTerms> CountGone()
     {
-        goneTerms ??= CountGone();
-        if (!goneTerms.TryGetValue(field, out (TermTable Terms, List<int> Counts) counted))
-            return 0;
-        int ordinal = counted.Terms.Intern(form);
-        return ordinal < counted.Counts.Count ? counted.Counts[ordinal] : 0;
-    }
-
-    private Dictionary<int, (TermTable Terms, List<int> Counts)> CountGone()
-    {
-        var counts = new Dictionary<int, (TermTable Terms, List<int> Counts)>();
+        var counts = new Dictionary<int, GoneTerms>();
         foreach (long id in gone)
-            Count(main.Entries.Get(id), counts);
+            Count(main.Entries.Get(id), id, counts);
         return counts;
     }
 
-    private void Count(EntryRecord record, Dictionary<int, (TermTable Terms, List<int> Counts)> counts)
+    /// <summary>Counts the terms of an entry: its texts, and its numbers as text.</summary>
+    private static void Count(EntryRecord record, long id, Dictionary<int, GoneTerms> counts)
     {
+        Span<byte> text = stackalloc byte[32];
         while (record.MoveNextGroup())
         {
-            bool isFullText = record.Group == EntryGroup.Terms && main.Schema.Fields[record.Field].Analysis == Schema.FieldAnalysis.FullText;
-            if (isFullText && !counts.ContainsKey(record.Field))
-                counts.Add(record.Field, (new TermTable(), []));
+            if (!counts.TryGetValue(record.Field, out GoneTerms? terms))
+                counts.Add(record.Field, terms = new GoneTerms());
             while (record.MoveNextItem(out ReadOnlySpan<byte> item))
-            {
-                if (!isFullText)
-                    continue;
-                (TermTable terms, List<int> numbers) = counts[record.Field];
-                int ordinal = terms.Intern(item);
-                if (ordinal == numbers.Count)
-                    numbers.Add(0);
-                numbers[ordinal]++;
-            }
+                terms.Add(record.Group == EntryGroup.Numbers ? text[..NumberKey.Format(item, text)] : item, id);
+        }
+    }
+
+    /// <summary>How many entries had each term of a field. An entry may have one as a text and as a number.</summary>
+    private sealed class GoneTerms
+    {
+        private readonly TermTable terms = new();
+        private readonly List<(int Count, long Last)> counts = [];
+
+        public void Add(ReadOnlySpan<byte> term, long id)
+        {
+            int ordinal = terms.Intern(term);
+            if (ordinal == counts.Count)
+                counts.Add((1, id));
+            else if (counts[ordinal].Last != id)
+                counts[ordinal] = (counts[ordinal].Count + 1, id);
+        }
+
+        public int Count(ReadOnlySpan<byte> term)
+        {
+            int ordinal = terms.Intern(term);
+            if (ordinal == counts.Count)
+                counts.Add((0, -1));
+            return counts[ordinal].Count;
         }
     }
 }

@@ -6,37 +6,56 @@ using Treepie.Indexing.Vectors;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>Runs the searches of a <see cref="FusionQuery"/> while the query is compiled, each for its best entries, and makes one list of them.</summary>
-internal sealed class FusionCompiler(QueryContext context)
+/// <param name="context">The query.</param>
+/// <param name="beside">Conditions beside it.</param>
+internal sealed class FusionCompiler(QueryContext context, IReadOnlyList<IndexQuery> beside)
 {
     private readonly ushort[] offsets = new ushort[PostingWindow.Size];
     private readonly float[] scores = new float[PostingWindow.Size];
     private readonly float[] bounds = new float[PostingWindow.Blocks];
 
     /// <param name="query">What is wanted.</param>
-    /// <param name="filter">Conditions beside it; null: none.</param>
+    /// <param name="filter">The conditions beside it as an operator; null: there are none.</param>
     /// <exception cref="IndexQueryException">A weight, the window or the number of clauses is not possible.</exception>
     public NearestOperator Compile(FusionQuery query, Operator? filter)
     {
         Check(query);
-        var fused = new Dictionary<long, double>();
         var sources = new List<PlanNode>();
+        var lists = new List<List<NearEntry>>();
         foreach (FusionClause clause in query.Clauses)
         {
             Operator search = Search(clause.Query, filter);
-            List<NearEntry> best = Best(search, filter, query.Window);
+            lists.Add(Best(search, filter, query.Window));
             sources.Add(search.Describe());
+        }
+
+        string way = query.Method == FusionMethod.ReciprocalRank ? "by places" : "by scores";
+        return new NearestOperator(context, Fuse(query, lists), null, way, "fusion") { Sources = sources };
+    }
+
+    /// <summary>The best entries of one search.</summary>
+    public List<NearEntry> Best(IndexQuery search, Operator? filter, int count) => Best(Search(search, filter), filter, count);
+
+    /// <summary>One list of the lists of the clauses, each best first.</summary>
+    /// <exception cref="IndexQueryException">A weight, the window or the number of clauses is not possible.</exception>
+    public static List<NearEntry> Fuse(FusionQuery query, IReadOnlyList<List<NearEntry>> lists)
+    {
+        Check(query);
+        var fused = new Dictionary<long, double>();
+        for (int place = 0; place < lists.Count; place++)
+        {
+            List<NearEntry> best = lists[place];
             double least = best.Count == 0 ? 0 : best[^1].Similarity, range = best.Count == 0 ? 0 : best[0].Similarity - least;
             for (int i = 0; i < best.Count; i++)
             {
                 double part = query.Method == FusionMethod.ReciprocalRank ? 1d / (FusionQuery.RankConstant + i + 1)
                     : range > 0 ? (best[i].Similarity - least) / range
                     : 1;
-                fused[best[i].Id] = fused.GetValueOrDefault(best[i].Id) + (clause.Weight * part);
+                fused[best[i].Id] = fused.GetValueOrDefault(best[i].Id) + (query.Clauses[place].Weight * part);
             }
         }
 
-        string way = query.Method == FusionMethod.ReciprocalRank ? "by places" : "by scores";
-        return new NearestOperator(context, [.. fused.Select(entry => new NearEntry(entry.Key, (float)entry.Value))], null, way, "fusion") { Sources = sources };
+        return [.. fused.Select(entry => new NearEntry(entry.Key, (float)entry.Value))];
     }
 
     private static void Check(FusionQuery query)
@@ -57,7 +76,7 @@ internal sealed class FusionCompiler(QueryContext context)
             return compiler.Compile(query);
 
         context.Tracer?.Enter(null, query is VectorQuery ? "vector" : "fusion");
-        Operator found = compiler.Traced(query is VectorQuery vector ? new VectorCompiler(context).Compile(vector, filter) : Compile((FusionQuery)query, filter));
+        Operator found = compiler.Traced(compiler.Late(query, filter, beside));
         context.Tracer?.Leave(found.Describe());
         return found;
     }

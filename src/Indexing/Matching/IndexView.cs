@@ -98,6 +98,10 @@ internal sealed class IndexView
                 $"The index has no field '{name}'. Its fields are: {string.Join(", ", Schema.Fields.Select(known => known.Name))}.");
     }
 
+    /// <summary>The entry of a key; -1 if there is none.</summary>
+    public long Find(ReadOnlySpan<byte> key) =>
+        key.Length is > 0 and <= IndexBatch.MaxKeyBytes && Dictionary(TreeNames.Keys) is { } keys && keys.TryGet(key, out ReadOnlySpan<byte> id) ? EntryKey.Read(id) : -1;
+
     /// <summary>Entries that have the term.</summary>
     public bool TryGetTerm(string dictionary, ReadOnlySpan<byte> term, out TermPayload payload)
     {

@@ -1,4 +1,5 @@
 using System.Text;
+using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Queries;
@@ -32,36 +33,37 @@ internal sealed class MoreLikeThisCompiler(QueryCompiler compiler, QueryContext 
         if (fields.Length == 0)
             throw new IndexQueryException("'moreLikeThis()' compares words, but the index has no full-text field. Name one in the option 'Fields', as search(F).");
 
-        long self = query.Key is null ? -1 : Find(query.Key);
+        (IndexView of, long self) = query.Key is null ? (context.View, -1) : Find(query.Key);
         if (query.Key is not null && self < 0)
             return compiler.None();
 
         var candidates = new List<Candidate>();
         foreach (int field in fields)
         {
-            IEnumerable<(byte[] Form, int Frequency)> terms = self >= 0 ? TermsOf(self, field) : TermsOf(query.Texts?.Invoke(context.View.Schema.Fields[field].Name) ?? [], field);
+            IEnumerable<(byte[] Form, int Frequency)> terms = self >= 0 ? TermsOf(of, self, field) : TermsOf(query.Texts?.Invoke(context.View.Schema.Fields[field].Name) ?? [], field);
             candidates.AddRange(Weigh(field, terms.Take(options.MaxTokensParsed), options));
         }
 
         candidates.Sort(static (x, y) => x.Weight != y.Weight ? y.Weight.CompareTo(x.Weight) : x.Field != y.Field ? x.Field.CompareTo(y.Field) : x.Form.AsSpan().SequenceCompareTo(y.Form));
         Operator any = compiler.Or([.. candidates.Take(options.MaxQueryTerms).Select(candidate => Term(candidate, candidates[0].Weight, options))]);
-        return self < 0 ? any : compiler.And([any, compiler.Except(new EntryOperator(context, self))]);
+        return self < 0 || of != context.View ? any : compiler.And([any, compiler.Except(new EntryOperator(context, self))]);
     }
 
     private IEnumerable<Candidate> Weigh(int field, IEnumerable<(byte[] Form, int Frequency)> terms, MoreLikeThisOptions options)
     {
         var stopWords = options.StopWords.SelectMany(word => compiler.Words(field, Encoding.UTF8.GetBytes(word))).Select(word => Convert.ToHexString(word.Form)).ToHashSet();
-        long entries = context.View.State.EntryCount;
+        long entries = context.EntryCount;
         foreach ((byte[] form, int frequency) in terms)
         {
             if (frequency < options.MinTermFrequency || form.Length < options.MinWordLength || (options.MaxWordLength > 0 && form.Length > options.MaxWordLength)
-                || stopWords.Contains(Convert.ToHexString(form)) || !context.View.TryGetTerm(TreeNames.Terms(field), form, out TermPayload payload))
+                || stopWords.Contains(Convert.ToHexString(form)))
             {
                 continue;
             }
 
-            long having = payload.EntryCount;
-            if (having >= options.MinDocumentFrequency && having <= options.MaxDocumentFrequency && having * 100 <= entries * (double)options.MaxDocumentFrequencyPercentage)
+            long own = context.View.TryGetTerm(TreeNames.Terms(field), form, out TermPayload payload) ? payload.EntryCount : 0;
+            long having = context.EntriesWith(field, form, own);
+            if (having > 0 && having >= options.MinDocumentFrequency && having <= options.MaxDocumentFrequency && having * 100 <= entries * (double)options.MaxDocumentFrequencyPercentage)
                 yield return new Candidate(field, form, frequency * Bm25.Idf(entries, having));
         }
     }
@@ -72,27 +74,28 @@ internal sealed class MoreLikeThisCompiler(QueryCompiler compiler, QueryContext 
         return isScored && options.Boost && best > 0 ? new BoostOperator(context, term, (float)(options.BoostFactor * candidate.Weight / best)) : term;
     }
 
-    private long Find(string key)
+    /// <summary>The entry of a key, and the view that has it: of an index and its changes, this query may be about the other one.</summary>
+    private (IndexView View, long Id) Find(string key)
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(key);
-        return utf8.Length is > 0 and <= IndexBatch.MaxKeyBytes && context.View.Dictionary(TreeNames.Keys) is { } keys && keys.TryGet(utf8, out ReadOnlySpan<byte> id)
-            ? EntryKey.Read(id)
-            : -1;
+        if (context.Combined is not { } combined)
+            return (context.View, context.View.Find(utf8));
+        return combined.TryFind(utf8, out QueryContext where, out long id) ? (where.View, id) : (context.View, -1);
     }
 
     /// <summary>The terms an entry has in a field, and how often each.</summary>
-    private List<(byte[] Form, int Frequency)> TermsOf(long id, int field)
+    private List<(byte[] Form, int Frequency)> TermsOf(IndexView view, long id, int field)
     {
         var terms = new List<(byte[], int)>();
-        if (!context.View.Entries.TryGet(id, out EntryRecord record))
+        if (!view.Entries.TryGet(id, out EntryRecord record))
             return terms;
 
         while (record.MoveNextGroup())
         {
             while (record.MoveNextItem(out ReadOnlySpan<byte> item))
             {
-                if (record.Field == field && record.Group == EntryGroup.Terms)
-                    terms.Add((item.ToArray(), compiler.IsFullText(field) ? TermFrequency.Of(context.View, TreeNames.Terms(field), item, id) : 1));
+                if (record.Field == field && record.Group == EntryGroup.Terms && !TermForm.IsNoText(item))
+                    terms.Add((item.ToArray(), compiler.IsFullText(field) ? TermFrequency.Of(view, TreeNames.Terms(field), item, id) : 1));
             }
         }
 

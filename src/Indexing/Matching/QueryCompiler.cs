@@ -93,10 +93,8 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
                     : Equal(view.Field(text.Field), FieldValue.Of(text.Text));
             case SpatialQuery spatial:
                 return new SpatialCompiler(context, isScored).Compile(spatial);
-            case VectorQuery vector:
-                return new VectorCompiler(context).Compile(vector, filter: null);
-            case FusionQuery fusion:
-                return new FusionCompiler(context).Compile(fusion, filter: null);
+            case VectorQuery or FusionQuery:
+                return Late(query, filter: null, []);
             case MoreLikeThisQuery like:
                 return new MoreLikeThisCompiler(this, context, isScored).Compile(like);
             case AndQuery all:
@@ -153,19 +151,31 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
             return;
 
         Operator? filter = others.Count == 0 ? null : And(others);
+        List<IndexQuery> beside = queries.FindAll(query => LateOf(query) is null);
         for (int i = 0; i < operators.Length; i++)
         {
             if (LateOf(queries[i]) is not { } late)
                 continue;
             context.Tracer?.Enter(null, late is VectorQuery ? "vector" : "fusion");
-            Operator nearest = Traced(late is VectorQuery vector ? new VectorCompiler(context).Compile(vector, filter) : new FusionCompiler(context).Compile((FusionQuery)late, filter));
+            Operator nearest = Traced(Late(late, filter, beside));
             context.Tracer?.Leave(nearest.Describe());
             operators[i] = isScored && queries[i] is BoostQuery boost ? new BoostOperator(context, nearest, boost.Factor) : nearest;
         }
     }
 
+    /// <summary>The operator of such a search.</summary>
+    /// <param name="search">A search by vector, or a fusion.</param>
+    /// <param name="filter">The conditions beside it as an operator; null: there are none.</param>
+    /// <param name="beside">The conditions beside it.</param>
+    internal NearestOperator Late(IndexQuery search, Operator? filter, IReadOnlyList<IndexQuery> beside) => search switch
+    {
+        _ when context.Combined is { } combined => combined.Nearest(context, search, beside),
+        VectorQuery vector => new VectorCompiler(context).Compile(vector, filter),
+        _ => new FusionCompiler(context, beside).Compile((FusionQuery)search, filter),
+    };
+
     /// <summary>A search that looks among what the other clauses leave.</summary>
-    private static IndexQuery? LateOf(IndexQuery clause) => clause switch
+    internal static IndexQuery? LateOf(IndexQuery clause) => clause switch
     {
         VectorQuery or FusionQuery => clause,
         BoostQuery { Clause: (VectorQuery or FusionQuery) and var late, Factor: >= 0 and < float.PositiveInfinity } => late,

@@ -62,14 +62,14 @@ internal sealed class QueryContext : IDisposable
     public void Check()
     {
         CancellationToken.ThrowIfCancellationRequested();
-        limits?.Check(Measure());
+        limits?.Check(Combined?.Measure() ?? Measure());
     }
 
     /// <summary>Terms that one pattern of the query may read.</summary>
     public long MaxTermsRead { get; init; } = TermScan.MaxTerms;
 
-    /// <summary>What scores are reckoned from where the view is not all that answers; null: the view's own figures.</summary>
-    public CombinedStatistics? Combined { get; init; }
+    /// <summary>Both sides, where the view is an index, or the changes it has not seen, and they answer as one; null: the view is all there is.</summary>
+    public CombinedIndex? Combined { get; init; }
 
     /// <summary>Takes an empty set out of the pool; give it back with <see cref="Return"/>.</summary>
     public WindowSet Rent()
@@ -145,13 +145,16 @@ internal sealed class QueryContext : IDisposable
         return found;
     }
 
-    /// <summary>Entries that have a term of a full-text field, of which the view has so many.</summary>
-    public long EntriesWith(int field, ReadOnlySpan<byte> form, long own) => Combined?.EntriesWith(field, form) ?? own;
+    /// <summary>All entries that answer.</summary>
+    public long EntryCount => Combined?.Statistics.EntryCount ?? View.State.EntryCount;
+
+    /// <summary>Entries that have a term of a text field, of which the view has so many.</summary>
+    public long EntriesWith(int field, ReadOnlySpan<byte> form, long own) => Combined?.Statistics.EntriesWith(field, form) ?? own;
 
     private FieldStatistics StatisticsOf(int field)
     {
         FieldStatistics own = View.Statistics(field);
-        return Combined?.Of(field, own) ?? own;
+        return Combined?.Statistics.Of(field, own) ?? own;
     }
 
     public void Dispose()

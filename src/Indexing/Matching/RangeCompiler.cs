@@ -65,7 +65,10 @@ internal sealed class RangeCompiler(QueryContext context)
             return false;
         }
 
-        keys = new KeyRange(inNumbers ? TreeNames.Numbers(field) : TreeNames.Terms(field), low, range.LowInclusive, high, range.HighInclusive);
+        // An open end of texts is where they end.
+        keys = inNumbers || high is not null
+            ? new KeyRange(inNumbers ? TreeNames.Numbers(field) : TreeNames.Terms(field), low, range.LowInclusive, high, range.HighInclusive)
+            : new KeyRange(TreeNames.Terms(field), low, range.LowInclusive, TermForm.NoText.ToArray(), HighInclusive: false);
         return true;
     }
 

@@ -58,6 +58,8 @@ internal sealed class TermScan(QueryContext context, int field, string what)
             context.Meter.Count.TermsScanned++;
             Count(++read, all);
             ReadOnlySpan<byte> key = cursor.Key;
+            if (TermForm.IsNoText(key))
+                return; // the last of all
             if (path.Run(key))
             {
                 if (path.Accepts)
@@ -90,7 +92,7 @@ internal sealed class TermScan(QueryContext context, int field, string what)
             {
                 context.Meter.Count.TermsScanned++;
                 Count(++read, all);
-                if (test(cursor.Key))
+                if (test(cursor.Key) && !TermForm.IsNoText(cursor.Key))
                     union.Add(new TermPayload(cursor.Value), context.View.Postings(dictionary));
             }
         }

@@ -28,10 +28,15 @@ internal sealed class VectorCompiler(QueryContext context)
     private readonly IndexView view = context.View;
     private string way = "none";
 
+    /// <summary>An operator of what is found.</summary>
+    /// <inheritdoc cref="Find(VectorQuery, Operator?)"/>
+    public NearestOperator Compile(VectorQuery query, Operator? filter) => new(context, Find(query, filter), query.Field, way);
+
+    /// <summary>Finds the nearest entries, nearest first.</summary>
     /// <param name="query">What is wanted.</param>
     /// <param name="filter">Conditions beside it; null: none.</param>
     /// <exception cref="IndexQueryException">The field has no vectors, or the vector is none of it.</exception>
-    public NearestOperator Compile(VectorQuery query, Operator? filter)
+    public List<NearEntry> Find(VectorQuery query, Operator? filter)
     {
         int field = view.Field(query.Field);
         if (view.Schema.Fields[field] is not { Analysis: FieldAnalysis.Vector } known)
@@ -53,7 +58,7 @@ internal sealed class VectorCompiler(QueryContext context)
         List<NearEntry> found = reader.Count == 0 ? [] : Find(reader, query, wanted, filter);
         if (query.MinimumSimilarity is { } least)
             found.RemoveAll(entry => entry.Similarity < least);
-        return new NearestOperator(context, found, query.Field, way);
+        return found;
     }
 
     private List<NearEntry> Find(VectorReader reader, VectorQuery query, float[] wanted, Operator? filter)
@@ -69,7 +74,7 @@ internal sealed class VectorCompiler(QueryContext context)
 
         var left = new FilteredEntries(context, filter);
         way = "those that the other conditions leave compared";
-        if (query.IsExact || left.Count <= FewEntries || left.Count < view.State.EntryCount / ScanBelow || left.Count < Math.Sqrt(WalkAgainstScan * view.State.EntryCount))
+        if (query.IsExact || reader.Count <= FewEntries || left.Count <= FewEntries || left.Count < view.State.EntryCount / ScanBelow || left.Count < Math.Sqrt(WalkAgainstScan * view.State.EntryCount))
             return reader.Scan(wanted, count, left, context.CancellationToken);
 
         // A filter that leaves what is far from the vector makes the walk long; then comparing is shorter.

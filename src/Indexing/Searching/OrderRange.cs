@@ -24,6 +24,8 @@ internal sealed record OrderRange(KeyRange Keys, IndexQuery Rest)
 
         SortKey first = request.Sort[0];
         List<IndexQuery> clauses = request.Query is AndQuery ? QueryCompiler.Flatten(request.Query) : [request.Query];
+        if (clauses.Exists(clause => QueryCompiler.LateOf(clause) is not null))
+            return null; // it looks among the entries of the range
         int place = clauses.FindIndex(clause => clause is RangeQuery range && range.Field == first.Field);
         if (place < 0 || OrderWalk.Obstacle(context, first) is not null
             || !new RangeCompiler(context).TryOpen((RangeQuery)clauses[place], out KeyRange keys) || keys.Dictionary != OrderWalk.Dictionary(context, first))

@@ -1,4 +1,6 @@
+using System.Globalization;
 using Treepie.Indexing.Matching;
+using Treepie.Indexing.Plans;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Sorting;
 
@@ -17,6 +19,12 @@ internal sealed class TailedSearch
 
     private TailedSearch(SearchRequest request) => this.request = request;
 
+    /// <summary>What was done; null where nobody wants a plan.</summary>
+    public PlanNode? Plan { get; private set; }
+
+    /// <summary>What it took.</summary>
+    public QueryCounters Counters { get; private set; }
+
     /// <summary>Entries of the page, in order.</summary>
     public long[] Ids => [.. ids];
 
@@ -29,19 +37,27 @@ internal sealed class TailedSearch
     /// <summary>All hits of both.</summary>
     public long Total { get; private set; }
 
-    public static TailedSearch Run(IndexView main, IndexTail tail, SearchRequest request, ReadOnlyMemory<byte> after, CancellationToken cancellationToken)
+    public static TailedSearch Run(IndexView main, IndexTail tail, SearchRequest request, ReadOnlyMemory<byte> after, QueryOptions? options, CancellationToken cancellationToken)
     {
-        var combined = new CombinedStatistics(main, tail.View, tail.Gone);
-        using var mainContext = new QueryContext(main, cancellationToken) { Combined = combined };
-        using var tailContext = new QueryContext(tail.View, cancellationToken) { Combined = combined };
+        using var combined = new CombinedIndex(main, tail.View, tail.Gone, cancellationToken, options);
         SearchRequest whole = request with { Skip = 0, Take = Math.Min(request.Take, long.MaxValue - request.Skip) + request.Skip };
-        IndexQuery present = tail.Gone.Length == 0 ? request.Query : new AndQuery([request.Query, new NotQuery(new EntriesQuery(tail.Gone))]);
-        SearchRun first = Execute(mainContext, whole with { Query = present }, after);
-        SearchRun second = Execute(tailContext, whole, after);
+        SearchRun first = Execute(combined.Main, whole with { Query = combined.Present(request.Query) }, after);
+        SearchRun second = Execute(combined.Tail, whole, after);
         var search = new TailedSearch(request) { Total = first.Total + second.Total };
-        search.Merge(mainContext, first, tailContext, second);
+        search.Merge(combined.Main, first, combined.Tail, second);
+        search.Counters = combined.Measure();
+        if (first.Plan is { } plan && second.Plan is { } changes)
+            search.Plan = Describe(plan, changes, tail, search.Total, search.ids.Count);
         return search;
     }
+
+    /// <summary>The step above the plans of both.</summary>
+    public static PlanNode Describe(PlanNode index, PlanNode changes, IndexTail tail, long found, long given) =>
+        new PlanNode("never stale", label: string.Create(CultureInfo.InvariantCulture, $"the index without {tail.Gone.Length:N0} entries that have changed since, and {tail.View.State.EntryCount:N0} entries of changes"))
+        {
+            Estimate = found, IsExact = true, RowsIn = found, RowsOut = given, Elapsed = index.Elapsed + changes.Elapsed,
+        }
+        .Over(index).Over(changes);
 
     private static SearchRun Execute(QueryContext context, SearchRequest request, ReadOnlyMemory<byte> after)
     {

@@ -1,4 +1,5 @@
 using System.Text;
+using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Postings;
@@ -15,23 +16,47 @@ internal static class TermView
         if (view.Dictionary(TreeNames.Terms(field)) is not { } tree || count == 0)
             return terms;
 
-        byte[] from = Encoding.UTF8.GetBytes(after ?? "");
         using TermCursor cursor = tree.OpenCursor();
-        bool valid = cursor.Seek(from);
-        if (valid && after is not null && cursor.Key.SequenceEqual(from))
-            valid = cursor.MoveNext();
-        for (; valid && terms.Count < count; valid = cursor.MoveNext())
+        for (bool valid = Seek(cursor, Encoding.UTF8.GetBytes(after ?? ""), after); valid && terms.Count < count && !TermForm.IsNoText(cursor.Key); valid = cursor.MoveNext())
             terms.Add(new IndexTerm(TermText.Of(cursor.Key, isNumber: false), new TermPayload(cursor.Value).EntryCount));
         return terms;
     }
 
+    /// <summary>Terms of an index and the changes it has not seen, as one index of both would have them.</summary>
+    public static IReadOnlyList<IndexTerm> Terms(CombinedIndex combined, int field, string? after, int count)
+    {
+        var terms = new List<IndexTerm>();
+        string dictionary = TreeNames.Terms(field);
+        using TermCursor? first = combined.Main.View.Dictionary(dictionary)?.OpenCursor(), second = combined.Tail.View.Dictionary(dictionary)?.OpenCursor();
+        byte[] from = Encoding.UTF8.GetBytes(after ?? "");
+        bool hasFirst = Seek(first, from, after), hasSecond = Seek(second, from, after);
+        while ((hasFirst || hasSecond) && terms.Count < count)
+        {
+            int order = !hasSecond ? -1 : !hasFirst ? 1 : first!.Key.SequenceCompareTo(second!.Key); // both are there, as they have a term
+            ReadOnlySpan<byte> form = order <= 0 ? first!.Key : second!.Key;
+            long having = combined.Statistics.EntriesWith(field, form);
+            if (having > 0 && !TermForm.IsNoText(form))
+                terms.Add(new IndexTerm(TermText.Of(form, isNumber: false), having));
+            combined.Main.Check();
+            hasFirst = order <= 0 ? first!.MoveNext() : hasFirst;
+            hasSecond = order >= 0 ? second!.MoveNext() : hasSecond;
+        }
+
+        return terms;
+    }
+
+    /// <summary>Goes to the first term behind one; false if there is none.</summary>
+    private static bool Seek(TermCursor? cursor, byte[] from, string? after)
+    {
+        bool valid = cursor is not null && cursor.Seek(from);
+        return valid && after is not null && cursor!.Key.SequenceEqual(from) ? cursor.MoveNext() : valid; // valid, so it is there
+    }
+
     public static IReadOnlyList<IndexEntryField>? Entry(IndexView view, ReadOnlySpan<byte> key)
     {
-        if (view.Dictionary(TreeNames.Keys) is not { } keys || !keys.TryGet(key, out ReadOnlySpan<byte> id)
-            || !view.Entries.TryGet(EntryKey.Read(id), out EntryRecord record))
-        {
+        long id = view.Find(key);
+        if (id < 0 || !view.Entries.TryGet(id, out EntryRecord record))
             return null;
-        }
 
         var terms = new List<string>[view.Schema.Fields.Count];
         var numbers = new List<double>[terms.Length];
@@ -45,7 +70,8 @@ internal static class TermView
             {
                 if (record.Group != EntryGroup.Numbers)
                 {
-                    terms[record.Field].Add(TermText.Of(item, isNumber: false));
+                    if (!TermForm.IsNoText(item))
+                        terms[record.Field].Add(TermText.Of(item, isNumber: false));
                     continue;
                 }
 

@@ -10,7 +10,31 @@ namespace Treepie.Indexing.Suggestions;
 /// </summary>
 internal static class Suggester
 {
-    public static IReadOnlyList<Suggestion> Run(QueryContext context, SuggestionRequest request)
+    /// <summary>Suggestions of an index and the changes it has not seen, as one index of both would give them.</summary>
+    public static IReadOnlyList<Suggestion> Run(CombinedIndex combined, SuggestionRequest request)
+    {
+        int field = combined.Main.View.Field(request.Field);
+        var terms = new Dictionary<string, Suggestion>(StringComparer.Ordinal);
+        foreach (Suggestion own in (Suggestion[])[.. Find(combined.Main, request), .. Find(combined.Tail, request)])
+            terms.TryAdd(own.Term, own);
+        return Page(
+            [
+                .. terms.Values
+                    .Select(own => own with { EntryCount = combined.Statistics.EntriesWith(field, Encoding.UTF8.GetBytes(own.Term)) })
+                    .Where(static suggestion => suggestion.EntryCount > 0),
+            ],
+            request);
+    }
+
+    public static IReadOnlyList<Suggestion> Run(QueryContext context, SuggestionRequest request) => Page(Find(context, request), request);
+
+    private static List<Suggestion> Page(List<Suggestion> found, SuggestionRequest request)
+    {
+        found.Sort((x, y) => Compare(x, y, request.ByPopularity));
+        return found.Count <= request.Take ? found : found[..request.Take];
+    }
+
+    private static List<Suggestion> Find(QueryContext context, SuggestionRequest request)
     {
         if (!(request.Accuracy is >= 0 and <= 1))
             throw new IndexQueryException($"The accuracy of a suggestion is a number from 0 to 1; {request.Accuracy} is not.");
@@ -38,8 +62,7 @@ internal static class Suggester
             if (term != text && likeness >= request.Accuracy)
                 found.Add(new Suggestion(term, payload.EntryCount, likeness));
         });
-        found.Sort((x, y) => Compare(x, y, request.ByPopularity));
-        return found.Count <= request.Take ? found : found[..request.Take];
+        return found;
     }
 
     private static int Compare(Suggestion x, Suggestion y, bool byPopularity)

@@ -20,7 +20,7 @@ internal static class IndexContentEndpoints
         string name = request.RequiredParameter("name");
         int count = (int)Math.Min(request.Number("pageSize", DefaultTerms), IndexContent.MaxTerms);
         string? after = request.Parameter("fromValue") is { Length: > 0 } given ? given : null;
-        IReadOnlyList<string> terms = database.LookInto(name).Terms(request.RequiredParameter("field"), after, count, out long etag);
+        IReadOnlyList<string> terms = database.LookInto(name, request.Flag("neverStale")).Terms(request.RequiredParameter("field"), after, count, out long etag);
         return request.JsonAsync((terms, etag, name), static (json, state) =>
         {
             json.WriteStartObject();
@@ -63,7 +63,7 @@ internal static class IndexContentEndpoints
     {
         string name = request.RequiredParameter("name");
         string id = request.RequiredParameter("id");
-        IReadOnlyList<IndexedValues>? fields = database.LookInto(name).Entry(id);
+        IReadOnlyList<IndexedValues>? fields = database.LookInto(name, request.Flag("neverStale")).Entry(id);
         return fields is null ? request.EmptyAsync(StatusCodes.Status404NotFound) : request.JsonAsync((fields, name, id), static (json, state) =>
         {
             json.WriteStartObject();

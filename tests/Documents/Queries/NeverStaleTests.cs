@@ -1,4 +1,5 @@
 using System.Text;
+using System.Text.Json;
 using System.Text.Json.Nodes;
 using Treepie.Indexes;
 using Treepie.Indexing.Analysis;
@@ -36,7 +37,42 @@ public sealed class NeverStaleTests : IDisposable
         "from Docs where exists(Age) and not search(Notes, 'fox')",
         "from Docs where exact(Name = 'N1') or id() >= 'docs/30'",
         "from Docs where true",
+        "from Docs where regex(Name, '^N[12]$') or fuzzy(Name = 'n0', 1) order by Name desc, id()",
+        "from Docs where lucene(Notes, '+fox -lazy qu*') and Age != null",
+        "from Docs where spatial.within(spatial.point(Lat, Lng), spatial.circle(900, 45, 5)) order by spatial.distance(spatial.point(Lat, Lng), spatial.point(44, 6))",
+        "from Docs where spatial.disjoint(spatial.point(Lat, Lng), spatial.circle(500, 45, 5)) and search(Notes, 'fox') order by score() desc, Name",
+        "from Docs where boost(spatial.within(spatial.point(Lat, Lng), spatial.circle(900, 45, 5)), 2) or search(Notes, 'dog') order by score()",
+        "from Docs where vector.search(V, $v, null, 7)",
+        "from Docs where vector.search(V, $v, 0.3, 12) and Age > 2 and not search(Notes, 'lazy')",
+        "from Docs where search(Notes, 'fox') or boost(vector.search(V, $v, null, 9), 4)",
+        "from Docs where true and not vector.search(V, $v, null, 20)",
+        "from Docs where exact(vector.search(embedding.f32_i8(V), $w, null, 11)) and Age between 1 and 6 order by Age as long, Name",
+        "from Docs where fusion.rrf(search(Notes, 'fox dog'), boost(vector.search(V, $v, null, 9), 2), 8)",
+        "from Docs where fusion.weighted(search(Notes, 'quick zoë'), vector.search(V, $w, null, 15), 20) and Age > 1",
+        "from Docs where fusion.rrf(fusion.weighted(search(Notes, 'the'), vector.search(V, $v), 10), search(Notes, 'köln'), 5) or Age = 7",
+        "from Docs where moreLikeThis(id() = 'docs/7', $like)",
+        "from Docs where moreLikeThis(id() = 'docs/21', $like) and Age < 6",
+        "from Docs where moreLikeThis($json, $like) or vector.search(V, $v, null, 3)",
+        "from Docs where search(Notes, 'fox qu*') include highlight(Notes, 30, 2), explanations()",
+        "from Docs where vector.search(V, $v, null, 7) and search(Notes, 'dog the') include explanations(), highlight(Notes, 20, 1)",
+        "from Docs where moreLikeThis(id() = 'docs/3', $like) include explanations()",
+        "from Docs where Age > 1 select facet(Tags, sum(Age)), facet(Name), facet(Age < 3, Age between 3 and 5, Age > 5, max(Age))",
+        "from Docs where vector.search(V, $v, null, 20) select facet(Tags, $facet), facet(Age < 3, Age >= 3)",
+        "from Docs where moreLikeThis(id() = 'docs/9', $like) select facet(Name, avg(Age))",
+        "from Docs select suggest(search(Notes), $texts), suggest(Name, 'n'), suggest(Name, '55')",
+        "from Docs select suggest(search(Notes), 'dgo', $nearest)",
     ];
+
+    private const string Parameters =
+        """
+        {
+          "v": [1, 0.2, 0.1], "w": [-0.5, 0.4, 1], "json": "{\"Notes\":\"fox fox dog lazy\"}", "texts": ["qiuck", "foxx", "zoe", "teh"],
+          "like": {"Fields": ["Notes"], "MinimumTermFrequency": 1, "MinimumDocumentFrequency": 2, "MaximumQueryTerms": 3, "Boost": true},
+          "facet": {"TermSortMode": "CountDesc", "PageSize": 2, "IncludeRemainingTerms": true}, "nearest": {"SortMode": "None", "Distance": "JaroWinkler", "Accuracy": 0.2}
+        }
+        """;
+
+    private static readonly JsonDocument s_parameters = JsonDocument.Parse(Parameters);
 
     private readonly TemporaryDirectory _folder = new();
     private readonly ManualResetEventSlim _gate = new(initialState: true);
@@ -68,15 +104,15 @@ public sealed class NeverStaleTests : IDisposable
         int seed = Seed.Next();
         var random = new Random(seed);
         await ChangeAsync(random, 60);
-        await AskAsync("from Docs where search(Notes, 'x') and Name = 'x' and exact(Name = 'x') and Age = 1 and Tags = 'a' and id() != 'x'", neverStale: false);
-        for (int round = 0; round < 6; round++)
+        await AskAsync("from Docs where search(Notes, 'x') and Name = 'x' and exact(Name = 'x') and Age = 1 and Tags = 'a' and id() != 'x' and vector.search(V, $v) and vector.search(embedding.f32_i8(V), $v) and spatial.within(spatial.point(Lat, Lng), spatial.circle(1, 2, 3))", neverStale: false);
+        for (int round = 0; round < 4; round++)
         {
             _gate.Reset();
             await ChangeAsync(random, random.Next(1, 30));
             var asked = new List<(string Query, List<string> Answer)>();
             foreach (string query in s_queries)
             {
-                string paged = query + random.Next(4) switch { 0 => "", 1 => " limit 7", 2 => " limit 5, 9", _ => " limit 40, 30" };
+                string paged = query + (query.Contains("select", StringComparison.Ordinal) || query.Contains("include", StringComparison.Ordinal) ? 0 : random.Next(4)) switch { 0 => "", 1 => " limit 7", 2 => " limit 5, 9", _ => " limit 40, 30" };
                 asked.Add((paged, await AskAsync(paged, neverStale: true)));
             }
 
@@ -133,6 +169,69 @@ public sealed class NeverStaleTests : IDisposable
         Assert.Equal((1, false), (answer.TotalResults, answer.IsStale));
     }
 
+    [Fact]
+    public async Task A_plan_tells_of_both_with_the_same_numbers_every_time_and_a_budget_is_for_both()
+    {
+        await ChangeAsync(new Random(3), 50);
+        await AskAsync("from Docs where search(Notes, 'x') and vector.search(V, $v) and Tags = 'a'", neverStale: false);
+        _gate.Reset();
+        await ChangeAsync(new Random(4), 20);
+        foreach (string query in (string[])["from Docs where search(Notes, 'fox') and vector.search(V, $v, null, 5)", "from Docs where search(Notes, 'fox') select facet(Tags)"])
+        {
+            var request = new QueryRequest { Text = query, Parameters = s_parameters.RootElement, NeverStale = true, WithTimings = true };
+            var counters = new List<Indexing.QueryCounters>();
+            for (int run = 0; run < 3; run++)
+            {
+                using QueryResults results = await _queries.ExecuteAsync(request with { WithTimings = run < 2 }, TestContext.Current.CancellationToken);
+                counters.Add(results.Counters);
+                Assert.Equal(run < 2 ? ["never stale"] : [], results.Plan is { } plan ? [plan.Operation] : Array.Empty<string>());
+                Assert.Equal(2, results.Plan?.Children.Count ?? 2);
+            }
+
+            Assert.True(counters[0].PagesRead > 0);
+            Assert.Single(counters.Distinct());
+            InvalidQueryException error = await Assert.ThrowsAsync<InvalidQueryException>(
+                () => _queries.ExecuteAsync(request with { MaxPages = counters[0].PagesRead / 2 }, TestContext.Current.CancellationToken));
+            Assert.Contains("budget", error.Message, StringComparison.Ordinal);
+            using QueryResults enough = await _queries.ExecuteAsync(request with { MaxPages = counters[0].PagesRead }, TestContext.Current.CancellationToken);
+        }
+    }
+
+    [Fact]
+    public async Task Terms_and_entries_can_be_looked_at_as_they_will_be()
+    {
+        var random = new Random(Seed.Next());
+        await ChangeAsync(random, 60);
+        await AskAsync("from Docs where search(Notes, 'x') and Name = 'x' and Age = 1 and Tags = 'a'", neverStale: false);
+        string name = Assert.Single(_indexes.List()).Name;
+        _gate.Reset();
+        await ChangeAsync(random, 40);
+        List<string> now = Look(neverStale: false), expected = Look(neverStale: true);
+        _gate.Set();
+        await AskAsync("from Docs where search(Notes, 'x') and Name = 'x' and Age = 1 and Tags = 'a'", neverStale: false);
+        Assert.Equal(Look(neverStale: false), expected);
+        Assert.NotEqual(now, expected);
+
+        List<string> Look(bool neverStale)
+        {
+            var content = new IndexContent(_indexes.Find(name)!, TimeProvider.System, neverStale ? _database.BeginRead : null); // it was listed
+            var seen = new List<string>();
+            foreach (string field in (string[])["search(Notes)", "Name", "Age", "Tags"])
+            {
+                string? after = null;
+                while (content.Terms(field, after, 3, out _) is { Count: > 0 } page)
+                {
+                    seen.AddRange(page.Select(term => $"{field} {term}"));
+                    after = page[^1];
+                }
+            }
+
+            for (int i = 0; i < 60; i++)
+                seen.Add($"{i} {(content.Entry($"Docs/{i}") is { } fields ? string.Join(' ', fields.Select(field => $"{field.Field}: {string.Join(',', field.Terms.Order(StringComparer.Ordinal))} {field.HasNull}")) : "nothing")}");
+            return seen;
+        }
+    }
+
     private DatabaseSnapshot BeginReadForIndexes()
     {
         _gate.Wait(TestContext.Current.CancellationToken);
@@ -141,7 +240,7 @@ public sealed class NeverStaleTests : IDisposable
 
     private async Task<List<string>> AskAsync(string query, bool neverStale, bool onlyIds = false)
     {
-        var request = new QueryRequest { Text = query, NeverStale = neverStale, WaitForNonStaleResults = !neverStale, WaitTimeout = TimeSpan.FromMinutes(1) };
+        var request = new QueryRequest { Text = query, Parameters = s_parameters.RootElement, NeverStale = neverStale, WaitForNonStaleResults = !neverStale, WaitTimeout = TimeSpan.FromMinutes(1) };
         using QueryResults results = await _queries.ExecuteAsync(request, TestContext.Current.CancellationToken);
         Assert.False(results.IsStale);
         List<string> answer = onlyIds ? [] : [$"{results.TotalResults}, etag {results.ResultEtag}"];
@@ -153,7 +252,12 @@ public sealed class NeverStaleTests : IDisposable
             answer.Add(onlyIds ? results.Current.IdText() : Encoding.UTF8.GetString(output.WrittenSpan)); // with its score
         }
 
-        return answer;
+        answer.AddRange(results.Suggestions.SelectMany(list => list.Suggestions).Select(suggestion => suggestion.ToString()));
+        output.ResetWrittenCount();
+        results.WriteHighlightings(output);
+        results.WriteExplanations(output);
+        answer.Add(Encoding.UTF8.GetString(output.WrittenSpan));
+        return onlyIds ? answer[..^1] : answer; // without the notes
     }
 
     private async Task ChangeAsync(Random random, int count)
@@ -167,17 +271,25 @@ public sealed class NeverStaleTests : IDisposable
 
             var document = new JsonObject { ["@metadata"] = new JsonObject { ["@collection"] = random.Next(8) == 0 ? "Others" : "Docs" } };
             if (random.Next(6) != 0)
-                document["Name"] = random.Next(2) == 0 ? $"N{random.Next(4)}" : $"n{random.Next(4)}";
+                document["Name"] = random.Next(8) == 0 ? new JsonArray("5", 5) : random.Next(2) == 0 ? $"N{random.Next(4)}" : $"n{random.Next(4)}";
             if (random.Next(6) != 0)
                 document["Age"] = random.Next(2) == 0 ? random.Next(9) : random.Next(9) + 0.5;
             if (random.Next(3) != 0)
                 document["Tags"] = new JsonArray([.. Enumerable.Range(0, random.Next(3)).Select(_ => (JsonNode)((char)('a' + random.Next(3))).ToString())]);
+            if (random.Next(4) != 0)
+                document["V"] = Vector(random);
+            else if (random.Next(3) == 0)
+                document["V"] = new JsonArray(Vector(random), Vector(random));
+            if (random.Next(3) != 0)
+                (document["Lat"], document["Lng"]) = (random.Next(35, 55), random.Next(-5, 15));
             document["Notes"] = string.Join(' ', Enumerable.Range(0, random.Next(1, 9)).Select(_ => s_words[random.Next(s_words.Length)]));
             batch.Put($"docs/{number}", Encoding.UTF8.GetBytes(document.ToJsonString()));
         }
 
         await WriteAsync(batch);
     }
+
+    private static JsonArray Vector(Random random) => [.. Enumerable.Range(0, 3).Select(_ => (JsonNode)(random.NextDouble() - 0.4))];
 
     private async Task WriteAsync(WriteBatch batch)
     {

@@ -15,14 +15,6 @@ namespace Treepie.Indexes.Fields;
 /// </summary>
 internal sealed class FieldExtractor
 {
-    /// <summary>
-    /// What an object is in a field of whole values: a term no query says, so that <c>exists</c> and <c>= null</c> see that
-    /// something is there. It is the last of all texts, so ranges of texts end before it.
-    /// </summary>
-    public const string ObjectMark = "\U0010FFFF";
-
-    private static ReadOnlySpan<byte> ObjectMarkUtf8 => "\U0010FFFF"u8;
-
     private static readonly string[] DocumentMetadata = ["@id", "@collection", "@last-modified", "@change-vector"];
 
     private readonly StoredExtractor? _stored;
@@ -188,7 +180,7 @@ internal sealed class FieldExtractor
                 else if (!target.HasTerms)
                     Refuse(target, "an object");
                 else
-                    batch.AddText(target.Field, ObjectMarkUtf8);
+                    batch.AddOpaque(target.Field);
 
             if (!isSearched)
                 return;

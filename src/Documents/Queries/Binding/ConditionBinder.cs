@@ -1,5 +1,4 @@
 using Treepie.Indexes.Definitions;
-using Treepie.Indexes.Fields;
 using Treepie.Indexing.Queries;
 using Treepie.Rql;
 using Treepie.Rql.Syntax;
@@ -98,14 +97,10 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
         {
             CompareOperator.Less => new RangeQuery(field, null, false, value, false),
             CompareOperator.LessOrEqual => new RangeQuery(field, null, false, value, true),
-            CompareOperator.Greater => new RangeQuery(field, value, false, Greatest(value), false),
-            _ => new RangeQuery(field, value, true, Greatest(value), false),
+            CompareOperator.Greater => new RangeQuery(field, value, false, null, false),
+            _ => new RangeQuery(field, value, true, null, false),
         };
     }
-
-    /// <summary>Where values of the same kind end: an object is greater than no text.</summary>
-    private static FieldValue? Greatest(FieldValue value) =>
-        value.Kind == FieldValueKind.Text ? FieldValue.Of(FieldExtractor.ObjectMark) : null;
 
     private IndexQuery BindBetween(BetweenExpression between, AutoIndexFieldKind kind)
     {

@@ -11,8 +11,8 @@ namespace Treepie.Queries.Faceting;
 internal static class SuggestionRows
 {
     /// <summary>Finds what the query asks to be suggested; where there is no index, as there is no document, nothing.</summary>
-    public static IReadOnlyList<SuggestionResult> Find(IReadOnlyList<BoundSuggestion> wanted, IndexSearcher? searcher, CancellationToken cancellationToken) =>
-        [.. wanted.Select(each => new SuggestionResult(each.Name, searcher is null ? [] : Find(each, searcher, cancellationToken)))];
+    public static IReadOnlyList<SuggestionResult> Find(IReadOnlyList<BoundSuggestion> wanted, IndexSearcher? searcher, IndexTail? tail, CancellationToken cancellationToken) =>
+        [.. wanted.Select(each => new SuggestionResult(each.Name, searcher is null ? [] : Find(each, searcher, tail, cancellationToken)))];
 
     /// <summary>Writes <c>{"Name":"…","Suggestions":["…",…]}</c> for each.</summary>
     public static IReadOnlyList<byte[]> Of(IReadOnlyList<SuggestionResult> results)
@@ -39,14 +39,16 @@ internal static class SuggestionRows
     }
 
     /// <summary>Of several texts, those of the first come first; what was asked for is suggested for none of them.</summary>
-    private static List<Suggestion> Find(BoundSuggestion wanted, IndexSearcher searcher, CancellationToken cancellationToken)
+    private static List<Suggestion> Find(BoundSuggestion wanted, IndexSearcher searcher, IndexTail? tail, CancellationToken cancellationToken)
     {
         var seen = new HashSet<string>(wanted.Texts, StringComparer.OrdinalIgnoreCase);
         var found = new List<Suggestion>();
         foreach (string text in wanted.Texts)
-            foreach (Suggestion suggestion in searcher.Suggest(wanted.Request with { Text = text }, cancellationToken))
-                if (seen.Add(suggestion.Term))
-                    found.Add(suggestion);
+        {
+            SuggestionRequest request = wanted.Request with { Text = text };
+            found.AddRange((tail is null ? searcher.Suggest(request, cancellationToken) : searcher.Suggest(request, tail, cancellationToken)).Where(suggestion => seen.Add(suggestion.Term)));
+        }
+
         return found;
     }
 }

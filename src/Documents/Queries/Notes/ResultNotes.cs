@@ -19,13 +19,14 @@ internal sealed class ResultNotes : IDisposable
     private readonly ScoreExplainer? _explainer;
     private readonly List<(string Id, string Text)> _explanations = [];
 
-    private ResultNotes(IndexSearcher searcher, BoundQuery query, CancellationToken cancellationToken)
+    private ResultNotes(IndexSearcher searcher, IndexTail? tail, BoundQuery query, CancellationToken cancellationToken)
     {
         try
         {
             foreach (HighlightRequest request in query.Highlights)
                 _highlights.Add((request, searcher.OpenHighlighter(query.Condition, request.SchemaName, cancellationToken), new Dictionary<string, List<string>>(StringComparer.Ordinal)));
-            _explainer = query.WantsExplanations ? searcher.OpenExplainer(query.Condition, cancellationToken) : null;
+            if (query.WantsExplanations)
+                _explainer = tail is null ? searcher.OpenExplainer(query.Condition, cancellationToken) : searcher.OpenExplainer(query.Condition, tail, cancellationToken);
         }
         catch
         {
@@ -35,8 +36,12 @@ internal sealed class ResultNotes : IDisposable
     }
 
     /// <summary>Prepares what the query asks for; null if it is nothing.</summary>
-    public static ResultNotes? Open(IndexSearcher searcher, BoundQuery query, CancellationToken cancellationToken) =>
-        query.Highlights.Count > 0 || query.WantsExplanations ? new ResultNotes(searcher, query, cancellationToken) : null;
+    /// <param name="searcher">The view that answers.</param>
+    /// <param name="tail">The changes it has not seen, where these answer too.</param>
+    /// <param name="query">What is asked.</param>
+    /// <param name="cancellationToken">Ends it.</param>
+    public static ResultNotes? Open(IndexSearcher searcher, IndexTail? tail, BoundQuery query, CancellationToken cancellationToken) =>
+        query.Highlights.Count > 0 || query.WantsExplanations ? new ResultNotes(searcher, tail, query, cancellationToken) : null;
 
     /// <summary>Takes notes of a result.</summary>
     public void Add(long entryId, Document document)
