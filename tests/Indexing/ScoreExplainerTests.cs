@@ -33,7 +33,7 @@ public sealed class ScoreExplainerTests
             }
         }
 
-        Assert.True(explained > 100);
+        Assert.True(explained > 20, $"only {explained} parts were explained");
     }
 
     /// <summary>From left to right; all of an AND first, those of an OR one by one.</summary>

@@ -62,7 +62,7 @@ public sealed class QueryBinderTests
     [InlineData("boost(Name = 'A', 2.5)", "Name=A*2.5")]
     [InlineData("id() != 'a' and startsWith(id(u), 'b')", "[not id()=a and id()^b]")]
     [InlineData("Big = 12345678901234567890", "Big=1.2345678901234567E+19")]
-    [InlineData("@metadata.@last-modified > '2024'", "@metadata.@last-modified in (2024;\U0010FFFF)")]
+    [InlineData("@metadata.@last-modified > '2024'", "@metadata.@last-modified in (2024;*)")]
     public void Conditions_become_queries_over_fields(string where, string expected)
     {
         const string Parameters = """{"two":2,"null":null,"list":[1,"x",true,null],"text":"hello"}""";
