@@ -55,7 +55,11 @@ internal sealed class TailedSearch
     public static PlanNode Describe(PlanNode index, PlanNode changes, IndexTail tail, long found, long given) =>
         new PlanNode("never stale", label: string.Create(CultureInfo.InvariantCulture, $"the index without {tail.Gone.Length:N0} entries that have changed since, and {tail.View.State.EntryCount:N0} entries of changes"))
         {
-            Estimate = found, IsExact = true, RowsIn = found, RowsOut = given, Elapsed = index.Elapsed + changes.Elapsed,
+            Estimate = found,
+            IsExact = true,
+            RowsIn = found,
+            RowsOut = given,
+            Elapsed = index.Elapsed + changes.Elapsed,
         }
         .Over(index).Over(changes);
 
