@@ -1,5 +1,6 @@
 using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Catalogue;
+using Treepie.Indexing.Columns;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Schema;
 using Treepie.Indexing.Terms;

@@ -4,95 +4,119 @@ namespace Treepie.Indexing.Terms;
 
 /// <summary>
 /// What the index keeps of an entry: its key, and everything it put into dictionaries, so that it can be taken out again
-/// exactly. Read in place.
+/// exactly. Read in place, in three parts that lie apart (see EntryBlock): neighbours have the same heads.
 /// <code>
-/// key length (varint), key
-/// then groups until the end: field · 8 + kind (varint), and by kind
+/// key
+/// heads: of each group field · 8 + kind (varint)
+/// items of the groups one after the other, by kind
 ///   TERMS   (0)  count (varint), each: length (varint), stored form of the term
 ///   NUMBERS (1)  count (varint), each: a CompactNumber; its text form is a term too and not repeated
 ///   NULL    (2)  nothing: the field has an explicit null
 ///   KEPT    (3)  0: the field has values that its own trees keep (spatial)
-///   WORDS   (4)  full text: count (varint), each (varint): number of the word less that of the word before, ascending
+///   WORDS   (4)  full text: count (varint), WordNumbers, to the end of a byte
+///   COLUMN  (5)  nothing: the field has one value, its sort value, which is a term or a number
 /// </code>
-/// A field that is named by any group exists in the entry. A reader sees words as terms: their numbers are looked up as they are asked for.
+/// A field that is named by any group exists in the entry. A reader sees words as terms, and values of columns as what they are: they are looked up as they are asked for.
 /// </summary>
 internal ref struct EntryRecord
 {
-    private readonly IEntrySource? source;
+    private readonly IEntrySource source;
+    private readonly long id;
+    private ReadOnlySpan<byte> heads;
     private ReadOnlySpan<byte> rest;
+    private ReadOnlySpan<byte> column;
+    private BitReader words;
     private long lastWord;
     private int itemsLeft;
-    private bool isWords;
+    private EntryGroup kind;
 
-    /// <param name="record">The record.</param>
-    /// <param name="source">What it refers to; null where items are not asked for.</param>
-    public EntryRecord(ReadOnlySpan<byte> record, IEntrySource? source = null)
+    /// <param name="id">The entry.</param>
+    /// <param name="key">Its key.</param>
+    /// <param name="heads">Heads of its groups.</param>
+    /// <param name="items">Their items.</param>
+    /// <param name="source">What they refer to.</param>
+    public EntryRecord(long id, ReadOnlySpan<byte> key, ReadOnlySpan<byte> heads, ReadOnlySpan<byte> items, IEntrySource source)
     {
         this.source = source;
-        rest = record;
-        int keyLength = Varint.Read(ref rest);
-        Key = rest[..keyLength];
-        rest = rest[keyLength..];
+        this.id = id;
+        this.heads = heads;
+        rest = items;
+        Key = key;
     }
 
     public ReadOnlySpan<byte> Key { get; }
 
     public int Field { get; private set; }
 
-    /// <summary>What the items of the group are; words are terms.</summary>
+    /// <summary>What the items of the group are: terms, numbers, or none.</summary>
     public EntryGroup Group { get; private set; }
 
     /// <summary>Goes to the next group.</summary>
     public bool MoveNextGroup()
     {
         Debug.Assert(itemsLeft == 0, "the items of a group are read before the next group");
-        if (rest.IsEmpty)
+        if (heads.IsEmpty)
             return false;
 
-        int head = Varint.Read(ref rest);
+        int head = Varint.Read(ref heads);
         Field = head >> 3;
-        Group = (EntryGroup)(head & 7);
-        isWords = Group == EntryGroup.Words;
-        if (isWords)
-            Group = EntryGroup.Terms;
-        lastWord = 0;
-        itemsLeft = Group == EntryGroup.Null ? 0 : Varint.Read(ref rest);
+        Group = kind = (EntryGroup)(head & 7);
+        switch (kind)
+        {
+            case EntryGroup.Null:
+                itemsLeft = 0;
+                break;
+            case EntryGroup.Column:
+                itemsLeft = 1;
+                column = source.SortValue(Field, id, out bool isNumber);
+                Group = isNumber ? EntryGroup.Numbers : EntryGroup.Terms;
+                break;
+            case EntryGroup.Words:
+                itemsLeft = Varint.Read(ref rest);
+                words = new BitReader(rest);
+                lastWord = -1;
+                Group = EntryGroup.Terms;
+                break;
+            default:
+                itemsLeft = Varint.Read(ref rest);
+                break;
+        }
+
         return true;
     }
 
     /// <summary>Reads the next item of the group; it lives until the next one is read.</summary>
     public bool MoveNextItem(out ReadOnlySpan<byte> item)
     {
+        item = default;
         if (itemsLeft == 0)
-        {
-            item = default;
             return false;
-        }
 
-        Debug.Assert(source is not null, "who asks for items has said what they refer to");
         itemsLeft--;
-        if (Group == EntryGroup.Numbers)
+        switch (kind)
         {
-            CompactNumber.Read(ref rest, source.NumberRoom);
-            item = source.NumberRoom;
-        }
-        else if (isWords)
-        {
-            lastWord += Varint.ReadLong(ref rest);
-            item = source.Word(Field, lastWord);
-        }
-        else
-        {
-            int length = Varint.Read(ref rest);
-            item = rest[..length];
-            rest = rest[length..];
+            case EntryGroup.Column:
+                item = column;
+                break;
+            case EntryGroup.Numbers:
+                CompactNumber.Read(ref rest, source.NumberRoom);
+                item = source.NumberRoom;
+                break;
+            case EntryGroup.Words:
+                lastWord = WordNumbers.ReadNext(ref words, lastWord);
+                item = source.Word(Field, lastWord);
+                if (itemsLeft == 0)
+                    rest = rest[words.Bytes..];
+                break;
+            default:
+                int length = Varint.Read(ref rest);
+                item = rest[..length];
+                rest = rest[length..];
+                break;
         }
 
         return true;
     }
-
-    /// <summary>All groups of a record, as they stand.</summary>
-    public static ReadOnlySpan<byte> GroupsOf(ReadOnlySpan<byte> record) => new EntryRecord(record).rest;
 
     public static int GroupHead(int field, EntryGroup group) => checked((field * 8) + (int)group);
 }
@@ -105,4 +129,5 @@ internal enum EntryGroup
     Null = 2,
     Kept = 3,
     Words = 4,
+    Column = 5,
 }

@@ -42,7 +42,7 @@ internal static class Varint
     public static long ReadLong(ref ReadOnlySpan<byte> input)
     {
         ulong value = 0;
-        for (int i = 0; i < MaxLongBytes; i++)
+        for (int i = 0; i < MaxLongBytes && i < input.Length; i++)
         {
             byte next = input[i];
             value |= (ulong)(next & 0x7F) << (7 * i);
@@ -60,7 +60,7 @@ internal static class Varint
     public static int Read(ref ReadOnlySpan<byte> input)
     {
         uint value = 0;
-        for (int i = 0; i < MaxBytes; i++)
+        for (int i = 0; i < MaxBytes && i < input.Length; i++)
         {
             byte next = input[i];
             value |= (uint)(next & 0x7F) << (7 * i);

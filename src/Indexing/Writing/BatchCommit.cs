@@ -118,9 +118,9 @@ internal sealed class BatchCommit
             if (idOf[i] < 0)
                 continue;
             BatchEntry entry = batch.Entries[i];
-            ReadOnlySpan<byte> groups = EntryRecord.GroupsOf(records.Encode(batch.Records.Slice(entry.RecordStart, entry.RecordLength)));
-            if (!groups.IsEmpty)
-                entries.Extend(idOf[i], groups);
+            records.Encode(batch.Records.Slice(entry.RecordStart, entry.RecordLength));
+            if (!records.Heads.IsEmpty)
+                entries.Extend(idOf[i], records.Heads, records.Items);
         }
 
         entries.Flush();
@@ -199,8 +199,10 @@ internal sealed class BatchCommit
         for (int i = 0; i < idOf.Length; i++)
         {
             BatchEntry entry = batch.Entries[i];
-            if (idOf[i] >= 0)
-                entries.Append(idOf[i], records.Encode(batch.Records.Slice(entry.RecordStart, entry.RecordLength)));
+            if (idOf[i] < 0)
+                continue;
+            ReadOnlySpan<byte> key = records.Encode(batch.Records.Slice(entry.RecordStart, entry.RecordLength));
+            entries.Append(idOf[i], key, records.Heads, records.Items);
         }
 
         entries.Flush();

@@ -10,7 +10,10 @@ internal readonly record struct BatchTouch(int Field, EntryGroup Group, int Ordi
     public const int NoTerm = -1;
 }
 
-/// <summary>Writes the record of an entry while it is in a batch: as <see cref="EntryRecord"/>, but words are ordinals in the order they came. See <see cref="RecordEncoder"/>.</summary>
+/// <summary>
+/// Writes the record of an entry while it is in a batch: length of the key (varint), key, then groups as <see cref="EntryRecord"/> has them, each head in front of its items, and words as ordinals
+/// in the order they came. See <see cref="RecordEncoder"/>.
+/// </summary>
 internal static class BatchRecord
 {
     /// <summary>Writes the group that begins at a place of what was touched; returns the place behind it.</summary>
@@ -23,6 +26,12 @@ internal static class BatchRecord
             items += touched[end].Ordinal == BatchTouch.NoTerm ? 0 : 1;
 
         bool isWords = group == EntryGroup.Terms && schema.Fields[field].Analysis == FieldAnalysis.FullText;
+        if (items == 1 && !isWords && IsOnly(touched, first))
+        {
+            records.AddVarint(EntryRecord.GroupHead(field, EntryGroup.Column));
+            return end;
+        }
+
         records.AddVarint(EntryRecord.GroupHead(field, isWords ? EntryGroup.Words : group));
         if (group == EntryGroup.Null)
             return end;
@@ -51,5 +60,19 @@ internal static class BatchRecord
         }
 
         return end;
+    }
+
+    /// <summary>Whether a term or number is all that the field has: it is the sort value then, and kept there.</summary>
+    private static bool IsOnly(List<BatchTouch> touched, int index)
+    {
+        if (touched[index].Group is not (EntryGroup.Terms or EntryGroup.Numbers))
+            return false;
+        for (int i = 0; i < touched.Count; i++)
+        {
+            if (i != index && touched[i].Field == touched[index].Field && touched[i].Group is EntryGroup.Terms or EntryGroup.Numbers)
+                return false;
+        }
+
+        return true;
     }
 }

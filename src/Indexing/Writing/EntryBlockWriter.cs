@@ -14,28 +14,37 @@ internal sealed class EntryBlockWriter(Tree entries)
     private readonly List<Record> records = [];
     private readonly ByteArena bytes = new();
     private readonly byte[] key = new byte[EntryKey.Bytes];
+    private readonly byte[] keyRoom = new byte[IndexBatch.MaxKeyBytes];
     private byte[] output = new byte[4_096];
     private long firstId = -1;
     private long lastId = -1;
     private int blockBytes;
     private bool isChanged;
 
-    private readonly record struct Record(long Id, int Start, int Length);
+    /// <summary>An entry of the block: its key, heads and items follow one another.</summary>
+    private readonly record struct Record(long Id, int Start, int KeyBytes, int HeadBytes, int ItemBytes)
+    {
+        public int Heads => Start + KeyBytes;
+
+        public int Items => Heads + HeadBytes;
+    }
 
     /// <summary>Adds an entry behind all there are.</summary>
-    public void Append(long id, ReadOnlySpan<byte> record)
+    public void Append(long id, ReadOnlySpan<byte> entryKey, ReadOnlySpan<byte> heads, ReadOnlySpan<byte> items)
     {
         if (firstId < 0)
             Load(long.MaxValue - 1);
-        int needed = firstId < 0 ? 0 : BytesOf(id - (records.Count > 0 ? records[^1].Id : firstId), record.Length);
+        Record record = Add(id, entryKey, heads, items);
+        int needed = firstId < 0 ? 0 : records.Count > 0 ? BytesOf(record, records[^1], id - records[^1].Id) : BytesOf(record, default, id - firstId + 1);
         if (firstId < 0 || blockBytes + needed > EntryBlock.MaxBytes)
         {
             Flush();
             (firstId, lastId) = (id, long.MaxValue);
-            needed = BytesOf(0, record.Length);
+            record = Add(id, entryKey, heads, items);
+            needed = BytesOf(record, default, 1);
         }
 
-        records.Add(new Record(id, bytes.Add(record), record.Length));
+        records.Add(record);
         blockBytes += needed;
         isChanged = true;
     }
@@ -51,16 +60,13 @@ internal sealed class EntryBlockWriter(Tree entries)
     }
 
     /// <summary>Adds groups to the record of an entry that is there.</summary>
-    public void Extend(long id, ReadOnlySpan<byte> groups)
+    public void Extend(long id, ReadOnlySpan<byte> heads, ReadOnlySpan<byte> items)
     {
         int index = Find(id);
         if (index < 0)
             return;
         Record old = records[index];
-        int start = bytes.Length;
-        bytes.Add(bytes.Slice(old.Start, old.Length).ToArray());
-        bytes.Add(groups);
-        records[index] = new Record(id, start, bytes.Length - start);
+        records[index] = Add(id, Slice(old.Start, old.KeyBytes), [.. Slice(old.Heads, old.HeadBytes), .. heads], [.. Slice(old.Items, old.ItemBytes), .. items]);
         isChanged = true;
     }
 
@@ -71,22 +77,21 @@ internal sealed class EntryBlockWriter(Tree entries)
             Delete(firstId);
         for (int next = 0; isChanged && next < records.Count;)
         {
-            long first = next == 0 ? firstId : records[next].Id, last = first;
+            long first = next == 0 ? firstId : records[next].Id;
+            Record before = default;
+            long lastOne = first - 1;
             int length = 0;
-            int from = next;
-            for (; next < records.Count; next++)
+            for (int from = next; next < records.Count; next++)
             {
                 Record record = records[next];
-                int needed = BytesOf(record.Id - last, record.Length);
+                int needed = BytesOf(record, before, record.Id - lastOne);
                 if (next > from && length + needed > EntryBlock.MaxBytes)
                     break;
                 if (output.Length < length + needed)
                     Array.Resize(ref output, Math.Max(length + needed, output.Length * 2));
-                length += Varint.WriteLong(output.AsSpan(length), record.Id - last);
-                length += Varint.Write(output.AsSpan(length), record.Length);
-                bytes.Slice(record.Start, record.Length).CopyTo(output.AsSpan(length));
-                length += record.Length;
-                last = record.Id;
+                length += Write(record, before, record.Id - lastOne, output.AsSpan(length));
+                lastOne = record.Id;
+                before = record;
             }
 
             EntryKey.Write(key, first);
@@ -97,7 +102,58 @@ internal sealed class EntryBlockWriter(Tree entries)
         Forget();
     }
 
-    private static int BytesOf(long step, int recordBytes) => Varint.BytesOf(step) + Varint.BytesOf(recordBytes) + recordBytes;
+    private ReadOnlySpan<byte> Slice(int start, int length) => bytes.Slice(start, length);
+
+    private Record Add(long id, ReadOnlySpan<byte> entryKey, ReadOnlySpan<byte> heads, ReadOnlySpan<byte> items)
+    {
+        int start = bytes.Add(entryKey);
+        bytes.Add(heads);
+        bytes.Add(items);
+        return new Record(id, start, entryKey.Length, heads.Length, items.Length);
+    }
+
+    /// <summary>Bytes that an entry takes behind another, at most.</summary>
+    private int BytesOf(Record record, Record before, long step)
+    {
+        int own = record.KeyBytes - Shared(record, before);
+        int fixedBytes = 1 + (own >= EntryBlock.MostOwn ? 2 : 0) + (record.KeyBytes != before.KeyBytes ? 2 : 0) + (step != 1 ? Varint.BytesOf(step) : 0);
+        return fixedBytes + own + (HasHeadsOf(record, before) ? 0 : Varint.BytesOf(record.HeadBytes) + record.HeadBytes) + Varint.BytesOf(record.ItemBytes) + record.ItemBytes;
+    }
+
+    private int Shared(Record record, Record before) => Slice(record.Start, record.KeyBytes).CommonPrefixLength(Slice(before.Start, before.KeyBytes));
+
+    private bool HasHeadsOf(Record record, Record before) => Slice(record.Heads, record.HeadBytes).SequenceEqual(Slice(before.Heads, before.HeadBytes));
+
+    /// <summary>Writes an entry behind another, as <see cref="EntryBlock"/> says.</summary>
+    private int Write(Record record, Record before, long step, Span<byte> room)
+    {
+        int shared = Shared(record, before), own = record.KeyBytes - shared;
+        bool hasHeads = HasHeadsOf(record, before), isAsLong = record.KeyBytes == before.KeyBytes;
+        room[0] = (byte)((step == 1 ? 0 : EntryBlock.StepFlag) | (hasHeads ? 0 : EntryBlock.HeadsFlag) | (Math.Min(own, EntryBlock.MostOwn) << EntryBlock.OwnShift)
+            | (isAsLong ? 0 : EntryBlock.LengthFlag));
+        int length = 1;
+        if (step != 1)
+            length += Varint.WriteLong(room[length..], step);
+        if (own >= EntryBlock.MostOwn)
+            length += Varint.Write(room[length..], own);
+        if (!isAsLong)
+            length += Varint.Write(room[length..], shared);
+        length += Copy(Slice(record.Start + shared, own), room[length..]);
+        if (!hasHeads)
+        {
+            length += Varint.Write(room[length..], record.HeadBytes);
+            length += Copy(Slice(record.Heads, record.HeadBytes), room[length..]);
+        }
+
+        length += Varint.Write(room[length..], record.ItemBytes);
+        return length + Copy(Slice(record.Items, record.ItemBytes), room[length..]);
+    }
+
+    private static int Copy(ReadOnlySpan<byte> from, Span<byte> to)
+    {
+        from.CopyTo(to);
+        return from.Length;
+    }
 
     private void Delete(long first)
     {
@@ -137,10 +193,10 @@ internal sealed class EntryBlockWriter(Tree entries)
         }
 
         firstId = EntryKey.Read(cursor.Key);
-        var block = new EntryBlock(cursor.Value, firstId);
+        var block = new EntryBlock(cursor.Value, firstId, keyRoom);
         blockBytes = cursor.Value.Length;
         while (block.MoveNext())
-            records.Add(new Record(block.Id, bytes.Add(block.Record), block.Record.Length));
+            records.Add(Add(block.Id, block.Key, block.Heads, block.Items));
         lastId = cursor.MoveNext() ? EntryKey.Read(cursor.Key) - 1 : long.MaxValue - 1;
     }
 }

@@ -2,43 +2,58 @@ using Treepie.Indexing.Terms;
 
 namespace Treepie.Indexing.Writing;
 
-/// <summary>Makes the record that is kept of one that a batch has: words, which are ordinals there, get their numbers. Scratch, reused from entry to entry.</summary>
+/// <summary>
+/// Makes the record that is kept of one that a batch has: words, which are ordinals there, get their numbers, and heads of groups come apart from items. Scratch, reused from
+/// entry to entry; what it gives lives until the next.
+/// </summary>
 /// <param name="wordsOf">By full-text field: numbers by ordinal.</param>
 internal sealed class RecordEncoder(Dictionary<int, long[]> wordsOf)
 {
-    private byte[] output = new byte[1_024];
+    private byte[] heads = new byte[64];
+    private byte[] items = new byte[1_024];
     private long[] numbers = new long[64];
-    private int length;
+    private int headBytes;
+    private int itemBytes;
 
-    /// <summary>The record; it lives until the next call.</summary>
+    /// <summary>Heads of the groups.</summary>
+    public ReadOnlySpan<byte> Heads => heads.AsSpan(0, headBytes);
+
+    /// <summary>Their items.</summary>
+    public ReadOnlySpan<byte> Items => items.AsSpan(0, itemBytes);
+
+    /// <summary>Takes a record of a batch; returns the key.</summary>
     public ReadOnlySpan<byte> Encode(ReadOnlySpan<byte> record)
     {
-        length = 0;
+        headBytes = itemBytes = 0;
         ReadOnlySpan<byte> rest = record;
         int keyBytes = Varint.Read(ref rest);
+        ReadOnlySpan<byte> key = rest[..keyBytes];
         rest = rest[keyBytes..];
-        Copy(record[..^rest.Length]);
         while (!rest.IsEmpty)
         {
-            ReadOnlySpan<byte> group = rest;
             int head = Varint.Read(ref rest);
-            if ((EntryGroup)(head & 7) == EntryGroup.Words)
+            if (heads.Length - headBytes < Varint.MaxBytes)
+                Array.Resize(ref heads, heads.Length * 2);
+            headBytes += Varint.Write(heads.AsSpan(headBytes), head);
+            var group = (EntryGroup)(head & 7);
+            if (group == EntryGroup.Words)
             {
-                EncodeWords(head, wordsOf[head >> 3], ref rest);
+                EncodeWords(wordsOf[head >> 3], ref rest);
                 continue;
             }
 
-            Skip((EntryGroup)(head & 7), ref rest);
-            Copy(group[..^rest.Length]);
+            ReadOnlySpan<byte> before = rest;
+            Skip(group, ref rest);
+            Copy(before[..^rest.Length]);
         }
 
-        return output.AsSpan(0, length);
+        return key;
     }
 
     private static void Skip(EntryGroup group, ref ReadOnlySpan<byte> rest)
     {
-        int items = group == EntryGroup.Null ? 0 : Varint.Read(ref rest);
-        for (int i = 0; i < items; i++)
+        int count = group is EntryGroup.Null or EntryGroup.Column ? 0 : Varint.Read(ref rest);
+        for (int i = 0; i < count; i++)
         {
             if (group == EntryGroup.Terms)
             {
@@ -52,7 +67,7 @@ internal sealed class RecordEncoder(Dictionary<int, long[]> wordsOf)
         }
     }
 
-    private void EncodeWords(int head, long[] words, ref ReadOnlySpan<byte> rest)
+    private void EncodeWords(long[] words, ref ReadOnlySpan<byte> rest)
     {
         int count = Varint.Read(ref rest);
         if (numbers.Length < count)
@@ -61,27 +76,21 @@ internal sealed class RecordEncoder(Dictionary<int, long[]> wordsOf)
             numbers[i] = words[Varint.Read(ref rest)];
         Span<long> sorted = numbers.AsSpan(0, count);
         sorted.Sort();
-        Room((2 * Varint.MaxBytes) + (count * Varint.MaxLongBytes));
-        length += Varint.Write(output.AsSpan(length), head);
-        length += Varint.Write(output.AsSpan(length), count);
-        long last = 0;
-        foreach (long number in sorted)
-        {
-            length += Varint.WriteLong(output.AsSpan(length), number - last);
-            last = number;
-        }
+        Room(Varint.MaxBytes + WordNumbers.MaxBytes(count));
+        itemBytes += Varint.Write(items.AsSpan(itemBytes), count);
+        itemBytes += WordNumbers.Write(sorted, items.AsSpan(itemBytes));
     }
 
     private void Copy(ReadOnlySpan<byte> bytes)
     {
         Room(bytes.Length);
-        bytes.CopyTo(output.AsSpan(length));
-        length += bytes.Length;
+        bytes.CopyTo(items.AsSpan(itemBytes));
+        itemBytes += bytes.Length;
     }
 
     private void Room(int bytes)
     {
-        if (output.Length - length < bytes)
-            Array.Resize(ref output, Math.Max(length + bytes, output.Length * 2));
+        if (items.Length - itemBytes < bytes)
+            Array.Resize(ref items, Math.Max(itemBytes + bytes, items.Length * 2));
     }
 }

@@ -1,4 +1,5 @@
 using Treepie.Indexing.Catalogue;
+using Treepie.Indexing.Columns;
 using Treepie.Indexing.Terms;
 using Treepie.Storage.Transactions;
 

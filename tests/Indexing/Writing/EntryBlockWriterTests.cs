@@ -1,8 +1,10 @@
 using Treepie.Indexing.Catalogue;
+using Treepie.Indexing.Columns;
 using Treepie.Indexing.Terms;
 using Treepie.Indexing.Writing;
 using Treepie.Storage;
 using Treepie.Storage.Transactions;
+using Treepie.Storage.Trees;
 using Treepie.Tests.Support;
 
 namespace Treepie.Indexing.Tests.Writing;
@@ -10,6 +12,8 @@ namespace Treepie.Indexing.Tests.Writing;
 /// <summary>Blocks of records against a dictionary, while entries are added, removed and extended.</summary>
 public sealed class EntryBlockWriterTests
 {
+    private sealed record Parts(byte[] Key, byte[] Heads, byte[] Items);
+
     [Fact]
     public void Records_are_found_after_any_changes()
     {
@@ -17,7 +21,7 @@ public sealed class EntryBlockWriterTests
         var random = new Random(seed);
         using var folder = new TemporaryDirectory();
         using StorageEnvironment environment = StorageEnvironment.Open(folder.Path, new StorageOptions { Durability = Durability.Relaxed });
-        var model = new SortedDictionary<long, byte[]>();
+        var model = new SortedDictionary<long, Parts>();
         long nextId = 0;
         for (int round = 0; round < 12; round++)
         {
@@ -28,9 +32,9 @@ public sealed class EntryBlockWriterTests
                 {
                     if (random.Next(3) == 0)
                     {
-                        byte[] more = Bytes(random, random.Next(200) == 0 ? 5_000 : random.Next(300));
-                        entries.Extend(id, more);
-                        model[id] = [.. model[id], .. more];
+                        byte[] heads = Bytes(random, random.Next(3)), items = Bytes(random, random.Next(200) == 0 ? 5_000 : random.Next(300));
+                        entries.Extend(id, heads, items);
+                        model[id] = model[id] with { Heads = [.. model[id].Heads, .. heads], Items = [.. model[id].Items, .. items] };
                         continue;
                     }
 
@@ -43,26 +47,75 @@ public sealed class EntryBlockWriterTests
                 for (int i = random.Next(400); i > 0; i--)
                 {
                     nextId += 1 + (random.Next(50) == 0 ? random.Next(1_000_000) : 0);
-                    byte[] record = Bytes(random, random.Next(300) == 0 ? 40_000 : random.Next(100));
-                    entries.Append(nextId, record);
-                    model.Add(nextId, record);
+                    var parts = new Parts(Key(random, nextId), [.. "\a\b\t"u8[..random.Next(2, 4)]], Bytes(random, random.Next(300) == 0 ? 40_000 : random.Next(100)));
+                    entries.Append(nextId, parts.Key, parts.Heads, parts.Items);
+                    model.Add(nextId, parts);
                 }
 
                 entries.Flush();
                 return true;
             }, TestContext.Current.CancellationToken);
             using ReadTransaction read = environment.BeginRead();
+            AssertSame(read.FindTree(TreeNames.Entries)!, model, $"seed {seed}"); // just written
             var reader = new EntryReader(read.FindTree);
-            foreach ((long id, byte[] record) in model)
-                Assert.True(reader.TryGetBytes(id, out ReadOnlySpan<byte> found) && found.SequenceEqual(record), $"seed {seed}: entry {id}");
+            foreach ((long id, Parts parts) in model)
+                Assert.True(reader.TryGet(id, out EntryRecord found) && found.Key.SequenceEqual(parts.Key), $"seed {seed}: entry {id}");
             for (int i = 0; i < 100; i++)
             {
                 long id = random.NextInt64(nextId + 10);
-                Assert.True(model.ContainsKey(id) == reader.TryGetBytes(id, out _), $"seed {seed}: entry {id}");
+                Assert.True(model.ContainsKey(id) == reader.TryGet(id, out _), $"seed {seed}: entry {id}");
             }
         }
 
         Assert.Empty(environment.Check(TestContext.Current.CancellationToken).Problems);
+    }
+
+    [Fact]
+    public void Numbers_of_words_take_as_many_bits_as_they_need_and_are_read_exactly()
+    {
+        int seed = Seed.Next();
+        var random = new Random(seed);
+        for (int round = 0; round < 2_000; round++)
+        {
+            long most = 1L << random.Next(1, 48);
+            long[] numbers = [.. Enumerable.Range(0, random.Next(1, 60)).Select(_ => random.Next(3) == 0 ? random.NextInt64(Math.Min(most, 100)) : random.NextInt64(most)).Distinct().Order()];
+            if (random.Next(10) == 0)
+                numbers = [.. numbers, WordNumbers.Limit - 1];
+            byte[] room = Bytes(random, WordNumbers.MaxBytes(numbers.Length) + 8);
+            int length = WordNumbers.Write(numbers, room);
+            Assert.True(length <= WordNumbers.MaxBytes(numbers.Length), $"seed {seed}: {numbers.Length} numbers take {length} bytes");
+            var reader = new BitReader(room.AsSpan(0, random.Next(2) == 0 ? length : room.Length));
+            long last = -1;
+            foreach (long number in numbers)
+                Assert.True(number == (last = WordNumbers.ReadNext(ref reader, last)), $"seed {seed}: {number} is read as {last}");
+            Assert.Equal(length, reader.Bytes);
+        }
+    }
+
+    [Fact]
+    public void Damaged_blocks_and_numbers_are_an_error_and_nothing_else()
+    {
+        var random = new Random(Seed.Next());
+        Span<byte> room = stackalloc byte[IndexBatch.MaxKeyBytes];
+        for (int round = 0; round < 5_000; round++)
+        {
+            byte[] bytes = Bytes(random, random.Next(60));
+            try
+            {
+                var block = new EntryBlock(bytes, 0, room);
+                while (block.MoveNext())
+                {
+                }
+
+                var reader = new BitReader(bytes);
+                for (long last = -1; ;)
+                    last = WordNumbers.ReadNext(ref reader, last);
+            }
+            catch (CorruptionException)
+            {
+                // This is what it says when it notices; numbers end with it in any case.
+            }
+        }
     }
 
     [Fact]
@@ -90,6 +143,32 @@ public sealed class EntryBlockWriterTests
         CompactNumber.Read(ref rest, read);
         Assert.Equal(0, rest.Length);
         Assert.True(key.SequenceEqual(read));
+    }
+
+    private static byte[] Key(Random random, long id) => random.Next(10) switch
+    {
+        0 => Bytes(random, random.Next(1, IndexBatch.MaxKeyBytes + 1)),
+        < 7 => System.Text.Encoding.ASCII.GetBytes($"verses/{id:00000000}-A"),
+        _ => System.Text.Encoding.ASCII.GetBytes($"verses/{random.Next()}"),
+    };
+
+    private static void AssertSame(Tree tree, SortedDictionary<long, Parts> model, string what)
+    {
+        Span<byte> room = stackalloc byte[IndexBatch.MaxKeyBytes];
+        using Cursor cursor = tree.OpenCursor();
+        using IEnumerator<KeyValuePair<long, Parts>> expected = model.GetEnumerator();
+        for (bool valid = cursor.MoveFirst(); valid; valid = cursor.MoveNext())
+        {
+            var block = new EntryBlock(cursor.Value, EntryKey.Read(cursor.Key), room);
+            while (block.MoveNext())
+            {
+                Assert.True(expected.MoveNext(), what);
+                (long id, Parts parts) = expected.Current;
+                Assert.True(id == block.Id && block.Key.SequenceEqual(parts.Key) && block.Heads.SequenceEqual(parts.Heads) && block.Items.SequenceEqual(parts.Items), $"{what}: entry {id}");
+            }
+        }
+
+        Assert.False(expected.MoveNext(), what);
     }
 
     private static byte[] Bytes(Random random, int length)

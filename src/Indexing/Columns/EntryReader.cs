@@ -1,0 +1,75 @@
+using Treepie.Indexing.Catalogue;
+using Treepie.Indexing.Terms;
+using Treepie.Storage;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Columns;
+
+/// <summary>Finds the records of entries, the words they name by number, and the values that lie in columns. One thread at a time; spans live until the next entry is asked for.</summary>
+/// <param name="tree">Gives a tree by name; null where it does not exist.</param>
+internal sealed class EntryReader(Func<string, Tree?> tree) : IEntrySource
+{
+    private readonly Cursor? cursor = tree(TreeNames.Entries)?.OpenCursor();
+    private readonly byte[] keyRoom = new byte[IndexBatch.MaxKeyBytes];
+    private readonly byte[] numberRoom = new byte[NumberKey.Bytes];
+    private readonly Dictionary<int, Tree?> words = [];
+    private readonly Dictionary<int, ChunkCursor> columns = [];
+    private byte[]? text;
+
+    public Span<byte> NumberRoom => numberRoom;
+
+    /// <summary>The record of an entry; false if there is none.</summary>
+    public bool TryGet(long id, out EntryRecord record)
+    {
+        Span<byte> above = stackalloc byte[EntryKey.Bytes];
+        EntryKey.Write(above, id + 1);
+        if (cursor is not null && cursor.SeekBefore(above))
+        {
+            var block = new EntryBlock(cursor.Value, EntryKey.Read(cursor.Key), keyRoom);
+            while (block.MoveNext() && block.Id <= id)
+            {
+                if (block.Id == id)
+                {
+                    record = new EntryRecord(id, keyRoom.AsSpan(0, block.Key.Length), block.Heads, block.Items, this);
+                    return true;
+                }
+            }
+        }
+
+        record = default;
+        return false;
+    }
+
+    /// <summary>The record of an entry that others name.</summary>
+    /// <exception cref="CorruptionException">There is none.</exception>
+    public EntryRecord Get(long id) => TryGet(id, out EntryRecord record)
+        ? record
+        : throw new CorruptionException($"The index tree '{TreeNames.Entries}' misses entry {id}. Reset the index to build it again.");
+
+    public ReadOnlySpan<byte> Word(int field, long number)
+    {
+        if (!words.TryGetValue(field, out Tree? named))
+            words.Add(field, named = tree(TreeNames.Words(field)));
+        Span<byte> key = stackalloc byte[EntryKey.Bytes];
+        EntryKey.Write(key, number);
+        return named is not null && named.TryGet(key, out ReadOnlySpan<byte> form)
+            ? form
+            : throw new CorruptionException($"The index tree '{TreeNames.Words(field)}' misses word {number} that entries name. Reset the index to build it again.");
+    }
+
+    public ReadOnlySpan<byte> SortValue(int field, long id, out bool isNumber)
+    {
+        if (!columns.TryGetValue(field, out ChunkCursor? column))
+            columns.Add(field, column = new ChunkCursor(tree(TreeNames.Sort(field))));
+        var chunk = new SortChunk(column.Read(id >> SortChunk.EntryBits));
+        int slot = (int)(id & (SortChunk.Entries - 1));
+        SortTag tag = chunk.TagAt(slot);
+        isNumber = tag == SortTag.Number;
+        if (isNumber)
+            return chunk.NumberAt(slot, numberRoom);
+        text ??= new byte[SortText.MaxBytes];
+        return tag == SortTag.Text
+            ? text.AsSpan(0, SortText.Copy(chunk, slot, text))
+            : throw new CorruptionException($"The index tree '{TreeNames.Sort(field)}' misses the value of entry {id}. Reset the index to build it again.");
+    }
+}
