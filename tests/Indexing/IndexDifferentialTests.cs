@@ -58,6 +58,37 @@ public sealed class IndexDifferentialTests
     }
 
     [Fact]
+    public void Ranges_over_many_numbers_are_counted_as_a_scan_counts_them()
+    {
+        var random = new Random(Seed.Next());
+        using var fixture = new IndexFixture(RandomData.Schema);
+        for (int round = 0; round < 4; round++)
+        {
+            for (int i = 0; i < 1_500; i++)
+            {
+                string key = $"n/{random.Next(2_500)}";
+                if (round > 0 && random.Next(3) == 0)
+                    fixture.Delete(key);
+                else
+                    fixture.Put(key, (2, random.Next(4) == 0 ? FieldValue.Of(random.Next(1_000) / 4.0) : FieldValue.Of((long)random.Next(-3_000, 3_000))), (0, FieldValue.Of("w" + random.Next(3))));
+            }
+
+            fixture.Commit();
+            for (int i = 0; i < 40; i++)
+            {
+                FieldValue? low = random.Next(6) == 0 ? null : FieldValue.Of((long)random.Next(-3_200, 3_200)), high = random.Next(6) == 0 ? null : FieldValue.Of(random.Next(-6_400, 6_400) / 2.0);
+                var range = new RangeQuery("number", low, random.Next(2) == 0, high, random.Next(2) == 0);
+                var sorted = new SearchRequest { Query = range, Sort = [new SortKey("number", SortKind.Double, random.Next(2) == 0)], Take = 7 };
+                fixture.Check(new SearchRequest { Query = range, Take = 0 });
+                fixture.Check(sorted);
+                fixture.Check(sorted with { Sort = [new SortKey("name", SortKind.Text)] });
+                fixture.Check(sorted with { Query = new AndQuery([new TermQuery("name", FieldValue.Of("w1")), range]) });
+                fixture.Check(sorted with { Query = new AndQuery([new TermQuery("name", FieldValue.Of("w1")), range]), CountsHits = false });
+            }
+        }
+    }
+
+    [Fact]
     public void Every_kind_of_query_alone_answers_as_a_scan_does()
     {
         var random = new Random(Seed.Next());

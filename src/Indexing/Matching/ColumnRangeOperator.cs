@@ -19,8 +19,8 @@ namespace Treepie.Indexing.Matching;
 /// <param name="column">Sort values of the field.</param>
 /// <param name="low">Lowest number, a <see cref="NumberKey"/> that belongs to the range; null: open.</param>
 /// <param name="high">Highest number, as <paramref name="low"/>.</param>
-/// <param name="estimate">Entries in the range at the most.</param>
-internal sealed class ColumnRangeOperator(QueryContext context, Operator all, ChunkCursor column, byte[]? low, byte[]? high, long estimate)
+/// <param name="count">Entries in the range.</param>
+internal sealed class ColumnRangeOperator(QueryContext context, Operator all, ChunkCursor column, byte[]? low, byte[]? high, long count)
     : Operator(context)
 {
     private const int ChunksPerWindow = PostingWindow.Size / SortChunk.Entries;
@@ -31,14 +31,16 @@ internal sealed class ColumnRangeOperator(QueryContext context, Operator all, Ch
     private readonly long highWhole = high is null ? SortChunk.MaxPacked : GreatestNotAbove(high);
     private readonly ulong[] words = new ulong[BitmapKernels.Words];
 
-    public override long Estimate => estimate;
+    public override long Estimate => count;
+
+    public override bool IsExact => true;
 
     /// <summary>Field and bounds, for the plan.</summary>
     public (string? Field, string? Label) Name { get; set; }
 
     public override OperatorCost Cost => new(CostModel.ColumnWindow, CostModel.ColumnProbe);
 
-    public override PlanNode Describe() => new("range, compared with sort values", Name.Field, Name.Label) { Estimate = Estimate };
+    public override PlanNode Describe() => new("range, compared with sort values", Name.Field, Name.Label) { Estimate = Estimate, IsExact = true };
 
     public override long Next(long from) => all.Next(from);
 

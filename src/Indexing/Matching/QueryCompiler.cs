@@ -25,7 +25,14 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
     public Operator Compile(IndexQuery query) => Compile(query, 0);
 
     /// <summary>A whole query: as its clauses, and with the boosts that documents have of their own.</summary>
-    public Operator CompileWhole(IndexQuery query) => isScored ? Traced(DocumentBoostOperator.Over(context, Compile(query, 0))) : Compile(query, 0);
+    /// <param name="query">The query.</param>
+    /// <param name="countsOnly">Whether nothing but the number of hits is wanted, which is known of a range without its entries.</param>
+    public Operator CompileWhole(IndexQuery query, bool countsOnly = false)
+    {
+        if (countsOnly && query is RangeQuery range)
+            return CompileRange(range, survivors: 0);
+        return isScored ? Traced(DocumentBoostOperator.Over(context, Compile(query, 0))) : Compile(query, 0);
+    }
 
     private Operator Compile(IndexQuery query, int depth)
     {

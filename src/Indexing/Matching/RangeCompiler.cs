@@ -29,14 +29,16 @@ internal sealed class RangeCompiler(QueryContext context)
         bool canCompare = inNumbers && !view.Statistics(field).EverHadSeveralValues;
         long mostTerms = canCompare ? MostTerms(survivors) : long.MaxValue;
         string? label = context.Tracer is null ? null : Label(range);
-        if (Gather(keys, mostTerms) is { } gathered)
+        RangeCount? count = canCompare ? RangeCount.Of(context, keys, field) : null;
+        if (count is not { } known || known.Terms <= mostTerms)
         {
+            UnionOperator gathered = Gather(keys);
             gathered.Name = ("range", range.Field, label);
             gathered.Decision = canCompare && context.Tracer is not null ? Gathered(mostTerms, survivors) : null;
             return gathered;
         }
 
-        ColumnRangeOperator compared = Scan(field, keys.Low, range.LowInclusive, keys.High, range.HighInclusive);
+        ColumnRangeOperator compared = Scan(field, keys.Low, range.LowInclusive, keys.High, range.HighInclusive, known.Entries);
         compared.Name = (range.Field, label);
         compared.Decision = context.Tracer is null ? null : Compared(mostTerms, survivors);
         return compared;
@@ -110,14 +112,14 @@ internal sealed class RangeCompiler(QueryContext context)
     private static string Text(FieldValue? bound) => bound is { } value ? Encoding.UTF8.GetString(QueryValue.ToText(value)) : "…";
 
     /// <summary>Compares sort values with the bounds, which are moved to the nearest key that belongs to the range.</summary>
-    private ColumnRangeOperator Scan(int field, byte[]? low, bool lowInclusive, byte[]? high, bool highInclusive)
+    private ColumnRangeOperator Scan(int field, byte[]? low, bool lowInclusive, byte[]? high, bool highInclusive, long entries)
     {
         if (low is not null && !lowInclusive)
             Step(low, +1);
         if (high is not null && !highInclusive)
             Step(high, -1);
         Operator all = new QueryCompiler(context, isScored: false).Compile(new MatchAllQuery());
-        return new ColumnRangeOperator(context, all, context.OpenColumn(view.Tree(TreeNames.Sort(field))), low, high, view.State.EntryCount);
+        return new ColumnRangeOperator(context, all, context.OpenColumn(view.Tree(TreeNames.Sort(field))), low, high, entries);
     }
 
     /// <summary>
@@ -156,22 +158,17 @@ internal sealed class RangeCompiler(QueryContext context)
         return term.ToArray();
     }
 
-    /// <summary>The union of all terms between the bounds; null if they are more than <paramref name="mostTerms"/>.</summary>
-    private UnionOperator? Gather(KeyRange keys, long mostTerms)
+    /// <summary>The union of all terms between the bounds.</summary>
+    private UnionOperator Gather(KeyRange keys)
     {
-        long terms = 0;
-        if (mostTerms < 0)
-            return null;
         var union = new UnionOperator(context);
-        if (view.Dictionary(keys.Dictionary) is { } tree)
+        if (view.Dictionary(keys.Dictionary) is { } dictionary)
         {
             Tree? postings = view.Postings(keys.Dictionary);
-            using TermCursor cursor = tree.OpenCursor();
+            using TermCursor cursor = dictionary.OpenCursor();
             for (bool found = keys.MoveFirst(cursor); found && keys.IsUpTo(cursor.Key); found = cursor.MoveNext())
             {
                 context.Meter.Count.TermsScanned++;
-                if (++terms > mostTerms)
-                    return null;
                 union.Add(new TermPayload(cursor.Value), postings);
             }
         }

@@ -33,7 +33,7 @@ internal sealed class PostingWriter : IDisposable
     {
         this.words = words;
         this.name = name;
-        this.terms = new TermTreeWriter(terms);
+        this.terms = new TermTreeWriter(terms, static value => new TermPayload(value).EntryCount);
         this.postings = postings;
         this.newListId = newListId;
         this.positions = positions is null ? null : new PositionStore(name, positions);

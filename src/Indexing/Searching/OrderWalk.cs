@@ -33,6 +33,9 @@ internal sealed class OrderWalk
     private ushort[]? offsets;
     private KeyBuffer? key;
     private int groupLists;
+    private byte[] valueRoom = new byte[NumberKey.Bytes];
+    private ulong lastNumber;
+    private int steps;
     private ReadOnlyMemory<byte> rest;
 
     private OrderWalk(QueryContext context, FilterProbe filter, SortKey sort, KeyPart[] parts, long limit, ReadOnlyMemory<byte> after, KeyRange? range)
@@ -116,32 +119,85 @@ internal sealed class OrderWalk
         if (!start.IsAtValue)
             rest = default; // of nulls
         using TermCursor cursor = tree.OpenCursor();
-        ulong last = 0;
-        int steps = 0;
-        for (bool valid = Begin(cursor); valid; valid = sort.Descending ? cursor.MovePrevious() : cursor.MoveNext())
+        for (bool valid = Begin(cursor); valid; valid = sort.Descending ? cursor.MoveToPreviousBlock() : cursor.MoveToNextBlock())
         {
-            ReadOnlySpan<byte> value = cursor.Key;
-            if (!IsInside(value))
+            if (!(sort.Descending ? TakeBackwards(cursor.Block, cursor.Index) : TakeForwards(cursor.Block, cursor.Index)))
                 break;
-            context.Meter.Count.TermsScanned++;
-            if ((++steps & 1023) == 0)
-                context.Check();
-            ulong number = NumberOf(value);
-            if (steps == 1 || sort.Kind == SortKind.Text || number != last)
-            {
-                if (steps > 1)
-                    EndGroup();
-                if (IsFull)
-                    return;
-                last = number;
-                if (!rest.IsEmpty && !start.IsSame(value))
-                    rest = default; // the value to go on from is gone: everything behind it counts
-            }
-
-            Take(new TermPayload(cursor.Value));
         }
 
         EndGroup();
+    }
+
+    /// <summary>Takes the terms of a block from one on; false when the walk is at its end.</summary>
+    private bool TakeForwards(TermBlock block, int from)
+    {
+        int next = block.At(from, out TermPlace term);
+        for (int left = block.Count - from; TakeTerm(block, term); next = block.Read(next, out term))
+        {
+            if (--left == 0)
+                return true;
+        }
+
+        return false;
+    }
+
+    /// <summary>As <see cref="TakeForwards"/>, down to the first: terms can only be read upwards, so it is done by groups.</summary>
+    private bool TakeBackwards(TermBlock block, int from)
+    {
+        Span<TermPlace> terms = stackalloc TermPlace[1 << TermBlock.GroupBits];
+        for (int last = from; last >= 0;)
+        {
+            int first = last & ~(terms.Length - 1);
+            int next = block.Group(first >> TermBlock.GroupBits);
+            for (int i = first; i <= last; i++)
+                next = block.Read(next, out terms[i - first]);
+            for (; last >= first; last--)
+            {
+                if (!TakeTerm(block, terms[last - first]))
+                    return false;
+            }
+        }
+
+        return true;
+    }
+
+    /// <summary>Takes the entries of a term; false when the walk is at its end.</summary>
+    private bool TakeTerm(TermBlock block, TermPlace term)
+    {
+        ReadOnlySpan<byte> value = default;
+        if (range is not null || !rest.IsEmpty || sort.Kind != SortKind.Text)
+        {
+            value = Value(block, term);
+            if (!IsInside(value))
+                return false;
+        }
+
+        context.Meter.Count.TermsScanned++;
+        if ((++steps & 1023) == 0)
+            context.Check();
+        ulong number = NumberOf(value);
+        if (steps == 1 || sort.Kind == SortKind.Text || number != lastNumber)
+        {
+            if (steps > 1)
+                EndGroup();
+            if (IsFull)
+                return false;
+            lastNumber = number;
+            if (!rest.IsEmpty && !start.IsSame(value))
+                rest = default; // the value to go on from is gone: everything behind it counts
+        }
+
+        Take(new TermPayload(block.Value(term)));
+        return true;
+    }
+
+    private ReadOnlySpan<byte> Value(TermBlock block, TermPlace term)
+    {
+        int length = block.LengthOf(term);
+        if (valueRoom.Length < length)
+            valueRoom = new byte[2 * length];
+        block.CopyTerm(term, valueRoom);
+        return valueRoom.AsSpan(0, length);
     }
 
     private bool Begin(TermCursor cursor)
@@ -265,9 +321,9 @@ internal sealed class OrderWalk
             return;
         }
 
-        if (group.Count <= 1 && rest.IsEmpty)
+        if (group.Count == 1 && rest.IsEmpty)
         {
-            found.AddRange(group);
+            found.Add(group[0]);
         }
         else if (groupLists == 1 && parts.Length == 1 && rest.IsEmpty)
         {

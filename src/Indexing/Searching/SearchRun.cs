@@ -19,6 +19,7 @@ internal sealed class SearchRun
     private readonly ReadOnlyMemory<byte> after;
     private readonly QueryCompiler compiler;
     private readonly OrderRange? range;
+    private readonly long? rangeTotal;
     private ushort[]? offsets;
     private readonly WindowSet set;
     private Operator root;
@@ -36,8 +37,10 @@ internal sealed class SearchRun
         set = context.Rent();
         compiler = new QueryCompiler(context, IsScored);
         range = OrderRange.Find(context, request);
-        isWithoutRange = range is not null && !request.CountsHits && request.OrderHint != OrderHint.Sort;
-        root = compiler.CompileWhole(isWithoutRange ? range!.Rest : request.Query); // there is one
+        if (range is { IsAll: true } && request.CountsHits)
+            rangeTotal = RangeCount.Of(context, range.Keys, context.View.Field(request.Sort[0].Field))?.Entries;
+        isWithoutRange = range is not null && (!request.CountsHits || rangeTotal is not null) && request.OrderHint != OrderHint.Sort;
+        root = isWithoutRange ? compiler.CompileWhole(range!.Rest) : compiler.CompileWhole(request.Query, countsOnly: request.Take == 0); // there is one
     }
 
     /// <summary>All hits, before skip and take; at least so many where <see cref="IsTotalExact"/> is false.</summary>
@@ -155,8 +158,8 @@ internal sealed class SearchRun
             return;
 
         // Where the walk came to its end these are all hits, unless some were given before.
-        IsTotalExact = found.Count < Limit && after.IsEmpty;
-        Total = found.Count;
+        IsTotalExact = rangeTotal is not null || (found.Count < Limit && after.IsEmpty);
+        Total = rangeTotal ?? found.Count;
     }
 
     private void CountAll(long from)

@@ -11,8 +11,9 @@ namespace Treepie.Indexing.Terms;
 /// 0       2     n, terms, little-endian
 /// 2       1     p, bytes that all begin with: up to 255
 /// 3       1     s, bytes that all end with, behind those: up to 255
-/// 4       2·g   where each group of 16 terms but the first begins, behind the first, little-endian; g = (n − 1) / 16
-/// 4+2g    p, s  these bytes
+/// 4       4     what the terms weigh together, which is the number of their entries where they have any, little-endian; 2³² − 1: not known
+/// 8       2·g   where each group of 16 terms but the first begins, behind the first, little-endian; g = (n − 1) / 16
+/// 8+2g    p, s  these bytes
 /// …             by term: a byte, bytes of it in between · 16 + bytes of its value, 15 of either for 15 and more; the rest of those that are (varints); the bytes in
 ///               between; the value
 /// </code>
@@ -24,7 +25,8 @@ internal readonly ref struct TermBlock
     public const int MaxBytes = 990;
 
     public const int GroupBits = 4;
-    public const int HeaderBytes = 4;
+    public const int HeaderBytes = 8;
+    public const int WeightOffset = 4;
 
     /// <summary>Longest beginning and end.</summary>
     public const int MaxCommon = byte.MaxValue;
@@ -53,6 +55,9 @@ internal readonly ref struct TermBlock
 
     /// <summary>Terms.</summary>
     public int Count { get; }
+
+    /// <summary>What the terms weigh together: entries, where they have any; null where that is not known.</summary>
+    public long? Weight => BinaryPrimitives.ReadUInt32LittleEndian(bytes[WeightOffset..]) is var weight && weight < uint.MaxValue ? weight : null;
 
     /// <summary>What all terms begin with.</summary>
     public ReadOnlySpan<byte> Prefix { get; }
@@ -92,6 +97,9 @@ internal readonly ref struct TermBlock
 
     /// <summary>What stands beside it.</summary>
     public ReadOnlySpan<byte> Value(TermPlace term) => bytes.Slice(term.Start + term.MiddleBytes, term.ValueBytes);
+
+    /// <summary>Bytes of a whole term.</summary>
+    public int LengthOf(TermPlace term) => Prefix.Length + term.MiddleBytes + Suffix.Length;
 
     /// <summary>Writes a whole term; returns its length.</summary>
     public int CopyTerm(TermPlace term, Span<byte> output)

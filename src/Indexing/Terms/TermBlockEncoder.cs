@@ -2,8 +2,12 @@ using System.Buffers.Binary;
 
 namespace Treepie.Indexing.Terms;
 
+/// <summary>What a term weighs, by what stands beside it.</summary>
+internal delegate long TermWeight(ReadOnlySpan<byte> value);
+
 /// <summary>Writes a <see cref="TermBlock"/>. Scratch, reused from block to block.</summary>
-internal sealed class TermBlockEncoder
+/// <param name="weight">What a term weighs; null: nothing.</param>
+internal sealed class TermBlockEncoder(TermWeight? weight = null)
 {
     private byte[] output = new byte[2 * TermBlock.MaxBytes];
     private readonly ushort[] groups = new ushort[(TermBlock.MaxBytes >> TermBlock.GroupBits) + 1];
@@ -46,9 +50,11 @@ internal sealed class TermBlockEncoder
         head[..prefix].CopyTo(output.AsSpan(TermBlock.HeaderBytes + table));
         head[^suffix..].CopyTo(output.AsSpan(TermBlock.HeaderBytes + table + prefix));
         int length = start;
+        long weighs = 0;
         for (int i = 0; i < count; i++)
         {
             TermItem item = items[first + i];
+            weighs += weight is null ? 0 : weight(bytes.Slice(item.Value, item.ValueLength));
             if (i > 0 && (i & ((1 << TermBlock.GroupBits) - 1)) == 0)
                 groups[(i >> TermBlock.GroupBits) - 1] = checked((ushort)(length - start));
             int middle = item.KeyLength - prefix - suffix;
@@ -65,6 +71,7 @@ internal sealed class TermBlockEncoder
             length += item.ValueLength;
         }
 
+        BinaryPrimitives.WriteUInt32LittleEndian(output.AsSpan(TermBlock.WeightOffset), (uint)Math.Min(weighs, uint.MaxValue));
         for (int i = 0; i < table / 2; i++)
             BinaryPrimitives.WriteUInt16LittleEndian(output.AsSpan(TermBlock.HeaderBytes + (2 * i)), groups[i]);
         return output.AsSpan(0, length);

@@ -36,6 +36,21 @@ internal sealed class TermCursor(Tree tree) : IDisposable
     /// <summary>What stands beside it.</summary>
     public ReadOnlySpan<byte> Value => blocks.Value.Slice(current.Start + current.MiddleBytes, current.ValueBytes);
 
+    /// <summary>The block it stands in, for those who go through the terms of it by themselves; <see cref="Key"/> and <see cref="Value"/> stay those of the term it stands on.</summary>
+    public TermBlock Block => new(blocks.Value);
+
+    /// <summary>Whether another cursor over the same dictionary stands in the same block.</summary>
+    public bool IsInBlockOf(TermCursor other) => blocks.Key.SequenceEqual(other.blocks.Key);
+
+    /// <summary>Number of the term in its block.</summary>
+    public int Index => index;
+
+    /// <summary>Goes to the first term of the next block; false if there is none.</summary>
+    public bool MoveToNextBlock() => blocks.MoveNext() && EnterFirst();
+
+    /// <summary>Goes to the last term of the block before; false if there is none.</summary>
+    public bool MoveToPreviousBlock() => blocks.MovePrevious() && EnterLast();
+
     /// <summary>Goes to the first term; false if there is none.</summary>
     public bool MoveFirst() => blocks.Seek([TermTree.BlockMark]) && EnterFirst();
 

@@ -9,14 +9,15 @@ namespace Treepie.Indexing.Terms;
 /// <see cref="Flush"/> ends it.
 /// </summary>
 /// <param name="tree">Where it lies.</param>
-internal sealed class TermTreeWriter(Tree tree)
+/// <param name="weight">What a term weighs; null: nothing. The same whenever the dictionary is written.</param>
+internal sealed class TermTreeWriter(Tree tree, TermWeight? weight = null)
 {
     /// <summary>Below this, a block that lost terms is joined with the next.</summary>
     private const int MinBytes = TermBlock.MaxBytes / 4;
 
     private readonly Cursor cursor = tree.OpenCursor();
     private readonly ByteArena bytes = new();
-    private readonly TermBlockEncoder encoder = new();
+    private readonly TermBlockEncoder encoder = new(weight);
 
     /// <summary>Terms of the block that are not passed yet, from <see cref="next"/> on.</summary>
     private readonly List<TermItem> old = [];
