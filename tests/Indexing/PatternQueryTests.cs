@@ -1,5 +1,7 @@
+using Treepie.Indexing.Matching;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Schema;
+using Treepie.Indexing.Searching;
 using Treepie.Indexing.Tests.Model;
 using Treepie.Tests.Support;
 
@@ -44,6 +46,53 @@ public sealed class PatternQueryTests
     [InlineData(1.5f)]
     [InlineData(-0.1f)]
     public void Absurd_similarities_are_refused(float similarity) => Refused(new FuzzyQuery("name", "x", similarity), "The similarity of a fuzzy query");
+
+    [Fact]
+    public void Boosts_around_one_another_and_orders_without_end_are_refused()
+    {
+        IndexQuery boosted = new MatchAllQuery();
+        for (int i = 0; i < 4; i++)
+            boosted = new BoostQuery(boosted, 1e9f);
+        Refused(boosted, "come to 1E+30 at the most");
+        Assert.Equal("a b c", Find(new OrQuery([.. Enumerable.Repeat(new BoostQuery(new MatchAllQuery(), 1e30f), 1_000)])));
+        SortKey[] keys = [.. Enumerable.Repeat(new SortKey("name", SortKind.Text), 65)];
+        Assert.Contains("at most 64 keys", Assert.Throws<IndexQueryException>(() => Find(new MatchAllQuery(), keys)).Message, StringComparison.Ordinal);
+        Assert.Equal("a b c", Find(new MatchAllQuery(), keys[1..]));
+    }
+
+    /// <summary>What reads a whole dictionary does so up to a limit, and then says what would help; what begins with some characters is in its limits where the dictionary is not.</summary>
+    [Fact]
+    public void Wildcards_over_everything_end_at_the_limit_with_an_advice()
+    {
+        using var fixture = new IndexFixture(Schema);
+        for (int i = 0; i < 300; i++)
+            fixture.Put($"e/{i}", (0, FieldValue.Of($"n{i}")), (1, FieldValue.Of($"w{i}")));
+        fixture.Commit();
+        using var searcher = new IndexSearcher(fixture.Environment);
+        IndexQuery[] wide =
+        [
+            new WildcardQuery("name", "*"), new WildcardQuery("name", "*1*"), new WildcardQuery("name", "?*"), new WildcardQuery("name", "*1?"), new FullTextQuery("text", "*1*", All: true),
+            new SuffixQuery("name", "1"), new ContainsQuery("name", "1"), new RegexQuery("name", "1"), new RegexQuery("name", "^.*"), new RegexQuery("name", "^n12|1"), new PrefixQuery("name", ""),
+        ];
+        foreach (IndexQuery query in wide)
+        {
+            string message = Assert.Throws<IndexQueryException>(() => Count(query, 200)).Message;
+            Assert.Contains("200 is the most", message, StringComparison.Ordinal);
+            Assert.Contains("Add a prefix", message, StringComparison.Ordinal);
+            Assert.True(Count(query, 300) > 0);
+        }
+
+        foreach (IndexQuery query in (IndexQuery[])[new WildcardQuery("name", "n1*"), new WildcardQuery("name", "n1?*5"), new RegexQuery("name", "^n1.*5$"), new RegexQuery("name", "^(n12|N19)|(^n29)$"), new PrefixQuery("name", "n1"), new FuzzyQuery("name", "n12", 1)])
+            Assert.True(Count(query, 200) > 0);
+
+        long Count(IndexQuery query, long mostTerms)
+        {
+            using var context = new QueryContext(searcher.View, TestContext.Current.CancellationToken) { MaxTermsRead = mostTerms };
+            var run = new SearchRun(context, new SearchRequest { Query = query });
+            run.Execute();
+            return run.Total;
+        }
+    }
 
     [Fact]
     public void Patterns_and_texts_without_end_are_refused()
@@ -114,12 +163,12 @@ public sealed class PatternQueryTests
     private static void Refused(IndexQuery query, string reason) =>
         Assert.Contains(reason, Assert.Throws<IndexQueryException>(() => Find(query)).Message, StringComparison.Ordinal);
 
-    private static string Find(IndexQuery query)
+    private static string Find(IndexQuery query, params SortKey[] sort)
     {
         using var fixture = new IndexFixture(Schema);
         foreach (string key in new[] { "a", "b", "c" })
             fixture.Put(key, (0, FieldValue.Of(key)), (1, FieldValue.Of("word " + key)));
         fixture.Commit();
-        return string.Join(' ', fixture.Keys(new SearchRequest { Query = query }));
+        return string.Join(' ', fixture.Keys(new SearchRequest { Query = query, Sort = sort }));
     }
 }

@@ -16,8 +16,33 @@ internal static class RegexPattern
         RegexNode root = new RegexParser(pattern, isFolded).Parse();
         var nfa = new Nfa();
         int next = Compile(nfa, root, isWhole ? nfa.AddMatch() : nfa.AddMatchRest(), toForm);
-        nfa.Start = isWhole || next == Nfa.Dead ? next : Anywhere(nfa, next);
+        nfa.Start = isWhole || next == Nfa.Dead || IsAtStart(nfa, next) ? next : Anywhere(nfa, next);
         return new TermAutomaton(nfa);
+    }
+
+    /// <summary>Whether nothing but the first place will do. Then what begins otherwise is passed over by walks along a dictionary, as it can never match.</summary>
+    private static bool IsAtStart(Nfa nfa, int start)
+    {
+        var open = new Stack<int>([start]);
+        var seen = new HashSet<int>();
+        while (open.TryPop(out int state))
+        {
+            if (!seen.Add(state))
+                continue;
+            switch (nfa[state].Kind)
+            {
+                case NfaStateKind.AtStart:
+                    break;
+                case NfaStateKind.Split:
+                    open.Push(nfa[state].Next);
+                    open.Push(nfa[state].Other);
+                    break;
+                default:
+                    return false;
+            }
+        }
+
+        return true;
     }
 
     /// <summary>Begins at any place; <c>^</c> goes on at the first alone.</summary>

@@ -18,7 +18,11 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
     /// <summary>Deepest nesting of a query: twice what RQL allows. Chains of one kind (a and b and c …) count once.</summary>
     public const int MaxDepth = 256;
 
+    /// <summary>The most that boosts around one another may come to: far below what a float holds, so that sums of scores are numbers.</summary>
+    public const float MaxBoost = 1e30f;
+
     private readonly IndexView view = context.View;
+    private float boosted = 1;
 
     internal PatternCompiler Patterns => new(this, context, isScored);
 
@@ -166,7 +170,9 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
             context.Tracer?.Enter(null, late is VectorQuery ? "vector" : "fusion");
             Operator nearest = Traced(Late(late, filter, beside));
             context.Tracer?.Leave(nearest.Describe());
-            operators[i] = isScored && queries[i] is BoostQuery boost ? new BoostOperator(context, nearest, boost.Factor) : nearest;
+            if (queries[i] is BoostQuery boost)
+                _ = Boosted(boost.Factor);
+            operators[i] = isScored && queries[i] is BoostQuery around ? new BoostOperator(context, nearest, around.Factor) : nearest;
         }
     }
 
@@ -363,10 +369,20 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
 
     private Operator Boost(BoostQuery boost, int depth)
     {
-        if (!float.IsFinite(boost.Factor) || boost.Factor < 0)
-            throw new IndexQueryException($"A boost is a number from 0 on; {boost.Factor} is not.");
+        float outer = boosted;
+        boosted = Boosted(boost.Factor);
         Operator clause = Compile(boost.Clause, depth + 1);
+        boosted = outer;
         return isScored ? new BoostOperator(context, clause, boost.Factor) : clause;
+    }
+
+    /// <summary>What the boosts around a clause come to with one more.</summary>
+    private float Boosted(float factor)
+    {
+        if (!float.IsFinite(factor) || factor < 0)
+            throw new IndexQueryException($"A boost is a number from 0 on; {factor} is not.");
+        float product = boosted * factor;
+        return product <= MaxBoost ? product : throw new IndexQueryException($"Boosts around one another come to {MaxBoost} at the most; these come to {product}. Only how they compare with one another counts.");
     }
 
     /// <summary>Every entry that the clause does not match.</summary>

@@ -19,9 +19,14 @@ internal static class SortPlan
         return false;
     }
 
-    /// <exception cref="IndexQueryException">A field is full text, which has no sort values.</exception>
+    /// <summary>Most keys of an order: each is read and kept for every hit that is compared.</summary>
+    public const int MaxKeys = 64;
+
+    /// <exception cref="IndexQueryException">A field is full text, which has no sort values; or there are too many keys.</exception>
     public static KeyPart[] Open(QueryContext context, IReadOnlyList<SortKey> sort)
     {
+        if (sort.Count > MaxKeys)
+            throw new IndexQueryException($"An order has at most {MaxKeys} keys; {sort.Count:N0} are given.");
         var parts = new KeyPart[sort.Count];
         for (int i = 0; i < parts.Length; i++)
         {
