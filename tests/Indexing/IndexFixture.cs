@@ -59,6 +59,8 @@ public sealed class IndexFixture : IDisposable
 
     public void Commit() => writer.Commit(batch, ++etag);
 
+    public void Tidy() => Assert.True(writer.Tidy());
+
     public void Reopen()
     {
         environment.Dispose();

@@ -6,16 +6,20 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Indexing.Tests;
 
-/// <summary>BM25 of real text against the formula, computed from the texts alone, while they are changed and removed. <c>TREEPIE_VERSES=n</c> takes n verses.</summary>
+/// <summary>
+/// Real text against what is computed from the texts alone: scores against the formula of BM25, phrases and what stands near one another against a scan, while texts are changed and
+/// removed, after what is gone was tidied away, and after a start. <c>TREEPIE_VERSES=n</c> takes n verses: 100000000 all of them.
+/// </summary>
 public sealed class ReferenceScoreTests
 {
     private static readonly IndexSchema Schema = new([new IndexField("text", FieldAnalysis.FullText)]);
 
     [Fact]
-    public void Scores_of_verses_equal_the_formula_before_and_after_updates_and_removals()
+    public void Scores_phrases_and_nearness_of_verses_are_those_of_a_scan_before_and_after_updates_and_removals()
     {
         int count = int.Parse(Environment.GetEnvironmentVariable("TREEPIE_VERSES") ?? "3000", System.Globalization.CultureInfo.InvariantCulture);
-        string[] verses = [.. DataSets.Lines(DataSets.Require("verses-en.ndjson.gz")).Take(2 * count).Select(Text)];
+        string[] verses = [.. DataSets.Lines(DataSets.Require("verses-en.ndjson.gz")).Take((int)Math.Min(2L * count, int.MaxValue)).Select(Text)];
+        count = Math.Min(count, verses.Length / 2);
         var random = new Random(Seed.Next());
         using var fixture = new IndexFixture(Schema);
         var texts = new Dictionary<string, string>(StringComparer.Ordinal);
@@ -26,7 +30,12 @@ public sealed class ReferenceScoreTests
         }
 
         for (int i = 0; i < count; i++)
+        {
             Put(i, verses[i]);
+            if (i % 50_000 == 49_999)
+                fixture.Commit();
+        }
+
         fixture.Commit();
         Check(fixture, texts, random);
 
@@ -36,6 +45,17 @@ public sealed class ReferenceScoreTests
         Check(fixture, texts, random);
 
         foreach (string key in texts.Keys.Where(_ => random.Next(3) == 0).ToArray())
+        {
+            fixture.Delete(key);
+            texts.Remove(key);
+        }
+
+        fixture.Commit();
+        Check(fixture, texts, random);
+        fixture.Tidy();
+        fixture.Reopen();
+        Check(fixture, texts, random);
+        foreach (string key in texts.Keys.Skip(5).ToArray())
         {
             fixture.Delete(key);
             texts.Remove(key);
@@ -86,6 +106,41 @@ public sealed class ReferenceScoreTests
             }
 
             Assert.Equal(best.Length, place);
+        }
+
+        for (int i = 0; i < 25; i++)
+            CheckNear(searcher, words, some[random.Next(some.Length)], random);
+    }
+
+    /// <summary>Words of one verse, as they stand there or nearly so, among all verses.</summary>
+    private static void CheckNear(IndexSearcher searcher, Dictionary<string, string[]> words, string[] from, Random random)
+    {
+        int first = random.Next(from.Length - 1), slop = random.Next(3) == 0 ? 0 : random.Next(6);
+        string[] wanted = [.. from.Skip(first).Take(random.Next(2, 4))];
+        if (slop > 0)
+            wanted = [.. wanted.Select((word, place) => random.Next(3) == 0 ? from[Math.Min(from.Length - 1, first + place + 1)] : word).OrderBy(_ => random.Next(3))];
+        string[] expected = [.. words.Where(verse => IsNear(verse.Value, wanted, slop)).Select(verse => verse.Key).Order(StringComparer.Ordinal)];
+        using SearchResults found = searcher.Search(new SearchRequest { Query = new PhraseQuery("text", string.Join(' ', wanted), slop) }, cancellationToken: TestContext.Current.CancellationToken);
+        Assert.Equal(expected.Length, found.TotalCount);
+        Assert.Equal(expected, IndexFixture.Read(found).Order(StringComparer.Ordinal));
+    }
+
+    /// <summary>Whether all words stand at most so many places behind where they would stand in the phrase, from any start on, no two of them in one place.</summary>
+    private static bool IsNear(string[] verse, string[] wanted, int slop)
+    {
+        for (int start = -slop; start < verse.Length; start++)
+            if (Fits(start, 0, []))
+                return true;
+        return false;
+
+        bool Fits(int start, int next, int[] taken)
+        {
+            if (next == wanted.Length)
+                return true;
+            for (int place = Math.Max(0, start + next); place <= Math.Min(verse.Length - 1, start + next + slop); place++)
+                if (verse[place] == wanted[next] && !taken.Contains(place) && Fits(start, next + 1, [.. taken, place]))
+                    return true;
+            return false;
         }
     }
 
