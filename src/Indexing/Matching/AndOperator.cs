@@ -132,7 +132,17 @@ internal sealed class AndOperator : Operator
         return sum;
     }
 
-    public override int MostIn(long window) => byCost[0].MostIn(window);
+    public override void Bounds(Span<float> windows, float boost)
+    {
+        byCost[0].Bounds(windows, boost);
+        Span<float> others = Context.RentNumbers(windows.Length).AsSpan(0, windows.Length);
+        for (int clause = 1; clause < byCost.Length; clause++)
+        {
+            byCost[clause].Bounds(others, boost);
+            for (int i = 0; i < windows.Length; i++)
+                windows[i] = windows[i] < 0 || others[i] < 0 ? NoMatch : windows[i] + others[i];
+        }
+    }
 
     public override void AddBounds(long window, Span<float> bounds, float boost)
     {

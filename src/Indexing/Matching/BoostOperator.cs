@@ -33,7 +33,13 @@ internal sealed class BoostOperator(QueryContext context, Operator clause, float
 
     public override float Bound(long window, float boost) => clause.Bound(window, boost * factor);
 
-    public override int MostIn(long window) => clause.MostIn(window);
+    public override void Bounds(Span<float> windows, float boost) => clause.Bounds(windows, boost * factor);
+
+    public override void NarrowSet(long window, WindowSet set, float threshold, float margin)
+    {
+        if (factor > 0)
+            clause.NarrowSet(window, set, threshold / factor, margin);
+    }
 
     public override void ScoreMatches(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost) =>
         clause.ScoreMatches(window, hits, scores, boost * factor);

@@ -98,7 +98,35 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
     public override float Bound(long window, float boost) =>
         !cursor.TryGet(window, out PostingWindow mine) ? 0 : scorer is null ? boost : scorer.Bound(mine, boost);
 
-    public override int MostIn(long window) => cursor.Next(window) == window ? cursor.Count : 0;
+    public override void Bounds(Span<float> windows, float boost)
+    {
+        if (scorer is null)
+        {
+            base.Bounds(windows, boost);
+            return;
+        }
+
+        PartBounds(windows);
+        float weight = scorer.Weight(boost);
+        foreach (ref float bound in windows)
+            bound = bound < 0 ? NoMatch : bound * weight;
+    }
+
+    public override void PartBounds(Span<float> windows)
+    {
+        if (scorer is null)
+        {
+            base.Bounds(windows, 1);
+            return;
+        }
+
+        Span<byte> impacts = Context.RentBytes(windows.Length).AsSpan(0, windows.Length);
+        impacts.Clear();
+        cursor.CopyImpacts(impacts);
+        float unit = scorer.ImpactUnit;
+        for (int i = 0; i < windows.Length; i++)
+            windows[i] = impacts[i] == 0 ? NoMatch : unit * impacts[i];
+    }
 
     public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
     {

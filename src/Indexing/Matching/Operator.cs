@@ -14,6 +14,9 @@ namespace Treepie.Indexing.Matching;
 /// </remarks>
 internal abstract class Operator(QueryContext context)
 {
+    /// <summary>The bound of a window in which nothing matches.</summary>
+    public const float NoMatch = -1;
+
     /// <summary>No window.</summary>
     public const long End = PostingCursor.End;
 
@@ -123,8 +126,24 @@ internal abstract class Operator(QueryContext context)
         return BoundKernels.Largest(bounds);
     }
 
-    /// <summary>How many entries of a window match, at the most, as far as that is known without looking at them.</summary>
-    public virtual int MostIn(long window) => PostingWindow.Size;
+    /// <summary>Writes <see cref="Bound"/> of every window of the index; <see cref="NoMatch"/> where it is known that nothing matches.</summary>
+    public virtual void Bounds(Span<float> windows, float boost)
+    {
+        windows.Fill(NoMatch);
+        for (long window = Next(0); window < windows.Length; window = Next(window + 1))
+        {
+            Context.Check();
+            windows[(int)window] = Bound(window, boost);
+        }
+    }
+
+    /// <summary>
+    /// Takes entries out of a set of matches that cannot score <paramref name="threshold"/>, which is above 0, as far as that is cheaply told from what the window's parts can be
+    /// at the most.
+    /// </summary>
+    public virtual void NarrowSet(long window, WindowSet set, float threshold, float margin)
+    {
+    }
 
     /// <summary>
     /// Takes entries out of a window's hits that cannot score <paramref name="threshold"/>, as far as the operator can tell without scoring: whole blocks whose bound stays

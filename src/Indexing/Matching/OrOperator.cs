@@ -8,6 +8,9 @@ namespace Treepie.Indexing.Matching;
 /// <summary>Matches what at least one clause matches.</summary>
 internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Operator(context)
 {
+    /// <summary>Clauses beyond which looking at each of them costs more than it leaves out.</summary>
+    private const int MostNarrowed = 16;
+
     private float[]? bounds;
 
     public override long Estimate { get; } = Math.Min(context.View.State.EntryCount, Sum(clauses));
@@ -85,12 +88,63 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
         return sum;
     }
 
-    public override int MostIn(long window)
+    public override void Bounds(Span<float> windows, float boost)
     {
-        int sum = 0;
-        foreach (Operator clause in clauses)
-            sum = Math.Min(PostingWindow.Size, sum + clause.MostIn(window));
-        return sum;
+        clauses[0].Bounds(windows, boost);
+        Span<float> others = Context.RentNumbers(windows.Length).AsSpan(0, windows.Length);
+        for (int clause = 1; clause < clauses.Length; clause++)
+        {
+            clauses[clause].Bounds(others, boost);
+            for (int i = 0; i < windows.Length; i++)
+                windows[i] = others[i] < 0 ? windows[i] : Math.Max(0, windows[i]) + others[i];
+        }
+    }
+
+    /// <summary>
+    /// Clauses whose bounds together stay below the threshold make no entry one of the best: it has to match one of the others. Of these it has to match every one without which
+    /// the rest does not reach the threshold.
+    /// </summary>
+    public override void NarrowSet(long window, WindowSet set, float threshold, float margin)
+    {
+        if (clauses.Length > MostNarrowed || set.IsEmpty)
+            return;
+        Span<float> most = stackalloc float[clauses.Length];
+        Span<int> order = stackalloc int[clauses.Length];
+        float all = 0;
+        for (int i = 0; i < clauses.Length; i++)
+        {
+            all += most[i] = clauses[i].Bound(window, 1);
+            int place = i;
+            for (; place > 0 && most[order[place - 1]] > most[i]; place--)
+                order[place] = order[place - 1];
+            order[place] = i;
+        }
+
+        float below = 0;
+        int needed = 0;
+        while (needed < order.Length && (below + most[order[needed]]) * margin < threshold)
+            below += most[order[needed++]];
+        if (needed == order.Length)
+        {
+            set.SetEmpty();
+            return;
+        }
+
+        if (needed > 0)
+        {
+            WindowSet either = Context.Rent();
+            clauses[order[needed]].Fill(window, either);
+            for (int i = needed + 1; i < order.Length; i++)
+                clauses[order[i]].Or(window, either);
+            set.And(either);
+            Context.Return(either);
+        }
+
+        for (int i = order.Length - 1; i >= 0 && !set.IsEmpty && (all * margin) - most[order[i]] < threshold; i--)
+        {
+            if (needed < order.Length - 1 || i < needed)
+                clauses[order[i]].And(window, set);
+        }
     }
 
     /// <summary>

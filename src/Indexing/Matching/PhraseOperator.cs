@@ -146,7 +146,21 @@ internal sealed class PhraseOperator : Operator
         }
     }
 
-    public override int MostIn(long window) => byCost[0].MostIn(window);
+    public override void Bounds(Span<float> windows, float boost)
+    {
+        byCost[0].PartBounds(windows);
+        Span<float> others = Context.RentNumbers(windows.Length).AsSpan(0, windows.Length);
+        for (int term = 1; term < byCost.Length; term++)
+        {
+            byCost[term].PartBounds(others);
+            for (int i = 0; i < windows.Length; i++)
+                windows[i] = Math.Min(windows[i], others[i]);
+        }
+
+        float weight = factors is null ? boost : boost * idf;
+        foreach (ref float bound in windows)
+            bound = bound < 0 ? NoMatch : weight * (factors is not null && isExact ? Math.Min(1, bound) : 1);
+    }
 
     public override void AddBounds(long window, Span<float> bounds, float boost)
     {

@@ -98,7 +98,23 @@ internal sealed class ShortListOperator : TermOperator
         return frequency == 0 ? 0 : scorer is null ? boost : scorer.Weight(boost) * (float)Bm25.LargestPart(frequency);
     }
 
-    public override int MostIn(long window) => In(window).Length;
+    public override void Bounds(Span<float> windows, float boost)
+    {
+        PartBounds(windows);
+        float weight = scorer is null ? boost : scorer.Weight(boost);
+        foreach (ref float bound in windows)
+            bound = bound < 0 ? NoMatch : bound * weight;
+    }
+
+    public override void PartBounds(Span<float> windows)
+    {
+        windows.Fill(NoMatch);
+        foreach (Posting posting in postings)
+        {
+            ref float part = ref windows[(int)posting.Window];
+            part = scorer is null ? 1 : Math.Max(part, (float)Bm25.LargestPart(posting.Frequency));
+        }
+    }
 
     /// <summary>Stands on the first posting that is not before the window.</summary>
     private void Seek(long window)

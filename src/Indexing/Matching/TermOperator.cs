@@ -30,4 +30,7 @@ internal abstract class TermOperator(QueryContext context) : Operator(context)
     /// By block of a window, the most that the part of BM25 which depends on the entry can be, 0 to 1 or a little above; 1 where nothing is known.
     /// </summary>
     public abstract void Parts(long window, Span<float> parts);
+
+    /// <summary>By window of the index, the most that this part can be; <see cref="Operator.NoMatch"/> where no entry has the term.</summary>
+    public abstract void PartBounds(Span<float> windows);
 }

@@ -111,12 +111,18 @@ internal sealed class TracedOperator : Operator
         return bound;
     }
 
-    public override int MostIn(long window)
+    public override void Bounds(Span<float> windows, float boost)
     {
         tracer.Enter(node);
-        int most = inner.MostIn(window);
+        inner.Bounds(windows, boost);
         tracer.Leave(node);
-        return most;
+    }
+
+    public override void NarrowSet(long window, WindowSet set, float threshold, float margin)
+    {
+        tracer.Enter(node);
+        inner.NarrowSet(window, set, threshold, margin);
+        tracer.Leave(node);
     }
 
     public override void Narrow(long window, Span<ulong> hits, float threshold, float margin)

@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Diagnostics;
+using Treepie.Indexing.Kernels;
 using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Postings;
@@ -20,6 +21,9 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
     private long current = -1;
     private long noneFrom = End;
     private int index;
+    private byte[] copy = [];
+    private int copyBytes;
+    private int asked;
 
     /// <summary>First window of the segment that the window found last is in.</summary>
     public long SegmentFirstWindow => firstWindow;
@@ -31,7 +35,7 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
     public int WindowIndex => index;
 
     /// <summary>Postings of the window found last.</summary>
-    public int Count => new PostingSegment(cursor.Value).CountAt(index);
+    public int Count => Segment().CountAt(index);
 
     /// <summary>The smallest window that is not before <paramref name="from"/> and has postings, or <see cref="End"/>.</summary>
     public long Next(long from)
@@ -62,13 +66,13 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
 
         if (SegmentWindows == 1)
             return current = firstWindow; // a dense list: nothing to look up
-        var segment = new PostingSegment(cursor.Value);
+        PostingSegment segment = Segment();
         index = segment.LowerBound(from, from > current && current >= 0 ? index : 0);
         current = segment.WindowAt(index);
         return current;
     }
 
-    /// <summary>The postings of a window; false if it has none. They live as long as the read transaction.</summary>
+    /// <summary>The postings of a window; false if it has none. They live until another window is asked for.</summary>
     public bool TryGet(long window, out PostingWindow found)
     {
         if (Next(window) != window)
@@ -77,13 +81,51 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
             return false;
         }
 
-        found = new PostingSegment(cursor.Value).PostingsAt(index);
+        found = Segment().PostingsAt(index);
         if (meter is not null)
             meter.Count.BlocksDecoded++;
         return true;
     }
 
+    /// <summary>Writes the largest impact of every window, from window 0 on, and leaves those without postings alone. One pass over the list's segments, after which it stands nowhere.</summary>
+    public void CopyImpacts(Span<byte> impacts)
+    {
+        Span<byte> list = stackalloc byte[sizeof(long)];
+        BinaryPrimitives.WriteInt64BigEndian(list, listId);
+        Leave();
+        bool more = cursor.Seek(list);
+        while (more && cursor.IsAt(list, out ReadOnlySpan<byte> value))
+        {
+            var segment = new PostingSegment(value);
+            for (int i = 0; i < segment.Count; i++)
+                impacts[(int)segment.WindowAt(i)] = BoundKernels.Largest(segment.PostingsAt(i).Impacts);
+            if (meter is not null)
+                meter.Count.BlocksDecoded++;
+            more = cursor.MoveNext();
+        }
+    }
+
     public void Dispose() => cursor.Dispose();
+
+    /// <summary>
+    /// The segment it stands on. One of several windows that is asked for again is copied: it is asked for many more times, and finding it in its page costs more than reading it.
+    /// </summary>
+    private PostingSegment Segment()
+    {
+        const int FewTimes = 3;
+        if (copyBytes > 0)
+            return new PostingSegment(copy.AsSpan(0, copyBytes));
+        ReadOnlySpan<byte> value = cursor.Value;
+        if (SegmentWindows > 1 && ++asked > FewTimes)
+        {
+            if (copy.Length < value.Length)
+                copy = new byte[Math.Max(value.Length, PostingEdit.MaxSegmentBytes)];
+            value.CopyTo(copy);
+            copyBytes = value.Length;
+        }
+
+        return new PostingSegment(value);
+    }
 
     /// <summary>Goes to the last segment that begins at or before the window, else to the first of the list.</summary>
     private bool SeekFloor(long window)
@@ -112,6 +154,8 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
         lastWindow = SegmentWindows == 1 ? firstWindow : segment.LastWindow;
         current = -1;
         index = 0;
+        copyBytes = 0;
+        asked = 0;
         isOnSegment = true;
         return true;
     }

@@ -22,6 +22,9 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
             ScoreBits(postings, hits, scores, boost * idf);
     }
 
+    /// <summary>What an impact of 1/255 is worth now.</summary>
+    public float ImpactUnit => factors.ImpactUnit;
+
     /// <summary>The weight that a part of 1 has.</summary>
     public float Weight(float boost) => boost * idf;
 

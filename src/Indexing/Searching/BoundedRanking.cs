@@ -7,14 +7,12 @@ using Treepie.Indexing.Sorting;
 namespace Treepie.Indexing.Searching;
 
 /// <summary>
-/// Finds the best hits without scoring the others. A first walk over the windows notes the most that any hit of each can score; where hits are to be counted it
-/// looks for them too, which never needs a score. Windows with a few hits are scored at once, which costs less than their bounds. The second walk goes from the most promising
-/// window down and ends when the worst hit kept beats the next window; within a window only blocks of 64 entries are looked at that can still hold one of the best, and in these
-/// only entries that match enough.
+/// Finds the best hits without scoring the others. What any hit of a window can score at the most is known of every window before the first is looked at; the few most promising
+/// come first. Their hits say what the others have to beat. Where hits are counted, all windows follow in order, and of those that can still hold one of the best the hits are
+/// scored as they are found; where they are not, the next promising ones follow, until none can beat the worst hit kept. Within a window only blocks of 64 entries are looked at
+/// that can still hold one of the best, and in these only entries that match enough.
 /// </summary>
-/// <remarks>
-/// Costs: 16 bytes a window, and for each of the first <see cref="HitSet.MaxKeptWindows"/>, where hits are counted, 512 for these, which are then not looked for twice.
-/// </remarks>
+/// <remarks>Costs: 4 bytes a window; 12 where the first few do not settle it and hits are not counted.</remarks>
 internal sealed class BoundedRanking(QueryContext context, Operator root, HitSorter sorter)
 {
     /// <summary>Sums of bounds and of scores are rounded differently; this is a thousand times as much.</summary>
@@ -22,29 +20,31 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
 
     private const int Blocks = PostingWindow.Blocks;
 
-    /// <summary>So many hits of a window are scored as soon as they are found.</summary>
-    private const int FewHits = 4;
+    /// <summary>So many hits are all scored: their bounds would cost more.</summary>
+    private const int FewHits = 512;
 
-    /// <summary>From so many hits on a window's best blocks are scored first: what they give leaves most of the others out.</summary>
+    /// <summary>From so many hits of a window on its best blocks are scored first: what they give leaves most of the others out.</summary>
     private const int ManyHits = 256;
 
     /// <summary>How many blocks these are.</summary>
     private const int BestBlocks = 6;
 
-    private readonly List<long> windows = [];
-    private readonly List<ulong> order = [];
+    /// <summary>How many windows are looked at before all others.</summary>
+    private const int BestWindows = 8;
+
+    /// <summary>In the place of a bound: the window has been looked at.</summary>
+    private const float Done = -2;
+
     private readonly WindowSet set = context.Rent();
     private readonly ushort[] offsets = context.RentOffsets();
     private readonly float[] scores = context.RentNumbers(PostingWindow.Size);
-    private ulong[] keptHits = [];
-    private bool hasHits;
-    private long visited;
+    private long possible;
 
     /// <summary>Windows that were scored.</summary>
     public long WindowsScored { get; private set; }
 
-    /// <summary>Windows with hits, none of which could be among the best.</summary>
-    public long WindowsBelowBound => windows.Count - visited;
+    /// <summary>Windows that may have hits, none of which could be among the best.</summary>
+    public long WindowsBelowBound => possible - WindowsScored;
 
     /// <summary>Whether the number of hits that <see cref="Run"/> returns is that of all.</summary>
     public bool IsTotalExact { get; private set; }
@@ -52,111 +52,152 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
     /// <summary>Offers the best hits to the sorter; returns how many hits there are, or how many were seen where they need not be counted.</summary>
     public long Run(bool countsHits)
     {
-        hasHits = countsHits && !root.IsExact;
         IsTotalExact = countsHits || root.IsExact;
-        long found = Prepare();
-        Span<ulong> keys = CollectionsMarshal.AsSpan(order);
-        keys.Sort();
-        Span<ulong> words = stackalloc ulong[Blocks];
-        foreach (ulong key in keys)
+        long found;
+        if (root.Estimate <= FewHits)
         {
-            if (BoundOf(key) < sorter.WorstScore)
-                break;
-
-            context.Check();
-            visited++;
-            WindowsScored++;
-            long seen = ScoreWindow((int)(uint)key, words);
-            found += hasHits ? 0 : seen;
+            found = ScoreAll();
+            IsTotalExact = true;
+        }
+        else
+        {
+            int count = checked((int)context.View.WindowCount);
+            found = RunByBounds(context.RentNumbers(count).AsSpan(0, count), countsHits && !root.IsExact);
         }
 
         context.Return(set);
         return root.IsExact ? root.Estimate : found;
     }
 
-    /// <summary>Ascending keys are descending bounds, and of equal bounds ascending places: bits of floats from 0 on order as these do.</summary>
-    private static ulong KeyOf(float bound, int place) => ((ulong)~BitConverter.SingleToUInt32Bits(bound) << 32) | (uint)place;
+    private long ScoreAll()
+    {
+        long found = 0;
+        for (long window = root.Next(0); window != Operator.End; window = root.Next(window + 1))
+        {
+            context.Check();
+            root.Fill(window, set);
+            int count = set.CopyTo(offsets);
+            found += count;
+            possible++;
+            WindowsScored++;
+            Score(window, count);
+        }
 
-    private static float BoundOf(ulong key) => BitConverter.UInt32BitsToSingle(~(uint)(key >> 32));
+        return found;
+    }
 
-    /// <summary>Notes windows and their bounds, and scores those with few hits; returns how many hits were seen.</summary>
-    private long Prepare()
+    private long RunByBounds(Span<float> bounds, bool counts)
+    {
+        root.Bounds(bounds, 1);
+        foreach (ref float bound in bounds)
+        {
+            possible += bound < 0 ? 0 : 1;
+            bound = bound < 0 ? bound : bound * Margin;
+        }
+
+        Span<int> best = stackalloc int[BestWindows];
+        best = best[..TakeBest(bounds, best)];
+        long seen = 0;
+        foreach (int window in best)
+        {
+            if (bounds[window] < sorter.WorstScore)
+                break;
+            seen += Visit(window);
+            bounds[window] = Done;
+        }
+
+        return counts ? GoAlong(bounds) : seen + GoDown(bounds);
+    }
+
+    /// <summary>The windows with the greatest bounds, descending; of equal ones the first. Returns how many there are.</summary>
+    private static int TakeBest(ReadOnlySpan<float> bounds, Span<int> best)
+    {
+        int count = 0;
+        for (int window = 0; window < bounds.Length; window++)
+        {
+            float bound = bounds[window];
+            if (bound < 0 || (count == best.Length && bound <= bounds[best[count - 1]]))
+                continue;
+            int place = count < best.Length ? count++ : count - 1;
+            for (; place > 0 && bounds[best[place - 1]] < bound; place--)
+                best[place] = best[place - 1];
+            best[place] = window;
+        }
+
+        return count;
+    }
+
+    /// <summary>All windows in order; returns how many hits there are.</summary>
+    private long GoAlong(ReadOnlySpan<float> bounds)
     {
         long total = 0;
         for (long window = root.Next(0); window != Operator.End; window = root.Next(window + 1))
         {
             context.Check();
-            if (hasHits || root.MostIn(window) <= FewHits)
-            {
-                root.Fill(window, set);
-                int count = set.Count;
-                total += count;
-                if (count <= FewHits)
-                {
-                    if (count == 0)
-                        continue;
-                    WindowsScored++;
-                    Score(window, set.CopyTo(offsets));
-                    continue;
-                }
-            }
-
-            // Hits that are counted are kept even of a window that is out already: the next one may be the one to look at.
-            float bound = root.Bound(window, 1) * Margin;
-            if (hasHits && windows.Count < HitSet.MaxKeptWindows)
-                KeepHits(windows.Count);
-            order.Add(KeyOf(bound, windows.Count));
-            windows.Add(window);
+            root.Fill(window, set);
+            total += set.Count;
+            float bound = bounds[(int)window];
+            if (bound >= 0 && bound >= sorter.WorstScore)
+                Offer(window);
         }
 
         return total;
     }
 
-    private void KeepHits(int place)
+    /// <summary>The windows that are left, from the most promising down; returns how many hits were seen.</summary>
+    private long GoDown(ReadOnlySpan<float> bounds)
     {
-        int end = (place + 1) * Blocks;
-        if (keptHits.Length < end)
+        var order = new List<ulong>();
+        for (int window = 0; window < bounds.Length; window++)
         {
-            ulong[] larger = context.RentWords(Math.Max(64 * Blocks, keptHits.Length * 2));
-            keptHits.CopyTo(larger, 0);
-            keptHits = larger;
+            if (bounds[window] >= 0 && bounds[window] >= sorter.WorstScore)
+                order.Add(KeyOf(bounds[window], window));
         }
 
-        set.CopyWords(keptHits.AsSpan(place * Blocks, Blocks));
+        Span<ulong> keys = CollectionsMarshal.AsSpan(order);
+        keys.Sort();
+        long seen = 0;
+        foreach (ulong key in keys)
+        {
+            if (BoundOf(key) < sorter.WorstScore)
+                break;
+            seen += Visit((int)(uint)key);
+        }
+
+        return seen;
     }
 
-    /// <summary>The hits of a window, but for blocks and entries that cannot be among the best.</summary>
-    private void Hits(int place, Span<ulong> words)
+    /// <summary>Ascending keys are descending bounds, and of equal bounds ascending windows: bits of floats from 0 on order as these do.</summary>
+    private static ulong KeyOf(float bound, int window) => ((ulong)~BitConverter.SingleToUInt32Bits(bound) << 32) | (uint)window;
+
+    private static float BoundOf(ulong key) => BitConverter.UInt32BitsToSingle(~(uint)(key >> 32));
+
+    private int Visit(long window)
     {
-        long window = windows[place];
-        bool isKept = hasHits && place < HitSet.MaxKeptWindows;
-        if (isKept)
-            keptHits.AsSpan(place * Blocks, Blocks).CopyTo(words);
-        else
-            words.Fill(ulong.MaxValue);
+        context.Check();
+        root.Fill(window, set);
+        int count = set.Count;
+        if (count > 0)
+            Offer(window);
+        return count;
+    }
+
+    /// <summary>Offers the best of the hits of a window, which stand in the set.</summary>
+    private void Offer(long window)
+    {
+        WindowsScored++;
+        if (sorter.WorstScore > 0)
+            root.NarrowSet(window, set, sorter.WorstScore, Margin);
+        if (set.Form is WindowSetForm.Empty or WindowSetForm.List)
+        {
+            Score(window, set.CopyTo(offsets));
+            return;
+        }
+
+        Span<ulong> words = stackalloc ulong[Blocks];
+        set.CopyWords(words);
         if (sorter.WorstScore > 0)
             root.Narrow(window, words, sorter.WorstScore, Margin);
-        if (isKept)
-            return;
-
-        if (words.ContainsAnyExcept(ulong.MaxValue))
-        {
-            set.SetBits(MemoryMarshal.AsBytes(words));
-            root.And(window, set);
-        }
-        else
-        {
-            root.Fill(window, set);
-        }
-
-        set.CopyWords(words);
-    }
-
-    /// <summary>Offers the best of a window; returns how many of its hits were looked at.</summary>
-    private int ScoreWindow(int place, Span<ulong> words)
-    {
-        Hits(place, words);
-        long window = windows[place];
         int count = BitmapKernels.Count(words);
         if (count >= ManyHits)
         {
@@ -168,7 +209,6 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
         }
 
         Score(window, BitmapKernels.Decode(words, offsets));
-        return count;
     }
 
     /// <summary>Moves the hits of the blocks with the greatest bounds.</summary>
