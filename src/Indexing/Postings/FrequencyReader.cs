@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using System.Diagnostics;
 using System.Numerics;
+using System.Runtime.CompilerServices;
 
 namespace Treepie.Indexing.Postings;
 
@@ -27,10 +28,13 @@ internal ref struct FrequencyReader
         planeBytes = PostingWindow.PlaneBytes(postings.Count);
     }
 
-    /// <summary>The frequency of a rank that is not before the one asked for last.</summary>
-    public int At(int rank) => width switch
+    /// <summary>The frequency of a rank that is not before the one asked for last. Most are 1, which is told at once.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public int At(int rank) =>
+        width == 0 || (width == PostingWindow.PlaneWidth && (values[rank >> 3] >> (rank & 7) & 1) == 0) ? 1 : Above(rank);
+
+    private int Above(int rank) => width switch
     {
-        0 => 1,
         1 => values[rank >> 1] >> ((rank & 1) * 4) & 15,
         2 => values[rank],
         3 => BinaryPrimitives.ReadUInt16LittleEndian(values[(2 * rank)..]),
@@ -61,7 +65,7 @@ internal ref struct FrequencyReader
     private int OfPlane(int rank)
     {
         int place = CountAbove(rank);
-        return (values[rank >> 3] >> (rank & 7) & 1) == 0 ? 1 : values[planeBytes + (place >> 1)] >> ((place & 1) * 4) & 15;
+        return values[planeBytes + (place >> 1)] >> ((place & 1) * 4) & 15;
     }
 
     /// <summary>How many of the ranks before one have a frequency above 1.</summary>
