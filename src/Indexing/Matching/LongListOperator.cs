@@ -5,7 +5,7 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>A term with a long list: its windows are combined where they lie in the pages.</summary>
-internal sealed class LongListOperator(QueryContext context, Tree postings, long listId, long count, TermScorer? scorer, Tree? positions = null)
+internal sealed class LongListOperator(QueryContext context, Tree postings, long listId, long count, TermScorer? scorer, Tree? positions = null, Tree? largest = null)
     : TermOperator(context)
 {
     private readonly PostingCursor cursor = context.OpenPostings(postings, listId);
@@ -122,7 +122,10 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
 
         Span<byte> impacts = Context.RentBytes(windows.Length).AsSpan(0, windows.Length);
         impacts.Clear();
-        cursor.CopyImpacts(impacts);
+        if (largest is null)
+            cursor.CopyImpacts(impacts);
+        else
+            WindowImpacts.Copy(largest, listId, impacts);
         float unit = scorer.ImpactUnit;
         for (int i = 0; i < windows.Length; i++)
             windows[i] = impacts[i] == 0 ? NoMatch : unit * impacts[i];

@@ -42,6 +42,13 @@ internal sealed class PostingEdit(IImpacts? impacts)
     /// <summary>First window of the result.</summary>
     public long FirstWindow => windows[0].Window;
 
+    /// <summary>A window of the result, and its largest impact.</summary>
+    public (long Window, byte Impact) ImpactAt(int index)
+    {
+        EncodedWindow window = windows[index];
+        return (window.Window, new PostingWindow(window.Count, payloads.AsSpan(window.Start, window.Length)).LargestImpact);
+    }
+
     /// <summary>Runs an edit of nothing: the result is the additions.</summary>
     public void Run(PostingRun additions)
     {

@@ -94,6 +94,9 @@ internal readonly ref struct PostingWindow
     /// <summary>Bytes of the impacts of so many postings.</summary>
     public static int ImpactBytes(int count) => count < MinBitsCount ? 1 : Blocks;
 
+    /// <summary>The largest impact of all postings.</summary>
+    public byte LargestImpact => BoundKernels.Largest(Impacts);
+
     /// <summary>The largest impact of what is around an offset.</summary>
     public byte ImpactAt(int offset) => Impacts.Length == 1 ? Impacts[0] : Impacts[offset >> BlockBits];
 

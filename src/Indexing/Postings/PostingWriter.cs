@@ -18,6 +18,7 @@ internal sealed class PostingWriter : IDisposable
     private readonly PostingEdit edit;
     private readonly Func<long> newListId;
     private readonly PositionStore? positions;
+    private readonly WindowImpacts? largest;
     private readonly Tree? words;
     private readonly PostingBuffer combined;
     private readonly byte[] payload = new byte[TermPayload.MaxHeadBytes + FlatPostings.MaxBytes];
@@ -26,10 +27,11 @@ internal sealed class PostingWriter : IDisposable
     /// <param name="terms">Its terms.</param>
     /// <param name="postings">Its long lists.</param>
     /// <param name="positions">The positions of its long lists; null if it keeps neither frequencies nor positions.</param>
+    /// <param name="largest">The largest impacts of its longest lists; null as <paramref name="positions"/>.</param>
     /// <param name="impacts">Weighs the postings of a dictionary with positions.</param>
     /// <param name="words">Its terms by number; null if they have none.</param>
     /// <param name="newListId">Gives a number that no list has.</param>
-    public PostingWriter(string name, Tree terms, Tree postings, Tree? positions, IImpacts? impacts, Tree? words, Func<long> newListId)
+    public PostingWriter(string name, Tree terms, Tree postings, Tree? positions, Tree? largest, IImpacts? impacts, Tree? words, Func<long> newListId)
     {
         this.words = words;
         this.name = name;
@@ -37,6 +39,7 @@ internal sealed class PostingWriter : IDisposable
         this.postings = postings;
         this.newListId = newListId;
         this.positions = positions is null ? null : new PositionStore(name, positions);
+        this.largest = largest is null ? null : new WindowImpacts(largest, postings);
         combined = new PostingBuffer(keepsPositions: positions is not null);
         edit = new PostingEdit(impacts);
         segments = postings.OpenCursor();
@@ -134,6 +137,7 @@ internal sealed class PostingWriter : IDisposable
             long listId = newListId();
             edit.Run(run);
             PutSegments(listId);
+            NoteImpacts(listId, before: 0, run.Count);
             length = TermPayload.WriteLong(payload, word, run.Count, listId);
         }
 
@@ -142,7 +146,9 @@ internal sealed class PostingWriter : IDisposable
 
     private bool ApplyToLong(ReadOnlySpan<byte> term, long word, long count, long listId, PostingRun additions, ReadOnlySpan<long> removals)
     {
+        long before = count;
         count += additions.Count - removals.Length;
+        WindowImpacts? kept = before >= WindowImpacts.MinEntries && count >= WindowImpacts.MinEntries ? largest : null;
         while (!additions.IsEmpty || !removals.IsEmpty)
         {
             long window = Math.Min(
@@ -153,7 +159,7 @@ internal sealed class PostingWriter : IDisposable
                 // A long list whose last segment was emptied by removals of this very edit: the rest is appended anew.
                 CheckMissed(removals.Length, term);
                 edit.Run(additions);
-                PutSegments(listId);
+                PutSegments(listId, kept);
                 break;
             }
 
@@ -166,16 +172,20 @@ internal sealed class PostingWriter : IDisposable
 
             var segment = new PostingSegment(segments.Value);
             positions?.Load(listId, segment);
+            for (int i = 0; kept is not null && i < segment.Count; i++)
+                kept.Set(listId, segment.WindowAt(i), 0);
             edit.Run(segment, positions, additions.Take(adds), removals[..removes]);
             CheckMissed(edit.MissedRemovals, term);
             positions?.Delete(listId, firstWindow);
             if (edit.WindowCount == 0 || edit.FirstWindow != firstWindow)
                 DeleteSegment(listId, firstWindow);
-            PutSegments(listId);
+            PutSegments(listId, kept);
             additions = additions.Skip(adds);
             removals = removals[removes..];
         }
 
+        kept?.Flush();
+        NoteImpacts(listId, before, count);
         if (count == 0)
         {
             terms.Delete(term);
@@ -221,8 +231,24 @@ internal sealed class PostingWriter : IDisposable
         return segments.Seek(key);
     }
 
-    private void PutSegments(long listId)
+    /// <summary>A list that has become long gets its largest impacts, one that is long no more loses them.</summary>
+    private void NoteImpacts(long listId, long before, long count)
     {
+        bool had = before >= WindowImpacts.MinEntries, has = count >= WindowImpacts.MinEntries;
+        if (has && !had)
+            largest?.Build(listId);
+        else if (had && !has)
+            largest?.Delete(listId);
+    }
+
+    private void PutSegments(long listId, WindowImpacts? kept = null)
+    {
+        for (int i = 0; kept is not null && i < edit.WindowCount; i++)
+        {
+            (long window, byte impact) = edit.ImpactAt(i);
+            kept.Set(listId, window, impact);
+        }
+
         Span<byte> key = stackalloc byte[PostingKey.Bytes];
         for (int next = 0; next < edit.WindowCount;)
         {

@@ -415,6 +415,7 @@ internal sealed class BatchCommit
         transaction.GetOrCreateTree(name),
         transaction.GetOrCreateTree(TreeNames.Postings(name)),
         impacts is null ? null : transaction.GetOrCreateTree(TreeNames.Positions(name)),
+        impacts is null ? null : transaction.GetOrCreateTree(TreeNames.Impacts(name)),
         impacts,
         names,
         () => state.NextListId++);

@@ -1,0 +1,100 @@
+using System.Diagnostics;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Postings;
+
+/// <summary>
+/// The largest impact of each window of the longest lists, side by side: what a search for the best looks at before it looks at a list, a byte instead of some lines of memory for each
+/// window. A list has them while it is of <see cref="MinEntries"/> entries or more. Key: list id, number of the first window of the part (a multiple of 512), 8 bytes each,
+/// big-endian; value: by window, from the first of the part to the last that has postings, its largest impact, 0 where it has none.
+/// </summary>
+internal sealed class WindowImpacts(Tree tree, Tree postings)
+{
+    /// <summary>Two windows full; a shorter list has so few postings in most windows that a segment holds many.</summary>
+    public const int MinEntries = 2 * PostingWindow.Size;
+
+    private const int PartBits = 9;
+    private const int PartWindows = 1 << PartBits;
+
+    private readonly byte[] part = new byte[PartWindows];
+    private long listId;
+    private long firstWindow = -1;
+
+    /// <summary>Copies those of a list that has them, by window from 0 on; other windows are left alone.</summary>
+    public static void Copy(Tree tree, long listId, Span<byte> impacts)
+    {
+        Span<byte> key = stackalloc byte[PostingKey.Bytes];
+        for (int first = 0; first < impacts.Length; first += PartWindows)
+        {
+            PostingKey.Write(key, listId, first);
+            if (tree.TryGet(key, out ReadOnlySpan<byte> part))
+                part.CopyTo(impacts[first..]);
+        }
+    }
+
+    /// <summary>Notes the largest impact of a window; 0 where it has no postings any more.</summary>
+    public void Set(long list, long window, byte impact)
+    {
+        long first = window >> PartBits << PartBits;
+        if (list != listId || first != firstWindow)
+        {
+            Flush();
+            Load(list, first);
+        }
+
+        part[(int)(window - first)] = impact;
+    }
+
+    /// <summary>Writes what is noted.</summary>
+    public void Flush()
+    {
+        if (firstWindow < 0)
+            return;
+        Span<byte> key = stackalloc byte[PostingKey.Bytes];
+        PostingKey.Write(key, listId, firstWindow);
+        int count = part.AsSpan().LastIndexOfAnyExcept((byte)0) + 1;
+        if (count == 0)
+            tree.Delete(key);
+        else
+            tree.Put(key, part.AsSpan(0, count));
+        firstWindow = -1;
+    }
+
+    /// <summary>Makes them for a list that has come to have so many entries.</summary>
+    public void Build(long list)
+    {
+        Debug.Assert(firstWindow < 0, "what was noted is written");
+        Span<byte> key = stackalloc byte[PostingKey.Bytes];
+        PostingKey.Write(key, list, 0);
+        using Cursor cursor = postings.OpenCursor();
+        for (bool more = cursor.Seek(key); more && cursor.IsAt(key[..sizeof(long)], out ReadOnlySpan<byte> value); more = cursor.MoveNext())
+        {
+            var segment = new PostingSegment(value);
+            for (int i = 0; i < segment.Count; i++)
+                Set(list, segment.WindowAt(i), segment.PostingsAt(i).LargestImpact);
+        }
+
+        Flush();
+    }
+
+    /// <summary>Removes those of a list that has so many entries no more.</summary>
+    public void Delete(long list)
+    {
+        Debug.Assert(firstWindow < 0, "what was noted is written");
+        Span<byte> key = stackalloc byte[PostingKey.Bytes];
+        PostingKey.Write(key, list, 0);
+        using Cursor cursor = tree.OpenCursor();
+        while (cursor.Seek(key) && cursor.IsAt(key[..sizeof(long)], out _))
+            tree.Delete(cursor.Key.ToArray());
+    }
+
+    private void Load(long list, long first)
+    {
+        (listId, firstWindow) = (list, first);
+        Array.Clear(part);
+        Span<byte> key = stackalloc byte[PostingKey.Bytes];
+        PostingKey.Write(key, list, first);
+        if (tree.TryGet(key, out ReadOnlySpan<byte> old))
+            old.CopyTo(part);
+    }
+}
