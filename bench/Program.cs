@@ -5,6 +5,7 @@ using Treepie.Bench.Suites;
 using Treepie.Bench.Suites.Backups;
 using Treepie.Bench.Suites.Faster;
 using Treepie.Bench.Suites.Fdb;
+using Treepie.Bench.Suites.Indexing;
 using Treepie.Bench.Suites.Reading;
 using Treepie.Bench.Suites.Search;
 
@@ -42,6 +43,10 @@ switch (args)
     case [BackupProfile.Verb, string set, string kind, string compression, string megabytes, string times, .. string[] file]:
         await BackupProfile.RunAsync(
             set, Enum.Parse<BackupKind>(kind), Enum.Parse<BackupCompression>(compression), int.Parse(megabytes, CultureInfo.InvariantCulture), int.Parse(times, CultureInfo.InvariantCulture), file.FirstOrDefault());
+        return 0;
+    case [IndexingProfile.Verb, string documents, string questions, string batch, string thread]:
+        IndexingProfile.Run(
+            int.Parse(documents, CultureInfo.InvariantCulture), int.Parse(questions, CultureInfo.InvariantCulture), int.Parse(batch, CultureInfo.InvariantCulture), isQuiet: thread == "quiet");
         return 0;
     case [SearchCosts.Verb, string folder, string word, string other]:
         SearchCosts.Run(folder, word, other);

@@ -22,10 +22,14 @@ public sealed class IndexBatch
     /// <summary>Longest key of an entry.</summary>
     public const int MaxKeyBytes = 512;
 
-    private const int KeepBytes = 4 << 20;
+    /// <summary>Largest piece of memory that is kept for the next batch: what a batch within the usual budget needs.</summary>
+    private const int KeepBytes = 16 << 20;
 
     /// <summary>What a vector weighs beside its numbers: a batch of 16 MiB has a thousand of them, whose neighbours are found in about a second.</summary>
     private const int VectorWorkBytes = 16 * 1024;
+
+    /// <summary>What a different term, and a different key, take beside their bytes.</summary>
+    internal const int BytesOfTerm = 40, BytesOfKey = 48;
 
     private readonly IndexSchema schema;
     private readonly int[] dimensions;
@@ -42,6 +46,7 @@ public sealed class IndexBatch
     private readonly TokenBuffer tokens = new();
     private readonly byte[] cutScratch = new byte[TermForm.CutBytes];
     private readonly Dictionary<int, EntryError> errors = [];
+    private BatchAppend? append;
     private int openKey = -1;
 
     internal IndexBatch(IndexSchema schema, FieldAnalyzers analyzers, int[] dimensions)
@@ -261,14 +266,31 @@ public sealed class IndexBatch
         Count++;
     }
 
-    internal BatchField Field(int field) => fields[field]!; // only asked for used fields
+    /// <summary>
+    /// Adds what another batch of the same index has behind what this one has, exactly as if it had been added here: for texts that several threads analyze, each into a batch of its own. The
+    /// other stays as it is.
+    /// </summary>
+    /// <exception cref="ArgumentException">It is of another index.</exception>
+    /// <exception cref="InvalidOperationException">An entry of either was not ended.</exception>
+    public void Append(IndexBatch other)
+    {
+        ArgumentNullException.ThrowIfNull(other);
+        CheckClosed();
+        other.CheckClosed();
+        if (other.schema != schema || other == this)
+            throw new ArgumentException("A batch takes what others of the same index have.", nameof(other));
 
-    internal void Clear()
+        Count += other.Count;
+        SizeBytes += other.SizeBytes + (append ??= new BatchAppend(this)).Run(other);
+    }
+
+    /// <summary>Forgets what it holds, so that it can be filled anew. Its memory stays, up to some MiB in one piece.</summary>
+    public void Clear()
     {
         foreach (int field in usedFields)
-            fields[field]!.Clear(); // used fields have one
+            fields[field]!.Clear(KeepBytes); // used fields have one
         usedFields.Clear();
-        keys.Clear();
+        keys.Clear(KeepBytes);
         lastOfKey.Clear();
         entries.Clear();
         records.Clear(KeepBytes);
@@ -279,6 +301,8 @@ public sealed class IndexBatch
         Count = 0;
         SizeBytes = 0;
     }
+
+    internal BatchField Field(int field) => fields[field]!; // only asked for used fields
 
     internal void CheckClosed()
     {
@@ -296,7 +320,7 @@ public sealed class IndexBatch
         if (ordinal == lastOfKey.Count)
         {
             lastOfKey.Add(-1);
-            SizeBytes += key.Length + 48;
+            SizeBytes += key.Length + BytesOfKey;
         }
 
         errors.Remove(ordinal);
@@ -307,18 +331,25 @@ public sealed class IndexBatch
     {
         ArgumentOutOfRangeException.ThrowIfNegative(field);
         ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual(field, fields.Length);
+        BatchField target = Use(field);
+        if (target.Exists.Count == 0 || target.Exists[^1] != owner)
+        {
+            target.Exists.Add(owner);
+            SizeBytes += 4;
+        }
+
+        return target;
+    }
+
+    /// <summary>The field, which is one that entries of the batch have from now on.</summary>
+    internal BatchField Use(int field)
+    {
         BatchField target = fields[field] ??= new BatchField();
         if (target.Exists.Count == 0)
         {
             // Kept ascending: entries mostly name fields in order, so the search ends at once.
             int place = usedFields.BinarySearch(field);
             usedFields.Insert(~place, field);
-        }
-
-        if (target.Exists.Count == 0 || target.Exists[^1] != owner)
-        {
-            target.Exists.Add(owner);
-            SizeBytes += 4;
         }
 
         return target;
@@ -389,8 +420,9 @@ public sealed class IndexBatch
         SizeBytes += 12;
         if (target.Numbers.Add(key, owner, out int ordinal))
             touched.Add(new BatchTouch(field, EntryGroup.Numbers, ordinal));
+        int known = target.Terms.Count;
         target.Terms.Add(text, owner, out _);
-        SizeBytes += 24;
+        SizeBytes += 12 + (target.Terms.Count == known ? 0 : text.Length + BytesOfTerm);
         AddSortValue(target, owner, SortTag.Number, ordinal);
     }
 
@@ -404,7 +436,7 @@ public sealed class IndexBatch
         }
 
         if (target.Terms.Count != known)
-            SizeBytes += term.Length + 40;
+            SizeBytes += term.Length + BytesOfTerm;
     }
 
     private void AddWord(BatchField target, int field, int owner, ReadOnlySpan<byte> term, int position)
@@ -418,7 +450,7 @@ public sealed class IndexBatch
 
         SizeBytes += 8;
         if (target.Terms.Count != known)
-            SizeBytes += term.Length + 40;
+            SizeBytes += term.Length + BytesOfTerm;
     }
 
     private void AddSortValue(BatchField target, int owner, SortTag tag, int ordinal)

@@ -23,6 +23,7 @@ public sealed class IndexWriter
 
     private readonly StorageEnvironment environment;
     private readonly FieldAnalyzers analyzers;
+    private readonly CommitMemory memory = new();
     private List<Backfill> backfills;
     private long changesSinceTidy;
     private Tidying? tidying;
@@ -88,7 +89,7 @@ public sealed class IndexWriter
         environment.Write(
             transaction =>
             {
-                BatchCommit.RunBackfill(transaction, Schema, batch, reached, cancellationToken);
+                BatchCommit.RunBackfill(transaction, Schema, batch, reached, memory, cancellationToken);
                 return true;
             },
             cancellationToken);
@@ -143,7 +144,7 @@ public sealed class IndexWriter
     {
         ArgumentNullException.ThrowIfNull(batch);
         batch.CheckClosed();
-        entryCount = environment.Write(transaction => BatchCommit.Run(transaction, Schema, batch, etag, cancellationToken), cancellationToken);
+        entryCount = environment.Write(transaction => BatchCommit.Run(transaction, Schema, batch, etag, memory, cancellationToken), cancellationToken);
         changesSinceTidy += batch.Count;
         batch.Clear();
         LastEtag = etag;

@@ -135,7 +135,9 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     public static StorageEnvironment Open(string directory, StorageOptions? options = null)
     {
         ArgumentException.ThrowIfNullOrEmpty(directory);
-        return Open(World.OfDisk(directory), options ?? new StorageOptions());
+        options ??= new StorageOptions();
+        World world = World.OfDisk(directory);
+        return Open(options.IsBackgroundQuiet ? world with { Scheduler = new QuietScheduler() } : world, options);
     }
 
     /// <summary>Creates a directory, with those above it, if absent. Their names survive a loss of power from then on.</summary>

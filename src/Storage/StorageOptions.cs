@@ -42,6 +42,12 @@ public sealed record StorageOptions
     public TimeSpan RelaxedDelay { get; init; } = TimeSpan.FromSeconds(2);
 
     /// <summary>
+    /// Whether checkpoints, and whatever else the environment does by itself, run on quiet threads (<see cref="Memory.QuietThread"/>), which get the processor time that others leave. For
+    /// environments that nobody waits for: writers wait for such a checkpoint where they write more than <see cref="ScratchBudgetBytes"/>; readers never do.
+    /// </summary>
+    public bool IsBackgroundQuiet { get; init; }
+
+    /// <summary>
     /// The key of an encrypted environment; null for a plain one. A new environment is encrypted if and only if one is given; that cannot be changed later but by
     /// copying everything to another. It is used while opening and may be disposed afterwards.
     /// </summary>

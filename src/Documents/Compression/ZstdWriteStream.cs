@@ -1,3 +1,5 @@
+using Treepie.Storage.Memory;
+
 namespace Treepie.Compression;
 
 /// <summary>

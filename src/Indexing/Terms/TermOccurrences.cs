@@ -1,14 +1,87 @@
 namespace Treepie.Indexing.Terms;
 
-/// <summary>The occurrences of a <see cref="TermTable"/> by term: those of ordinal <c>o</c> are at <c>Starts[o]</c> up to <c>Starts[o + 1]</c>, owners ascending.</summary>
-/// <param name="Starts">First occurrence by ordinal.</param>
-/// <param name="Owners">Owner by occurrence.</param>
-/// <param name="Frequencies">How often, by occurrence.</param>
-/// <param name="PositionStarts">First position by occurrence, and the end; empty where none are kept.</param>
-/// <param name="Positions">All positions, ascending within an occurrence.</param>
-internal sealed record TermOccurrences(int[] Starts, int[] Owners, int[] Frequencies, int[] PositionStarts, int[] Positions)
+/// <summary>
+/// The occurrences of a <see cref="TermTable"/> by term: those of ordinal <c>o</c> are at <c>Starts[o]</c> up to <c>Starts[o + 1]</c>, owners ascending. Memory is kept from batch to batch.
+/// </summary>
+internal sealed class TermOccurrences
 {
+    private int[] starts = [];
+    private int[] owners = [];
+    private int[] frequencies = [];
+    private int[] positionStarts = [];
+    private int[] positions = [];
+    private int[] placeOf = [];
+    private int[] next = [];
+    private int termCount;
+    private int occurrenceCount;
+    private int positionCount;
+
+    /// <summary>Whether positions are kept.</summary>
+    public bool HasPositions => positionCount > 0;
+
+    /// <summary>First occurrence by ordinal, and the end.</summary>
+    public Span<int> Starts => starts.AsSpan(0, termCount + 1);
+
+    /// <summary>Owner by occurrence.</summary>
+    public Span<int> Owners => owners.AsSpan(0, occurrenceCount);
+
+    /// <summary>How often, by occurrence.</summary>
+    public Span<int> Frequencies => frequencies.AsSpan(0, occurrenceCount);
+
+    /// <summary>First position by occurrence, and the end; where positions are kept.</summary>
+    public Span<int> PositionStarts => positionStarts.AsSpan(0, occurrenceCount + 1);
+
+    /// <summary>All positions, ascending within an occurrence.</summary>
+    public Span<int> Positions => positions.AsSpan(0, positionCount);
+
+    /// <summary>For who fills it: by occurrence as it came, where it stands; where positions are kept.</summary>
+    public Span<int> PlaceOf => placeOf.AsSpan(0, positionCount > 0 ? occurrenceCount : 0);
+
+    /// <summary>For who fills it: a number for each term or occurrence.</summary>
+    public Span<int> Next => next;
+
     /// <summary>Positions of an occurrence.</summary>
-    public ReadOnlySpan<int> PositionsOf(int occurrence) =>
-        PositionStarts.Length == 0 ? default : Positions.AsSpan(PositionStarts[occurrence]..PositionStarts[occurrence + 1]);
+    public ReadOnlySpan<int> PositionsOf(int occurrence) => HasPositions ? positions.AsSpan(positionStarts[occurrence]..positionStarts[occurrence + 1]) : default;
+
+    /// <summary>Makes room, whose content is undefined.</summary>
+    public void Begin(int terms, int occurrences, int places)
+    {
+        (termCount, occurrenceCount, positionCount) = (terms, occurrences, places);
+        Room(ref starts, terms + 1);
+        Room(ref owners, occurrences);
+        Room(ref frequencies, occurrences);
+        Room(ref next, places > 0 ? Math.Max(terms, occurrences) : terms);
+        if (places == 0)
+            return;
+        Room(ref positionStarts, occurrences + 1);
+        Room(ref positions, places);
+        Room(ref placeOf, occurrences);
+    }
+
+    /// <summary>Keeps no piece of more than so many bytes.</summary>
+    public void Trim(int keepBytes)
+    {
+        int most = keepBytes / sizeof(int);
+        Drop(ref starts, most);
+        Drop(ref owners, most);
+        Drop(ref frequencies, most);
+        Drop(ref positionStarts, most);
+        Drop(ref positions, most);
+        Drop(ref placeOf, most);
+        Drop(ref next, most);
+        termCount = occurrenceCount = positionCount = 0;
+    }
+
+    private static void Drop(ref int[] array, int most)
+    {
+        if (array.Length > most)
+            array = [];
+    }
+
+    /// <summary>A little more than is needed, so that batches of about the same size find room.</summary>
+    private static void Room(ref int[] array, int length)
+    {
+        if (array.Length < length)
+            array = GC.AllocateUninitializedArray<int>((int)Math.Min(Array.MaxLength, length + (length / 4L)));
+    }
 }

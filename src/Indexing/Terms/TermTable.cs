@@ -1,4 +1,6 @@
 using System.Buffers.Binary;
+using System.Security.Cryptography;
+using Treepie.Storage.Maps;
 
 namespace Treepie.Indexing.Terms;
 
@@ -8,18 +10,29 @@ namespace Treepie.Indexing.Terms;
 /// </summary>
 /// <remarks>
 /// Owners (entries of the batch, or entries being removed) come in ascending order, one after the other. Where positions are kept, every
-/// addition has one, ascending within an owner.
+/// addition has one, ascending within an owner. All memory is kept for the next batch, until <see cref="Clear"/> is told to keep less.
 /// </remarks>
 internal sealed class TermTable
 {
-    private const int KeepBytes = 4 << 20;
+    private const int FirstBuckets = 64, FirstTerms = 32, FirstOccurrences = 64;
+
+    /// <summary>Drawn by the process, so that no document can be written to make all its terms collide.</summary>
+    private static readonly ulong s_seed = BinaryPrimitives.ReadUInt64LittleEndian(RandomNumberGenerator.GetBytes(sizeof(ulong)));
 
     private readonly ByteArena arena = new();
-    private int[] buckets = new int[64];
-    private Term[] terms = new Term[32];
-    private Occurrence[] occurrences = new Occurrence[64];
+    private readonly TermOccurrences grouped = new();
+    private readonly IComparer<(ulong Head, int Ordinal)> byTerm;
+    private int[] buckets = new int[FirstBuckets];
+    private Term[] terms = new Term[FirstTerms];
+    private Occurrence[] occurrences = new Occurrence[FirstOccurrences];
     private Place[] places = [];
+    private (ulong Head, int Ordinal)[] sortKeys = [];
+    private int[] sorted = [];
+    /// <summary>Of how many terms, and occurrences, the order is known; -1: of none.</summary>
+    private int sortedCount = -1, groupedCount = -1;
     private int placeCount;
+
+    public TermTable() => byTerm = new ByTerm(this);
 
     private struct Term
     {
@@ -60,14 +73,11 @@ internal sealed class TermTable
         if (entry.OccurrenceCount > 0 && occurrences[entry.LastOccurrence].Owner == owner)
         {
             occurrences[entry.LastOccurrence].Frequency++;
+            groupedCount = -1;
             return false;
         }
 
-        if (OccurrenceCount == occurrences.Length)
-            Array.Resize(ref occurrences, occurrences.Length * 2);
-        occurrences[OccurrenceCount] = new Occurrence { Term = ordinal, Owner = owner, Frequency = 1 };
-        entry.LastOccurrence = OccurrenceCount++;
-        entry.OccurrenceCount++;
+        Add(ref entry, new Occurrence { Term = ordinal, Owner = owner, Frequency = 1 });
         return true;
     }
 
@@ -76,15 +86,119 @@ internal sealed class TermTable
     {
         bool isFirst = Add(term, owner, out ordinal);
         if (placeCount == places.Length)
-            Array.Resize(ref places, Math.Max(64, placeCount * 2));
+            Array.Resize(ref places, Math.Max(FirstOccurrences, placeCount * 2));
         places[placeCount++] = new Place(terms[ordinal].LastOccurrence, position);
         return isFirst;
     }
 
-    /// <summary>The ordinal of a term, new or not.</summary>
-    public int Intern(ReadOnlySpan<byte> term)
+    /// <summary>
+    /// Adds what another table has behind what this one has, as if it had been added here one by one: its owners are numbered on from <paramref name="firstOwner"/>, behind all that are here.
+    /// </summary>
+    /// <param name="other">The other, which stays as it is.</param>
+    /// <param name="firstOwner">What its owner 0 is here.</param>
+    /// <param name="ordinals">By ordinal there: the ordinal here. At least as many as it has terms.</param>
+    /// <param name="bytesBeside">What each term that both have counts in the answer beside its bytes.</param>
+    /// <returns>Bytes of the terms that both have.</returns>
+    public long Append(TermTable other, int firstOwner, Span<int> ordinals, int bytesBeside)
     {
-        uint hash = Hash(term);
+        long known = 0;
+        for (int i = 0; i < other.Count; i++)
+        {
+            int before = Count;
+            ref readonly Term term = ref other.terms[i];
+            ordinals[i] = Intern(other.arena.Slice(term.Start, term.Length), term.Hash, term.Head);
+            if (Count == before)
+                known += term.Length + bytesBeside;
+        }
+
+        int firstOccurrence = OccurrenceCount;
+        GrowTo(ref occurrences, OccurrenceCount + other.OccurrenceCount);
+        foreach (ref readonly Occurrence occurrence in other.occurrences.AsSpan(0, other.OccurrenceCount))
+        {
+            int ordinal = ordinals[occurrence.Term];
+            Add(ref terms[ordinal], new Occurrence { Term = ordinal, Owner = firstOwner + occurrence.Owner, Frequency = occurrence.Frequency });
+        }
+
+        GrowTo(ref places, placeCount + other.placeCount);
+        foreach (ref readonly Place place in other.places.AsSpan(0, other.placeCount))
+            places[placeCount++] = new Place(firstOccurrence + place.Occurrence, place.Position);
+        return known;
+    }
+
+    /// <summary>The ordinal of a term, new or not.</summary>
+    public int Intern(ReadOnlySpan<byte> term) => Intern(term, Hash(term), HeadOf(term));
+
+    /// <summary>All ordinals in byte order of their terms. They live until the next change.</summary>
+    public ReadOnlySpan<int> SortedOrdinals()
+    {
+        if (sortedCount != Count)
+        {
+            GrowTo(ref sortKeys, Count);
+            GrowTo(ref sorted, Count);
+            for (int i = 0; i < Count; i++)
+                sortKeys[i] = (terms[i].Head, i);
+            sortKeys.AsSpan(0, Count).Sort(byTerm);
+            for (int i = 0; i < Count; i++)
+                sorted[i] = sortKeys[i].Ordinal;
+            sortedCount = Count;
+        }
+
+        return sorted.AsSpan(0, Count);
+    }
+
+    /// <summary>Occurrences by term, owners ascending. They live until the next change.</summary>
+    public TermOccurrences GroupByTerm()
+    {
+        if (groupedCount != OccurrenceCount)
+        {
+            Group();
+            groupedCount = OccurrenceCount;
+        }
+
+        return grouped;
+    }
+
+    /// <summary>Forgets everything, and of its memory what is more than so many bytes in one piece.</summary>
+    public void Clear(int keepBytes)
+    {
+        arena.Clear(keepBytes);
+        if (buckets.Length > Math.Max(FirstBuckets, keepBytes / sizeof(int)))
+            buckets = new int[FirstBuckets];
+        else
+            Array.Clear(buckets);
+        if (occurrences.Length > Math.Max(FirstOccurrences, keepBytes / 12))
+            occurrences = new Occurrence[FirstOccurrences];
+        if (terms.Length > Math.Max(FirstTerms, keepBytes / 32))
+            terms = new Term[FirstTerms];
+        if (places.Length > keepBytes / 8)
+            places = [];
+        if (sortKeys.Length > keepBytes / 16)
+            (sortKeys, sorted) = ([], []);
+        grouped.Trim(keepBytes);
+        Count = 0;
+        OccurrenceCount = 0;
+        placeCount = 0;
+        sortedCount = groupedCount = -1;
+    }
+
+    /// <summary>Room for so many; what is there stays.</summary>
+    internal static void GrowTo<T>(ref T[] array, int length)
+    {
+        if (array.Length < length)
+            Array.Resize(ref array, Math.Max(length, (int)Math.Min(Array.MaxLength, array.Length * 2L)));
+    }
+
+    private void Add(ref Term entry, Occurrence occurrence)
+    {
+        if (OccurrenceCount == occurrences.Length)
+            Array.Resize(ref occurrences, occurrences.Length * 2);
+        occurrences[OccurrenceCount] = occurrence;
+        entry.LastOccurrence = OccurrenceCount++;
+        entry.OccurrenceCount++;
+    }
+
+    private int Intern(ReadOnlySpan<byte> term, uint hash, ulong head)
+    {
         int mask = buckets.Length - 1;
         int bucket = (int)hash & mask;
         for (int found = buckets[bucket]; found != 0; found = buckets[bucket])
@@ -97,36 +211,27 @@ internal sealed class TermTable
 
         if (Count == terms.Length)
             Array.Resize(ref terms, terms.Length * 2);
-        terms[Count] = new Term { Head = HeadOf(term), Start = arena.Add(term), Length = term.Length, Hash = hash };
+        terms[Count] = new Term { Head = head, Start = arena.Add(term), Length = term.Length, Hash = hash };
         buckets[bucket] = ++Count;
-        if (Count * 2 > buckets.Length)
+        if (Count * 2L > buckets.Length)
             Rehash();
         return Count - 1;
     }
 
-    /// <summary>All ordinals in byte order of their terms.</summary>
-    public int[] SortedOrdinals()
+    private void Group()
     {
-        var keys = new (ulong Head, int Ordinal)[Count];
-        for (int i = 0; i < keys.Length; i++)
-            keys[i] = (terms[i].Head, i);
-        keys.AsSpan().Sort(new ByTerm(this));
-        return Array.ConvertAll(keys, key => key.Ordinal);
-    }
-
-    /// <summary>Occurrences by term, owners ascending.</summary>
-    public TermOccurrences GroupByTerm()
-    {
-        var starts = new int[Count + 1];
+        grouped.Begin(Count, OccurrenceCount, placeCount);
+        Span<int> starts = grouped.Starts, next = grouped.Next, owners = grouped.Owners, frequencies = grouped.Frequencies, placeOf = grouped.PlaceOf;
+        starts[0] = 0;
         for (int i = 0; i < Count; i++)
+        {
+            next[i] = starts[i];
             starts[i + 1] = starts[i] + terms[i].OccurrenceCount;
-        var next = starts.AsSpan(0, Count).ToArray();
-        var owners = new int[OccurrenceCount];
-        var frequencies = new int[OccurrenceCount];
-        var placeOf = new int[placeCount > 0 ? OccurrenceCount : 0];
+        }
+
         for (int i = 0; i < OccurrenceCount; i++)
         {
-            ref Occurrence occurrence = ref occurrences[i];
+            ref readonly Occurrence occurrence = ref occurrences[i];
             int place = next[occurrence.Term]++;
             owners[place] = occurrence.Owner;
             frequencies[place] = occurrence.Frequency;
@@ -134,39 +239,22 @@ internal sealed class TermTable
                 placeOf[i] = place;
         }
 
-        return placeCount == 0
-            ? new TermOccurrences(starts, owners, frequencies, [], [])
-            : GroupPositions(starts, owners, frequencies, placeOf);
+        if (placeCount > 0)
+            GroupPositions();
     }
 
-    private TermOccurrences GroupPositions(int[] starts, int[] owners, int[] frequencies, int[] placeOf)
+    private void GroupPositions()
     {
-        var positionStarts = new int[OccurrenceCount + 1];
+        Span<int> starts = grouped.PositionStarts, next = grouped.Next, frequencies = grouped.Frequencies, placeOf = grouped.PlaceOf, positions = grouped.Positions;
+        starts[0] = 0;
         for (int i = 0; i < OccurrenceCount; i++)
-            positionStarts[i + 1] = positionStarts[i] + frequencies[i];
-        var next = positionStarts.AsSpan(0, OccurrenceCount).ToArray();
-        var positions = new int[placeCount];
-        foreach (Place place in places.AsSpan(0, placeCount))
-            positions[next[placeOf[place.Occurrence]]++] = place.Position;
-        return new TermOccurrences(starts, owners, frequencies, positionStarts, positions);
-    }
+        {
+            next[i] = starts[i];
+            starts[i + 1] = starts[i] + frequencies[i];
+        }
 
-    /// <summary>Forgets everything and keeps moderate memory for the next batch.</summary>
-    public void Clear()
-    {
-        arena.Clear(KeepBytes);
-        if (buckets.Length > KeepBytes / sizeof(int))
-            buckets = new int[64];
-        Array.Clear(buckets);
-        if (occurrences.Length > KeepBytes / 12)
-            occurrences = new Occurrence[64];
-        if (terms.Length > KeepBytes / 32)
-            terms = new Term[32];
-        if (places.Length > KeepBytes / 8)
-            places = [];
-        Count = 0;
-        OccurrenceCount = 0;
-        placeCount = 0;
+        foreach (ref readonly Place place in places.AsSpan(0, placeCount))
+            positions[next[placeOf[place.Occurrence]]++] = place.Position;
     }
 
     private void Rehash()
@@ -188,21 +276,19 @@ internal sealed class TermTable
         if (term.Length >= 8)
             return BinaryPrimitives.ReadUInt64BigEndian(term);
 
-        Span<byte> padded = stackalloc byte[8];
-        padded.Clear();
-        term.CopyTo(padded);
-        return BinaryPrimitives.ReadUInt64BigEndian(padded);
+        ulong head = 0;
+        for (int i = 0; i < term.Length; i++)
+            head |= (ulong)term[i] << (56 - (8 * i));
+        return head;
     }
 
-    /// <summary>Seeded by the process, so that no document can be written to make all its terms collide.</summary>
     private static uint Hash(ReadOnlySpan<byte> term)
     {
-        var hash = new HashCode();
-        hash.AddBytes(term);
-        return (uint)hash.ToHashCode();
+        ulong hash = MapHash.Compute(term, s_seed);
+        return (uint)(hash ^ (hash >> 32));
     }
 
-    private readonly struct ByTerm(TermTable table) : IComparer<(ulong Head, int Ordinal)>
+    private sealed class ByTerm(TermTable table) : IComparer<(ulong Head, int Ordinal)>
     {
         public int Compare((ulong Head, int Ordinal) x, (ulong Head, int Ordinal) y)
         {

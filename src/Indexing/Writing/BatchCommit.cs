@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Diagnostics;
+using System.Runtime.InteropServices;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Columns;
 using Treepie.Indexing.Postings;
@@ -26,14 +27,11 @@ internal sealed class BatchCommit
     private readonly CancellationToken cancellationToken;
     private readonly Tree index;
     private readonly IndexState state;
-    private readonly long[] idOf;
-
-    /// <summary>By full-text field: the numbers of the batch's words.</summary>
-    private readonly Dictionary<int, long[]> words = [];
-    private RemovalSet removals = new() { Ids = [] };
+    private readonly CommitMemory memory;
+    private readonly RemovalSet removals;
     private bool isBackfill;
 
-    private BatchCommit(WriteTransaction transaction, IndexSchema schema, IndexBatch batch, CancellationToken cancellationToken)
+    private BatchCommit(WriteTransaction transaction, IndexSchema schema, IndexBatch batch, CommitMemory memory, CancellationToken cancellationToken)
     {
         this.transaction = transaction;
         this.schema = schema;
@@ -41,19 +39,24 @@ internal sealed class BatchCommit
         this.cancellationToken = cancellationToken;
         index = transaction.GetOrCreateTree(TreeNames.Index);
         state = IndexState.Read(index);
-        idOf = new long[batch.Entries.Count];
+        this.memory = memory;
+        removals = memory.Removals;
+        removals.Clear();
     }
 
+    /// <summary>Ids by place in the batch; -1 for an entry that a later one of the batch replaced.</summary>
+    private Span<long> IdOf => memory.Ids(batch.Entries.Count);
+
     /// <summary>Applies a batch; returns how many entries there are now.</summary>
-    public static long Run(WriteTransaction transaction, IndexSchema schema, IndexBatch batch, long etag, CancellationToken cancellationToken)
+    public static long Run(WriteTransaction transaction, IndexSchema schema, IndexBatch batch, long etag, CommitMemory memory, CancellationToken cancellationToken)
     {
-        var commit = new BatchCommit(transaction, schema, batch, cancellationToken);
+        var commit = new BatchCommit(transaction, schema, batch, memory, cancellationToken);
         if (batch.Count > 0)
         {
             commit.AssignIds();
             commit.ApplyKeys();
             commit.ApplyErrors();
-            batch.Stored.Apply(transaction, commit.idOf, commit.removals.Ids);
+            batch.Stored.Apply(transaction, commit.IdOf, commit.removals.Ids);
             commit.ApplyLists();
             foreach (int field in commit.ChangedFields())
                 commit.ApplyField(field);
@@ -69,9 +72,9 @@ internal sealed class BatchCommit
     /// Gives entries that are there the fields of the batch, which they have not, and records how far that is. A key without an entry is passed over: it will
     /// come as a change.
     /// </summary>
-    public static void RunBackfill(WriteTransaction transaction, IndexSchema schema, IndexBatch batch, Backfill reached, CancellationToken cancellationToken)
+    public static void RunBackfill(WriteTransaction transaction, IndexSchema schema, IndexBatch batch, Backfill reached, CommitMemory memory, CancellationToken cancellationToken)
     {
-        var commit = new BatchCommit(transaction, schema, batch, cancellationToken);
+        var commit = new BatchCommit(transaction, schema, batch, memory, cancellationToken);
         List<Backfill> groups = BackfillRecord.Read(commit.index);
         Debug.Assert(groups.Count > 0 && groups[0].FirstField == reached.FirstField, "groups are filled in order");
         if (batch.Count > 0)
@@ -95,6 +98,7 @@ internal sealed class BatchCommit
     private void FindIds()
     {
         var keys = new TermTree(transaction.GetOrCreateTree(TreeNames.Keys));
+        Span<long> idOf = IdOf;
         long last = -1;
         for (int i = 0; i < idOf.Length; i++)
         {
@@ -112,7 +116,8 @@ internal sealed class BatchCommit
     private void ExtendEntries()
     {
         var entries = new EntryBlockWriter(transaction.GetOrCreateTree(TreeNames.Entries));
-        var records = new RecordEncoder(words);
+        RecordEncoder records = memory.Records;
+        Span<long> idOf = IdOf;
         for (int i = 0; i < idOf.Length; i++)
         {
             if (idOf[i] < 0)
@@ -145,8 +150,9 @@ internal sealed class BatchCommit
             return;
 
         Tree errors = transaction.GetOrCreateTree(TreeNames.Errors);
-        foreach ((int ordinal, EntryError error) in batch.Errors)
-            errors.Put(batch.Keys[ordinal], ErrorRecord.Write(error));
+        foreach (int ordinal in batch.Keys.SortedOrdinals())
+            if (batch.Errors.TryGetValue(ordinal, out EntryError? error))
+                errors.Put(batch.Keys[ordinal], ErrorRecord.Write(error));
         ErrorRecord.Trim(errors);
     }
 
@@ -155,6 +161,7 @@ internal sealed class BatchCommit
     /// <summary>Ids in order of appearance, to the entries that are not replaced within the batch.</summary>
     private void AssignIds()
     {
+        Span<long> idOf = IdOf;
         for (int i = 0; i < idOf.Length; i++)
         {
             bool isLast = batch.LastOfKey[batch.Entries[i].Key] == i;
@@ -167,14 +174,14 @@ internal sealed class BatchCommit
     private void ApplyKeys()
     {
         var keys = new TermTreeWriter(transaction.GetOrCreateTree(TreeNames.Keys));
-        var old = new List<long>();
+        Span<long> idOf = IdOf;
         Span<byte> value = stackalloc byte[EntryKey.Bytes];
         foreach (int ordinal in batch.Keys.SortedOrdinals())
         {
             ReadOnlySpan<byte> key = batch.Keys[ordinal];
             bool existed = keys.TryGet(key, out ReadOnlySpan<byte> oldId);
             if (existed)
-                old.Add(EntryKey.Read(oldId));
+                removals.Add(EntryKey.Read(oldId));
             int last = batch.LastOfKey[ordinal];
             if (last >= 0)
             {
@@ -187,15 +194,15 @@ internal sealed class BatchCommit
         }
 
         keys.Flush();
-        long[] ids = [.. old.Order()];
-        state.EntryCount -= ids.Length;
-        removals = RemovalSet.Take(transaction, ids, cancellationToken);
+        removals.Take(transaction, cancellationToken);
+        state.EntryCount -= removals.Ids.Length;
     }
 
     private void AppendEntries()
     {
         var entries = new EntryBlockWriter(transaction.GetOrCreateTree(TreeNames.Entries));
-        var records = new RecordEncoder(words);
+        RecordEncoder records = memory.Records;
+        Span<long> idOf = IdOf;
         for (int i = 0; i < idOf.Length; i++)
         {
             BatchEntry entry = batch.Entries[i];
@@ -213,7 +220,7 @@ internal sealed class BatchCommit
         using PostingWriter lists = OpenDictionary(TreeNames.Lists);
         Span<byte> key = stackalloc byte[ListKey.Bytes];
         if (!isBackfill)
-            lists.Apply(ListKey.Write(key, -1, ListKind.All), Run(Additions(Enumerable.Range(0, idOf.Length))), removals.Ids);
+            lists.Apply(ListKey.Write(key, -1, ListKind.All), Run(NewEntries()), removals.Ids);
         foreach (int field in ChangedFields())
         {
             BatchField? added = batch.UsedFields.BinarySearch(field) >= 0 ? batch.Field(field) : null;
@@ -227,16 +234,37 @@ internal sealed class BatchCommit
 
     private void Apply(PostingWriter lists, ReadOnlySpan<byte> key, List<int>? added, List<int>? removed)
     {
-        Posting[] additions = Additions(added ?? []);
-        long[] taken = [.. (removed ?? []).Select(owner => removals.Ids[owner])];
+        ReadOnlySpan<Posting> additions = Additions(CollectionsMarshal.AsSpan(added));
+        ReadOnlySpan<int> owners = CollectionsMarshal.AsSpan(removed);
+        Span<long> taken = memory.Gone(owners.Length);
+        for (int i = 0; i < owners.Length; i++)
+            taken[i] = removals.Ids[owners[i]];
         if (additions.Length + taken.Length > 0)
             lists.Apply(key, Run(additions), taken);
     }
 
-    private static PostingRun Run(Posting[] postings) => new(postings, default, default);
+    private static PostingRun Run(ReadOnlySpan<Posting> postings) => new(postings, default, default);
 
-    private Posting[] Additions(IEnumerable<int> owners) =>
-        [.. owners.Where(owner => idOf[owner] >= 0).Select(owner => new Posting(idOf[owner], 1))];
+    private ReadOnlySpan<Posting> NewEntries()
+    {
+        Span<Posting> postings = memory.Postings(batch.Entries.Count);
+        int count = 0;
+        foreach (long id in IdOf)
+            if (id >= 0)
+                postings[count++] = new Posting(id, 1);
+        return postings[..count];
+    }
+
+    private ReadOnlySpan<Posting> Additions(ReadOnlySpan<int> owners)
+    {
+        Span<Posting> postings = memory.Postings(owners.Length);
+        ReadOnlySpan<long> idOf = IdOf;
+        int count = 0;
+        foreach (int owner in owners)
+            if (idOf[owner] >= 0)
+                postings[count++] = new Posting(idOf[owner], 1);
+        return postings[..count];
+    }
 
     private void ApplyField(int field)
     {
@@ -258,18 +286,17 @@ internal sealed class BatchCommit
             ApplyNorms(field, added, removed, statistics);
             using NormImpacts impacts = OpenImpacts(field, added, statistics);
             using PostingWriter terms = OpenDictionary(TreeNames.Terms(field), impacts, transaction.GetOrCreateTree(TreeNames.Words(field)));
-            long[] wordOf = added is null ? [] : ReserveWords(added.Terms);
-            DictionaryMerge.Run(terms, added?.Terms, idOf, removed?.Terms, removals.Ids, wordOf, cancellationToken);
-            words[field] = wordOf;
+            Span<long> wordOf = added is null ? [] : ReserveWords(field, added.Terms);
+            memory.Merge.Run(terms, added?.Terms, IdOf, removed?.Terms, removals.Ids, wordOf, cancellationToken);
         }
         else
         {
             using (PostingWriter terms = OpenDictionary(TreeNames.Terms(field)))
-                DictionaryMerge.Run(terms, added?.Terms, idOf, removed?.Terms, removals.Ids, null, cancellationToken);
+                memory.Merge.Run(terms, added?.Terms, IdOf, removed?.Terms, removals.Ids, [], cancellationToken);
             if (added?.Numbers.Count > 0 || removed?.Numbers.Count > 0)
             {
                 using PostingWriter numbers = OpenDictionary(TreeNames.Numbers(field));
-                DictionaryMerge.Run(numbers, added?.Numbers, idOf, removed?.Numbers, removals.Ids, null, cancellationToken);
+                memory.Merge.Run(numbers, added?.Numbers, IdOf, removed?.Numbers, removals.Ids, [], cancellationToken);
             }
 
             ApplySortValues(field, added, removed);
@@ -290,7 +317,7 @@ internal sealed class BatchCommit
         {
             for (end = first + 1; end < places.Count && places[end].Owner == places[first].Owner;)
                 end++;
-            long id = idOf[places[first].Owner];
+            long id = IdOf[places[first].Owner];
             if (id < 0)
                 continue;
             if (end == first + 1 && places[first].Shape is null)
@@ -326,8 +353,8 @@ internal sealed class BatchCommit
             ofEntry.Add(vectors[i].Numbers);
             if (i + 1 < vectors.Count && vectors[i + 1].Owner == vectors[i].Owner)
                 continue;
-            if (idOf[vectors[i].Owner] >= 0)
-                writer.Add(idOf[vectors[i].Owner], ofEntry, cancellationToken);
+            if (IdOf[vectors[i].Owner] >= 0)
+                writer.Add(IdOf[vectors[i].Owner], ofEntry, cancellationToken);
             ofEntry.Clear();
         }
 
@@ -339,6 +366,7 @@ internal sealed class BatchCommit
         var column = new SortColumnWriter(transaction.GetOrCreateTree(TreeNames.Sort(field)));
         foreach (int owner in removed?.Exists ?? [])
             column.Remove(removals.Ids[owner]);
+        ReadOnlySpan<long> idOf = IdOf;
         foreach (BatchField.SortValue value in added?.SortValues ?? [])
         {
             if (idOf[value.Owner] < 0)
@@ -362,6 +390,7 @@ internal sealed class BatchCommit
             statistics.EntriesWithTerms -= length > 0 ? 1 : 0;
         }
 
+        ReadOnlySpan<long> idOf = IdOf;
         foreach (BatchField.Length length in added?.Lengths ?? [])
         {
             if (idOf[length.Owner] < 0)
@@ -383,8 +412,12 @@ internal sealed class BatchCommit
             return new NormImpacts(transaction.GetOrCreateTree(TreeNames.Norms(field)), statistics.ReferenceLength, long.MaxValue, []);
 
         // Entries of a batch have neighbouring ids, those replaced within it none.
-        long first = state.NextEntryId - idOf.Count(id => id >= 0);
-        int[] lengths = new int[state.NextEntryId - first];
+        ReadOnlySpan<long> idOf = IdOf;
+        int count = 0;
+        foreach (long id in idOf)
+            count += id >= 0 ? 1 : 0;
+        long first = state.NextEntryId - count;
+        int[] lengths = memory.Lengths(count);
         foreach (BatchField.Length length in added?.Lengths ?? [])
         {
             if (idOf[length.Owner] >= 0)
@@ -398,15 +431,15 @@ internal sealed class BatchCommit
     /// A number for each word of the batch, in case it is new: the more entries have it, the smaller, because records of entries have the numbers of all their words. Those
     /// that are not needed are left out for ever.
     /// </summary>
-    private long[] ReserveWords(TermTable terms)
+    private Span<long> ReserveWords(int field, TermTable terms)
     {
-        var byCount = new (int Count, int Ordinal)[terms.Count];
+        Span<ulong> byCount = memory.ByCount(terms.Count);
         for (int i = 0; i < byCount.Length; i++)
-            byCount[i] = (-terms.OccurrencesOf(i), i);
-        Array.Sort(byCount);
-        long[] numbers = new long[byCount.Length];
-        foreach ((_, int ordinal) in byCount)
-            numbers[ordinal] = state.NextWord++;
+            byCount[i] = ((ulong)(int.MaxValue - terms.OccurrencesOf(i)) << 32) | (uint)i;
+        byCount.Sort();
+        Span<long> numbers = memory.Words(field, terms.Count);
+        foreach (ulong word in byCount)
+            numbers[(int)(uint)word] = state.NextWord++;
         return numbers;
     }
 

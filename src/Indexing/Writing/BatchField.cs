@@ -47,10 +47,38 @@ internal sealed class BatchField
     /// <summary>Whether a sort value is a text.</summary>
     public bool HasTextValue { get; set; }
 
-    public void Clear()
+    /// <summary>Adds what another has behind what this one has.</summary>
+    /// <param name="other">The other.</param>
+    /// <param name="firstOwner">What its owner 0 is here.</param>
+    /// <param name="terms">By ordinal of its terms: the ordinal here. To be filled.</param>
+    /// <param name="numbers">The same of its numbers.</param>
+    /// <returns>Bytes that were counted there and are not here, because both have a term.</returns>
+    public long Append(BatchField other, int firstOwner, Span<int> terms, Span<int> numbers)
     {
-        Terms.Clear();
-        Numbers.Clear();
+        long known = Terms.Append(other.Terms, firstOwner, terms, IndexBatch.BytesOfTerm);
+        Numbers.Append(other.Numbers, firstOwner, numbers, 0);
+        foreach (int owner in other.Exists)
+            Exists.Add(firstOwner + owner);
+        foreach (int owner in other.Nulls)
+            Nulls.Add(firstOwner + owner);
+        foreach (SortValue value in other.SortValues)
+            SortValues.Add(new SortValue(firstOwner + value.Owner, value.Tag, value.Tag == SortTag.Number ? numbers[value.Ordinal] : terms[value.Ordinal]));
+        foreach (Length length in other.Lengths)
+            Lengths.Add(new Length(firstOwner + length.Owner, length.Terms));
+        foreach ((int owner, float[] vector) in other.Vectors)
+            Vectors.Add((firstOwner + owner, vector));
+        foreach (Place place in other.Places)
+            Places.Add(place with { Owner = firstOwner + place.Owner });
+        HasSeveralValues |= other.HasSeveralValues;
+        HasTextValue |= other.HasTextValue;
+        return known;
+    }
+
+    /// <summary>Forgets everything, and of its memory what is more than so many bytes in one piece.</summary>
+    public void Clear(int keepBytes)
+    {
+        Terms.Clear(keepBytes);
+        Numbers.Clear(keepBytes);
         Exists.Clear();
         Nulls.Clear();
         SortValues.Clear();

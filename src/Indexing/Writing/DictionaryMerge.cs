@@ -3,28 +3,29 @@ using Treepie.Indexing.Terms;
 
 namespace Treepie.Indexing.Writing;
 
-/// <summary>Brings the additions and removals of one dictionary into term order and applies each term once.</summary>
-internal static class DictionaryMerge
+/// <summary>Brings the additions and removals of one dictionary into term order and applies each term once. Scratch, used for one dictionary after the other.</summary>
+internal sealed class DictionaryMerge
 {
+    private readonly TermTable none = new();
+
+    private readonly PostingBuffer plain = new(keepsPositions: false);
+    private readonly PostingBuffer placed = new(keepsPositions: true);
+    private long[] gone = new long[16];
+
     /// <param name="writer">The dictionary.</param>
     /// <param name="added">Terms of the batch, owned by places of its entries; null: none.</param>
     /// <param name="idOf">Entry ids by place; -1 for an entry that a later one of the batch replaced.</param>
     /// <param name="removed">Terms taken out, owned by places in <paramref name="removedIds"/>; null: none.</param>
     /// <param name="removedIds">Entries removed.</param>
-    /// <param name="wordOf">Numbers for new words by ordinal of <paramref name="added"/>, replaced by those that they have; null where terms have no numbers.</param>
+    /// <param name="wordOf">Numbers for new words by ordinal of <paramref name="added"/>, replaced by those that they have; empty where terms have no numbers.</param>
     /// <param name="cancellationToken">Checked now and then.</param>
-    public static void Run(
-        PostingWriter writer, TermTable? added, long[] idOf, TermTable? removed, long[] removedIds, long[]? wordOf, CancellationToken cancellationToken)
+    public void Run(
+        PostingWriter writer, TermTable? added, ReadOnlySpan<long> idOf, TermTable? removed, ReadOnlySpan<long> removedIds, Span<long> wordOf, CancellationToken cancellationToken)
     {
-        TermTable adds = added ?? new TermTable();
-        TermTable removes = removed ?? new TermTable();
-        int[] addOrder = adds.SortedOrdinals();
-        int[] removeOrder = removes.SortedOrdinals();
+        TermTable adds = added ?? none, removes = removed ?? none;
+        ReadOnlySpan<int> addOrder = adds.SortedOrdinals(), removeOrder = removes.SortedOrdinals();
         TermOccurrences addedBy = adds.GroupByTerm();
-        TermOccurrences removedBy = removes.GroupByTerm();
-        var additions = new PostingBuffer(keepsPositions: addedBy.PositionStarts.Length > 0);
-        long[] removals = new long[16];
-
+        PostingBuffer additions = addedBy.HasPositions ? placed : plain;
         int a = 0;
         int r = 0;
         for (int step = 0; a < addOrder.Length || r < removeOrder.Length; step++)
@@ -35,39 +36,44 @@ internal static class DictionaryMerge
                 : r == removeOrder.Length ? -1
                 : adds[addOrder[a]].SequenceCompareTo(removes[removeOrder[r]]);
             ReadOnlySpan<byte> term = order <= 0 ? adds[addOrder[a]] : removes[removeOrder[r]];
-
+            int ordinal = order <= 0 ? addOrder[a++] : -1;
             additions.Clear();
-            int addedOrdinal = -1;
-            if (order <= 0)
-            {
-                int ordinal = addedOrdinal = addOrder[a++];
-                for (int i = addedBy.Starts[ordinal]; i < addedBy.Starts[ordinal + 1]; i++)
-                {
-                    long id = idOf[addedBy.Owners[i]];
-                    if (id >= 0)
-                        additions.Add(new Posting(id, addedBy.Frequencies[i]), addedBy.PositionsOf(i));
-                }
-            }
-
-            int removeCount = 0;
-            if (order >= 0)
-            {
-                int ordinal = removeOrder[r++];
-                int start = removedBy.Starts[ordinal];
-                int end = removedBy.Starts[ordinal + 1];
-                if (removals.Length < end - start)
-                    removals = new long[Math.Max(end - start, removals.Length * 2)];
-                for (int i = start; i < end; i++)
-                    removals[removeCount++] = removedIds[removedBy.Owners[i]];
-            }
-
-            if (additions.Count + removeCount == 0)
+            if (ordinal >= 0)
+                Add(additions, addedBy, ordinal, idOf);
+            int goneCount = order >= 0 ? Remove(removes, removeOrder[r++], removedIds) : 0;
+            if (additions.Count + goneCount == 0)
                 continue;
-            long word = writer.Apply(term, additions.Run, removals.AsSpan(0, removeCount), addedOrdinal >= 0 && wordOf is not null ? wordOf[addedOrdinal] : -1);
-            if (addedOrdinal >= 0 && wordOf is not null)
-                wordOf[addedOrdinal] = word;
+
+            bool isNumbered = ordinal >= 0 && !wordOf.IsEmpty;
+            long word = writer.Apply(term, additions.Run, gone.AsSpan(0, goneCount), isNumbered ? wordOf[ordinal] : -1);
+            if (isNumbered)
+                wordOf[ordinal] = word;
         }
 
         writer.Finish();
+    }
+
+    private static void Add(PostingBuffer additions, TermOccurrences addedBy, int ordinal, ReadOnlySpan<long> idOf)
+    {
+        ReadOnlySpan<int> owners = addedBy.Owners, frequencies = addedBy.Frequencies;
+        int end = addedBy.Starts[ordinal + 1];
+        for (int i = addedBy.Starts[ordinal]; i < end; i++)
+        {
+            long id = idOf[owners[i]];
+            if (id >= 0)
+                additions.Add(new Posting(id, frequencies[i]), addedBy.PositionsOf(i));
+        }
+    }
+
+    /// <summary>Puts the entries that a removed term was of where <see cref="Run"/> finds them; returns how many.</summary>
+    private int Remove(TermTable removes, int ordinal, ReadOnlySpan<long> removedIds)
+    {
+        TermOccurrences removedBy = removes.GroupByTerm();
+        int start = removedBy.Starts[ordinal], count = removedBy.Starts[ordinal + 1] - start;
+        TermTable.GrowTo(ref gone, count);
+        ReadOnlySpan<int> owners = removedBy.Owners;
+        for (int i = 0; i < count; i++)
+            gone[i] = removedIds[owners[start + i]];
+        return count;
     }
 }

@@ -50,7 +50,8 @@ internal sealed class RecordEncoder(Dictionary<int, long[]> wordsOf)
         return key;
     }
 
-    private static void Skip(EntryGroup group, ref ReadOnlySpan<byte> rest)
+    /// <summary>Passes over the items of a group.</summary>
+    public static void Skip(EntryGroup group, ref ReadOnlySpan<byte> rest)
     {
         int count = group is EntryGroup.Null or EntryGroup.Column ? 0 : Varint.Read(ref rest);
         for (int i = 0; i < count; i++)

@@ -7,39 +7,61 @@ namespace Treepie.Indexing.Writing;
 
 /// <summary>
 /// What has to be taken out of the dictionaries because entries are removed or replaced: read from their records, in id
-/// order. Owners are places in <see cref="Ids"/>.
+/// order. Owners are places in <see cref="Ids"/>. Its memory is kept from one commit to the next.
 /// </summary>
 internal sealed class RemovalSet
 {
+    /// <summary>Largest piece of memory that is kept.</summary>
+    private const int KeepBytes = 16 << 20;
+
     private readonly SortedDictionary<int, BatchField> fields = [];
+    private long[] ids = [];
+    private int count;
 
     /// <summary>Entries to be removed, ascending.</summary>
-    public required long[] Ids { get; init; }
+    public ReadOnlySpan<long> Ids => ids.AsSpan(0, count);
 
-    public IEnumerable<int> UsedFields => fields.Keys;
+    /// <summary>Fields that any of them has, ascending.</summary>
+    public IEnumerable<int> UsedFields => fields.Where(pair => pair.Value.Exists.Count > 0).Select(pair => pair.Key);
 
-    public BatchField? Field(int field) => fields.GetValueOrDefault(field);
+    /// <summary>What they have in a field; null: nothing.</summary>
+    public BatchField? Field(int field) => fields.TryGetValue(field, out BatchField? found) && found.Exists.Count > 0 ? found : null;
+
+    /// <summary>Begins anew.</summary>
+    public void Clear()
+    {
+        count = 0;
+        foreach (BatchField field in fields.Values)
+            field.Clear(KeepBytes);
+    }
+
+    /// <summary>Notes that an entry is to be removed.</summary>
+    public void Add(long id)
+    {
+        if (count == ids.Length)
+            TermTable.GrowTo(ref ids, Math.Max(64, 2 * count));
+        ids[count++] = id;
+    }
 
     /// <summary>Reads the records of the entries and removes them from the tree.</summary>
-    public static RemovalSet Take(WriteTransaction transaction, long[] ids, CancellationToken cancellationToken)
+    public void Take(WriteTransaction transaction, CancellationToken cancellationToken)
     {
-        var set = new RemovalSet { Ids = ids };
-        if (ids.Length == 0)
-            return set;
+        if (count == 0)
+            return;
 
+        ids.AsSpan(0, count).Sort();
         var reader = new EntryReader(transaction.FindTree);
-        for (int owner = 0; owner < ids.Length; owner++)
+        for (int owner = 0; owner < count; owner++)
         {
             if ((owner & 1023) == 0)
                 cancellationToken.ThrowIfCancellationRequested();
-            set.Add(owner, reader.Get(ids[owner]));
+            Add(owner, reader.Get(ids[owner]));
         }
 
         var entries = new EntryBlockWriter(transaction.GetOrCreateTree(TreeNames.Entries));
-        foreach (long id in ids)
+        foreach (long id in Ids)
             entries.Remove(id);
         entries.Flush();
-        return set;
     }
 
     private void Add(int owner, EntryRecord record)

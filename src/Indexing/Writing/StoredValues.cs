@@ -21,8 +21,16 @@ internal sealed class StoredValues
         bytes.Add(value);
     }
 
+    /// <summary>Adds what others keep, whose owner 0 is this one here.</summary>
+    public void Append(StoredValues other, int firstOwner)
+    {
+        int start = bytes.Add(other.bytes.Slice(0, other.bytes.Length));
+        foreach ((int owner, int at) in other.owners)
+            owners.Add((firstOwner + owner, start + at));
+    }
+
     /// <summary>Takes away what removed entries kept, and puts what new ones keep.</summary>
-    public void Apply(WriteTransaction transaction, long[] idOf, ReadOnlySpan<long> removed)
+    public void Apply(WriteTransaction transaction, ReadOnlySpan<long> idOf, ReadOnlySpan<long> removed)
     {
         if (owners.Count == 0 && transaction.FindTree(TreeNames.Stored) is null)
             return;

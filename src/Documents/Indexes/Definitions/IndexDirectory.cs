@@ -96,7 +96,7 @@ internal sealed class IndexDirectory
     public StorageEnvironment OpenStore()
     {
         using EncryptionKey? key = Key();
-        var options = new StorageOptions { Durability = Durability.Relaxed, EncryptionKey = key };
+        var options = new StorageOptions { Durability = Durability.Relaxed, EncryptionKey = key, IsBackgroundQuiet = true };
         return StorageEnvironment.Open(StorePath, _sealed is null ? options : options with { DecryptedBudgetBytes = _sealed.DecryptedBudgetBytes });
     }
 

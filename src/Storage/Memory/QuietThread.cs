@@ -1,0 +1,97 @@
+using System.Runtime.ExceptionServices;
+using System.Runtime.InteropServices;
+
+namespace Treepie.Storage.Memory;
+
+/// <summary>
+/// Threads that the system schedules behind others, for work that nobody waits for: what they compute gets what others leave, and some of a core where these leave nothing. Threads that are
+/// begun there, by a library for instance, are scheduled so too. Where the system does not know that (only Linux does), they are ordinary threads.
+/// </summary>
+/// <remarks>A quiet thread ends with what it runs: a process may lower a thread's priority, and not raise it again.</remarks>
+public static unsafe class QuietThread
+{
+    /// <summary>Of what nobody ever waits for: nicer by 12 than the process, which is a weight of 70 where an ordinary thread has 1,024, so a fifteenth of a core that another thread wants too.</summary>
+    public const int Quiet = 12;
+
+    /// <summary>
+    /// Of what must not fall behind: nicer by 7, a weight of 215, so a sixth of a core that another thread wants too, which keeps an index going on a machine that is busy for ever.
+    /// </summary>
+    public const int Steady = 7;
+
+    private const string Name = "treepie quiet";
+
+    private const int HighestNice = 19;
+
+    /// <summary>To the calls: a thread or process by its number, 0 the calling thread.</summary>
+    private const int WhichProcess = 0;
+
+    /// <summary>Stack of a thread that runs what is known not to be deep.</summary>
+    private const int SmallStackBytes = 256 * 1024;
+
+    private static readonly Lazy<(nint Get, nint Set)> s_calls = new(FindCalls);
+
+    /// <summary>Whether the system knows quiet threads.</summary>
+    public static bool IsSupported => s_calls.Value.Set != 0;
+
+    /// <summary>Runs something that needs little stack (256 KiB) to its end, very quietly; what it throws is thrown here.</summary>
+    public static void Run(Action work)
+    {
+        ArgumentNullException.ThrowIfNull(work);
+        ExceptionDispatchInfo? failure = null;
+        Thread thread = Make(
+            () =>
+            {
+                try
+                {
+                    work();
+                }
+                catch (Exception error)
+                {
+                    failure = ExceptionDispatchInfo.Capture(error);
+                }
+            },
+            Quiet,
+            SmallStackBytes);
+        thread.Start();
+        thread.Join();
+        failure?.Throw();
+    }
+
+    /// <summary>Begins something on a thread of its own, and does not wait for it. It must not throw. The process does not wait for it either.</summary>
+    /// <param name="work">What is to be done.</param>
+    /// <param name="nice">How quietly: <see cref="Quiet"/> or <see cref="Steady"/>.</param>
+    public static void Start(Action work, int nice)
+    {
+        ArgumentNullException.ThrowIfNull(work);
+        Make(work, nice, stackBytes: 0).Start();
+    }
+
+    private static Thread Make(Action work, int nice, int stackBytes) => new(
+        () =>
+        {
+            Lower(nice);
+            work();
+        },
+        stackBytes)
+    {
+        IsBackground = true,
+        Name = Name,
+    };
+
+    /// <summary>Makes the calling thread nicer than the first of the process, which has what the process was begun with. Refused: an ordinary thread does it too.</summary>
+    private static void Lower(int nice)
+    {
+        (nint get, nint set) = s_calls.Value;
+        if (set == 0)
+            return;
+        int own = ((delegate* unmanaged[Cdecl]<int, uint, int>)get)(WhichProcess, (uint)Environment.ProcessId);
+        _ = ((delegate* unmanaged[Cdecl]<int, uint, int, int>)set)(WhichProcess, 0, Math.Min(HighestNice, own + nice));
+    }
+
+    private static (nint Get, nint Set) FindCalls() => OperatingSystem.IsLinux()
+        && NativeLibrary.TryLoad("libc.so.6", typeof(QuietThread).Assembly, null, out nint library)
+        && NativeLibrary.TryGetExport(library, "getpriority", out nint get)
+        && NativeLibrary.TryGetExport(library, "setpriority", out nint set)
+            ? (get, set)
+            : default;
+}
