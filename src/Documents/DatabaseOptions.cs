@@ -62,6 +62,9 @@ public sealed record DatabaseOptions
     /// </summary>
     public long DecryptedBudgetBytes { get; init; } = 256L << 20;
 
+    /// <summary>How indexes are kept up with the documents: threads and budgets.</summary>
+    public IndexingOptions Indexing { get; init; } = new();
+
     /// <summary>The clock.</summary>
     public TimeProvider TimeProvider { get; init; } = TimeProvider.System;
 
@@ -73,6 +76,7 @@ public sealed record DatabaseOptions
         Range(MaxDocumentBytes, LeastDocumentBytes, MostDocumentBytes, nameof(MaxDocumentBytes));
         Range(MaxDocumentDepth, 1, MostDocumentDepth, nameof(MaxDocumentDepth));
         Range(MaxIdBytes, 1, MostIdBytes, nameof(MaxIdBytes));
+        Indexing.Validate();
         if (DecryptedBudgetBytes < LeastDecryptedBudgetBytes)
             throw new ArgumentOutOfRangeException(nameof(DecryptedBudgetBytes), DecryptedBudgetBytes, $"{nameof(DecryptedBudgetBytes)} must be at least {LeastDecryptedBudgetBytes:N0}.");
     }

@@ -23,7 +23,7 @@ public sealed class IndexWriter
 
     private readonly StorageEnvironment environment;
     private readonly FieldAnalyzers analyzers;
-    private readonly CommitMemory memory = new();
+    private CommitMemory memory = new();
     private List<Backfill> backfills;
     private long changesSinceTidy;
     private Tidying? tidying;
@@ -135,7 +135,16 @@ public sealed class IndexWriter
         _ = new FieldAnalyzers(schema, analyzerSet);
     }
 
-    /// <summary>An empty batch to fill; reused after <see cref="Commit"/>.</summary>
+    /// <summary>
+    /// Whether a vector field does not know yet how many numbers its vectors have, because it has none: the first says it for all others, so entries with vectors are added one after the
+    /// other, on one thread, until this says no.
+    /// </summary>
+    public bool AreDimensionsOpen => Schema.Fields.Where((one, number) => one.Analysis == FieldAnalysis.Vector && Volatile.Read(ref dimensions[number]) == 0).Any();
+
+    /// <summary>Gives up the memory that commits keep for the next.</summary>
+    public void ReleaseMemory() => memory = new CommitMemory();
+
+    /// <summary>An empty batch to fill; reused after <see cref="Commit"/>. May be called from any thread, and batches be filled by one thread each, see <see cref="IndexBatch.Append"/>.</summary>
     public IndexBatch BeginBatch() => new(Schema, analyzers, dimensions);
 
     /// <summary>Applies the batch and records <paramref name="etag"/>, all or nothing. Afterwards the batch is empty.</summary>

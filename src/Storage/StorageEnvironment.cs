@@ -431,6 +431,9 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         return snapshot;
     }
 
+    /// <summary>Begins another read of a state that somebody else reads, and goes on reading until this returns: so none of its pages has gone.</summary>
+    internal ReadTransaction BeginSame(Snapshot snapshot) => Begin(snapshot, _state.Readers.Claim(snapshot.TransactionId, null));
+
     /// <summary>Ends a read that <see cref="EnterRead"/> began.</summary>
     internal void ExitRead(ReaderTable.Slot slot)
     {

@@ -1,5 +1,4 @@
 using Treepie.Indexes.Definitions;
-using Treepie.Indexes.Fields;
 using Treepie.Indexing;
 using Treepie.Store;
 
@@ -16,21 +15,15 @@ namespace Treepie.Indexes;
 /// </remarks>
 internal sealed class DocumentIndexer
 {
-    /// <summary>Bytes of a batch after which it is committed: large enough to write each touched page once for many documents.</summary>
-    private const long MaxBatchBytes = 16 * 1024 * 1024;
-
-    /// <summary>Changes of a batch after which it is committed.</summary>
-    private const int MaxBatchCount = 64 * 1024;
-
-    /// <summary>Time after which a batch is committed, so that answers of a busy index do not fall far behind.</summary>
-    private static readonly TimeSpan MaxBatchTime = TimeSpan.FromSeconds(2);
-
     private readonly DocumentIndex _index;
     private readonly IndexingContext _context;
     private readonly IndexSwitch _switch;
     private readonly CancellationTokenSource _stop;
     private readonly ChangeSignal _wake = new();
-    private EntryWriter _entries;
+    private readonly BatchMapper _mapper;
+    private readonly IndexBatch?[] _batches = new IndexBatch?[2];
+    private IndexWriter? _batchesOf;
+    private bool _hasWorkedMuch;
     private Task _running = Task.CompletedTask;
 
     public DocumentIndexer(DocumentIndex index, IndexingContext context, IndexSwitch onOff, CancellationToken stop)
@@ -38,7 +31,7 @@ internal sealed class DocumentIndexer
         _index = index;
         _context = context;
         _switch = onOff;
-        _entries = EntriesOfCompleteFields(index.Definition);
+        _mapper = new BatchMapper(index, context);
         _stop = CancellationTokenSource.CreateLinkedTokenSource(stop);
     }
 
@@ -73,7 +66,7 @@ internal sealed class DocumentIndexer
             {
                 await _switch.WaitUntilOnAsync(stop).ConfigureAwait(false);
                 long woken = _wake.LastEtag;
-                (long reached, bool isComplete) = await RunBatchAsync(stop).ConfigureAwait(false);
+                (long reached, bool isComplete) = await TakeTurnAsync(stop).ConfigureAwait(false);
                 if (!isComplete)
                     continue;
 
@@ -83,8 +76,10 @@ internal sealed class DocumentIndexer
                     caughtUp(this);
                 }
 
-                if (await TidyAsync(reached, woken, stop).ConfigureAwait(false))
-                    await WaitAsync(reached, woken, stop).ConfigureAwait(false);
+                if (!await TidyAsync(reached, woken, stop).ConfigureAwait(false))
+                    continue;
+                ReleaseMemory();
+                await WaitAsync(reached, woken, stop).ConfigureAwait(false);
             }
         }
         catch (OperationCanceledException)
@@ -110,7 +105,7 @@ internal sealed class DocumentIndexer
         await _context.Turns.WaitAsync(_switch.Settings.Priority, stop).ConfigureAwait(false);
         try
         {
-            return _index.Writer.Tidy(() => _context.Changes.LastEtag <= reached && _wake.LastEtag == woken, stop);
+            return await _context.Workers.Run(() => _index.Writer.Tidy(() => _context.Changes.LastEtag <= reached && _wake.LastEtag == woken, stop)).ConfigureAwait(false);
         }
         catch (Exception error) when (error is not OperationCanceledException && !stop.IsCancellationRequested)
         {
@@ -136,18 +131,18 @@ internal sealed class DocumentIndexer
         await other.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
     }
 
-    /// <summary>Only so many indexes work at a time, so that queries and writes keep a processor.</summary>
-    private async Task<(long Reached, bool IsComplete)> RunBatchAsync(CancellationToken stop)
+    /// <summary>
+    /// Only so many indexes work at a time. What is quickly done is done here and now, so that it is soon found also on a busy machine; what is more gives way to all who ask and write.
+    /// </summary>
+    private async Task<(long Reached, bool IsComplete)> TakeTurnAsync(CancellationToken stop)
     {
         await _context.Turns.WaitAsync(_switch.Settings.Priority, stop).ConfigureAwait(false);
         try
         {
-            if (_index.TryAddFields(out IndexMapping definition))
-                _entries = EntriesOfCompleteFields(definition);
-            (long reached, bool isComplete) = RunBatch(stop);
-            if (_index.Writer.Pending is { } pending)
-                isComplete &= RunBackfill(pending, stop);
-            return (reached, isComplete && _index.Writer.Pending is null);
+            _index.TryAddFields(out _);
+            bool isMuch = _index.Writer.Pending is not null || _mapper.IsMuch(_index.Writer.LastEtag);
+            _hasWorkedMuch |= isMuch;
+            return isMuch ? await _context.Workers.Run(() => Work(stop)).ConfigureAwait(false) : Work(stop);
         }
         catch (Exception error) when (error is not OperationCanceledException && !stop.IsCancellationRequested)
         {
@@ -161,67 +156,95 @@ internal sealed class DocumentIndexer
         }
     }
 
-    private EntryWriter EntriesOfCompleteFields(IndexMapping definition) =>
-        new(new FieldExtractor(definition, 0, _index.Writer.Pending?.FirstField ?? int.MaxValue), _context.TimeProvider);
-
-    private (long Reached, bool IsComplete) RunBatch(CancellationToken stop)
+    private (long Reached, bool IsComplete) Work(CancellationToken stop)
     {
-        using DatabaseSnapshot snapshot = _context.BeginRead();
-        using MappedChanges feed = _index.Changes(snapshot, _index.Writer.LastEtag);
-        IndexBatch batch = _index.Writer.BeginBatch();
-        long begun = _context.TimeProvider.GetTimestamp();
-        bool isComplete = Fill(batch, snapshot, feed, long.MaxValue, _entries, out long reached, stop);
-        if (isComplete)
-            reached = snapshot.LastEtag;
+        (long reached, bool isComplete) = RunBatches(stop);
+        if (_index.Writer.Pending is { } pending)
+            isComplete &= RunBackfill(pending, stop);
+        return (reached, isComplete && _index.Writer.Pending is null);
+    }
 
-        // Changes of other collections are no reason to write.
-        if (batch.Count > 0)
+    /// <summary>Writes batch after batch while nobody else wants the turn; while one is written, the next is mapped.</summary>
+    private (long Reached, bool IsComplete) RunBatches(CancellationToken stop)
+    {
+        MappedBatch batch = Map(0, _index.Writer.LastEtag, stop);
+        for (int other = 1; !batch.IsComplete && IsFree; other = 1 - other)
         {
-            int changes = batch.Count;
-            _index.Writer.Commit(batch, reached, stop);
-            _index.Progress.ReportBatch(_context.TimeProvider.GetUtcNow(), changes, _context.TimeProvider.GetElapsedTime(begun));
+            int room = other;
+            long reached = batch.Reached;
+            Task<MappedBatch> next = _context.Workers.Run(() => Map(room, reached, stop));
+            try
+            {
+                Commit(batch, stop);
+            }
+            finally
+            {
+                Task.WaitAny([next], CancellationToken.None); // it reads the index's definition and the documents: not beyond this turn
+            }
+
+            batch = next.GetAwaiter().GetResult();
         }
 
-        _index.Progress.ReportReached(reached, isComplete);
-        return (reached, isComplete);
+        Commit(batch, stop);
+        return (batch.Reached, batch.IsComplete);
+    }
+
+    /// <summary>Whether it may go on without giving the turn back.</summary>
+    private bool IsFree =>
+        _index.Writer.Pending is null && _index.Writer.Schema.Fields.Count == _index.Definition.Schema.Fields.Count && _switch.IsOn && !_context.Turns.IsWanted;
+
+    private MappedBatch Map(int room, long afterEtag, CancellationToken stop) =>
+        _mapper.Map(Batch(room), new FieldRange(0, _index.Writer.Pending?.FirstField ?? _index.Writer.Schema.Fields.Count), afterEtag, long.MaxValue, stop);
+
+    private void Commit(MappedBatch batch, CancellationToken stop)
+    {
+        // Changes of other collections are no reason to write.
+        int changes = batch.Batch.Count;
+        if (changes > 0)
+        {
+            _index.Writer.Commit(batch.Batch, batch.Reached, stop);
+            Report(changes, batch);
+        }
+
+        _index.Progress.ReportReached(batch.Reached, batch.IsComplete);
     }
 
     /// <summary>Gives some entries the fields they have not. False if there are more.</summary>
     private bool RunBackfill(Backfill pending, CancellationToken stop)
     {
-        using DatabaseSnapshot snapshot = _context.BeginRead();
-        using MappedChanges feed = _index.Changes(snapshot, pending.Etag);
-        IndexBatch batch = _index.Writer.BeginBatch();
-        long begun = _context.TimeProvider.GetTimestamp();
-        var entries = new EntryWriter(new FieldExtractor(_index.Definition, pending.FirstField, pending.EndField), _context.TimeProvider);
-        bool isComplete = Fill(batch, snapshot, feed, _index.Writer.LastEtag, entries, out long reached, stop);
-        int changes = batch.Count;
-        _index.Writer.CommitBackfill(batch, isComplete ? _index.Writer.LastEtag : reached, stop);
-        _index.Progress.ReportBatch(_context.TimeProvider.GetUtcNow(), changes, _context.TimeProvider.GetElapsedTime(begun));
-        _entries = EntriesOfCompleteFields(_index.Definition);
+        MappedBatch batch = _mapper.Map(Batch(0), new FieldRange(pending.FirstField, pending.EndField), pending.Etag, _index.Writer.LastEtag, stop);
+        int changes = batch.Batch.Count;
+        _index.Writer.CommitBackfill(batch.Batch, batch.Reached, stop);
+        Report(changes, batch);
         _index.ReportFields();
-        return isComplete;
+        return batch.IsComplete;
     }
 
-    /// <summary>Fills a batch with changes up to an etag; true if there are no more of them.</summary>
-    private bool Fill(
-        IndexBatch batch, DatabaseSnapshot snapshot, MappedChanges feed, long untilEtag, EntryWriter entries, out long reached, CancellationToken stop)
-    {
-        long begun = _context.TimeProvider.GetTimestamp();
-        reached = 0;
-        for (int count = 1; feed.MoveNext() && feed.Etag <= untilEtag; count++)
-        {
-            entries.Add(feed, batch);
-            snapshot.ReleasePages(); // the batch has copied what it needs
-            stop.ThrowIfCancellationRequested();
-            reached = feed.Etag;
+    private void Report(int changes, MappedBatch batch) =>
+        _index.Progress.ReportBatch(_context.TimeProvider.GetUtcNow(), changes, batch.Begun, _context.TimeProvider.GetTimestamp(), _context.TimeProvider);
 
-            // One document may be large; the clock is asked less often.
-            bool isLate = count % 64 == 0 && _context.TimeProvider.GetElapsedTime(begun) >= MaxBatchTime;
-            if (isLate || batch.SizeBytes >= MaxBatchBytes || count >= MaxBatchCount)
-                return false;
+    /// <summary>An empty batch: one of two, which are filled and written in turns.</summary>
+    private IndexBatch Batch(int room)
+    {
+        if (_batchesOf != _index.Writer)
+        {
+            Array.Clear(_batches);
+            _batchesOf = _index.Writer;
         }
 
-        return true;
+        IndexBatch batch = _batches[room] ??= _index.Writer.BeginBatch();
+        batch.Clear(); // a batch that failed has something in it
+        return batch;
+    }
+
+    /// <summary>An index with nothing to do keeps no memory for it, but for the little that single changes need.</summary>
+    private void ReleaseMemory()
+    {
+        if (!_hasWorkedMuch)
+            return;
+        _hasWorkedMuch = false;
+        Array.Clear(_batches);
+        _mapper.Release();
+        _index.Writer.ReleaseMemory();
     }
 }

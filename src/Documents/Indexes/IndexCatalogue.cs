@@ -281,6 +281,7 @@ public sealed class IndexCatalogue : IDisposable
         }
 
         Task.WhenAll(tasks).GetAwaiter().GetResult();
+        _context.Workers.Dispose();
         _stop.Dispose();
     }
 

@@ -10,6 +10,8 @@ internal sealed class IndexProgress
     private readonly ChangeSignal _begunFields = new();
     private readonly Lock _lock = new();
     private long _lastBatchTicks;
+    private long _lastBatchChanges;
+    private long _lastEnd = long.MinValue;
     private double _changesPerSecond;
     private IndexError? _fault;
     private volatile bool _isCaughtUp;
@@ -47,10 +49,14 @@ internal sealed class IndexProgress
         }
     }
 
-    /// <summary>A batch of so many changes is in the index, which took so long.</summary>
-    public void ReportBatch(DateTimeOffset now, int changes, TimeSpan duration)
+    /// <summary>
+    /// A batch of so many changes is in the index. It was made from a moment on, of which counts what is later than the end of the batch before: one is made while the other is written.
+    /// </summary>
+    public void ReportBatch(DateTimeOffset now, int changes, long begun, long ended, TimeProvider clock)
     {
         Interlocked.Exchange(ref _lastBatchTicks, now.UtcTicks);
+        Interlocked.Exchange(ref _lastBatchChanges, changes);
+        TimeSpan duration = clock.GetElapsedTime(Math.Max(begun, Interlocked.Exchange(ref _lastEnd, ended)), ended);
         double rate = changes / Math.Max(duration.TotalSeconds, 1e-6);
         lock (_lock)
             _changesPerSecond = _changesPerSecond == 0 ? rate : (0.7 * _changesPerSecond) + (0.3 * rate);

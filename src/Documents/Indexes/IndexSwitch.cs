@@ -35,7 +35,8 @@ internal sealed class IndexSwitch
         }
     }
 
-    private bool IsOn => !_isPaused && !Settings.IsDisabled;
+    /// <summary>Whether the index may work.</summary>
+    public bool IsOn => !_isPaused && !Settings.IsDisabled;
 
     /// <summary>Completes when the index may work; at once, mostly.</summary>
     public async ValueTask WaitUntilOnAsync(CancellationToken cancellationToken)

@@ -8,8 +8,12 @@ namespace Treepie.Indexes;
 /// <param name="Changes">Wakes whoever waits for changes.</param>
 /// <param name="TimeProvider">The clock.</param>
 /// <param name="Analyzers">The analyzers that fields can name.</param>
-internal sealed record IndexingContext(Func<DatabaseSnapshot> BeginRead, ChangeSignal Changes, TimeProvider TimeProvider, AnalyzerSet Analyzers)
+/// <param name="Options">Threads and budgets.</param>
+internal sealed record IndexingContext(Func<DatabaseSnapshot> BeginRead, ChangeSignal Changes, TimeProvider TimeProvider, AnalyzerSet Analyzers, IndexingOptions Options)
 {
-    /// <summary>Lets so many threads index at a time: half of the processors, so that queries and writes keep the other half.</summary>
-    public IndexingTurns Turns { get; } = new(Math.Max(1, Environment.ProcessorCount / 2));
+    /// <summary>Lets so many indexes work at a time, so that queries and writes keep processors.</summary>
+    public IndexingTurns Turns { get; } = new(Options.IndexesAtWork);
+
+    /// <summary>The threads they work on where there is much to do. Ended by the catalogue.</summary>
+    public QuietWorkers Workers { get; } = new();
 }

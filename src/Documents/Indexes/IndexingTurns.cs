@@ -10,6 +10,20 @@ internal sealed class IndexingTurns(int count)
     private int _free = count;
     private long _order;
 
+    /// <summary>Whether somebody waits.</summary>
+    public bool IsWanted
+    {
+        get
+        {
+            lock (_lock)
+            {
+                while (_waiting.TryPeek(out TaskCompletionSource? next, out _) && next.Task.IsCompleted)
+                    _waiting.Dequeue(); // was given up
+                return _waiting.Count > 0;
+            }
+        }
+    }
+
     /// <summary>Completes when it is one's turn, which has to be given back.</summary>
     public async Task WaitAsync(IndexPriority priority, CancellationToken cancellationToken)
     {

@@ -156,6 +156,21 @@ public sealed class DatabaseSnapshot : IDisposable
     /// </summary>
     public void ReleasePages() => _transaction.ReleasePages();
 
+    /// <summary>The same view for another thread, to be disposed too. This one must not be disposed before it returns.</summary>
+    internal DatabaseSnapshot BeginSame()
+    {
+        ReadTransaction transaction = _transaction.BeginSame();
+        try
+        {
+            return new DatabaseSnapshot(transaction, _collectionNames, ChangeVectors);
+        }
+        catch
+        {
+            transaction.Dispose();
+            throw;
+        }
+    }
+
     /// <inheritdoc/>
     public void Dispose()
     {

@@ -37,6 +37,9 @@ public readonly ref struct Document
     /// <summary>User metadata and client keys as a JSON object, minified UTF-8; <c>{}</c> where there is none.</summary>
     public ReadOnlySpan<byte> Metadata => _record.Metadata is { IsEmpty: false } metadata ? metadata : "{}"u8;
 
+    /// <summary>Bytes of body and metadata.</summary>
+    internal int ContentBytes => _record.ContentBytes;
+
     /// <summary>The change vector as clients see it.</summary>
     public string ChangeVector => _snapshot.ChangeVectors.Format(_record.Etag);
 

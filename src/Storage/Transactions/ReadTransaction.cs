@@ -87,6 +87,14 @@ public sealed class ReadTransaction : IDisposable
             : throw new ArgumentException($"'{name}' is a tree, not a hash map: open it as a tree.", nameof(name));
     }
 
+    /// <summary>Begins another read of the same state, for another thread; to be disposed too, before or after this one, which must not be disposed before the call has returned.</summary>
+    /// <exception cref="ObjectDisposedException">It has been disposed, or the environment is closed.</exception>
+    public ReadTransaction BeginSame()
+    {
+        ThrowIfDisposed();
+        return _environment.BeginSame(_snapshot);
+    }
+
     /// <summary>
     /// Ends the life of every span read through this transaction so far; the snapshot stays, and its trees, maps and cursors may be used on. For those who read much in
     /// one transaction: in an encrypted environment decrypted pages stay in memory as long as a span of them may be in use. Costs two stores; nothing changes in a plain one.

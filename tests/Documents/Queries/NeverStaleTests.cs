@@ -84,7 +84,7 @@ public sealed class NeverStaleTests : IDisposable
     public NeverStaleTests()
     {
         _database = Database.Open(Path.Combine(_folder.Path, "database"));
-        _indexes = IndexCatalogue.Open(Path.Combine(_folder.Path, "indexes"), new IndexingContext(BeginReadForIndexes, _changes, TimeProvider.System, AnalyzerSet.BuiltIn));
+        _indexes = IndexCatalogue.Open(Path.Combine(_folder.Path, "indexes"), new IndexingContext(BeginReadForIndexes, _changes, TimeProvider.System, AnalyzerSet.BuiltIn, new IndexingOptions()));
         _queries = new QueryExecutor(_indexes, _database.BeginRead, _changes, _database.Options);
     }
 
