@@ -6,7 +6,7 @@ namespace Treepie.Backups;
 /// </summary>
 /// <remarks>
 /// Work is cut into slices of <see cref="s_slice"/>: long enough that timers, which go by milliseconds, keep the share, short enough that a commit waits for one slice only. Compressing threads lag behind by some
-/// milliseconds and work on during a rest; they are quiet (<see cref="Compression.QuietThread"/>). It is not the thread that is made quiet: one that is scheduled behind others would hold what writers wait for, and
+/// milliseconds and work on during a rest; they are quiet (<see cref="Storage.Memory.QuietThread"/>). It is not the thread that is made quiet: one that is scheduled behind others would hold what writers wait for, and
 /// threads that the runtime begins on it would be as quiet.
 /// </remarks>
 internal sealed class BackupPace

@@ -83,7 +83,7 @@ internal sealed class BatchMapper(DocumentIndex index, IndexingContext context)
         IndexBatch batch, DatabaseSnapshot snapshot, MappedChanges feed, long afterEtag, long untilEtag, long begun, out long reached, CancellationToken stop)
     {
         using var enough = CancellationTokenSource.CreateLinkedTokenSource(stop);
-        var atWork = new Queue<(ChangeRange Range, Mapper Mapper, Task<bool> Done)>();
+        var atWork = new Queue<(ChangeRange Range, Mapper Mapper, QuietJob<bool> Job)>();
         reached = afterEtag;
         try
         {
@@ -98,7 +98,7 @@ internal sealed class BatchMapper(DocumentIndex index, IndexingContext context)
 
                 if (!atWork.TryPeek(out var first))
                     return true;
-                first.Done.GetAwaiter().GetResult();
+                first.Job.Wait();
                 atWork.Dequeue();
                 batch.Append(first.Mapper.Batch);
                 reached = first.Range.LastEtag;
@@ -111,9 +111,9 @@ internal sealed class BatchMapper(DocumentIndex index, IndexingContext context)
         {
             // What was mapped too much is mapped again for the next batch; everybody is waited for, as they read what this one opened.
             enough.Cancel();
-            foreach ((_, Mapper mapper, Task<bool> done) in atWork)
+            foreach ((_, Mapper mapper, QuietJob<bool> job) in atWork)
             {
-                Task.WaitAny([done], CancellationToken.None);
+                job.WaitForEnd();
                 Free(mapper);
             }
         }

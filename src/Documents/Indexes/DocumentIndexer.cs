@@ -105,7 +105,7 @@ internal sealed class DocumentIndexer
         await _context.Turns.WaitAsync(_switch.Settings.Priority, stop).ConfigureAwait(false);
         try
         {
-            return await _context.Workers.Run(() => _index.Writer.Tidy(() => _context.Changes.LastEtag <= reached && _wake.LastEtag == woken, stop)).ConfigureAwait(false);
+            return _context.Workers.Run(() => _index.Writer.Tidy(() => _context.Changes.LastEtag <= reached && _wake.LastEtag == woken, stop)).Wait();
         }
         catch (Exception error) when (error is not OperationCanceledException && !stop.IsCancellationRequested)
         {
@@ -142,7 +142,7 @@ internal sealed class DocumentIndexer
             _index.TryAddFields(out _);
             bool isMuch = _index.Writer.Pending is not null || _mapper.IsMuch(_index.Writer.LastEtag);
             _hasWorkedMuch |= isMuch;
-            return isMuch ? await _context.Workers.Run(() => Work(stop)).ConfigureAwait(false) : Work(stop);
+            return isMuch ? _context.Workers.Run<(long, bool)>(job => Work(job.Tell, stop)).Wait() : Work(static news => news(), stop);
         }
         catch (Exception error) when (error is not OperationCanceledException && !stop.IsCancellationRequested)
         {
@@ -156,36 +156,38 @@ internal sealed class DocumentIndexer
         }
     }
 
-    private (long Reached, bool IsComplete) Work(CancellationToken stop)
+    /// <param name="tell">Calls something where it may begin threads, see <see cref="QuietWorkers"/>.</param>
+    /// <param name="stop">Gives it up.</param>
+    private (long Reached, bool IsComplete) Work(Action<Action> tell, CancellationToken stop)
     {
-        (long reached, bool isComplete) = RunBatches(stop);
+        (long reached, bool isComplete) = RunBatches(tell, stop);
         if (_index.Writer.Pending is { } pending)
-            isComplete &= RunBackfill(pending, stop);
+            isComplete &= RunBackfill(pending, tell, stop);
         return (reached, isComplete && _index.Writer.Pending is null);
     }
 
     /// <summary>Writes batch after batch while nobody else wants the turn; while one is written, the next is mapped.</summary>
-    private (long Reached, bool IsComplete) RunBatches(CancellationToken stop)
+    private (long Reached, bool IsComplete) RunBatches(Action<Action> tell, CancellationToken stop)
     {
         MappedBatch batch = Map(0, _index.Writer.LastEtag, stop);
         for (int other = 1; !batch.IsComplete && IsFree; other = 1 - other)
         {
             int room = other;
             long reached = batch.Reached;
-            Task<MappedBatch> next = _context.Workers.Run(() => Map(room, reached, stop));
+            QuietJob<MappedBatch> next = _context.Workers.Run(() => Map(room, reached, stop));
             try
             {
-                Commit(batch, stop);
+                Commit(batch, tell, stop);
             }
             finally
             {
-                Task.WaitAny([next], CancellationToken.None); // it reads the index's definition and the documents: not beyond this turn
+                next.WaitForEnd(); // it reads the index's definition and the documents: not beyond this turn
             }
 
-            batch = next.GetAwaiter().GetResult();
+            batch = next.Wait();
         }
 
-        Commit(batch, stop);
+        Commit(batch, tell, stop);
         return (batch.Reached, batch.IsComplete);
     }
 
@@ -196,7 +198,7 @@ internal sealed class DocumentIndexer
     private MappedBatch Map(int room, long afterEtag, CancellationToken stop) =>
         _mapper.Map(Batch(room), new FieldRange(0, _index.Writer.Pending?.FirstField ?? _index.Writer.Schema.Fields.Count), afterEtag, long.MaxValue, stop);
 
-    private void Commit(MappedBatch batch, CancellationToken stop)
+    private void Commit(MappedBatch batch, Action<Action> tell, CancellationToken stop)
     {
         // Changes of other collections are no reason to write.
         int changes = batch.Batch.Count;
@@ -206,17 +208,17 @@ internal sealed class DocumentIndexer
             Report(changes, batch);
         }
 
-        _index.Progress.ReportReached(batch.Reached, batch.IsComplete);
+        tell(() => _index.Progress.ReportReached(batch.Reached, batch.IsComplete));
     }
 
     /// <summary>Gives some entries the fields they have not. False if there are more.</summary>
-    private bool RunBackfill(Backfill pending, CancellationToken stop)
+    private bool RunBackfill(Backfill pending, Action<Action> tell, CancellationToken stop)
     {
         MappedBatch batch = _mapper.Map(Batch(0), new FieldRange(pending.FirstField, pending.EndField), pending.Etag, _index.Writer.LastEtag, stop);
         int changes = batch.Batch.Count;
         _index.Writer.CommitBackfill(batch.Batch, batch.Reached, stop);
         Report(changes, batch);
-        _index.ReportFields();
+        tell(_index.ReportFields);
         return batch.IsComplete;
     }
 

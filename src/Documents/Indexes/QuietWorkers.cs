@@ -6,6 +6,7 @@ namespace Treepie.Indexes;
 /// Quiet threads for the work of indexes: whoever asks or writes goes before them. A thread waits some seconds for more to do and ends; there are as many as there is work at once, which who
 /// gives it bounds. Thread-safe.
 /// </summary>
+/// <remarks>No tasks: what ends one on a quiet thread would begin threads of the pool there, see <see cref="QuietThread"/>.</remarks>
 internal sealed class QuietWorkers : IDisposable
 {
     private static readonly TimeSpan IdleTime = TimeSpan.FromSeconds(5);
@@ -15,26 +16,15 @@ internal sealed class QuietWorkers : IDisposable
     private int _idle;
     private bool _isStopped;
 
-    /// <summary>Runs something, at once. Who waits for it goes on on another thread.</summary>
-    public Task<T> Run<T>(Func<T> work)
+    /// <summary>Begins something, at once.</summary>
+    public QuietJob<T> Run<T>(Func<T> work) => Run<T>(_ => work());
+
+    /// <summary>As <see cref="Run{T}(Func{T})"/>, of what has to tell something meanwhile.</summary>
+    public QuietJob<T> Run<T>(Func<QuietJob<T>, T> work)
     {
-        var done = new TaskCompletionSource<T>(TaskCreationOptions.RunContinuationsAsynchronously);
-        Add(() =>
-        {
-            try
-            {
-                done.SetResult(work());
-            }
-            catch (OperationCanceledException cancelled)
-            {
-                done.SetCanceled(cancelled.CancellationToken);
-            }
-            catch (Exception error)
-            {
-                done.SetException(error);
-            }
-        });
-        return done.Task;
+        var job = new QuietJob<T>(work);
+        Add(job.Run);
+        return job;
     }
 
     /// <summary>Lets the threads end that wait; those that work end afterwards.</summary>

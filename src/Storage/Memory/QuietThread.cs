@@ -7,7 +7,10 @@ namespace Treepie.Storage.Memory;
 /// Threads that the system schedules behind others, for work that nobody waits for: what they compute gets what others leave, and some of a core where these leave nothing. Threads that are
 /// begun there, by a library for instance, are scheduled so too. Where the system does not know that (only Linux does), they are ordinary threads.
 /// </summary>
-/// <remarks>A quiet thread ends with what it runs: a process may lower a thread's priority, and not raise it again.</remarks>
+/// <remarks>
+/// A quiet thread ends with what it runs: a process may lower a thread's priority, and not raise it again. What is begun on it is as quiet, threads of the runtime too: so nothing that runs there may give work
+/// to the thread pool, which would begin threads for others there; it leaves what is to be told to somebody who waits on an ordinary thread.
+/// </remarks>
 public static unsafe class QuietThread
 {
     /// <summary>Of what nobody ever waits for: nicer by 12 than the process, which is a weight of 70 where an ordinary thread has 1,024, so a fifteenth of a core that another thread wants too.</summary>
@@ -63,6 +66,7 @@ public static unsafe class QuietThread
     public static void Start(Action work, int nice)
     {
         ArgumentNullException.ThrowIfNull(work);
+        _ = s_calls.Value; // before anything runs on the thread, see below
         Make(work, nice, stackBytes: 0).Start();
     }
 
@@ -88,10 +92,15 @@ public static unsafe class QuietThread
         _ = ((delegate* unmanaged[Cdecl]<int, uint, int, int>)set)(WhichProcess, 0, Math.Min(HighestNice, own + nice));
     }
 
-    private static (nint Get, nint Set) FindCalls() => OperatingSystem.IsLinux()
-        && NativeLibrary.TryLoad("libc.so.6", typeof(QuietThread).Assembly, null, out nint library)
-        && NativeLibrary.TryGetExport(library, "getpriority", out nint get)
-        && NativeLibrary.TryGetExport(library, "setpriority", out nint set)
-            ? (get, set)
-            : default;
+    private static (nint Get, nint Set) FindCalls()
+    {
+        // The runtime begins its one thread for timers with the first of them: here, on an ordinary thread.
+        new Timer(static _ => { }, null, TimeSpan.FromDays(1), Timeout.InfiniteTimeSpan).Dispose();
+        return OperatingSystem.IsLinux()
+            && NativeLibrary.TryLoad("libc.so.6", typeof(QuietThread).Assembly, null, out nint library)
+            && NativeLibrary.TryGetExport(library, "getpriority", out nint get)
+            && NativeLibrary.TryGetExport(library, "setpriority", out nint set)
+                ? (get, set)
+                : default;
+    }
 }
