@@ -389,8 +389,14 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
     /// <summary>Every entry that the clause does not match.</summary>
     internal Operator Except(Operator clause) => Not(clause);
 
-    private Operator Not(Operator clause) =>
-        clause is NoneOperator && !isScored ? All() : new NotOperator(context, All(), clause);
+    private Operator Not(Operator clause)
+    {
+        if (clause is NoneOperator && !isScored)
+            return All();
+
+        // What matches every entry leaves none, which nobody has to look for window by window.
+        return clause.IsExact && clause.Estimate == view.State.EntryCount ? None() : new NotOperator(context, All(), clause);
+    }
 
     internal Operator And(List<Operator> clauses, Operator? whenEmpty = null) => clauses.Count switch
     {

@@ -13,7 +13,7 @@ namespace Treepie.Indexing.Searching;
 internal sealed class FilterProbe
 {
     /// <summary>How much dearer an entry is that is asked for in no order than what operators say of one in ascending order: the way to its window begins anew.</summary>
-    private const double NoOrder = 2.5;
+    private const double NoOrder = 3.6;
 
     private readonly QueryContext context;
     private readonly Operator root;
