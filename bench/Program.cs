@@ -37,6 +37,12 @@ switch (args)
     case [SearchProfile.MakeVerb, string texts, string count, string folder]:
         SearchProfile.Make(texts, int.Parse(count, CultureInfo.InvariantCulture), folder);
         return 0;
+    case [SearchOpening.FirstVerb, string folder, string question]:
+        SearchOpening.RunFirst(folder, question);
+        return 0;
+    case [SearchOpening.Verb, string folder, string file, string rounds]:
+        SearchOpening.Run(folder, file, int.Parse(rounds, CultureInfo.InvariantCulture));
+        return 0;
     case [ReadProfile.Verb, string seconds]:
         await ReadProfile.RunAsync(double.Parse(seconds, CultureInfo.InvariantCulture));
         return 0;

@@ -55,13 +55,17 @@ internal sealed record SearchProcess(double Documents, double Seconds, double Cp
     }
 
     /// <summary>Writes the questions for the process of <see cref="AskVerb"/>.</summary>
-    public static void Write(string file, IEnumerable<SearchQuestion> questions) => File.WriteAllLines(file, questions.Select(question =>
-        string.Create(CultureInfo.InvariantCulture, $"{question.Kind}\t{question.Form}\t{string.Join(' ', question.Words)}\t{question.Low}\t{question.High}")));
+    public static void Write(string file, IEnumerable<SearchQuestion> questions) => File.WriteAllLines(file, questions.Select(Format));
+
+    /// <summary>A question as a line.</summary>
+    public static string Format(SearchQuestion question) =>
+        string.Create(CultureInfo.InvariantCulture, $"{question.Kind}\t{question.Form}\t{string.Join(' ', question.Words)}\t{question.Low}\t{question.High}");
 
     /// <summary>Reads them.</summary>
     public static IReadOnlyList<SearchQuestion> Read(string file) => [.. File.ReadLines(file).Select(Parse)];
 
-    private static SearchQuestion Parse(string line)
+    /// <summary>The question of a line.</summary>
+    public static SearchQuestion Parse(string line)
     {
         string[] parts = line.Split('\t');
         return new SearchQuestion(
