@@ -104,6 +104,8 @@ public sealed class IndexSearcher : IDisposable
         using var context = new QueryContext(view, cancellationToken, options);
         var run = new SearchRun(context, request, after);
         run.Execute();
+        if (run.Plan is { } plan)
+            plan.ColdPages = context.ColdPages(context.Measure().PagesRead);
         byte[]? position = run.LastKey is { } key ? SearchPosition.Encode(storeId, request, key) : null;
         return new SearchResults(view, run, request.Sort, context.Measure(), position);
     }
@@ -177,7 +179,10 @@ public sealed class IndexSearcher : IDisposable
         ArgumentNullException.ThrowIfNull(request);
         options?.Budget?.Check();
         using var context = new QueryContext(view, cancellationToken, options);
-        return new FacetRun(context, request).Execute();
+        FacetResults results = new FacetRun(context, request).Execute();
+        if (results.Plan is { } plan)
+            plan.ColdPages = context.ColdPages(results.Counters.PagesRead);
+        return results;
     }
 
     /// <summary>Counts the hits of a query in groups, over this view and the changes it has not seen.</summary>

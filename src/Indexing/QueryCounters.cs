@@ -11,6 +11,9 @@ public record struct QueryCounters
     /// <summary>Windows of postings, chunks of columns and short lists that were opened.</summary>
     public long BlocksDecoded { get; set; }
 
+    /// <summary>Bytes of these, and of the short lists that were gathered into others.</summary>
+    public long BytesDecoded { get; set; }
+
     /// <summary>Terms of dictionaries that were looked at one by one.</summary>
     public long TermsScanned { get; set; }
 
@@ -25,6 +28,7 @@ public record struct QueryCounters
     {
         PagesRead = left.PagesRead + right.PagesRead,
         BlocksDecoded = left.BlocksDecoded + right.BlocksDecoded,
+        BytesDecoded = left.BytesDecoded + right.BytesDecoded,
         TermsScanned = left.TermsScanned + right.TermsScanned,
         EntriesScanned = left.EntriesScanned + right.EntriesScanned,
         CandidatesScored = left.CandidatesScored + right.CandidatesScored,
@@ -35,6 +39,7 @@ public record struct QueryCounters
     {
         PagesRead = left.PagesRead - right.PagesRead,
         BlocksDecoded = left.BlocksDecoded - right.BlocksDecoded,
+        BytesDecoded = left.BytesDecoded - right.BytesDecoded,
         TermsScanned = left.TermsScanned - right.TermsScanned,
         EntriesScanned = left.EntriesScanned - right.EntriesScanned,
         CandidatesScored = left.CandidatesScored - right.CandidatesScored,

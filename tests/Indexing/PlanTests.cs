@@ -39,6 +39,7 @@ public sealed class PlanTests
         using var fixture = new IndexFixture(RandomData.Schema);
         fixture.ChangeRandomly(random, data, changes: 800, keys: 500);
         fixture.Commit();
+        (long blocks, long bytes) = (0, 0);
         for (int i = 0; i < 60; i++)
         {
             SearchRequest request = data.Request();
@@ -54,12 +55,17 @@ public sealed class PlanTests
                 using SearchResults planned = Run(run % 2 == 0 ? searcher : other, request, new QueryOptions { Plan = (PlanDetail)(1 + (run % 2)) });
                 using SearchResults plain = Run(searcher, request);
                 Assert.Equal(planned.Counters, plain.Counters);
+                Assert.Equal(run % 2 == 1 && OperatingSystem.IsLinux(), planned.Plan!.ColdPages is { } cold && cold >= 0 && cold <= planned.Counters.PagesRead);
+                blocks += plain.Counters.BlocksDecoded;
+                bytes += plain.Counters.BytesDecoded;
                 Assert.Null(plain.Plan);
                 string text = Text(planned.Plan!, 0); // it was asked for
                 first = run == 0 ? text : first;
                 Assert.Equal(first, text);
             }
         }
+
+        Assert.True(blocks > 0 && bytes > blocks);
     }
 
     [Fact]

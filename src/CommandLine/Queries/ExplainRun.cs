@@ -25,7 +25,8 @@ internal sealed class ExplainRun(DatabaseClient database, Shell shell)
             await shell.OutputText.WriteLineAsync(line);
         JsonElement counters = timings.GetProperty("Counters");
         await shell.OutputText.WriteLineAsync();
-        await shell.OutputText.WriteLineAsync(string.Join("   ", counters.EnumerateObject().Select(counter =>
+        IEnumerable<JsonProperty> figures = [.. counters.EnumerateObject(), .. timings.EnumerateObject().Where(figure => figure.Name is "PagesCold" or "PagesWarm")];
+        await shell.OutputText.WriteLineAsync(string.Join("   ", figures.Select(counter =>
             string.Create(CultureInfo.InvariantCulture, $"{Words(counter.Name)} {counter.Value.GetInt64():N0}"))));
         await shell.OutputText.FlushAsync(cancellationToken);
     }

@@ -19,7 +19,7 @@ internal sealed class PlanDrawing
     /// <summary>Columns with the number of steps they say least: left out first.</summary>
     private static readonly (string Title, string Member, int Rank)[] _known =
     [
-        ("EXPECTED", "Estimate", 0), ("IN", "RowsIn", 3), ("OUT", "RowsOut", 0), ("WINDOWS", "Windows", 4), ("PAGES", "PagesRead", 2), ("BLOCKS", "BlocksDecoded", 5),
+        ("EXPECTED", "Estimate", 0), ("IN", "RowsIn", 3), ("OUT", "RowsOut", 0), ("WINDOWS", "Windows", 4), ("PAGES", "PagesRead", 2), ("COLD", "PagesCold", 8), ("BLOCKS", "BlocksDecoded", 5), ("BYTES", "BytesDecoded", 7),
         ("ENTRIES", "EntriesScanned", 1), ("SCORED", "CandidatesScored", 6), ("TIME", "ElapsedMicroseconds", 0),
     ];
 

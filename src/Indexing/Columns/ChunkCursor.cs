@@ -24,7 +24,10 @@ internal sealed class ChunkCursor(Tree? column, QueryMeter? meter = null) : IDis
                 || (cursor.Seek(key) && cursor.Key.SequenceEqual(key));
             current = chunk;
             if (meter is not null)
+            {
                 meter.Count.BlocksDecoded++;
+                meter.Count.BytesDecoded += isThere ? cursor.Value.Length : 0;
+            }
         }
 
         return isThere ? cursor.Value : default;

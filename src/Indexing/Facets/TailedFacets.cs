@@ -19,7 +19,7 @@ internal static class TailedFacets
             total,
             [.. request.Facets.Select((facet, i) => facet.Field is null ? Ranges(first.Facets[i], second.Facets[i]) : Terms(facet, first.Facets[i], second.Facets[i]))],
             combined.Measure(),
-            first.Plan is { } plan && second.Plan is { } changes ? TailedSearch.Describe(plan, changes, tail, total, plan.RowsOut + changes.RowsOut) : null);
+            first.Plan is { } plan && second.Plan is { } changes ? TailedSearch.Describe(plan, changes, tail, total, plan.RowsOut + changes.RowsOut, combined.Main.ColdPages(combined.Measure().PagesRead)) : null);
     }
 
     private static FacetResult Ranges(FacetResult first, FacetResult second) => new([.. first.Values.Zip(second.Values, Sum)], [], 0, 0);

@@ -5,6 +5,7 @@ using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Ranking;
+using Treepie.Storage.Memory;
 using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Matching;
@@ -15,6 +16,8 @@ namespace Treepie.Indexing.Matching;
 /// </summary>
 internal sealed class QueryContext : IDisposable
 {
+    private const int PageBytes = Storage.Format.PageLayout.SizeBytes;
+
     private readonly Stack<WindowSet> pool = new();
     private readonly List<IDisposable> cursors = [];
     private readonly List<ushort[]> rentedOffsets = [];
@@ -23,6 +26,7 @@ internal sealed class QueryContext : IDisposable
     private readonly List<byte[]> rentedBytes = [];
     private readonly Dictionary<int, LengthFactors> factors = [];
     private readonly long pagesBefore;
+    private readonly long diskBefore = -1;
     private readonly QueryLimits? limits;
 
     /// <param name="view">What is asked.</param>
@@ -36,6 +40,8 @@ internal sealed class QueryContext : IDisposable
         pagesBefore = view.PageVisits;
         if (options is { Plan: not PlanDetail.None } or { Budget: not null })
             Tracer = new PlanTracer(Measure, options.Plan == PlanDetail.Times ? options.TimeProvider : null);
+        if (options is { Plan: PlanDetail.Times })
+            diskBefore = DiskReads.OfThread();
         if (options?.Budget is { } budget && Tracer is not null)
             limits = new QueryLimits(budget, Tracer, options.TimeProvider);
     }
@@ -52,6 +58,15 @@ internal sealed class QueryContext : IDisposable
 
     /// <summary>Ways a test forces.</summary>
     public PlanHints Hints { get; }
+
+    /// <summary>
+    /// Of the pages it has entered, those that were not in memory, as far as what was read from disks meanwhile says; null where times are not wanted, or the system does not tell. On one thread.
+    /// </summary>
+    public long? ColdPages(long entered)
+    {
+        long now = diskBefore < 0 ? -1 : DiskReads.OfThread();
+        return now < diskBefore || now < 0 ? null : Math.Min(entered, (now - diskBefore + PageBytes - 1) / PageBytes);
+    }
 
     /// <summary>What the query has done so far.</summary>
     public QueryCounters Measure() => Meter.Count with { PagesRead = View.PageVisits - pagesBefore };

@@ -21,6 +21,7 @@ internal sealed class ShortListOperator : TermOperator
         (postings, positionStarts, positions) = Decode(payload, withPositions);
         this.scorer = scorer;
         context.Meter.Count.BlocksDecoded++;
+        context.Meter.Count.BytesDecoded += payload.Bytes;
         context.Meter.Count.EntriesScanned += postings.Length;
     }
 

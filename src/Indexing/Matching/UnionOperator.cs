@@ -50,6 +50,7 @@ internal sealed class UnionOperator : Operator
             case PostingKind.Flat:
                 FlatPostings list = payload.Flat;
                 Context.Meter.Count.EntriesScanned += list.Count;
+                Context.Meter.Count.BytesDecoded += payload.Bytes;
                 while (list.MoveNext(out Posting posting))
                     Add(posting.EntryId);
                 break;

@@ -83,7 +83,11 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
 
         found = Segment().PostingsAt(index);
         if (meter is not null)
+        {
             meter.Count.BlocksDecoded++;
+            meter.Count.BytesDecoded += found.Bytes;
+        }
+
         return true;
     }
 

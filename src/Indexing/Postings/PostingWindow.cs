@@ -63,6 +63,9 @@ internal readonly ref struct PostingWindow
 
     public int Count { get; }
 
+    /// <summary>Bytes it has.</summary>
+    public int Bytes => ids.Length + Impacts.Length + frequencies.Length;
+
     public WindowSetForm Form => Count switch
     {
         0 => WindowSetForm.Empty,

@@ -29,6 +29,9 @@ internal readonly ref struct TermPayload
 
     private readonly ReadOnlySpan<byte> list;
 
+    /// <summary>Bytes of what stands behind kind and number.</summary>
+    public int Bytes => list.Length;
+
     public TermPayload(ReadOnlySpan<byte> bytes)
     {
         Kind = (PostingKind)(bytes[0] & ~NumberFlag);

@@ -47,12 +47,12 @@ internal sealed class TailedSearch
         search.Merge(combined.Main, first, combined.Tail, second);
         search.Counters = combined.Measure();
         if (first.Plan is { } plan && second.Plan is { } changes)
-            search.Plan = Describe(plan, changes, tail, search.Total, search.ids.Count);
+            search.Plan = Describe(plan, changes, tail, search.Total, search.ids.Count, combined.Main.ColdPages(search.Counters.PagesRead));
         return search;
     }
 
     /// <summary>The step above the plans of both.</summary>
-    public static PlanNode Describe(PlanNode index, PlanNode changes, IndexTail tail, long found, long given) =>
+    public static PlanNode Describe(PlanNode index, PlanNode changes, IndexTail tail, long found, long given, long? coldPages) =>
         new PlanNode("never stale", label: string.Create(CultureInfo.InvariantCulture, $"the index without {tail.Gone.Length:N0} entries that have changed since, and {tail.View.State.EntryCount:N0} entries of changes"))
         {
             Estimate = found,
@@ -60,6 +60,7 @@ internal sealed class TailedSearch
             RowsIn = found,
             RowsOut = given,
             Elapsed = index.Elapsed + changes.Elapsed,
+            ColdPages = coldPages,
         }
         .Over(index).Over(changes);
 

@@ -93,6 +93,12 @@ public sealed class IndexesEndpointsTests
         Assert.True(plan.GetProperty("Children").GetArrayLength() > 0);
         Assert.Equal(WithoutTimes(plan), WithoutTimes(again.GetProperty("Timings").GetProperty("QueryPlan")));
 
+        JsonElement timings = first.GetProperty("Timings"), counters = timings.GetProperty("Counters");
+        Assert.True(counters.GetProperty("BytesDecoded").GetInt64() > 0);
+        Assert.Equal(counters.GetRawText(), again.GetProperty("Timings").GetProperty("Counters").GetRawText());
+        if (OperatingSystem.IsLinux())
+            Assert.Equal(counters.GetProperty("PagesRead").GetInt64(), timings.GetProperty("PagesCold").GetInt64() + timings.GetProperty("PagesWarm").GetInt64());
+
         using HttpResponseMessage picture = await server.SendAsync(HttpMethod.Post, "queries/explain?format=svg", Query);
         Assert.Equal((HttpStatusCode.OK, "image/svg+xml"), (picture.StatusCode, picture.Content.Headers.ContentType?.MediaType));
         string svg = await picture.Content.ReadAsStringAsync(TestServer.Cancelled);
@@ -127,8 +133,82 @@ public sealed class IndexesEndpointsTests
         }
     }
 
+    [Fact]
+    public async Task What_an_index_holds_is_told_by_structure_field_term_and_document()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        for (int i = 0; i < 120; i++)
+            await server.PutAsync($"users/{i}", $$$"""{"name":"user {{{i % 40}}}","age":{{{i}}},"notes":"a fox and a dog {{{i}}}","@metadata":{"@collection":"Users"}}""");
+        using (HttpResponseMessage found = await server.SendAsync(HttpMethod.Post, "queries", """{"Query":"from Users where name = 'user 7' and age > 8 and search(notes, 'fox')","WaitForNonStaleResults":true}"""))
+            Assert.Equal(2, (await TestServer.JsonOf(found, HttpStatusCode.OK)).GetProperty("TotalResults").GetInt64());
+        string? index = (await server.GetAsync("indexes/stats")).GetProperty("Results")[0].GetProperty("Name").GetString();
+        Assert.NotNull(index);
+        string name = Uri.EscapeDataString(index);
+        JsonElement answer = await server.GetAsync($"indexes/structures?name={name}");
+        Assert.Equal(index, answer.GetProperty("IndexName").GetString());
+        JsonElement[] structures = [.. answer.GetProperty("Structures").EnumerateArray()];
+        foreach (JsonElement structure in structures)
+        {
+            Assert.InRange(structure.GetProperty("UsedBytes").GetInt64(), 1, structure.GetProperty("SizeInBytes").GetInt64());
+            Assert.Equal(0, structure.GetProperty("SizeInBytes").GetInt64() % 8_192);
+            Assert.True(structure.GetProperty("Keys").GetInt64() > 0);
+        }
+
+        long[] sizes = [.. structures.Select(structure => structure.GetProperty("SizeInBytes").GetInt64())];
+        Assert.Equal(sizes.OrderDescending(), sizes);
+        (string?, string?)[] kinds = [.. structures.Select(structure => (structure.GetProperty("Structure").GetString(), structure.GetProperty("Field").GetString()))];
+        Assert.Equal(kinds.Length, kinds.Distinct().Count());
+        foreach ((string, string?) kind in ((string, string?)[])[("terms", "name"), ("terms", "search(notes)"), ("numbers", "age"), ("sort", "age"), ("norms", "search(notes)"), ("entries", null), ("keys", null)])
+            Assert.Contains(kind, kinds);
+
+        JsonElement terms = await server.GetAsync($"indexes/terms?name={name}&field=name&pageSize=3&fromValue=user%201");
+        Assert.Equal(["user 10", "user 11", "user 12"], terms.GetProperty("Terms").EnumerateArray().Select(term => term.GetString()));
+        foreach ((string url, HttpStatusCode status) in ((string, HttpStatusCode)[])[
+            ("indexes/structures?name=Nobody", HttpStatusCode.InternalServerError), ("indexes/structures", HttpStatusCode.BadRequest),
+            ($"indexes/terms?name={name}&field=nothing", HttpStatusCode.BadRequest), ($"indexes/terms?name={name}", HttpStatusCode.BadRequest), ($"indexes/entry?name={name}&id=users/1000", HttpStatusCode.NotFound)])
+        {
+            using HttpResponseMessage refused = await server.SendAsync(HttpMethod.Get, url);
+            Assert.Equal((url, status), (url, refused.StatusCode));
+        }
+    }
+
+    [Fact]
+    public async Task What_a_paused_index_has_not_seen_is_in_answers_streams_and_looks_that_are_never_stale()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await PutIndexAsync(server, Definition, HttpStatusCode.Created);
+        await server.PutAsync("users/1", """{"name":"Ada","@metadata":{"@collection":"Users"}}""");
+        using (HttpResponseMessage waited = await server.SendAsync(HttpMethod.Post, "queries", """{"Query":"from index ByName","WaitForNonStaleResults":true}"""))
+            Assert.Equal(1, (await TestServer.JsonOf(waited, HttpStatusCode.OK)).GetProperty("TotalResults").GetInt64());
+        await NoContentAsync(server, "admin/indexes/stop?name=ByName", null);
+        await server.PutAsync("users/2", """{"name":"Bob","@metadata":{"@collection":"Users"}}""");
+        await server.PutAsync("users/1", """{"name":"Eva","@metadata":{"@collection":"Users"}}""");
+        const string Query = """{"Query":"from index ByName order by name","NeverStale":true}""";
+        using (HttpResponseMessage answer = await server.SendAsync(HttpMethod.Post, "queries", Query))
+        {
+            JsonElement body = await TestServer.JsonOf(answer, HttpStatusCode.OK);
+            Assert.Equal(["Bob", "Eva"], body.GetProperty("Results").EnumerateArray().Select(user => user.GetProperty("name").GetString()));
+            Assert.False(body.GetProperty("IsStale").GetBoolean());
+        }
+
+        using (HttpResponseMessage stream = await server.SendAsync(HttpMethod.Post, "streams/queries?format=jsonl", Query))
+        {
+            string[] lines = (await stream.Content.ReadAsStringAsync(TestServer.Cancelled)).Split('\n', StringSplitOptions.RemoveEmptyEntries);
+            Assert.Contains("\"IsStale\":false", lines[0], StringComparison.Ordinal);
+            Assert.Equal(["Bob", "Eva"], lines[1..].Select(line => JsonDocument.Parse(line).RootElement.GetProperty("Item").GetProperty("name").GetString()));
+        }
+
+        foreach ((bool neverStale, string[] terms, HttpStatusCode second) in ((bool, string[], HttpStatusCode)[])[(false, ["ada"], HttpStatusCode.NotFound), (true, ["bob", "eva"], HttpStatusCode.OK)])
+        {
+            JsonElement held = await server.GetAsync($"indexes/terms?name=ByName&field=name&neverStale={neverStale}");
+            Assert.Equal(terms, held.GetProperty("Terms").EnumerateArray().Select(term => term.GetString()));
+            using HttpResponseMessage entry = await server.SendAsync(HttpMethod.Get, $"indexes/entry?name=ByName&id=users/2&neverStale={neverStale}");
+            Assert.Equal(second, entry.StatusCode);
+        }
+    }
+
     private static string WithoutTimes(JsonElement plan) =>
-        System.Text.RegularExpressions.Regex.Replace(plan.GetRawText(), "\"(ElapsedMicroseconds|ElapsedMs|Elapsed|DurationInMs)\":[-0-9.eE]+", "");
+        System.Text.RegularExpressions.Regex.Replace(plan.GetRawText(), "\"(ElapsedMicroseconds|ElapsedMs|Elapsed|DurationInMs|PagesCold)\":[-0-9.eE]+", "");
 
     private static async Task<JsonElement> ExplainAsync(TestServer server, string query)
     {

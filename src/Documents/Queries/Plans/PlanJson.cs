@@ -32,6 +32,13 @@ internal static class PlanJson
             json.WriteStartObject("Counters");
             WriteCounters(json, counters);
             json.WriteEndObject();
+            if (plan.ColdPages is { } cold)
+            {
+                // Apart from the counters, which are the same on every run.
+                json.WriteNumber("PagesCold", cold);
+                json.WriteNumber("PagesWarm", counters.PagesRead - cold);
+            }
+
             json.WritePropertyName("QueryPlan");
             Write(json, plan);
         }
@@ -64,6 +71,8 @@ internal static class PlanJson
         WriteCounters(json, node.Counters);
         if (node.Elapsed is { } elapsed)
             json.WriteNumber("ElapsedMicroseconds", Math.Round(elapsed.TotalMicroseconds, 1));
+        if (node.ColdPages is { } cold)
+            json.WriteNumber("PagesCold", cold);
         WriteDecisions(json, node);
         json.WriteStartArray("Children");
         foreach (PlanNode child in node.Children)
@@ -109,6 +118,7 @@ internal static class PlanJson
     {
         json.WriteNumber("PagesRead", counters.PagesRead);
         json.WriteNumber("BlocksDecoded", counters.BlocksDecoded);
+        json.WriteNumber("BytesDecoded", counters.BytesDecoded);
         json.WriteNumber("TermsScanned", counters.TermsScanned);
         json.WriteNumber("EntriesScanned", counters.EntriesScanned);
         json.WriteNumber("CandidatesScored", counters.CandidatesScored);

@@ -22,12 +22,12 @@ internal static class PlanSvg
     private const int QueryLineHeight = 18;
     private const int MaxQueryLines = 5;
     private const int QueryLineLength = 150;
-    private const int MaxNameLength = 76;
+    private const int MaxNameLength = 70;
     private const int MaxNoteLength = 150;
 
     private static readonly (string Title, int Right)[] _columns =
     [
-        ("expected", 668), ("in", 752), ("out", 836), ("windows", 916), ("pages", 984), ("blocks", 1_056), ("entries", 1_136), ("time", 1_252),
+        ("expected", 628), ("in", 704), ("out", 780), ("windows", 850), ("pages", 912), ("blocks", 976), ("bytes", 1_058), ("entries", 1_140), ("time", 1_252),
     ];
 
     public static void Write(PlanNode plan, string query, QueryCounters counters, TimeSpan duration, IBufferWriter<byte> output)
@@ -43,7 +43,7 @@ internal static class PlanSvg
         }
 
         var svg = new StringBuilder();
-        Begin(svg, y + Margin, lines, counters, duration);
+        Begin(svg, y + Margin, lines, counters, plan.ColdPages, duration);
 
         // From the ground up, so that no row hides the lines of the tree; a step that was made before the one above it began took time that is not in that one's.
         double whole = Math.Max(1e-9, rows.Max(row => row.Node.Elapsed?.TotalMicroseconds ?? 0));
@@ -75,7 +75,7 @@ internal static class PlanSvg
         }
     }
 
-    private static void Begin(StringBuilder svg, int height, List<string> lines, QueryCounters counters, TimeSpan duration)
+    private static void Begin(StringBuilder svg, int height, List<string> lines, QueryCounters counters, long? coldPages, TimeSpan duration)
     {
         svg.Append(CultureInfo.InvariantCulture, $"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{Width}\" height=\"{height}\" viewBox=\"0 0 {Width} {height}\" role=\"img\">\n");
         svg.Append("<title>Query plan</title>\n<style>text{font-family:ui-sans-serif,system-ui,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;font-size:13px;fill:#1f2933}")
@@ -87,7 +87,7 @@ internal static class PlanSvg
         int down = (lines.Count - 1) * QueryLineHeight;
         string figures = string.Create(
             CultureInfo.InvariantCulture,
-            $"{Time(duration)} in all · {counters.PagesRead:N0} pages · {counters.BlocksDecoded:N0} blocks · {counters.TermsScanned:N0} terms · {counters.EntriesScanned:N0} entries · {counters.CandidatesScored:N0} scored");
+            $"{Time(duration)} in all · {counters.PagesRead:N0} pages{(coldPages is { } cold ? $" ({cold:N0} from the disk)" : "")} · {counters.BlocksDecoded:N0} blocks of {counters.BytesDecoded:N0} bytes · {counters.TermsScanned:N0} terms · {counters.EntriesScanned:N0} entries · {counters.CandidatesScored:N0} scored");
         Text(svg, Margin, 62 + down, "s", figures);
         Text(svg, Margin, 98 + down, "h", "STEP");
         foreach ((string title, int right) in _columns)
@@ -134,7 +134,7 @@ internal static class PlanSvg
         string expected = node.Estimate is { } estimate ? (node.IsExact ? "" : "≤ ") + Number(estimate) : "";
         string[] cells =
         [
-            expected, Number(node.RowsIn), Number(node.RowsOut), Number(node.Windows), Number(node.Counters.PagesRead), Number(node.Counters.BlocksDecoded),
+            expected, Number(node.RowsIn), Number(node.RowsOut), Number(node.Windows), Number(node.Counters.PagesRead), Number(node.Counters.BlocksDecoded), Number(node.Counters.BytesDecoded),
             Number(node.Counters.EntriesScanned), node.Elapsed is { } elapsed ? Time(elapsed) : "",
         ];
         if (node.Elapsed is { } time)
