@@ -18,7 +18,6 @@ internal sealed class Tidying(StorageEnvironment environment)
 
     private readonly Queue<string> trees = new(NamesOf(environment));
     private byte[] from = [];
-    private long savedPages;
 
     /// <summary>Goes on; false if it was stopped and has more to do.</summary>
     public bool Run(Func<bool> isWanted, CancellationToken cancellationToken)
@@ -27,8 +26,7 @@ internal sealed class Tidying(StorageEnvironment environment)
         {
             if (!isWanted())
                 return false;
-            (byte[]? next, int saved) = environment.Write(transaction => (transaction.FindTree(name) is { } tree ? tree.Pack(from, out int pages) : NoTree(out pages), pages), cancellationToken);
-            savedPages += saved;
+            byte[]? next = environment.Write(transaction => transaction.FindTree(name)?.Pack(from, out _), cancellationToken);
             from = next ?? [];
             if (next is null)
                 trees.Dequeue();
@@ -36,12 +34,6 @@ internal sealed class Tidying(StorageEnvironment environment)
 
         Shrink(isWanted, cancellationToken);
         return true;
-    }
-
-    private static byte[]? NoTree(out int pages)
-    {
-        pages = 0;
-        return null;
     }
 
     private static List<string> NamesOf(StorageEnvironment environment)
@@ -52,9 +44,11 @@ internal sealed class Tidying(StorageEnvironment environment)
 
     private void Shrink(Func<bool> isWanted, CancellationToken cancellationToken)
     {
+        // What was given back, by changes and just now, is free once two checkpoints have passed.
+        environment.Checkpoint(cancellationToken);
+        environment.Checkpoint(cancellationToken);
         StorageStatistics statistics = environment.GetStatistics();
-        long freePages = statistics.FreePages + savedPages; // these are free once two checkpoints have passed
-        if (freePages * PageBytes < Math.Max(MinFreeBytes, statistics.DataFileBytes / 5))
+        if (statistics.FreePages * PageBytes < Math.Max(MinFreeBytes, statistics.DataFileBytes / 5))
             return;
 
         using var stopped = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
