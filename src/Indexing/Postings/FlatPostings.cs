@@ -11,6 +11,7 @@ namespace Treepie.Indexing.Postings;
 /// by entry: (id − id before) · 2 + (1 if its frequency is above 1) (varint), then, if it is, the frequency (varint)
 /// where the list keeps positions, by entry: first position, then distances (varint each)
 /// </code>
+/// Of a list of one entry the first line is not there.
 /// Walked once, forward; the positions are passed over unless asked for.
 /// </summary>
 internal ref struct FlatPostings
@@ -33,11 +34,27 @@ internal ref struct FlatPostings
         positions = bytes[length..];
     }
 
+    private FlatPostings(ReadOnlySpan<byte> entries, ReadOnlySpan<byte> positions)
+    {
+        Count = 1;
+        this.entries = entries;
+        this.positions = positions;
+    }
+
     /// <summary>Entries of the whole list.</summary>
     public int Count { get; }
 
     /// <summary>Number of entries of a list, without reading it.</summary>
     public static int CountOf(ReadOnlySpan<byte> bytes) => Varint.Read(ref bytes);
+
+    /// <summary>Reads a list of one entry.</summary>
+    public static FlatPostings OfOne(ReadOnlySpan<byte> bytes)
+    {
+        ReadOnlySpan<byte> rest = bytes;
+        if ((Varint.ReadLong(ref rest) & 1) != 0)
+            Varint.Read(ref rest);
+        return new FlatPostings(bytes[..^rest.Length], rest);
+    }
 
     /// <summary>Goes to the next entry.</summary>
     public bool MoveNext(out Posting posting)
@@ -87,8 +104,12 @@ internal ref struct FlatPostings
         int total = 0;
         if ((2 * Varint.MaxBytes) + length + positionBytes <= MaxBytes)
         {
-            total = Varint.Write(output, run.Count);
-            total += Varint.Write(output[total..], length);
+            if (run.Count > 1)
+            {
+                total = Varint.Write(output, run.Count);
+                total += Varint.Write(output[total..], length);
+            }
+
             scratch.AsSpan(0, length).CopyTo(output[total..]);
             total += length;
             for (int i = 0; i < run.Count; i++)

@@ -96,26 +96,29 @@ internal sealed class PostingEdit(IImpacts? impacts)
         int count = 0;
         int payload = 0;
         int block = 0;
+        bool isNarrow = true;
         while (first + count < windows.Count)
         {
             EncodedWindow next = windows[first + count];
-            int total = PostingSegment.HeaderBytes + ((count + 1) * PostingSegment.DirectoryEntryBytes) + payload + next.Length;
+            bool staysNarrow = isNarrow && PostingSegment.IsNarrow(next.Window - firstWindow, next.Count);
+            int total = PostingSegment.HeaderBytes + ((count + 1) * (staysNarrow ? PostingSegment.NarrowEntryBytes : PostingSegment.DirectoryEntryBytes)) + payload + next.Length;
             int blockTotal = ((count + 1) * sizeof(ushort)) + block + next.PositionLength;
             if (count > 0 && (total > MaxSegmentBytes || blockTotal > PositionKey.MaxBlockBytes || next.Window - firstWindow > uint.MaxValue))
                 break;
+            isNarrow = staysNarrow;
             payload += next.Length;
             block += next.PositionLength;
             count++;
         }
 
-        int payloadStart = PostingSegment.HeaderBytes + (count * PostingSegment.DirectoryEntryBytes);
+        int payloadStart = PostingSegment.HeaderBytes + (count * (isNarrow ? PostingSegment.NarrowEntryBytes : PostingSegment.DirectoryEntryBytes));
         Grow(ref output, payloadStart + payload);
-        PostingSegment.WriteHeader(output, count, firstWindow);
+        PostingSegment.WriteHeader(output, isNarrow, count, firstWindow);
         int position = 0;
         for (int i = 0; i < count; i++)
         {
             EncodedWindow window = windows[first + i];
-            PostingSegment.WriteEntry(output, i, window.Window - firstWindow, window.Count, position);
+            PostingSegment.WriteEntry(output, isNarrow, i, window.Window - firstWindow, window.Count, position);
             payloads.AsSpan(window.Start, window.Length).CopyTo(output.AsSpan(payloadStart + position));
             position += window.Length;
         }

@@ -4,31 +4,41 @@ using System.Diagnostics;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// A run of windows of one term, read in place: the unit in which long lists lie in a postings tree, and the whole of a
-/// short list beside its term.
+/// A run of windows of one term, read in place: the unit in which long lists lie in a postings tree.
 /// <code>
 /// OFFSET  SIZE  MEANING
-/// 0       1     form: 1
+/// 0       1     form: 1 or 2
 /// 1       1     0
 /// 2       2     n, number of windows
 /// 4       8     number of the first window
-/// 12      8·n   directory, ascending: window − first window (4), postings − 1 (2), start of the payload (2)
-/// 12+8n   …     payloads, see <see cref="PostingWindow"/>; starts count from here
+/// 12      …     directory, ascending, of each window
+///         form 1, 8: window − first window (4), postings − 1 (2), start of the payload (2)
+///         form 2, 4: window − first window (1), postings − 1 (1), start of the payload (2)
+///         …     payloads, see <see cref="PostingWindow"/>; starts count from here
 /// </code>
+/// Nearly all are of form 2: where the windows of a segment are spread over more than 256, or have more than 256 postings, there are few.
 /// </summary>
 internal readonly ref struct PostingSegment
 {
     public const int HeaderBytes = 12;
     public const int DirectoryEntryBytes = 8;
 
+    /// <summary>Bytes of an entry of the directory of form 2.</summary>
+    public const int NarrowEntryBytes = 4;
+
     private const byte PlainForm = 1;
+    private const byte NarrowForm = 2;
 
     private readonly ReadOnlySpan<byte> bytes;
+    private readonly bool isNarrow;
+    private readonly int entryBytes;
 
     public PostingSegment(ReadOnlySpan<byte> bytes)
     {
-        Debug.Assert(bytes.Length > HeaderBytes && bytes[0] == PlainForm);
+        Debug.Assert(bytes.Length > HeaderBytes && bytes[0] is PlainForm or NarrowForm);
         this.bytes = bytes;
+        isNarrow = bytes[0] == NarrowForm;
+        entryBytes = isNarrow ? NarrowEntryBytes : DirectoryEntryBytes;
         Count = BinaryPrimitives.ReadUInt16LittleEndian(bytes[2..]);
         FirstWindow = BinaryPrimitives.ReadInt64LittleEndian(bytes[4..]);
     }
@@ -40,19 +50,22 @@ internal readonly ref struct PostingSegment
 
     public long LastWindow => WindowAt(Count - 1);
 
-    public long WindowAt(int index) => FirstWindow + BinaryPrimitives.ReadUInt32LittleEndian(Entry(index));
+    public long WindowAt(int index) => FirstWindow + (isNarrow ? bytes[Place(index)] : BinaryPrimitives.ReadUInt32LittleEndian(bytes[Place(index)..]));
 
-    public int CountAt(int index) => BinaryPrimitives.ReadUInt16LittleEndian(Entry(index)[4..]) + 1;
+    public int CountAt(int index) => 1 + (isNarrow ? bytes[Place(index) + 1] : BinaryPrimitives.ReadUInt16LittleEndian(bytes[(Place(index) + 4)..]));
 
     public PostingWindow PostingsAt(int index) => new(CountAt(index), PayloadAt(index));
 
     public ReadOnlySpan<byte> PayloadAt(int index)
     {
-        ReadOnlySpan<byte> payloads = bytes[(HeaderBytes + (Count * DirectoryEntryBytes))..];
-        int start = BinaryPrimitives.ReadUInt16LittleEndian(Entry(index)[6..]);
-        int end = index + 1 < Count ? BinaryPrimitives.ReadUInt16LittleEndian(Entry(index + 1)[6..]) : payloads.Length;
+        ReadOnlySpan<byte> payloads = bytes[Place(Count)..];
+        int start = StartAt(index);
+        int end = index + 1 < Count ? StartAt(index + 1) : payloads.Length;
         return payloads[start..end];
     }
+
+    /// <summary>Whether a window fits into a directory of form 2.</summary>
+    public static bool IsNarrow(long windowsFromFirst, int postings) => windowsFromFirst <= byte.MaxValue && postings <= byte.MaxValue + 1;
 
     /// <summary>
     /// Index, from <paramref name="start"/> on, of the first window that is not before <paramref name="window"/>; <see cref="Count"/> if there is none. The next two
@@ -80,23 +93,34 @@ internal readonly ref struct PostingSegment
         return low;
     }
 
-    /// <summary>Writes the header and directory of a segment; the payloads follow at <c>HeaderBytes + 8·n</c>.</summary>
-    public static void WriteHeader(Span<byte> output, int count, long firstWindow)
+    /// <summary>Writes the header of a segment; the directory and the payloads follow.</summary>
+    public static void WriteHeader(Span<byte> output, bool isNarrow, int count, long firstWindow)
     {
-        output[0] = PlainForm;
+        output[0] = isNarrow ? NarrowForm : PlainForm;
         output[1] = 0;
         BinaryPrimitives.WriteUInt16LittleEndian(output[2..], (ushort)count);
         BinaryPrimitives.WriteInt64LittleEndian(output[4..], firstWindow);
     }
 
     /// <summary>Writes one entry of the directory.</summary>
-    public static void WriteEntry(Span<byte> output, int index, long windowsFromFirst, int postings, int payloadStart)
+    public static void WriteEntry(Span<byte> output, bool isNarrow, int index, long windowsFromFirst, int postings, int payloadStart)
     {
+        if (isNarrow)
+        {
+            Span<byte> narrow = output.Slice(HeaderBytes + (index * NarrowEntryBytes), NarrowEntryBytes);
+            narrow[0] = checked((byte)windowsFromFirst);
+            narrow[1] = checked((byte)(postings - 1));
+            BinaryPrimitives.WriteUInt16LittleEndian(narrow[2..], checked((ushort)payloadStart));
+            return;
+        }
+
         Span<byte> entry = output.Slice(HeaderBytes + (index * DirectoryEntryBytes), DirectoryEntryBytes);
         BinaryPrimitives.WriteUInt32LittleEndian(entry, checked((uint)windowsFromFirst));
         BinaryPrimitives.WriteUInt16LittleEndian(entry[4..], checked((ushort)(postings - 1)));
         BinaryPrimitives.WriteUInt16LittleEndian(entry[6..], checked((ushort)payloadStart));
     }
 
-    private ReadOnlySpan<byte> Entry(int index) => bytes.Slice(HeaderBytes + (index * DirectoryEntryBytes), DirectoryEntryBytes);
+    private int Place(int index) => HeaderBytes + (index * entryBytes);
+
+    private int StartAt(int index) => BinaryPrimitives.ReadUInt16LittleEndian(bytes[(Place(index) + (isNarrow ? 2 : 6))..]);
 }

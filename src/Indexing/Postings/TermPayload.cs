@@ -11,6 +11,8 @@ namespace Treepie.Indexing.Postings;
 /// …     where it does: the number of the word (varint), see EntryRecord
 /// FLAT (1), up to 256 entries, as nearly all terms have:
 /// …     <see cref="FlatPostings"/>
+/// SINGLE (3), of one entry:
+/// …     as of a <see cref="FlatPostings"/>, without number and bytes of the entries
 /// LONG (2):
 /// …     number of entries (varint)
 /// …     list id (varint): its segments lie in the postings tree under (list id, first window), both big-endian,
@@ -26,21 +28,25 @@ internal readonly ref struct TermPayload
     public const int MaxLongBytes = MaxHeadBytes + (2 * Varint.MaxLongBytes);
 
     private const int NumberFlag = 128;
+    private const int Single = 3;
 
     private readonly ReadOnlySpan<byte> list;
+    private readonly bool isSingle;
 
     /// <summary>Bytes of what stands behind kind and number.</summary>
     public int Bytes => list.Length;
 
     public TermPayload(ReadOnlySpan<byte> bytes)
     {
-        Kind = (PostingKind)(bytes[0] & ~NumberFlag);
+        int kind = bytes[0] & ~NumberFlag;
+        isSingle = kind == Single;
+        Kind = isSingle ? PostingKind.Flat : (PostingKind)kind;
         Debug.Assert(Kind is PostingKind.Flat or PostingKind.Long);
         list = bytes[1..];
         Word = (bytes[0] & NumberFlag) != 0 ? Varint.ReadLong(ref list) : -1;
         if (Kind == PostingKind.Flat)
         {
-            EntryCount = FlatPostings.CountOf(list);
+            EntryCount = isSingle ? 1 : FlatPostings.CountOf(list);
             return;
         }
 
@@ -56,14 +62,14 @@ internal readonly ref struct TermPayload
     /// <summary>Number of entries that have the term.</summary>
     public long EntryCount { get; }
 
-    public FlatPostings Flat => new(list);
+    public FlatPostings Flat => isSingle ? FlatPostings.OfOne(list) : new FlatPostings(list);
 
     public long ListId { get; }
 
     /// <summary>Writes a short list; 0 if it is too long for that. <paramref name="output"/> holds <see cref="MaxHeadBytes"/> + <see cref="FlatPostings.MaxBytes"/>.</summary>
     public static int WriteFlat(Span<byte> output, long word, PostingRun run)
     {
-        int head = WriteHead(output, PostingKind.Flat, word);
+        int head = WriteHead(output, run.Count == 1 ? (PostingKind)Single : PostingKind.Flat, word);
         int length = FlatPostings.Encode(run, output[head..]);
         return length == 0 ? 0 : head + length;
     }
