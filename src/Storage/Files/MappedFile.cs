@@ -6,6 +6,7 @@ namespace Treepie.Storage.Files;
 /// <summary>A file mapped by the system, for reading only: a stray write in this process cannot reach the file.</summary>
 internal sealed class MappedFile(DiskFile file, long reserveBytes) : IFileMap
 {
+    private readonly ReadAhead _readAhead = new();
     private long _mappedBytes;
 
     public AddressRange Range { get; } = AddressRange.Reserve(reserveBytes);
@@ -19,10 +20,18 @@ internal sealed class MappedFile(DiskFile file, long reserveBytes) : IFileMap
             return;
 
         Range.MapFile(file.Handle, _mappedBytes, whole - _mappedBytes);
-        _mappedBytes = whole;
+        _readAhead.Grow(whole);
+        Volatile.Write(ref _mappedBytes, whole);
     }
 
-    public bool Load(long offset, long lengthBytes) => Range.Populate(offset, lengthBytes);
+    public bool Load(long offset, long lengthBytes)
+    {
+        (long start, long length) = _readAhead.Next(offset);
+        length = Math.Min(length, Volatile.Read(ref _mappedBytes) - start);
+        if (length > 0)
+            Range.BeginPopulate(start, length);
+        return Range.Populate(offset, lengthBytes);
+    }
 
     public void Dispose() => Range.Dispose();
 }

@@ -115,6 +115,14 @@ internal sealed unsafe class AddressRange : IDisposable
         return UnixMemory.Populate(_start + offset, lengthBytes);
     }
 
+    /// <summary>Begins to bring mapped pages into memory, where the system knows how; waits for nothing.</summary>
+    public void BeginPopulate(long offset, long lengthBytes)
+    {
+        Check(offset, lengthBytes);
+        if (!OperatingSystem.IsWindows())
+            UnixMemory.BeginLoad(_start + offset, lengthBytes);
+    }
+
     /// <summary>The bytes at an offset.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public Span<byte> Span(long offset, int lengthBytes)

@@ -13,6 +13,7 @@ internal static unsafe partial class UnixMemory
     private const int MapShared = 0x01;
     private const int MapPrivate = 0x02;
     private const int MapFixed = 0x10;
+    private const int AdviseWillNeed = 3;
     private const int AdviseDontNeed = 4;
     private const int AdviseHugePage = 14;
     private const int AdvisePopulateRead = 22;
@@ -99,6 +100,13 @@ internal static unsafe partial class UnixMemory
     /// </summary>
     public static bool Populate(byte* start, long length) =>
         !OperatingSystem.IsLinux() || MAdvise(start, (nuint)length, AdvisePopulateRead) == 0 || Marshal.GetLastPInvokeError() == ErrorInvalid;
+
+    /// <summary>Begins to read what of a mapped file is not in memory, just that and no more, and waits for nothing. Refusal changes nothing.</summary>
+    public static void BeginLoad(byte* start, long length)
+    {
+        if (OperatingSystem.IsLinux())
+            _ = MAdvise(start, (nuint)length, AdviseWillNeed);
+    }
 
     public static void Free(byte* start, long length) => _ = MUnmap(start, (nuint)length);
 

@@ -1,0 +1,55 @@
+namespace Treepie.Storage.Files;
+
+/// <summary>
+/// How much of a mapped file is read around a page that is looked at for the first time. Left to itself the system reads as much as its settings say, which may be
+/// megabytes, for every page of a tree. Here the first page of each mebibyte comes alone, the next with its neighbour, then four and so on: a look-up reads little more than it
+/// needs, and who reads everything soon reads by quarters of a mebibyte. Memory: a byte for each mebibyte of the file. Any thread; what two of them do at once may be forgotten,
+/// which costs a request too many.
+/// </summary>
+internal sealed class ReadAhead
+{
+    private const int RegionBits = 20;
+    private const int BlockBits = 18;
+    private const int FirstBits = 13;
+    private const int CountBits = 3;
+    private const int CountMask = (1 << CountBits) - 1;
+
+    /// <summary>Requests of a region after which it is read by whole blocks: from 8 KiB doubled to 128 KiB.</summary>
+    private const int Doublings = BlockBits - FirstBits;
+
+    /// <summary>By region: how many requests were made (3 bits), and which of its four blocks were asked for as a whole (4 bits).</summary>
+    private byte[] _regions = [];
+
+    /// <summary>Makes room for a file of so many bytes. One thread at a time.</summary>
+    public void Grow(long lengthBytes)
+    {
+        byte[] regions = new byte[(lengthBytes >> RegionBits) + 1];
+        _regions.CopyTo(regions, 0);
+        Volatile.Write(ref _regions, regions);
+    }
+
+    /// <summary>What is to be read where a page is looked at for the first time; nothing where that was asked for already.</summary>
+    public (long Offset, long LengthBytes) Next(long offset)
+    {
+        byte[] regions = Volatile.Read(ref _regions);
+        long region = offset >> RegionBits;
+        if (region >= regions.Length)
+            return default;
+
+        byte state = regions[region];
+        int count = state & CountMask;
+        if (count < Doublings)
+        {
+            regions[region] = (byte)(state + 1);
+            return Around(offset, FirstBits + count);
+        }
+
+        int block = 1 << (CountBits + (int)((offset >> BlockBits) & 3));
+        if ((state & block) != 0)
+            return default;
+        regions[region] = (byte)(state | block);
+        return Around(offset, BlockBits);
+    }
+
+    private static (long Offset, long LengthBytes) Around(long offset, int bits) => (offset >> bits << bits, 1L << bits);
+}

@@ -1,0 +1,64 @@
+using Treepie.Storage.Files;
+using Treepie.Tests.Support;
+
+namespace Treepie.Storage.Tests.Files;
+
+public sealed class ReadAheadTests
+{
+    private const int PageBytes = 8 * 1024;
+    private const long Mebibyte = 1 << 20;
+
+    [Fact]
+    public void A_page_here_and_there_comes_alone()
+    {
+        var ahead = new ReadAhead();
+        ahead.Grow(100 * Mebibyte);
+        for (long region = 0; region < 100; region += 7)
+            Assert.Equal(((region * Mebibyte) + (3 * PageBytes), PageBytes), ahead.Next((region * Mebibyte) + (3 * PageBytes)));
+    }
+
+    [Fact]
+    public void Who_reads_everything_asks_for_little_more_than_once_and_seldom()
+    {
+        var ahead = new ReadAhead();
+        ahead.Grow(4 * Mebibyte);
+        long bytes = 0;
+        int requests = 0;
+        for (long offset = 0; offset < 4 * Mebibyte; offset += PageBytes)
+        {
+            (long _, long length) = ahead.Next(offset);
+            bytes += length;
+            requests += length > 0 ? 1 : 0;
+        }
+
+        Assert.InRange(requests, 4 * 4, 4 * 9);
+        Assert.InRange(bytes, 4 * Mebibyte, 6 * Mebibyte);
+    }
+
+    [Fact]
+    public void What_is_asked_for_holds_the_page_and_begins_where_its_size_says()
+    {
+        var random = new Random(Seed.Next());
+        var ahead = new ReadAhead();
+        ahead.Grow(3 * Mebibyte);
+        var seen = new HashSet<long>();
+        for (int i = 0; i < 2_000; i++)
+        {
+            long page = random.NextInt64(5 * Mebibyte / PageBytes) * PageBytes;
+            (long start, long length) = ahead.Next(page);
+            if (page >= 4 * Mebibyte)
+                Assert.Equal(0, length); // not mapped yet
+            if (length == 0)
+                continue;
+            Assert.True(start <= page && page + PageBytes <= start + length && start % length == 0, $"{page}: {start} {length}");
+            for (long covered = start; covered < start + length; covered += PageBytes)
+                seen.Add(covered);
+        }
+
+        for (long page = 0; page < 3 * Mebibyte; page += PageBytes)
+        {
+            if (ahead.Next(page).LengthBytes == 0)
+                Assert.Contains(page, seen); // never left out without having been asked for
+        }
+    }
+}
