@@ -25,6 +25,9 @@ internal sealed class FacetRun
     /// <summary>Most terms of one facet: each costs about a hundred bytes until it is known which of them are on the page.</summary>
     public const int MaxTerms = 1_000_000;
 
+    /// <summary>Where one window in so many has hits, lists are read along, not window by window.</summary>
+    private const int FewWindows = 4;
+
     private readonly QueryContext context;
     private readonly QueryCompiler compiler;
     private readonly FacetRequest request;
@@ -211,6 +214,12 @@ internal sealed class FacetRun
     private void AddLong(ReadOnlySpan<byte> term, Storage.Trees.Tree postings, long listId, HitSet hits, FacetGroups groups)
     {
         using var list = new PostingCursor(postings, listId, context.Meter);
+        if (!groups.HasNumbers && hits.Windows.Count >= context.View.WindowCount / FewWindows)
+        {
+            CountAlong(term, list, hits, groups);
+            return;
+        }
+
         WindowSet set = context.Rent();
         long count = 0;
         for (int place = 0; place < hits.Windows.Count; place++)
@@ -235,6 +244,24 @@ internal sealed class FacetRun
         }
 
         context.Return(set);
+        if (count > 0)
+            groups.AddCount(term, count);
+    }
+
+    /// <summary>Where most windows have hits, the list is read from its beginning to its end.</summary>
+    private void CountAlong(ReadOnlySpan<byte> term, PostingCursor list, HitSet hits, FacetGroups groups)
+    {
+        long count = 0;
+        for (bool more = list.MoveFirstSegment(out PostingSegment segment); more; more = list.MoveNextSegment(out segment))
+        {
+            for (int i = 0; i < segment.Count; i++)
+            {
+                int place = hits.PlaceOf(segment.WindowAt(i));
+                if (place >= 0)
+                    count += hits.CountBoth(place, segment.PostingsAt(i), words);
+            }
+        }
+
         if (count > 0)
             groups.AddCount(term, count);
     }

@@ -61,6 +61,15 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
         return rank < 0 ? default : positionCursor.Read(cursor, mine, rank);
     }
 
+    public override bool TryOpenPositions(long window, out PositionReader reader)
+    {
+        reader = default;
+        if (positionCursor is null || !cursor.TryGet(window, out PostingWindow mine))
+            return false;
+        reader = new PositionReader(positionCursor, cursor, mine);
+        return true;
+    }
+
     public override void CopyPositions(long window, ReadOnlySpan<ushort> entries, PositionTable table)
     {
         table.Clear();

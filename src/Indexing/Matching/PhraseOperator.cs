@@ -22,6 +22,7 @@ internal sealed class PhraseOperator : Operator
     private readonly ushort[] offsets;
     private readonly ulong[] known = new ulong[BitmapKernels.Words];
     private ushort[]? unknown;
+    private readonly (int First, int Second, int Apart, int Least)? pair;
     private PositionTable[]? tables;
     private long current = -1;
 
@@ -43,6 +44,7 @@ internal sealed class PhraseOperator : Operator
         this.isExact = isExact;
         byCost = [.. terms.OrderBy(term => term.Estimate)];
         positions = [.. terms.Select(_ => new PositionList())];
+        pair = matcher.Pair([.. terms.Select(term => term.Estimate)]);
     }
 
     public override long Estimate => byCost[0].Estimate;
@@ -220,6 +222,15 @@ internal sealed class PhraseOperator : Operator
             return;
 
         Context.Meter.Count.EntriesScanned += count;
+        if (pair is not null)
+        {
+            int kept = MatchPair(window, asked);
+            if (kept == 0 || (kept > 0 && matcher.IsPair))
+                return;
+            count = kept < 0 ? count : kept;
+            asked = asked[..count];
+        }
+
         tables ??= [.. terms.Select(_ => new PositionTable())];
         for (int i = 0; i < terms.Length; i++)
             terms[i].CopyPositions(window, asked, tables[i]);
@@ -229,6 +240,30 @@ internal sealed class PhraseOperator : Operator
                 positions[i].Set(tables[i], place);
             frequencies[asked[place]] = matcher.Match(positions);
         }
+    }
+
+    /// <summary>
+    /// Finds how often the pair stands in entries, as they lie in the pages; that is their frequency, but for longer phrases. Leaves those that have it at the beginning of
+    /// <see cref="unknown"/>, and returns how many; -1, and nothing is found, where the positions do not lie in pages.
+    /// </summary>
+    private int MatchPair(long window, ReadOnlySpan<ushort> entries)
+    {
+        (int first, int second, int apart, int least) = pair!.Value; // asked for only where there is one
+        if (!terms[first].TryOpenPositions(window, out PositionReader left) || !terms[second].TryOpenPositions(window, out PositionReader right))
+            return -1;
+
+        int kept = 0;
+        foreach (ushort entry in entries)
+        {
+            ReadOnlySpan<byte> leftPositions = left.Next(entry, out int leftCount);
+            ReadOnlySpan<byte> rightPositions = right.Next(entry, out int rightCount);
+            int found = PhraseMatcher.CountPairs(leftPositions, leftCount, rightPositions, rightCount, apart, least);
+            frequencies[entry] = found;
+            unknown![kept] = entry; // entries stand in it
+            kept += found > 0 ? 1 : 0;
+        }
+
+        return kept;
     }
 
     private float FrequencyOf(long id)

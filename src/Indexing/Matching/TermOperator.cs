@@ -26,6 +26,13 @@ internal abstract class TermOperator(QueryContext context) : Operator(context)
     /// <summary>As <see cref="Positions"/>, of several entries of a window at once, which ascend; an entry that has not the term has none.</summary>
     public abstract void CopyPositions(long window, ReadOnlySpan<ushort> entries, PositionTable table);
 
+    /// <summary>Opens the positions of a window for entries that ascend; false where they do not lie in a page.</summary>
+    public virtual bool TryOpenPositions(long window, out PositionReader reader)
+    {
+        reader = default;
+        return false;
+    }
+
     /// <summary>
     /// By block of a window, the most that the part of BM25 which depends on the entry can be, 0 to 1 or a little above; 1 where nothing is known.
     /// </summary>

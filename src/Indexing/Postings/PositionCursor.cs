@@ -112,6 +112,21 @@ internal sealed class PositionCursor(Tree positions, long listId) : IDisposable
         }
     }
 
+    /// <summary>
+    /// The block that holds a rank of the window that <paramref name="list"/> stands on: the positions of the ranks from <paramref name="first"/> on, and up to before
+    /// <paramref name="end"/>. For one who reads it himself.
+    /// </summary>
+    public ReadOnlySpan<byte> Block(PostingCursor list, PostingWindow postings, int rank, out int first, out int end)
+    {
+        window = -1; // single reads begin anew
+        segment = list.SegmentFirstWindow;
+        windowIndex = list.WindowIndex;
+        segmentWindows = list.SegmentWindows;
+        Seek(postings, rank);
+        (first, end) = (firstRank, endRank);
+        return Block();
+    }
+
     public void Dispose() => cursor.Dispose();
 
     /// <summary>Goes to the block that holds a rank.</summary>

@@ -1,6 +1,5 @@
 using System.Buffers.Binary;
 using System.Diagnostics;
-using Treepie.Indexing.Kernels;
 using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Postings;
@@ -91,25 +90,49 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
         return true;
     }
 
-    /// <summary>Writes the largest impact of every window, from window 0 on, and leaves those without postings alone. One pass over the list's segments, after which it stands nowhere.</summary>
-    public void CopyImpacts(Span<byte> impacts)
+    /// <summary>
+    /// Goes to the first segment of the list and gives it; false if there is none. With <see cref="MoveNextSegment"/> for who reads all of them: the cheapest way along a list. It
+    /// stands on no window then.
+    /// </summary>
+    public bool MoveFirstSegment(out PostingSegment segment)
     {
         Span<byte> list = stackalloc byte[sizeof(long)];
         BinaryPrimitives.WriteInt64BigEndian(list, listId);
         Leave();
-        bool more = cursor.Seek(list);
-        while (more && cursor.IsAt(list, out ReadOnlySpan<byte> value))
+        ReadOnlySpan<byte> value = default;
+        bool isThere = cursor.Seek(list) && cursor.IsAt(list, out value);
+        segment = isThere ? Read(value) : default;
+        return isThere;
+    }
+
+    /// <summary>Goes to the next segment of the list and gives it; false behind the last.</summary>
+    public bool MoveNextSegment(out PostingSegment segment)
+    {
+        Span<byte> list = stackalloc byte[sizeof(long)];
+        BinaryPrimitives.WriteInt64BigEndian(list, listId);
+        bool isThere = cursor.MoveNext(list, out ReadOnlySpan<byte> value);
+        segment = isThere ? Read(value) : default;
+        return isThere;
+    }
+
+    /// <summary>Writes the largest impact of every window, from window 0 on, and leaves those without postings alone.</summary>
+    public void CopyImpacts(Span<byte> impacts)
+    {
+        for (bool more = MoveFirstSegment(out PostingSegment segment); more; more = MoveNextSegment(out segment))
         {
-            var segment = new PostingSegment(value);
             for (int i = 0; i < segment.Count; i++)
-                impacts[(int)segment.WindowAt(i)] = BoundKernels.Largest(segment.PostingsAt(i).Impacts);
-            if (meter is not null)
-                meter.Count.BlocksDecoded++;
-            more = cursor.MoveNext();
+                impacts[(int)segment.WindowAt(i)] = segment.PostingsAt(i).LargestImpact;
         }
     }
 
     public void Dispose() => cursor.Dispose();
+
+    private PostingSegment Read(ReadOnlySpan<byte> value)
+    {
+        if (meter is not null)
+            meter.Count.BlocksDecoded++;
+        return new PostingSegment(value);
+    }
 
     /// <summary>
     /// The segment it stands on. One of several windows that is asked for again is copied: it is asked for many more times, and finding it in its page costs more than reading it.

@@ -24,10 +24,10 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
     private const int FewHits = 512;
 
     /// <summary>From so many hits of a window on its best blocks are scored first: what they give leaves most of the others out.</summary>
-    private const int ManyHits = 256;
+    private const int ManyHits = 128;
 
     /// <summary>How many blocks these are.</summary>
-    private const int BestBlocks = 6;
+    private const int BestBlocks = 3;
 
     /// <summary>How many windows are looked at before all others.</summary>
     private const int BestWindows = 8;
@@ -198,10 +198,9 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
         set.CopyWords(words);
         if (sorter.WorstScore > 0)
             root.Narrow(window, words, sorter.WorstScore, Margin);
-        int count = BitmapKernels.Count(words);
-        if (count >= ManyHits)
+        Span<ulong> best = stackalloc ulong[Blocks];
+        while (BitmapKernels.Count(words) >= ManyHits)
         {
-            Span<ulong> best = stackalloc ulong[Blocks];
             TakeBest(window, words, best);
             Score(window, BitmapKernels.Decode(best, offsets));
             if (sorter.WorstScore > 0)

@@ -94,6 +94,8 @@ internal sealed class HitSet
     {
         if (last < windows.Count && windows[last] == window)
             return last;
+        if (last + 1 < windows.Count && windows[last + 1] == window)
+            return ++last;
 
         int found = windows.BinarySearch(window);
         last = Math.Max(0, found);

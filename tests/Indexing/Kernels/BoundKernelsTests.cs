@@ -25,6 +25,34 @@ public sealed class BoundKernelsTests
             Assert.Equal(sums, bounds);
             Assert.Equal(BoundKernels.LargestScalar(bounds), BoundKernels.Largest(bounds));
             Assert.Equal(0, BoundKernels.Largest(new float[BoundKernels.Blocks]));
+
+            BoundKernels.AddSpread(impacts, unit, bounds);
+            BoundKernels.AddSpreadScalar(impacts, unit, sums);
+            Assert.Equal(sums, bounds);
+            BoundKernels.Add(bounds, parts);
+            BoundKernels.AddScaledScalar(sums, parts, 1);
+            Assert.Equal(sums, bounds);
+            Assert.Equal(BoundKernels.LargestScalar(impacts), BoundKernels.Largest(impacts));
+            Assert.Equal(impacts.Max(), BoundKernels.Largest(impacts));
+            Assert.Equal(impacts[0], BoundKernels.Largest(impacts.AsSpan(0, 1)));
+        }
+    }
+
+    [Fact]
+    public void Blocks_below_a_threshold_are_left_out_by_both_forms()
+    {
+        var random = new Random(Seed.Next());
+        for (int round = 0; round < 200; round++)
+        {
+            float[] sums = [.. Enumerable.Range(0, BoundKernels.Blocks).Select(_ => random.NextSingle())], parts = [.. sums.Select(sum => sum * random.NextSingle())];
+            ulong[] hits = [.. sums.Select(_ => random.Next(4) == 0 ? 0 : (ulong)random.NextInt64(1, long.MaxValue))], expected = [.. hits];
+            float threshold = round % 3 == 0 ? sums[random.Next(sums.Length)] : random.NextSingle(), margin = round % 2 == 0 ? 1 : 1.01f;
+            Assert.Equal(BoundKernels.BelowScalar(sums, parts, threshold, margin), BoundKernels.Below(sums, parts, threshold, margin));
+            BoundKernels.Narrow(hits, sums, threshold, margin);
+            BoundKernels.NarrowScalar(expected, sums, threshold, margin);
+            Assert.Equal(expected, hits);
+            for (int i = 0; i < BoundKernels.Blocks; i++)
+                Assert.Equal(hits[i] != 0, (BoundKernels.NotEmpty(hits) >> i & 1) != 0);
         }
     }
 }

@@ -32,6 +32,13 @@ public sealed class PostingWindowTests
                         int from = random.Next(count + 1), to = random.Next(from, count + 1);
                         Assert.Equal(frequencies.AsSpan(from, to - from).ToArray().Sum(), window.SumFrequencies(from, to));
                     }
+
+                    var reader = new FrequencyReader(window);
+                    for (int from = 0, to = random.Next(3); to < count; from = to + 1, to = from + random.Next(80))
+                    {
+                        Assert.Equal(frequencies.AsSpan(from, to - from).ToArray().Sum(), reader.Sum(from, to));
+                        Assert.Equal(frequencies[to], reader.At(to));
+                    }
                 }
             }
         }
