@@ -26,7 +26,7 @@ public sealed class NormChunkTests
                 Assert.Equal(lengths.Max() <= 255, chunk.Bytes.Length == count);
 
                 // What fits into a leaf does.
-                Assert.Equal(lengths.Max() <= 65_535, length <= 2_048);
+                Assert.True(lengths.Max() > 65_535 || length <= 2_048);
             }
         }
 
