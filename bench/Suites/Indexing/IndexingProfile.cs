@@ -94,12 +94,12 @@ internal static class IndexingProfile
                 continue;
             (long switchesNow, long faultsNow) = thread.Read();
             late.Add(new Late(
-                i, times[i], GC.GetTotalPauseDuration().TotalMicroseconds - pause, GC.CollectionCount(1) - first, GC.CollectionCount(2) - second, switchesNow - switches, faultsNow - faults));
+                i, times[i], GC.GetTotalPauseDuration().TotalMicroseconds - pause, GC.CollectionCount(1) - first, GC.CollectionCount(2) - second, switchesNow - switches, faultsNow - faults, GC.GetGCMemoryInfo(GCKind.Any) is { } info ? info.PromotedBytes >> 10 : 0));
         }
 
         return times;
     }
 
     /// <summary>A late answer, and what was counted during it.</summary>
-    private sealed record Late(int Question, double Microseconds, double PauseMicroseconds, int Generation1, int Generation2, long Switches, long Faults);
+    private sealed record Late(int Question, double Microseconds, double PauseMicroseconds, int Generation1, int Generation2, long Switches, long Faults, long PromotedKiB);
 }

@@ -76,7 +76,7 @@ internal static class IndexCommands
     {
         Option<Uri> url = CommonOptions.Url();
         Option<string> database = CommonOptions.Database();
-        var command = new Command("list", "Writes the indexes, one per line: name, entries, state") { url, database };
+        var command = new Command("list", "Writes the indexes, one per line: name, entries, state, how far behind") { url, database };
         command.SetAction(shell, url, async (parsed, server, cancellationToken) =>
         {
             using JsonDocument answer = await server.Database(parsed.GetRequiredValue(database)).IndexStatisticsAsync(cancellationToken);
@@ -92,10 +92,20 @@ internal static class IndexCommands
         var line = new StringBuilder(index.GetProperty("Name").GetString());
         line.Append(CultureInfo.InvariantCulture, $"\t{index.GetProperty("EntriesCount").GetInt64()} entries");
         bool isStopped = index.GetProperty("State").ValueEquals("Error");
-        line.Append(isStopped ? "\tstopped by an error" : index.GetProperty("IsStale").GetBoolean() ? "\tbehind" : "\tup to date");
+        line.Append(isStopped ? "\tstopped by an error" : index.GetProperty("IsStale").GetBoolean() ? Behind(index) : "\tup to date");
         if (index.GetProperty("ErrorsCount").GetInt64() is > 0 and var errors)
             line.Append(CultureInfo.InvariantCulture, $"\t{errors} errors");
         return line.ToString();
+    }
+
+    /// <summary>How far behind, as far as the server says; an older one does not.</summary>
+    private static string Behind(JsonElement index)
+    {
+        if (!index.TryGetProperty("EtagsBehind", out JsonElement etags) || !index.TryGetProperty("SecondsBehind", out JsonElement seconds))
+            return "\tbehind";
+        double rate = index.GetProperty("MappedPerSecondRate").GetDouble();
+        string speed = rate > 0 ? string.Create(CultureInfo.InvariantCulture, $", {rate:0} a second") : "";
+        return string.Create(CultureInfo.InvariantCulture, $"\tbehind by {index.GetProperty("WaitingChanges").GetInt64()} changes of {etags.GetInt64()}, {seconds.GetDouble():0.0} s{speed}");
     }
 
     private static Command Errors(Shell shell)

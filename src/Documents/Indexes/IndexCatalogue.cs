@@ -69,6 +69,7 @@ public sealed class IndexCatalogue : IDisposable
     public IReadOnlyList<IndexStatistics> List()
     {
         using DatabaseSnapshot snapshot = _context.BeginRead();
+        DateTimeOffset now = _context.TimeProvider.GetUtcNow();
         List<(string Name, DocumentIndex Index)> indexes;
         List<IndexStatistics> list;
         lock (_lock)
@@ -77,7 +78,7 @@ public sealed class IndexCatalogue : IDisposable
             list = [.. _broken.Values.Select(IndexDescription.OfBroken)];
         }
 
-        list.AddRange(indexes.Select(i => IndexDescription.Of(i.Index, i.Name, Control.Switch(i.Index.Name), snapshot)).OfType<IndexStatistics>());
+        list.AddRange(indexes.Select(i => IndexDescription.Of(i.Index, i.Name, Control.Switch(i.Index.Name), snapshot, now)).OfType<IndexStatistics>());
         list.Sort(static (left, right) => string.CompareOrdinal(left.Name, right.Name));
         return list;
     }

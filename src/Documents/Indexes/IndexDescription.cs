@@ -10,7 +10,7 @@ internal static class IndexDescription
     private static readonly string[] s_allDocuments = [AutoIndexDefinition.AllDocuments];
 
     /// <summary>Its state, under a name; null where it is gone.</summary>
-    public static IndexStatistics? Of(DocumentIndex index, string name, IndexSwitch onOff, DatabaseSnapshot snapshot)
+    public static IndexStatistics? Of(DocumentIndex index, string name, IndexSwitch onOff, DatabaseSnapshot snapshot, DateTimeOffset now)
     {
         if (!index.TryHold())
             return null;
@@ -20,7 +20,7 @@ internal static class IndexDescription
             using IndexSearcher searcher = index.OpenSearcher();
             IndexProgress progress = index.Progress;
             IndexMapping definition = index.Definition;
-            int waiting = WaitingChanges(index, searcher.LastEtag, snapshot);
+            (int waiting, long oldestTicks) = Waiting(index, searcher.LastEtag, snapshot);
             return Describe(definition, name) with
             {
                 IsStale = waiting > 0 || progress.CompleteFields < definition.Schema.Fields.Count,
@@ -31,6 +31,9 @@ internal static class IndexDescription
                 LastIndexedEtag = searcher.LastEtag,
                 CompleteFieldCount = progress.CompleteFields,
                 WaitingChanges = waiting,
+                TimeBehind = waiting > 0 ? TimeSpan.FromTicks(Math.Max(0, now.UtcTicks - oldestTicks)) : TimeSpan.Zero,
+                EtagsBehind = waiting > 0 ? Math.Max(0, snapshot.LastEtag - searcher.LastEtag) : 0,
+                LastBatchChanges = progress.LastBatchChanges,
                 ChangesPerSecond = progress.ChangesPerSecond,
                 LastIndexingTime = progress.LastBatch,
                 ErrorCount = searcher.ErrorCount + (progress.IsFaulted ? 1 : 0),
@@ -77,13 +80,18 @@ internal static class IndexDescription
         Definition = (definition as StaticIndexMapping)?.Definition,
     };
 
-    private static int WaitingChanges(DocumentIndex index, long indexedEtag, DatabaseSnapshot snapshot)
+    /// <summary>How many changes wait, and when the oldest was made.</summary>
+    private static (int Count, long OldestTicks) Waiting(DocumentIndex index, long indexedEtag, DatabaseSnapshot snapshot)
     {
         using MappedChanges feed = index.Changes(snapshot, indexedEtag);
-        int count = 0;
+        if (!feed.MoveNext())
+            return (0, 0);
+
+        long oldest = feed.ChangedAtTicks;
+        int count = 1;
         while (count < IndexStatistics.MostWaitingChanges && feed.MoveNext())
             count++;
-        return count;
+        return (count, oldest);
     }
 }
 

@@ -39,6 +39,9 @@ internal sealed class IndexProgress
     /// <summary>End of the last batch (UTC); null before the first.</summary>
     public DateTime? LastBatch => Interlocked.Read(ref _lastBatchTicks) is > 0 and var ticks ? new DateTime(ticks, DateTimeKind.Utc) : null;
 
+    /// <summary>Changes of the last batch; 0 before the first.</summary>
+    public int LastBatchChanges => (int)Interlocked.Read(ref _lastBatchChanges);
+
     /// <summary>Changes indexed per second of work, late batches counting most; 0 before the first.</summary>
     public double ChangesPerSecond
     {

@@ -4,7 +4,7 @@ namespace Treepie.Indexes;
 public sealed record IndexStatistics
 {
     /// <summary>Largest value of <see cref="WaitingChanges"/>: more are not counted.</summary>
-    public const int MostWaitingChanges = 1_024;
+    public const int MostWaitingChanges = 65_536;
 
     /// <summary>Its name, for instance <c>Auto/Users/ByName</c>. That of an index which will take the place of another begins with <c>ReplacementOf/</c>.</summary>
     public required string Name { get; init; }
@@ -41,6 +41,15 @@ public sealed record IndexStatistics
 
     /// <summary>How many changes wait, up to <see cref="MostWaitingChanges"/>.</summary>
     public int WaitingChanges { get; init; }
+
+    /// <summary>How old the oldest change is that waits: what is younger may be missing from answers, what is older is not. Zero where none waits.</summary>
+    public TimeSpan TimeBehind { get; init; }
+
+    /// <summary>By how much the last etag of the database is greater than that of the index: no more changes than that wait, of any collection.</summary>
+    public long EtagsBehind { get; init; }
+
+    /// <summary>Changes of the last batch; 0 before the first since it was opened.</summary>
+    public int LastBatchChanges { get; init; }
 
     /// <summary>Changes indexed per second of work, by the last batches; 0 before the first.</summary>
     public double ChangesPerSecond { get; init; }

@@ -29,6 +29,9 @@ internal sealed class MappedChanges : IDisposable
 
     public Document Document => Current.Document;
 
+    /// <summary>When the change was made (UTC ticks).</summary>
+    public long ChangedAtTicks => Current.ChangedAtTicks;
+
     private ChangeFeed Current => _feeds[_current];
 
     /// <summary>Goes to the next; false after the last.</summary>

@@ -178,7 +178,10 @@ internal sealed class EntryBlockWriter(Tree entries)
             Load(id);
         }
 
-        return firstId < 0 ? -1 : records.FindIndex(record => record.Id == id);
+        for (int i = 0; firstId >= 0 && i < records.Count; i++)
+            if (records[i].Id == id)
+                return i;
+        return -1;
     }
 
     /// <summary>Reads the block that an id belongs to.</summary>

@@ -65,6 +65,9 @@ internal static class IndexWire
         json.WriteNumber("ErrorsCount", index.ErrorCount);
         json.WriteNumber("MappedPerSecondRate", Math.Round(index.ChangesPerSecond, 1));
         json.WriteNumber("WaitingChanges", index.WaitingChanges);
+        json.WriteNumber("EtagsBehind", index.EtagsBehind);
+        json.WriteNumber("SecondsBehind", Math.Round(index.TimeBehind.TotalSeconds, 3));
+        json.WriteNumber("LastBatchChanges", index.LastBatchChanges);
         json.WriteNumber("CompleteFields", index.CompleteFieldCount);
         json.WriteStartObject("Collections");
         foreach (string collection in index.Collections)
