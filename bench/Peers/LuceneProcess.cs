@@ -20,8 +20,7 @@ internal sealed class LuceneProcess : IDisposable
     /// <param name="heap">Most heap, as Java spells it.</param>
     public LuceneProcess(string heap = "1g")
     {
-        string source = Path.Combine(Corpus.RepositoryRoot, "bench", "Peers", "Lucene", "LuceneServer.java");
-        string[] arguments = [$"-Xmx{heap}", "-cp", $"{Jar("core")}:{Jar("analyzers-common")}", source];
+        string[] arguments = [$"-Xmx{heap}", "-cp", Libraries, Source];
         process = Process.Start(new ProcessStartInfo("java", arguments) { RedirectStandardInput = true, RedirectStandardOutput = true, RedirectStandardError = true })
             ?? throw new InvalidOperationException("Could not start java.");
         process.ErrorDataReceived += (_, line) =>
@@ -47,6 +46,43 @@ internal sealed class LuceneProcess : IDisposable
 
     /// <summary>The library's version, from the name of its file.</summary>
     public static string Version => Jar("core") is { } jar ? Path.GetFileNameWithoutExtension(jar)[(Path.GetFileNameWithoutExtension(jar).LastIndexOf('-') + 1)..] : "";
+
+    private static string Source => Path.Combine(Corpus.RepositoryRoot, "bench", "Peers", "Lucene", "LuceneServer.java");
+
+    private static string Libraries => $"{Jar("core")}:{Jar("analyzers-common")}";
+
+    /// <summary>Compiles it into a folder, for <see cref="First"/>; false where there is no compiler.</summary>
+    public static bool TryCompile(string folder)
+    {
+        try
+        {
+            using Process compiler = Process.Start("javac", ["-d", folder, "-cp", Libraries, Source]);
+            compiler.WaitForExit();
+            return compiler.ExitCode == 0;
+        }
+        catch (System.ComponentModel.Win32Exception)
+        {
+            return false;
+        }
+    }
+
+    /// <summary>Milliseconds from the start of a process to its first answer.</summary>
+    /// <param name="classes">What <see cref="TryCompile"/> made.</param>
+    /// <param name="index">Folder of the index.</param>
+    /// <param name="question">The question.</param>
+    public static double First(string classes, string index, string question)
+    {
+        long began = Stopwatch.GetTimestamp();
+        var start = new ProcessStartInfo("java", ["-cp", $"{Libraries}:{classes}", "LuceneServer"]) { RedirectStandardInput = true, RedirectStandardOutput = true };
+        using Process process = Process.Start(start) ?? throw new InvalidOperationException("Could not start java.");
+        process.StandardInput.WriteLine($"cold\t{index}\t{question}");
+        process.StandardInput.Flush();
+        _ = process.StandardOutput.ReadLine() ?? throw new InvalidOperationException("The process of Lucene gave no answer.");
+        double elapsed = Stopwatch.GetElapsedTime(began).TotalMilliseconds;
+        process.StandardInput.Close();
+        process.WaitForExit();
+        return elapsed;
+    }
 
     /// <summary>Sends a command; gives the figures of its answer.</summary>
     public double[] Ask(params object[] command)

@@ -49,7 +49,8 @@ internal static class KindRows
                 break;
         }
 
-        if (question.Form is SearchForm.RangeByNumber or SearchForm.AllByDay)
+        // SQLite counts nothing that it is not asked to count.
+        if (question.Form is SearchForm.RangeByNumber or SearchForm.AllByDay && !question.CountsRange)
             yield return new Goal(1, "SQLite");
     }
 
