@@ -3,21 +3,18 @@ using System.Buffers.Binary;
 namespace Treepie.Indexing.Columns;
 
 /// <summary>
-/// Lengths (in terms) of a full-text field for up to 1,024 neighbouring entries, read in place: a window of postings has four chunks. Key in the tree: chunk
-/// number (entry id / 1024), 8 bytes big-endian.
+/// Lengths (in terms) of a full-text field for the 4,096 entries of a window, read in place. Key in the tree: number of the window, 8 bytes big-endian. A whole chunk has a page of its
+/// own: what scores some entries of a window looks once for their lengths.
 /// <code>
 /// OFFSET  SIZE  MEANING
-/// 0       1     w, bytes of a length: 1, 2 or 4; not there where the whole has 2,048 bytes, which are then 1,024 lengths of two bytes:
-///               a byte more would not fit into a leaf
+/// 0       1     w, bytes of a length: 1, 2 or 4
 /// 1       w·n   lengths; entries behind the last have none (0)
 /// </code>
 /// </summary>
 internal readonly ref struct NormChunk
 {
-    public const int EntryBits = 10;
+    public const int EntryBits = 12;
     public const int Entries = 1 << EntryBits;
-
-    private const int WholeBytes = Entries * sizeof(ushort);
 
     private readonly ReadOnlySpan<byte> lengths;
     private readonly int width;
@@ -26,9 +23,8 @@ internal readonly ref struct NormChunk
     {
         if (bytes.IsEmpty)
             return;
-        bool hasWidth = bytes.Length != WholeBytes;
-        width = hasWidth ? bytes[0] : sizeof(ushort);
-        lengths = hasWidth ? bytes[1..] : bytes;
+        width = bytes[0];
+        lengths = bytes[1..];
     }
 
     public int Count => width == 0 ? 0 : lengths.Length / width;
@@ -63,8 +59,7 @@ internal readonly ref struct NormChunk
             largest = Math.Max(largest, length);
         int width = largest <= byte.MaxValue ? 1 : largest <= ushort.MaxValue ? 2 : 4;
         int place = 0;
-        if (width != sizeof(ushort) || lengths.Length != Entries)
-            output[place++] = (byte)width;
+        output[place++] = (byte)width;
         foreach (int length in lengths)
         {
             switch (width)

@@ -140,11 +140,11 @@ internal sealed class PhraseOperator : Operator
         }
 
         MatchUnknown(window, hits);
-        factors.Enter(window);
+        WindowFactors lengths = factors.OfWindow(window);
         for (int i = 0; i < hits.Length; i++)
         {
             float frequency = frequencies[hits[i]];
-            scores[i] += boost * idf * frequency / (frequency + factors.At(hits[i]));
+            scores[i] += boost * idf * frequency / (frequency + lengths[hits[i]]);
         }
     }
 

@@ -156,7 +156,7 @@ internal sealed class QueryContext : IDisposable
     public LengthFactors Factors(int field)
     {
         if (!factors.TryGetValue(field, out LengthFactors? found))
-            factors.Add(field, found = new LengthFactors(OpenColumn(View.Tree(TreeNames.Norms(field))), StatisticsOf(field), RentBytes(PostingWindow.Size)));
+            factors.Add(field, found = new LengthFactors(OpenColumn(View.Tree(TreeNames.Norms(field))), StatisticsOf(field)));
         return found;
     }
 

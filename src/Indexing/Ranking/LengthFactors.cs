@@ -7,19 +7,13 @@ namespace Treepie.Indexing.Ranking;
 
 /// <summary>
 /// What the length of an entry does to its scores in one full-text field: <c>k1 · (1 − b + b · length / average length)</c>.
-/// Shared by all terms of the field in a query. The lengths of a window are read a chunk at a time, once for all terms, and only where an entry is scored.
+/// Shared by all terms of the field in a query.
 /// </summary>
 /// <param name="norms">Lengths of the field.</param>
 /// <param name="statistics">Sums over the field.</param>
-/// <param name="lengths">Room for a byte for each entry of a window.</param>
-internal sealed class LengthFactors(ChunkCursor norms, FieldStatistics statistics, byte[] lengths)
+internal sealed class LengthFactors(ChunkCursor norms, FieldStatistics statistics)
 {
-    private const int Chunks = PostingWindow.Size / NormChunk.Entries;
-
     private readonly float perTerm = (float)(Bm25.K1 * Bm25.B * statistics.EntriesWithTerms / Math.Max(1, statistics.TotalTerms));
-    private long window = -1;
-    private uint loaded;
-    private uint wide;
 
     private static float Base => (float)(Bm25.K1 * (1 - Bm25.B));
 
@@ -37,38 +31,36 @@ internal sealed class LengthFactors(ChunkCursor norms, FieldStatistics statistic
         return Base + (perTerm * length);
     }
 
-    /// <summary>Makes a window the one that <see cref="At"/> speaks of.</summary>
-    public void Enter(long number)
+    /// <summary>The factors of a window; they live until another one is asked for.</summary>
+    public WindowFactors OfWindow(long window)
     {
-        if (number == window)
-            return;
-        window = number;
-        loaded = wide = 0;
+        var chunk = new NormChunk(norms.Read(window));
+        return new WindowFactors(this, window, chunk.Bytes, isPlain: chunk.Bytes.Length == chunk.Count, Base, perTerm);
+    }
+}
+
+/// <summary>The factors of the entries of one window: see <see cref="LengthFactors"/>.</summary>
+/// <param name="factors">Those of all windows.</param>
+/// <param name="window">The window.</param>
+/// <param name="lengths">Lengths by offset, up to the last entry that has one.</param>
+/// <param name="isPlain">Whether they are all there: texts of more than 255 words are looked up each by itself.</param>
+/// <param name="least">The factor of a length of 0.</param>
+/// <param name="perTerm">What a length of 1 adds.</param>
+internal readonly ref struct WindowFactors(LengthFactors factors, long window, ReadOnlySpan<byte> lengths, bool isPlain, float least, float perTerm)
+{
+    private readonly LengthFactors factors = factors;
+    private readonly long window = window;
+    private readonly ReadOnlySpan<byte> lengths = lengths;
+    private readonly bool isPlain = isPlain;
+    private readonly float least = least;
+    private readonly float perTerm = perTerm;
+
+    /// <summary>The factor of an entry.</summary>
+    public float this[int offset]
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get => offset < lengths.Length ? least + (perTerm * lengths[offset]) : Slow(offset);
     }
 
-    /// <summary>The factor of an entry of the window entered.</summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public float At(int offset) => (loaded >> (offset >> NormChunk.EntryBits) & 1) != 0 ? Base + (perTerm * lengths[offset]) : Load(offset);
-
-    private float Load(int offset)
-    {
-        int number = offset >> NormChunk.EntryBits;
-        if ((wide >> number & 1) == 0)
-        {
-            var chunk = new NormChunk(norms.Read((window * Chunks) + number));
-            ReadOnlySpan<byte> bytes = chunk.Bytes;
-            if (chunk.Count == bytes.Length)
-            {
-                Span<byte> part = lengths.AsSpan(number * NormChunk.Entries, NormChunk.Entries);
-                bytes.CopyTo(part);
-                part[bytes.Length..].Clear();
-                loaded |= 1u << number;
-                return Base + (perTerm * lengths[offset]);
-            }
-
-            wide |= 1u << number; // texts of more than 255 words: each by itself
-        }
-
-        return Of((window << PostingWindow.SizeBits) + offset);
-    }
+    private float Slow(int offset) => isPlain ? least : factors.Of((window << PostingWindow.SizeBits) + offset);
 }

@@ -15,11 +15,11 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
     /// <summary>Adds the parts of those hits of a window that have the term.</summary>
     public void Score(long window, PostingWindow postings, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
     {
-        factors.Enter(window);
+        WindowFactors lengths = factors.OfWindow(window);
         if (postings.Form == WindowSetForm.List)
-            ScoreList(postings, hits, scores, boost * idf);
+            ScoreList(postings, hits, lengths, scores, boost * idf);
         else
-            ScoreBits(postings, hits, scores, boost * idf);
+            ScoreBits(postings, hits, lengths, scores, boost * idf);
     }
 
     /// <summary>What an impact of 1/255 is worth now.</summary>
@@ -69,7 +69,7 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
     public float Bound(PostingWindow postings, float boost) => factors.ImpactUnit * Weight(boost) * BoundKernels.Largest(postings.Impacts);
 
     /// <summary>The entries of a list are looked for among the hits, where they are fewer, or the other way round.</summary>
-    private void ScoreList(PostingWindow postings, ReadOnlySpan<ushort> hits, Span<float> scores, float weight)
+    private static void ScoreList(PostingWindow postings, ReadOnlySpan<ushort> hits, WindowFactors lengths, Span<float> scores, float weight)
     {
         ReadOnlySpan<ushort> offsets = postings.Offsets;
         var frequencies = new FrequencyReader(postings);
@@ -91,12 +91,12 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
             }
 
             if (hits[hit] == offset)
-                scores[hit] += Part(weight, frequencies.At(rank), factors.At(offset));
+                scores[hit] += Part(weight, frequencies.At(rank), lengths[offset]);
         }
     }
 
     /// <summary>Goes along the words of the bitmap once, counting what is set.</summary>
-    private void ScoreBits(PostingWindow postings, ReadOnlySpan<ushort> hits, Span<float> scores, float weight)
+    private static void ScoreBits(PostingWindow postings, ReadOnlySpan<ushort> hits, WindowFactors lengths, Span<float> scores, float weight)
     {
         ReadOnlySpan<ulong> words = postings.Words;
         var frequencies = new FrequencyReader(postings);
@@ -118,7 +118,7 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
                 rank = before + BitOperations.PopCount(bits & (bit - 1));
             }
 
-            scores[i] += Part(weight, frequencies.At(rank), factors.At(offset));
+            scores[i] += Part(weight, frequencies.At(rank), lengths[offset]);
         }
     }
 
