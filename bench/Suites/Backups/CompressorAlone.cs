@@ -15,7 +15,7 @@ internal static class CompressorAlone
         string quick = string.Create(CultureInfo.InvariantCulture, $"-T{Math.Clamp(cores - 1, 1, 4)}"), slow = string.Create(CultureInfo.InvariantCulture, $"-T{Math.Min(4, cores)}");
         (string program, string[] arguments) = compression switch
         {
-            BackupCompression.ZstdFastest => ("zstd", (string[])["-3", quick, "-q", "-c", content]),
+            BackupCompression.ZstdFastest => ("zstd", (string[])["-2", quick, "-q", "-c", content]),
             BackupCompression.ZstdOptimal => ("zstd", ["-7", slow, "-q", "-c", content]),
             BackupCompression.GzipFastest => ("gzip", ["-1", "-c", content]),
             BackupCompression.GzipOptimal => ("gzip", ["-6", "-c", content]),

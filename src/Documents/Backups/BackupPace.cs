@@ -2,12 +2,12 @@ namespace Treepie.Backups;
 
 /// <summary>
 /// Lets writers go first: as long as commits go on, a backup works so many percent of its time and rests the others; where nobody writes it never rests. It gets its share whatever others do, so that it ends: a
-/// quarter of the time takes at most four times as long. What it waits for anyway, a network for instance, is rest too. One caller at a time.
+/// fifth of the time takes at most five times as long. What it waits for anyway, a network for instance, is rest too. One caller at a time.
 /// </summary>
 /// <remarks>
-/// Work is cut into slices of <see cref="s_slice"/>: long enough that timers, which go by milliseconds, keep the share, short enough that a commit waits for one slice only. Compressing threads lag behind by some
-/// milliseconds and work on during a rest; they are quiet (<see cref="Storage.Memory.QuietThread"/>). It is not the thread that is made quiet: one that is scheduled behind others would hold what writers wait for, and
-/// threads that the runtime begins on it would be as quiet.
+/// Work is cut into slices of <see cref="s_slice"/>: long enough that timers, which go by milliseconds, keep the share, short enough that a commit waits for one slice only. Compressing and hashing lag behind by some
+/// milliseconds and go on during a rest; these threads are quiet ones (<see cref="Storage.Memory.QuietThread"/>). The one that reads is not: behind others it would hold what writers wait for, and threads that the
+/// runtime begins on it would be as quiet.
 /// </remarks>
 internal sealed class BackupPace
 {
@@ -49,43 +49,30 @@ internal sealed class BackupPace
         return percentWhileWriting == Full ? null : new BackupPace(percentWhileWriting, database.Options.TimeProvider, () => database.Environment.GetStatistics().LastTransactionId);
     }
 
-    /// <summary>Between two pieces of work: rests where it is time to.</summary>
-    public ValueTask GiveWayAsync(CancellationToken cancellationToken)
+    /// <summary>A moment, for <see cref="HasWaited"/>.</summary>
+    public long Now => _clock.GetTimestamp();
+
+    /// <summary>Between two pieces of work: rests where it is time to, on the calling thread.</summary>
+    public void GiveWay(CancellationToken cancellationToken)
     {
         TimeSpan worked = _clock.GetElapsedTime(_began) - _waited;
-        return worked < s_slice ? ValueTask.CompletedTask : RestAsync(worked, cancellationToken);
-    }
+        if (worked < s_slice)
+            return;
 
-    /// <summary>Waits for something that costs the writers nothing.</summary>
-    public async ValueTask WaitAsync(ValueTask wait)
-    {
-        long began = _clock.GetTimestamp();
-        await wait.ConfigureAwait(false);
-        _waited += _clock.GetElapsedTime(began);
-    }
-
-    /// <inheritdoc cref="WaitAsync(ValueTask)"/>
-    public async ValueTask<T> WaitAsync<T>(ValueTask<T> wait)
-    {
-        long began = _clock.GetTimestamp();
-        T result = await wait.ConfigureAwait(false);
-        _waited += _clock.GetElapsedTime(began);
-        return result;
-    }
-
-    private async ValueTask RestAsync(TimeSpan worked, CancellationToken cancellationToken)
-    {
         TimeSpan rest = worked * _restPerWork;
         rest = (rest < s_longestRest ? rest : s_longestRest) - _waited;
         if (rest > TimeSpan.Zero && _lastCommit() != _commit)
         {
             if (rest < s_shortestRest)
                 return; // the slice goes on until there is enough of it
-            await Task.Delay(rest, _clock, cancellationToken).ConfigureAwait(false);
+            Task.Delay(rest, _clock, cancellationToken).GetAwaiter().GetResult();
         }
 
         Begin();
     }
+
+    /// <summary>Since a moment it has waited for something that costs the writers nothing.</summary>
+    public void HasWaited(long since) => _waited += _clock.GetElapsedTime(since);
 
     private void Begin()
     {

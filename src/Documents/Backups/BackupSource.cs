@@ -16,7 +16,7 @@ internal sealed class BackupSource : IAsyncDisposable
     private readonly CountingStream _source;
     private readonly List<Stream> _layers = [];
 
-    private BackupSource(Stream source, BackupPace? pace) => _source = new CountingStream(source, pace);
+    private BackupSource(Stream source) => _source = new CountingStream(source);
 
     /// <summary>The JSON.</summary>
     public Stream Json { get; private set; } = Stream.Null;
@@ -36,9 +36,9 @@ internal sealed class BackupSource : IAsyncDisposable
     /// <exception cref="EncryptionKeyException">It is sealed with another key, or plain where a key is given, or no key is given.</exception>
     /// <exception cref="SealedStreamException">Its seal is damaged.</exception>
     /// <exception cref="BackupException">It is no backup, or needs a library that is missing.</exception>
-    public static async Task<BackupSource> OpenAsync(Stream source, EncryptionKey? key, EncryptionKey? ownKey, CancellationToken cancellationToken, BackupPace? pace = null)
+    public static async Task<BackupSource> OpenAsync(Stream source, EncryptionKey? key, EncryptionKey? ownKey, CancellationToken cancellationToken)
     {
-        var opened = new BackupSource(source, pace);
+        var opened = new BackupSource(source);
         try
         {
             await opened.OpenAsync(key, ownKey, cancellationToken).ConfigureAwait(false);
@@ -53,7 +53,7 @@ internal sealed class BackupSource : IAsyncDisposable
 
     /// <summary>As it is to be restored or verified.</summary>
     public static Task<BackupSource> OpenAsync(Stream source, RestoreOptions options, CancellationToken cancellationToken) =>
-        OpenAsync(source, options.BackupKey, options.OwnKey, cancellationToken, options.Pace);
+        OpenAsync(options.IsOnThread ? new BlockingStream(source, options.Pace) : source, options.BackupKey, options.OwnKey, cancellationToken);
 
     public async ValueTask DisposeAsync()
     {

@@ -1,8 +1,8 @@
 using System.Buffers.Binary;
-using System.Security.Cryptography;
 using System.Text;
 using Treepie.Indexes;
 using Treepie.Indexes.Definitions;
+using Treepie.Storage.Backups;
 
 namespace Treepie.Backups;
 
@@ -12,11 +12,7 @@ namespace Treepie.Backups;
 /// </summary>
 internal sealed class ContentHash : IDisposable
 {
-    private const int BufferBytes = 32 * 1024;
-
-    private readonly IncrementalHash _hash = IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
-    private readonly byte[] _buffer = new byte[BufferBytes];
-    private int _filled;
+    private readonly BackgroundHash _hash = new();
     private long _documents;
     private long _tombstones;
     private long _indexes;
@@ -31,7 +27,7 @@ internal sealed class ContentHash : IDisposable
         Kind('B');
         Span<byte> bytes = stackalloc byte[16];
         id.TryWriteBytes(bytes);
-        Raw(bytes);
+        _hash.Append(bytes);
         Number(lastEtag);
     }
 
@@ -122,48 +118,24 @@ internal sealed class ContentHash : IDisposable
     }
 
     /// <summary>The hash of all that was added since the last, in hexadecimal.</summary>
-    public string Finish()
-    {
-        Flush();
-        return Convert.ToHexStringLower(_hash.GetHashAndReset());
-    }
+    public string Finish() => Convert.ToHexStringLower(_hash.GetHashAndReset());
 
     public void Dispose() => _hash.Dispose();
 
     private void Text(string text) => Bytes(Encoding.UTF8.GetBytes(text));
 
-    private void Kind(char kind) => Raw([(byte)kind]);
+    private void Kind(char kind) => _hash.Append([(byte)kind]);
 
     private void Number(long value)
     {
         Span<byte> bytes = stackalloc byte[sizeof(long)];
         BinaryPrimitives.WriteInt64LittleEndian(bytes, value);
-        Raw(bytes);
+        _hash.Append(bytes);
     }
 
     private void Bytes(ReadOnlySpan<byte> bytes)
     {
         Number(bytes.Length);
-        Raw(bytes);
-    }
-
-    private void Raw(ReadOnlySpan<byte> bytes)
-    {
-        if (bytes.Length > BufferBytes - _filled)
-            Flush();
-        if (bytes.Length > BufferBytes)
-        {
-            _hash.AppendData(bytes);
-            return;
-        }
-
-        bytes.CopyTo(_buffer.AsSpan(_filled));
-        _filled += bytes.Length;
-    }
-
-    private void Flush()
-    {
-        _hash.AppendData(_buffer.AsSpan(0, _filled));
-        _filled = 0;
+        _hash.Append(bytes);
     }
 }

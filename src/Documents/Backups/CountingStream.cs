@@ -1,9 +1,7 @@
 namespace Treepie.Backups;
 
-/// <summary>
-/// Counts what goes through to, or comes from, a stream it leaves open. Abandoned, it swallows what a compressor writes when it is disposed half way. With a pace there may be a rest between two readings.
-/// </summary>
-internal sealed class CountingStream(Stream inner, BackupPace? pace = null) : Stream
+/// <summary>Counts what goes through to, or comes from, a stream it leaves open. Abandoned, it swallows what a compressor writes when it is disposed half way.</summary>
+internal sealed class CountingStream(Stream inner) : Stream
 {
     private bool _abandoned;
 
@@ -41,10 +39,7 @@ internal sealed class CountingStream(Stream inner, BackupPace? pace = null) : St
 
     public override async ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default)
     {
-        if (pace is not null)
-            await pace.GiveWayAsync(cancellationToken).ConfigureAwait(false);
-        ValueTask<int> wait = inner.ReadAsync(buffer, cancellationToken);
-        int read = await (wait.IsCompleted || pace is null ? wait : pace.WaitAsync(wait)).ConfigureAwait(false);
+        int read = await inner.ReadAsync(buffer, cancellationToken).ConfigureAwait(false);
         Count += read;
         return read;
     }

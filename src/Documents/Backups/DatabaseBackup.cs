@@ -24,8 +24,8 @@ internal static class DatabaseBackup
         var target = new BackupTarget(destination, options.Compression, options.EncryptionKey, BackupPace.Of(database, options.PercentWhileWriting));
         await using (target.ConfigureAwait(false))
         {
-            // Documents are read and compressed as fast as the destination takes them: not on the thread of who only wants to wait.
-            return await Task.Run(() => WriteAsync(database, target, options, progress, cancellationToken), cancellationToken).ConfigureAwait(false);
+            // Documents are read and compressed as fast as the destination takes them: not on the thread of who only wants to wait, nor on one of the pool.
+            return await WorkThread.RunAsync(() => WriteAsync(database, target, options, progress, cancellationToken)).ConfigureAwait(false);
         }
     }
 
@@ -91,17 +91,8 @@ internal static class DatabaseBackup
         }
     }
 
-    public static async Task<BackupReport> VerifyAsync(Stream source, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
-    {
-        long total = RestoreRun.LengthOf(source);
-        BackupSource backup = await BackupSource.OpenAsync(source, options, cancellationToken).ConfigureAwait(false);
-        await using (backup.ConfigureAwait(false))
-        {
-            return await Task.Run(
-                () => backup.IsPart ? Of(backup, options, total, progress).VerifyAsync(cancellationToken) : RestoreRun.VerifyAsync(backup, options, total, progress, cancellationToken),
-                cancellationToken).ConfigureAwait(false);
-        }
-    }
+    public static Task<BackupReport> VerifyAsync(Stream source, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken) =>
+        WorkThread.RunAsync(() => VerifyAsync(source, RestoreRun.LengthOf(source), options with { IsOnThread = true }, progress, cancellationToken));
 
     /// <summary>Restores a chain.</summary>
     public static async Task<BackupReport> RestoreAsync(
@@ -140,11 +131,7 @@ internal static class DatabaseBackup
     public static Task<BackupReport> VerifyAsync(IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken) =>
         parts.Count == 1
             ? WithOnlyAsync(parts, stream => VerifyAsync(stream, options, progress, cancellationToken), cancellationToken)
-            : Task.Run(
-                async () => await DumpChain.IsOneAsync(parts, options, cancellationToken).ConfigureAwait(false)
-                    ? await new DumpChain(parts, options, progress).VerifyAsync(cancellationToken).ConfigureAwait(false)
-                    : await Of(parts, options, progress).VerifyAsync(cancellationToken).ConfigureAwait(false),
-                cancellationToken);
+            : WorkThread.RunAsync(() => VerifyChainAsync(parts, options with { IsOnThread = true }, progress, cancellationToken));
 
     public static async Task<BackupReport> ImportAsync(
         Database database, Stream source, ImportOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
@@ -171,6 +158,22 @@ internal static class DatabaseBackup
             }
         }
     }
+
+    private static async Task<BackupReport> VerifyAsync(Stream source, long total, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
+    {
+        BackupSource backup = await BackupSource.OpenAsync(source, options, cancellationToken).ConfigureAwait(false);
+        await using (backup.ConfigureAwait(false))
+        {
+            return backup.IsPart
+                ? await Of(backup, options, total, progress).VerifyAsync(cancellationToken).ConfigureAwait(false)
+                : await RestoreRun.VerifyAsync(backup, options, total, progress, cancellationToken).ConfigureAwait(false);
+        }
+    }
+
+    private static async Task<BackupReport> VerifyChainAsync(IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken) =>
+        await DumpChain.IsOneAsync(parts, options, cancellationToken).ConfigureAwait(false)
+            ? await new DumpChain(parts, options, progress).VerifyAsync(cancellationToken).ConfigureAwait(false)
+            : await Of(parts, options, progress).VerifyAsync(cancellationToken).ConfigureAwait(false);
 
     private static async Task<BackupReport> WriteAsync(Database database, BackupTarget target, BackupOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
     {

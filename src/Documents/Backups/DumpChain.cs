@@ -63,7 +63,7 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> parts, RestoreOptions 
         await using (restored.ConfigureAwait(false))
         {
             indexes.ForEach(index => index.MakeIn(restored));
-            return report with { Counts = await Task.Run(() => CompareAsync(restored, [.. indexes.Select(static index => index.Mapping)], headers[^1], report, cancellationToken), cancellationToken).ConfigureAwait(false) };
+            return report with { Counts = await Task.Run(() => Compare(restored, [.. indexes.Select(static index => index.Mapping)], headers[^1], report, cancellationToken), cancellationToken).ConfigureAwait(false) };
         }
     }
 
@@ -168,7 +168,7 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> parts, RestoreOptions 
 
     private async Task<T> OpenAsync<T>(BackupPart part, Func<BackupSource, Task<T>> read, CancellationToken cancellationToken)
     {
-        Stream stream = await part.OpenAsync(cancellationToken).ConfigureAwait(false);
+        Stream stream = await options.OpenAsync(part, cancellationToken).ConfigureAwait(false);
         await using (stream.ConfigureAwait(false))
         {
             BackupSource source = await BackupSource.OpenAsync(stream, options, cancellationToken).ConfigureAwait(false);
@@ -181,21 +181,17 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> parts, RestoreOptions 
     /// Whether what was restored is what the last part says: all it holds is read again and hashed; what lies before it counts by its number, and by number, bytes and last etag of each collection,
     /// which are in that hash.
     /// </summary>
-    private async Task<BackupCounts> CompareAsync(Database restored, IReadOnlyList<IndexMapping> indexes, DumpHeader last, BackupReport report, CancellationToken cancellationToken)
+    private BackupCounts Compare(Database restored, IReadOnlyList<IndexMapping> indexes, DumpHeader last, BackupReport report, CancellationToken cancellationToken)
     {
         using DatabaseSnapshot snapshot = restored.BeginRead();
-        (BackupCounts held, string hash) = await SnapshotHash.ComputeAsync(
+        (BackupCounts held, string hash) = SnapshotHash.Compute(
             snapshot,
             restored.Id,
             indexes,
             withCollections: true,
             last.Since,
-            documents =>
-            {
-                progress?.Report(new BackupProgress(BackupStep.Comparing, documents, report.Counts.Documents, report.JsonBytes, report.StoredBytes, report.StoredBytes, null));
-                return ValueTask.CompletedTask;
-            },
-            cancellationToken).ConfigureAwait(false);
+            documents => progress?.Report(new BackupProgress(BackupStep.Comparing, documents, report.Counts.Documents, report.JsonBytes, report.StoredBytes, report.StoredBytes, null)),
+            cancellationToken);
         var counts = new BackupCounts(snapshot.DocumentCount, snapshot.TombstoneCount, indexes.Count, snapshot.Identities().Count, snapshot.AllCollections().Count);
         string? difference = new DumpManifest(report.Counts, report.ContentHash ?? "").Difference(held, hash)
             ?? (last.Since is { } since && (since.Documents, since.Tombstones) != (counts.Documents, counts.Tombstones)

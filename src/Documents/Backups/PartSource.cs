@@ -21,7 +21,7 @@ internal sealed class PartSource(RestoreOptions options)
     /// <summary>A part by itself.</summary>
     public BackupChainPart Of(BackupPart part) => new(part.Name, async cancellationToken =>
     {
-        Stream stream = await part.OpenAsync(cancellationToken).ConfigureAwait(false);
+        Stream stream = await options.OpenAsync(part, cancellationToken).ConfigureAwait(false);
         BackupSource? source = null;
         try
         {

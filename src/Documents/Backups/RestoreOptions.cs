@@ -23,6 +23,16 @@ public sealed record RestoreOptions
     /// <summary>Of a verification: that a stretch of the log is to be proven by itself, without what it goes on from.</summary>
     internal bool IsLogAlone { get; init; }
 
+    /// <summary>Whether the work has a thread of its own (<see cref="WorkThread"/>), which waits for what is read.</summary>
+    internal bool IsOnThread { get; init; }
+
+    /// <summary>Opens a part: on the calling thread, where the work has one of its own.</summary>
+    internal ValueTask<Stream> OpenAsync(BackupPart part, CancellationToken cancellationToken)
+    {
+        ValueTask<Stream> stream = part.OpenAsync(cancellationToken);
+        return IsOnThread ? ValueTask.FromResult(BlockingStream.Wait(stream)) : stream;
+    }
+
     /// <summary>Of a verification: lets those go first who write to the database that it is a backup of; null: never rests.</summary>
     internal BackupPace? Pace { get; init; }
 

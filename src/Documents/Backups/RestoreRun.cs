@@ -21,7 +21,7 @@ internal static class RestoreRun
         await using (restored.ConfigureAwait(false))
         {
             indexes.ForEach(index => index.MakeIn(restored));
-            await Task.Run(() => CompareAsync(restored, [.. indexes.Select(static index => index.Mapping)], report, progress, cancellationToken), cancellationToken).ConfigureAwait(false);
+            await Task.Run(() => Compare(restored, [.. indexes.Select(static index => index.Mapping)], report, progress, cancellationToken), cancellationToken).ConfigureAwait(false);
         }
 
         return report;
@@ -60,22 +60,18 @@ internal static class RestoreRun
         }
     }
 
-    private static async Task CompareAsync(
+    private static void Compare(
         Database restored, IReadOnlyList<IndexMapping> indexes, BackupReport report, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
     {
         using DatabaseSnapshot snapshot = restored.BeginRead();
-        (BackupCounts counts, string hash) = await SnapshotHash.ComputeAsync(
+        (BackupCounts counts, string hash) = SnapshotHash.Compute(
             snapshot,
             restored.Id,
             indexes,
             report.IsWhole,
             null,
-            documents =>
-            {
-                progress?.Report(new BackupProgress(BackupStep.Comparing, documents, report.Counts.Documents, report.JsonBytes, report.StoredBytes, report.StoredBytes, null));
-                return ValueTask.CompletedTask;
-            },
-            cancellationToken).ConfigureAwait(false);
+            documents => progress?.Report(new BackupProgress(BackupStep.Comparing, documents, report.Counts.Documents, report.JsonBytes, report.StoredBytes, report.StoredBytes, null)),
+            cancellationToken);
         if (!report.IsWhole)
             counts = counts with { Collections = report.Counts.Collections };
         var expected = new DumpManifest(report.Counts, report.ContentHash ?? hash);

@@ -8,14 +8,14 @@ internal static class SnapshotHash
 {
     private const int DocumentsPerRelease = 4_096;
 
-    /// <summary>Reads all of it, or what changed since a backup. <paramref name="withCollections"/>: with the collections, as a whole backup and an increment have them. Told each few thousand documents, and waits for who is told.</summary>
-    public static async Task<(BackupCounts Counts, string Hash)> ComputeAsync(
+    /// <summary>Reads all of it, or what changed since a backup. <paramref name="withCollections"/>: with the collections, as a whole backup and an increment have them. Told each few thousand documents.</summary>
+    public static (BackupCounts Counts, string Hash) Compute(
         DatabaseSnapshot snapshot,
         Guid databaseId,
         IReadOnlyList<IndexMapping> indexes,
         bool withCollections,
         DumpSince? since,
-        Func<long, ValueTask>? report,
+        Action<long>? report,
         CancellationToken cancellationToken)
     {
         using var hash = new ContentHash();
@@ -29,8 +29,7 @@ internal static class SnapshotHash
             while (more)
             {
                 cancellationToken.ThrowIfCancellationRequested();
-                if (report is not null)
-                    await report(hash.Counts.Documents).ConfigureAwait(false);
+                report?.Invoke(hash.Counts.Documents);
                 more = AddPiece(hash, cursor);
                 snapshot.ReleasePages();
             }

@@ -47,7 +47,7 @@ internal sealed class SnapshotRestore(IReadOnlyList<BackupChainPart> parts, Part
         await using (restored.ConfigureAwait(false))
         {
             (BackupCounts counts, long lastEtag) = Compare(restored, read, description);
-            return Report(read, description, counts) with { LastEtag = lastEtag, CountedAtCommit = read.Commit, ContentHash = await CompareContentAsync(restored, read, cancellationToken).ConfigureAwait(false) };
+            return Report(read, description, counts) with { LastEtag = lastEtag, CountedAtCommit = read.Commit, ContentHash = CompareContent(restored, read, cancellationToken) };
         }
 
         EnvironmentRestore? Target(string name)
@@ -132,13 +132,13 @@ internal sealed class SnapshotRestore(IReadOnlyList<BackupChainPart> parts, Part
     }
 
     /// <summary>The content hash of what was restored, where the snapshot has one: the same, unless commits of the log came on top.</summary>
-    private static async Task<string?> CompareContentAsync(Database restored, BackupChainReport read, CancellationToken cancellationToken)
+    private static string? CompareContent(Database restored, BackupChainReport read, CancellationToken cancellationToken)
     {
         if (SnapshotManifest.Read(read.Manifest) is not { } manifest)
             return null;
 
         using DatabaseSnapshot snapshot = restored.BeginRead();
-        (_, string hash) = await SnapshotHash.ComputeAsync(snapshot, restored.Id, restored.Indexes.Definitions(), withCollections: true, since: null, null, cancellationToken).ConfigureAwait(false);
+        string hash = SnapshotHash.Compute(snapshot, restored.Id, restored.Indexes.Definitions(), withCollections: true, since: null, null, cancellationToken).Hash;
         return read.LogCommits > 0 || hash == manifest.ContentHash
             ? hash
             : throw new BackupException(BackupFault.RestoredOtherwise, $"What was restored is not what the backup holds: its content hash should be {manifest.ContentHash}, and is {hash}. Nothing was kept. Check the disk, and report this.");

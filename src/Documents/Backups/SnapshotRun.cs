@@ -64,7 +64,7 @@ internal sealed class SnapshotRun(Database database, BackupOptions options, IPro
                 index.Dispose();
             }
 
-            string? content = damaged == 0 && options.HashesContent ? await HashContentAsync(documents, definitions, cancellationToken).ConfigureAwait(false) : null;
+            string? content = damaged == 0 && options.HashesContent ? HashContent(documents, definitions, cancellationToken) : null;
             if (content is not null)
                 await writer.WriteManifestAsync(new SnapshotManifest(content).Write(), cancellationToken).ConfigureAwait(false);
             string hash = await writer.CompleteAsync(cancellationToken).ConfigureAwait(false);
@@ -146,14 +146,13 @@ internal sealed class SnapshotRun(Database database, BackupOptions options, IPro
         return new SnapshotDescription(database.Name, database.Id, snapshot.LastEtag, Now, counts, [.. indexes.Select(index => (index.Folder, index.Definition))]);
     }
 
-    private async Task<string?> HashContentAsync(EnvironmentSnapshot documents, IReadOnlyList<IndexMapping>? definitions, CancellationToken cancellationToken)
+    private string? HashContent(EnvironmentSnapshot documents, IReadOnlyList<IndexMapping>? definitions, CancellationToken cancellationToken)
     {
         if (definitions is null)
             return null;
         using DatabaseSnapshot snapshot = database.ReadOf(documents.Read);
         var pace = BackupPace.Of(database, options.PercentWhileWriting);
-        return (await SnapshotHash.ComputeAsync(
-            snapshot, database.Id, definitions, withCollections: true, since: null, pace is null ? null : _ => pace.GiveWayAsync(cancellationToken), cancellationToken).ConfigureAwait(false)).Hash;
+        return SnapshotHash.Compute(snapshot, database.Id, definitions, withCollections: true, since: null, _ => pace?.GiveWay(cancellationToken), cancellationToken).Hash;
     }
 
     private BackupLink? CheckSince(Guid storeId)

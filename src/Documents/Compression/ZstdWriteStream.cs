@@ -118,7 +118,7 @@ internal sealed class ZstdWriteStream : WritingStream
     private void Begin()
     {
         if (Workers > 0)
-            QuietThread.Run(() => _library.Compress(_context, default, _output, ZstdOperation.Continue, out _, out _));
+            QuietThread.Run(() => _library.Compress(_context, default, _output, ZstdOperation.Continue, out _, out _), QuietThread.Steady);
     }
 
     private void CompressSync(ReadOnlySpan<byte> buffer)

@@ -5,15 +5,16 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Backups;
 
 /// <summary>
-/// Writes a part of a backup to any stream, front to back, in the memory of one frame (1 MiB). Only <see cref="CompleteAsync"/> gives it an end: one that is left
+/// Writes a part of a backup to any stream, front to back, in the memory of two frames (2 MiB): one is filled while the other is hashed. Only <see cref="CompleteAsync"/> gives it an end: one that is left
 /// without it reads as broken off. Nothing in it is encrypted: what is written of an encrypted environment goes through a <see cref="Encryption.SealedWriteStream"/>. One caller at a time.
 /// </summary>
 public sealed class BackupPartWriter : IDisposable
 {
     private readonly Stream _destination;
     private readonly BackupPartHeader _header;
-    private readonly IncrementalHash _hash = IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
-    private readonly byte[] _frame = GC.AllocateUninitializedArray<byte>(PartFormat.FrameHeadBytes + PartFormat.MaxContentBytes, pinned: true);
+    private readonly BackgroundHash _hash = new();
+    private byte[] _frame = NewFrame();
+    private byte[] _hashed = [];
     private uint _mark;
     private long _frames;
     private bool _isBegun;
@@ -64,6 +65,7 @@ public sealed class BackupPartWriter : IDisposable
     {
         _hash.Dispose();
         CryptographicOperations.ZeroMemory(_frame); // pages of an encrypted environment went through it
+        CryptographicOperations.ZeroMemory(_hashed);
     }
 
     /// <summary>Writes what is in <see cref="Content"/> as a frame.</summary>
@@ -76,7 +78,12 @@ public sealed class BackupPartWriter : IDisposable
         await BeginAsync(cancellationToken).ConfigureAwait(false);
         int length = PartFormat.FrameHeadBytes + contentBytes;
         WriteHead(kind, contentBytes);
-        await WriteAsync(_frame.AsMemory(0, length), cancellationToken).ConfigureAwait(false);
+        _hash.Begin(_frame.AsMemory(0, length)); // hashing takes most of the time that writing a part takes, and the next frame can be filled meanwhile
+        Bytes += length;
+        await _destination.WriteAsync(_frame.AsMemory(0, length), cancellationToken).ConfigureAwait(false);
+        if (_hashed.Length == 0)
+            _hashed = NewFrame();
+        (_frame, _hashed) = (_hashed, _frame);
         _frames++;
     }
 
@@ -87,8 +94,12 @@ public sealed class BackupPartWriter : IDisposable
 
         _isBegun = true;
         byte[] header = _header.Write(out _mark);
-        await WriteAsync(header, cancellationToken).ConfigureAwait(false);
+        _hash.Begin(header);
+        Bytes += header.Length;
+        await _destination.WriteAsync(header, cancellationToken).ConfigureAwait(false);
     }
+
+    private static byte[] NewFrame() => GC.AllocateUninitializedArray<byte>(PartFormat.FrameHeadBytes + PartFormat.MaxContentBytes, pinned: true);
 
     private void WriteHead(PartFrameKind kind, int contentBytes)
     {
@@ -99,12 +110,5 @@ public sealed class BackupPartWriter : IDisposable
         uint checksum = ~Crc32C.Append(Crc32C.Append(uint.MaxValue, head[..16]), _frame.AsSpan(PartFormat.FrameHeadBytes, contentBytes));
         BinaryPrimitives.WriteUInt32LittleEndian(head[16..], checksum);
         BinaryPrimitives.WriteUInt32LittleEndian(head[20..], _mark);
-    }
-
-    private async ValueTask WriteAsync(ReadOnlyMemory<byte> bytes, CancellationToken cancellationToken)
-    {
-        _hash.AppendData(bytes.Span);
-        Bytes += bytes.Length;
-        await _destination.WriteAsync(bytes, cancellationToken).ConfigureAwait(false);
     }
 }

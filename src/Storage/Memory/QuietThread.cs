@@ -37,8 +37,10 @@ public static unsafe class QuietThread
     /// <summary>Whether the system knows quiet threads.</summary>
     public static bool IsSupported => s_calls.Value.Set != 0;
 
-    /// <summary>Runs something that needs little stack (256 KiB) to its end, very quietly; what it throws is thrown here.</summary>
-    public static void Run(Action work)
+    /// <summary>Runs something that needs little stack (256 KiB) to its end; what it throws is thrown here.</summary>
+    /// <param name="work">What is to be done; threads that it begins are as quiet for as long as they live.</param>
+    /// <param name="nice">How quietly: <see cref="Quiet"/> or <see cref="Steady"/>.</param>
+    public static void Run(Action work, int nice)
     {
         ArgumentNullException.ThrowIfNull(work);
         ExceptionDispatchInfo? failure = null;
@@ -54,7 +56,7 @@ public static unsafe class QuietThread
                     failure = ExceptionDispatchInfo.Capture(error);
                 }
             },
-            Quiet,
+            nice,
             SmallStackBytes);
         thread.Start();
         thread.Join();

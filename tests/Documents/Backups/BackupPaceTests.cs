@@ -22,13 +22,13 @@ public sealed class BackupPaceTests : IDisposable
     [InlineData(25)]
     [InlineData(50)]
     [InlineData(99)]
-    public async Task Of_its_time_a_backup_works_its_share_while_others_commit_and_all_of_it_while_nobody_does(int percent)
+    public void Of_its_time_a_backup_works_its_share_while_others_commit_and_all_of_it_while_nobody_does(int percent)
     {
         var pace = new BackupPace(percent, _clock, () => _commit);
         for (int piece = 0; piece < 500; piece++)
         {
             _clock.Skip(s_piece);
-            await pace.GiveWayAsync(Cancel);
+            pace.GiveWay(Cancel);
         }
 
         Assert.Equal(0, _clock.Waits);
@@ -38,54 +38,54 @@ public sealed class BackupPaceTests : IDisposable
             _commit++;
             _clock.Skip(s_piece);
             work += s_piece;
-            await pace.GiveWayAsync(Cancel);
+            pace.GiveWay(Cancel);
         }
 
         Assert.Equal(percent / 100.0, work / (_clock.Elapsed - began), 3);
     }
 
     [Fact]
-    public async Task What_it_waits_for_anyway_is_rest_and_a_commit_in_a_rest_asks_for_no_other()
+    public void What_it_waits_for_anyway_is_rest_and_a_commit_in_a_rest_asks_for_no_other()
     {
         var pace = new BackupPace(25, _clock, () => _commit);
         for (int slice = 0; slice < 20; slice++)
         {
             _commit++;
             _clock.Skip(TimeSpan.FromMilliseconds(12));
-            await WaitAsync(pace, TimeSpan.FromMilliseconds(36));
-            await pace.GiveWayAsync(Cancel);
+            Wait(pace, TimeSpan.FromMilliseconds(36));
+            pace.GiveWay(Cancel);
         }
 
         Assert.Equal(0, _clock.Waits);
         _commit++;
         _clock.Skip(TimeSpan.FromMilliseconds(12));
-        await WaitAsync(pace, TimeSpan.FromMilliseconds(6));
-        await pace.GiveWayAsync(Cancel);
+        Wait(pace, TimeSpan.FromMilliseconds(6));
+        pace.GiveWay(Cancel);
         Assert.Equal((1, TimeSpan.FromMilliseconds(30)), (_clock.Waits, _clock.LastWait));
 
         _clock.Waiting = () => _commit++; // while it rests
         _commit++;
         _clock.Skip(TimeSpan.FromMilliseconds(12));
-        await pace.GiveWayAsync(Cancel);
+        pace.GiveWay(Cancel);
         _clock.Skip(TimeSpan.FromMilliseconds(12));
-        await pace.GiveWayAsync(Cancel);
+        pace.GiveWay(Cancel);
         Assert.Equal(2, _clock.Waits);
     }
 
     [Fact]
-    public async Task A_machine_that_was_suspended_is_not_rested_for_and_a_rest_can_be_cancelled()
+    public void A_machine_that_was_suspended_is_not_rested_for_and_a_rest_can_be_cancelled()
     {
         var pace = new BackupPace(5, _clock, () => _commit);
         _commit++;
         _clock.Skip(TimeSpan.FromHours(9));
-        await pace.GiveWayAsync(Cancel);
+        pace.GiveWay(Cancel);
         Assert.Equal(TimeSpan.FromSeconds(5), _clock.LastWait);
 
         using var stop = new CancellationTokenSource();
         _clock.Waiting = stop.Cancel;
         _commit++;
         _clock.Skip(TimeSpan.FromSeconds(1));
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(async () => await pace.GiveWayAsync(stop.Token));
+        Assert.ThrowsAny<OperationCanceledException>(() => pace.GiveWay(stop.Token));
     }
 
     [Theory]
@@ -130,13 +130,11 @@ public sealed class BackupPaceTests : IDisposable
         await Assert.ThrowsAsync<ArgumentOutOfRangeException>(() => database.BackupAsync(Stream.Null, new BackupOptions { PercentWhileWriting = percent }, null, Cancel));
     }
 
-    private async Task WaitAsync(BackupPace pace, TimeSpan time)
+    private void Wait(BackupPace pace, TimeSpan time)
     {
-        var network = new TaskCompletionSource();
-        Task wait = pace.WaitAsync(new ValueTask(network.Task)).AsTask();
+        long began = pace.Now;
         _clock.Skip(time);
-        network.SetResult();
-        await wait;
+        pace.HasWaited(began);
     }
 
     private sealed class Writing(Action write) : IProgress<BackupProgress>
