@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using Treepie.Bench.Measuring;
 using Treepie.Bench.Peers;
+using Treepie.Storage.Memory;
 
 namespace Treepie.Bench.Suites.Search;
 
@@ -103,21 +104,35 @@ internal static class StateRows
         Ask(ours, mixed, seconds / 4);
         double[] quiet = Ask(ours, mixed, seconds);
         using var end = new CancellationTokenSource();
-        Task writing = Task.Run(() =>
-        {
-            while (!end.IsCancellationRequested)
-                ours.Load(indexes.LinesPath, BatchSize, end.Token);
-        });
+        using var ended = new ManualResetEventSlim();
+        Exception? failure = null;
+        QuietThread.Start(
+            () =>
+            {
+                try
+                {
+                    while (!end.IsCancellationRequested)
+                        ours.Load(indexes.LinesPath, BatchSize, end.Token);
+                }
+                catch (OperationCanceledException)
+                {
+                    // Its last batch is given up.
+                }
+                catch (Exception error)
+                {
+                    failure = error;
+                }
+                finally
+                {
+                    ended.Set();
+                }
+            },
+            QuietThread.Steady);
         double[] busy = Ask(ours, mixed, seconds);
         end.Cancel();
-        try
-        {
-            writing.GetAwaiter().GetResult();
-        }
-        catch (OperationCanceledException)
-        {
-            // Its last batch is given up.
-        }
+        ended.Wait();
+        if (failure is not null)
+            throw new InvalidOperationException("Indexing failed.", failure);
 
         double[] theirQuiet = [], theirBusy = [];
         if (lucene is not null)

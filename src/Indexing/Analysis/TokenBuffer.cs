@@ -5,7 +5,9 @@ namespace Treepie.Indexing.Analysis;
 /// <summary>The bytes of the term being made; grows to the longest and is reused.</summary>
 internal sealed class TokenBuffer
 {
-    private byte[] bytes = new byte[256];
+    private const int FirstBytes = 64;
+
+    private byte[] bytes = new byte[FirstBytes];
 
     public int Length { get; private set; }
 
@@ -60,7 +62,7 @@ internal sealed class TokenBuffer
     public void Trim(int mostBytes)
     {
         if (bytes.Length > mostBytes)
-            bytes = new byte[256];
+            bytes = new byte[FirstBytes];
         Length = 0;
     }
 }

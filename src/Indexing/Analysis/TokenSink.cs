@@ -6,7 +6,8 @@ public abstract class TokenSink
     /// <summary>How far apart the positions of two values of one field are, so that no phrase runs from one into the next.</summary>
     internal const int ValueGap = 100;
 
-    private readonly byte[] cutScratch = new byte[TermForm.CutBytes];
+    private byte[]? cutScratch;
+    private Stemming.StemWord? word;
     private int position;
 
     private protected TokenSink()
@@ -17,7 +18,7 @@ public abstract class TokenSink
     internal TokenBuffer Scratch { get; } = new();
 
     /// <summary>Room for the word a stemmer is working on.</summary>
-    internal Stemming.StemWord Word { get; } = new();
+    internal Stemming.StemWord Word => word ??= new Stemming.StemWord();
 
     /// <summary>The position behind the last term.</summary>
     internal int NextPosition => position;
@@ -39,7 +40,7 @@ public abstract class TokenSink
 
         // A text has at most 2³¹ bytes, so honest steps never come near the end of the numbers.
         position = (int)Math.Min(int.MaxValue, (long)position + positionStep);
-        Accept(TermForm.Of(term, cutScratch), Math.Max(0, position - 1), start, end);
+        Accept(term.Length <= TermForm.MaxWholeBytes ? term : TermForm.Of(term, cutScratch ??= new byte[TermForm.CutBytes]), Math.Max(0, position - 1), start, end);
     }
 
     /// <summary>Begins a text whose first term is to stand at this position.</summary>
