@@ -29,7 +29,8 @@ internal sealed class SearchSuite : ISuite
         Lucene runs in its own Java process and takes its times there: mapped files, no query cache, one segment (merged after indexing), points allowed for sorts, lengths of texts kept exactly instead of in four bits, so that scores can be compared:
         they are equal to 1e-5, totals and places exactly. *Processor time* counts all threads of a process of its own, compilers and collectors included. *Managed memory* is the most that the heap held while all questions were asked three times, what is not collected yet included:
         of ours in a process that does nothing else, looked at every 10 ms, with the setting of the collector that the server has (docs/decisions/0017); of Lucene the sum of the greatest uses of its heap's parts (at most 1 GB). *Nothing in memory*: code is compiled, the index was closed, and
-        the system has forgotten its files.
+        the system has forgotten its files. Of *sizes*: both keep words with frequencies, places and lengths of texts, ids by key and keys by id, numbers in order and by document, groups by document and by name; ours also keeps the words of each text, by which
+        an entry leaves the index at once and texts like it are found, and which are Lucene's term vectors: it has them in the second figure only.
         """;
     }
 

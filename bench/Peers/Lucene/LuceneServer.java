@@ -16,6 +16,7 @@ import java.util.TreeMap;
 import org.apache.lucene.analysis.standard.StandardAnalyzer;
 import org.apache.lucene.document.Document;
 import org.apache.lucene.document.Field;
+import org.apache.lucene.document.FieldType;
 import org.apache.lucene.document.LongPoint;
 import org.apache.lucene.document.NumericDocValuesField;
 import org.apache.lucene.document.SortedDocValuesField;
@@ -74,7 +75,8 @@ public final class LuceneServer {
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             String[] parts = line.split("\t", -1);
             switch (parts[0]) {
-                case "index" -> out.println(index(Path.of(parts[1]), Path.of(parts[2]), Integer.parseInt(parts[3])));
+                case "index" -> out.println(index(Path.of(parts[1]), Path.of(parts[2]), Integer.parseInt(parts[3]), TextField.TYPE_NOT_STORED));
+                case "index-words" -> out.println(index(Path.of(parts[1]), Path.of(parts[2]), Integer.parseInt(parts[3]), withWords()));
                 case "merge" -> out.println(merge(Path.of(parts[1])));
                 case "open" -> open(Path.of(parts[1]), out);
                 case "close" -> {
@@ -110,14 +112,14 @@ public final class LuceneServer {
     }
 
     /** Documents of a file, a line each: tr, num, day, text, cut by tabs. Every batch is committed, which syncs its files. */
-    private static String index(Path folder, Path file, int batch) throws IOException {
+    private static String index(Path folder, Path file, int batch, FieldType text) throws IOException {
         clear();
         long cpu = cpuNanos();
         long began = System.nanoTime();
         int count = 0;
         try (var directory = new MMapDirectory(folder); var writer = new IndexWriter(directory, config()); BufferedReader lines = Files.newBufferedReader(file)) {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                writer.addDocument(document(count++, line));
+                writer.addDocument(document(count++, line, text));
                 if (count % batch == 0) {
                     writer.commit();
                 }
@@ -146,13 +148,21 @@ public final class LuceneServer {
         return config;
     }
 
-    private static Document document(int number, String line) {
+    /** As text, and the words of each document can be asked for: without places, which are in the lists of the words. */
+    private static FieldType withWords() {
+        var type = new FieldType(TextField.TYPE_NOT_STORED);
+        type.setStoreTermVectors(true);
+        type.freeze();
+        return type;
+    }
+
+    private static Document document(int number, String line, FieldType text) {
         String[] parts = line.split("\t", 4);
         long num = Long.parseLong(parts[1]);
         long day = Long.parseLong(parts[2]);
         var document = new Document();
         document.add(new StringField("id", Integer.toString(number), Field.Store.YES));
-        document.add(new TextField("text", parts[3], Field.Store.NO));
+        document.add(new Field("text", parts[3], text));
         document.add(new StringField("tr", parts[0], Field.Store.NO));
         document.add(new SortedDocValuesField("tr", new BytesRef(parts[0])));
         document.add(new LongPoint("num", num));
@@ -333,7 +343,7 @@ public final class LuceneServer {
                 while (feeding) {
                     try (BufferedReader lines = Files.newBufferedReader(file)) {
                         for (String line = lines.readLine(); line != null && feeding; line = lines.readLine()) {
-                            writer.addDocument(document(count++, line));
+                            writer.addDocument(document(count++, line, TextField.TYPE_NOT_STORED));
                             fed++;
                             if (count % batch == 0) {
                                 writer.commit();

@@ -77,6 +77,13 @@ internal sealed class TreepieVerses : ISearchEngine
         }
     }
 
+    /// <summary>Bytes of a structure of the index.</summary>
+    public long SizeOf(string structure)
+    {
+        using var searcher = new IndexSearcher(environment);
+        return searcher.MeasureStructures(CancellationToken.None).Where(size => size.Structure == structure).Sum(size => size.SizeBytes);
+    }
+
     /// <summary>Ten of all by number, behind a position; and the position behind them.</summary>
     public (ReadOnlyMemory<byte> Position, double Microseconds) Page(ReadOnlyMemory<byte> after)
     {

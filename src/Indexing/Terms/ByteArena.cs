@@ -17,6 +17,15 @@ internal sealed class ByteArena
         return start;
     }
 
+    /// <summary>Room for so many bytes, to be filled before anything else is added.</summary>
+    public Span<byte> Reserve(int lengthBytes, out int start)
+    {
+        Span<byte> room = Room(lengthBytes)[..lengthBytes];
+        start = Length;
+        Length += lengthBytes;
+        return room;
+    }
+
     public void AddVarint(int value) => Length += Varint.Write(Room(Varint.MaxBytes), value);
 
     /// <summary>Forgets everything; the memory stays unless it is more than <paramref name="keepBytes"/>.</summary>

@@ -154,13 +154,14 @@ internal sealed class TermTreeWriter(Tree tree, TermWeight? weight = null)
     {
         var block = new TermBlock(value);
         int place = block.First;
-        Span<byte> room = stackalloc byte[Tree.MaxKeyBytes];
         for (int i = 0; i < block.Count; i++)
         {
             place = block.Read(place, out TermPlace term);
-            int length = block.CopyTerm(term, room);
-            int key = bytes.Add(room[..length]);
-            old.Add(new TermItem(key, length, bytes.Add(block.Value(term)), term.ValueBytes));
+            int length = block.LengthOf(term);
+            Span<byte> room = bytes.Reserve(length + term.ValueBytes, out int start);
+            block.CopyTerm(term, room);
+            block.Value(term).CopyTo(room[length..]);
+            old.Add(new TermItem(start, length, start + length, term.ValueBytes));
         }
     }
 
@@ -189,28 +190,24 @@ internal sealed class TermTreeWriter(Tree tree, TermWeight? weight = null)
             return;
         }
 
-        // Behind the last block terms are mostly appended, elsewhere they come in between.
         int wanted = TermBlock.MaxBytes;
-        if (HasEnd)
+        ReadOnlySpan<byte> encoded = encoder.Encode(made, 0, wanted, bytes, out int count);
+        if (count < made.Count && HasEnd)
         {
+            // Behind the last block terms are mostly appended, elsewhere they come in between: the parts are equal, so that each has room.
             int total = TermBlockEncoder.Measure(made, bytes);
-            wanted = 1 + (total / ((total + TermBlock.MaxBytes - 1) / TermBlock.MaxBytes));
+            wanted = 1 + (total / Math.Max(2, (total + TermBlock.MaxBytes - 1) / TermBlock.MaxBytes));
+            encoded = encoder.Encode(made, 0, wanted, bytes, out count);
         }
 
-        for (int first = 0, count; first < made.Count; first += count)
+        tree.Put(blockKey.AsSpan(0, blockKeyLength), encoded);
+        for (int first = count; first < made.Count; first += count)
         {
-            ReadOnlySpan<byte> encoded = encoder.Encode(made, first, wanted, bytes, out count);
-            if (first == 0)
-            {
-                tree.Put(blockKey.AsSpan(0, blockKeyLength), encoded);
-                continue;
-            }
-
             ReadOnlySpan<byte> before = Key(made[first - 1]), key = Key(made[first]);
             int length = key.CommonPrefixLength(before) + 1;
             endKey[0] = TermTree.BlockMark;
             key[..length].CopyTo(endKey.AsSpan(1));
-            tree.Put(endKey.AsSpan(0, length + 1), encoded);
+            tree.Put(endKey.AsSpan(0, length + 1), encoder.Encode(made, first, wanted, bytes, out count));
         }
     }
 
