@@ -29,6 +29,9 @@ internal static class VarintKernels
         while (count > 0 && place <= bytes.Length - sizeof(ulong))
         {
             ulong ends = ~Unsafe.ReadUnaligned<ulong>(ref Unsafe.Add(ref start, place)) & GoesOn;
+            if (ends == GoesOn && count <= sizeof(ulong))
+                return place + count; // one byte each, as nearly all are
+
             int numbers = BitOperations.PopCount(ends);
             if (numbers >= count)
             {

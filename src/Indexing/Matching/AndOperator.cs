@@ -44,6 +44,19 @@ internal sealed class AndOperator : Operator
 
     public override long Estimate => byCost[0].Estimate;
 
+    /// <summary>As many as if clauses had nothing to do with each other, four times: what is asked together stands together.</summary>
+    public override double Likely
+    {
+        get
+        {
+            double likely = 4;
+            double entries = Math.Max(1, Context.View.State.EntryCount);
+            foreach (Operator clause in byCost)
+                likely *= clause.Likely / entries;
+            return Math.Min(byCost[0].Likely, likely * entries);
+        }
+    }
+
     public override bool IsExact => byCost[0].Estimate == 0;
 
     public override OperatorCost Cost => new(byCost.Sum(clause => clause.Cost.Window), byCost[0].Cost.Probe + (byCost[1].Cost.Probe / 2));

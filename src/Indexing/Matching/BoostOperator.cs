@@ -7,6 +7,8 @@ internal sealed class BoostOperator(QueryContext context, Operator clause, float
 {
     public override long Estimate => clause.Estimate;
 
+    public override double Likely => clause.Likely;
+
     public override bool IsExact => clause.IsExact;
 
     public override OperatorCost Cost => clause.Cost;
@@ -30,6 +32,8 @@ internal sealed class BoostOperator(QueryContext context, Operator clause, float
         clause.Score(window, hits, scores, boost * factor);
 
     public override void AddBounds(long window, Span<float> bounds, float boost) => clause.AddBounds(window, bounds, boost * factor);
+
+    public override int ScoreEntries(Span<long> ids, Span<float> scores, float boost) => clause.ScoreEntries(ids, scores, boost * factor);
 
     public override float Bound(long window, float boost) => clause.Bound(window, boost * factor);
 

@@ -25,6 +25,9 @@ internal abstract class Operator(QueryContext context)
     /// <summary>Number of entries that match, at the most; exact where <see cref="IsExact"/>.</summary>
     public abstract long Estimate { get; }
 
+    /// <summary>How many entries probably match: a guess from exact counts, the same on every run.</summary>
+    public virtual double Likely => Estimate;
+
     /// <summary>Whether <see cref="Estimate"/> is the number itself.</summary>
     public virtual bool IsExact => false;
 
@@ -116,6 +119,11 @@ internal abstract class Operator(QueryContext context)
 
     /// <summary>As <see cref="Score"/>, for hits all of which match; the scores are still 0.</summary>
     public virtual void ScoreMatches(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost) => Score(window, hits, scores, boost);
+
+    /// <summary>
+    /// All entries with their scores at once, where they are few and known: how many there are, at most <see cref="FlatPostings.MaxEntries"/>; -1 where that is not so.
+    /// </summary>
+    public virtual int ScoreEntries(Span<long> ids, Span<float> scores, float boost) => -1;
 
     /// <summary>The most that <see cref="Score"/> can give an entry of the window, or a little more: it is asked for every window, so it is cheap.</summary>
     public virtual float Bound(long window, float boost)

@@ -72,6 +72,17 @@ internal sealed class ShortListOperator : TermOperator
         }
     }
 
+    public override int ScoreEntries(Span<long> ids, Span<float> scores, float boost)
+    {
+        for (int i = 0; i < postings.Length; i++)
+        {
+            ids[i] = postings[i].EntryId;
+            scores[i] = scorer is null ? boost : scorer.Score(postings[i].EntryId, postings[i].Frequency, boost);
+        }
+
+        return postings.Length;
+    }
+
     /// <summary>Lengths are not looked up for so few entries: the part is that of an entry without a length.</summary>
     public override void Parts(long window, Span<float> parts)
     {

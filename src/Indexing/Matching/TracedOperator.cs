@@ -27,6 +27,8 @@ internal sealed class TracedOperator : Operator
 
     public override long Estimate => inner.Estimate;
 
+    public override double Likely => inner.Likely;
+
     public override bool IsExact => inner.IsExact;
 
     public override OperatorCost Cost => inner.Cost;
@@ -101,6 +103,15 @@ internal sealed class TracedOperator : Operator
         tracer.Enter(node);
         inner.ScoreMatches(window, hits, scores, boost);
         tracer.Leave(node);
+    }
+
+    public override int ScoreEntries(Span<long> ids, Span<float> scores, float boost)
+    {
+        tracer.Enter(node);
+        int count = inner.ScoreEntries(ids, scores, boost);
+        tracer.Leave(node);
+        node.RowsOut += Math.Max(0, count);
+        return count;
     }
 
     public override float Bound(long window, float boost)

@@ -18,7 +18,6 @@ internal ref struct PositionReader
     private ReadOnlySpan<byte> rest;
     private int nextWord;
     private int before;
-    private int nextRank;
     private int endRank;
 
     public PositionReader(PositionCursor cursor, PostingCursor list, PostingWindow postings)
@@ -38,12 +37,12 @@ internal ref struct PositionReader
     {
         int rank = RankOf(offset);
         if (rank >= endRank)
-            rest = cursor.Block(list, postings, rank, out nextRank, out endRank);
+        {
+            rest = cursor.Block(list, postings, rank, out int firstRank, out endRank);
+            frequencies.StartAt(firstRank);
+        }
 
-        if (rank > nextRank)
-            rest = rest[VarintKernels.Skip(rest, frequencies.Sum(nextRank, rank))..];
-        nextRank = rank;
-        frequency = frequencies.At(rank);
+        rest = rest[VarintKernels.Skip(rest, frequencies.Pass(rank, out frequency))..];
         return rest;
     }
 

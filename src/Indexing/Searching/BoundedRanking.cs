@@ -20,7 +20,7 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
 
     private const int Blocks = PostingWindow.Blocks;
 
-    /// <summary>So many hits are all scored: their bounds would cost more.</summary>
+    /// <summary>So many hits, as is to be expected, are all scored: their bounds would cost more.</summary>
     private const int FewHits = 512;
 
     /// <summary>From so many hits of a window on its best blocks are scored first: what they give leaves most of the others out.</summary>
@@ -54,7 +54,7 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
     {
         IsTotalExact = countsHits || root.IsExact;
         long found;
-        if (root.Estimate <= FewHits)
+        if (root.Likely <= FewHits)
         {
             found = ScoreAll();
             IsTotalExact = true;
@@ -71,12 +71,28 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
 
     private long ScoreAll()
     {
+        Span<long> ids = stackalloc long[FlatPostings.MaxEntries];
+        int known = root.ScoreEntries(ids, scores, 1);
+        if (known >= 0)
+        {
+            context.Meter.Count.CandidatesScored += known;
+            for (int i = 0; i < known; i++)
+            {
+                if (scores[i] > sorter.WorstScore || (scores[i] == sorter.WorstScore && ids[i] < sorter.WorstId))
+                    sorter.Add(ids[i], scores[i]);
+            }
+
+            return known;
+        }
+
         long found = 0;
         for (long window = root.Next(0); window != Operator.End; window = root.Next(window + 1))
         {
             context.Check();
             root.Fill(window, set);
             int count = set.CopyTo(offsets);
+            if (count == 0)
+                continue;
             found += count;
             possible++;
             WindowsScored++;

@@ -39,6 +39,15 @@ public sealed class PostingWindowTests
                         Assert.Equal(frequencies.AsSpan(from, to - from).ToArray().Sum(), reader.Sum(from, to));
                         Assert.Equal(frequencies[to], reader.At(to));
                     }
+
+                    var passing = new FrequencyReader(window);
+                    int start = random.Next(count);
+                    passing.StartAt(start);
+                    for (int from = start, to = start + random.Next(3); to < count; from = to, to = from + 1 + random.Next(80))
+                    {
+                        Assert.Equal(frequencies.AsSpan(from, to - from).ToArray().Sum(), passing.Pass(to, out int frequency));
+                        Assert.Equal(frequencies[to], frequency);
+                    }
                 }
             }
         }
