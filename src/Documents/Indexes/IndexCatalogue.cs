@@ -259,6 +259,9 @@ public sealed class IndexCatalogue : IDisposable
     /// <summary>Whether documents of a snapshot, up to an etag, wait to be indexed.</summary>
     internal static bool IsStale(DocumentIndex index, long indexedEtag, DatabaseSnapshot snapshot, long upToEtag)
     {
+        if (indexedEtag >= snapshot.LastEtag)
+            return false; // it has seen every change there is
+
         using MappedChanges feed = index.Changes(snapshot, indexedEtag);
         return feed.MoveNext() && feed.Etag <= upToEtag;
     }

@@ -37,12 +37,13 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
         var context = new QueryContext(request, query, options.TimeProvider, started, cancellationToken) { Phases = phases };
 
         using var limit = new CancellationTokenSource(options.MaxQueryTime, options.TimeProvider);
-        using var either = CancellationTokenSource.CreateLinkedTokenSource(limit.Token, cancellationToken);
+        using CancellationTokenSource? either = cancellationToken.CanBeCanceled ? CancellationTokenSource.CreateLinkedTokenSource(limit.Token, cancellationToken) : null;
+        CancellationToken end = either?.Token ?? limit.Token;
         try
         {
             return query.Source is SourceKind.AutoIndex or SourceKind.NamedIndex
-                ? await ExecuteOnIndexAsync(context, either.Token).ConfigureAwait(false)
-                : ExecuteOnStore(context, either.Token);
+                ? await ExecuteOnIndexAsync(context, end).ConfigureAwait(false)
+                : ExecuteOnStore(context, end);
         }
         catch (OperationCanceledException) when (limit.IsCancellationRequested && !cancellationToken.IsCancellationRequested)
         {

@@ -100,6 +100,34 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes)
         return text[..Math.Min(HeadBytes, text.Length)];
     }
 
+    /// <summary>The first eight bytes of a text, as <see cref="HeadAt"/> gives them, and its length, with one look at where it lies; false where the slot has no text.</summary>
+    public bool TryTextHead(int slot, out ulong head, out int length)
+    {
+        (head, length) = (0, 0);
+        if (slot >= Count || IsPacked)
+            return false;
+
+        if (!IsTexts)
+        {
+            ReadOnlySpan<byte> own = Slot(slot);
+            if ((SortTag)own[0] != SortTag.Text)
+                return false;
+            (head, length) = (BinaryPrimitives.ReadUInt64BigEndian(own[1..]), BinaryPrimitives.ReadUInt16LittleEndian(own[9..]));
+            return true;
+        }
+
+        int place = PlaceAt(slot);
+        if (place >= bytes[2])
+            return false;
+
+        int start = place == 0 ? 0 : End(place - 1);
+        length = End(place) - start;
+        head = BinaryPrimitives.ReadUInt64BigEndian(bytes[(TextsStart + start)..]);
+        if (length < HeadBytes)
+            head &= ~(ulong.MaxValue >> (8 * length));
+        return true;
+    }
+
     /// <summary>The bytes of a text from the ninth on.</summary>
     public ReadOnlySpan<byte> TextRestAt(int slot)
     {

@@ -51,15 +51,18 @@ internal sealed class ColumnKeyPart(QueryContext context, string columnName, Sor
     {
         var chunk = new SortChunk(Column.Read(id >> SortChunk.EntryBits));
         int slot = (int)(id & (SortChunk.Entries - 1));
-        SortTag tag = chunk.TagAt(slot);
         const int RankShift = 56;
+        const ulong Rank = (ulong)ValueRank << RankShift;
+        if (sort.Kind == SortKind.Text && chunk.TryTextHead(slot, out ulong head, out int length))
+            return Rank | LeastOfText(head >> 8, Math.Min(TextBytes, length));
+
+        SortTag tag = chunk.TagAt(slot);
         if (tag == SortTag.None || (sort.Kind is SortKind.Long or SortKind.Double && tag != SortTag.Number))
             return (ulong)nullRank << RankShift;
 
         if (sort.Custom is not null)
             return 0;
 
-        const ulong Rank = (ulong)ValueRank << RankShift;
         switch (sort.Kind)
         {
             case SortKind.Double:
@@ -68,8 +71,6 @@ internal sealed class ColumnKeyPart(QueryContext context, string columnName, Sor
             case SortKind.Long:
                 ulong whole = (ulong)chunk.LongAt(slot) ^ (1UL << 63);
                 return Rank | (sort.Descending ? ~whole : whole) >> 8;
-            case SortKind.Text when tag == SortTag.Text:
-                return Rank | LeastOfText(chunk.HeadAt(slot) >> 8, Math.Min(TextBytes, chunk.TextLengthAt(slot)));
             default:
                 return Rank;
         }
@@ -81,6 +82,10 @@ internal sealed class ColumnKeyPart(QueryContext context, string columnName, Sor
     /// </summary>
     private ulong LeastOfText(ulong head, int length)
     {
+        const ulong Ones = 0x0001_0101_0101_0101, Tops = Ones << 7, All = (1UL << (8 * TextBytes)) - 1;
+        if (length == TextBytes && ((head - Ones) & ~head & Tops) == 0)
+            return sort.Descending ? ~head & All : head; // none of them is 0
+
         ulong known = 0;
         for (int i = 0; i < length; i++)
         {

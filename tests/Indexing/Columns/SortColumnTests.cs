@@ -88,6 +88,8 @@ public sealed class SortColumnTests
             {
                 byte[] text = expected![1..]; // it has a tag
                 Assert.Equal(text.Length, chunk.TextLengthAt(slot));
+                Assert.True(chunk.TryTextHead(slot, out ulong head, out int length));
+                Assert.Equal((chunk.HeadAt(slot), text.Length), (head, length));
                 Assert.True(text.AsSpan().SequenceEqual([.. chunk.TextHeadAt(slot), .. chunk.TextRestAt(slot)]), $"seed {seed}: entry {id}");
                 Assert.Equal(System.Buffers.Binary.BinaryPrimitives.ReadUInt64BigEndian([.. text.Take(8), .. new byte[8 - Math.Min(8, text.Length)]]), chunk.HeadAt(slot));
             }
@@ -97,6 +99,7 @@ public sealed class SortColumnTests
                 Assert.Equal(NumberKey.ToDouble(expected), chunk.DoubleAt(slot));
                 Assert.Equal(NumberKey.ToSaturatedLong(expected), chunk.LongAt(slot));
                 Assert.Equal(System.Buffers.Binary.BinaryPrimitives.ReadUInt64BigEndian(expected), chunk.HeadAt(slot));
+                Assert.False(chunk.TryTextHead(slot, out _, out _));
             }
         }
     }
