@@ -15,9 +15,10 @@ internal sealed class BackupSuite : ISuite
     public string Question =>
         """
         How fast is a backup of 1 GB of generated orders (--quick: 4 MB) to where nothing is kept, in MB of its content (JSON, or pages) per second? Peers: gzip-optimal of the same kind, and the same sealed. Limit: the programs `zstd` and
-        `gzip` with the level and the threads of ours, or `cat`, over the same bytes. Sizes: what is stored as a share of the content, by data set (48 MB of each). Direct: straight to a server of the S3 protocol, against
-        writing to the disk, forcing it there, and uploading that. Restore: to a new database on the disk, compared before it counts. Increment: after one document in a hundred has changed, in documents of the whole database per second. Memory: what the process takes, that no file stands
-        behind, beyond what it took before. Writers: documents per second of 4 durable writers, with backups running all the while and without, by turns.
+        `gzip` with the level and the threads of ours, or `cat`, over the same bytes. Sizes: what is stored as a share of the content, by data set (48 MB of each). Direct: straight to a server of the S3 protocol behind a link, against
+        writing to the disk, forcing it there, and uploading that; the server takes what comes at the rate of the link and keeps nothing: it stands for a remote machine, and what it costs is taken from the same cores in both ways. Restore: to a new database on the disk, compared before it counts. Increment: after one document in a hundred has changed, in documents of the whole database per second. Memory: what the process takes, that no file stands
+        behind, beyond what it took before. Writers: documents per second of 4 durable writers, with backups running all the while and without, by turns, and how fast the backups
+        are meanwhile: as scheduled ones, which let writers go first (`PercentWhileWriting`), and at full speed.
         """.ReplaceLineEndings("\n");
 
     public async Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken)

@@ -13,31 +13,34 @@ namespace Treepie.Bench.Suites.Backups;
 /// </summary>
 internal sealed class S3Sink : IAsyncDisposable
 {
-    /// <summary>A link of 1 Gbit/s.</summary>
-    public const double MegabytesPerSecond = 125;
-
     private static readonly TimeSpan _tick = TimeSpan.FromMilliseconds(1);
 
     private readonly WebApplication _app;
+    private readonly double _bytesPerSecond;
     private readonly ConcurrentDictionary<string, long> _objects = new();
     private readonly Lock _lock = new();
     private long _freeAt;
 
-    private S3Sink(WebApplication app) => _app = app;
+    private S3Sink(WebApplication app, double bitsPerSecond)
+    {
+        _app = app;
+        _bytesPerSecond = bitsPerSecond / 8;
+    }
 
     /// <summary>Bytes it took.</summary>
     public long Taken { get; private set; }
 
     public string Url => _app.Urls.First();
 
-    public static async Task<S3Sink> StartAsync()
+    /// <summary>Begins to take what comes at the rate of a link.</summary>
+    public static async Task<S3Sink> StartAsync(double bitsPerSecond)
     {
         WebApplicationBuilder builder = WebApplication.CreateSlimBuilder();
         builder.Logging.ClearProviders();
         builder.WebHost.UseUrls("http://127.0.0.1:0");
         builder.WebHost.ConfigureKestrel(static kestrel => kestrel.Limits.MaxRequestBodySize = null);
         WebApplication app = builder.Build();
-        var sink = new S3Sink(app);
+        var sink = new S3Sink(app, bitsPerSecond);
         app.Run(sink.AnswerAsync);
         await app.StartAsync();
         return sink;
@@ -96,7 +99,7 @@ internal sealed class S3Sink : IAsyncDisposable
         lock (_lock)
         {
             Taken += bytes;
-            _freeAt = Math.Max(_freeAt, System.Diagnostics.Stopwatch.GetTimestamp()) + (long)(bytes / (MegabytesPerSecond * 1e6) * System.Diagnostics.Stopwatch.Frequency);
+            _freeAt = Math.Max(_freeAt, System.Diagnostics.Stopwatch.GetTimestamp()) + (long)(bytes / _bytesPerSecond * System.Diagnostics.Stopwatch.Frequency);
             through = _freeAt;
         }
 

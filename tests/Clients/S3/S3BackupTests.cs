@@ -79,6 +79,30 @@ public sealed class S3BackupTests : IAsyncLifetime
         Assert.True(missing == 1 && why.Contains("There is no bucket", StringComparison.Ordinal), why);
     }
 
+    [Fact]
+    public async Task A_chain_with_its_log_in_a_bucket_leads_to_each_commit_and_tells_the_counts_of_its_end()
+    {
+        string source = Path.Combine(_files.Path, "source"), bucket = $"s3://backups/chain?endpoint=http://127.0.0.1:{Bucket.Port}", target = Path.Combine(_files.Path, "then");
+        var commits = new List<string>();
+        foreach (string expected in (string[])["a snapshot", "a stretch of the log", "a stretch of the log"])
+        {
+            await using (Database database = Database.Open(source))
+                await database.WriteAsync(new Treepie.Writes.WriteBatch(database.Options).Put($"users/{commits.Count}", "{}"u8.ToArray()), Cancel);
+            (int code, string said) = await RunAsync("backup", "--directory", source, "--kind", "log", "--to", bucket);
+            Assert.True(code == 0 && said.Contains(expected, StringComparison.Ordinal), said);
+            commits.Add(System.Text.RegularExpressions.Regex.Match(said, @"commit (\d+)").Groups[1].Value);
+        }
+
+        (int whole, string end) = await RunAsync("verify", "--from", bucket);
+        Assert.True(whole == 0 && end.Contains("whole: 3 documents", StringComparison.Ordinal), end);
+        (int restored, string text) = await RunAsync("restore", "--from", bucket, "--commit", commits[1], "--directory", target);
+        Assert.True(restored == 0 && text.Contains("2 documents", StringComparison.Ordinal), text);
+        await using Database then = Database.Open(target);
+        using Treepie.Store.DatabaseSnapshot snapshot = then.BeginRead();
+        Assert.True(snapshot.TryGet("users/1"u8, out _));
+        Assert.False(snapshot.TryGet("users/2"u8, out _));
+    }
+
     private static async Task<(int ExitCode, string Output)> RunAsync(params string[] arguments)
     {
         ProcessStartInfo start = BuiltProgram.StartInfo(BuiltProgram.CommandLine, arguments);
