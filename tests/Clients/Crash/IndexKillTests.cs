@@ -72,7 +72,12 @@ public sealed class IndexKillTests
             string text = string.Join(' ', Enumerable.Range(0, 20).Select(i => string.Create(CultureInfo.InvariantCulture, $"w{number % (i + 2)}x{i}")));
             var document = new Dictionary<string, object>
             {
-                ["Text"] = text, ["Number"] = number, ["F0"] = $"v{number % 2}", ["F1"] = $"v{number % 3}", ["F2"] = $"v{number % 5}", ["@metadata"] = new Dictionary<string, string> { ["@collection"] = "Things" },
+                ["Text"] = text,
+                ["Number"] = number,
+                ["F0"] = $"v{number % 2}",
+                ["F1"] = $"v{number % 3}",
+                ["F2"] = $"v{number % 5}",
+                ["@metadata"] = new Dictionary<string, string> { ["@collection"] = "Things" },
             };
             commands.Add(new { Id = $"things/{id}", Type = "PUT", Document = document });
         }

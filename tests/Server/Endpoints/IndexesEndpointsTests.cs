@@ -63,6 +63,24 @@ public sealed class IndexesEndpointsTests
     }
 
     [Fact]
+    public async Task Statistics_say_how_far_behind_an_index_is()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.PutAsync("users/1", """{"name":"Ada","@metadata":{"@collection":"Users"}}""");
+        using HttpResponseMessage asked = await server.SendAsync(HttpMethod.Post, "queries", """{"Query":"from Users where name = 'ada'","WaitForNonStaleResults":true}""");
+        Assert.Equal(HttpStatusCode.OK, asked.StatusCode);
+        JsonElement index = (await server.GetAsync("indexes/stats")).GetProperty("Results")[0];
+        Assert.Equal((0, 0, 0), (index.GetProperty("WaitingChanges").GetInt32(), index.GetProperty("EtagsBehind").GetInt32(), index.GetProperty("SecondsBehind").GetDouble()));
+        Assert.Equal(1, index.GetProperty("LastBatchChanges").GetInt32());
+        await NoContentAsync(server, "admin/indexes/stop", null);
+        await server.PutAsync("users/2", """{"name":"Bob","@metadata":{"@collection":"Users"}}""");
+        await server.PutAsync("others/1", """{"name":"Bob","@metadata":{"@collection":"Others"}}""");
+        index = (await server.GetAsync("indexes/stats")).GetProperty("Results")[0];
+        Assert.Equal((1, 2), (index.GetProperty("WaitingChanges").GetInt32(), index.GetProperty("EtagsBehind").GetInt32()));
+        Assert.True(index.GetProperty("SecondsBehind").GetDouble() >= 0);
+    }
+
+    [Fact]
     public async Task Statistics_are_skipped_where_a_query_says_so()
     {
         await using TestServer server = await TestServer.StartAsync();
