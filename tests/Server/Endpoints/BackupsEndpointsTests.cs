@@ -65,6 +65,39 @@ public sealed class BackupsEndpointsTests : IDisposable
         Assert.DoesNotContain("again", (await GetAsync(server, "databases")).ToString(), StringComparison.Ordinal);
     }
 
+    [Fact]
+    public async Task How_far_writers_go_first_is_said_of_tasks_and_requests_and_what_cannot_be_is_refused_and_changes_nothing()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.PutAsync("users/1", "{}");
+        foreach ((string member, int expected) in ((string, int)[])[("", Treepie.BackupTasks.BackupTask.DefaultPercentWhileWriting), (",\"PercentWhileWriting\":40", 40)])
+        {
+            long task = (await PostAsync(server, "databases/db/admin/periodic-backup", TaskOf(member))).GetProperty("TaskId").GetInt64();
+            Assert.Equal(expected, (await GetAsync(server, $"databases/db/task?key={task}&type=Backup")).GetProperty("PercentWhileWriting").GetInt32());
+        }
+
+        foreach ((string member, string why) in ((string, string)[])
+        [
+            (",\"PercentWhileWriting\":4", "5 to 100 percent"), (",\"PercentWhileWriting\":101", "5 to 100 percent"), (",\"PercentWhileWriting\":\"much\"", "whole number"),
+            (",\"CompressionAlgorithm\":\"Lzma\"", "There is no compression 'Lzma'"), (",\"CompressionLevel\":\"Ultra\"", "with level 'Ultra'"), (",\"FullBackupFrequency\":\"61 * * * *\"", "61"),
+        ])
+        {
+            using HttpResponseMessage response = await server.SendAsync(HttpMethod.Post, $"{server.Url}/databases/db/admin/periodic-backup", TaskOf(member));
+            string text = await response.Content.ReadAsStringAsync(TestServer.Cancelled);
+            Assert.True(response.StatusCode == HttpStatusCode.BadRequest && text.Replace("\\u0027", "'", StringComparison.Ordinal).Contains(why, StringComparison.Ordinal), text);
+        }
+
+        Assert.Equal(2, (await GetAsync(server, "databases/db/tasks")).GetProperty("OngoingTasks").GetArrayLength());
+        using HttpResponseMessage export = await server.SendAsync(HttpMethod.Post, $"{server.Url}/databases/db/smuggler/export", """{"PercentWhileWriting":4}""");
+        Assert.Equal(HttpStatusCode.BadRequest, export.StatusCode);
+        using HttpResponseMessage part = await server.SendAsync(HttpMethod.Post, $"{server.Url}/databases/db/admin/backup/part?operationId=77", """{"HashesContent":true,"PercentWhileWriting":50}""");
+        Assert.Equal(("Snapshot", "false"), (part.Headers.GetValues("Treepie-Kind").Single(), part.Headers.GetValues("Treepie-Incremental").Single()));
+        await part.Content.ReadAsByteArrayAsync(TestServer.Cancelled);
+        Assert.Equal(64, (await GetAsync(server, "databases/db/operations/state?id=77")).GetProperty("Result").GetProperty("ContentHash").GetString()?.Length);
+    }
+
+    private string TaskOf(string more) => $$"""{"Name":"nightly","BackupType":"Snapshot","LocalSettings":{"FolderPath":{{JsonSerializer.Serialize(_place.Path)}} }{{more}} }""";
+
     private string Place(string more) => $$"""{"Type":"Local","BackupLocation":{{JsonSerializer.Serialize(_place.Path)}},"SourceDatabase":"db"{{more}}}""";
 
     private async Task<long> TaskAsync(TestServer server) => (await PostAsync(
