@@ -8,6 +8,14 @@ namespace Treepie.Indexing.Tests.Kernels;
 public sealed class BitmapKernelsTests
 {
     [Fact]
+    public void A_full_bitmap_is_counted_whole()
+    {
+        ulong[] bits = [.. Enumerable.Repeat(ulong.MaxValue, BitmapKernels.Words)];
+        Assert.Equal(BitmapKernels.Words * 64, BitmapKernels.Count(bits));
+        Assert.Equal(BitmapKernels.Words * 64, BitmapKernels.CountBoth(bits, MemoryMarshal.AsBytes<ulong>(bits)));
+    }
+
+    [Fact]
     public void Vector_forms_equal_their_scalar_twins()
     {
         var random = new Random(Seed.Next());
@@ -31,6 +39,7 @@ public sealed class BitmapKernelsTests
             int count = BitmapKernels.Decode(bits, decoded);
             Assert.Equal(expected, decoded.AsSpan(0, count).ToArray().Select(offset => (int)offset));
             Assert.Equal(expected.Count, BitmapKernels.Count(bits));
+            Assert.Equal(expected.Count, BitmapKernels.CountScalar(bits));
             Assert.Equal(expected.Count == 0, BitmapKernels.IsEmpty(bits));
             ulong[] others = Bits(random, round + 1);
             ReadOnlySpan<byte> bytes = MemoryMarshal.AsBytes<ulong>(others);
