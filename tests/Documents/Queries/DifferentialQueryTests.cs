@@ -170,7 +170,7 @@ public sealed class DifferentialQueryTests
         }
     }
 
-    private static async Task CompareAsync(Database database, SortedDictionary<string, JsonObject> documents, string text, Random random)
+    internal static async Task CompareAsync(Database database, SortedDictionary<string, JsonObject> documents, string text, Random random)
     {
         RqlQuery query = RqlParser.Parse(text);
         var naive = new NaiveEvaluator(query, []);
@@ -198,10 +198,13 @@ public sealed class DifferentialQueryTests
         Assert.True(found.Skip(skip).Take(take).SequenceEqual(uncounted.Ids), $"{text} limit {skip}, {take}, not counted");
         Assert.True(uncounted.IsTotalExact ? uncounted.Total == whole.Total : uncounted.Total <= whole.Total, $"{text}: {uncounted.Total} of {whole.Total}");
         if (random.Next(4) == 0 && whole.Index.StartsWith("Auto/", StringComparison.Ordinal))
-            await ContinueAsync(database, text, found, pageSize: 1 + random.Next(Math.Max(1, found.Count)));
+            await ContinueAsync(database, text, found, PageSize(found, random));
     }
 
-    private static QueryRequest NotWaiting(QueryRequest request) =>
+    /// <summary>So many that there are a few dozen pages at the most: each is a query of its own.</summary>
+    private static int PageSize(List<string> found, Random random) => 1 + (found.Count / 25) + random.Next(Math.Max(1, found.Count));
+
+    internal static QueryRequest NotWaiting(QueryRequest request) =>
         request with { WaitForNonStaleResults = false, NeverStale = true, WaitTimeout = TimeSpan.FromMilliseconds(1) };
 
     /// <summary>All pages, each going on from the one before, are the whole answer.</summary>
@@ -247,7 +250,7 @@ public sealed class DifferentialQueryTests
             List<string> found = [.. answer.Ids];
             Assert.Equal(documents.Where(d => naive.Matches(d.Key, d.Value)).Select(d => d.Key), found.Order(StringComparer.Ordinal));
             if (answer.Index.StartsWith("Auto/", StringComparison.Ordinal))
-                await ContinueAsync(database, text, found, pageSize: 1 + random.Next(Math.Max(1, found.Count)), NotWaiting);
+                await ContinueAsync(database, text, found, PageSize(found, random), NotWaiting);
             for (int j = 1; j < found.Count; j++)
                 Assert.True(naive.Compare((found[j - 1], documents[found[j - 1]]), (found[j], documents[found[j]])) <= 0, $"{text}: {found[j - 1]} {found[j]}");
         }
@@ -289,7 +292,7 @@ public sealed class DifferentialQueryTests
         Assert.Equal([below, above], answer.Rows[1]["Values"]!.AsArray().Select(v => v!["Count"]!.GetValue<int>())); // as above
     }
 
-    private static Database Open(TemporaryDirectory folder) => Database.Open(
+    internal static Database Open(TemporaryDirectory folder) => Database.Open(
         folder.Path, new DatabaseOptions { CustomOrders = new Dictionary<string, ICustomOrder> { ["ByLength"] = new ByLength() } });
 
     private sealed class ByLength : ICustomOrder

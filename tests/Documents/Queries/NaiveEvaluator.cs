@@ -23,12 +23,12 @@ internal sealed partial class NaiveEvaluator(RqlQuery query, JsonObject paramete
         {
             int order = key.Value switch
             {
-                MethodExpression method when method.Is("random") => 0,
+                MethodExpression method when method.Is("random") || method.Is("score") => 0,
                 MethodExpression method when method.Is("spatial.distance") => CompareDistance(key, method, left, right),
                 MethodExpression method when method.Is("custom") => Compare(Length(method, left), Length(method, right), key with { Type = OrderType.Double }),
                 _ => Compare(SortValue(key, left), SortValue(key, right), key),
             };
-            if (order == 0 && key.Value is MethodExpression { Name: "random" or "spatial.distance" })
+            if (order == 0 && key.Value is MethodExpression { Name: "random" or "score" or "spatial.distance" })
                 return 0; // as good as equal is not equal: what comes next decides in one case and not in the other
             if (order != 0)
                 return order;
@@ -85,6 +85,8 @@ internal sealed partial class NaiveEvaluator(RqlQuery query, JsonObject paramete
                 if (!_lucene.TryGetValue(lucene, out NaiveEvaluator? same))
                     _lucene.Add(lucene, same = new NaiveEvaluator(RqlParser.Parse("from X where " + NaiveMethods.LuceneTexts.First(known => known.Lucene == lucene).Condition), parameters));
                 return same.Matches(id, document);
+            case "SPATIAL.WITHIN" or "SPATIAL.CONTAINS" or "SPATIAL.INTERSECTS" or "SPATIAL.DISJOINT" when first is MethodExpression area && area.Is("spatial.wkt"):
+                return NaiveMethods.IsSo(method.Name, Values(area.Arguments[0].Value, id, document).FindAll(v => v.Kind == NaiveKind.Text).ConvertAll(v => NaiveMethods.BoxOf(v.Text)), NaiveMethods.BoxOf(Text(((MethodExpression)method.Arguments[1].Value).Arguments[0].Value)));
             case "SPATIAL.WITHIN" or "SPATIAL.INTERSECTS":
                 return Places(first, id, document).Exists(place => IsInside(place, (MethodExpression)method.Arguments[1].Value));
             case "SPATIAL.DISJOINT":

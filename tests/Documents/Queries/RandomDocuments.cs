@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Text.Json.Nodes;
 
 namespace Treepie.Documents.Tests.Queries;
@@ -21,9 +22,17 @@ internal sealed class RandomDocuments(Random random)
         Maybe(document, "Lines", 6, () => new JsonArray([.. Enumerable.Range(0, random.Next(4)).Select(_ => (JsonNode?)Line())]));
         if (random.Next(4) > 0)
             document["At"] = Place();
+        if (random.Next(3) > 0)
+            document["Area"] = random.Next(6) == 0 ? new JsonArray(Area(), Area()) : Area();
         Maybe(document, "Notes", 6, () => string.Join(' ', Enumerable.Range(0, random.Next(1, 6)).Select(_ => Pick(WordList))));
         return document;
     }
+
+    /// <summary>Conditions, nested or not.</summary>
+    public string Where() => Condition(random.Next(3));
+
+    /// <summary>An order.</summary>
+    public string Order() => string.Join(", ", Enumerable.Range(0, random.Next(1, 4)).Select(_ => OrderKey()));
 
     /// <summary>A query over the fields of the documents, without its paging.</summary>
     public string Query(string collection)
@@ -55,8 +64,9 @@ internal sealed class RandomDocuments(Random random)
         string text = Field("Name", "Address.City", "Tags", "Tags[]", "Lines[].Product", "Lines.Product", "Address", "Active");
         string number = Field("Age", "Lines[].Quantity", "Address.Geo.Lat", "Name");
         string comparison = Pick(["=", "!=", "<", "<=", ">", ">="]);
-        return random.Next(24) switch
+        return random.Next(25) switch
         {
+            24 => $"spatial.{Pick(["within", "contains", "intersects", "disjoint"])}(spatial.wkt(Area), spatial.wkt('{Box(0.7)}'))",
             17 => $"regex({Field("Name", "Tags", "Address.City")}, '{Pick(["^an", "na$", "[äa]n+", "x1?0*$", "^(re|gr)", "o.l", "^$"])}')",
             18 => $"fuzzy({Field("Name", "Tags", "Address.City")} = {Quoted()}, {Pick(["0.5", "0.8", "0.66", "1", "2", "0"])})",
             19 => $"search(Notes, '{Pick(["qu*", "*x", "b*wn", "f*x dog", "\"quick fox\"", "\"lazy dog\" 42", "\"brown fox dog\"", "zo* k*n"])}'{Pick(["", ", and", ", or"])})",
@@ -85,6 +95,17 @@ internal sealed class RandomDocuments(Random random)
     private string Shape() => random.Next(2) == 0
         ? $"spatial.circle({Pick(["150.7", "777.7", "3333.3"])}, {random.Next(-8, 9) * 10 + 3}, {random.Next(-17, 18) * 10 + 3})"
         : $"spatial.wkt('ENVELOPE({Pick(["-170.5, 3.5", "-20.5, 60.5", "0.5, 170.5"])}, {Pick(["80.5, -3.5", "40.5, 10.5", "-10.5, -70.5"])})')";
+
+    private JsonNode Area() => Box(0.25);
+
+    /// <summary>A box, as WKT in one of its ways. With another part of a degree its edges are never those of another.</summary>
+    private string Box(double part)
+    {
+        double west = (random.Next(-14, 10) * 10) + part, south = (random.Next(-7, 4) * 10) + part, east = west + random.Next(1, 60), north = south + random.Next(1, 40);
+        return random.Next(2) == 0
+            ? string.Create(CultureInfo.InvariantCulture, $"ENVELOPE({west}, {east}, {north}, {south})")
+            : string.Create(CultureInfo.InvariantCulture, $"POLYGON(({west} {south}, {east} {south}, {east} {north}, {west} {north}, {west} {south}))");
+    }
 
     private JsonObject Place()
     {
