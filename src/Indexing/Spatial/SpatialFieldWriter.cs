@@ -82,6 +82,7 @@ internal sealed class SpatialFieldWriter(WriteTransaction transaction, int field
         // The record lies in a page that the changes below may move.
         ReadOnlySpan<byte> record = stored.ToArray();
         shapes.Delete(EntryOf(key, id));
+        var gone = new HashSet<CellSquare>(); // shapes of one entry may stand under the same square, which is there once
         while (!record.IsEmpty)
         {
             squares.Clear();
@@ -89,7 +90,7 @@ internal sealed class SpatialFieldWriter(WriteTransaction transaction, int field
             cellChanges.Add((shape is null ? point.Cell : GridPoint.Of(shape.Centre).Cell, id, false));
             foreach (CellSquare square in squares)
             {
-                if (!covers.Delete(SpatialKey.WriteCover(key, square, id)))
+                if (gone.Add(square) && !covers.Delete(SpatialKey.WriteCover(key, square, id)))
                     throw new CorruptionException($"The index tree '{covers.Name}' misses a square of entry {id}. Reset the index to build it again.");
             }
         }

@@ -178,7 +178,7 @@ public sealed class DifferentialQueryTests
 
         Answer whole = await database.AskAsync(text);
         List<string> found = [.. whole.Ids];
-        Assert.False(whole.IsStale, text);
+        Assert.False(whole.IsStale, $"{text}: {Errors(database)}");
         string lost = string.Join(' ', expected.Except(found).Take(5));
         string added = string.Join(' ', found.Except(expected).Take(5));
         Assert.True(expected.SequenceEqual(found.Order(StringComparer.Ordinal)), $"{text}\nexpected {expected.Count}, found {found.Count}\nlost  {lost}\nadded {added}\nwith {whole.Index}");
@@ -203,6 +203,9 @@ public sealed class DifferentialQueryTests
 
     /// <summary>So many that there are a few dozen pages at the most: each is a query of its own.</summary>
     private static int PageSize(List<string> found, Random random) => 1 + (found.Count / 25) + random.Next(Math.Max(1, found.Count));
+
+    /// <summary>Why an index may be behind.</summary>
+    internal static string Errors(Database database) => string.Join('\n', database.Indexes.List().Select(index => $"{index.Name}: {index.State} {index.Error}"));
 
     internal static QueryRequest NotWaiting(QueryRequest request) =>
         request with { WaitForNonStaleResults = false, NeverStale = true, WaitTimeout = TimeSpan.FromMilliseconds(1) };

@@ -61,14 +61,14 @@ public sealed class NearestDifferentialTests
         Answer answer;
         try
         {
-            answer = await database.AskAsync(text, parameters, request => neverStale ? DifferentialQueryTests.NotWaiting(request) : request);
+            answer = await database.AskAsync(text, parameters, request => neverStale ? DifferentialQueryTests.NotWaiting(request) : request with { WaitTimeout = TimeSpan.FromSeconds(20) });
         }
         catch (TimeoutException) when (neverStale)
         {
             return; // a field that a paused index is being given
         }
 
-        Assert.False(answer.IsStale, text);
+        Assert.False(answer.IsStale, $"{text}: {DifferentialQueryTests.Errors(database)}");
         List<string> found = [.. answer.Ids];
         string[] expected = [.. Expected.Order(StringComparer.Ordinal)];
         Assert.True(expected.SequenceEqual(found.Order(StringComparer.Ordinal)), $"{text}\n{parameters}\nexpected {string.Join(' ', expected)}\nfound    {string.Join(' ', found.Order(StringComparer.Ordinal))}");

@@ -123,7 +123,10 @@ public sealed class SpatialIndexTests : IDisposable
         for (int i = 0; i < 20; i++)
         {
             batch.BeginEntry(Encoding.UTF8.GetBytes("shapes/" + i));
-            batch.AddShape(0, DrawShape(random));
+            Geometry shape = DrawShape(random);
+            batch.AddShape(0, shape);
+            if (random.Next(2) == 0)
+                batch.AddShape(0, random.Next(2) == 0 ? shape : DrawShape(random)); // both may stand under the same squares
             batch.AddPoint(0, 1, 2);
             batch.EndEntry();
         }
