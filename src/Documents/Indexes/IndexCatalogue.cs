@@ -259,11 +259,8 @@ public sealed class IndexCatalogue : IDisposable
     /// <summary>Whether documents of a snapshot, up to an etag, wait to be indexed.</summary>
     internal static bool IsStale(DocumentIndex index, long indexedEtag, DatabaseSnapshot snapshot, long upToEtag)
     {
-        if (indexedEtag >= snapshot.LastEtag)
-            return false; // it has seen every change there is
-
-        using MappedChanges feed = index.Changes(snapshot, indexedEtag);
-        return feed.MoveNext() && feed.Etag <= upToEtag;
+        using MappedChanges? feed = indexedEtag >= snapshot.LastEtag ? null : index.Changes(snapshot, indexedEtag); // it has seen every change there is
+        return feed is not null && feed.MoveNext() && feed.Etag <= upToEtag;
     }
 
     /// <summary>Stops indexing and closes all stores that no query reads any more. For the database alone.</summary>
