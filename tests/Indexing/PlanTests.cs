@@ -125,6 +125,10 @@ public sealed class PlanTests
                 request = request with { Sort = [new SortKey(random.Next(2) == 0 ? "number" : "name", (SortKind)random.Next(4), random.Next(2) == 0, random.Next(3) switch { 0 => null, 1 => true, _ => false }), .. request.Sort] };
             if (random.Next(8) == 0)
                 request = request with { Sort = [new SortKey("", SortKind.Random, Seed: "s")] };
+            if (random.Next(6) == 0)
+                request = request with { Sort = [new SortKey("", SortKind.Score, Descending: random.Next(3) > 0), .. request.Sort.Take(1).Where(key => key.Kind != SortKind.Random)] };
+            if (random.Next(8) == 0)
+                request = request with { Sort = [new SortKey("name", SortKind.Custom, random.Next(2) == 0, random.Next(3) switch { 0 => null, 1 => true, _ => false }) { Custom = new ByLength() }, .. request.Sort] };
             if (random.Next(4) == 0 && request.Sort is [{ Field: "number" or "name" } first, ..])
                 request = request with { Query = new AndQuery([request.Query, data.Range(first.Field)]), CountsHits = random.Next(2) == 0 };
             foreach (OrderHint hint in Enum.GetValues<OrderHint>())
