@@ -33,9 +33,6 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
     /// <summary>Place in it of the window found last.</summary>
     public int WindowIndex => index;
 
-    /// <summary>Postings of the window found last.</summary>
-    public int Count => Segment().CountAt(index);
-
     /// <summary>The smallest window that is not before <paramref name="from"/> and has postings, or <see cref="End"/>.</summary>
     public long Next(long from)
     {
