@@ -31,7 +31,7 @@ internal sealed class IndexingSuite : ISuite
         SearchDocument[] documents = SearchCorpus.Verses(SearchSuite.MostDocuments ?? (quick ? 5_000 : Verses)).Documents;
         using var folder = new Scratch();
         using StorageEnvironment environment = StorageEnvironment.Open(folder.Path, new StorageOptions { Durability = Durability.Relaxed, IsBackgroundQuiet = true });
-        var load = new IndexingLoad(environment, documents, BatchSize);
+        using var load = new IndexingLoad(environment, documents, BatchSize);
         progress.WriteLine($"indexing: {documents.Length:N0} documents");
         ProcessCounters before = ProcessCounters.Now;
         long began = Stopwatch.GetTimestamp();

@@ -97,7 +97,7 @@ public sealed class IndexBatchTests
     }
 
     /// <summary>Every key and value of every tree.</summary>
-    private static IEnumerable<string> Content(StorageEnvironment environment)
+    private static List<string> Content(StorageEnvironment environment)
     {
         using ReadTransaction read = environment.BeginRead();
         var content = new List<string>();

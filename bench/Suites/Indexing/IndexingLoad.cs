@@ -11,7 +11,7 @@ using Treepie.Storage.Memory;
 namespace Treepie.Bench.Suites.Indexing;
 
 /// <summary>Indexes texts, all once or over and over on a thread of its own, and the questions that are asked meanwhile.</summary>
-internal sealed class IndexingLoad
+internal sealed class IndexingLoad : IDisposable
 {
     private static readonly IndexSchema Schema = new(
     [
@@ -84,6 +84,8 @@ internal sealed class IndexingLoad
         hasEnded.Wait();
         return put;
     }
+
+    public void Dispose() => hasEnded.Dispose();
 
     private void Work()
     {

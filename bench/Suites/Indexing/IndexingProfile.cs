@@ -26,7 +26,7 @@ internal static class IndexingProfile
         SearchDocument[] documents = SearchCorpus.Verses(count).Documents;
         using var folder = new Scratch();
         using StorageEnvironment environment = StorageEnvironment.Open(folder.Path, new StorageOptions { Durability = Durability.Relaxed, IsBackgroundQuiet = isQuiet });
-        var load = new IndexingLoad(environment, documents, batchSize);
+        using var load = new IndexingLoad(environment, documents, batchSize);
         ProcessCounters before = ProcessCounters.Now;
         TimeSpan pauses = GC.GetTotalPauseDuration();
         int[] collections = Collections();

@@ -1,4 +1,3 @@
-using Treepie.Indexes.Definitions;
 using Treepie.Indexing;
 using Treepie.Store;
 

@@ -1,3 +1,4 @@
+using System.Globalization;
 using Treepie.Indexing.Schema;
 using Treepie.Storage;
 using Treepie.Tests.Support;
@@ -34,7 +35,7 @@ public sealed class GarbageTests
             int length = 0;
             for (int word = 0; word < 20; word++)
                 length += Word((int)(4_000 * random.NextDouble() * random.NextDouble()), text[length..]);
-            Assert.True(i.TryFormat(key, out int keyBytes));
+            Assert.True(i.TryFormat(key, out int keyBytes, provider: CultureInfo.InvariantCulture));
             batch.BeginEntry(key[..keyBytes]);
             batch.AddText(0, text[..length]);
             batch.AddText(1, text[..4]);
@@ -48,7 +49,7 @@ public sealed class GarbageTests
     private static int Word(int number, Span<byte> room)
     {
         room[0] = (byte)'w';
-        Assert.True(number.TryFormat(room[1..], out int length));
+        Assert.True(number.TryFormat(room[1..], out int length, provider: CultureInfo.InvariantCulture));
         room[length + 1] = (byte)' ';
         return length + 2;
     }
