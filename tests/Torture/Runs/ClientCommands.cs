@@ -162,6 +162,12 @@ internal sealed class ClientCommands(RunState state)
             return;
         }
 
+        if (CommitsNothing(environment))
+        {
+            environment.Shrink();
+            return;
+        }
+
         long before = environment.State.Current.TransactionId;
         for (int i = 1; i <= MostCommitsOfShrink; i++)
             state.History.Submit(before + i, []);
@@ -189,9 +195,10 @@ internal sealed class ClientCommands(RunState state)
     {
         StorageEnvironment environment = state.Open;
         long before = environment.State.Current.TransactionId;
-        if (state.Scenario.Clients.Count > 1)
+        bool isAlone = state.Scenario.Clients.Count == 1, isFollowed = isAlone && !CommitsNothing(environment);
+        if (!isAlone)
             state.History.HasUnsubmitted = true;
-        for (int i = 1; i <= MostCommitsOfShrink && state.Scenario.Clients.Count == 1; i++)
+        for (int i = 1; i <= MostCommitsOfShrink && isFollowed; i++)
             state.History.Submit(before + i, []);
 
         using var cancellation = new CancellationTokenSource();
@@ -214,7 +221,7 @@ internal sealed class ClientCommands(RunState state)
             // It goes on from there some time.
         }
 
-        if (state.Scenario.Clients.Count > 1)
+        if (!isFollowed)
             return;
 
         long last = environment.State.Current.TransactionId;
@@ -228,6 +235,9 @@ internal sealed class ClientCommands(RunState state)
         state.Open.Checkpoint();
         state.Acknowledged = Math.Max(state.Acknowledged, before);
     }
+
+    /// <summary>Whether its journal has failed: then nothing is committed any more, and the next number stays with the commit of which nobody knows whether it is on the disk.</summary>
+    private static bool CommitsNothing(StorageEnvironment environment) => environment.State.Failure is not null;
 
     /// <summary>A change of what a session had read that others have changed since, or null.</summary>
     private static Change? FindStale(IReadOnlyList<Change> changes, Model seen, Model now) => changes.FirstOrDefault(change =>
