@@ -116,7 +116,7 @@ public sealed class ChainCommandsTests(RunningServer server) : IDisposable
         for (int round = 0; round < 4; round++)
         {
             using Process restore = CommandLineProcess.Start("restore", "--from", Place, "--directory", target);
-            while (!restore.HasExited && !(Directory.Exists(unfinished) && Directory.EnumerateFiles(unfinished, "*", SearchOption.AllDirectories).Count() > round))
+            while (!restore.HasExited && FilesIn(unfinished) <= round)
                 await Task.Yield();
             restore.Kill();
             await restore.WaitForExitAsync(Cancel);
@@ -133,6 +133,19 @@ public sealed class ChainCommandsTests(RunningServer server) : IDisposable
         await using Database restored = Database.Open(target);
         Assert.Equal(24_000, restored.GetStatistics().DocumentCount);
         Assert.Empty(restored.Check(Cancel).Problems);
+    }
+
+    /// <summary>How many files lie in a folder that another process makes, fills and renames while it is looked at; none where there is no folder (any more).</summary>
+    private static int FilesIn(string folder)
+    {
+        try
+        {
+            return Directory.EnumerateFiles(folder, "*", SearchOption.AllDirectories).Count();
+        }
+        catch (DirectoryNotFoundException)
+        {
+            return 0;
+        }
     }
 
     private static Task<CommandLineProcess> RunAsync(params string[] arguments) => CommandLineProcess.SucceedAsync(arguments);
