@@ -1,9 +1,10 @@
 using Treepie.Backups;
+using Treepie.Storage.Files;
 
 namespace Treepie.CommandLine.Backups;
 
 /// <summary>Tells how much was read of, or written to, a stream, which it leaves open.</summary>
-internal sealed class ObservedStream(Stream inner, BackupStep step, long total, IProgress<BackupProgress> progress) : Stream
+internal sealed class ObservedStream(Stream inner, BackupStep step, long total, IProgress<BackupProgress> progress) : ForwardStream
 {
     private const long BytesPerReport = 1 << 20;
 
@@ -14,37 +15,17 @@ internal sealed class ObservedStream(Stream inner, BackupStep step, long total, 
 
     public override bool CanRead => inner.CanRead;
 
-    public override bool CanSeek => false;
-
     public override bool CanWrite => inner.CanWrite;
-
-    public override long Length => throw new NotSupportedException();
-
-    public override long Position
-    {
-        get => throw new NotSupportedException();
-        set => throw new NotSupportedException();
-    }
-
-    public override int Read(byte[] buffer, int offset, int count) => Add(inner.Read(buffer, offset, count));
 
     public override int Read(Span<byte> buffer) => Add(inner.Read(buffer));
 
-    public override Task<int> ReadAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
-        ReadAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
-
     public override async ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default) => Add(await inner.ReadAsync(buffer, cancellationToken));
-
-    public override void Write(byte[] buffer, int offset, int count) => Write(buffer.AsSpan(offset, count));
 
     public override void Write(ReadOnlySpan<byte> buffer)
     {
         inner.Write(buffer);
         Add(buffer.Length);
     }
-
-    public override Task WriteAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
-        WriteAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
 
     public override async ValueTask WriteAsync(ReadOnlyMemory<byte> buffer, CancellationToken cancellationToken = default)
     {
@@ -53,10 +34,6 @@ internal sealed class ObservedStream(Stream inner, BackupStep step, long total, 
     }
 
     public override void Flush() => inner.Flush();
-
-    public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
-
-    public override void SetLength(long value) => throw new NotSupportedException();
 
     private int Add(int count)
     {

@@ -1,7 +1,9 @@
+using Treepie.Storage.Files;
+
 namespace Treepie.Backups;
 
 /// <summary>Counts what goes through to, or comes from, a stream it leaves open. Abandoned, it swallows what a compressor writes when it is disposed half way.</summary>
-internal sealed class CountingStream(Stream inner) : Stream
+internal sealed class CountingStream(Stream inner) : ForwardStream
 {
     private bool _abandoned;
 
@@ -10,22 +12,10 @@ internal sealed class CountingStream(Stream inner) : Stream
 
     public override bool CanRead => inner.CanRead;
 
-    public override bool CanSeek => false;
-
     public override bool CanWrite => inner.CanWrite;
-
-    public override long Length => throw new NotSupportedException();
-
-    public override long Position
-    {
-        get => throw new NotSupportedException();
-        set => throw new NotSupportedException();
-    }
 
     /// <summary>Passes nothing on any more.</summary>
     public void Abandon() => _abandoned = true;
-
-    public override int Read(byte[] buffer, int offset, int count) => Read(buffer.AsSpan(offset, count));
 
     public override int Read(Span<byte> buffer)
     {
@@ -34,17 +24,12 @@ internal sealed class CountingStream(Stream inner) : Stream
         return read;
     }
 
-    public override Task<int> ReadAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
-        ReadAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
-
     public override async ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default)
     {
         int read = await inner.ReadAsync(buffer, cancellationToken).ConfigureAwait(false);
         Count += read;
         return read;
     }
-
-    public override void Write(byte[] buffer, int offset, int count) => Write(buffer.AsSpan(offset, count));
 
     public override void Write(ReadOnlySpan<byte> buffer)
     {
@@ -54,9 +39,6 @@ internal sealed class CountingStream(Stream inner) : Stream
         Count += buffer.Length;
     }
 
-    public override Task WriteAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
-        WriteAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
-
     public override async ValueTask WriteAsync(ReadOnlyMemory<byte> buffer, CancellationToken cancellationToken = default)
     {
         if (_abandoned)
@@ -64,15 +46,4 @@ internal sealed class CountingStream(Stream inner) : Stream
         await inner.WriteAsync(buffer, cancellationToken).ConfigureAwait(false);
         Count += buffer.Length;
     }
-
-    public override void Flush()
-    {
-        // who owns the stream below flushes it
-    }
-
-    public override Task FlushAsync(CancellationToken cancellationToken) => Task.CompletedTask;
-
-    public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
-
-    public override void SetLength(long value) => throw new NotSupportedException();
 }

@@ -1,5 +1,5 @@
-using Treepie.Compression;
 using Treepie.Storage.Backups;
+using Treepie.Storage.Files;
 
 namespace Treepie.Backups;
 
@@ -58,8 +58,10 @@ internal sealed class PartSource(RestoreOptions options)
     }
 
     /// <summary>Reads a source, and closes it with what is below it if it is its own.</summary>
-    private sealed class PartStream(BackupSource source, Stream? owned, Action closing) : ReadingStream
+    private sealed class PartStream(BackupSource source, Stream? owned, Action closing) : ForwardStream
     {
+        public override bool CanRead => true;
+
         public override int Read(Span<byte> buffer) => source.Json.Read(buffer);
 
         public override ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default) => source.Json.ReadAsync(buffer, cancellationToken);

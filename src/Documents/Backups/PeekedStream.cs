@@ -1,10 +1,12 @@
-using Treepie.Compression;
+using Treepie.Storage.Files;
 
 namespace Treepie.Backups;
 
 /// <summary>A stream whose first bytes can be looked at before it is read. Leaves the stream below open.</summary>
-internal sealed class PeekedStream(Stream inner) : ReadingStream
+internal sealed class PeekedStream(Stream inner) : ForwardStream
 {
+    public override bool CanRead => true;
+
     private byte[] _start = [];
     private int _at;
     private InvalidDataException? _failure;

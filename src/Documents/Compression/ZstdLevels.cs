@@ -1,4 +1,5 @@
 using System.IO.Compression;
+using Treepie.Storage.Files;
 
 namespace Treepie.Compression;
 
@@ -56,20 +57,12 @@ internal sealed record ZstdLevels(IReadOnlyList<int> Choices, double MostOfGzip)
         return bytes;
     }
 
-    private sealed class Counter : WritingStream
+    private sealed class Counter : ForwardStream
     {
+        public override bool CanWrite => true;
+
         public long Bytes { get; private set; }
 
         public override void Write(ReadOnlySpan<byte> buffer) => Bytes += buffer.Length;
-
-        public override ValueTask WriteAsync(ReadOnlyMemory<byte> buffer, CancellationToken cancellationToken = default)
-        {
-            Bytes += buffer.Length;
-            return ValueTask.CompletedTask;
-        }
-
-        public override void Flush()
-        {
-        }
     }
 }

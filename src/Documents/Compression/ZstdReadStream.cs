@@ -1,8 +1,12 @@
+using Treepie.Storage.Files;
+
 namespace Treepie.Compression;
 
 /// <summary>Decompresses zstd frames, one or several behind each other. A frame that is damaged or cut off is an error, never an early end. One caller at a time.</summary>
-internal sealed class ZstdReadStream : ReadingStream
+internal sealed class ZstdReadStream : ForwardStream
 {
+    public override bool CanRead => true;
+
     private const int InputBytes = 128 * 1024;
 
     private readonly Stream _source;

@@ -1,3 +1,4 @@
+using Treepie.Storage.Files;
 using Treepie.Storage.Memory;
 
 namespace Treepie.Compression;
@@ -7,8 +8,10 @@ namespace Treepie.Compression;
 /// reads it learns that it was broken off. Its threads are quiet ones: who serves others at the same time goes first. The beginning is kept until there is enough of it to choose a level by. Memory: what the library takes for its threads (see
 /// <see cref="ZstdLibrary.JobBytes"/>), and until the choice 1 MiB. One caller at a time.
 /// </summary>
-internal sealed class ZstdWriteStream : WritingStream
+internal sealed class ZstdWriteStream : ForwardStream
 {
+    public override bool CanWrite => true;
+
     private const int OutputBytes = 128 * 1024;
 
     private readonly Stream _destination;
@@ -81,11 +84,6 @@ internal sealed class ZstdWriteStream : WritingStream
             await _destination.WriteAsync(_output.AsMemory(0, produced), cancellationToken).ConfigureAwait(false);
         }
         while (left > 0);
-    }
-
-    public override void Flush()
-    {
-        // what is inside comes out when there is enough of it
     }
 
     protected override void Dispose(bool disposing)

@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using System.Threading.Channels;
+using Treepie.Storage.Files;
 
 namespace Treepie.Destinations;
 
@@ -8,7 +9,7 @@ namespace Treepie.Destinations;
 /// upload that fails is left behind with its reason; one that takes nothing for <see cref="StallTimeout"/> while another is ready is so too. Writing fails only when none is
 /// left. Memory: ten blocks of 256 KiB for each. One caller at a time.
 /// </summary>
-public sealed class UploadStream : Stream
+public sealed class UploadStream : ForwardStream
 {
     /// <summary>Bytes handed on at once.</summary>
     private const int BlockBytes = 256 * 1024;
@@ -33,23 +34,7 @@ public sealed class UploadStream : Stream
     }
 
     /// <inheritdoc/>
-    public override bool CanRead => false;
-
-    /// <inheritdoc/>
-    public override bool CanSeek => false;
-
-    /// <inheritdoc/>
     public override bool CanWrite => true;
-
-    /// <inheritdoc/>
-    public override long Length => throw new NotSupportedException();
-
-    /// <inheritdoc/>
-    public override long Position
-    {
-        get => throw new NotSupportedException();
-        set => throw new NotSupportedException();
-    }
 
     /// <summary>Why each upload failed that did, by its address.</summary>
     public IReadOnlyDictionary<string, Exception> Failures => _lanes.Where(static lane => lane.Failure is not null).ToDictionary(static lane => lane.Address, static lane => lane.Failure!); // just seen
@@ -70,35 +55,22 @@ public sealed class UploadStream : Stream
     {
         while (!buffer.IsEmpty)
         {
-            int taken = Math.Min(buffer.Length, BlockBytes - _filled);
-            buffer.Span[..taken].CopyTo(_block.Bytes.AsSpan(_filled));
-            _filled += taken;
-            buffer = buffer[taken..];
+            buffer = buffer[Take(buffer.Span)..];
             if (_filled == BlockBytes)
                 await HandOnAsync(cancellationToken).ConfigureAwait(false);
         }
     }
 
-    /// <inheritdoc/>
-    public override Task WriteAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) => WriteAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
-
     /// <summary>For compressors that end without waiting: blocks the thread when a queue is full.</summary>
-    public override void Write(byte[] buffer, int offset, int count) => WriteAsync(buffer.AsMemory(offset, count), CancellationToken.None).AsTask().GetAwaiter().GetResult();
-
-    /// <inheritdoc/>
-    public override void Flush()
+    public override void Write(ReadOnlySpan<byte> buffer)
     {
-        // an upload hands on what it has when it has enough
+        while (!buffer.IsEmpty)
+        {
+            buffer = buffer[Take(buffer)..];
+            if (_filled == BlockBytes)
+                HandOnAsync(CancellationToken.None).AsTask().GetAwaiter().GetResult();
+        }
     }
-
-    /// <inheritdoc/>
-    public override int Read(byte[] buffer, int offset, int count) => throw new NotSupportedException();
-
-    /// <inheritdoc/>
-    public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
-
-    /// <inheritdoc/>
-    public override void SetLength(long value) => throw new NotSupportedException();
 
     /// <inheritdoc/>
     public override async ValueTask DisposeAsync()
@@ -106,6 +78,14 @@ public sealed class UploadStream : Stream
         foreach (Lane lane in _lanes)
             await lane.DisposeAsync().ConfigureAwait(false);
         await base.DisposeAsync().ConfigureAwait(false);
+    }
+
+    private int Take(ReadOnlySpan<byte> buffer)
+    {
+        int taken = Math.Min(buffer.Length, BlockBytes - _filled);
+        buffer[..taken].CopyTo(_block.Bytes.AsSpan(_filled));
+        _filled += taken;
+        return taken;
     }
 
     private async ValueTask HandOnAsync(CancellationToken cancellationToken)

@@ -1,4 +1,5 @@
 using System.Security.Cryptography;
+using Treepie.Storage.Files;
 
 namespace Treepie.Storage.Encryption;
 
@@ -6,7 +7,7 @@ namespace Treepie.Storage.Encryption;
 /// Reads a sealed stream, front to back, in the memory of two chunks. Hands out a chunk only when its tag fits; a stream that was cut off, reordered, mixed with
 /// another or added to ends in an error that says so, never as if it were whole. One caller at a time.
 /// </summary>
-public sealed class SealedReadStream : Stream
+public sealed class SealedReadStream : ForwardStream
 {
     private readonly Stream _source;
     private readonly bool _leaveOpen;
@@ -39,27 +40,8 @@ public sealed class SealedReadStream : Stream
     /// <inheritdoc/>
     public override bool CanRead => !_disposed;
 
-    /// <inheritdoc/>
-    public override bool CanSeek => false;
-
-    /// <inheritdoc/>
-    public override bool CanWrite => false;
-
-    /// <inheritdoc/>
-    public override long Length => throw new NotSupportedException();
-
-    /// <inheritdoc/>
-    public override long Position
-    {
-        get => throw new NotSupportedException();
-        set => throw new NotSupportedException();
-    }
-
     /// <summary>Whether bytes are the first of a sealed stream.</summary>
     public static bool IsSealed(ReadOnlySpan<byte> start) => start.StartsWith(SealedHeader.Magic);
-
-    /// <inheritdoc/>
-    public override int Read(byte[] buffer, int offset, int count) => Read(buffer.AsSpan(offset, count));
 
     /// <inheritdoc/>
     /// <exception cref="EncryptionKeyException">No key was given, or another than it was sealed with.</exception>
@@ -73,10 +55,6 @@ public sealed class SealedReadStream : Stream
     }
 
     /// <inheritdoc/>
-    public override Task<int> ReadAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
-        ReadAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
-
-    /// <inheritdoc/>
     /// <exception cref="EncryptionKeyException">No key was given, or another than it was sealed with.</exception>
     /// <exception cref="SealedStreamException">It is not as it was written.</exception>
     public override async ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default)
@@ -86,20 +64,6 @@ public sealed class SealedReadStream : Stream
 
         return Give(buffer.Span);
     }
-
-    /// <inheritdoc/>
-    public override void Flush()
-    {
-    }
-
-    /// <inheritdoc/>
-    public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException();
-
-    /// <inheritdoc/>
-    public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
-
-    /// <inheritdoc/>
-    public override void SetLength(long value) => throw new NotSupportedException();
 
     /// <inheritdoc/>
     protected override void Dispose(bool disposing)

@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Security.Cryptography;
+using Treepie.Storage.Files;
 using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Encryption;
@@ -8,7 +9,7 @@ namespace Treepie.Storage.Encryption;
 /// Seals what is written to it, front to back, in the memory of two chunks. <see cref="CompleteAsync"/> writes the end; a stream that is disposed without it stays
 /// without an end, so that who reads it learns that it was broken off. One caller at a time. The format is in <c>docs/backup-format.md</c>.
 /// </summary>
-public sealed class SealedWriteStream : Stream
+public sealed class SealedWriteStream : ForwardStream
 {
     /// <summary>Bytes of a chunk: large enough that a chunk's tag and call cost nothing, small enough to stay in the processor's cache.</summary>
     public const int DefaultChunkBytes = 64 * 1024;
@@ -45,26 +46,7 @@ public sealed class SealedWriteStream : Stream
     }
 
     /// <inheritdoc/>
-    public override bool CanRead => false;
-
-    /// <inheritdoc/>
-    public override bool CanSeek => false;
-
-    /// <inheritdoc/>
     public override bool CanWrite => !_disposed;
-
-    /// <inheritdoc/>
-    public override long Length => throw new NotSupportedException();
-
-    /// <inheritdoc/>
-    public override long Position
-    {
-        get => throw new NotSupportedException();
-        set => throw new NotSupportedException();
-    }
-
-    /// <inheritdoc/>
-    public override void Write(byte[] buffer, int offset, int count) => Write(buffer.AsSpan(offset, count));
 
     /// <inheritdoc/>
     public override void Write(ReadOnlySpan<byte> buffer)
@@ -78,10 +60,6 @@ public sealed class SealedWriteStream : Stream
             buffer = buffer[Take(buffer)..];
         }
     }
-
-    /// <inheritdoc/>
-    public override Task WriteAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
-        WriteAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
 
     /// <inheritdoc/>
     public override async ValueTask WriteAsync(ReadOnlyMemory<byte> buffer, CancellationToken cancellationToken = default)
@@ -113,23 +91,6 @@ public sealed class SealedWriteStream : Stream
         _completed = true;
         await _destination.WriteAsync(SealChunk(isLast: true), cancellationToken).ConfigureAwait(false);
     }
-
-    /// <summary>Hands nothing on: a chunk is sealed when it is full.</summary>
-    public override void Flush()
-    {
-    }
-
-    /// <inheritdoc/>
-    public override Task FlushAsync(CancellationToken cancellationToken) => Task.CompletedTask;
-
-    /// <inheritdoc/>
-    public override int Read(byte[] buffer, int offset, int count) => throw new NotSupportedException();
-
-    /// <inheritdoc/>
-    public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
-
-    /// <inheritdoc/>
-    public override void SetLength(long value) => throw new NotSupportedException();
 
     /// <inheritdoc/>
     protected override void Dispose(bool disposing)

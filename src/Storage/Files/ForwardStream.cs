@@ -1,0 +1,74 @@
+namespace Treepie.Storage.Files;
+
+/// <summary>
+/// A stream that goes one way, front to back, and has no length or position: what all such streams have in common. One that is read overrides <see cref="CanRead"/> and the two readings
+/// of memory, one that is written <see cref="CanWrite"/> and the two writings; one without operations that wait leaves the asynchronous ones as they are, which do all at once.
+/// One caller at a time.
+/// </summary>
+public abstract class ForwardStream : Stream
+{
+    /// <inheritdoc/>
+    public override bool CanRead => false;
+
+    /// <inheritdoc/>
+    public override bool CanWrite => false;
+
+    /// <inheritdoc/>
+    public sealed override bool CanSeek => false;
+
+    /// <inheritdoc/>
+    public sealed override long Length => throw new NotSupportedException();
+
+    /// <inheritdoc/>
+    public sealed override long Position
+    {
+        get => throw new NotSupportedException();
+        set => throw new NotSupportedException();
+    }
+
+    /// <inheritdoc/>
+    public override int Read(Span<byte> buffer) => throw new NotSupportedException();
+
+    /// <inheritdoc/>
+    public override ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default) => ValueTask.FromResult(Read(buffer.Span));
+
+    /// <inheritdoc/>
+    public override void Write(ReadOnlySpan<byte> buffer) => throw new NotSupportedException();
+
+    /// <inheritdoc/>
+    public override ValueTask WriteAsync(ReadOnlyMemory<byte> buffer, CancellationToken cancellationToken = default)
+    {
+        Write(buffer.Span);
+        return ValueTask.CompletedTask;
+    }
+
+    /// <summary>Does nothing: what is inside goes on when there is enough of it, and who owns the stream below flushes that.</summary>
+    public override void Flush()
+    {
+    }
+
+    /// <inheritdoc/>
+    public override Task FlushAsync(CancellationToken cancellationToken)
+    {
+        Flush();
+        return Task.CompletedTask;
+    }
+
+    /// <inheritdoc/>
+    public sealed override int Read(byte[] buffer, int offset, int count) => Read(buffer.AsSpan(offset, count));
+
+    /// <inheritdoc/>
+    public sealed override Task<int> ReadAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) => ReadAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
+
+    /// <inheritdoc/>
+    public sealed override void Write(byte[] buffer, int offset, int count) => Write(buffer.AsSpan(offset, count));
+
+    /// <inheritdoc/>
+    public sealed override Task WriteAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) => WriteAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
+
+    /// <inheritdoc/>
+    public sealed override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
+
+    /// <inheritdoc/>
+    public sealed override void SetLength(long value) => throw new NotSupportedException();
+}
