@@ -9,15 +9,6 @@ namespace Treepie.Storage.Tests;
 /// <summary>Files that are not what they should be, disks that fail: a typed error or right data, never a wrong answer.</summary>
 public sealed class BadWorldTests
 {
-    private static readonly StorageOptions _options = new()
-    {
-        MaxDataFileBytes = 64 << 20,
-        ScratchReserveBytes = 64 << 20,
-        ScratchBudgetBytes = 1 << 20,
-        FirstJournalFileBytes = 16 << 10,
-        MaxJournalFileBytes = 64 << 10,
-    };
-
     [Fact]
     public void A_second_opener_is_refused_and_told_who_has_it()
     {
@@ -294,5 +285,5 @@ public sealed class BadWorldTests
     }
 
     private static StorageEnvironment Open(SimulatedDisk disk, Random random) =>
-        StorageEnvironment.Open(new World(disk, TimeProvider.System, random, false), _options);
+        StorageEnvironment.Open(new World(disk, TimeProvider.System, random, false), SmallDisk.Options);
 }

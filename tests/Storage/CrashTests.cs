@@ -1,7 +1,6 @@
 using Treepie.Storage.Files;
 using Treepie.Storage.Simulation;
 using Treepie.Storage.Transactions;
-using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests;
 
@@ -14,40 +13,18 @@ public sealed class CrashTests
     private const int Runs = 25;
     private const int CrashesPerRun = 6;
 
-    private static readonly StorageOptions _small = new()
-    {
-        MaxDataFileBytes = 64 << 20,
-        ScratchReserveBytes = 64 << 20,
-        ScratchBudgetBytes = 1 << 20,
-        FirstJournalFileBytes = 16 << 10,
-        MaxJournalFileBytes = 64 << 10,
-    };
-
     [Theory]
     [InlineData(Durability.Durable)]
     [InlineData(Durability.Relaxed)]
-    public void After_a_crash_the_state_is_a_prefix_that_contains_all_acknowledged(Durability durability)
-    {
-        int seed = Seed.Next();
-        for (int run = 0; run < Runs; run++)
-        {
-            try
-            {
-                Run(unchecked(seed + run), durability);
-            }
-            catch (Exception error) when (error is not OperationCanceledException)
-            {
-                throw new InvalidOperationException($"Run it again with TREEPIE_SEED={unchecked(seed + run)}.", error);
-            }
-        }
-    }
+    public void After_a_crash_the_state_is_a_prefix_that_contains_all_acknowledged(Durability durability) =>
+        SmallDisk.Repeat(Runs, seed => Run(seed, durability));
 
     private static void Run(int seed, Durability durability)
     {
         var random = new Random(seed);
         var disk = new SimulatedDisk(random);
         var workload = new Workload(random, new WorkloadShape { Keys = 400, MaxSteps = 30, MaxValueBytes = 30_000, DropPerMille = 4 });
-        StorageOptions options = _small with { Durability = durability };
+        StorageOptions options = SmallDisk.Options with { Durability = durability };
 
         // The states that a recovery may find: the oldest is the last that is known to be durable.
         var possible = new List<Model> { new() };

@@ -10,15 +10,6 @@ namespace Treepie.Storage.Tests.FreeSpace;
 /// <summary>Which pages are free is known twice: from the bitmap, and from what the roots lead to.</summary>
 public sealed class DamagedBitmapTests
 {
-    private static readonly StorageOptions _options = new()
-    {
-        MaxDataFileBytes = 64 << 20,
-        ScratchReserveBytes = 64 << 20,
-        ScratchBudgetBytes = 1 << 20,
-        FirstJournalFileBytes = 16 << 10,
-        MaxJournalFileBytes = 64 << 10,
-    };
-
     [Theory]
     [InlineData(false, false)]
     [InlineData(false, true)]
@@ -99,5 +90,5 @@ public sealed class DamagedBitmapTests
     }
 
     private static StorageEnvironment Open(SimulatedDisk disk, Random random) =>
-        StorageEnvironment.Open(new World(disk, TimeProvider.System, random, false), _options);
+        StorageEnvironment.Open(new World(disk, TimeProvider.System, random, false), SmallDisk.Options);
 }

@@ -10,14 +10,7 @@ namespace Treepie.Storage.Tests.Journal;
 /// <summary>Which files the journal uses, when, and how they are synced.</summary>
 public sealed class JournalFilesTests
 {
-    private static readonly StorageOptions _small = new()
-    {
-        MaxDataFileBytes = 64 << 20,
-        ScratchReserveBytes = 64 << 20,
-        ScratchBudgetBytes = 4 << 20,
-        FirstJournalFileBytes = 16 << 10,
-        MaxJournalFileBytes = 64 << 10,
-    };
+    private static readonly StorageOptions _small = SmallDisk.Options with { ScratchBudgetBytes = 4 << 20 };
 
     [Fact]
     public void No_file_grows_or_is_made_between_a_command_and_its_acknowledgement()

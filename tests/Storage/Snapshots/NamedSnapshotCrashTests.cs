@@ -1,7 +1,6 @@
 using Treepie.Storage.Files;
 using Treepie.Storage.Simulation;
 using Treepie.Storage.Transactions;
-using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Snapshots;
 
@@ -11,33 +10,11 @@ public sealed class NamedSnapshotCrashTests
     private const int Runs = 12;
     private const int CrashesPerRun = 6;
 
-    private static readonly StorageOptions _small = new()
-    {
-        MaxDataFileBytes = 64 << 20,
-        ScratchReserveBytes = 64 << 20,
-        ScratchBudgetBytes = 1 << 20,
-        FirstJournalFileBytes = 16 << 10,
-        MaxJournalFileBytes = 64 << 10,
-    };
-
     [Theory]
     [InlineData(Durability.Durable)]
     [InlineData(Durability.Relaxed)]
-    public void After_a_crash_state_and_snapshots_are_those_of_one_prefix(Durability durability)
-    {
-        int seed = Seed.Next();
-        for (int run = 0; run < Runs; run++)
-        {
-            try
-            {
-                Run(unchecked(seed + run), _small with { Durability = durability });
-            }
-            catch (Exception error) when (error is not OperationCanceledException)
-            {
-                throw new InvalidOperationException($"Run it again with TREEPIE_SEED={unchecked(seed + run)}.", error);
-            }
-        }
-    }
+    public void After_a_crash_state_and_snapshots_are_those_of_one_prefix(Durability durability) =>
+        SmallDisk.Repeat(Runs, seed => Run(seed, SmallDisk.Options with { Durability = durability }));
 
     private static void Run(int seed, StorageOptions options)
     {

@@ -209,8 +209,7 @@ public sealed class OverlapTests : IDisposable
             var files = new WatchedFiles(disk);
             var model = new Model();
             var workload = new Workload(random, new WorkloadShape { Keys = 300, MaxSteps = 20, MaxValueBytes = 20_000 });
-            var options = new StorageOptions { MaxDataFileBytes = 64 << 20, ScratchReserveBytes = 64 << 20, ScratchBudgetBytes = 1 << 20, FirstJournalFileBytes = 16 << 10, MaxJournalFileBytes = 64 << 10 };
-            using (StorageEnvironment environment = StorageEnvironment.Open(new World(files, TimeProvider.System, random, false), options))
+            using (StorageEnvironment environment = StorageEnvironment.Open(new World(files, TimeProvider.System, random, false), SmallDisk.Options))
             {
                 var pending = new List<Task<bool>>();
                 int left = 60;
@@ -232,7 +231,7 @@ public sealed class OverlapTests : IDisposable
             }
 
             disk.Crash();
-            using StorageEnvironment again = StorageEnvironment.Open(new World(disk, TimeProvider.System, random, false), options);
+            using StorageEnvironment again = StorageEnvironment.Open(new World(disk, TimeProvider.System, random, false), SmallDisk.Options);
             AssertHolds(again, model);
         }
     }

@@ -10,15 +10,6 @@ namespace Treepie.Storage.Tests.Transactions;
 
 public sealed class ShrinkTests
 {
-    private static readonly StorageOptions _small = new()
-    {
-        MaxDataFileBytes = 64 << 20,
-        ScratchReserveBytes = 64 << 20,
-        ScratchBudgetBytes = 1 << 20,
-        FirstJournalFileBytes = 16 << 10,
-        MaxJournalFileBytes = 64 << 10,
-    };
-
     [Fact]
     public async Task Shrink_gives_back_what_deletes_freed_while_others_write_and_read()
     {
@@ -184,7 +175,7 @@ public sealed class ShrinkTests
     private static string Text(int key) => new((char)('a' + (key % 26)), key % 50 == 0 ? 5000 : 60);
 
     private static StorageEnvironment Open(SimulatedDisk disk, Random random) =>
-        StorageEnvironment.Open(new World(disk, TimeProvider.System, random, false), _small);
+        StorageEnvironment.Open(new World(disk, TimeProvider.System, random, false), SmallDisk.Options);
 
     private sealed class Steps : IProgress<ShrinkProgress>
     {

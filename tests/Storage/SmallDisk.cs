@@ -1,0 +1,35 @@
+using Treepie.Tests.Support;
+
+namespace Treepie.Storage.Tests;
+
+/// <summary>What tests on simulated disks have in common: an environment so small that its files turn over often, and runs that say how to repeat the one that failed.</summary>
+internal static class SmallDisk
+{
+    public static readonly StorageOptions Options = new()
+    {
+        MaxDataFileBytes = 64 << 20,
+        ScratchReserveBytes = 64 << 20,
+        ScratchBudgetBytes = 1 << 20,
+        FirstJournalFileBytes = 16 << 10,
+        MaxJournalFileBytes = 64 << 10,
+    };
+
+    /// <summary>Runs with seeds one after the other, the first from <c>TREEPIE_SEED</c> or drawn.</summary>
+    /// <exception cref="InvalidOperationException">A run failed; the message names its seed.</exception>
+    public static void Repeat(int runs, Action<int> run)
+    {
+        int first = Seed.Next();
+        for (int i = 0; i < runs; i++)
+        {
+            int seed = unchecked(first + i);
+            try
+            {
+                run(seed);
+            }
+            catch (Exception error) when (error is not OperationCanceledException)
+            {
+                throw new InvalidOperationException($"Run it again with TREEPIE_SEED={seed}.", error);
+            }
+        }
+    }
+}
