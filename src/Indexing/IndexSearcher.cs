@@ -27,6 +27,7 @@ public sealed class IndexSearcher : IDisposable
     private readonly ReadTransaction transaction;
     private readonly IndexView view;
     private readonly Guid storeId;
+    private int disposed;
 
     /// <summary>Opens the index in <paramref name="environment"/> as it is now; an environment without one is an empty index.</summary>
     /// <param name="environment">The index's own store.</param>
@@ -40,7 +41,7 @@ public sealed class IndexSearcher : IDisposable
         transaction = environment.BeginRead();
         try
         {
-            view = new IndexView(transaction, analyzers ?? AnalyzerSet.BuiltIn, known);
+            view = IndexView.Open(transaction, analyzers ?? AnalyzerSet.BuiltIn, known);
         }
         catch
         {
@@ -238,7 +239,13 @@ public sealed class IndexSearcher : IDisposable
     public void ReleasePages() => transaction.ReleasePages();
 
     /// <inheritdoc/>
-    public void Dispose() => transaction.Dispose();
+    public void Dispose()
+    {
+        if (Interlocked.Exchange(ref disposed, 1) != 0)
+            return;
+        view.Close();
+        transaction.Dispose();
+    }
 
     private CombinedIndex Combine(IndexTail tail, CancellationToken cancellationToken) => new(view, tail.View, tail.Gone, cancellationToken);
 }

@@ -18,6 +18,13 @@ internal sealed class EntryReader(Func<string, Tree?> tree) : IEntrySource
 
     public Span<byte> NumberRoom => numberRoom;
 
+    /// <summary>Makes it as one that was just opened: what it reads does not depend on what it read before.</summary>
+    public void Reset()
+    {
+        cursor?.Reset();
+        columns.Clear();
+    }
+
     /// <summary>The record of an entry; false if there is none.</summary>
     public bool TryGet(long id, out EntryRecord record)
     {

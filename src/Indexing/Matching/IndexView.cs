@@ -9,35 +9,44 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Matching;
 
-/// <summary>An index in one snapshot: its state, and its trees, each looked up when first asked for. One thread at a time.</summary>
+/// <summary>
+/// An index in one state: its figures, and its trees, each looked up when first asked for. One thread at a time. Nothing of it depends on what was asked before, but the time that takes:
+/// so it is kept, see <see cref="KeptViews"/>, for the next who reads the same state.
+/// </summary>
 internal sealed class IndexView
 {
-    private readonly ReadTransaction transaction;
-    private readonly AnalyzerSet analyzerSet;
+    private readonly PageVisits visits = new();
+    private readonly Dictionary<string, Tree?> trees = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, DictionaryTrees> dictionaries = new(StringComparer.Ordinal);
+    private readonly List<ChunkPlaces?> norms = [];
+    private FieldStatistics?[] statistics = [];
+    private ReadTransaction transaction;
     private FieldAnalyzers? analyzers;
     private EntryReader? entries;
-    private readonly Dictionary<string, Tree?> trees = new(StringComparer.Ordinal);
-    private readonly Dictionary<string, TermTree?> dictionaries = new(StringComparer.Ordinal);
-    private readonly Dictionary<string, Tree?> postings = new(StringComparer.Ordinal);
-    private FieldStatistics?[] statistics = [];
+    private QueryScratch? scratch;
     private long visitsOnce;
 
-    public IndexView(ReadTransaction transaction, AnalyzerSet analyzerSet, IndexSchema? known = null)
+    private IndexView(ReadTransaction transaction, AnalyzerSet analyzerSet, IndexSchema? known)
     {
         this.transaction = transaction;
-        this.analyzerSet = analyzerSet;
+        AnalyzerSet = analyzerSet;
         Tree? index = Tree(TreeNames.Index);
         State = IndexState.Read(index); // first, as it refuses other formats
         Schema = SchemaRecord.Read(index, known) ?? new IndexSchema([]);
     }
+
+    /// <summary>The analyzers that its fields name.</summary>
+    public AnalyzerSet AnalyzerSet { get; }
 
     public IndexSchema Schema { get; }
 
     /// <summary>The records of its entries.</summary>
     public EntryReader Entries => entries ??= new EntryReader(Tree);
 
-    /// <summary>Pages entered so far, see <see cref="ReadTransaction.PageVisits"/>; those of what is read once and kept left out, so that every query on a view has the same count.</summary>
-    public long PageVisits => transaction.PageVisits - visitsOnce;
+    /// <summary>
+    /// Pages entered so far, see <see cref="ReadTransaction.PageVisits"/>; those of what is read once and kept left out, so that every query on a view has the same count.
+    /// </summary>
+    public long PageVisits => visits.Count - visitsOnce;
 
     public IndexState State { get; }
 
@@ -46,7 +55,31 @@ internal sealed class IndexView
 
     /// <summary>The analyzers of its full-text fields.</summary>
     /// <exception cref="IndexSchemaException">A field names one that this searcher was not given.</exception>
-    public FieldAnalyzers Analyzers => analyzers ??= new FieldAnalyzers(Schema, analyzerSet);
+    public FieldAnalyzers Analyzers => analyzers ??= new FieldAnalyzers(Schema, AnalyzerSet);
+
+    /// <summary>The state that a transaction reads: as somebody left it, or anew. To be given back with <see cref="Close"/> by whom the transaction belongs to.</summary>
+    public static IndexView Open(ReadTransaction transaction, AnalyzerSet analyzerSet, IndexSchema? known)
+    {
+        if (transaction.Derived<KeptViews>().Take(analyzerSet) is not { } kept)
+            return new IndexView(transaction, analyzerSet, known);
+
+        kept.transaction = transaction;
+        kept.entries?.Reset();
+        return kept;
+    }
+
+    /// <summary>Leaves it to the next reader of the same state.</summary>
+    public void Close() => transaction.Derived<KeptViews>().Give(this);
+
+    /// <summary>What a query works with; given back with <see cref="Return"/>. There is one, which is the next query's again, and others for those that run meanwhile.</summary>
+    public QueryScratch RentScratch()
+    {
+        QueryScratch rented = scratch ?? new QueryScratch();
+        scratch = null;
+        return rented;
+    }
+
+    public void Return(QueryScratch rented) => scratch = rented;
 
     /// <summary>Sums over a field, read when first asked for. Nobody changes them.</summary>
     public FieldStatistics Statistics(int field)
@@ -58,34 +91,57 @@ internal sealed class IndexView
 
     private FieldStatistics ReadStatistics(int field)
     {
-        long before = transaction.PageVisits;
+        long before = visits.Count;
         var read = FieldStatistics.Read(Tree(TreeNames.Index), field);
-        visitsOnce += transaction.PageVisits - before;
+        visitsOnce += visits.Count - before;
         return read;
+    }
+
+    /// <summary>The lengths of a full-text field.</summary>
+    public ChunkPlaces Norms(int field)
+    {
+        while (norms.Count <= field)
+            norms.Add(null);
+        return norms[field] ??= new ChunkPlaces(Tree(TreeNames.Norms(field)));
     }
 
     /// <summary>The tree of that name; null if nothing was ever put into it.</summary>
     public Tree? Tree(string name)
     {
         if (!trees.TryGetValue(name, out Tree? tree))
-            trees.Add(name, tree = transaction.FindTree(name));
+            trees.Add(name, tree = transaction.FindTree(name, visits));
         return tree;
     }
 
     /// <summary>The dictionary of that name; null if nothing was ever put into it.</summary>
-    public TermTree? Dictionary(string name)
-    {
-        if (!dictionaries.TryGetValue(name, out TermTree? dictionary))
-            dictionaries.Add(name, dictionary = transaction.FindTree(name) is { } tree ? new TermTree(tree) : null);
-        return dictionary;
-    }
+    public TermTree? Dictionary(string name) => Of(name).Terms;
 
     /// <summary>The segments of the long lists of a dictionary.</summary>
     public Tree? Postings(string dictionary)
     {
-        if (!postings.TryGetValue(dictionary, out Tree? tree))
-            postings.Add(dictionary, tree = transaction.FindTree(TreeNames.Postings(dictionary)));
-        return tree;
+        DictionaryTrees of = Of(dictionary);
+        return of.Postings ??= Tree(TreeNames.Postings(dictionary));
+    }
+
+    /// <summary>The positions of the long lists of a dictionary of words.</summary>
+    public Tree? Positions(string dictionary)
+    {
+        DictionaryTrees of = Of(dictionary);
+        return of.Positions ??= Tree(TreeNames.Positions(dictionary));
+    }
+
+    /// <summary>The largest impacts of the longest lists of a dictionary of words.</summary>
+    public Tree? Impacts(string dictionary)
+    {
+        DictionaryTrees of = Of(dictionary);
+        return of.Impacts ??= Tree(TreeNames.Impacts(dictionary));
+    }
+
+    private DictionaryTrees Of(string dictionary)
+    {
+        if (!dictionaries.TryGetValue(dictionary, out DictionaryTrees? of))
+            dictionaries.Add(dictionary, of = new DictionaryTrees(Tree(dictionary) is { } tree ? new TermTree(tree) : null));
+        return of;
     }
 
     /// <summary>Position of a field.</summary>
@@ -114,5 +170,17 @@ internal sealed class IndexView
 
         payload = default;
         return false;
+    }
+
+    /// <summary>The trees of a dictionary, looked up when first asked for. A tree that is not there is asked for again, which few do.</summary>
+    private sealed class DictionaryTrees(TermTree? terms)
+    {
+        public TermTree? Terms => terms;
+
+        public Tree? Postings { get; set; }
+
+        public Tree? Positions { get; set; }
+
+        public Tree? Impacts { get; set; }
     }
 }

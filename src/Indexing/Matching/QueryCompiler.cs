@@ -267,8 +267,8 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         if (payload.Kind == PostingKind.Flat)
             return new ShortListOperator(context, payload, scorer, withPositions) { Field = fieldName, Term = text };
 
-        Tree? positions = withPositions ? view.Tree(TreeNames.Positions(dictionary)) : null;
-        Tree? impacts = scorer is not null && payload.EntryCount >= WindowImpacts.MinEntries ? view.Tree(TreeNames.Impacts(dictionary)) : null;
+        Tree? positions = withPositions ? view.Positions(dictionary) : null;
+        Tree? impacts = scorer is not null && payload.EntryCount >= WindowImpacts.MinEntries ? view.Impacts(dictionary) : null;
         return new LongListOperator(context, view.Postings(dictionary)!, payload.ListId, payload.EntryCount, scorer, positions, impacts) // long lists lie there
         {
             Field = fieldName,

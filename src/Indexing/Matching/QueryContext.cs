@@ -1,4 +1,3 @@
-using System.Buffers;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Columns;
 using Treepie.Indexing.Plans;
@@ -18,16 +17,11 @@ internal sealed class QueryContext : IDisposable
 {
     private const int PageBytes = Storage.Format.PageLayout.SizeBytes;
 
-    private readonly Stack<WindowSet> pool = new();
-    private readonly List<IDisposable> cursors = [];
-    private readonly List<ushort[]> rentedOffsets = [];
-    private readonly List<float[]> rentedNumbers = [];
-    private readonly List<ulong[]> rentedWords = [];
-    private readonly List<byte[]> rentedBytes = [];
-    private readonly Dictionary<int, LengthFactors> factors = [];
+    private readonly QueryScratch scratch;
     private readonly long pagesBefore;
     private readonly long diskBefore = -1;
     private readonly QueryLimits? limits;
+    private bool isEnded;
 
     /// <param name="view">What is asked.</param>
     /// <param name="cancellationToken">Ends the query.</param>
@@ -35,6 +29,7 @@ internal sealed class QueryContext : IDisposable
     public QueryContext(IndexView view, CancellationToken cancellationToken, QueryOptions? options = null)
     {
         View = view;
+        scratch = view.RentScratch();
         CancellationToken = cancellationToken;
         Hints = options?.Hints ?? PlanHints.None;
         pagesBefore = view.PageVisits;
@@ -87,52 +82,30 @@ internal sealed class QueryContext : IDisposable
     public CombinedIndex? Combined { get; init; }
 
     /// <summary>Takes an empty set out of the pool; give it back with <see cref="Return"/>.</summary>
-    public WindowSet Rent()
-    {
-        WindowSet set = pool.Count > 0 ? pool.Pop() : new WindowSet();
-        set.SetEmpty();
-        return set;
-    }
+    public WindowSet Rent() => scratch.RentSet();
 
-    public void Return(WindowSet set) => pool.Push(set);
+    public void Return(WindowSet set) => scratch.Return(set);
 
     /// <summary>Offsets of a window to work with until the query ends; what is in them is not said.</summary>
-    public ushort[] RentOffsets()
-    {
-        ushort[] offsets = ArrayPool<ushort>.Shared.Rent(PostingWindow.Size);
-        rentedOffsets.Add(offsets);
-        return offsets;
-    }
+    public ushort[] RentOffsets() => scratch.RentOffsets(PostingWindow.Size);
 
     /// <summary>So many numbers, or more, to work with until the query ends; what is in them is not said.</summary>
-    public float[] RentNumbers(int count)
-    {
-        float[] numbers = ArrayPool<float>.Shared.Rent(count);
-        rentedNumbers.Add(numbers);
-        return numbers;
-    }
+    public float[] RentNumbers(int count) => scratch.RentNumbers(count);
 
     /// <summary>So many words of bitmaps, or more, to work with until the query ends; what is in them is not said.</summary>
-    public ulong[] RentWords(int count)
-    {
-        ulong[] words = ArrayPool<ulong>.Shared.Rent(count);
-        rentedWords.Add(words);
-        return words;
-    }
+    public ulong[] RentWords(int count) => scratch.RentWords(count);
 
     /// <summary>So many bytes, or more, to work with until the query ends; what is in them is not said.</summary>
-    public byte[] RentBytes(int count)
-    {
-        byte[] bytes = ArrayPool<byte>.Shared.Rent(count);
-        rentedBytes.Add(bytes);
-        return bytes;
-    }
+    public byte[] RentBytes(int count) => scratch.RentBytes(count);
+
+    /// <summary>Room for so many postings, or more, until the query ends; what is in it is not said.</summary>
+    public Posting[] RentPostings(int count) => scratch.RentPostings(count);
 
     /// <summary>A cursor over a long list, open until the query ends.</summary>
     public PostingCursor OpenPostings(Tree postings, long listId)
     {
         var cursor = new PostingCursor(postings, listId, Meter);
-        cursors.Add(cursor);
+        scratch.Own(cursor);
         return cursor;
     }
 
@@ -140,7 +113,7 @@ internal sealed class QueryContext : IDisposable
     public PositionCursor OpenPositions(Tree positions, long listId)
     {
         var cursor = new PositionCursor(positions, listId);
-        cursors.Add(cursor);
+        scratch.Own(cursor);
         return cursor;
     }
 
@@ -148,15 +121,21 @@ internal sealed class QueryContext : IDisposable
     public ChunkCursor OpenColumn(Tree? column)
     {
         var cursor = new ChunkCursor(column, Meter);
-        cursors.Add(cursor);
+        scratch.Own(cursor);
         return cursor;
     }
 
     /// <summary>Lengths of a full-text field, shared by its terms.</summary>
     public LengthFactors Factors(int field)
     {
-        if (!factors.TryGetValue(field, out LengthFactors? found))
-            factors.Add(field, found = new LengthFactors(OpenColumn(View.Tree(TreeNames.Norms(field))), StatisticsOf(field)));
+        foreach ((int known, LengthFactors factors) in scratch.Factors)
+        {
+            if (known == field)
+                return factors;
+        }
+
+        var found = new LengthFactors(new ChunkReader(View.Norms(field), Meter), StatisticsOf(field));
+        scratch.Factors.Add((field, found));
         return found;
     }
 
@@ -172,21 +151,13 @@ internal sealed class QueryContext : IDisposable
         return Combined?.Statistics.Of(field, own) ?? own;
     }
 
+    /// <summary>Ends the query; once.</summary>
     public void Dispose()
     {
-        foreach (IDisposable cursor in cursors)
-            cursor.Dispose();
-        foreach (ushort[] offsets in rentedOffsets)
-            ArrayPool<ushort>.Shared.Return(offsets);
-        foreach (float[] numbers in rentedNumbers)
-            ArrayPool<float>.Shared.Return(numbers);
-        foreach (ulong[] words in rentedWords)
-            ArrayPool<ulong>.Shared.Return(words);
-        foreach (byte[] bytes in rentedBytes)
-            ArrayPool<byte>.Shared.Return(bytes);
-        rentedOffsets.Clear();
-        rentedBytes.Clear();
-        rentedNumbers.Clear();
-        rentedWords.Clear();
+        if (isEnded)
+            return;
+        isEnded = true;
+        scratch.End();
+        View.Return(scratch);
     }
 }

@@ -9,7 +9,8 @@ namespace Treepie.Indexing.Matching;
 /// <summary>A term with few entries, decoded when the query is prepared: at most <see cref="FlatPostings.MaxEntries"/>.</summary>
 internal sealed class ShortListOperator : TermOperator
 {
-    private readonly Posting[] postings;
+    private readonly Posting[] room;
+    private readonly int count;
     private readonly int[] positionStarts;
     private readonly int[] positions;
     private readonly TermScorer? scorer;
@@ -18,14 +19,17 @@ internal sealed class ShortListOperator : TermOperator
     public ShortListOperator(QueryContext context, TermPayload payload, TermScorer? scorer, bool withPositions = false)
         : base(context)
     {
-        (postings, positionStarts, positions) = Decode(payload, withPositions);
+        room = context.RentPostings((int)payload.EntryCount); // at most FlatPostings.MaxEntries
+        (count, positionStarts, positions) = Decode(payload, room, withPositions);
         this.scorer = scorer;
         context.Meter.Count.BlocksDecoded++;
         context.Meter.Count.BytesDecoded += payload.Bytes;
-        context.Meter.Count.EntriesScanned += postings.Length;
+        context.Meter.Count.EntriesScanned += count;
     }
 
-    public override long Estimate => postings.Length;
+    private ReadOnlySpan<Posting> Postings => room.AsSpan(0, count);
+
+    public override long Estimate => count;
 
     public override bool IsExact => true;
 
@@ -36,7 +40,7 @@ internal sealed class ShortListOperator : TermOperator
     public override long Next(long from)
     {
         Seek(from);
-        return position < postings.Length ? postings[position].Window : End;
+        return position < count ? room[position].Window : End;
     }
 
     public override void Fill(long window, WindowSet set)
@@ -74,6 +78,7 @@ internal sealed class ShortListOperator : TermOperator
 
     public override int ScoreEntries(Span<long> ids, Span<float> scores, float boost)
     {
+        ReadOnlySpan<Posting> postings = Postings;
         for (int i = 0; i < postings.Length; i++)
         {
             ids[i] = postings[i].EntryId;
@@ -121,7 +126,7 @@ internal sealed class ShortListOperator : TermOperator
     public override void PartBounds(Span<float> windows)
     {
         windows.Fill(NoMatch);
-        foreach (Posting posting in postings)
+        foreach (Posting posting in Postings)
         {
             ref float part = ref windows[(int)posting.Window];
             part = scorer is null ? 1 : Math.Max(part, (float)Bm25.LargestPart(posting.Frequency));
@@ -131,6 +136,7 @@ internal sealed class ShortListOperator : TermOperator
     /// <summary>Stands on the first posting that is not before the window.</summary>
     private void Seek(long window)
     {
+        ReadOnlySpan<Posting> postings = Postings;
         if (position > 0 && postings[position - 1].Window >= window)
             position = 0;
         while (position < postings.Length && postings[position].Window < window)
@@ -140,10 +146,11 @@ internal sealed class ShortListOperator : TermOperator
     private ReadOnlySpan<Posting> In(long window)
     {
         Seek(window);
+        ReadOnlySpan<Posting> postings = Postings;
         int end = position;
         while (end < postings.Length && postings[end].Window == window)
             end++;
-        return postings.AsSpan(position, end - position);
+        return postings[position..end];
     }
 
     public override ReadOnlySpan<int> Positions(long id)
@@ -172,17 +179,16 @@ internal sealed class ShortListOperator : TermOperator
         }
     }
 
-    private static (Posting[] Postings, int[] Starts, int[] Positions) Decode(TermPayload payload, bool withPositions)
+    private static (int Count, int[] Starts, int[] Positions) Decode(TermPayload payload, Span<Posting> postings, bool withPositions)
     {
         FlatPostings flat = payload.Flat;
-        var postings = new Posting[flat.Count];
-        var starts = new int[withPositions ? flat.Count + 1 : 0];
-        var positions = new List<int>();
+        int[] starts = withPositions ? new int[flat.Count + 1] : [];
+        List<int>? positions = withPositions ? [] : null;
         int count = 0;
         while (flat.MoveNext(out Posting posting))
         {
             postings[count++] = posting;
-            if (!withPositions)
+            if (positions is null)
                 continue;
             ReadOnlySpan<byte> encoded = flat.TakePositions(posting);
             int last = 0;
@@ -191,7 +197,7 @@ internal sealed class ShortListOperator : TermOperator
             starts[count] = positions.Count;
         }
 
-        Debug.Assert(count == postings.Length);
-        return (postings, starts, [.. positions]);
+        Debug.Assert(count == flat.Count);
+        return (count, starts, positions is null ? [] : [.. positions]);
     }
 }

@@ -11,7 +11,7 @@ namespace Treepie.Indexing.Ranking;
 /// </summary>
 /// <param name="norms">Lengths of the field.</param>
 /// <param name="statistics">Sums over the field.</param>
-internal sealed class LengthFactors(ChunkCursor norms, FieldStatistics statistics)
+internal sealed class LengthFactors(ChunkReader norms, FieldStatistics statistics)
 {
     private readonly float perTerm = (float)(Bm25.K1 * Bm25.B * statistics.EntriesWithTerms / Math.Max(1, statistics.TotalTerms));
 

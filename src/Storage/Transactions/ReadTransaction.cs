@@ -14,7 +14,7 @@ public sealed class ReadTransaction : IDisposable
     private readonly StorageEnvironment _environment;
     private readonly PageStore _store;
     private readonly Snapshot _snapshot;
-    private readonly PageVisits _visits = new();
+    private PageVisits? _visits;
     private ReaderTable.Slot _slot;
     private int _disposed;
 
@@ -33,9 +33,13 @@ public sealed class ReadTransaction : IDisposable
     /// How often its trees have entered a page so far, finding the trees themselves left out: a measure of work that is the same for the same reading of
     /// the same snapshot, whether pages were in memory or not.
     /// </summary>
-    public long PageVisits => _visits.Count;
+    public long PageVisits => _visits?.Count ?? 0;
 
     internal Snapshot Snapshot => _snapshot;
+
+    /// <summary>What readers of this state keep for one another, see <see cref="Snapshot.Derived"/>.</summary>
+    internal T Derived<T>()
+        where T : class, new() => _snapshot.Derived.Of<T>();
 
     /// <summary>Names of all trees, in byte order.</summary>
     public IEnumerable<string> TreeNames
@@ -61,12 +65,21 @@ public sealed class ReadTransaction : IDisposable
     public Tree? FindTree(string name)
     {
         ArgumentException.ThrowIfNullOrEmpty(name);
+        return FindTree(name, _visits ??= new PageVisits());
+    }
+
+    /// <summary>
+    /// As <see cref="FindTree(string)"/>, counting pages elsewhere. Such a tree knows its state and not this transaction: it is good in every transaction that reads the same state,
+    /// one after the other.
+    /// </summary>
+    internal Tree? FindTree(string name, PageVisits visits)
+    {
         ThrowIfDisposed();
         if (Catalogue.Find(_store, _snapshot.Catalogue, name) is not { } record)
             return null;
 
         return record.Kind == TreeKind.Tree
-            ? new Tree(_store, name, record, null, _visits)
+            ? new Tree(_store, name, record, null, visits)
             : throw new ArgumentException($"'{name}' is a hash map, not a tree: open it as a map.", nameof(name));
     }
 

@@ -140,6 +140,15 @@ public sealed class Cursor : IDisposable
     /// <summary>Ends the position; the cursor may be used again by seeking.</summary>
     public void Dispose() => _isValid = false;
 
+    /// <summary>Makes it as one that was just opened: what it enters from here on does not depend on where it was.</summary>
+    internal void Reset()
+    {
+        _isValid = false;
+        _keyLength = -1;
+        _seeksNear = true;
+        Array.Clear(_pages);
+    }
+
     /// <summary>
     /// The highest level (0: the leaf) at which two cursors that stand on the same key stand in the same page; -1 if there is none. From there on
     /// to that page's end the trees are the same.

@@ -55,6 +55,40 @@ public sealed class Tree
         return TryGet(_store, Record, key, out value);
     }
 
+    /// <summary>
+    /// Where the value of a key lies, for those who read it again and again in the same state; false where the key is not there. As they ask for that once, pages on the way are not
+    /// counted here, and what is entered then is for the caller to count.
+    /// </summary>
+    internal bool TryLocate(scoped ReadOnlySpan<byte> key, out ValuePlace place)
+    {
+        place = default;
+        if (Record.Levels == 0)
+            return false;
+
+        PageReference reference = Record.Root;
+        for (int level = Record.Levels - 1; level > 0; level--)
+        {
+            var branch = new SlottedPage(_store.Enter(reference, level));
+            reference = branch.Child(branch.FindChild(key));
+        }
+
+        var leaf = new SlottedPage(_store.Enter(reference, 0));
+        int index = leaf.LowerBound(key, 0, out bool isExact);
+        if (!isExact)
+            return false;
+
+        ReadOnlySpan<byte> value = leaf.Value(index, out bool isRun);
+        place = isRun
+            ? new ValuePlace(PageReference.ReadPacked(value), BinaryPrimitives.ReadInt32LittleEndian(value[PageReference.PackedBytes..]), IsRun: true)
+            : new ValuePlace(reference, index, IsRun: false);
+        return true;
+    }
+
+    /// <summary>The value at a place that <see cref="TryLocate"/> gave in the same state.</summary>
+    internal ReadOnlySpan<byte> ReadAt(ValuePlace place) => place.IsRun
+        ? _store.ReadRun(place.Page, place.Number)
+        : ReadValue(_store, new SlottedPage(_store.Read(place.Page, 0)), place.Number);
+
     /// <summary>Whether the key is there.</summary>
     public bool Contains(scoped ReadOnlySpan<byte> key) => TryGet(key, out _);
 

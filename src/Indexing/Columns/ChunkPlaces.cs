@@ -1,0 +1,54 @@
+using System.Numerics;
+using Treepie.Indexing.Catalogue;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Columns;
+
+/// <summary>
+/// Reads chunks of a column by number, in any order, and remembers where those lie that were read last: hits of a rare word lie in as many windows as there are hits, and a descent for
+/// each would cost more than everything else that is done about it. Good for one state of the index; one thread at a time.
+/// </summary>
+/// <param name="column">The column; null: it has no chunk.</param>
+/// <remarks>Memory: 40 bytes for each of 1,024 chunks at the most, which are 4 million entries where a chunk is a window.</remarks>
+internal sealed class ChunkPlaces(Tree? column)
+{
+    private const int FirstPlaces = 64;
+    private const int MaxPlaces = 1_024;
+
+    private Known[] known = [];
+
+    /// <summary>The bytes of the chunk, empty if there is none. They live as long as the read transaction.</summary>
+    public ReadOnlySpan<byte> Read(long chunk)
+    {
+        Known[] places = known;
+        if (places.Length > 0)
+        {
+            ref readonly Known place = ref places[(int)chunk & (places.Length - 1)];
+            if (place.Chunk == chunk + 1)
+                return column!.ReadAt(place.Place); // it is where the place came from
+        }
+
+        return Find(chunk);
+    }
+
+    /// <summary>Counts the page of a chunk as entered: one for each, whether its place was known or not.</summary>
+    public void Visit() => column?.Visit(1);
+
+    private ReadOnlySpan<byte> Find(long chunk)
+    {
+        Span<byte> key = stackalloc byte[EntryKey.Bytes];
+        EntryKey.Write(key, chunk);
+        if (column is null || !column.TryLocate(key, out ValuePlace place))
+            return default;
+
+        if (known.Length == 0)
+            known = new Known[Math.Clamp((int)BitOperations.RoundUpToPowerOf2((uint)Math.Min(column.Count, MaxPlaces)), FirstPlaces, MaxPlaces)];
+        known[(int)chunk & (known.Length - 1)] = new Known(chunk + 1, place);
+        return column.ReadAt(place);
+    }
+
+    /// <summary>Where a chunk is.</summary>
+    /// <param name="Chunk">Its number + 1; 0: none.</param>
+    /// <param name="Place">The place.</param>
+    private readonly record struct Known(long Chunk, ValuePlace Place);
+}

@@ -1,0 +1,99 @@
+using System.Buffers;
+using Treepie.Indexing.Postings;
+using Treepie.Indexing.Ranking;
+
+namespace Treepie.Indexing.Matching;
+
+/// <summary>
+/// What a running query works with and needs no longer when it ends: window sets, arrays, the lists of what is to be closed. It stays with its view, so that the next query finds it warm
+/// and makes no garbage. One query at a time.
+/// </summary>
+internal sealed class QueryScratch
+{
+    /// <summary>Window sets that are kept: most queries have two or three, and each is 1 KiB.</summary>
+    private const int MaxKeptSets = 8;
+
+    private readonly List<WindowSet> made = [];
+    private readonly List<WindowSet> free = [];
+    private readonly List<IDisposable> cursors = [];
+    private readonly Rented<ushort> offsets = new();
+    private readonly Rented<float> numbers = new();
+    private readonly Rented<ulong> words = new();
+    private readonly Rented<byte> bytes = new();
+    private readonly Rented<Posting> postings = new();
+    private readonly List<(int Field, LengthFactors Factors)> factors = [];
+
+    /// <summary>Factors of the fields that the query scores.</summary>
+    public List<(int Field, LengthFactors Factors)> Factors => factors;
+
+    /// <summary>Takes an empty set; give it back with <see cref="Return"/>.</summary>
+    public WindowSet RentSet()
+    {
+        WindowSet set;
+        if (free.Count > 0)
+        {
+            set = free[^1];
+            free.RemoveAt(free.Count - 1);
+        }
+        else
+        {
+            made.Add(set = new WindowSet());
+        }
+
+        set.SetEmpty();
+        return set;
+    }
+
+    public void Return(WindowSet set) => free.Add(set);
+
+    public ushort[] RentOffsets(int count) => offsets.Take(count);
+
+    public float[] RentNumbers(int count) => numbers.Take(count);
+
+    public ulong[] RentWords(int count) => words.Take(count);
+
+    public byte[] RentBytes(int count) => bytes.Take(count);
+
+    public Posting[] RentPostings(int count) => postings.Take(count);
+
+    /// <summary>Closes it when the query ends.</summary>
+    public void Own(IDisposable cursor) => cursors.Add(cursor);
+
+    /// <summary>Ends the query: closes what it opened, and gives back what it took.</summary>
+    public void End()
+    {
+        foreach (IDisposable cursor in cursors)
+            cursor.Dispose();
+        cursors.Clear();
+        offsets.GiveBack();
+        numbers.GiveBack();
+        words.GiveBack();
+        bytes.GiveBack();
+        postings.GiveBack();
+        factors.Clear();
+        if (made.Count > MaxKeptSets)
+            made.RemoveRange(MaxKeptSets, made.Count - MaxKeptSets);
+        free.Clear();
+        free.AddRange(made);
+    }
+
+    /// <summary>Arrays of the process's pool that one query has.</summary>
+    private sealed class Rented<T>
+    {
+        private readonly List<T[]> arrays = [];
+
+        public T[] Take(int count)
+        {
+            T[] array = ArrayPool<T>.Shared.Rent(count);
+            arrays.Add(array);
+            return array;
+        }
+
+        public void GiveBack()
+        {
+            foreach (T[] array in arrays)
+                ArrayPool<T>.Shared.Return(array);
+            arrays.Clear();
+        }
+    }
+}
