@@ -1,6 +1,6 @@
-using System.Buffers;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Terms;
+using Treepie.Storage;
 
 namespace Treepie.Indexing.Postings;
 
@@ -81,45 +81,82 @@ internal ref struct FlatPostings
     }
 
     /// <summary>Encodes a run into <paramref name="output"/>; 0 if it does not fit into <see cref="MaxBytes"/> or is of more than <see cref="MaxEntries"/>.</summary>
-    public static int Encode(PostingRun run, Span<byte> output)
+    public static int Encode(PostingRun run, Span<byte> output) => Append(default, run, output);
+
+    /// <summary>
+    /// Encodes a list that was not walked yet with a run behind it, as <see cref="Encode"/> would encode both together: what is there is copied as it is. 0 if it does not fit.
+    /// </summary>
+    public static int Append(FlatPostings old, PostingRun run, Span<byte> output)
     {
-        if (run.Count > MaxEntries)
+        int count = old.Count + run.Count;
+        if (count > MaxEntries)
             return 0;
-
-        // At most 15 bytes an entry; rented, as it is longer than what is kept.
-        byte[] scratch = ArrayPool<byte>.Shared.Rent(MaxEntries * (Varint.MaxLongBytes + Varint.MaxBytes));
-        int length = 0;
-        int positionBytes = 0;
-        long last = 0;
-        for (int i = 0; i < run.Count; i++)
+        ReadOnlySpan<byte> positions = run.Positions;
+        long lastOld = LastId(old.entries), last = lastOld;
+        int more = 0;
+        foreach (Posting posting in run.Postings)
         {
-            Posting posting = run[i];
-            length += Varint.WriteLong(scratch.AsSpan(length), ((posting.EntryId - last) * 2) + (posting.Frequency > 1 ? 1 : 0));
-            if (posting.Frequency > 1)
-                length += Varint.Write(scratch.AsSpan(length), posting.Frequency);
+            more += Varint.BytesOf((posting.EntryId - last) * 2) + (posting.Frequency > 1 ? Varint.BytesOf(posting.Frequency) : 0);
             last = posting.EntryId;
-            positionBytes += run.PositionsOf(i).Length;
         }
 
-        int total = 0;
-        if ((2 * Varint.MaxBytes) + length + positionBytes <= MaxBytes)
+        if ((2 * Varint.MaxBytes) + old.entries.Length + more + old.positions.Length + positions.Length > MaxBytes)
+            return 0;
+        int length = 0;
+        if (count > 1)
         {
-            if (run.Count > 1)
-            {
-                total = Varint.Write(output, run.Count);
-                total += Varint.Write(output[total..], length);
-            }
-
-            scratch.AsSpan(0, length).CopyTo(output[total..]);
-            total += length;
-            for (int i = 0; i < run.Count; i++)
-            {
-                run.PositionsOf(i).CopyTo(output[total..]);
-                total += run.PositionsOf(i).Length;
-            }
+            length = Varint.Write(output, count);
+            length += Varint.Write(output[length..], old.entries.Length + more);
         }
 
-        ArrayPool<byte>.Shared.Return(scratch);
-        return total;
+        old.entries.CopyTo(output[length..]);
+        length += old.entries.Length;
+        last = lastOld;
+        foreach (Posting posting in run.Postings)
+        {
+            length += Varint.WriteLong(output[length..], ((posting.EntryId - last) * 2) + (posting.Frequency > 1 ? 1 : 0));
+            if (posting.Frequency > 1)
+                length += Varint.Write(output[length..], posting.Frequency);
+            last = posting.EntryId;
+        }
+
+        old.positions.CopyTo(output[length..]);
+        length += old.positions.Length;
+        positions.CopyTo(output[length..]);
+        return length + positions.Length;
     }
+
+    /// <summary>The last id of a list: the sum of all steps.</summary>
+    private static long LastId(ReadOnlySpan<byte> entries)
+    {
+        long last = 0;
+        for (int i = 0; i < entries.Length;)
+        {
+            long step = entries[i++];
+            if (step >= 0x80)
+            {
+                step &= 0x7F;
+                long next;
+                int shift = 7;
+                do
+                {
+                    next = i < entries.Length ? entries[i++] : throw Damaged();
+                    step |= (next & 0x7F) << shift;
+                    shift += 7;
+                }
+                while (next >= 0x80);
+            }
+
+            last += step >> 1;
+            if ((step & 1) == 0)
+                continue;
+            while (i < entries.Length && entries[i] >= 0x80)
+                i++;
+            i++;
+        }
+
+        return last;
+    }
+
+    private static CorruptionException Damaged() => new("A list of entries in the index does not end. Reset the index to build it again.");
 }

@@ -14,6 +14,10 @@ internal sealed class PositionStore(string name, Tree tree) : IDisposable
     private int tableBytes;
     private int length;
 
+    /// <summary>Of a loaded segment of one window: the first rank of its last block, and where that begins.</summary>
+    private int lastRank;
+    private int lastStart;
+
     /// <summary>Loads the positions of a segment; <see cref="WindowAt"/> has them until the next call.</summary>
     public void Load(long listId, PostingSegment segment)
     {
@@ -27,6 +31,7 @@ internal sealed class PositionStore(string name, Tree tree) : IDisposable
             ReadOnlySpan<byte> block = segment.Count > 1 ? cursor.Value : cursor.Value[sizeof(ushort)..];
             if (scratch.Length < length + block.Length)
                 Array.Resize(ref scratch, Math.Max(length + block.Length, scratch.Length * 2));
+            (lastRank, lastStart) = (PositionKey.Rank(cursor.Key), length);
             block.CopyTo(scratch.AsSpan(length));
             length += block.Length;
         }
@@ -68,15 +73,18 @@ internal sealed class PositionStore(string name, Tree tree) : IDisposable
         tree.Put(key, block);
     }
 
-    /// <summary>Writes the positions of a segment of one window, in blocks.</summary>
-    public void PutWindow(long listId, long firstWindow, PostingWindow window, ReadOnlySpan<byte> positions)
+    /// <summary>
+    /// Writes the positions of a segment of one window, in blocks. Where <paramref name="isAppended"/>, they are those that were loaded last and others behind them: blocks that were full stay.
+    /// </summary>
+    public void PutWindow(long listId, long firstWindow, PostingWindow window, ReadOnlySpan<byte> positions, bool isAppended = false)
     {
-        int first = 0;
-        int start = 0;
-        int end = 0;
-        for (int rank = 0; rank < window.Count; rank++)
+        int first = isAppended ? lastRank : 0;
+        int start = isAppended ? lastStart : 0;
+        int end = start;
+        var frequencies = new FrequencyReader(window);
+        for (int rank = first; rank < window.Count; rank++)
         {
-            int bytes = VarintKernels.Skip(positions[end..], window.Frequency(rank));
+            int bytes = VarintKernels.Skip(positions[end..], frequencies.At(rank));
             if (rank > first && end + bytes - start > PositionKey.MaxBlockBytes - sizeof(ushort))
             {
                 PutPart(listId, firstWindow, first, rank - first, positions[start..end]);

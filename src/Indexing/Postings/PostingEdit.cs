@@ -127,14 +127,17 @@ internal sealed class PostingEdit(IImpacts? impacts)
         return output.AsSpan(0, payloadStart + position);
     }
 
-    /// <summary>Writes the positions of a packed segment, whose windows begin at <paramref name="first"/> and end before <paramref name="end"/>.</summary>
-    public void StorePositions(PositionStore store, long listId, int first, int end)
+    /// <summary>
+    /// Writes the positions of a packed segment, whose windows begin at <paramref name="first"/> and end before <paramref name="end"/>. Where <paramref name="isAppended"/>, it begins with the
+    /// only window of the segment that the store has loaded, to which postings were only added: what does not change is not written.
+    /// </summary>
+    public void StorePositions(PositionStore store, long listId, int first, int end, bool isAppended = false)
     {
         EncodedWindow window = windows[first];
         if (end - first == 1)
         {
             var postings = new PostingWindow(window.Count, payloads.AsSpan(window.Start, window.Length));
-            store.PutWindow(listId, window.Window, postings, positions.AsSpan(window.PositionStart, window.PositionLength));
+            store.PutWindow(listId, window.Window, postings, positions.AsSpan(window.PositionStart, window.PositionLength), isAppended);
             return;
         }
 
@@ -230,15 +233,20 @@ internal sealed class PostingEdit(IImpacts? impacts)
             return 0;
 
         int count = old.CopyOffsets(offsets);
+        if (removals.IsEmpty || removals[0] >> PostingWindow.SizeBits > window)
+        {
+            RetainAll(old, oldPositions);
+            return count;
+        }
+
         int kept = 0;
         int takenTo = 0;
         int position = 0;
-        bool hasRemovals = !removals.IsEmpty && removals[0] >> PostingWindow.SizeBits <= window;
         for (int rank = 0; rank < count; rank++)
         {
             long id = (window << PostingWindow.SizeBits) + offsets[rank];
             int frequency = keepsFrequencies ? old.Frequency(rank) : 1;
-            int positionEnd = keepsPositions && hasRemovals ? position + VarintKernels.Skip(oldPositions[position..], frequency) : 0;
+            int positionEnd = keepsPositions ? position + VarintKernels.Skip(oldPositions[position..], frequency) : 0;
             while (removalsConsumed < removals.Length && removals[removalsConsumed] < id)
             {
                 removalsConsumed++;
@@ -268,6 +276,28 @@ internal sealed class PostingEdit(IImpacts? impacts)
         if (keepsPositions)
             AddPositions(oldPositions[takenTo..]);
         return kept;
+    }
+
+    /// <summary>Takes a window whose offsets are there already, as it is.</summary>
+    private void RetainAll(PostingWindow old, ReadOnlySpan<byte> oldPositions)
+    {
+        if (keepsPositions)
+            AddPositions(oldPositions);
+        if (!keepsFrequencies)
+        {
+            frequencies.AsSpan(0, old.Count).Fill(1);
+            return;
+        }
+
+        old.CopyFrequencies(frequencies);
+        if (old.Impacts.Length > 1)
+        {
+            old.Impacts.CopyTo(largest);
+            return;
+        }
+
+        foreach (ushort offset in offsets.AsSpan(0, old.Count))
+            Weigh(offset, old.Impacts[0]);
     }
 
     private static void Grow(ref byte[] buffer, int needed)

@@ -22,7 +22,11 @@ internal readonly ref struct PostingRun(ReadOnlySpan<Posting> postings, ReadOnly
 
     public Posting this[int index] => Postings[index];
 
+    /// <summary>Positions of one of them.</summary>
     public ReadOnlySpan<byte> PositionsOf(int index) => ends.IsEmpty ? default : positions[(index == 0 ? start : ends[index - 1])..ends[index]];
+
+    /// <summary>Positions of all of them.</summary>
+    public ReadOnlySpan<byte> Positions => ends.IsEmpty ? default : positions[start..ends[^1]];
 
     /// <summary>The first so many.</summary>
     public PostingRun Take(int count) => new(Postings[..count], positions, ends.IsEmpty ? default : ends[..count], start);

@@ -257,6 +257,43 @@ internal readonly ref struct PostingWindow
         return Count;
     }
 
+    /// <summary>Writes the frequencies of all postings, by rank; 1 where none are kept.</summary>
+    public void CopyFrequencies(Span<int> output)
+    {
+        output = output[..Count];
+        int width = frequencies.IsEmpty ? 0 : frequencies[0];
+        ReadOnlySpan<byte> values = width == 0 ? default : frequencies[1..];
+        switch (width)
+        {
+            case 0:
+                output.Fill(1);
+                break;
+            case 1:
+                for (int i = 0; i < output.Length; i++)
+                    output[i] = values[i >> 1] >> ((i & 1) * 4) & 15;
+                break;
+            case 2:
+                for (int i = 0; i < output.Length; i++)
+                    output[i] = values[i];
+                break;
+            case PlaneWidth:
+                output.Fill(1);
+                ReadOnlySpan<byte> nibbles = values[PlaneBytes(Count)..];
+                int next = 0;
+                for (int place = 0; place < PlaneBytes(Count); place++)
+                {
+                    for (uint bits = values[place]; bits != 0; bits &= bits - 1, next++)
+                        output[(8 * place) + BitOperations.TrailingZeroCount(bits)] = nibbles[next >> 1] >> ((next & 1) * 4) & 15;
+                }
+
+                break;
+            default:
+                for (int i = 0; i < output.Length; i++)
+                    output[i] = Frequency(i);
+                break;
+        }
+    }
+
     /// <summary>Longest encoding: bitmap, impacts, width, four bytes for each frequency.</summary>
     public static int MaxEncodedBytes(int count) => BitmapKernels.Bytes + Blocks + 1 + (4 * count);
 

@@ -21,6 +21,10 @@ internal sealed class PostingWriter : IDisposable
     private readonly WindowImpacts? largest;
     private readonly Tree? words;
     private readonly PostingBuffer combined;
+
+    /// <summary>Words that are new: number, and where in <see cref="names"/> they are.</summary>
+    private readonly List<(long Word, int Start, int Length)> named = [];
+    private readonly ByteArena names = new();
     private readonly byte[] payload = new byte[TermPayload.MaxHeadBytes + FlatPostings.MaxBytes];
 
     /// <param name="name">Name of the dictionary.</param>
@@ -76,7 +80,11 @@ internal sealed class PostingWriter : IDisposable
     }
 
     /// <summary>Writes what is left to be written; the last call.</summary>
-    public void Finish() => terms.Flush();
+    public void Finish()
+    {
+        terms.Flush();
+        WriteNames();
+    }
 
     public void Dispose()
     {
@@ -86,11 +94,22 @@ internal sealed class PostingWriter : IDisposable
 
     private void Name(long word, ReadOnlySpan<byte> term)
     {
-        if (word < 0)
-            return;
+        if (word >= 0)
+            named.Add((word, names.Add(term), term.Length));
+    }
+
+    /// <summary>Names the words that are new in the order of their numbers, which are greater than all there are: so pages are filled one after the other.</summary>
+    private void WriteNames()
+    {
+        named.Sort();
         Span<byte> key = stackalloc byte[sizeof(long)];
-        BinaryPrimitives.WriteInt64BigEndian(key, word);
-        words!.Put(key, term); // who has numbers has names
+        foreach ((long word, int start, int length) in named)
+        {
+            BinaryPrimitives.WriteInt64BigEndian(key, word);
+            words!.Put(key, names.Slice(start, length)); // who has numbers has names
+        }
+
+        named.Clear();
     }
 
     private void Forget(long word)
@@ -104,6 +123,12 @@ internal sealed class PostingWriter : IDisposable
 
     private bool ApplyToFlat(ReadOnlySpan<byte> term, long word, FlatPostings old, PostingRun additions, ReadOnlySpan<long> removals)
     {
+        if (removals.IsEmpty && TermPayload.AppendFlat(payload, word, old, additions) is var appended and > 0)
+        {
+            terms.Put(term, payload.AsSpan(0, appended));
+            return true;
+        }
+
         combined.Clear();
         int removed = 0;
         while (old.MoveNext(out Posting posting))
@@ -144,8 +169,39 @@ internal sealed class PostingWriter : IDisposable
         terms.Put(term, payload.AsSpan(0, length));
     }
 
+    /// <summary>Adds postings behind those of a long list: they go to its last segment, and to others behind it.</summary>
+    private void AppendToLong(ReadOnlySpan<byte> term, long word, long count, long listId, PostingRun additions)
+    {
+        WindowImpacts? kept = count >= WindowImpacts.MinEntries ? largest : null;
+        Span<byte> key = stackalloc byte[PostingKey.Bytes];
+        PostingKey.Write(key, listId, long.MaxValue);
+        if (segments.SeekBefore(key) && PostingKey.IsOf(segments.Key, listId))
+        {
+            ReadOnlySpan<byte> last = segments.Value;
+            var segment = new PostingSegment(last);
+            positions?.Load(listId, segment);
+            edit.Run(segment, positions, additions, default);
+            PutSegments(listId, kept, last);
+        }
+        else
+        {
+            edit.Run(additions);
+            PutSegments(listId, kept);
+        }
+
+        kept?.Flush();
+        NoteImpacts(listId, count, count + additions.Count);
+        terms.Put(term, payload.AsSpan(0, TermPayload.WriteLong(payload, word, count + additions.Count, listId)));
+    }
+
     private bool ApplyToLong(ReadOnlySpan<byte> term, long word, long count, long listId, PostingRun additions, ReadOnlySpan<long> removals)
     {
+        if (removals.IsEmpty)
+        {
+            AppendToLong(term, word, count, listId, additions);
+            return true;
+        }
+
         long before = count;
         count += additions.Count - removals.Length;
         WindowImpacts? kept = before >= WindowImpacts.MinEntries && count >= WindowImpacts.MinEntries ? largest : null;
@@ -241,7 +297,11 @@ internal sealed class PostingWriter : IDisposable
             largest?.Delete(listId);
     }
 
-    private void PutSegments(long listId, WindowImpacts? kept = null)
+    /// <summary>Writes the result of an edit.</summary>
+    /// <param name="listId">Of this list.</param>
+    /// <param name="kept">Where the largest impacts of its windows are kept; null: nowhere.</param>
+    /// <param name="appended">The segment whose windows come first, where postings were only added behind its own; else empty.</param>
+    private void PutSegments(long listId, WindowImpacts? kept = null, ReadOnlySpan<byte> appended = default)
     {
         for (int i = 0; kept is not null && i < edit.WindowCount; i++)
         {
@@ -250,14 +310,17 @@ internal sealed class PostingWriter : IDisposable
         }
 
         Span<byte> key = stackalloc byte[PostingKey.Bytes];
+        bool wasOneWindow = !appended.IsEmpty && new PostingSegment(appended).Count == 1;
         for (int next = 0; next < edit.WindowCount;)
         {
             int first = next;
             ReadOnlySpan<byte> segment = edit.PackSegment(ref next, out long firstWindow);
+            if (first == 0 && segment.SequenceEqual(appended))
+                continue; // all that is new is behind it
             PostingKey.Write(key, listId, firstWindow);
             postings.Put(key, segment);
             if (positions is not null)
-                edit.StorePositions(positions, listId, first, next);
+                edit.StorePositions(positions, listId, first, next, isAppended: first == 0 && wasOneWindow);
         }
     }
 

@@ -67,10 +67,13 @@ internal readonly ref struct TermPayload
     public long ListId { get; }
 
     /// <summary>Writes a short list; 0 if it is too long for that. <paramref name="output"/> holds <see cref="MaxHeadBytes"/> + <see cref="FlatPostings.MaxBytes"/>.</summary>
-    public static int WriteFlat(Span<byte> output, long word, PostingRun run)
+    public static int WriteFlat(Span<byte> output, long word, PostingRun run) => AppendFlat(output, word, default, run);
+
+    /// <summary>As <see cref="WriteFlat"/>, of a list that was not walked yet and a run behind it.</summary>
+    public static int AppendFlat(Span<byte> output, long word, FlatPostings old, PostingRun run)
     {
-        int head = WriteHead(output, run.Count == 1 ? (PostingKind)Single : PostingKind.Flat, word);
-        int length = FlatPostings.Encode(run, output[head..]);
+        int head = WriteHead(output, old.Count + run.Count == 1 ? (PostingKind)Single : PostingKind.Flat, word);
+        int length = FlatPostings.Append(old, run, output[head..]);
         return length == 0 ? 0 : head + length;
     }
 

@@ -26,7 +26,12 @@ internal readonly ref struct TermBlock
 
     public const int GroupBits = 4;
     public const int HeaderBytes = 8;
+    public const int PrefixOffset = 2;
+    public const int SuffixOffset = 3;
     public const int WeightOffset = 4;
+
+    /// <summary>Most bytes in front of those of a term.</summary>
+    public const int MaxHeadBytes = 1 + (2 * Varint.MaxBytes);
 
     /// <summary>Longest beginning and end.</summary>
     public const int MaxCommon = byte.MaxValue;
@@ -46,11 +51,11 @@ internal readonly ref struct TermBlock
             throw Damaged();
         Count = BinaryPrimitives.ReadUInt16LittleEndian(bytes);
         int table = HeaderBytes + (2 * ((Count - 1) >> GroupBits));
-        start = table + bytes[2] + bytes[3];
+        start = table + bytes[PrefixOffset] + bytes[SuffixOffset];
         if (Count == 0 || start >= bytes.Length)
             throw Damaged();
-        Prefix = bytes.Slice(table, bytes[2]);
-        Suffix = bytes.Slice(table + bytes[2], bytes[3]);
+        Prefix = bytes.Slice(table, bytes[PrefixOffset]);
+        Suffix = bytes.Slice(table + bytes[PrefixOffset], bytes[SuffixOffset]);
     }
 
     /// <summary>Terms.</summary>
@@ -70,7 +75,11 @@ internal readonly ref struct TermBlock
 
     /// <summary>Reads the term at a place; returns the place of the next.</summary>
     /// <exception cref="CorruptionException">It does not end within the block.</exception>
-    public int Read(int place, out TermPlace term)
+    public int Read(int place, out TermPlace term) => Read(bytes, place, out term);
+
+    /// <summary>Reads the term at a place of bytes that have terms; returns the place of the next.</summary>
+    /// <exception cref="CorruptionException">It does not end within them.</exception>
+    public static int Read(ReadOnlySpan<byte> bytes, int place, out TermPlace term)
     {
         if ((uint)place >= (uint)bytes.Length)
             throw Damaged();
@@ -90,6 +99,18 @@ internal readonly ref struct TermBlock
         term = new TermPlace(place, middle, value);
         int next = place + middle + value;
         return next <= bytes.Length ? next : throw Damaged();
+    }
+
+    /// <summary>Writes what is in front of a term's bytes, into <see cref="MaxHeadBytes"/> at least; returns how many bytes that is.</summary>
+    public static int WriteHead(Span<byte> output, int middleBytes, int valueBytes)
+    {
+        int middle = Math.Min(middleBytes, LongLength), value = Math.Min(valueBytes, LongLength), length = 1;
+        output[0] = (byte)((middle << 4) | value);
+        if (middle == LongLength)
+            length += Varint.Write(output[length..], middleBytes - LongLength);
+        if (value == LongLength)
+            length += Varint.Write(output[length..], valueBytes - LongLength);
+        return length;
     }
 
     /// <summary>The bytes of a term that are its own.</summary>

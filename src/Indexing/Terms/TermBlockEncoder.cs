@@ -45,8 +45,8 @@ internal sealed class TermBlockEncoder(TermWeight? weight = null)
         int start = TermBlock.HeaderBytes + table + prefix + suffix;
         Grow(start);
         BinaryPrimitives.WriteUInt16LittleEndian(output, (ushort)count);
-        output[2] = (byte)prefix;
-        output[3] = (byte)suffix;
+        output[TermBlock.PrefixOffset] = (byte)prefix;
+        output[TermBlock.SuffixOffset] = (byte)suffix;
         head[..prefix].CopyTo(output.AsSpan(TermBlock.HeaderBytes + table));
         head[^suffix..].CopyTo(output.AsSpan(TermBlock.HeaderBytes + table + prefix));
         int length = start;
@@ -58,13 +58,8 @@ internal sealed class TermBlockEncoder(TermWeight? weight = null)
             if (i > 0 && (i & ((1 << TermBlock.GroupBits) - 1)) == 0)
                 groups[(i >> TermBlock.GroupBits) - 1] = checked((ushort)(length - start));
             int middle = item.KeyLength - prefix - suffix;
-            Grow(length + 1 + (2 * Varint.MaxBytes) + middle + item.ValueLength);
-            int longMiddle = Math.Min(middle, TermBlock.LongLength), longValue = Math.Min(item.ValueLength, TermBlock.LongLength);
-            output[length++] = (byte)((longMiddle << 4) | longValue);
-            if (longMiddle == TermBlock.LongLength)
-                length += Varint.Write(output.AsSpan(length), middle - TermBlock.LongLength);
-            if (longValue == TermBlock.LongLength)
-                length += Varint.Write(output.AsSpan(length), item.ValueLength - TermBlock.LongLength);
+            Grow(length + TermBlock.MaxHeadBytes + middle + item.ValueLength);
+            length += TermBlock.WriteHead(output.AsSpan(length), middle, item.ValueLength);
             Key(item, bytes).Slice(prefix, middle).CopyTo(output.AsSpan(length));
             length += middle;
             bytes.Slice(item.Value, item.ValueLength).CopyTo(output.AsSpan(length));

@@ -16,25 +16,35 @@ internal sealed class TermTreeWriter(Tree tree, TermWeight? weight = null)
     private const int MinBytes = TermBlock.MaxBytes / 4;
 
     private readonly Cursor cursor = tree.OpenCursor();
+    private readonly TermBlockEdit edit = new(weight);
     private readonly ByteArena bytes = new();
     private readonly TermBlockEncoder encoder = new(weight);
 
-    /// <summary>Terms of the block that are not passed yet, from <see cref="next"/> on.</summary>
+    /// <summary>Terms of a block that is made anew and that are not passed yet, from <see cref="next"/> on.</summary>
     private readonly List<TermItem> old = [];
 
-    /// <summary>Terms of the block up to the last one asked for.</summary>
+    /// <summary>Its terms up to the last one asked for.</summary>
     private readonly List<TermItem> made = [];
 
     private readonly byte[] blockKey = new byte[Tree.MaxKeyBytes];
     private readonly byte[] endKey = new byte[Tree.MaxKeyBytes];
     private byte[] termRoom = new byte[64];
+    private byte[] asked = new byte[64];
+    private int askedLength;
     private int blockKeyLength;
     private int endKeyLength;
     private int next;
     private bool isLoaded;
     private bool isStored;
+
+    /// <summary>Whether the block is made anew, term by term, because it is new or a term did not fit in as it is.</summary>
+    private bool isAnew;
     private bool isChanged;
     private bool hasLost;
+
+    /// <summary>Of the term asked for last: whether it is there, and whether it was changed, so that only greater ones can be gone to.</summary>
+    private bool isThere;
+    private bool isPassed;
     private long countChange;
 
     /// <summary>Terms.</summary>
@@ -45,21 +55,37 @@ internal sealed class TermTreeWriter(Tree tree, TermWeight? weight = null)
     /// <summary>What stands beside a term; it lives until the next block is gone to.</summary>
     public bool TryGet(scoped ReadOnlySpan<byte> term, out ReadOnlySpan<byte> value)
     {
-        bool isThere = Find(term);
-        value = isThere ? bytes.Slice(old[next].Value, old[next].ValueLength) : default;
-        return isThere;
+        value = default;
+        if (!Find(term))
+            return false;
+        value = isAnew ? bytes.Slice(old[next].Value, old[next].ValueLength) : edit.Value;
+        return true;
     }
 
     /// <summary>Sets what stands beside a term.</summary>
     public void Put(scoped ReadOnlySpan<byte> term, scoped ReadOnlySpan<byte> value)
     {
-        if (Find(term))
+        bool isKnown = Find(term);
+        countChange += isKnown ? 0 : 1;
+        isChanged = isPassed = true;
+        if (!isAnew && isKnown)
+        {
+            edit.Replace(value);
+            return;
+        }
+
+        if (!isAnew && edit.TryAdd(term, value))
+            return;
+        if (!isAnew)
+        {
+            BeginAnew();
+            Walk(term);
+        }
+
+        if (isKnown)
             next++;
-        else
-            countChange++;
         int key = bytes.Add(term);
         made.Add(new TermItem(key, term.Length, bytes.Add(value), value.Length));
-        isChanged = true;
     }
 
     /// <summary>Removes a term; false if it is not there.</summary>
@@ -67,9 +93,12 @@ internal sealed class TermTreeWriter(Tree tree, TermWeight? weight = null)
     {
         if (!Find(term))
             return false;
-        next++;
+        if (isAnew)
+            next++;
+        else
+            edit.Remove();
         countChange--;
-        isChanged = hasLost = true;
+        isChanged = hasLost = isPassed = true;
         return true;
     }
 
@@ -95,12 +124,28 @@ internal sealed class TermTreeWriter(Tree tree, TermWeight? weight = null)
     /// <summary>Goes to the place of a term; whether it is there.</summary>
     private bool Find(scoped ReadOnlySpan<byte> term)
     {
-        if (!isLoaded || IsOutside(term))
+        if (isLoaded)
         {
-            Leave();
-            Load(term);
+            int order = term.SequenceCompareTo(asked.AsSpan(0, askedLength));
+            if (order == 0 && !isPassed)
+                return isThere;
+            if (order <= 0 || (HasEnd && term.SequenceCompareTo(endKey.AsSpan(1, endKeyLength - 1)) >= 0))
+                Leave(); // before what was passed, or behind the block
         }
 
+        if (!isLoaded)
+            Load(term);
+        if (asked.Length < term.Length)
+            asked = new byte[term.Length * 2];
+        term.CopyTo(asked);
+        askedLength = term.Length;
+        isPassed = false;
+        return isThere = isAnew ? Walk(term) : edit.Find(term);
+    }
+
+    /// <summary>Goes to the place of a term in a block that is made anew.</summary>
+    private bool Walk(scoped ReadOnlySpan<byte> term)
+    {
         for (; next < old.Count; next++)
         {
             int order = Key(old[next]).SequenceCompareTo(term);
@@ -112,11 +157,12 @@ internal sealed class TermTreeWriter(Tree tree, TermWeight? weight = null)
         return false;
     }
 
-    /// <summary>Whether a term is before what was passed, or behind the block.</summary>
-    private bool IsOutside(scoped ReadOnlySpan<byte> term) =>
-        (made.Count > 0 && Key(made[^1]).SequenceCompareTo(term) >= 0)
-        || (HasEnd && term.SequenceCompareTo(endKey.AsSpan(1, endKeyLength - 1)) >= 0)
-        || term.SequenceCompareTo(blockKey.AsSpan(1, blockKeyLength - 1)) < 0;
+    /// <summary>From now on the block is made anew, from the terms it has now.</summary>
+    private void BeginAnew()
+    {
+        edit.CopyTo(old, bytes);
+        isAnew = true;
+    }
 
     private ReadOnlySpan<byte> Key(TermItem item) => bytes.Slice(item.Key, item.KeyLength);
 
@@ -133,12 +179,13 @@ internal sealed class TermTreeWriter(Tree tree, TermWeight? weight = null)
         if (isStored)
         {
             blockKeyLength = Copy(cursor.Key, blockKey);
-            Decode(cursor.Value);
+            edit.Begin(cursor.Value);
             endKeyLength = cursor.MoveNext() ? Copy(cursor.Key, endKey) : 0;
             return;
         }
 
         // In front of all blocks there are: a new one, up to the first.
+        isAnew = true;
         blockKey[0] = TermTree.BlockMark;
         blockKeyLength = 1;
         endKeyLength = cursor.Seek([TermTree.BlockMark]) ? Copy(cursor.Key, endKey) : 0;
@@ -150,21 +197,6 @@ internal sealed class TermTreeWriter(Tree tree, TermWeight? weight = null)
         return from.Length;
     }
 
-    private void Decode(ReadOnlySpan<byte> value)
-    {
-        var block = new TermBlock(value);
-        int place = block.First;
-        for (int i = 0; i < block.Count; i++)
-        {
-            place = block.Read(place, out TermPlace term);
-            int length = block.LengthOf(term);
-            Span<byte> room = bytes.Reserve(length + term.ValueBytes, out int start);
-            block.CopyTerm(term, room);
-            block.Value(term).CopyTo(room[length..]);
-            old.Add(new TermItem(start, length, start + length, term.ValueBytes));
-        }
-    }
-
     /// <summary>Writes the block, as several where it has grown, and forgets it.</summary>
     private void Leave()
     {
@@ -174,11 +206,24 @@ internal sealed class TermTreeWriter(Tree tree, TermWeight? weight = null)
         made.Clear();
         bytes.Clear(1 << 20);
         next = 0;
-        isLoaded = isChanged = hasLost = false;
+        isLoaded = isAnew = isChanged = hasLost = false;
     }
 
     private void Store()
     {
+        if (!isAnew)
+        {
+            int length = edit.Bytes;
+            bool isLong = length > TermBlock.MaxBytes && edit.Count > 1;
+            if (edit.Count > 0 && !isLong && (!hasLost || !HasEnd || length >= MinBytes))
+            {
+                tree.Put(blockKey.AsSpan(0, blockKeyLength), edit.Finish());
+                return;
+            }
+
+            BeginAnew();
+        }
+
         for (; next < old.Count; next++)
             made.Add(old[next]);
         if (hasLost && HasEnd && TermBlockEncoder.Measure(made, bytes) < MinBytes)
@@ -217,9 +262,8 @@ internal sealed class TermTreeWriter(Tree tree, TermWeight? weight = null)
         ReadOnlySpan<byte> key = endKey.AsSpan(0, endKeyLength);
         if (!tree.TryGet(key, out ReadOnlySpan<byte> value))
             return;
-        old.Clear();
-        Decode(value);
-        made.AddRange(old);
+        edit.Begin(value);
+        edit.CopyTo(made, bytes);
         tree.Delete(key);
         Debug.Assert(made.Count > 0, "a block has terms");
     }
