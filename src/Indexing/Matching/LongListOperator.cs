@@ -61,14 +61,18 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
         return rank < 0 ? default : positionCursor.Read(cursor, mine, rank);
     }
 
-    public override bool TryOpenPositions(long window, out PositionReader reader)
+    public override void ReadMasks(long window, ReadOnlySpan<ushort> entries, Span<ulong> masks, Span<byte> isLong)
     {
-        reader = default;
-        if (positionCursor is null || !cursor.TryGet(window, out PostingWindow mine))
-            return false;
-        reader = new PositionReader(positionCursor, cursor, mine);
-        return true;
+        if (positionCursor is not null && cursor.TryGet(window, out PostingWindow mine))
+            positionCursor.ReadMasks(cursor, mine, entries, masks, isLong);
+        else
+            masks[..entries.Length].Clear();
     }
+
+    public override int PlacesIn(long window) => cursor.TryGet(window, out PostingWindow mine) ? mine.Count : 0;
+
+    public override bool TryCopyPlaces(long window, WindowPlaces places) =>
+        positionCursor is not null && cursor.TryGet(window, out PostingWindow mine) && positionCursor.TryCopy(cursor, mine, places);
 
     public override void CopyPositions(long window, ReadOnlySpan<ushort> entries, PositionTable table)
     {

@@ -1,5 +1,3 @@
-using Treepie.Indexing.Terms;
-
 namespace Treepie.Indexing.Matching;
 
 /// <summary>
@@ -79,66 +77,16 @@ internal sealed class PhraseMatcher
         return found;
     }
 
-    /// <summary>
-    /// How often a position of the first of two terms has one of the second so far behind it, of positions as they are encoded: the first, then distances. Nothing stands before
-    /// <paramref name="least"/>.
-    /// </summary>
-    public static int CountPairs(ReadOnlySpan<byte> first, int firstCount, ReadOnlySpan<byte> second, int secondCount, int apart, int least)
-    {
-        // Nearly all words stand once in a short text.
-        if (firstCount == 1 && secondCount == 1 && (first[0] | second[0]) < 0x80)
-            return second[0] - first[0] == apart && first[0] >= least ? 1 : 0;
-
-        int found = 0, last = -1;
-        int left = Varint.Read(ref first), right = Varint.Read(ref second);
-        while (true)
-        {
-            if (right < left + apart)
-            {
-                if (--secondCount == 0)
-                    return found;
-                right += Varint.Read(ref second);
-                continue;
-            }
-
-            // Several tokens at one position are one place.
-            if (right == left + apart && left != last && left >= least)
-                found++;
-            last = left;
-            if (--firstCount == 0)
-                return found;
-            left += Varint.Read(ref first);
-        }
-    }
-
-    /// <summary>
-    /// Two words of different terms that stand at fixed places to each other, so that an entry without them so is no match: the terms, how far the second is behind the first, and
-    /// the least position of the first. None where words may be apart, or all are one term.
-    /// </summary>
-    /// <param name="costs">By term, what prefers one to another: the smaller.</param>
-    public (int First, int Second, int Apart, int Least)? Pair(ReadOnlySpan<long> costs)
+    /// <summary>By term, its positions in the query, where words stand at fixed places to each other; null where they may be apart.</summary>
+    public int[][]? Places()
     {
         if (slop != 0)
             return null;
-        (int First, int Second, int Apart, int Least)? best = null;
-        long least = long.MaxValue;
-        for (int i = 0; i < terms.Length; i++)
-        {
-            for (int j = i + 1; j < terms.Length && j <= i + 2; j++)
-            {
-                long cost = costs[terms[i]] + costs[terms[j]];
-                if (terms[i] == terms[j] || cost >= least)
-                    continue;
-                least = cost;
-                best = (terms[i], terms[j], offsets[j] - offsets[i], offsets[i]);
-            }
-        }
-
-        return best;
+        int[][] places = new int[lastOfTerm.Length][];
+        for (int term = 0; term < places.Length; term++)
+            places[term] = [.. offsets.Where((_, word) => terms[word] == term)];
+        return places;
     }
-
-    /// <summary>Whether two words are all of it.</summary>
-    public bool IsPair => slop == 0 && terms.Length == 2 && terms[0] != terms[1];
 
     /// <summary>Walks the rarest word and looks the others up: all cursors only go forward.</summary>
     private int CountExact(ReadOnlySpan<PositionList> positions)

@@ -6,8 +6,7 @@ using Treepie.Indexing.Ranking;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>
-/// Matches entries in which the words of a phrase stand together. Ids first: positions are read of entries that have all words, and
-/// of no others. What was found in a window is kept while it is the current one, so that scoring does not look again.
+/// Matches entries in which the words of a phrase stand together. Ids first: positions are read of entries that have all words, and of no others, see <see cref="PhraseFinder"/>.
 /// </summary>
 internal sealed class PhraseOperator : Operator
 {
@@ -17,14 +16,7 @@ internal sealed class PhraseOperator : Operator
     private readonly LengthFactors? factors;
     private readonly float idf;
     private readonly bool isExact;
-    private readonly PositionList[] positions;
-    private readonly float[] frequencies;
-    private readonly ushort[] offsets;
-    private readonly ulong[] known = new ulong[BitmapKernels.Words];
-    private ushort[]? unknown;
-    private readonly (int First, int Second, int Apart, int Least)? pair;
-    private PositionTable[]? tables;
-    private long current = -1;
+    private readonly PhraseFinder finder;
 
     /// <param name="context">The query.</param>
     /// <param name="terms">The different terms, opened with positions.</param>
@@ -36,15 +28,12 @@ internal sealed class PhraseOperator : Operator
         : base(context)
     {
         this.terms = terms;
-        frequencies = context.RentNumbers(PostingWindow.Size);
-        offsets = context.RentOffsets();
         this.matcher = matcher;
         this.factors = factors;
         this.idf = (float)idf;
         this.isExact = isExact;
         byCost = [.. terms.OrderBy(term => term.Estimate)];
-        positions = [.. terms.Select(_ => new PositionList())];
-        pair = matcher.Pair([.. terms.Select(term => term.Estimate)]);
+        finder = new PhraseFinder(context, terms, matcher);
     }
 
     public override long Estimate => byCost[0].Estimate;
@@ -106,7 +95,7 @@ internal sealed class PhraseOperator : Operator
                 return false;
         }
 
-        return FrequencyOf(id) > 0;
+        return finder.FrequencyOf(id) > 0;
     }
 
     public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
@@ -124,7 +113,7 @@ internal sealed class PhraseOperator : Operator
         {
             if (!mine.Contains(hits[i]))
                 continue;
-            float frequency = frequencies[hits[i]];
+            float frequency = finder.Frequencies[hits[i]];
             scores[i] += boost * idf * frequency / (frequency + factors.Of((window << PostingWindow.SizeBits) + hits[i]));
         }
 
@@ -139,11 +128,14 @@ internal sealed class PhraseOperator : Operator
             return;
         }
 
-        MatchUnknown(window, hits);
+        Span<ulong> asked = stackalloc ulong[BitmapKernels.Words];
+        asked.Clear();
+        BitmapKernels.Set(asked, hits);
+        finder.Look(window, asked);
         WindowFactors lengths = factors.OfWindow(window);
         for (int i = 0; i < hits.Length; i++)
         {
-            float frequency = frequencies[hits[i]];
+            float frequency = finder.Frequencies[hits[i]];
             scores[i] += boost * idf * frequency / (frequency + lengths[hits[i]]);
         }
     }
@@ -185,92 +177,9 @@ internal sealed class PhraseOperator : Operator
     {
         if (set.IsEmpty)
             return;
-        int count = set.CopyTo(offsets);
-        MatchUnknown(window, offsets.AsSpan(0, count));
-        int kept = 0;
-        for (int i = 0; i < count; i++)
-        {
-            offsets[kept] = offsets[i];
-            kept += frequencies[offsets[i]] > 0 ? 1 : 0;
-        }
-
-        set.SetOffsets(offsets.AsSpan(0, kept));
-    }
-
-    /// <summary>Finds the frequencies of those entries that were not looked at before, term by term: the positions of each are read in one pass.</summary>
-    private void MatchUnknown(long window, ReadOnlySpan<ushort> entries)
-    {
-        if (window != current)
-        {
-            Array.Clear(known);
-            current = window;
-        }
-
-        unknown ??= Context.RentOffsets();
-        int count = 0;
-        foreach (ushort entry in entries)
-        {
-            unknown[count] = entry;
-            ref ulong word = ref known[entry >> PostingWindow.BlockBits];
-            ulong bit = 1UL << (entry & 63);
-            count += (word & bit) == 0 ? 1 : 0;
-            word |= bit;
-        }
-
-        ReadOnlySpan<ushort> asked = unknown.AsSpan(0, count);
-        if (count == 0)
-            return;
-
-        Context.Meter.Count.EntriesScanned += count;
-        if (pair is not null)
-        {
-            int kept = MatchPair(window, asked);
-            if (kept == 0 || (kept > 0 && matcher.IsPair))
-                return;
-            count = kept < 0 ? count : kept;
-            asked = asked[..count];
-        }
-
-        tables ??= [.. terms.Select(_ => new PositionTable())];
-        for (int i = 0; i < terms.Length; i++)
-            terms[i].CopyPositions(window, asked, tables[i]);
-        for (int place = 0; place < count; place++)
-        {
-            for (int i = 0; i < terms.Length; i++)
-                positions[i].Set(tables[i], place);
-            frequencies[asked[place]] = matcher.Match(positions);
-        }
-    }
-
-    /// <summary>
-    /// Finds how often the pair stands in entries, as they lie in the pages; that is their frequency, but for longer phrases. Leaves those that have it at the beginning of
-    /// <see cref="unknown"/>, and returns how many; -1, and nothing is found, where the positions do not lie in pages.
-    /// </summary>
-    private int MatchPair(long window, ReadOnlySpan<ushort> entries)
-    {
-        (int first, int second, int apart, int least) = pair!.Value; // asked for only where there is one
-        if (!terms[first].TryOpenPositions(window, out PositionReader left) || !terms[second].TryOpenPositions(window, out PositionReader right))
-            return -1;
-
-        int kept = 0;
-        foreach (ushort entry in entries)
-        {
-            ReadOnlySpan<byte> leftPositions = left.Next(entry, out int leftCount);
-            ReadOnlySpan<byte> rightPositions = right.Next(entry, out int rightCount);
-            int found = PhraseMatcher.CountPairs(leftPositions, leftCount, rightPositions, rightCount, apart, least);
-            frequencies[entry] = found;
-            unknown![kept] = entry; // entries stand in it
-            kept += found > 0 ? 1 : 0;
-        }
-
-        return kept;
-    }
-
-    private float FrequencyOf(long id)
-    {
-        Context.Meter.Count.EntriesScanned++;
-        for (int i = 0; i < terms.Length; i++)
-            positions[i].Set(terms[i].Positions(id));
-        return matcher.Match(positions);
+        Span<ulong> asked = stackalloc ulong[BitmapKernels.Words];
+        set.CopyWords(asked);
+        finder.Look(window, asked);
+        set.And(finder.Matched);
     }
 }

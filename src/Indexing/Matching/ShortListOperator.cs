@@ -179,6 +179,23 @@ internal sealed class ShortListOperator : TermOperator
         }
     }
 
+    public override void ReadMasks(long window, ReadOnlySpan<ushort> entries, Span<ulong> masks, Span<byte> isLong)
+    {
+        ReadOnlySpan<Posting> mine = In(window);
+        int next = 0;
+        for (int i = 0; i < entries.Length; i++)
+        {
+            while (next < mine.Length && mine[next].Offset < entries[i])
+                next++;
+            bool isThere = next < mine.Length && mine[next].Offset == entries[i];
+            ReadOnlySpan<int> found = isThere ? positions.AsSpan(positionStarts[position + next]..positionStarts[position + next + 1]) : default;
+            masks[i] = 0;
+            foreach (int place in found)
+                masks[i] |= 1UL << place;
+            isLong[i] = (byte)(found.Length > 0 && found[^1] >= PositionKernels.MaskBits ? 1 : 0);
+        }
+    }
+
     private static (int Count, int[] Starts, int[] Positions) Decode(TermPayload payload, Span<Posting> postings, bool withPositions)
     {
         FlatPostings flat = payload.Flat;

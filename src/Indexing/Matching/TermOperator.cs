@@ -26,12 +26,14 @@ internal abstract class TermOperator(QueryContext context) : Operator(context)
     /// <summary>As <see cref="Positions"/>, of several entries of a window at once, which ascend; an entry that has not the term has none.</summary>
     public abstract void CopyPositions(long window, ReadOnlySpan<ushort> entries, PositionTable table);
 
-    /// <summary>Opens the positions of a window for entries that ascend; false where they do not lie in a page.</summary>
-    public virtual bool TryOpenPositions(long window, out PositionReader reader)
-    {
-        reader = default;
-        return false;
-    }
+    /// <summary>As <see cref="CopyPositions"/>, as masks, see <see cref="Kernels.PositionKernels"/>; all entries have the term.</summary>
+    public abstract void ReadMasks(long window, ReadOnlySpan<ushort> entries, Span<ulong> masks, Span<byte> isLong);
+
+    /// <summary>How many entries of a window have the term, where its positions can be copied as a whole; 0 otherwise.</summary>
+    public virtual int PlacesIn(long window) => 0;
+
+    /// <summary>Copies the positions of all entries of a window; false where they are not for that.</summary>
+    public virtual bool TryCopyPlaces(long window, WindowPlaces places) => false;
 
     /// <summary>
     /// By block of a window, the most that the part of BM25 which depends on the entry can be, 0 to 1 or a little above; 1 where nothing is known.

@@ -149,6 +149,9 @@ internal sealed class WindowSet
         }
     }
 
+    /// <summary>Keeps what is set in the 64 words of a bitmap.</summary>
+    public void And(ReadOnlySpan<ulong> words) => AndBits(MemoryMarshal.AsBytes(words));
+
     public void Or(in PostingWindow window)
     {
         switch (window.Form)

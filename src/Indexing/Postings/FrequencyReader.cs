@@ -17,8 +17,6 @@ internal ref struct FrequencyReader
     private readonly int planeBytes;
     private int nextWord;
     private int above;
-    private int passed;
-    private int passedAbove;
 
     public FrequencyReader(PostingWindow postings)
     {
@@ -43,32 +41,6 @@ internal ref struct FrequencyReader
         PostingWindow.PlaneWidth => OfPlane(rank),
         _ => BinaryPrimitives.ReadInt32LittleEndian(values[(4 * rank)..]),
     };
-
-    /// <summary>Begins at a rank that is not before what was asked for last, for <see cref="Pass"/>.</summary>
-    public void StartAt(int rank)
-    {
-        passed = rank;
-        passedAbove = width == PostingWindow.PlaneWidth ? CountAbove(rank) : 0;
-    }
-
-    /// <summary>Goes on to a rank: the sum of the frequencies from where it was up to before that rank, and the frequency there.</summary>
-    public int Pass(int rank, out int frequency)
-    {
-        int from = passed;
-        passed = rank;
-        if (width == PostingWindow.PlaneWidth)
-        {
-            int first = passedAbove;
-            passedAbove = CountAbove(rank);
-            ReadOnlySpan<byte> nibbles = values[planeBytes..];
-            bool isAbove = (values[rank >> 3] >> (rank & 7) & 1) != 0;
-            frequency = isAbove ? nibbles[passedAbove >> 1] >> ((passedAbove & 1) * 4) & 15 : 1;
-            return rank - from + (first == passedAbove ? 0 : PostingWindow.SumNibbles(nibbles, first, passedAbove) - (passedAbove - first));
-        }
-
-        frequency = At(rank);
-        return Sum(from, rank);
-    }
 
     /// <summary>The sum of the frequencies of the ranks from <paramref name="from"/>, which is not before what was asked for last, up to before <paramref name="to"/>.</summary>
     public int Sum(int from, int to)

@@ -63,11 +63,7 @@ internal sealed class PositionCursor(Tree positions, long listId) : IDisposable
     /// </summary>
     public void Read(PostingCursor list, PostingWindow postings, ReadOnlySpan<ushort> entries, PositionTable table)
     {
-        window = -1; // single reads begin anew
-        segment = list.SegmentFirstWindow;
-        windowIndex = list.WindowIndex;
-        segmentWindows = list.SegmentWindows;
-        endRank = 0;
+        Enter(list);
         Span<ushort> before = stackalloc ushort[PostingWindow.Blocks];
         bool isCounted = postings.TryCountBefore(before);
         var frequencies = new FrequencyReader(postings);
@@ -113,33 +109,119 @@ internal sealed class PositionCursor(Tree positions, long listId) : IDisposable
     }
 
     /// <summary>
-    /// The block that holds a rank of the window that <paramref name="list"/> stands on: the positions of the ranks from <paramref name="first"/> on, and up to before
-    /// <paramref name="end"/>. For one who reads it himself.
+    /// The positions of several entries of the window that <paramref name="list"/> stands on as masks, see <see cref="PositionKernels"/>. The entries ascend, and all are among the
+    /// postings.
     /// </summary>
-    public ReadOnlySpan<byte> Block(PostingCursor list, PostingWindow postings, int rank, out int first, out int end)
+    public void ReadMasks(PostingCursor list, PostingWindow postings, ReadOnlySpan<ushort> entries, Span<ulong> masks, Span<byte> isLong)
+    {
+        const int Batch = 128;
+        Enter(list);
+        Span<ushort> before = stackalloc ushort[PostingWindow.Blocks], ranks = stackalloc ushort[Batch];
+        Span<int> starts = stackalloc int[Batch], counts = stackalloc int[Batch];
+        bool isCounted = postings.TryCountBefore(before);
+        var sums = new FrequencySums(postings, stackalloc int[FrequencySums.ScratchLength]);
+        int firstStart = 0, endStart = 0, rank = 0;
+        ReadOnlySpan<byte> block = default;
+        for (; !entries.IsEmpty; entries = entries[Math.Min(Batch, entries.Length)..])
+        {
+            int count = Math.Min(Batch, entries.Length);
+            if (isCounted)
+                postings.CopyRanks(entries[..count], before, ranks);
+            else
+                rank = postings.CopyRanks(entries[..count], rank, ranks);
+            sums.Locate(ranks[..count], starts, counts);
+            for (int i = 0, end; i < count; i = end)
+            {
+                if (ranks[i] >= endRank)
+                {
+                    Seek(postings, ranks[i]);
+                    block = Block();
+                    (firstStart, endStart) = (sums.Before(firstRank), sums.Before(endRank));
+                }
+
+                for (end = i + 1; end < count && ranks[end] < endRank;)
+                    end++;
+                if (block.Length == endStart - firstStart)
+                    PositionKernels.Masks(block, starts[i..end], firstStart, counts[i..end], masks[i..end], isLong[i..end]);
+                else
+                    ReadLongMasks(block, starts[i..end], firstStart, counts[i..end], masks[i..end], isLong[i..end]);
+            }
+
+            masks = masks[count..];
+            isLong = isLong[count..];
+        }
+    }
+
+    /// <summary>The positions of all entries of the window that <paramref name="list"/> stands on; false where some take more than a byte, or they are too many.</summary>
+    public bool TryCopy(PostingCursor list, PostingWindow postings, WindowPlaces places)
+    {
+        Enter(list);
+        if (!places.TryBegin(postings))
+            return false;
+        for (endRank = 0; endRank < postings.Count;)
+        {
+            Seek(postings, endRank);
+            if (!places.TryAdd(Block()))
+                return false;
+        }
+
+        return places.IsWhole(postings.Count);
+    }
+
+    public void Dispose() => cursor.Dispose();
+
+    /// <summary>As <see cref="PositionKernels.Masks"/>, where some numbers take more than a byte.</summary>
+    private static void ReadLongMasks(ReadOnlySpan<byte> rest, ReadOnlySpan<int> starts, int next, ReadOnlySpan<int> counts, Span<ulong> masks, Span<byte> isLong)
+    {
+        for (int i = 0; i < starts.Length; i++)
+        {
+            rest = rest[VarintKernels.Skip(rest, starts[i] - next)..];
+            next = starts[i] + counts[i];
+            ulong mask = 0;
+            int place = 0;
+            for (int left = counts[i]; left > 0; left--)
+            {
+                place += Varint.Read(ref rest);
+                mask |= 1UL << place;
+            }
+
+            masks[i] = mask;
+            isLong[i] = (byte)(place >= PositionKernels.MaskBits ? 1 : 0);
+        }
+    }
+
+    /// <summary>Begins with a window for those who read several entries at once.</summary>
+    private void Enter(PostingCursor list)
     {
         window = -1; // single reads begin anew
         segment = list.SegmentFirstWindow;
         windowIndex = list.WindowIndex;
         segmentWindows = list.SegmentWindows;
-        Seek(postings, rank);
-        (first, end) = (firstRank, endRank);
-        return Block();
+        endRank = 0;
     }
 
-    public void Dispose() => cursor.Dispose();
-
-    /// <summary>Goes to the block that holds a rank.</summary>
+    /// <summary>Goes to the block that holds a rank; it is mostly the next, where they are asked for in order.</summary>
     private void Seek(PostingWindow postings, int rank)
     {
         Span<byte> key = stackalloc byte[PositionKey.Bytes];
         PositionKey.Write(key, listId, segment, segmentWindows > 1 ? 0 : rank);
+        if (rank > 0 && rank == endRank && cursor.IsValid && cursor.MoveNext() && cursor.Key.SequenceEqual(key))
+        {
+            StandAt(postings);
+            return;
+        }
+
         bool found = cursor.Seek(key);
         if (!found || !cursor.Key.SequenceEqual(key))
             found = found ? cursor.MovePrevious() : cursor.MoveLast();
         if (!found || !PositionKey.IsOf(cursor.Key, listId, segment))
             throw new CorruptionException($"The index misses the positions of list {listId} from window {segment} on. Reset the index to build it again.");
 
+        StandAt(postings);
+    }
+
+    private void StandAt(PostingWindow postings)
+    {
         firstRank = PositionKey.Rank(cursor.Key);
         endRank = segmentWindows > 1 ? postings.Count : firstRank + BinaryPrimitives.ReadUInt16LittleEndian(cursor.Value);
         nextRank = firstRank;
@@ -150,8 +232,10 @@ internal sealed class PositionCursor(Tree positions, long listId) : IDisposable
     private ReadOnlySpan<byte> Block()
     {
         ReadOnlySpan<byte> value = cursor.Value;
-        return segmentWindows == 1
-            ? value[sizeof(ushort)..]
-            : value[((segmentWindows * sizeof(ushort)) + BinaryPrimitives.ReadUInt16LittleEndian(value[(windowIndex * sizeof(ushort))..]))..];
+        if (segmentWindows == 1)
+            return value[sizeof(ushort)..];
+        int table = segmentWindows * sizeof(ushort), index = windowIndex * sizeof(ushort), next = index + sizeof(ushort);
+        int start = BinaryPrimitives.ReadUInt16LittleEndian(value[index..]);
+        return next < table ? value[(table + start)..(table + BinaryPrimitives.ReadUInt16LittleEndian(value[next..]))] : value[(table + start)..];
     }
 }

@@ -146,6 +146,78 @@ internal readonly ref struct PostingWindow
         return (word & bit) == 0 ? -1 : before[offset >> 6] + BitOperations.PopCount(word & (bit - 1));
     }
 
+    /// <summary>The ranks of several postings by their offsets, with what <see cref="TryCountBefore"/> wrote.</summary>
+    public void CopyRanks(ReadOnlySpan<ushort> offsets, ReadOnlySpan<ushort> before, Span<ushort> ranks)
+    {
+        ReadOnlySpan<ulong> words = Words;
+        for (int i = 0; i < offsets.Length; i++)
+        {
+            int offset = offsets[i];
+            ranks[i] = (ushort)(before[offset >> BlockBits] + BitOperations.PopCount(words[offset >> BlockBits] & ((1UL << offset) - 1)));
+        }
+    }
+
+    /// <summary>The ranks of several postings of a LIST, or FULL, by their offsets, which ascend, from a rank on; returns the last.</summary>
+    public int CopyRanks(ReadOnlySpan<ushort> offsets, int from, Span<ushort> ranks)
+    {
+        if (Form == WindowSetForm.Full)
+        {
+            offsets.CopyTo(ranks);
+            return from;
+        }
+
+        ReadOnlySpan<ushort> mine = Offsets;
+        for (int i = 0; i < offsets.Length; i++)
+        {
+            while (mine[from] < offsets[i])
+                from++;
+            ranks[i] = (ushort)from;
+        }
+
+        return from;
+    }
+
+    /// <summary>By rank, writes the sum of the frequencies before it, and that of all behind the last; false where they take more than a byte each.</summary>
+    public bool TryCopyStarts(Span<ushort> starts)
+    {
+        switch (frequencies.IsEmpty ? 0 : frequencies[0])
+        {
+            case 0:
+                StartKernels.Count(Count, starts);
+                return true;
+            case 1:
+                StartKernels.AddHalves(frequencies[1..], Count, starts);
+                return true;
+            case 2:
+                StartKernels.AddBytes(frequencies[1..], Count, starts);
+                return true;
+            case PlaneWidth:
+                int plane = PlaneBytes(Count);
+                StartKernels.AddPlane(frequencies.Slice(1, plane), frequencies[(1 + plane)..], Count, starts);
+                return true;
+            default:
+                return false;
+        }
+    }
+
+    /// <summary>Writes its entries as the 64 words of a bitmap.</summary>
+    public void CopyWords(Span<ulong> words)
+    {
+        switch (Form)
+        {
+            case WindowSetForm.Bits:
+                Words.CopyTo(words);
+                break;
+            case WindowSetForm.Full:
+                words.Fill(ulong.MaxValue);
+                break;
+            default:
+                words.Clear();
+                BitmapKernels.Set(words, Offsets);
+                break;
+        }
+    }
+
     public bool Contains(int offset) => Form switch
     {
         WindowSetForm.List => Rank(offset) >= 0,

@@ -40,14 +40,26 @@ public sealed class PostingWindowTests
                         Assert.Equal(frequencies[to], reader.At(to));
                     }
 
-                    var passing = new FrequencyReader(window);
-                    int start = random.Next(count);
-                    passing.StartAt(start);
-                    for (int from = start, to = start + random.Next(3); to < count; from = to, to = from + 1 + random.Next(80))
+                    var sums = new FrequencySums(window, new int[FrequencySums.ScratchLength]);
+                    ushort[] ranks = [.. Enumerable.Range(0, count).Where(_ => random.Next(3) == 0).Select(rank => (ushort)rank)];
+                    int[] starts = new int[ranks.Length], counts = new int[ranks.Length];
+                    sums.Locate(ranks, starts, counts);
+                    for (int i = 0; i < ranks.Length; i++)
                     {
-                        Assert.Equal(frequencies.AsSpan(from, to - from).ToArray().Sum(), passing.Pass(to, out int frequency));
-                        Assert.Equal(frequencies[to], frequency);
+                        Assert.Equal(frequencies.AsSpan(0, ranks[i]).ToArray().Sum(), starts[i]);
+                        Assert.Equal(starts[i], sums.Before(ranks[i]));
+                        Assert.Equal(frequencies[ranks[i]], counts[i]);
                     }
+
+                    Assert.Equal(frequencies.Sum(), sums.Before(count));
+
+                    Span<ushort> before = stackalloc ushort[PostingWindow.Blocks];
+                    ushort[] asked = [.. ranks.Select(rank => offsets[rank])], found = new ushort[ranks.Length];
+                    if (window.TryCountBefore(before))
+                        window.CopyRanks(asked, before, found);
+                    else
+                        window.CopyRanks(asked, 0, found);
+                    Assert.Equal(ranks, found);
                 }
             }
         }

@@ -1,0 +1,134 @@
+using System.Buffers.Binary;
+using System.Diagnostics;
+using System.Numerics;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using System.Runtime.Intrinsics;
+using System.Runtime.Intrinsics.X86;
+
+namespace Treepie.Indexing.Kernels;
+
+/// <summary>
+/// Adds up the frequencies of all postings of a window as they are kept: by rank, the sum of those before it, which is where its positions begin. The sum of all stands behind the
+/// last. Each vector form has a scalar twin.
+/// </summary>
+internal static class StartKernels
+{
+    /// <summary>Sums are made so many at a time: an output has room for as many behind the last.</summary>
+    public const int Room = 16;
+
+    private const ulong EachHalf = 0x1111111111111111;
+    private const ulong LowHalves = 0x0F0F0F0F0F0F0F0F;
+
+    /// <summary>Of frequencies that all are 1.</summary>
+    public static void Count(int count, Span<ushort> starts)
+    {
+        for (int i = 0; i <= count; i++)
+            starts[i] = (ushort)i;
+    }
+
+    /// <summary>Of frequencies of a byte each.</summary>
+    public static void AddBytes(ReadOnlySpan<byte> values, int count, Span<ushort> starts)
+    {
+        Debug.Assert(values.Length >= count && starts.Length >= count + Room);
+        starts[0] = 0;
+        int i = 0;
+        if (Avx2.IsSupported)
+        {
+            ref byte source = ref MemoryMarshal.GetReference(values);
+            ref ushort target = ref MemoryMarshal.GetReference(starts);
+            for (; i + Vector128<byte>.Count <= count; i += Vector128<byte>.Count)
+                AddSixteen(Vector128.LoadUnsafe(ref source, (nuint)i), ref target, i);
+        }
+
+        AddBytesScalar(values, i, count, starts);
+    }
+
+    /// <summary>The scalar twin of <see cref="AddBytes"/>, from a rank on.</summary>
+    public static void AddBytesScalar(ReadOnlySpan<byte> values, int from, int count, Span<ushort> starts)
+    {
+        for (int i = from; i < count; i++)
+            starts[i + 1] = (ushort)(starts[i] + values[i]);
+    }
+
+    /// <summary>Of frequencies of half a byte each, the lower half first.</summary>
+    public static void AddHalves(ReadOnlySpan<byte> values, int count, Span<ushort> starts)
+    {
+        Debug.Assert(values.Length >= (count + 1) / 2 && starts.Length >= count + Room);
+        starts[0] = 0;
+        int i = 0;
+        if (Avx2.IsSupported)
+        {
+            ref ushort target = ref MemoryMarshal.GetReference(starts);
+            for (; i + Vector128<byte>.Count <= count; i += Vector128<byte>.Count)
+                AddSixteen(Unpack(BinaryPrimitives.ReadUInt64LittleEndian(values[(i >> 1)..])), ref target, i);
+        }
+
+        AddHalvesScalar(values, i, count, starts);
+    }
+
+    /// <summary>The scalar twin of <see cref="AddHalves"/>, from a rank on.</summary>
+    public static void AddHalvesScalar(ReadOnlySpan<byte> values, int from, int count, Span<ushort> starts)
+    {
+        for (int i = from; i < count; i++)
+            starts[i + 1] = (ushort)(starts[i] + HalfAt(values, i));
+    }
+
+    /// <summary>Of frequencies that are 1 where a bit is not set; by bit that is, half a byte follows.</summary>
+    public static void AddPlane(ReadOnlySpan<byte> plane, ReadOnlySpan<byte> values, int count, Span<ushort> starts)
+    {
+        Debug.Assert(plane.Length * 8 >= count && starts.Length >= count + Room);
+        starts[0] = 0;
+        int i = 0, next = 0;
+        if (Avx2.IsSupported && Bmi2.X64.IsSupported)
+        {
+            ref ushort target = ref MemoryMarshal.GetReference(starts);
+
+            // Sixteen halves from anywhere are in nine bytes.
+            for (; i + Vector128<byte>.Count <= count && (next >> 1) + sizeof(ulong) < values.Length; i += Vector128<byte>.Count)
+            {
+                uint bits = BinaryPrimitives.ReadUInt16LittleEndian(plane[(i >> 3)..]);
+                ulong above = Bmi2.X64.ParallelBitDeposit(bits, EachHalf);
+                ulong halves = BinaryPrimitives.ReadUInt64LittleEndian(values[(next >> 1)..]);
+                if ((next & 1) != 0)
+                    halves = (halves >> 4) | ((ulong)values[(next >> 1) + sizeof(ulong)] << 60);
+                AddSixteen(Unpack(Bmi2.X64.ParallelBitDeposit(halves, above * 15) | (EachHalf & ~above)), ref target, i);
+                next += BitOperations.PopCount(bits);
+            }
+        }
+
+        AddPlaneScalar(plane, values, i, next, count, starts);
+    }
+
+    /// <summary>The scalar twin of <see cref="AddPlane"/>, from a rank on, before which so many bits are set.</summary>
+    public static void AddPlaneScalar(ReadOnlySpan<byte> plane, ReadOnlySpan<byte> values, int from, int next, int count, Span<ushort> starts)
+    {
+        for (int i = from; i < count; i++)
+            starts[i + 1] = (ushort)(starts[i] + ((plane[i >> 3] >> (i & 7) & 1) == 0 ? 1 : HalfAt(values, next++)));
+    }
+
+    private static int HalfAt(ReadOnlySpan<byte> values, int place) => values[place >> 1] >> ((place & 1) * 4) & 15;
+
+    /// <summary>A byte for each half.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static Vector128<byte> Unpack(ulong halves)
+    {
+        Vector128<byte> low = Vector128.CreateScalar(halves & LowHalves).AsByte();
+        return Sse2.UnpackLow(low, Vector128.CreateScalar((halves >> 4) & LowHalves).AsByte());
+    }
+
+    /// <summary>Writes the sums behind sixteen frequencies, beginning with the one that stands there.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static void AddSixteen(Vector128<byte> frequencies, ref ushort starts, int place)
+    {
+        Vector256<byte> sums = Avx2.ConvertToVector256Int16(frequencies).AsByte();
+        sums = (sums.AsUInt16() + Avx2.ShiftLeftLogical128BitLane(sums, 2).AsUInt16()).AsByte();
+        sums = (sums.AsUInt16() + Avx2.ShiftLeftLogical128BitLane(sums, 4).AsUInt16()).AsByte();
+        sums = (sums.AsUInt16() + Avx2.ShiftLeftLogical128BitLane(sums, 8).AsUInt16()).AsByte();
+
+        // The upper eight lack the sum of the lower ones.
+        Vector256<byte> last = Vector256.Create((byte)14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15);
+        Vector256<ushort> lower = Avx2.Shuffle(Avx2.Permute2x128(sums, sums, 0x08), last).AsUInt16();
+        (sums.AsUInt16() + lower + Vector256.Create(Unsafe.Add(ref starts, place))).StoreUnsafe(ref starts, (nuint)place + 1);
+    }
+}

@@ -1,0 +1,189 @@
+using System.Numerics;
+using Treepie.Indexing.Kernels;
+using Treepie.Indexing.Postings;
+
+namespace Treepie.Indexing.Matching;
+
+/// <summary>
+/// Finds which entries of a window that have all words of a phrase have it, and how often. Of words at fixed places to each other:
+/// <list type="number">
+/// <item>where a window has many such entries, the places of the two rarest words are laid out as a whole and compared at once (<see cref="PairKernels"/>);</item>
+/// <item>what is left, or is few, is tested by masks of places (<see cref="PositionKernels"/>), the rarest word first;</item>
+/// <item>only of long entries that the masks leave are all places compared.</item>
+/// </list>
+/// What was found in a window is kept while it is the current one, so that scoring does not look again.
+/// </summary>
+internal sealed class PhraseFinder
+{
+    /// <summary>What one entry that is located by itself costs, in postings of a window that is laid out as a whole.</summary>
+    private const int EntryCost = 32;
+
+    private readonly QueryContext context;
+    private readonly TermOperator[] terms;
+    private readonly PhraseMatcher matcher;
+    private readonly int[] order;
+    private readonly int[][]? places;
+    private readonly PositionList[] positions;
+    private readonly ulong[] known = new ulong[BitmapKernels.Words];
+    private readonly ulong[] matched = new ulong[BitmapKernels.Words];
+    private readonly float[] frequencies;
+    private readonly ushort[] entries;
+    private PositionTable[]? tables;
+    private WindowPlaces? first;
+    private WindowPlaces? second;
+    private ulong[]? begins;
+    private ulong[]? masks;
+    private byte[]? isLong;
+    private byte[]? areLong;
+    private long current = -1;
+
+    /// <param name="context">The query.</param>
+    /// <param name="terms">The different terms, opened with positions.</param>
+    /// <param name="matcher">Tells phrases from words that stand apart.</param>
+    public PhraseFinder(QueryContext context, TermOperator[] terms, PhraseMatcher matcher)
+    {
+        this.context = context;
+        this.terms = terms;
+        this.matcher = matcher;
+        order = [.. Enumerable.Range(0, terms.Length).OrderBy(term => terms[term].Estimate)];
+        places = matcher.Places();
+        positions = [.. terms.Select(_ => new PositionList())];
+        frequencies = context.RentNumbers(PostingWindow.Size);
+        entries = context.RentOffsets();
+    }
+
+    /// <summary>The entries of the current window that were looked at and have the phrase, as a bitmap.</summary>
+    public ReadOnlySpan<ulong> Matched => matched;
+
+    /// <summary>How often each of these has it.</summary>
+    public ReadOnlySpan<float> Frequencies => frequencies;
+
+    /// <summary>Looks at those entries of a window that were not looked at before; all have all words.</summary>
+    /// <param name="window">The window.</param>
+    /// <param name="asked">The entries, as a bitmap; scratch afterwards.</param>
+    public void Look(long window, Span<ulong> asked)
+    {
+        if (window != current)
+        {
+            Array.Clear(known);
+            Array.Clear(matched);
+            current = window;
+        }
+
+        int count = 0;
+        for (int i = 0; i < asked.Length; i++)
+        {
+            asked[i] &= ~known[i];
+            known[i] |= asked[i];
+            count += BitOperations.PopCount(asked[i]);
+        }
+
+        if (count == 0)
+            return;
+        context.Meter.Count.EntriesScanned += count;
+        if (places is not null && TryFindPairs(window, asked, count))
+        {
+            if (terms.Length == 2 && places[0].Length + places[1].Length == 2)
+            {
+                for (int i = 0; i < asked.Length; i++)
+                    matched[i] |= asked[i];
+                return;
+            }
+        }
+
+        Span<ushort> left = entries.AsSpan(0, BitmapKernels.Decode(asked, entries));
+        if (places is not null)
+            left = left[..FindByMasks(window, left)];
+        if (left.Length > 0)
+            FindByPositions(window, left);
+    }
+
+    /// <summary>How often one entry that has all words has the phrase.</summary>
+    public float FrequencyOf(long id)
+    {
+        context.Meter.Count.EntriesScanned++;
+        for (int i = 0; i < terms.Length; i++)
+            positions[i].Set(terms[i].Positions(id));
+        return matcher.Match(positions);
+    }
+
+    /// <summary>Leaves those entries in which the two rarest words stand as they have to; false, and all are left, where it does not pay or their positions are not for that.</summary>
+    private bool TryFindPairs(long window, Span<ulong> asked, int count)
+    {
+        if (terms.Length < 2)
+            return false;
+        TermOperator one = terms[order[0]], other = terms[order[1]];
+        int ofOne = one.PlacesIn(window), ofOther = other.PlacesIn(window);
+        if (ofOne == 0 || ofOther == 0 || (long)count * EntryCost < ofOne + ofOther)
+            return false;
+        first ??= Rent();
+        second ??= Rent();
+        if (!one.TryCopyPlaces(window, first) || !other.TryCopyPlaces(window, second))
+            return false;
+        PairKernels.Find(asked, first.Places, second.Places, places![order[1]][0] - places[order[0]][0], frequencies); // there are, else this is not asked
+        return true;
+    }
+
+    private WindowPlaces Rent() => new(context.RentWords(BitmapKernels.Words), context.RentBytes(WindowPlaces.StartBytes), context.RentBytes(WindowPlaces.RoomBytes));
+
+    /// <summary>Tests entries by masks, term by term: each is read of those that are left. Long ones that are left at the end stand first then; returns how many.</summary>
+    private int FindByMasks(long window, Span<ushort> asked)
+    {
+        begins ??= context.RentWords(PostingWindow.Size);
+        masks ??= context.RentWords(PostingWindow.Size);
+        isLong ??= context.RentBytes(PostingWindow.Size);
+        areLong ??= context.RentBytes(PostingWindow.Size);
+        int count = asked.Length;
+        begins.AsSpan(0, count).Fill(ulong.MaxValue);
+        areLong.AsSpan(0, count).Clear();
+        foreach (int term in order)
+        {
+            if (count == 0)
+                return 0;
+            terms[term].ReadMasks(window, asked[..count], masks.AsSpan(0, count), isLong.AsSpan(0, count));
+            foreach (int place in places![term]) // there are, else masks are of no use
+                PositionKernels.Narrow(begins.AsSpan(0, count), masks.AsSpan(0, count), isLong.AsSpan(0, count), place);
+            int left = 0;
+            for (int i = 0; i < count; i++)
+            {
+                (asked[left], begins[left], areLong[left]) = (asked[i], begins[i], (byte)(areLong[i] | isLong[i]));
+                left += begins[left] != 0 ? 1 : 0;
+            }
+
+            count = left;
+        }
+
+        int unsure = 0;
+        for (int i = 0; i < count; i++)
+        {
+            if (areLong[i] != 0)
+                asked[unsure++] = asked[i];
+            else
+                Add(asked[i], BitOperations.PopCount(begins[i]));
+        }
+
+        return unsure;
+    }
+
+    /// <summary>Tests entries by all their positions: those of each term are read in one pass.</summary>
+    private void FindByPositions(long window, ReadOnlySpan<ushort> asked)
+    {
+        tables ??= [.. terms.Select(_ => new PositionTable())];
+        for (int i = 0; i < terms.Length; i++)
+            terms[i].CopyPositions(window, asked, tables[i]);
+        for (int place = 0; place < asked.Length; place++)
+        {
+            for (int i = 0; i < terms.Length; i++)
+                positions[i].Set(tables[i], place);
+            float frequency = matcher.Match(positions);
+            if (frequency > 0)
+                Add(asked[place], frequency);
+        }
+    }
+
+    private void Add(ushort entry, float frequency)
+    {
+        matched[entry >> PostingWindow.BlockBits] |= 1UL << entry;
+        frequencies[entry] = frequency;
+    }
+}
