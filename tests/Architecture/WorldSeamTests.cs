@@ -49,7 +49,6 @@ public sealed class WorldSeamTests
         ("Treepie.Storage.EncryptionKey", "System.Security.Cryptography.RandomNumberGenerator.Fill"), // a key drawn for the user, before there is an environment
         ("Treepie.Storage.Encryption.SealedWriteStream", "System.Security.Cryptography.RandomNumberGenerator.Fill"), // a stream of its own, outside of every environment
         ("Treepie.Storage.Transactions.EnvironmentState", "System.TimeProvider.get_System"), // what a property says until the world's own clock is given
-        ("Treepie.Storage.Backups.BackgroundHash", "System.Threading.Monitor.Wait"), // hands bytes to a thread that only computes: the hash is the same whenever it does
         ("Treepie.Storage.Maps.MemoryMap`4", "System.Security.Cryptography.RandomNumberGenerator.GetBytes"), // a cache without files: the seed of its hash
     ];
 

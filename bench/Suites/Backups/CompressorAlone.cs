@@ -11,12 +11,11 @@ internal static class CompressorAlone
     /// <summary>MB of content per second; null where there is no such program.</summary>
     public static async Task<double?> MegabytesPerSecondAsync(string content, BackupCompression compression, CancellationToken cancellationToken)
     {
-        int cores = Environment.ProcessorCount;
-        string quick = string.Create(CultureInfo.InvariantCulture, $"-T{Math.Clamp(cores - 1, 1, 4)}"), slow = string.Create(CultureInfo.InvariantCulture, $"-T{Math.Min(4, cores)}");
+        string threads = string.Create(CultureInfo.InvariantCulture, $"-T{Math.Min(4, Environment.ProcessorCount)}");
         (string program, string[] arguments) = compression switch
         {
-            BackupCompression.ZstdFastest => ("zstd", (string[])["-2", quick, "-q", "-c", content]),
-            BackupCompression.ZstdOptimal => ("zstd", ["-7", slow, "-q", "-c", content]),
+            BackupCompression.ZstdFastest => ("zstd", (string[])["-2", threads, "-q", "-c", content]),
+            BackupCompression.ZstdOptimal => ("zstd", ["-7", threads, "-q", "-c", content]),
             BackupCompression.GzipFastest => ("gzip", ["-1", "-c", content]),
             BackupCompression.GzipOptimal => ("gzip", ["-6", "-c", content]),
             _ => ("cat", [content]),

@@ -26,7 +26,7 @@ public sealed class BackupLink : IEquatable<BackupLink>
         Stores = [];
     }
 
-    /// <summary>SHA-256 of the snapshot or increment that is the last of the chain, in hexadecimal; of a logical one, its content hash.</summary>
+    /// <summary>The hash of the snapshot or increment that is the last of the chain, in hexadecimal; of a logical one, its content hash.</summary>
     public string Hash { get; }
 
     /// <summary>Commit of the documents that this snapshot or increment holds; 0 of a logical one.</summary>

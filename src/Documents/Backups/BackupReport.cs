@@ -1,3 +1,5 @@
+using Treepie.Storage.Backups;
+
 namespace Treepie.Backups;
 
 /// <summary>What is in a backup, and what was done with it.</summary>
@@ -49,10 +51,13 @@ public sealed record BackupReport
     public BackupCounts Counts { get; init; } = new(0, 0, 0, 0, 0);
 
     /// <summary>
-    /// SHA-256 of everything in it (<c>docs/backup-format.md</c>), in hexadecimal: equal for backups of the same state, however compressed or sealed. Null for one of
+    /// The hash of everything in it (<c>docs/backup-format.md</c>), in hexadecimal: equal for backups of the same state, however compressed or sealed. Null for one of
     /// another program, which says nothing to compare with.
     /// </summary>
     public string? ContentHash { get; init; }
+
+    /// <summary>What that is.</summary>
+    internal BackupHashKind Hash { get; init; }
 
     /// <summary>Whether it holds everything the database had.</summary>
     public bool IsWhole { get; init; }

@@ -30,14 +30,13 @@ internal sealed class BackupTarget : IAsyncDisposable
         _destination = new CountingStream(new BlockingStream(destination, pace));
         _seal = key is null ? null : new SealedWriteStream(_destination, key, leaveOpen: true);
         Stream below = (Stream?)_seal ?? _destination;
-        // At a quick level what reads, writes JSON and hashes keeps one core as busy as a thread of the compressor keeps another; at a high level it waits for them.
-        int cores = Environment.ProcessorCount, quick = Math.Min(MaxWorkers, Math.Max(1, cores - 1)), slow = Math.Min(MaxWorkers, cores);
+        int workers = Math.Min(MaxWorkers, Environment.ProcessorCount); // what reads, writes JSON and hashes takes a fifth of what they take, and waits for them
         try
         {
             _json = compression switch
             {
-                BackupCompression.ZstdFastest => new ZstdWriteStream(below, ZstdLibrary.OfSystem, s_fastest, quick),
-                BackupCompression.ZstdOptimal => new ZstdWriteStream(below, ZstdLibrary.OfSystem, s_optimal, slow),
+                BackupCompression.ZstdFastest => new ZstdWriteStream(below, ZstdLibrary.OfSystem, s_fastest, workers),
+                BackupCompression.ZstdOptimal => new ZstdWriteStream(below, ZstdLibrary.OfSystem, s_optimal, workers),
                 BackupCompression.GzipFastest => new GZipStream(below, CompressionLevel.Fastest, leaveOpen: true),
                 BackupCompression.GzipOptimal => new GZipStream(below, CompressionLevel.Optimal, leaveOpen: true),
                 BackupCompression.None => below,

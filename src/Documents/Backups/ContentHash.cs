@@ -7,12 +7,12 @@ using Treepie.Storage.Backups;
 namespace Treepie.Backups;
 
 /// <summary>
-/// The fingerprint of a state of a database: SHA-256 over its parts, each with its kind and its lengths, in a fixed order. The same whether it is taken of the database,
+/// The fingerprint of a state of a database: BLAKE3 over its parts, each with its kind and its lengths, in a fixed order. The same whether it is taken of the database,
 /// of its backup, or of what was restored from it. <c>docs/backup-format.md</c> has the bytes.
 /// </summary>
-internal sealed class ContentHash : IDisposable
+internal sealed class ContentHash(BackupHashKind kind = BackupHashKind.Blake3) : IDisposable
 {
-    private readonly BackgroundHash _hash = new();
+    private BackupHash _hash = new(kind);
     private long _documents;
     private long _tombstones;
     private long _indexes;
@@ -21,6 +21,13 @@ internal sealed class ContentHash : IDisposable
 
     /// <summary>What went into it.</summary>
     public BackupCounts Counts => new(_documents, _tombstones, _indexes, _identities, _collections);
+
+    /// <summary>Takes another kind, before anything is added: which one, a backup says at its beginning.</summary>
+    public void Choose(BackupHashKind other)
+    {
+        _hash.Dispose();
+        _hash = new BackupHash(other);
+    }
 
     public void Database(Guid id, long lastEtag)
     {

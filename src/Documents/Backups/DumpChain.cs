@@ -187,6 +187,7 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> parts, RestoreOptions 
         (BackupCounts held, string hash) = SnapshotHash.Compute(
             snapshot,
             restored.Id,
+            last.Hash,
             indexes,
             withCollections: true,
             last.Since,

@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text.Json;
+using Treepie.Storage.Backups;
 
 namespace Treepie.Backups;
 
@@ -12,10 +13,16 @@ namespace Treepie.Backups;
 internal sealed record DumpHeader(string DatabaseName, Guid DatabaseId, long LastEtag, DateTime TakenAt, bool IsWhole)
 {
     /// <summary>An increment has a format of its own, so that who does not know of increments does not take one for the whole.</summary>
-    private const int Format = 1, IncrementFormat = 2;
+    private const int Format = 3, IncrementFormat = 4;
+
+    /// <summary>The same, hashed with SHA-256: they are read, and not written any more.</summary>
+    private const int Sha256Format = 1, Sha256IncrementFormat = 2;
 
     /// <summary>Of an increment: what it goes on from, and what it does there.</summary>
     public DumpSince? Since { get; init; }
+
+    /// <summary>What its content hash is.</summary>
+    public BackupHashKind Hash { get; init; }
 
     public void Write(Utf8JsonWriter json)
     {
@@ -35,8 +42,8 @@ internal sealed record DumpHeader(string DatabaseName, Guid DatabaseId, long Las
     public static DumpHeader Read(JsonElement json)
     {
         int format = json.GetProperty("Format"u8).GetInt32();
-        if (format is not (Format or IncrementFormat))
-            throw new BackupException(BackupFault.Newer, $"The backup has format {format}, this program knows formats {Format} and {IncrementFormat}. Restore it with the version that wrote it, or a newer one.");
+        if (format is < Sha256Format or > IncrementFormat)
+            throw new BackupException(BackupFault.Newer, $"The backup has format {format}, this program knows formats {Sha256Format} to {IncrementFormat}. Restore it with the version that wrote it, or a newer one.");
 
         return new DumpHeader(
             DumpJson.Text(json, "DatabaseName"),
@@ -45,7 +52,8 @@ internal sealed record DumpHeader(string DatabaseName, Guid DatabaseId, long Las
             DumpJson.Time(json, "TakenAt"),
             json.GetProperty("IsWhole"u8).GetBoolean())
         {
-            Since = format == IncrementFormat ? DumpSince.Read(json) : null,
+            Since = format is IncrementFormat or Sha256IncrementFormat ? DumpSince.Read(json) : null,
+            Hash = format <= Sha256IncrementFormat ? BackupHashKind.Sha256 : BackupHashKind.Blake3,
         };
     }
 }

@@ -104,6 +104,7 @@ internal sealed class DumpScan
             TotalDocuments = _header?.Since?.Documents ?? (_header is { IsWhole: true } ? counts.Documents : 0),
             Counts = counts,
             ContentHash = _header is null ? null : _hash,
+            Hash = _header?.Hash ?? default,
             IsWhole = _header?.IsWhole ?? false,
             Compression = _source.Compression,
             IsEncrypted = _source.IsSealed,
@@ -185,7 +186,11 @@ internal sealed class DumpScan
         _begun = true;
         Accept?.Invoke(_header);
         if (_header is not null)
+        {
+            hash.Choose(_header.Hash);
             hash.Database(_header.DatabaseId, _header.LastEtag);
+        }
+
         if (_header?.Since is { } since)
         {
             hash.Since(since);

@@ -67,6 +67,7 @@ internal static class RestoreRun
         (BackupCounts counts, string hash) = SnapshotHash.Compute(
             snapshot,
             restored.Id,
+            report.Hash,
             indexes,
             report.IsWhole,
             null,

@@ -1,4 +1,5 @@
 using Treepie.Indexes.Definitions;
+using Treepie.Storage.Backups;
 using Treepie.Store;
 
 namespace Treepie.Backups;
@@ -12,13 +13,14 @@ internal static class SnapshotHash
     public static (BackupCounts Counts, string Hash) Compute(
         DatabaseSnapshot snapshot,
         Guid databaseId,
+        BackupHashKind kind,
         IReadOnlyList<IndexMapping> indexes,
         bool withCollections,
         DumpSince? since,
         Action<long>? report,
         CancellationToken cancellationToken)
     {
-        using var hash = new ContentHash();
+        using var hash = new ContentHash(kind);
         hash.Database(databaseId, snapshot.LastEtag);
         if (since is not null)
             hash.Since(since);

@@ -1,12 +1,17 @@
 using System.Buffers;
 using System.Text.Json;
+using Treepie.Storage.Backups;
 
 namespace Treepie.Backups;
 
 /// <summary>What a snapshot says of its state at its end.</summary>
 /// <param name="ContentHash">As <see cref="Backups.ContentHash"/> gives it: the same as that of a logical backup.</param>
-internal sealed record SnapshotManifest(string ContentHash)
+/// <param name="Hash">What that is.</param>
+internal sealed record SnapshotManifest(string ContentHash, BackupHashKind Hash = BackupHashKind.Blake3)
 {
+    /// <summary>Named where it is not the first, which was SHA-256.</summary>
+    private const string Blake3 = "BLAKE3";
+
     /// <summary>As JSON.</summary>
     public byte[] Write()
     {
@@ -15,6 +20,8 @@ internal sealed record SnapshotManifest(string ContentHash)
         {
             json.WriteStartObject();
             json.WriteString("ContentHash"u8, ContentHash);
+            if (Hash == BackupHashKind.Blake3)
+                json.WriteString("Algorithm"u8, Blake3);
             json.WriteEndObject();
         }
 
@@ -31,7 +38,10 @@ internal sealed record SnapshotManifest(string ContentHash)
         try
         {
             using JsonDocument document = JsonDocument.Parse(utf8);
-            return new SnapshotManifest(DumpJson.Text(document.RootElement, "ContentHash"));
+            string? algorithm = document.RootElement.TryGetProperty("Algorithm"u8, out JsonElement named) ? named.GetString() : null;
+            return algorithm is null or Blake3
+                ? new SnapshotManifest(DumpJson.Text(document.RootElement, "ContentHash"), algorithm is null ? BackupHashKind.Sha256 : BackupHashKind.Blake3)
+                : throw new BackupException(BackupFault.Newer, $"The content of the snapshot is hashed with '{algorithm}', which this program does not know. Restore it with the version that wrote it, or a newer one.");
         }
         catch (Exception error) when (error is JsonException or KeyNotFoundException or InvalidOperationException)
         {

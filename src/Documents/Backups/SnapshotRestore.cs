@@ -138,7 +138,7 @@ internal sealed class SnapshotRestore(IReadOnlyList<BackupChainPart> parts, Part
             return null;
 
         using DatabaseSnapshot snapshot = restored.BeginRead();
-        string hash = SnapshotHash.Compute(snapshot, restored.Id, restored.Indexes.Definitions(), withCollections: true, since: null, null, cancellationToken).Hash;
+        string hash = SnapshotHash.Compute(snapshot, restored.Id, manifest.Hash, restored.Indexes.Definitions(), withCollections: true, since: null, null, cancellationToken).Hash;
         return read.LogCommits > 0 || hash == manifest.ContentHash
             ? hash
             : throw new BackupException(BackupFault.RestoredOtherwise, $"What was restored is not what the backup holds: its content hash should be {manifest.ContentHash}, and is {hash}. Nothing was kept. Check the disk, and report this.");

@@ -152,7 +152,7 @@ internal sealed class SnapshotRun(Database database, BackupOptions options, IPro
             return null;
         using DatabaseSnapshot snapshot = database.ReadOf(documents.Read);
         var pace = BackupPace.Of(database, options.PercentWhileWriting);
-        return SnapshotHash.Compute(snapshot, database.Id, definitions, withCollections: true, since: null, _ => pace?.GiveWay(cancellationToken), cancellationToken).Hash;
+        return SnapshotHash.Compute(snapshot, database.Id, BackupHashKind.Blake3, definitions, withCollections: true, since: null, _ => pace?.GiveWay(cancellationToken), cancellationToken).Hash;
     }
 
     private BackupLink? CheckSince(Guid storeId)

@@ -85,6 +85,10 @@ public sealed record BackupPartHeader
         return length;
     }
 
+    /// <summary>How a part is hashed, as its first bytes say.</summary>
+    internal static BackupHashKind HashOf(ReadOnlySpan<byte> head) =>
+        BinaryPrimitives.ReadUInt16LittleEndian(head[8..]) >= PartFormat.Blake3Version ? BackupHashKind.Blake3 : BackupHashKind.Sha256;
+
     /// <summary>Reads it.</summary>
     internal static BackupPartHeader Read(ReadOnlySpan<byte> bytes, string name, out uint mark)
     {

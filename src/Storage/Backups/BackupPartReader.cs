@@ -12,8 +12,8 @@ internal sealed class BackupPartReader : IDisposable
 {
     private readonly Stream _source;
     private readonly string _name;
-    private readonly IncrementalHash _hash = IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
     private readonly byte[] _frame = GC.AllocateUninitializedArray<byte>(PartFormat.FrameHeadBytes + PartFormat.MaxContentBytes, pinned: true);
+    private BackupHash? _hash;
     private uint _mark;
     private long _frames;
     private long _bytes;
@@ -66,7 +66,7 @@ internal sealed class BackupPartReader : IDisposable
 
         PartFrameKind kind = ReadHead();
         if (kind == PartFrameKind.End)
-            before = _hash.GetCurrentHash();
+            before = _hash!.GetCurrentHash(); // OpenAsync made it
         if (await FillAsync(PartFormat.FrameHeadBytes, _contentBytes, cancellationToken).ConfigureAwait(false) < _contentBytes)
             throw CutOff();
 
@@ -80,7 +80,7 @@ internal sealed class BackupPartReader : IDisposable
         }
 
         int length = PartFormat.FrameHeadBytes + _contentBytes;
-        _hash.AppendData(_frame.AsSpan(0, length));
+        _hash!.Append(_frame.AsSpan(0, length)); // OpenAsync made it
         _bytes += length;
         _frames++;
         return kind;
@@ -91,7 +91,7 @@ internal sealed class BackupPartReader : IDisposable
 
     public void Dispose()
     {
-        _hash.Dispose();
+        _hash?.Dispose();
         _source.Dispose();
         CryptographicOperations.ZeroMemory(_frame);
     }
@@ -109,7 +109,8 @@ internal sealed class BackupPartReader : IDisposable
             throw CutOff();
 
         Header = BackupPartHeader.Read(header, _name, out _mark);
-        _hash.AppendData(header);
+        _hash = new BackupHash(BackupPartHeader.HashOf(header));
+        _hash.Append(header);
         _bytes = header.Length;
     }
 

@@ -5,16 +5,14 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Backups;
 
 /// <summary>
-/// Writes a part of a backup to any stream, front to back, in the memory of two frames (2 MiB): one is filled while the other is hashed. Only <see cref="CompleteAsync"/> gives it an end: one that is left
-/// without it reads as broken off. Nothing in it is encrypted: what is written of an encrypted environment goes through a <see cref="Encryption.SealedWriteStream"/>. One caller at a time.
+/// Writes a part of a backup to any stream, front to back, in the memory of one frame (1 MiB). Only <see cref="CompleteAsync"/> gives it an end: one that is left without it reads as broken off. Nothing in it is encrypted: what is written of an encrypted environment goes through a <see cref="Encryption.SealedWriteStream"/>. One caller at a time.
 /// </summary>
 public sealed class BackupPartWriter : IDisposable
 {
     private readonly Stream _destination;
     private readonly BackupPartHeader _header;
-    private readonly BackgroundHash _hash = new();
-    private byte[] _frame = NewFrame();
-    private byte[] _hashed = [];
+    private readonly BackupHash _hash = new();
+    private readonly byte[] _frame = GC.AllocateUninitializedArray<byte>(PartFormat.FrameHeadBytes + PartFormat.MaxContentBytes, pinned: true);
     private uint _mark;
     private long _frames;
     private bool _isBegun;
@@ -65,7 +63,6 @@ public sealed class BackupPartWriter : IDisposable
     {
         _hash.Dispose();
         CryptographicOperations.ZeroMemory(_frame); // pages of an encrypted environment went through it
-        CryptographicOperations.ZeroMemory(_hashed);
     }
 
     /// <summary>Writes what is in <see cref="Content"/> as a frame.</summary>
@@ -78,12 +75,9 @@ public sealed class BackupPartWriter : IDisposable
         await BeginAsync(cancellationToken).ConfigureAwait(false);
         int length = PartFormat.FrameHeadBytes + contentBytes;
         WriteHead(kind, contentBytes);
-        _hash.Begin(_frame.AsMemory(0, length)); // hashing takes most of the time that writing a part takes, and the next frame can be filled meanwhile
+        _hash.Append(_frame.AsSpan(0, length));
         Bytes += length;
         await _destination.WriteAsync(_frame.AsMemory(0, length), cancellationToken).ConfigureAwait(false);
-        if (_hashed.Length == 0)
-            _hashed = NewFrame();
-        (_frame, _hashed) = (_hashed, _frame);
         _frames++;
     }
 
@@ -94,12 +88,10 @@ public sealed class BackupPartWriter : IDisposable
 
         _isBegun = true;
         byte[] header = _header.Write(out _mark);
-        _hash.Begin(header);
+        _hash.Append(header);
         Bytes += header.Length;
         await _destination.WriteAsync(header, cancellationToken).ConfigureAwait(false);
     }
-
-    private static byte[] NewFrame() => GC.AllocateUninitializedArray<byte>(PartFormat.FrameHeadBytes + PartFormat.MaxContentBytes, pinned: true);
 
     private void WriteHead(PartFrameKind kind, int contentBytes)
     {

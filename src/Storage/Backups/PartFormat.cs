@@ -5,7 +5,7 @@ namespace Treepie.Storage.Backups;
 /// <code>
 /// OFFSET SIZE MEANING
 ///      0    8 89 54 50 50 41 52 54 0A
-///      8    2 version, 2; 1 had no manifest
+///      8    2 version, 3; 2 was hashed with SHA-256, 1 too, and had no manifest
 ///     10    2 kind: 1 snapshot, 2 increment, 3 log
 ///     12    4 bytes of the description
 ///     16   16 store id
@@ -26,11 +26,15 @@ namespace Treepie.Storage.Backups;
 ///     20    4 mark of the part
 ///     24      content
 /// </code>
-/// The last frame has the number of frames before it (8), the bytes before it (8) and the SHA-256 of them: the hash of the part. Nothing follows.
+/// The last frame has the number of frames before it (8), the bytes before it (8) and the BLAKE3 of them: the hash of the part. Nothing follows.
 /// </summary>
 internal static class PartFormat
 {
-    public const int Version = 2;
+    public const int Version = 3;
+
+    /// <summary>The first version that is hashed with BLAKE3.</summary>
+    public const int Blake3Version = 3;
+
     public const int HeadBytes = 96;
     public const int MarkBytes = 4;
     public const int FrameHeadBytes = 24;

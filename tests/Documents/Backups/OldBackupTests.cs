@@ -17,6 +17,46 @@ public sealed class OldBackupTests : IDisposable
         "XonaKacOl6b0q1EF2h9AuuscGLRbbh/ZzdMJOzO6NW63bIFTAvfqOw6Xzr9BD/7qTdA75daUPWl4IB3097XhPs1YaFWidS3KYYf9WLLOz+333vBsf0etcmS0Q+2uhPUm0qQoGe3TXEZZjpnATKa0kHkU0jQXeSJSkWVZxrJCZp" +
         "gzTBnNZCJFnvVjSsPIO370E5nfNjRPBQAA";
 
+    /// <summary>A full backup of format 1 (two users) and the increment of format 2 that went on from it (a third one, and one of the two deleted): hashed with SHA-256.</summary>
+    private const string DumpOfFormat1 =
+        "H4sIAAAAAAAAA6XSy24TMRQG4H0e46w9xfZcPONVElJoJOgCAoiiLnw5k1jNeKqxgyBR3h05U5pmARJiZ/+yfn22zwHmO7e1n3EIrvcgBaOUkgmsBsRHhyC/TQ7wph86FUEyAgsVlVYBb1WHIMFqOGdLCxLykhaiNm3WMF1lRSuqrBCC" +
+        "ZTUt0WBDORcVEHinQryOag2SE1ipB/SzCBI45VXGWMb5ilJZUEn5FW8azkVzBwSW4cum3yLIOOzweE8msOhNGJF+FM2sAgIeJLsqKYFph1FZFRXIA0xdEu4CDuEVAwJT02+3aOLp5vAp5ad0o/was+9oYj+kSsmyfb6+vtXqg31obszX" +
+        "Oe4fZ86u0+mtCjHreutah/YPV2A5b/KC38HxSM7Ut4MyCH8x8n8x8v80cpbzoiyTMT3squ90iL3H9LwpWHqLP847iz666J6D1Tgwr5+1T9/yNCi/4Yve7Dr0MZw+/qPb4/xnTCV5czEUo2HsfK+8azHEsfCy4SWTkjMyrV8QKYELGUt7" +
+        "H9HHGxU2IAG1LhtD61JpLUyTa1FqVlTaloUWudJCc8UKgZoabanW1ui6qtu2zm1l6xzheH+c/AKdB9S1TQMAAA==";
+
+    private const string IncrementOfFormat2 =
+        "H4sIAAAAAAAAA4WSS0/cMBDH7/sx5uy0tuPEiU88K1ALqkqgKoiDH5MlIpusYm9VWO13r5zA7oKKesxkPPr9H2s4WjWtu8HBN30HSjJKKZlBNSAuGwR1N1vDl35Y6ACKEzjRQRvt8VIvEBQ4A7vZuQMFaUaFLGydlMzkiahlnggpWVLQ" +
+        "DC2WlHOZA4Fv2ofToOegBIFKP2J3GEABpzxPGEs4ryhVgirKP2VZmTGR3wKBc//zoW8RVK1bjwSums4iqPXeOU7guO8CduFM+wdQgMZkpaVFpo2RtkyNzAwTuXGZMDLVRhqumZBoqDWOGuOsKfKirovU5a5IEQh8Xw1zdNfLqgdFCZz1" +
+        "rfPnncM/6Lco09BhF5rQ7M1PertaYBf8iFb1C+ND38UFttnck1lc8JPN3eTpqfNzHIDAwQKDdjroqPCgie6uPA7+cxp/2r5t0YYxNbiO83H6oLs5Jr/Rhn4ABYcqTZ7T+eml0T/cY3lmfx3h8/KwcfO43WofkkXvmrpB95H9IpO0lLcw" +
+        "4e4riNBf8WnLxYFA9bSMIl5lQ4zjH6DHI+fNDlN8jLntSUz54n+0UrCsiGV5qfDVaomDRxefjJmMMrbx3Y1fe7mNg2p6u0N/UftS+1cVb8O9ap7x6CnEI4K+qfjk3HTzQndNjT5MB/cusHf1IDtISt4g0n1Tp9V3neeFESVnzLJCUFek" +
+        "aV0bKTSjmOeC81KX3LqskGkpC4sp44Kbok7rvOboRA2b+83sL0XizKIbBAAA";
+
+    /// <summary>The same as pages: a snapshot and an increment of version 2.</summary>
+    private const string SnapshotOfVersion2 =
+        "H4sIAAAAAAAAA+3dT2wUVRzA8Tftlv6BKqgJBrG7eQkRYxdmt/uvezA2qIWECJICCUZ0/ryWjd0Z6UwbCKnh4AGNQThw8CKJIV4MiTEGTnpRrlDgYCIHidE0xphovDX+y+vOlHFgEIwn8/0k25eZ997vNzM9/t68eWti9+6xPRMDXcIQ" +
+        "14UQV47kqhdOz+0aP3z84OVTck78g7MbPxEfGEJ0R8cfPdY5/jNyTD7vz7StUDZLw/JZK7RsK1AvWG0lm9K15a1zO1zZlCNVs1JvOJPF0ZJdK1Ym67VipV4vFRtmVTlq1CyX6zU5LHdaQfhcaE3JZnlYTlivKW8slE1ZNsu1YqlULJcn" +
+        "TLNZMZtmeUulNlJq1MsHdCbfmW0rLww60/y2HYS+pwLZNIflDld5YStsRYfb/Olp5YQt3wuWr3yH56ojuu+ll+evblhYNIQQ7yUew6EXnxrX59OPL34s8eOIH8+66Hxvql0btfG8gajV+Qz9J0NXNGhQtwUh+qPzbnzPXVHwOMb5pU+P" +
+        "6wuOA7x+s9OT0/NvRgGFEO9uX/hDj8ulLix9rNtu0SVm87cual9ufl/WBc+oYFb/svov5pORAAAAAAAAAAAAAAD4H+kVdTEbqJlgazmuzy9ODm4qbf+mz0gtIoiGHZNeZ63F+IzlKDnfK56OukrxSoDPNxm3RVi/EqG0EmHMteSw9GSz" +
+        "tKVqzvek6v89Uf3/WqJq/934O5eybmV5QcNdbvWHfDISAAAAAAAAAAAAAAC4N2s61f+4KN8VrSBInTaiZQGr4mGJjQq6hSF+TVTtS78thlnZ7vbuv5aMAwAAAAAAAAAAAAAA/jM9ItfZFECvBRhMfQdg8A7fB9D7AXydqOObhY8//LfJ" +
+        "f8onIwEAAAAAAAAAAAAAgPvTt/JVgJU9ARKn4v0AHkjV//uj/QBuJKr2/W9+cS4ry92+BaAl4wAAAAAAAAAAAAAAgPuWE4/rxoi3+n8iauPjvXoFwIOp+v+a6P3/hUTdfuxofm9WEiu03CkrVFn9N/PJSAAAAAAAAAAAAAAA4F7kRJ9Q" +
+        "oTUVF/n7xCPCtULLtgKl39W/ciRXvXB6btf44eMHL5+Sc2tT9X89plsMCGPoVsytF09szMo3Pe07+jfr+G7885TbskLVttt+GP+y5p8c2j90Pe/k388/OWQM/TJUzH+WyAwAAAAAAAAAAAAAuGc5URBtFVrpF8G7Ei+EG4YQA6IgWq7y" +
+        "wlbYUkFWtNX6jyHEw6IgHH96Wjlhy/eCrfbRome11apU8Hj3+IEoyeq/T0tvTm8kNqnXw9eKggj9th2EvqeWk7TcrCvriwI8etscZyVh1tzeaO5Dt83VpfasWcs3awixXhSE6zuzbeWFqYQ9GQ+9J7rBdempOt9gxqRcNKk/OUmfvNNg" +
+        "fawH60z60cT9E1PG21c3LCzGHwrQfXui4NpXZ88t9x+T23wvVF643QoOyaZUtl0ddcxG1bLtujM6YterdqlSs91qxa6PWHbdLlulSl3ZpmO7pm27jt2oNSYnGyNuzW2MKDmv/6lmdO9acOPMks4UH1/7ttPOHTjZWDq/+Y1nvjTFtf0/" +
+        "f3/ild8Lm4NLr/5YMs/0iJ1TfwH+NdQ5GuMAAA==";
+
+    private const string SnapshotIncrementOfVersion2 =
+        "H4sIAAAAAAAAA+3dT2wUVRzA8bd/SpfSQgsYTJTOOgkGk/7Zne3+NTEgIJAQQVIlwQDOzkzryu6sdKdNTVODB/+QGIQDBy8ePBgjYowmQCByMBiCGjBwkyjl4L8oETTxgDExrzvTDtMMwWri5ftJptN57/1+b/b1+Hv7emBw27a12wfb" +
+        "oiIqLgshLo7Hs8cPj23duG//7guH1LGxnQcLt46tfnHN2ZS4tOPGd6/t+Su5uvHZMz+nU0daxJbh2MqPxNsRIVpE05/3N59j7vOE+lh9pKY7aindo67XHb2sN6zH9ZqlllSzrM62bTbVkprJpgbyBWOot5gu53oHhvK53oF8Pt1bSGUt" +
+        "wyqmNC2fU3vULXrD2eDow2ppoEcd1Pda9lpHLalaSsv1ptO9mjaYSpUGUqWU1pfNZdKZQmGnnKlujNYs22moJa1HHazXyg2nbluN6VfbbFq2U3Eq8jHVo66rV6uW4VTqttttm9a47Ht61+RUe7IaEUK8KWb9un5ij2wPLp+3LLHA8ix3" +
+        "n9vc+0L3vsy9twT65XwR+SNE1B3UIe/J2Xym95nlgE43kbRg9IsD8oW9BM9PLZm+x2V8MtJMKIQ41Nd3jxwX90/kjvO/qPyAMREVmvLozEudOXv8w7AXHrEao/IK6z+haIqmhH9gAAAAAAAAAAAAAAD+H62iIEYb1kijP+PtBjj/wJpV" +
+        "6U1XE7Io3+q2dQnhDZtQ7eZGiQ1mY9gaUSdbRd7t07w6/A9DHXNSyDq/O2wmxcYR3bBkhkfcrrS3E+DMqsicDCtmMqRnMqw1dbVHtdVSui+bmvTq/v67rP+fVmRs028nF/0ethrTGxrusFo/KaeV09T/AQAAAAAAAAAAAAAI094s83vV" +
+        "95i72yDQHHV3EASaI+62gOmDBnw7BjoC+wHi7n6Ac4p3pIEQLz/Vt3S+f5bryjnlHPsBAAAAAAAAAAAAAAC4G4mZgv7MvgBfk7cnwNfk7QdYHKj/ywExERE3fDX7l77eeyJs4judBSD58wAAAAAAAAAAAAAAgP9G++1l+/iSQP1/gVv/" +
+        "/8ZXt89f+KM43/n8eQAAAAAAAAAAAAAAwDwkxArv17htrlmV3nQ14VX+3SMBOgP1/4Rb///RV7fffE3tCptixGqM3ukV/HkAAAAAAAAAAAAAAMC/0y4SXslfPkbibntXoP6/0K3/X/HV7b/Pf56d7/n//jwAAAAAAAAAAAAAAOAfi4uV" +
+        "8haJus+rZ9qbnpTbAZYG6v/y/wPERFR85avbv3ftaH/YJLqjm8O6Y4X1Tyn+TAAAAAAAAAAAAAAA4G7ERUJYjj7sFfkTYrkwdUcv6w1Lflf/4ng8e/zw2NaN+/bvvnBIHVsWqP/LMTHRJiLdszlPjb/xcNh81WrdkNeoUTe9y7bMiu5Y" +
+        "tXKt7nhXWPzB7h3dlxVDeUt5qDvSfbO7V/nENzMAAAAAAAAAAAAA4K7FRVLULEcPfhE86vtCeCQiRJtIiopp2U7FqViNsGyL5I+IEMtEUhj1atUynErdbvSXX+i19Zq1IJDcOz2+zZ1k0e1hwcPpI75D6uXwTpEUTr1Wbjh125qepGJ2" +
+        "hsQk3Jh758QYMxMuDoltdWOXzomVpfYlIVEL3KgVIinMujFas2wnMGFLyKK3uKFdwVA5X0dIUNwNWugP8vYBBAfH3MGyXS6NfJaO3bdnYqo9WZVL7C3bdt+hAVdeee6E7J9Q19Vtx7KdTXrjWbWkmlrWKBpmTtMHzHxmSEtnzGy+oKWN" +
+        "Qt4qlsu6nipqhpXNmDlTKxup1ICVHTILRjFTMAeyOV1TJ+WMKd+bfjt662M5k/d8SW0u7C+fnjp68J3rH3x55olicnt01/utyoPv1s6/eiSZUF4/2X/zb1QhuT8aIwEA";
+
     private readonly TemporaryDirectory _files = new();
 
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
@@ -39,4 +79,24 @@ public sealed class OldBackupTests : IDisposable
         Assert.Equal(1, snapshot.TombstoneCount);
         Assert.Single(database.Indexes.List());
     }
+
+    [Theory]
+    [InlineData(DumpOfFormat1, IncrementOfFormat2, "e28b49211c1840d833ffb74a10e664229a92cd5873978ce31242b8f3f6f2ed4f")]
+    [InlineData(SnapshotOfVersion2, SnapshotIncrementOfVersion2, "d25c9cd62a4d73f213d57821c87e9bbaa092ce53d6d2bc004e5fd8c938d456a2")]
+    public async Task A_chain_that_was_hashed_with_SHA_256_restores_and_is_compared_by_it(string full, string increment, string contentHash)
+    {
+        BackupPart[] parts = [Part("full", full), Part("increment", increment)];
+        Assert.Equal(4, (await Database.VerifyBackupAsync(parts, null, null, Cancel)).LastEtag);
+
+        string target = Path.Combine(_files.Path, "restored");
+        BackupReport report = await Database.RestoreAsync(parts, target, null, null, Cancel);
+        Assert.Equal((contentHash, 4L), (report.ContentHash, report.LastEtag));
+        await using Database database = Database.Open(target);
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        Assert.True(snapshot.TryGet("users/1", out _) && snapshot.TryGet("users/3", out _));
+        Assert.False(snapshot.TryGet("users/2", out _));
+        Assert.NotEqual(contentHash, (await database.BackupAsync(Stream.Null, null, null, Cancel)).ContentHash); // which is hashed with BLAKE3
+    }
+
+    private static BackupPart Part(string name, string base64) => new(name, _ => ValueTask.FromResult<Stream>(new MemoryStream(Convert.FromBase64String(base64))));
 }

@@ -1,7 +1,7 @@
 using System.Numerics;
-using System.Security.Cryptography;
 using System.Text;
 using Treepie.Storage.Backups;
+using Treepie.Storage.Format;
 using Treepie.Storage.Simulation;
 using Treepie.Tests.Support;
 
@@ -22,7 +22,7 @@ public sealed class PartFormatTests
         environment.Write(transaction => transaction.GetOrCreateTree("u").Put("key"u8, "a value"u8));
         (byte[] part, EnvironmentBackupLink link) = await BackupParts.TakeAsync(environment);
 
-        Assert.Equal([0x89, 0x54, 0x50, 0x50, 0x41, 0x52, 0x54, 0x0A, 2, 0, 1, 0, 0, 0, 0, 0], part[..16]);
+        Assert.Equal([0x89, 0x54, 0x50, 0x50, 0x41, 0x52, 0x54, 0x0A, 3, 0, 1, 0, 0, 0, 0, 0], part[..16]);
         Assert.Equal((environment.StoreId, link.Commit, -1L), (new Guid(part[16..32]), Int64(part, 72), Int64(part, 88)));
         uint mark = UInt32(part, 96);
         Assert.Equal(Crc(part.AsSpan(0, 96)), mark);
@@ -54,7 +54,9 @@ public sealed class PartFormatTests
             else if (kind == 9)
             {
                 Assert.Equal((number, at), (Int64(content, 0), Int64(content, 8)));
-                Assert.Equal(SHA256.HashData(part.AsSpan(0, (int)at)), content[16..]);
+                using var hash = new Blake3();
+                hash.Append(part.AsSpan(0, (int)at));
+                Assert.Equal(hash.GetCurrentHash(), content[16..]);
                 Assert.Equal(link.Hash, Convert.ToHexStringLower(content[16..]));
                 Assert.Equal(part.Length, at + 24 + length);
                 break;

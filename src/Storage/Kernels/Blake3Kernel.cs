@@ -1,0 +1,146 @@
+using System.Buffers.Binary;
+using System.Numerics;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+
+namespace Treepie.Storage.Kernels;
+
+/// <summary>
+/// The compression function of BLAKE3 (O'Connor, Aumasson, Neves, Wilcox-O'Hearn, <i>BLAKE3: one function, fast everywhere</i>, 2020), for one block and for as many inputs of the same length as a vector has lanes.
+/// A lane is an input: its words stand below each other, so that rounds need no moves between lanes, and only the message is transposed when it is read.
+/// </summary>
+internal static unsafe partial class Blake3Kernel
+{
+    public const int BlockBytes = 64;
+    public const int ChunkBytes = 1024;
+
+    /// <summary>Words of a chaining value, which is what every input comes to.</summary>
+    public const int ValueWords = 8;
+
+    /// <summary>Of the first and the last block of a chunk, of a parent, and of the one compression that gives the hash.</summary>
+    public const uint ChunkStart = 1, ChunkEnd = 2, Parent = 4, Root = 8;
+
+    private const int Words = 16, Rounds = 7;
+
+    /// <summary>What every input of a hash without a key begins with: that of SHA-256.</summary>
+    public static ReadOnlySpan<uint> Start => [0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A, 0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19];
+
+    /// <summary>Which words of the message a round takes, in the order in which it takes them.</summary>
+    private static ReadOnlySpan<byte> Schedule =>
+    [
+        0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+        2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8,
+        3, 4, 10, 12, 13, 2, 7, 14, 6, 5, 9, 0, 11, 15, 8, 1,
+        10, 7, 12, 9, 14, 3, 13, 15, 4, 0, 11, 2, 5, 8, 1, 6,
+        12, 13, 9, 11, 15, 10, 14, 8, 7, 2, 5, 3, 0, 1, 6, 4,
+        9, 14, 11, 5, 8, 12, 15, 1, 13, 3, 0, 10, 2, 6, 4, 7,
+        11, 15, 5, 0, 1, 9, 8, 6, 14, 10, 2, 12, 3, 4, 7, 13,
+    ];
+
+    /// <summary>The chaining values of whole chunks that lie behind each other.</summary>
+    /// <param name="chunks">A multiple of <see cref="ChunkBytes"/>.</param>
+    /// <param name="counter">Number of the first of them in its stream.</param>
+    /// <param name="values">Eight words for each.</param>
+    public static void HashChunks(ReadOnlySpan<byte> chunks, ulong counter, Span<uint> values)
+    {
+        int count = chunks.Length / ChunkBytes, done = Vectorized(chunks, count, ChunkBytes, counter, values);
+        HashChunksScalar(chunks[(done * ChunkBytes)..], counter + (ulong)done, values[(done * ValueWords)..]);
+    }
+
+    /// <summary>The same one by one: what the other has to equal.</summary>
+    public static void HashChunksScalar(ReadOnlySpan<byte> chunks, ulong counter, Span<uint> values)
+    {
+        for (; chunks.Length >= ChunkBytes; chunks = chunks[ChunkBytes..], values = values[ValueWords..], counter++)
+            HashChunk(chunks[..ChunkBytes], counter, 0, values);
+    }
+
+    /// <summary>The chaining values of parents, each of two that lie behind each other; may be written over these.</summary>
+    public static void HashParents(ReadOnlySpan<uint> children, Span<uint> values)
+    {
+        ReadOnlySpan<byte> blocks = MemoryMarshal.AsBytes(children);
+        int count = blocks.Length / BlockBytes, done = Vectorized(blocks, count, BlockBytes, 0, values);
+        for (; done < count; done++)
+            HashParent(children.Slice(2 * done * ValueWords, 2 * ValueWords), 0, values.Slice(done * ValueWords, ValueWords));
+    }
+
+    /// <summary>The chaining value of a chunk of any length up to the whole.</summary>
+    /// <param name="chunk">Its bytes; none are a chunk too, if it is the only one.</param>
+    /// <param name="counter">Its number in the stream.</param>
+    /// <param name="flags"><see cref="Root"/> for the only one, else 0.</param>
+    /// <param name="value">Eight words.</param>
+    public static void HashChunk(ReadOnlySpan<byte> chunk, ulong counter, uint flags, Span<uint> value)
+    {
+        Start.CopyTo(value);
+        Span<byte> padded = stackalloc byte[BlockBytes];
+        uint start = ChunkStart;
+        for (; chunk.Length > BlockBytes; chunk = chunk[BlockBytes..], start = 0)
+            Compress(value, chunk[..BlockBytes], counter, BlockBytes, start);
+        padded.Clear();
+        chunk.CopyTo(padded);
+        Compress(value, padded, counter, (uint)chunk.Length, start | ChunkEnd | flags);
+    }
+
+    /// <summary>The chaining value of a parent; may be written over one of its children.</summary>
+    public static void HashParent(ReadOnlySpan<uint> children, uint flags, Span<uint> value)
+    {
+        Span<uint> own = stackalloc uint[ValueWords];
+        Start.CopyTo(own);
+        Compress(own, MemoryMarshal.AsBytes(children), 0, BlockBytes, Parent | flags);
+        own.CopyTo(value);
+    }
+
+    /// <summary>As many inputs as whole vectors have lanes; gives how many these were. Chunks are counted, parents are not.</summary>
+    private static int Vectorized(ReadOnlySpan<byte> inputs, int count, int inputBytes, ulong counter, Span<uint> values)
+    {
+        ulong counts = inputBytes == ChunkBytes ? 1UL : 0;
+        int done = 0;
+        fixed (byte* first = inputs)
+        {
+            if (Has16)
+                for (; count - done >= 16; done += 16)
+                    Hash16(first + (done * inputBytes), inputBytes, counter + (counts * (ulong)done), values.Slice(done * ValueWords, 16 * ValueWords));
+            if (Has8)
+                for (; count - done >= 8; done += 8)
+                    Hash8(first + (done * inputBytes), inputBytes, counter + (counts * (ulong)done), values.Slice(done * ValueWords, 8 * ValueWords));
+        }
+
+        return done;
+    }
+
+    /// <summary>One block into a chaining value.</summary>
+    private static void Compress(Span<uint> value, ReadOnlySpan<byte> block, ulong counter, uint length, uint flags)
+    {
+        Span<uint> m = stackalloc uint[Words];
+        for (int i = 0; i < m.Length; i++)
+            m[i] = BinaryPrimitives.ReadUInt32LittleEndian(block[(i * sizeof(uint))..]);
+        uint s0 = value[0], s1 = value[1], s2 = value[2], s3 = value[3], s4 = value[4], s5 = value[5], s6 = value[6], s7 = value[7];
+        uint s8 = Start[0], s9 = Start[1], s10 = Start[2], s11 = Start[3], s12 = (uint)counter, s13 = (uint)(counter >> 32), s14 = length, s15 = flags;
+        for (ReadOnlySpan<byte> s = Schedule; !s.IsEmpty; s = s[Words..])
+        {
+            Mix(ref s0, ref s4, ref s8, ref s12, m[s[0]], m[s[1]]);
+            Mix(ref s1, ref s5, ref s9, ref s13, m[s[2]], m[s[3]]);
+            Mix(ref s2, ref s6, ref s10, ref s14, m[s[4]], m[s[5]]);
+            Mix(ref s3, ref s7, ref s11, ref s15, m[s[6]], m[s[7]]);
+            Mix(ref s0, ref s5, ref s10, ref s15, m[s[8]], m[s[9]]);
+            Mix(ref s1, ref s6, ref s11, ref s12, m[s[10]], m[s[11]]);
+            Mix(ref s2, ref s7, ref s8, ref s13, m[s[12]], m[s[13]]);
+            Mix(ref s3, ref s4, ref s9, ref s14, m[s[14]], m[s[15]]);
+        }
+
+        (value[0], value[1], value[2], value[3]) = (s0 ^ s8, s1 ^ s9, s2 ^ s10, s3 ^ s11);
+        (value[4], value[5], value[6], value[7]) = (s4 ^ s12, s5 ^ s13, s6 ^ s14, s7 ^ s15);
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static void Mix(ref uint a, ref uint b, ref uint c, ref uint d, uint x, uint y)
+    {
+        a += b + x;
+        d = BitOperations.RotateRight(d ^ a, 16);
+        c += d;
+        b = BitOperations.RotateRight(b ^ c, 12);
+        a += b + y;
+        d = BitOperations.RotateRight(d ^ a, 8);
+        c += d;
+        b = BitOperations.RotateRight(b ^ c, 7);
+    }
+}
