@@ -102,6 +102,9 @@ internal static unsafe partial class Blake3Kernel
             if (Has8)
                 for (; count - done >= 8; done += 8)
                     Hash8(first + (done * inputBytes), inputBytes, counter + (counts * (ulong)done), values.Slice(done * ValueWords, 8 * ValueWords));
+            if (Has4)
+                for (; count - done >= 4; done += 4)
+                    Hash4(first + (done * inputBytes), inputBytes, counter + (counts * (ulong)done), values.Slice(done * ValueWords, 4 * ValueWords));
         }
 
         return done;
