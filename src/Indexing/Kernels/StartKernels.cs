@@ -107,6 +107,43 @@ internal static class StartKernels
             starts[i + 1] = (ushort)(starts[i] + ((plane[i >> 3] >> (i & 7) & 1) == 0 ? 1 : HalfAt(values, next++)));
     }
 
+    /// <summary>By group of sixteen halves, writes the sum of those before it; returns the sum of all. Groups are whole, but for the last.</summary>
+    public static int AddGroups(ReadOnlySpan<byte> values, Span<int> sums)
+    {
+        int sum = 0, group = 0;
+        if (Avx2.IsSupported)
+        {
+            ref byte source = ref MemoryMarshal.GetReference(values);
+            Vector256<byte> low = Vector256.Create((byte)15);
+            for (; (group << 3) + Vector256<byte>.Count <= values.Length; group += 4)
+            {
+                Vector256<byte> halves = Vector256.LoadUnsafe(ref source, (nuint)(group << 3));
+                Vector256<ulong> four = Avx2.SumAbsoluteDifferences((halves & low) + ((halves.AsUInt16() >>> 4).AsByte() & low), Vector256<byte>.Zero).AsUInt64();
+                sums[group] = sum;
+                sums[group + 1] = sum += (int)four[0];
+                sums[group + 2] = sum += (int)four[1];
+                sums[group + 3] = sum += (int)four[2];
+                sum += (int)four[3];
+            }
+        }
+
+        return AddGroupsScalar(values, group, sum, sums);
+    }
+
+    /// <summary>The scalar twin of <see cref="AddGroups"/>, from a group on, before which there is a sum.</summary>
+    public static int AddGroupsScalar(ReadOnlySpan<byte> values, int group, int sum, Span<int> sums)
+    {
+        // Behind a whole group there is one more, of none.
+        for (int place = group << 3; ; place += sizeof(ulong))
+        {
+            sums[group++] = sum;
+            if (place >= values.Length)
+                return sum;
+            for (int i = place; i < Math.Min(place + sizeof(ulong), values.Length); i++)
+                sum += (values[i] & 15) + (values[i] >> 4);
+        }
+    }
+
     private static int HalfAt(ReadOnlySpan<byte> values, int place) => values[place >> 1] >> ((place & 1) * 4) & 15;
 
     /// <summary>A byte for each half.</summary>

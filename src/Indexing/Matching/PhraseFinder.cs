@@ -63,13 +63,7 @@ internal sealed class PhraseFinder
     /// <param name="asked">The entries, as a bitmap; scratch afterwards.</param>
     public void Look(long window, Span<ulong> asked)
     {
-        if (window != current)
-        {
-            Array.Clear(known);
-            Array.Clear(matched);
-            current = window;
-        }
-
+        Enter(window);
         int count = 0;
         for (int i = 0; i < asked.Length; i++)
         {
@@ -91,11 +85,25 @@ internal sealed class PhraseFinder
             }
         }
 
-        Span<ushort> left = entries.AsSpan(0, BitmapKernels.Decode(asked, entries));
-        if (places is not null)
-            left = left[..FindByMasks(window, left)];
-        if (left.Length > 0)
-            FindByPositions(window, left);
+        Find(window, entries.AsSpan(0, BitmapKernels.Decode(asked, entries)));
+    }
+
+    /// <summary>As <see cref="Look(long, Span{ulong})"/>, of few entries, which ascend.</summary>
+    public void Look(long window, ReadOnlySpan<ushort> asked)
+    {
+        Enter(window);
+        int count = 0;
+        foreach (ushort entry in asked)
+        {
+            entries[count] = entry;
+            ref ulong word = ref known[entry >> PostingWindow.BlockBits];
+            ulong bit = 1UL << entry;
+            count += (word & bit) == 0 ? 1 : 0;
+            word |= bit;
+        }
+
+        context.Meter.Count.EntriesScanned += count;
+        Find(window, entries.AsSpan(0, count));
     }
 
     /// <summary>How often one entry that has all words has the phrase.</summary>
@@ -105,6 +113,23 @@ internal sealed class PhraseFinder
         for (int i = 0; i < terms.Length; i++)
             positions[i].Set(terms[i].Positions(id));
         return matcher.Match(positions);
+    }
+
+    private void Enter(long window)
+    {
+        if (window == current)
+            return;
+        Array.Clear(known);
+        Array.Clear(matched);
+        current = window;
+    }
+
+    private void Find(long window, Span<ushort> asked)
+    {
+        if (places is not null)
+            asked = asked[..FindByMasks(window, asked)];
+        if (asked.Length > 0)
+            FindByPositions(window, asked);
     }
 
     /// <summary>Leaves those entries in which the two rarest words stand as they have to; false, and all are left, where it does not pay or their positions are not for that.</summary>

@@ -38,6 +38,18 @@ internal sealed class PhraseOperator : Operator
 
     public override long Estimate => byCost[0].Estimate;
 
+    /// <summary>A quarter of what would have all words if these had nothing to do with each other: what stands together is of one text, but not everywhere in it.</summary>
+    public override double Likely
+    {
+        get
+        {
+            double entries = Math.Max(1, Context.View.State.EntryCount), likely = entries;
+            foreach (TermOperator term in byCost)
+                likely *= term.Estimate / entries;
+            return Math.Min(byCost[0].Estimate, likely) / 4;
+        }
+    }
+
     public override bool IsExact => byCost[0].Estimate == 0;
 
     public override PlanNode Describe()
@@ -128,10 +140,7 @@ internal sealed class PhraseOperator : Operator
             return;
         }
 
-        Span<ulong> asked = stackalloc ulong[BitmapKernels.Words];
-        asked.Clear();
-        BitmapKernels.Set(asked, hits);
-        finder.Look(window, asked);
+        finder.Look(window, hits);
         WindowFactors lengths = factors.OfWindow(window);
         for (int i = 0; i < hits.Length; i++)
         {
@@ -177,9 +186,17 @@ internal sealed class PhraseOperator : Operator
     {
         if (set.IsEmpty)
             return;
-        Span<ulong> asked = stackalloc ulong[BitmapKernels.Words];
-        set.CopyWords(asked);
-        finder.Look(window, asked);
+        if (set.Form == WindowSetForm.List)
+        {
+            finder.Look(window, set.List);
+        }
+        else
+        {
+            Span<ulong> asked = stackalloc ulong[BitmapKernels.Words];
+            set.CopyWords(asked);
+            finder.Look(window, asked);
+        }
+
         set.And(finder.Matched);
     }
 }

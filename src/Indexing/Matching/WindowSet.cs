@@ -41,7 +41,8 @@ internal sealed class WindowSet
         _ => false,
     };
 
-    private Span<ushort> List => offsets.AsSpan(0, listCount);
+    /// <summary>The members of a list, ascending; they live until the set changes.</summary>
+    public Span<ushort> List => offsets.AsSpan(0, listCount);
 
     private ReadOnlySpan<byte> BitBytes => MemoryMarshal.AsBytes<ulong>(bits);
 

@@ -1,5 +1,7 @@
 using System.Buffers.Binary;
 using System.Numerics;
+using System.Runtime.CompilerServices;
+using Treepie.Indexing.Kernels;
 
 namespace Treepie.Indexing.Postings;
 
@@ -45,12 +47,18 @@ internal readonly ref struct FrequencySums
             count = CountPlane(count);
         }
 
+        if (width is 1 or PostingWindow.PlaneWidth)
+        {
+            StartKernels.AddGroups(values[..((count + 1) >> 1)], sums);
+            return;
+        }
+
         // One group more: the sum of all is asked for, too.
         int sum = 0;
         for (int group = 0; group <= count >> GroupBits; group++)
         {
             sums[group] = sum;
-            sum += width is 1 or PostingWindow.PlaneWidth ? AddUp(Load(values, group * sizeof(ulong))) : SumOfGroup(group, Math.Min(GroupMask + 1, count - (group << GroupBits)));
+            sum += SumOfGroup(group, Math.Min(GroupMask + 1, count - (group << GroupBits)));
         }
     }
 
@@ -162,11 +170,12 @@ internal readonly ref struct FrequencySums
     };
 
     /// <summary>Eight bytes; zeros behind the end.</summary>
-    private static ulong Load(ReadOnlySpan<byte> bytes, int place)
-    {
-        if (place <= bytes.Length - sizeof(ulong))
-            return BinaryPrimitives.ReadUInt64LittleEndian(bytes[place..]);
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static ulong Load(ReadOnlySpan<byte> bytes, int place) =>
+        place <= bytes.Length - sizeof(ulong) ? BinaryPrimitives.ReadUInt64LittleEndian(bytes[place..]) : LoadLast(bytes, place);
 
+    private static ulong LoadLast(ReadOnlySpan<byte> bytes, int place)
+    {
         ulong word = 0;
         for (int i = place; i < bytes.Length; i++)
             word |= (ulong)bytes[i] << (8 * (i - place));

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Runtime.CompilerServices;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Terms;
 using Treepie.Storage;
@@ -18,6 +19,9 @@ internal sealed class PositionCursor(Tree positions, long listId) : IDisposable
     private long segment;
     private int windowIndex;
     private int segmentWindows;
+    private long standsOn = -1;
+    private int blockFirst;
+    private int blockEnd;
     private int firstRank;
     private int endRank;
     private int nextRank;
@@ -112,6 +116,7 @@ internal sealed class PositionCursor(Tree positions, long listId) : IDisposable
     /// The positions of several entries of the window that <paramref name="list"/> stands on as masks, see <see cref="PositionKernels"/>. The entries ascend, and all are among the
     /// postings.
     /// </summary>
+    [SkipLocalsInit]
     public void ReadMasks(PostingCursor list, PostingWindow postings, ReadOnlySpan<ushort> entries, Span<ulong> masks, Span<byte> isLong)
     {
         const int Batch = 128;
@@ -200,30 +205,35 @@ internal sealed class PositionCursor(Tree positions, long listId) : IDisposable
         endRank = 0;
     }
 
-    /// <summary>Goes to the block that holds a rank; it is mostly the next, where they are asked for in order.</summary>
+    /// <summary>Goes to the block that holds a rank: it stands there, or some steps before, where they are asked for in order.</summary>
     private void Seek(PostingWindow postings, int rank)
     {
+        const int FewSteps = 4;
         Span<byte> key = stackalloc byte[PositionKey.Bytes];
-        PositionKey.Write(key, listId, segment, segmentWindows > 1 ? 0 : rank);
-        if (rank > 0 && rank == endRank && cursor.IsValid && cursor.MoveNext() && cursor.Key.SequenceEqual(key))
+        PositionKey.Write(key, listId, segment, segmentWindows > 1 ? 1 : rank + 1);
+        bool isThere = cursor.IsValid && standsOn == segment && (segmentWindows > 1 || rank >= blockFirst);
+        for (int steps = 0; isThere && segmentWindows == 1 && rank >= blockEnd; steps++)
         {
-            StandAt(postings);
-            return;
+            ReadOnlySpan<byte> next = default;
+            isThere = steps < FewSteps && cursor.MoveNext(key[..PostingKey.Bytes], out next);
+            if (isThere)
+                (blockFirst, blockEnd) = (blockEnd, blockEnd + BinaryPrimitives.ReadUInt16LittleEndian(next));
         }
 
-        bool found = cursor.Seek(key);
-        if (!found || !cursor.Key.SequenceEqual(key))
-            found = found ? cursor.MovePrevious() : cursor.MoveLast();
-        if (!found || !PositionKey.IsOf(cursor.Key, listId, segment))
-            throw new CorruptionException($"The index misses the positions of list {listId} from window {segment} on. Reset the index to build it again.");
+        if (!isThere)
+        {
+            // The last that begins at or before the rank.
+            ReadOnlySpan<byte> value = default;
+            standsOn = -1;
+            if (!cursor.SeekBefore(key) || !cursor.IsAt(key[..PostingKey.Bytes], out value))
+                throw new CorruptionException($"The index misses the positions of list {listId} from window {segment} on. Reset the index to build it again.");
+            standsOn = segment;
+            blockFirst = PositionKey.Rank(cursor.Key);
+            blockEnd = segmentWindows > 1 ? 0 : blockFirst + BinaryPrimitives.ReadUInt16LittleEndian(value);
+        }
 
-        StandAt(postings);
-    }
-
-    private void StandAt(PostingWindow postings)
-    {
-        firstRank = PositionKey.Rank(cursor.Key);
-        endRank = segmentWindows > 1 ? postings.Count : firstRank + BinaryPrimitives.ReadUInt16LittleEndian(cursor.Value);
+        firstRank = blockFirst;
+        endRank = segmentWindows > 1 ? postings.Count : blockEnd;
         nextRank = firstRank;
         place = 0;
     }

@@ -37,6 +37,12 @@ public sealed class StartKernelsTests
             StartKernels.AddPlaneScalar(plane, above, 0, 0, count, starts);
             Assert.Equal(wanted, starts[..(count + 1)]);
             StartKernels.Count(count, starts);
+
+            int[] groups = new int[(count >> 4) + 2], scalarGroups = new int[(count >> 4) + 2];
+            Assert.Equal(expected[count], StartKernels.AddGroups(halves, groups));
+            Assert.Equal(expected[count], StartKernels.AddGroupsScalar(halves, 0, 0, scalarGroups));
+            for (int group = 0; group <= count >> 4; group++)
+                Assert.Equal((expected[group << 4], expected[group << 4]), (groups[group], scalarGroups[group]));
             Assert.Equal(count, starts[count]);
         }
     }
