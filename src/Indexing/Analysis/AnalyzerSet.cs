@@ -102,7 +102,7 @@ public sealed class AnalyzerSet
             ["LowerCaseWhitespaceAnalyzer"] = new WhitespaceAnalyzer(isFolded: true),
             ["KeywordAnalyzer"] = new KeywordAnalyzer(isFolded: false),
             ["LowerCaseKeywordAnalyzer"] = new KeywordAnalyzer(isFolded: true),
-            ["PatternAnalyzer"] = new PatternAnalyzer(PatternAnalyzer.DefaultPattern),
+            ["PatternAnalyzer"] = new PatternAnalyzer(),
             ["NGramAnalyzer"] = new NGramAnalyzer(2, 6, standard),
         };
         foreach ((string language, Stemmer stemmer) in Stemmer.All())

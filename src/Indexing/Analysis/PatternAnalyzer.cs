@@ -15,7 +15,10 @@ internal sealed class PatternAnalyzer : Analyzer
     /// <summary>Longest expression.</summary>
     public const int MaxPatternCharacters = 1_024;
 
-    private readonly Regex separator;
+    private readonly Lazy<Regex> separator;
+
+    /// <summary>The default expression, which is compiled when a text is analyzed: most processes never do, and would wait for it when they open their first index.</summary>
+    public PatternAnalyzer() => separator = new Lazy<Regex>(static () => Compile(DefaultPattern));
 
     /// <exception cref="ArgumentException">The expression is too long, not valid, or needs backtracking (lookaround, back references).</exception>
     public PatternAnalyzer(string pattern)
@@ -24,7 +27,7 @@ internal sealed class PatternAnalyzer : Analyzer
             throw new ArgumentException($"The expression of a PatternAnalyzer has {pattern.Length} characters; {MaxPatternCharacters} is the most.");
         try
         {
-            separator = new Regex(pattern, RegexOptions.NonBacktracking | RegexOptions.CultureInvariant);
+            separator = new Lazy<Regex>(Compile(pattern));
         }
         catch (Exception error) when (error is ArgumentException or NotSupportedException)
         {
@@ -37,7 +40,7 @@ internal sealed class PatternAnalyzer : Analyzer
         string decoded = Encoding.UTF8.GetString(text);
         int start = 0;
         int startByte = 0;
-        foreach (ValueMatch match in separator.EnumerateMatches(decoded))
+        foreach (ValueMatch match in separator.Value.EnumerateMatches(decoded))
         {
             Take(decoded.AsSpan(start, match.Index - start), ref startByte, text.Length, sink);
             startByte += Encoding.UTF8.GetByteCount(decoded.AsSpan(match.Index, match.Length));
@@ -46,6 +49,8 @@ internal sealed class PatternAnalyzer : Analyzer
 
         Take(decoded.AsSpan(start), ref startByte, text.Length, sink);
     }
+
+    private static Regex Compile(string pattern) => new(pattern, RegexOptions.NonBacktracking | RegexOptions.CultureInvariant);
 
     private static void Take(ReadOnlySpan<char> piece, ref int startByte, int textBytes, TokenSink sink)
     {

@@ -15,6 +15,9 @@ internal ref struct StandardTokens(ReadOnlySpan<byte> text, TokenBuffer buffer)
     private static readonly SearchValues<byte> AsciiWord =
         SearchValues.Create("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"u8);
 
+    /// <summary>What most words lie between.</summary>
+    private const byte Blank = (byte)' ';
+
     /// <summary>Zero-width joiner.</summary>
     private static readonly Rune Joiner = new(0x200D);
 
@@ -36,6 +39,12 @@ internal ref struct StandardTokens(ReadOnlySpan<byte> text, TokenBuffer buffer)
         buffer.Clear();
         while (!rest.IsEmpty)
         {
+            if (rest[0] == Blank)
+            {
+                rest = rest[1..];
+                continue;
+            }
+
             Start = End;
             WordClass first = Peek(rest, out Rune rune, out int bytes);
             switch (first)
@@ -78,7 +87,11 @@ internal ref struct StandardTokens(ReadOnlySpan<byte> text, TokenBuffer buffer)
         while (!rest.IsEmpty)
         {
             if (rest[0] < 128 && last != WordClass.Katakana && TakeAscii(ref last, ref hasWord))
+            {
+                if (!rest.IsEmpty && rest[0] == Blank)
+                    break; // joins nothing
                 continue;
+            }
 
             WordClass next = Peek(rest, out Rune rune, out int bytes);
             if (next == WordClass.Extend)

@@ -1,7 +1,8 @@
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// The occurrences of a <see cref="TermTable"/> by term: those of ordinal <c>o</c> are at <c>Starts[o]</c> up to <c>Starts[o + 1]</c>, owners ascending. Memory is kept from batch to batch.
+/// The occurrences of a <see cref="TermTable"/> by term: those of the i-th in order of their bytes are at <c>Starts[i]</c> up to <c>Starts[i + 1]</c>, owners ascending, so that who goes through the
+/// terms in order reads memory in order. It is kept from batch to batch.
 /// </summary>
 internal sealed class TermOccurrences
 {
@@ -19,7 +20,7 @@ internal sealed class TermOccurrences
     /// <summary>Whether positions are kept.</summary>
     public bool HasPositions => positionCount > 0;
 
-    /// <summary>First occurrence by ordinal, and the end.</summary>
+    /// <summary>First occurrence by term, and the end.</summary>
     public Span<int> Starts => starts.AsSpan(0, termCount + 1);
 
     /// <summary>Owner by occurrence.</summary>

@@ -14,6 +14,9 @@ namespace Treepie.Indexing.Terms;
 /// </remarks>
 internal sealed class TermTable
 {
+    /// <summary>Bytes of a term that are beside it as a number.</summary>
+    private const int HeadBytes = sizeof(ulong);
+
     private const int FirstBuckets = 64, FirstTerms = 32, FirstOccurrences = 64;
 
     /// <summary>Drawn by the process, so that no document can be written to make all its terms collide.</summary>
@@ -21,13 +24,18 @@ internal sealed class TermTable
 
     private readonly ByteArena arena = new();
     private readonly TermOccurrences grouped = new();
-    private readonly IComparer<(ulong Head, int Ordinal)> byTerm;
+    private readonly IComparer<int> byTerm;
     private int[] buckets = new int[FirstBuckets];
     private Term[] terms = new Term[FirstTerms];
     private Occurrence[] occurrences = new Occurrence[FirstOccurrences];
     private Place[] places = [];
-    private (ulong Head, int Ordinal)[] sortKeys = [];
+    private ulong[] sortKeys = [];
     private int[] sorted = [];
+
+    /// <summary>The terms in order, one after the other, and where each ends: who goes through them in order waits for no memory.</summary>
+    private readonly ByteArena inOrder = new();
+    private int[] ends = [];
+
     /// <summary>Of how many terms, and occurrences, the order is known; -1: of none.</summary>
     private int sortedCount = -1, groupedCount = -1;
     private int placeCount;
@@ -41,6 +49,7 @@ internal sealed class TermTable
         public int Length;
         public uint Hash;
         public int LastOccurrence;
+        public int LastOwner;
         public int OccurrenceCount;
     }
 
@@ -62,6 +71,13 @@ internal sealed class TermTable
 
     public ReadOnlySpan<byte> this[int ordinal] => arena.Slice(terms[ordinal].Start, terms[ordinal].Length);
 
+    /// <summary>A term by its place in the order, after <see cref="SortedOrdinals"/> and until the next change.</summary>
+    public ReadOnlySpan<byte> InOrder(int place)
+    {
+        int start = place == 0 ? 0 : ends[place - 1];
+        return inOrder.Slice(start, ends[place] - start);
+    }
+
     /// <summary>Owners that have a term.</summary>
     public int OccurrencesOf(int ordinal) => terms[ordinal].OccurrenceCount;
 
@@ -70,7 +86,7 @@ internal sealed class TermTable
     {
         ordinal = Intern(term);
         ref Term entry = ref terms[ordinal];
-        if (entry.OccurrenceCount > 0 && occurrences[entry.LastOccurrence].Owner == owner)
+        if (entry.OccurrenceCount > 0 && entry.LastOwner == owner)
         {
             occurrences[entry.LastOccurrence].Frequency++;
             groupedCount = -1;
@@ -133,20 +149,14 @@ internal sealed class TermTable
     {
         if (sortedCount != Count)
         {
-            GrowTo(ref sortKeys, Count);
-            GrowTo(ref sorted, Count);
-            for (int i = 0; i < Count; i++)
-                sortKeys[i] = (terms[i].Head, i);
-            sortKeys.AsSpan(0, Count).Sort(byTerm);
-            for (int i = 0; i < Count; i++)
-                sorted[i] = sortKeys[i].Ordinal;
+            Sort();
             sortedCount = Count;
         }
 
         return sorted.AsSpan(0, Count);
     }
 
-    /// <summary>Occurrences by term, owners ascending. They live until the next change.</summary>
+    /// <summary>Occurrences by term in the order of <see cref="SortedOrdinals"/>, owners ascending. They live until the next change.</summary>
     public TermOccurrences GroupByTerm()
     {
         if (groupedCount != OccurrenceCount)
@@ -172,8 +182,9 @@ internal sealed class TermTable
             terms = new Term[FirstTerms];
         if (places.Length > keepBytes / 8)
             places = [];
-        if (sortKeys.Length > keepBytes / 16)
-            (sortKeys, sorted) = ([], []);
+        if (sortKeys.Length > keepBytes / 8)
+            (sortKeys, sorted, ends) = ([], [], []);
+        inOrder.Clear(keepBytes);
         grouped.Trim(keepBytes);
         Count = 0;
         OccurrenceCount = 0;
@@ -194,6 +205,7 @@ internal sealed class TermTable
             Array.Resize(ref occurrences, occurrences.Length * 2);
         occurrences[OccurrenceCount] = occurrence;
         entry.LastOccurrence = OccurrenceCount++;
+        entry.LastOwner = occurrence.Owner;
         entry.OccurrenceCount++;
     }
 
@@ -204,8 +216,12 @@ internal sealed class TermTable
         for (int found = buckets[bucket]; found != 0; found = buckets[bucket])
         {
             ref Term candidate = ref terms[found - 1];
-            if (candidate.Hash == hash && arena.Slice(candidate.Start, candidate.Length).SequenceEqual(term))
+            if (candidate.Hash == hash && candidate.Head == head && candidate.Length == term.Length
+                && (term.Length <= HeadBytes || arena.Slice(candidate.Start, candidate.Length).SequenceEqual(term)))
+            {
                 return found - 1;
+            }
+
             bucket = (bucket + 1) & mask;
         }
 
@@ -218,15 +234,45 @@ internal sealed class TermTable
         return Count - 1;
     }
 
+    /// <summary>
+    /// By the first bytes as a number first, which needs no look at the terms; then those that begin alike by all their bytes.
+    /// </summary>
+    private void Sort()
+    {
+        GrowTo(ref sortKeys, Count);
+        GrowTo(ref sorted, Count);
+        Span<ulong> heads = sortKeys.AsSpan(0, Count);
+        Span<int> ordinals = sorted.AsSpan(0, Count);
+        for (int i = 0; i < Count; i++)
+            (heads[i], ordinals[i]) = (terms[i].Head, i);
+        heads.Sort(ordinals);
+        for (int first = 0, end; first < Count; first = end)
+        {
+            for (end = first + 1; end < Count && heads[end] == heads[first];)
+                end++;
+            if (end - first > 1)
+                ordinals[first..end].Sort(byTerm);
+        }
+
+        inOrder.Clear(int.MaxValue);
+        GrowTo(ref ends, Count);
+        for (int i = 0; i < ordinals.Length; i++)
+        {
+            inOrder.Add(this[ordinals[i]]);
+            ends[i] = inOrder.Length;
+        }
+    }
+
     private void Group()
     {
+        ReadOnlySpan<int> order = SortedOrdinals();
         grouped.Begin(Count, OccurrenceCount, placeCount);
         Span<int> starts = grouped.Starts, next = grouped.Next, owners = grouped.Owners, frequencies = grouped.Frequencies, placeOf = grouped.PlaceOf;
         starts[0] = 0;
-        for (int i = 0; i < Count; i++)
+        for (int i = 0; i < order.Length; i++)
         {
-            next[i] = starts[i];
-            starts[i + 1] = starts[i] + terms[i].OccurrenceCount;
+            next[order[i]] = starts[i];
+            starts[i + 1] = starts[i] + terms[order[i]].OccurrenceCount;
         }
 
         for (int i = 0; i < OccurrenceCount; i++)
@@ -273,7 +319,7 @@ internal sealed class TermTable
     /// <summary>The first eight bytes as a number that orders as they do.</summary>
     private static ulong HeadOf(ReadOnlySpan<byte> term)
     {
-        if (term.Length >= 8)
+        if (term.Length >= HeadBytes)
             return BinaryPrimitives.ReadUInt64BigEndian(term);
 
         ulong head = 0;
@@ -288,12 +334,8 @@ internal sealed class TermTable
         return (uint)(hash ^ (hash >> 32));
     }
 
-    private sealed class ByTerm(TermTable table) : IComparer<(ulong Head, int Ordinal)>
+    private sealed class ByTerm(TermTable table) : IComparer<int>
     {
-        public int Compare((ulong Head, int Ordinal) x, (ulong Head, int Ordinal) y)
-        {
-            int order = x.Head.CompareTo(y.Head);
-            return order != 0 || x.Ordinal == y.Ordinal ? order : table[x.Ordinal].SequenceCompareTo(table[y.Ordinal]);
-        }
+        public int Compare(int x, int y) => table[x].SequenceCompareTo(table[y]);
     }
 }

@@ -1,3 +1,4 @@
+using System.Runtime.InteropServices;
 using Treepie.Indexing.Schema;
 using Treepie.Indexing.Terms;
 
@@ -67,9 +68,11 @@ internal static class BatchRecord
     {
         if (touched[index].Group is not (EntryGroup.Terms or EntryGroup.Numbers))
             return false;
-        for (int i = 0; i < touched.Count; i++)
+        ReadOnlySpan<BatchTouch> all = CollectionsMarshal.AsSpan(touched);
+        int field = all[index].Field;
+        for (int i = 0; i < all.Length; i++)
         {
-            if (i != index && touched[i].Field == touched[index].Field && touched[i].Group is EntryGroup.Terms or EntryGroup.Numbers)
+            if (all[i].Field == field && i != index && all[i].Group is EntryGroup.Terms or EntryGroup.Numbers)
                 return false;
         }
 

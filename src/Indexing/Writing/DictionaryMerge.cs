@@ -34,13 +34,13 @@ internal sealed class DictionaryMerge
                 cancellationToken.ThrowIfCancellationRequested();
             int order = a == addOrder.Length ? 1
                 : r == removeOrder.Length ? -1
-                : adds[addOrder[a]].SequenceCompareTo(removes[removeOrder[r]]);
-            ReadOnlySpan<byte> term = order <= 0 ? adds[addOrder[a]] : removes[removeOrder[r]];
-            int ordinal = order <= 0 ? addOrder[a++] : -1;
+                : adds.InOrder(a).SequenceCompareTo(removes.InOrder(r));
+            ReadOnlySpan<byte> term = order <= 0 ? adds.InOrder(a) : removes.InOrder(r);
+            int ordinal = order <= 0 ? addOrder[a] : -1;
             additions.Clear();
-            if (ordinal >= 0)
-                Add(additions, addedBy, ordinal, idOf);
-            int goneCount = order >= 0 ? Remove(removes, removeOrder[r++], removedIds) : 0;
+            if (order <= 0)
+                Add(additions, addedBy, a++, idOf);
+            int goneCount = order >= 0 ? Remove(removes, r++, removedIds) : 0;
             if (additions.Count + goneCount == 0)
                 continue;
 
@@ -53,11 +53,11 @@ internal sealed class DictionaryMerge
         writer.Finish();
     }
 
-    private static void Add(PostingBuffer additions, TermOccurrences addedBy, int ordinal, ReadOnlySpan<long> idOf)
+    private static void Add(PostingBuffer additions, TermOccurrences addedBy, int term, ReadOnlySpan<long> idOf)
     {
         ReadOnlySpan<int> owners = addedBy.Owners, frequencies = addedBy.Frequencies;
-        int end = addedBy.Starts[ordinal + 1];
-        for (int i = addedBy.Starts[ordinal]; i < end; i++)
+        int end = addedBy.Starts[term + 1];
+        for (int i = addedBy.Starts[term]; i < end; i++)
         {
             long id = idOf[owners[i]];
             if (id >= 0)
@@ -66,10 +66,10 @@ internal sealed class DictionaryMerge
     }
 
     /// <summary>Puts the entries that a removed term was of where <see cref="Run"/> finds them; returns how many.</summary>
-    private int Remove(TermTable removes, int ordinal, ReadOnlySpan<long> removedIds)
+    private int Remove(TermTable removes, int term, ReadOnlySpan<long> removedIds)
     {
         TermOccurrences removedBy = removes.GroupByTerm();
-        int start = removedBy.Starts[ordinal], count = removedBy.Starts[ordinal + 1] - start;
+        int start = removedBy.Starts[term], count = removedBy.Starts[term + 1] - start;
         TermTable.GrowTo(ref gone, count);
         ReadOnlySpan<int> owners = removedBy.Owners;
         for (int i = 0; i < count; i++)
