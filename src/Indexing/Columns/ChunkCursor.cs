@@ -1,36 +1,64 @@
+using System.Diagnostics;
 using Treepie.Indexing.Catalogue;
+using Treepie.Storage.Memory;
 using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Columns;
 
-/// <summary>Goes from chunk to chunk of a column; a step where the wanted one is next, a seek otherwise.</summary>
+/// <summary>Goes from chunk to chunk of a column: by number within a leaf, by a step where the next leaf begins with the wanted one, by a seek otherwise.</summary>
 internal sealed class ChunkCursor(Tree? column, QueryMeter? meter = null) : IDisposable
 {
     private readonly Cursor? cursor = column?.OpenCursor();
     private long current = -1;
     private bool isThere;
+    private HeldBytes found;
+    private long leafFirst;
+    private int leafCount;
 
-    /// <summary>The bytes of the chunk, empty if there is none. They live as long as the read transaction.</summary>
+    /// <summary>The bytes of the chunk, empty if there is none. They live as long as the read transaction; in a write transaction, until its next change of the column, after which another chunk is asked for.</summary>
     public ReadOnlySpan<byte> Read(long chunk)
     {
-        if (cursor is null)
-            return default;
-
         if (chunk != current)
+            Find(chunk);
+        Debug.Assert(!isThere || cursor!.IsValid, "what was found is gone with a change"); // found by it
+        return found.Span;
+    }
+
+    private void Find(long chunk)
+    {
+        if (cursor is null)
+            return;
+
+        ReadOnlySpan<byte> value = default;
+        long place = chunk - leafFirst;
+        if (place >= 0 && place < leafCount)
+            value = cursor.MoveTo((int)place);
+        else
+            isThere = TrySeek(cursor, chunk, out value);
+        current = chunk;
+        found = new HeldBytes(value);
+        if (meter is not null)
         {
-            Span<byte> key = stackalloc byte[EntryKey.Bytes];
-            EntryKey.Write(key, chunk);
-            isThere = (isThere && chunk == current + 1 && cursor.MoveNext() && cursor.Key.SequenceEqual(key))
-                || (cursor.Seek(key) && cursor.Key.SequenceEqual(key));
-            current = chunk;
-            if (meter is not null)
-            {
-                meter.Count.BlocksDecoded++;
-                meter.Count.BytesDecoded += isThere ? cursor.Value.Length : 0;
-            }
+            meter.Count.BlocksDecoded++;
+            meter.Count.BytesDecoded += value.Length;
+        }
+    }
+
+    /// <summary>Looks for a chunk outside of the leaf. Columns have hardly any gaps: within a leaf a chunk is found by its number, without a look at keys.</summary>
+    private bool TrySeek(Cursor cursor, long chunk, out ReadOnlySpan<byte> value)
+    {
+        Span<byte> key = stackalloc byte[EntryKey.Bytes];
+        EntryKey.Write(key, chunk);
+        leafCount = 0;
+        if (!(isThere && chunk == current + 1 && cursor.MoveNext(key, out value)) && !(cursor.Seek(key) && cursor.IsAt(key, out value)))
+        {
+            value = default;
+            return false;
         }
 
-        return isThere ? cursor.Value : default;
+        leafFirst = cursor.NumbersOfLeaf(out int count);
+        leafCount = leafFirst < 0 ? 0 : count;
+        return true;
     }
 
     public void Dispose() => cursor?.Dispose();

@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Numerics;
+using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Terms;
 
 namespace Treepie.Indexing.Columns;
@@ -32,6 +33,9 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes)
 
     /// <summary>Widest packed value: with the seven bits in front of it in its first byte, it is in eight bytes.</summary>
     public const int MaxPackedBits = 56;
+
+    /// <summary>Of so many entries that are asked about all 64 are compared, eight at a time.</summary>
+    private const int FromWhereAll = 10;
 
     public const int PackedHeaderBytes = 18;
     public const int PackedFlag = 128;
@@ -201,6 +205,8 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes)
 
         ulong from = low <= least ? 0 : (ulong)(low - least), span = (ulong)(high - least) - from, found = 0;
         ReadOnlySpan<byte> values = bytes[PackedHeaderBytes..];
+        if (width <= PackedKernels.MaxBits && Count == Entries && BitOperations.PopCount(asked) >= FromWhereAll)
+            return asked & PackedKernels.Between(values, width, (uint)from, (uint)Math.Min(span, uint.MaxValue));
         for (; asked != 0; asked &= asked - 1)
         {
             int slot = BitOperations.TrailingZeroCount(asked), bit = slot * width;

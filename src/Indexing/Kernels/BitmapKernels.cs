@@ -140,6 +140,57 @@ internal static class BitmapKernels
         return rank;
     }
 
+    /// <summary>Puts the lowest bits of a number, in their order, where another one has its set bits.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static ulong Deposit(ulong bits, ulong places) => Bmi2.X64.IsSupported ? Bmi2.X64.ParallelBitDeposit(bits, places) : DepositScalar(bits, places);
+
+    /// <summary>The scalar twin of <see cref="Deposit"/>.</summary>
+    public static ulong DepositScalar(ulong bits, ulong places)
+    {
+        ulong result = 0;
+        for (; places != 0; places &= places - 1, bits >>= 1)
+            result |= (bits & 1) * (places & (0 - places));
+        return result;
+    }
+
+    /// <summary>A bit for each of the sixteen halves of eight bytes, the lowest first, that is above 1.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static ulong HalvesAboveOne(ulong halves)
+    {
+        const ulong Lowest = 0x1111_1111_1111_1111;
+        ulong above = ((halves >> 1) | (halves >> 2) | (halves >> 3)) & Lowest;
+        if (Bmi2.X64.IsSupported)
+            return Bmi2.X64.ParallelBitExtract(above, Lowest);
+
+        ulong result = 0;
+        for (int i = 0; i < 16; i++)
+            result |= (above >> (4 * i) & 1) << i;
+        return result;
+    }
+
+    /// <summary>A bit for each of 64 bytes that is not above a limit.</summary>
+    public static ulong NotAbove(ReadOnlySpan<byte> values, byte limit)
+    {
+        Debug.Assert(values.Length == Words);
+        if (!Vector256.IsHardwareAccelerated)
+            return NotAboveScalar(values, limit);
+
+        ref byte first = ref MemoryMarshal.GetReference(values);
+        Vector256<byte> most = Vector256.Create(limit);
+        Vector256<byte> low = Vector256.LoadUnsafe(ref first), high = Vector256.LoadUnsafe(ref first, (nuint)Vector256<byte>.Count);
+        return Vector256.Equals(Vector256.Min(low, most), low).ExtractMostSignificantBits()
+            | ((ulong)Vector256.Equals(Vector256.Min(high, most), high).ExtractMostSignificantBits() << 32);
+    }
+
+    /// <summary>The scalar twin of <see cref="NotAbove"/>.</summary>
+    public static ulong NotAboveScalar(ReadOnlySpan<byte> values, byte limit)
+    {
+        ulong result = 0;
+        for (int i = 0; i < Words; i++)
+            result |= (values[i] <= limit ? 1UL : 0) << i;
+        return result;
+    }
+
     /// <summary>Writes the offsets of all bits set, ascending, and returns how many there are.</summary>
     public static int Decode(ReadOnlySpan<ulong> bits, Span<ushort> offsets)
     {

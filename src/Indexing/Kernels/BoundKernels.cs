@@ -11,34 +11,6 @@ internal static class BoundKernels
     /// <summary>Blocks of a window.</summary>
     public const int Blocks = 64;
 
-    /// <summary>Writes each byte as a number, multiplied.</summary>
-    public static void Spread(ReadOnlySpan<byte> impacts, float unit, Span<float> parts)
-    {
-        Debug.Assert(impacts.Length == Blocks && parts.Length == Blocks);
-        if (!Vector256.IsHardwareAccelerated)
-        {
-            SpreadScalar(impacts, unit, parts);
-            return;
-        }
-
-        ref byte source = ref MemoryMarshal.GetReference(impacts);
-        ref float target = ref MemoryMarshal.GetReference(parts);
-        Vector256<float> factor = Vector256.Create(unit);
-        for (nuint i = 0; i < Blocks; i += 8)
-        {
-            Vector128<byte> eight = Vector128.CreateScalarUnsafe(Unsafe.ReadUnaligned<ulong>(ref Unsafe.Add(ref source, i))).AsByte();
-            Vector256<uint> wide = Vector256.WidenLower(Vector128.WidenLower(eight).ToVector256Unsafe());
-            (Vector256.ConvertToSingle(wide.AsInt32()) * factor).StoreUnsafe(ref target, i);
-        }
-    }
-
-    /// <summary>The scalar twin of <see cref="Spread"/>.</summary>
-    public static void SpreadScalar(ReadOnlySpan<byte> impacts, float unit, Span<float> parts)
-    {
-        for (int i = 0; i < Blocks; i++)
-            parts[i] = impacts[i] * unit;
-    }
-
     /// <summary>Adds each byte as a number, multiplied.</summary>
     public static void AddSpread(ReadOnlySpan<byte> impacts, float unit, Span<float> bounds)
     {
@@ -161,22 +133,6 @@ internal static class BoundKernels
         return blocks;
     }
 
-    /// <summary>Adds parts.</summary>
-    public static void Add(Span<float> bounds, ReadOnlySpan<float> parts)
-    {
-        Debug.Assert(bounds.Length == Blocks && parts.Length == Blocks);
-        if (!Vector256.IsHardwareAccelerated)
-        {
-            AddScaledScalar(bounds, parts, 1);
-            return;
-        }
-
-        ref float target = ref MemoryMarshal.GetReference(bounds);
-        ref float source = ref MemoryMarshal.GetReference(parts);
-        for (nuint i = 0; i < Blocks; i += 8)
-            (Vector256.LoadUnsafe(ref target, i) + Vector256.LoadUnsafe(ref source, i)).StoreUnsafe(ref target, i);
-    }
-
     /// <summary>Adds parts, multiplied.</summary>
     public static void AddScaled(Span<float> bounds, ReadOnlySpan<float> parts, float weight)
     {
@@ -212,10 +168,8 @@ internal static class BoundKernels
         Vector256<float> largest = Vector256<float>.Zero;
         for (nuint i = 0; i < Blocks; i += 8)
             largest = Vector256.Max(largest, Vector256.LoadUnsafe(ref source, i));
-        float most = 0;
-        for (int i = 0; i < Vector256<float>.Count; i++)
-            most = Math.Max(most, largest[i]);
-        return most;
+        Vector128<float> four = Vector128.Max(largest.GetLower(), largest.GetUpper());
+        return Math.Max(Math.Max(four[0], four[1]), Math.Max(four[2], four[3]));
     }
 
     /// <summary>The scalar twin of <see cref="Largest(ReadOnlySpan{float})"/>.</summary>

@@ -23,6 +23,42 @@ internal static class OffsetKernels
         return kept;
     }
 
+    /// <summary>
+    /// Unites a list with another one in place: the first <paramref name="count"/> of <paramref name="offsets"/>, which has room for both, and those of <paramref name="others"/>. Returns how many there are.
+    /// </summary>
+    public static int Unite(Span<ushort> offsets, int count, ReadOnlySpan<ushort> others)
+    {
+        // From the end, so that nothing is overwritten before it is read; what both have leaves a gap in front.
+        int left = count - 1, right = others.Length - 1, place = count + others.Length;
+        int end = place;
+        while (right >= 0)
+        {
+            ushort mine = left >= 0 ? offsets[left] : ushort.MinValue, other = others[right];
+            bool takesMine = left >= 0 && mine >= other;
+            right -= !takesMine || mine == other ? 1 : 0;
+            left -= takesMine ? 1 : 0;
+            offsets[--place] = takesMine ? mine : other;
+        }
+
+        int first = left + 1; // those in front are where they were
+        if (place > first)
+            offsets[place..end].CopyTo(offsets[first..]);
+        return first + end - place;
+    }
+
+    /// <summary>Keeps the offsets in blocks of 64 whose bound, multiplied, reaches a threshold, in place; returns how many stay.</summary>
+    public static int Narrow(Span<ushort> offsets, ReadOnlySpan<float> bounds, float threshold, float margin)
+    {
+        int kept = 0;
+        foreach (ushort offset in offsets)
+        {
+            offsets[kept] = offset;
+            kept += bounds[offset >> 6] * margin >= threshold ? 1 : 0;
+        }
+
+        return kept;
+    }
+
     /// <summary>Position of the first offset that is not smaller than <paramref name="value"/>.</summary>
     public static int LowerBound(ReadOnlySpan<ushort> offsets, ushort value)
     {

@@ -163,6 +163,12 @@ internal sealed class AndOperator : Operator
             clause.AddBounds(window, bounds, boost);
     }
 
+    public override void AddEntryBounds(long window, EntryBounds bounds, float boost)
+    {
+        foreach (Operator clause in clauses)
+            clause.AddEntryBounds(window, bounds, boost);
+    }
+
     /// <summary>Keeps what a clause matches. A list knows its length; what is a bitmap has more than pays to be asked one by one.</summary>
     private void Keep(int clause, long window, WindowSet set)
     {

@@ -33,17 +33,20 @@ internal sealed class BoostOperator(QueryContext context, Operator clause, float
 
     public override void AddBounds(long window, Span<float> bounds, float boost) => clause.AddBounds(window, bounds, boost * factor);
 
+    public override void AddEntryBounds(long window, EntryBounds bounds, float boost) => clause.AddEntryBounds(window, bounds, boost * factor);
+
     public override int ScoreEntries(Span<long> ids, Span<float> scores, float boost) => clause.ScoreEntries(ids, scores, boost * factor);
 
     public override float Bound(long window, float boost) => clause.Bound(window, boost * factor);
 
     public override void Bounds(Span<float> windows, float boost) => clause.Bounds(windows, boost * factor);
 
-    public override void NarrowSet(long window, WindowSet set, float threshold, float margin)
-    {
-        if (factor > 0)
-            clause.NarrowSet(window, set, threshold / factor, margin);
-    }
+    public override int Count(long window) => clause.Count(window);
+
+    public override bool KnowsCounts => clause.KnowsCounts;
+
+    public override int Select(long window, WindowSet set, float threshold, float margin, bool counts) =>
+        clause.Select(window, set, factor > 0 ? threshold / factor : 0, margin, counts);
 
     public override void ScoreMatches(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost) =>
         clause.ScoreMatches(window, hits, scores, boost * factor);

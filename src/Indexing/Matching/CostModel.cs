@@ -26,8 +26,14 @@ internal static class CostModel
     /// <summary>One sort value read by its entry id in no order: a descent of the column's tree.</summary>
     public const double ColumnProbe = 120;
 
+    /// <summary>A chunk of a column, which has the sort values of 64 entries, found in its leaf.</summary>
+    public const double ColumnChunk = 40;
+
+    /// <summary>One value of a chunk compared with bounds: eight at a time, or few.</summary>
+    public const double ColumnCompare = 0.6;
+
     /// <summary>A window of a column: 64 chunks, 4,096 comparisons.</summary>
-    public const double ColumnWindow = 6_000;
+    public const double ColumnWindow = 5_000;
 
     /// <summary>One term of a dictionary, with its few entries put into a bitmap: what comparing one value of a column costs, eighteen times.</summary>
     public const double GatheredTerm = 220;

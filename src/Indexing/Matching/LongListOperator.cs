@@ -49,6 +49,10 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
             set.AndNot(mine);
     }
 
+    public override int Count(long window) => cursor.TryGet(window, out PostingWindow mine) ? mine.Count : 0;
+
+    public override bool KnowsCounts => true;
+
     public override bool Contains(long id) =>
         cursor.TryGet(id >> PostingWindow.SizeBits, out PostingWindow mine) && mine.Contains((int)(id & (PostingWindow.Size - 1)));
 
@@ -95,7 +99,7 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
         if (scorer is null)
             parts.Fill(1);
         else
-            scorer.Parts(mine, parts);
+            scorer.AddBounds(in mine, parts, 1);
     }
 
     public override void AddBounds(long window, Span<float> bounds, float boost)
@@ -105,7 +109,13 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
         if (scorer is null)
             base.AddBounds(window, bounds, boost);
         else
-            scorer.AddBounds(mine, bounds, boost);
+            scorer.AddBounds(in mine, bounds, scorer.Weight(boost));
+    }
+
+    public override void AddEntryBounds(long window, EntryBounds bounds, float boost)
+    {
+        if (cursor.TryGet(window, out PostingWindow mine) && (scorer is null || !bounds.TryAdd(in mine, scorer, boost)))
+            AddBounds(window, bounds.Rest, boost);
     }
 
     public override float Bound(long window, float boost) =>
@@ -151,7 +161,7 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
 
         if (scorer is not null)
         {
-            scorer.Score(window, mine, hits, scores, boost);
+            scorer.Score(window, in mine, hits, scores, boost);
             return;
         }
 

@@ -117,6 +117,9 @@ internal abstract class Operator(QueryContext context)
             bound += boost;
     }
 
+    /// <summary>As <see cref="AddBounds"/>, by entry where that is cheaply told.</summary>
+    public virtual void AddEntryBounds(long window, EntryBounds bounds, float boost) => AddBounds(window, bounds.Rest, boost);
+
     /// <summary>As <see cref="Score"/>, for hits all of which match; the scores are still 0.</summary>
     public virtual void ScoreMatches(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost) => Score(window, hits, scores, boost);
 
@@ -145,23 +148,34 @@ internal abstract class Operator(QueryContext context)
         }
     }
 
-    /// <summary>
-    /// Takes entries out of a set of matches that cannot score <paramref name="threshold"/>, which is above 0, as far as that is cheaply told from what the window's parts can be
-    /// at the most.
-    /// </summary>
-    public virtual void NarrowSet(long window, WindowSet set, float threshold, float margin)
+    /// <summary>How many entries of a window match.</summary>
+    public virtual int Count(long window)
     {
+        WindowSet mine = Context.Rent();
+        Fill(window, mine);
+        int count = mine.Count;
+        Context.Return(mine);
+        return count;
+    }
+
+    /// <summary>Whether <see cref="Count"/> is told without looking at entries.</summary>
+    public virtual bool KnowsCounts => false;
+
+    /// <summary>
+    /// The set becomes those matches in the window that may score <paramref name="threshold"/>, as far as that is cheaply told from what the window's parts can be at the most; all of them where it
+    /// is not above 0. Returns how many match at all, if <paramref name="counts"/>, and how many are in the set otherwise.
+    /// </summary>
+    public virtual int Select(long window, WindowSet set, float threshold, float margin, bool counts)
+    {
+        Fill(window, set);
+        return set.Count;
     }
 
     /// <summary>
-    /// Takes entries out of a window's hits that cannot score <paramref name="threshold"/>, as far as the operator can tell without scoring: whole blocks whose bound stays
-    /// below it. <paramref name="margin"/> is a little above 1: bounds are multiplied by it before they are compared.
+    /// Takes entries out of a window's hits that cannot score <paramref name="threshold"/>, as far as more is known than what <see cref="AddBounds"/> says of whole blocks.
+    /// <paramref name="margin"/> is a little above 1: bounds are multiplied by it before they are compared.
     /// </summary>
     public virtual void Narrow(long window, Span<ulong> hits, float threshold, float margin)
     {
-        Span<float> bounds = stackalloc float[PostingWindow.Blocks];
-        bounds.Clear();
-        AddBounds(window, bounds, 1);
-        BoundKernels.Narrow(hits, bounds, threshold, margin);
     }
 }

@@ -11,6 +11,8 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
     /// <summary>Clauses beyond which looking at each of them costs more than it leaves out.</summary>
     private const int MostNarrowed = 16;
 
+    /// <summary>The clause that matches most, if it knows how many of a window it matches: then only what the others match beside it is looked at to count.</summary>
+    private readonly int counted = Array.FindIndex(clauses, clause => clause.KnowsCounts && clause.Estimate == clauses.Max(other => other.Estimate));
     private float[]? bounds;
     private float[] byWindow = [];
     private int windowCount;
@@ -82,6 +84,12 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
             clause.AddBounds(window, bounds, boost);
     }
 
+    public override void AddEntryBounds(long window, EntryBounds bounds, float boost)
+    {
+        foreach (Operator clause in clauses)
+            clause.AddEntryBounds(window, bounds, boost);
+    }
+
     public override float Bound(long window, float boost)
     {
         float sum = 0;
@@ -90,7 +98,7 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
         return sum;
     }
 
-    /// <summary>What each clause says is kept beside the sums, for <see cref="NarrowSet"/>: of up to <see cref="MostNarrowed"/> clauses, 4 bytes a window each.</summary>
+    /// <summary>What each clause says is kept beside the sums, for <see cref="Select"/>: of up to <see cref="MostNarrowed"/> clauses, 4 bytes a window each.</summary>
     public override void Bounds(Span<float> windows, float boost)
     {
         bool isKept = boost == 1 && clauses.Length <= MostNarrowed;
@@ -106,16 +114,72 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
         }
     }
 
-    /// <summary>
-    /// Clauses whose bounds together stay below the threshold make no entry one of the best: it has to match one of the others. Of these it has to match every one without which
-    /// the rest does not reach the threshold.
-    /// </summary>
-    public override void NarrowSet(long window, WindowSet set, float threshold, float margin)
+    public override int Count(long window)
     {
-        if (clauses.Length > MostNarrowed || set.IsEmpty)
-            return;
+        if (counted < 0)
+            return base.Count(window);
+
+        WindowSet others = Context.Rent();
+        for (int i = 0; i < clauses.Length; i++)
+        {
+            if (i != counted)
+                clauses[i].Or(window, others);
+        }
+
+        int count = clauses[counted].Count(window);
+        if (count > 0 && !others.IsEmpty)
+            clauses[counted].AndNot(window, others);
+        count += others.Count;
+        Context.Return(others);
+        return count;
+    }
+
+    /// <summary>
+    /// An entry has to match every clause without which the rest does not reach the threshold. Where there is none, clauses whose bounds together stay below the threshold make no entry one of
+    /// the best: it has to match one of the others.
+    /// </summary>
+    public override int Select(long window, WindowSet set, float threshold, float margin, bool counts)
+    {
+        if (clauses.Length > MostNarrowed || threshold <= 0)
+            return base.Select(window, set, threshold, margin, counts);
+
         Span<float> most = stackalloc float[clauses.Length];
         Span<int> order = stackalloc int[clauses.Length];
+        float all = Rank(window, most, order);
+        set.SetEmpty();
+        if (all * margin >= threshold)
+        {
+            int last = order.Length - 1;
+            for (int i = last; i >= 0 && (all * margin) - most[order[i]] < threshold; i--)
+            {
+                if (i == last)
+                    clauses[order[i]].Fill(window, set);
+                else if (!set.IsEmpty)
+                    clauses[order[i]].And(window, set);
+            }
+
+            if ((all * margin) - most[order[last]] >= threshold)
+                FillAny(window, set, most, order, threshold, margin);
+        }
+
+        return counts ? Count(window) : set.Count;
+    }
+
+    /// <summary>What matches a clause that is not among the last ones, which together stay below the threshold.</summary>
+    private void FillAny(long window, WindowSet set, ReadOnlySpan<float> most, ReadOnlySpan<int> order, float threshold, float margin)
+    {
+        float below = 0;
+        foreach (int clause in order)
+        {
+            below += most[clause];
+            if (below * margin >= threshold)
+                clauses[clause].Or(window, set);
+        }
+    }
+
+    /// <summary>Puts the clauses in the order of the most that each can give in the window, ascending; returns the sum.</summary>
+    private float Rank(long window, Span<float> most, Span<int> order)
+    {
         float all = 0;
         for (int i = 0; i < clauses.Length; i++)
         {
@@ -126,31 +190,7 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
             order[place] = i;
         }
 
-        float below = 0;
-        int needed = 0;
-        while (needed < order.Length && (below + most[order[needed]]) * margin < threshold)
-            below += most[order[needed++]];
-        if (needed == order.Length)
-        {
-            set.SetEmpty();
-            return;
-        }
-
-        if (needed > 0)
-        {
-            WindowSet either = Context.Rent();
-            clauses[order[needed]].Fill(window, either);
-            for (int i = needed + 1; i < order.Length; i++)
-                clauses[order[i]].Or(window, either);
-            set.And(either);
-            Context.Return(either);
-        }
-
-        for (int i = order.Length - 1; i >= 0 && !set.IsEmpty && (all * margin) - most[order[i]] < threshold; i--)
-        {
-            if (needed < order.Length - 1 || i < needed)
-                clauses[order[i]].And(window, set);
-        }
+        return all;
     }
 
     /// <summary>
@@ -168,10 +208,9 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
             Span<float> mine = bounds.AsSpan(i * Blocks, Blocks);
             mine.Clear();
             clauses[i].AddBounds(window, mine, 1);
-            BoundKernels.Add(all, mine);
+            BoundKernels.AddScaled(all, mine, 1);
         }
 
-        BoundKernels.Narrow(hits, all, threshold, margin);
         ulong open = BoundKernels.NotEmpty(hits);
         WindowSet? set = null;
         Span<ulong> matches = stackalloc ulong[Blocks];

@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Text;
 using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Catalogue;
+using Treepie.Indexing.Columns;
 using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Queries;
@@ -89,8 +90,12 @@ internal sealed class RangeCompiler(QueryContext context)
         };
     }
 
-    private double CompareCost(long survivors) =>
-        Math.Min(view.State.EntryCount * CostModel.ColumnValue, Math.Min(survivors, view.State.EntryCount) * CostModel.ColumnProbe);
+    /// <summary>Every chunk is looked at that has one of the survivors, once.</summary>
+    private double CompareCost(long survivors)
+    {
+        long asked = Math.Min(survivors, view.State.EntryCount);
+        return (Math.Min(asked, (double)view.State.EntryCount / SortChunk.Entries) * CostModel.ColumnChunk) + (asked * CostModel.ColumnCompare);
+    }
 
     private PlanDecision Gathered(long mostTerms, long survivors) => new(
         "how to find the range",

@@ -14,6 +14,7 @@ internal sealed class ShortListOperator : TermOperator
     private readonly int[] positionStarts;
     private readonly int[] positions;
     private readonly TermScorer? scorer;
+    private float[]? parts;
     private int position;
 
     public ShortListOperator(QueryContext context, TermPayload payload, TermScorer? scorer, bool withPositions = false)
@@ -52,6 +53,10 @@ internal sealed class ShortListOperator : TermOperator
         set.SetOffsets(offsets[..count]);
     }
 
+    public override int Count(long window) => In(window).Length;
+
+    public override bool KnowsCounts => true;
+
     public override bool Contains(long id)
     {
         foreach (Posting posting in In(id >> PostingWindow.SizeBits))
@@ -88,14 +93,15 @@ internal sealed class ShortListOperator : TermOperator
         return postings.Length;
     }
 
-    /// <summary>Lengths are not looked up for so few entries: the part is that of an entry without a length.</summary>
     public override void Parts(long window, Span<float> parts)
     {
         parts.Clear();
-        foreach (Posting posting in In(window))
+        ReadOnlySpan<Posting> mine = In(window);
+        ReadOnlySpan<float> exact = Exact().AsSpan(position, mine.Length);
+        for (int i = 0; i < mine.Length; i++)
         {
-            ref float part = ref parts[posting.Offset >> PostingWindow.BlockBits];
-            part = scorer is null ? 1 : Math.Max(part, (float)Bm25.LargestPart(posting.Frequency));
+            ref float part = ref parts[mine[i].Offset >> PostingWindow.BlockBits];
+            part = Math.Max(part, exact[i]);
         }
     }
 
@@ -109,10 +115,11 @@ internal sealed class ShortListOperator : TermOperator
 
     public override float Bound(long window, float boost)
     {
-        int frequency = 0;
-        foreach (Posting posting in In(window))
-            frequency = Math.Max(frequency, posting.Frequency);
-        return frequency == 0 ? 0 : scorer is null ? boost : scorer.Weight(boost) * (float)Bm25.LargestPart(frequency);
+        int here = In(window).Length;
+        float most = 0;
+        foreach (float part in Exact().AsSpan(position, here))
+            most = Math.Max(most, part);
+        return most * (scorer is null ? boost : scorer.Weight(boost));
     }
 
     public override void Bounds(Span<float> windows, float boost)
@@ -126,11 +133,24 @@ internal sealed class ShortListOperator : TermOperator
     public override void PartBounds(Span<float> windows)
     {
         windows.Fill(NoMatch);
-        foreach (Posting posting in Postings)
+        float[] exact = Exact();
+        for (int i = 0; i < count; i++)
         {
-            ref float part = ref windows[(int)posting.Window];
-            part = scorer is null ? 1 : Math.Max(part, (float)Bm25.LargestPart(posting.Frequency));
+            ref float part = ref windows[(int)room[i].Window];
+            part = Math.Max(part, exact[i]);
         }
+    }
+
+    /// <summary>By posting, the part of BM25 that depends on the entry. Few entries are looked at once for what else many windows would be looked at for.</summary>
+    private float[] Exact()
+    {
+        if (parts is not null)
+            return parts;
+
+        parts = Context.RentNumbers(count);
+        for (int i = 0; i < count; i++)
+            parts[i] = scorer is null ? 1 : scorer.Part(room[i].EntryId, room[i].Frequency);
+        return parts;
     }
 
     /// <summary>Stands on the first posting that is not before the window.</summary>

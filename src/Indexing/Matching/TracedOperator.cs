@@ -98,6 +98,13 @@ internal sealed class TracedOperator : Operator
         tracer.Leave(node);
     }
 
+    public override void AddEntryBounds(long window, EntryBounds bounds, float boost)
+    {
+        tracer.Enter(node);
+        inner.AddEntryBounds(window, bounds, boost);
+        tracer.Leave(node);
+    }
+
     public override void ScoreMatches(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
     {
         tracer.Enter(node);
@@ -129,11 +136,26 @@ internal sealed class TracedOperator : Operator
         tracer.Leave(node);
     }
 
-    public override void NarrowSet(long window, WindowSet set, float threshold, float margin)
+    public override int Count(long window)
     {
         tracer.Enter(node);
-        inner.NarrowSet(window, set, threshold, margin);
+        int count = inner.Count(window);
         tracer.Leave(node);
+        node.Windows++;
+        node.RowsOut += count;
+        return count;
+    }
+
+    public override bool KnowsCounts => inner.KnowsCounts;
+
+    public override int Select(long window, WindowSet set, float threshold, float margin, bool counts)
+    {
+        tracer.Enter(node);
+        int count = inner.Select(window, set, threshold, margin, counts);
+        tracer.Leave(node);
+        node.Windows++;
+        node.RowsOut += count;
+        return count;
     }
 
     public override void Narrow(long window, Span<ulong> hits, float threshold, float margin)

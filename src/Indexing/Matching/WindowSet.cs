@@ -220,6 +220,13 @@ internal sealed class WindowSet
         }
     }
 
+    /// <summary>Of a list, takes out the members of those of the 64 blocks whose bound, multiplied, stays below a threshold.</summary>
+    public void Narrow(ReadOnlySpan<float> bounds, float threshold, float margin)
+    {
+        Debug.Assert(Form == WindowSetForm.List);
+        Keep(OffsetKernels.Narrow(List, bounds, threshold, margin));
+    }
+
     /// <summary>Writes the members as the 64 words of a bitmap.</summary>
     public void CopyWords(Span<ulong> words)
     {
@@ -281,6 +288,9 @@ internal sealed class WindowSet
         {
             case WindowSetForm.Empty:
                 SetOffsets(others);
+                break;
+            case WindowSetForm.List when listCount + others.Length <= MaxListCount:
+                listCount = OffsetKernels.Unite(offsets, listCount, others);
                 break;
             case WindowSetForm.List:
                 ListToBits();

@@ -18,7 +18,7 @@ internal ref struct FrequencyReader
     private int nextWord;
     private int above;
 
-    public FrequencyReader(PostingWindow postings)
+    public FrequencyReader(scoped in PostingWindow postings)
     {
         ReadOnlySpan<byte> frequencies = postings.Frequencies;
         if (frequencies.IsEmpty)

@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Diagnostics;
+using Treepie.Storage.Memory;
 using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Postings;
@@ -20,9 +21,10 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
     private long current = -1;
     private long noneFrom = End;
     private int index;
-    private byte[] copy = [];
-    private int copyBytes;
-    private int asked;
+    private HeldBytes segment;
+    private HeldBytes payload;
+    private int payloadCount;
+    private long payloadWindow = -1;
 
     /// <summary>First window of the segment that the window found last is in.</summary>
     public long SegmentFirstWindow => firstWindow;
@@ -62,9 +64,9 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
 
         if (SegmentWindows == 1)
             return current = firstWindow; // a dense list: nothing to look up
-        PostingSegment segment = Segment();
-        index = segment.LowerBound(from, from > current && current >= 0 ? index : 0);
-        current = segment.WindowAt(index);
+        var windows = new PostingSegment(segment.Span);
+        index = windows.LowerBound(from, from > current && current >= 0 ? index : 0);
+        current = windows.WindowAt(index);
         return current;
     }
 
@@ -77,13 +79,9 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
             return false;
         }
 
-        found = Segment().PostingsAt(index);
-        if (meter is not null)
-        {
-            meter.Count.BlocksDecoded++;
-            meter.Count.BytesDecoded += found.Bytes;
-        }
-
+        if (payloadWindow != window)
+            Look(window);
+        found = new PostingWindow(payloadCount, payload.Span);
         return true;
     }
 
@@ -131,24 +129,18 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
         return new PostingSegment(value);
     }
 
-    /// <summary>
-    /// The segment it stands on. One of several windows that is asked for again is copied: it is asked for many more times, and finding it in its page costs more than reading it.
-    /// </summary>
-    private PostingSegment Segment()
+    /// <summary>Finds the postings of the window it stands on: once, however often they are asked for.</summary>
+    private void Look(long window)
     {
-        const int FewTimes = 3;
-        if (copyBytes > 0)
-            return new PostingSegment(copy.AsSpan(0, copyBytes));
-        ReadOnlySpan<byte> value = cursor.Value;
-        if (SegmentWindows > 1 && ++asked > FewTimes)
+        var windows = new PostingSegment(segment.Span);
+        payloadCount = windows.CountAt(index);
+        payload = new HeldBytes(windows.PayloadAt(index));
+        payloadWindow = window;
+        if (meter is not null)
         {
-            if (copy.Length < value.Length)
-                copy = new byte[Math.Max(value.Length, PostingEdit.MaxSegmentBytes)];
-            value.CopyTo(copy);
-            copyBytes = value.Length;
+            meter.Count.BlocksDecoded++;
+            meter.Count.BytesDecoded += payload.Span.Length;
         }
-
-        return new PostingSegment(value);
     }
 
     /// <summary>Goes to the last segment that begins at or before the window, else to the first of the list.</summary>
@@ -172,14 +164,13 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
 
     private bool Enter(ReadOnlySpan<byte> value)
     {
-        var segment = new PostingSegment(value);
-        firstWindow = segment.FirstWindow;
-        SegmentWindows = segment.Count;
-        lastWindow = SegmentWindows == 1 ? firstWindow : segment.LastWindow;
+        segment = new HeldBytes(value);
+        var windows = new PostingSegment(value);
+        firstWindow = windows.FirstWindow;
+        SegmentWindows = windows.Count;
+        lastWindow = SegmentWindows == 1 ? firstWindow : windows.LastWindow;
         current = -1;
         index = 0;
-        copyBytes = 0;
-        asked = 0;
         isOnSegment = true;
         return true;
     }
@@ -194,6 +185,7 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
     {
         isOnSegment = false;
         current = -1;
+        payloadWindow = -1;
         return false;
     }
 }

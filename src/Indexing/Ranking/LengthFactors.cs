@@ -62,5 +62,17 @@ internal readonly ref struct WindowFactors(LengthFactors factors, long window, R
         get => offset < lengths.Length ? least + (perTerm * lengths[offset]) : Slow(offset);
     }
 
+    /// <summary>The lengths of a block of 64 entries; empty where one of them is not to be had as a byte.</summary>
+    public ReadOnlySpan<byte> Block(int block) => lengths.Length >= (block + 1) * PostingWindow.Blocks ? lengths.Slice(block * PostingWindow.Blocks, PostingWindow.Blocks) : default;
+
+    /// <summary>The greatest length for which <c>weight / (1 + factor)</c> is at least a number; -1 if there is none, 255 for that and all above.</summary>
+    public int MostLength(float weight, float number)
+    {
+        if (number <= 0)
+            return byte.MaxValue;
+        float length = ((weight / number) - 1 - least) / perTerm;
+        return length >= byte.MaxValue ? byte.MaxValue : length >= 0 ? (int)length : -1;
+    }
+
     private float Slow(int offset) => isPlain ? least : factors.Of((window << PostingWindow.SizeBits) + offset);
 }

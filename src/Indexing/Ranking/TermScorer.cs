@@ -13,14 +13,20 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
     public float Score(long id, int frequency, float boost) => Part(boost * idf, frequency, factors.Of(id));
 
     /// <summary>Adds the parts of those hits of a window that have the term.</summary>
-    public void Score(long window, PostingWindow postings, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
+    public void Score(long window, in PostingWindow postings, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
     {
         WindowFactors lengths = factors.OfWindow(window);
         if (postings.Form == WindowSetForm.List)
-            ScoreList(postings, hits, lengths, scores, boost * idf);
+            ScoreList(in postings, hits, in lengths, scores, boost * idf);
         else
-            ScoreBits(postings, hits, lengths, scores, boost * idf);
+            ScoreBits(in postings, hits, in lengths, scores, boost * idf);
     }
+
+    /// <summary>Lengths of the field.</summary>
+    public LengthFactors Factors => factors;
+
+    /// <summary>The part of an entry that depends on the entry.</summary>
+    public float Part(long id, int frequency) => Part(1, frequency, factors.Of(id));
 
     /// <summary>What an impact of 1/255 is worth now.</summary>
     public float ImpactUnit => factors.ImpactUnit;
@@ -28,51 +34,34 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
     /// <summary>The weight that a part of 1 has.</summary>
     public float Weight(float boost) => boost * idf;
 
-    /// <summary>By block of a window, the most that the part of an entry can be.</summary>
-    public void Parts(PostingWindow postings, Span<float> parts)
+    /// <summary>Adds to each block of a window the most that an entry in it can score. A LIST has one bound for all, but only where it has entries.</summary>
+    public void AddBounds(in PostingWindow postings, Span<float> bounds, float weight)
     {
-        float unit = factors.ImpactUnit;
-        ReadOnlySpan<byte> impacts = postings.Impacts;
-        if (impacts.Length == 1)
+        float unit = factors.ImpactUnit * weight;
+        if (postings.Form != WindowSetForm.List)
         {
-            // A list has one bound for all, but only where it has entries.
-            float part = unit * impacts[0];
-            parts.Clear();
-            foreach (ushort offset in postings.Offsets)
-                parts[offset >> PostingWindow.BlockBits] = part;
+            BoundKernels.AddSpread(postings.Impacts, unit, bounds);
             return;
         }
 
-        BoundKernels.Spread(impacts, unit, parts);
-    }
-
-    /// <summary>Adds to each block of a window the most that an entry in it can score.</summary>
-    public void AddBounds(PostingWindow postings, Span<float> bounds, float boost)
-    {
-        float unit = factors.ImpactUnit * Weight(boost);
-        ReadOnlySpan<byte> impacts = postings.Impacts;
-        if (impacts.Length != 1)
-        {
-            BoundKernels.AddSpread(impacts, unit, bounds);
-            return;
-        }
-
-        ulong blocks = 0;
+        float bound = unit * postings.Impacts[0];
+        int last = -1;
         foreach (ushort offset in postings.Offsets)
-            blocks |= 1UL << (offset >> PostingWindow.BlockBits);
-        float bound = unit * impacts[0];
-        for (; blocks != 0; blocks &= blocks - 1)
-            bounds[BitOperations.TrailingZeroCount(blocks)] += bound;
+        {
+            int block = offset >> PostingWindow.BlockBits;
+            bounds[block] += block == last ? 0 : bound;
+            last = block;
+        }
     }
 
     /// <summary>The most that an entry of a window can score.</summary>
-    public float Bound(PostingWindow postings, float boost) => factors.ImpactUnit * Weight(boost) * BoundKernels.Largest(postings.Impacts);
+    public float Bound(in PostingWindow postings, float boost) => factors.ImpactUnit * Weight(boost) * BoundKernels.Largest(postings.Impacts);
 
     /// <summary>The entries of a list are looked for among the hits, where they are fewer, or the other way round.</summary>
-    private static void ScoreList(PostingWindow postings, ReadOnlySpan<ushort> hits, WindowFactors lengths, Span<float> scores, float weight)
+    private static void ScoreList(in PostingWindow postings, ReadOnlySpan<ushort> hits, in WindowFactors lengths, Span<float> scores, float weight)
     {
         ReadOnlySpan<ushort> offsets = postings.Offsets;
-        var frequencies = new FrequencyReader(postings);
+        var frequencies = new FrequencyReader(in postings);
         int hit = 0;
         for (int rank = 0; rank < offsets.Length && hit < hits.Length; rank++)
         {
@@ -96,10 +85,10 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
     }
 
     /// <summary>Goes along the words of the bitmap once, counting what is set.</summary>
-    private static void ScoreBits(PostingWindow postings, ReadOnlySpan<ushort> hits, WindowFactors lengths, Span<float> scores, float weight)
+    private static void ScoreBits(in PostingWindow postings, ReadOnlySpan<ushort> hits, in WindowFactors lengths, Span<float> scores, float weight)
     {
         ReadOnlySpan<ulong> words = postings.Words;
-        var frequencies = new FrequencyReader(postings);
+        var frequencies = new FrequencyReader(in postings);
         int next = 0;
         int before = 0;
         for (int i = 0; i < hits.Length; i++)

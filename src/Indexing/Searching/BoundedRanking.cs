@@ -1,4 +1,3 @@
-using System.Runtime.InteropServices;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Postings;
@@ -8,11 +7,10 @@ namespace Treepie.Indexing.Searching;
 
 /// <summary>
 /// Finds the best hits without scoring the others. What any hit of a window can score at the most is known of every window before the first is looked at; the few most promising
-/// come first. Their hits say what the others have to beat. Where hits are counted, all windows follow in order, and of those that can still hold one of the best the hits are
-/// scored as they are found; where they are not, the next promising ones follow, until none can beat the worst hit kept. Within a window only blocks of 64 entries are looked at
-/// that can still hold one of the best, and in these only entries that match enough.
+/// come first. Their hits say what the others have to beat. All others that can still hold one of the best follow in order, as lists are read fastest so; where hits are counted, those
+/// of the windows between are counted only. Within a window only blocks of 64 entries are looked at that can still hold one of the best, and in these only entries that match enough.
 /// </summary>
-/// <remarks>Costs: 4 bytes a window; 12 where the first few do not settle it and hits are not counted.</remarks>
+/// <remarks>Costs: 4 bytes a window.</remarks>
 internal sealed class BoundedRanking(QueryContext context, Operator root, HitSorter sorter)
 {
     /// <summary>Sums of bounds and of scores are rounded differently; this is a thousand times as much.</summary>
@@ -26,6 +24,9 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
     /// <summary>From so many hits of a window on its best blocks are scored first: what they give leaves most of the others out.</summary>
     private const int ManyHits = 128;
 
+    /// <summary>So many hits of a window are scored without a look at what each has to match.</summary>
+    private const int FewInWindow = 3;
+
     /// <summary>How many blocks these are.</summary>
     private const int BestBlocks = 3;
 
@@ -38,6 +39,7 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
     private readonly WindowSet set = context.Rent();
     private readonly ushort[] offsets = context.RentOffsets();
     private readonly float[] scores = context.RentNumbers(PostingWindow.Size);
+    private EntryBounds? entryBounds;
     private long possible;
 
     /// <summary>Windows that were scored.</summary>
@@ -78,8 +80,7 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
             context.Meter.Count.CandidatesScored += known;
             for (int i = 0; i < known; i++)
             {
-                if (scores[i] > sorter.WorstScore || (scores[i] == sorter.WorstScore && ids[i] < sorter.WorstId))
-                    sorter.Add(ids[i], scores[i]);
+                sorter.AddIfBetter(ids[i], scores[i]);
             }
 
             return known;
@@ -113,16 +114,26 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
 
         Span<int> best = stackalloc int[BestWindows];
         best = best[..TakeBest(bounds, best)];
-        long seen = 0;
+        long total = 0;
         foreach (int window in best)
         {
             if (bounds[window] < sorter.WorstScore)
                 break;
-            seen += Visit(window);
+            total += Visit(window, counts);
             bounds[window] = Done;
         }
 
-        return counts ? GoAlong(bounds) : seen + GoDown(bounds);
+        for (int window = 0; window < bounds.Length; window++)
+        {
+            if (bounds[window] < 0)
+                continue;
+            if (bounds[window] >= sorter.WorstScore)
+                total += Visit(window, counts);
+            else if (counts)
+                total += Count(window);
+        }
+
+        return total;
     }
 
     /// <summary>The windows with the greatest bounds, descending; of equal ones the first. Returns how many there are.</summary>
@@ -143,95 +154,79 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
         return count;
     }
 
-    /// <summary>All windows in order; returns how many hits there are.</summary>
-    private long GoAlong(ReadOnlySpan<float> bounds)
-    {
-        long total = 0;
-        for (long window = root.Next(0); window != Operator.End; window = root.Next(window + 1))
-        {
-            context.Check();
-            root.Fill(window, set);
-            total += set.Count;
-            float bound = bounds[(int)window];
-            if (bound >= 0 && bound >= sorter.WorstScore)
-                Offer(window);
-        }
-
-        return total;
-    }
-
-    /// <summary>The windows that are left, from the most promising down; returns how many hits were seen.</summary>
-    private long GoDown(ReadOnlySpan<float> bounds)
-    {
-        var order = new List<ulong>();
-        for (int window = 0; window < bounds.Length; window++)
-        {
-            if (bounds[window] >= 0 && bounds[window] >= sorter.WorstScore)
-                order.Add(KeyOf(bounds[window], window));
-        }
-
-        Span<ulong> keys = CollectionsMarshal.AsSpan(order);
-        keys.Sort();
-        long seen = 0;
-        foreach (ulong key in keys)
-        {
-            if (BoundOf(key) < sorter.WorstScore)
-                break;
-            seen += Visit((int)(uint)key);
-        }
-
-        return seen;
-    }
-
-    /// <summary>Ascending keys are descending bounds, and of equal bounds ascending windows: bits of floats from 0 on order as these do.</summary>
-    private static ulong KeyOf(float bound, int window) => ((ulong)~BitConverter.SingleToUInt32Bits(bound) << 32) | (uint)window;
-
-    private static float BoundOf(ulong key) => BitConverter.UInt32BitsToSingle(~(uint)(key >> 32));
-
-    private int Visit(long window)
+    private int Count(long window)
     {
         context.Check();
-        root.Fill(window, set);
-        int count = set.Count;
-        if (count > 0)
-            Offer(window);
+        return root.Count(window);
+    }
+
+    /// <summary>Looks at a window; returns how many hits it has, or how many were seen where they need not be counted.</summary>
+    private int Visit(long window, bool counts)
+    {
+        context.Check();
+        Span<float> bounds = stackalloc float[Blocks];
+        bounds.Clear();
+        root.AddBounds(window, bounds, 1);
+        if (BoundKernels.Largest(bounds) * Margin < sorter.WorstScore)
+            return counts ? root.Count(window) : 0;
+
+        WindowsScored++;
+        int count = root.Select(window, set, sorter.WorstScore, Margin, counts);
+        if (set.Form == WindowSetForm.List && sorter.WorstScore > 0)
+            set.Narrow(bounds, sorter.WorstScore, Margin);
+        if (set.Form == WindowSetForm.List && set.Count <= FewInWindow)
+            Score(window, set.CopyTo(offsets));
+        else if (set.Form != WindowSetForm.Empty)
+            Offer(window, bounds);
         return count;
     }
 
     /// <summary>Offers the best of the hits of a window, which stand in the set.</summary>
-    private void Offer(long window)
+    private void Offer(long window, ReadOnlySpan<float> bounds)
     {
-        WindowsScored++;
-        if (sorter.WorstScore > 0)
-            root.NarrowSet(window, set, sorter.WorstScore, Margin);
-        if (set.Form is WindowSetForm.Empty or WindowSetForm.List)
-        {
-            Score(window, set.CopyTo(offsets));
-            return;
-        }
-
-        Span<ulong> words = stackalloc ulong[Blocks];
+        Span<ulong> words = stackalloc ulong[Blocks], best = stackalloc ulong[Blocks];
         set.CopyWords(words);
-        if (sorter.WorstScore > 0)
-            root.Narrow(window, words, sorter.WorstScore, Margin);
-        Span<ulong> best = stackalloc ulong[Blocks];
-        while (BitmapKernels.Count(words) >= ManyHits)
+        bool isByEntry = false;
+        for (int count = Narrow(window, words, bounds, ref isByEntry); count > 0; count = Narrow(window, words, bounds, ref isByEntry))
         {
-            TakeBest(window, words, best);
+            if (count < ManyHits)
+            {
+                Score(window, BitmapKernels.Decode(words, offsets));
+                return;
+            }
+
+            TakeBest(bounds, words, best);
             Score(window, BitmapKernels.Decode(best, offsets));
-            if (sorter.WorstScore > 0)
-                root.Narrow(window, words, sorter.WorstScore, Margin);
+        }
+    }
+
+    /// <summary>Takes out what cannot be one of the best: by block, by what is needed in a block, and where many are left, by entry. Returns how many are left.</summary>
+    private int Narrow(long window, Span<ulong> words, ReadOnlySpan<float> bounds, ref bool isByEntry)
+    {
+        if (sorter.WorstScore <= 0)
+            return BitmapKernels.Count(words);
+
+        BoundKernels.Narrow(words, bounds, sorter.WorstScore, Margin);
+        root.Narrow(window, words, sorter.WorstScore, Margin);
+        int count = BitmapKernels.Count(words);
+        if (count < ManyHits)
+            return count;
+        if (!isByEntry)
+        {
+            entryBounds ??= new EntryBounds(context);
+            entryBounds.Begin(words);
+            root.AddEntryBounds(window, entryBounds, 1);
+            isByEntry = true;
         }
 
-        Score(window, BitmapKernels.Decode(words, offsets));
+        entryBounds!.Narrow(window, words, sorter.WorstScore, Margin); // there are, since it is by entry
+        return BitmapKernels.Count(words);
     }
 
     /// <summary>Moves the hits of the blocks with the greatest bounds.</summary>
-    private void TakeBest(long window, Span<ulong> words, Span<ulong> best)
+    private static void TakeBest(ReadOnlySpan<float> bounds, Span<ulong> words, Span<ulong> best)
     {
-        Span<float> bounds = stackalloc float[Blocks], ordered = stackalloc float[Blocks];
-        bounds.Clear();
-        root.AddBounds(window, bounds, 1);
+        Span<float> ordered = stackalloc float[Blocks];
         for (int i = 0; i < Blocks; i++)
             ordered[i] = words[i] == 0 ? 0 : bounds[i];
         ordered.Sort();
@@ -255,15 +250,7 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
         context.Meter.Count.CandidatesScored += count;
         root.ScoreMatches(window, offsets.AsSpan(0, count), sums, 1);
         long start = window << PostingWindow.SizeBits;
-        float worst = sorter.WorstScore;
-        long worstId = sorter.WorstId;
         for (int i = 0; i < count; i++)
-        {
-            // Of equal scores the smaller id is the better one, and it may come later.
-            if (sums[i] < worst || (sums[i] == worst && start + offsets[i] > worstId))
-                continue;
-            sorter.Add(start + offsets[i], sums[i]);
-            (worst, worstId) = (sorter.WorstScore, sorter.WorstId);
-        }
+            sorter.AddIfBetter(start + offsets[i], sums[i]);
     }
 }

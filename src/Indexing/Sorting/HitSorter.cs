@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Runtime.CompilerServices;
 
 namespace Treepie.Indexing.Sorting;
 
@@ -23,6 +24,15 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, ReadOnlyMemory<byte
 
     /// <summary>Entry of the worst hit once all places are taken; of equal scores the smaller id is the better one.</summary>
     public long WorstId { get; private set; } = long.MaxValue;
+
+    /// <summary>Offers a hit of an order by score alone, best first, of which most are not better than the worst one kept: that is told with one comparison.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void AddIfBetter(long id, float score)
+    {
+        // Of equal scores the smaller id is the better one, and it may come later.
+        if (score > WorstScore || (score == WorstScore && id < WorstId))
+            Add(id, score);
+    }
 
     /// <summary>Offers a hit.</summary>
     public void Add(long id, float score)

@@ -1,3 +1,5 @@
+using System.Buffers.Binary;
+using System.Diagnostics;
 using System.Numerics;
 using Treepie.Storage.Format;
 
@@ -135,6 +137,32 @@ public sealed class Cursor : IDisposable
 
         value = Tree.ReadValue(_tree.Store, leaf, _indexes[_depth]);
         return true;
+    }
+
+    /// <summary>
+    /// The first of the numbers that are the keys of the leaf it stands in, eight bytes each, most significant first, and how many there are, if none between is missing; -1 if it is not so. For
+    /// who reads one after the other by <see cref="MoveTo"/>.
+    /// </summary>
+    internal long NumbersOfLeaf(out int count)
+    {
+        SlottedPage leaf = Leaf();
+        count = _leafCount;
+        Span<byte> first = stackalloc byte[sizeof(long)], last = stackalloc byte[sizeof(long)];
+        if (leaf.KeyLength(0) != sizeof(long) || leaf.KeyLength(count - 1) != sizeof(long))
+            return -1;
+        leaf.CopyKey(0, first);
+        leaf.CopyKey(count - 1, last);
+        long number = BinaryPrimitives.ReadInt64BigEndian(first);
+        return BinaryPrimitives.ReadInt64BigEndian(last) - number == count - 1 ? number : -1;
+    }
+
+    /// <summary>Goes to an entry of the leaf it stands in and gives its value.</summary>
+    internal ReadOnlySpan<byte> MoveTo(int index)
+    {
+        Debug.Assert((uint)index < (uint)_leafCount);
+        _keyLength = -1;
+        _indexes[_depth] = index;
+        return Tree.ReadValue(_tree.Store, Leaf(), index);
     }
 
     /// <summary>Ends the position; the cursor may be used again by seeking.</summary>

@@ -53,6 +53,51 @@ public sealed class BitmapKernelsTests
     }
 
     [Fact]
+    public void Bits_put_in_places_and_bytes_and_halves_compared_are_as_one_by_one()
+    {
+        var random = new Random(Seed.Next());
+        byte[] values = new byte[BitmapKernels.Words];
+        for (int round = 0; round < 500; round++)
+        {
+            ulong bits = (ulong)random.NextInt64(long.MinValue, long.MaxValue), places = (ulong)random.NextInt64(long.MinValue, long.MaxValue);
+            Assert.Equal(BitmapKernels.DepositScalar(bits, places), BitmapKernels.Deposit(bits, places));
+            int next = 0;
+            for (int i = 0; i < 64; i++)
+                Assert.Equal((places >> i & 1) != 0 ? bits >> next++ & 1 : 0, BitmapKernels.Deposit(bits, places) >> i & 1);
+
+            ulong above = BitmapKernels.HalvesAboveOne(bits);
+            for (int i = 0; i < 16; i++)
+                Assert.Equal((bits >> (4 * i) & 15) > 1, (above >> i & 1) != 0);
+            Assert.Equal(0UL, above >> 16);
+
+            random.NextBytes(values);
+            byte limit = round % 5 == 0 ? byte.MaxValue : (byte)random.Next(256);
+            Assert.Equal(BitmapKernels.NotAboveScalar(values, limit), BitmapKernels.NotAbove(values, limit));
+        }
+    }
+
+    [Fact]
+    public void Lists_are_united_and_narrowed_as_sets_are()
+    {
+        var random = new Random(Seed.Next());
+        for (int round = 0; round < 1_000; round++)
+        {
+            int range = round % 3 == 0 ? 40 : 4_096;
+            SortedSet<ushort> left = Some(random, range), right = Some(random, range);
+            ushort[] offsets = new ushort[left.Count + right.Count];
+            left.CopyTo(offsets);
+            int count = OffsetKernels.Unite(offsets, left.Count, [.. right]);
+            Assert.Equal(left.Union(right).Order(), offsets[..count]);
+
+            float[] bounds = [.. Enumerable.Range(0, 64).Select(_ => random.NextSingle())];
+            int kept = OffsetKernels.Narrow(offsets.AsSpan(0, count), bounds, 0.5f, 1.01f);
+            Assert.Equal(left.Union(right).Where(offset => bounds[offset / 64] * 1.01f >= 0.5f).Order(), offsets[..kept]);
+        }
+    }
+
+    private static SortedSet<ushort> Some(Random random, int range) => [.. Enumerable.Range(0, random.Next(30)).Select(_ => (ushort)random.Next(range))];
+
+    [Fact]
     public void Lower_bound_equals_its_scalar_twin()
     {
         var random = new Random(Seed.Next());

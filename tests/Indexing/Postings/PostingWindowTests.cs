@@ -33,6 +33,9 @@ public sealed class PostingWindowTests
                         Assert.Equal(frequencies.AsSpan(from, to - from).ToArray().Sum(), window.SumFrequencies(from, to));
                     }
 
+                    if (count >= PostingWindow.MinBitsCount)
+                        CheckAbove(window, offsets, frequencies, random);
+
                     var reader = new FrequencyReader(window);
                     for (int from = 0, to = random.Next(3); to < count; from = to + 1, to = from + random.Next(80))
                     {
@@ -63,5 +66,17 @@ public sealed class PostingWindowTests
                 }
             }
         }
+    }
+
+    private static void CheckAbove(PostingWindow window, ushort[] offsets, int[] frequencies, Random random)
+    {
+        ulong[] expected = new ulong[PostingWindow.Blocks], above = new ulong[PostingWindow.Blocks];
+        bool isKnown = frequencies.Max() <= 15;
+        for (int rank = 0; rank < offsets.Length; rank++)
+            expected[offsets[rank] / 64] |= !isKnown || frequencies[rank] > 1 ? 1UL << (offsets[rank] % 64) : 0;
+        ulong[] asked = [.. expected.Select(_ => (ulong)random.Next(2))];
+        FrequenciesAbove.Copy(in window, asked, above);
+        for (int block = 0; block < asked.Length; block++)
+            Assert.Equal(asked[block] == 0 ? 0 : expected[block], above[block]);
     }
 }
