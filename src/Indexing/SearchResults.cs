@@ -24,7 +24,7 @@ public sealed class SearchResults : IDisposable
     internal SearchResults(IndexView view, SearchRun run, IReadOnlyList<SortKey> sort, QueryCounters counters, byte[]? position)
     {
         this.view = view;
-        distance = sort.FirstOrDefault(key => key.Kind == SortKind.Distance);
+        distance = DistanceOf(sort);
         Plan = run.Plan;
         Counters = counters;
         Position = position;
@@ -41,7 +41,7 @@ public sealed class SearchResults : IDisposable
         Counters = search.Counters;
         this.view = view;
         tailView = tail.View;
-        distance = sort.FirstOrDefault(key => key.Kind == SortKind.Distance);
+        distance = DistanceOf(sort);
         firstTailId = tail.FirstEntryId;
         TotalCount = search.Total;
         ids = search.Ids;
@@ -116,6 +116,17 @@ public sealed class SearchResults : IDisposable
 
         position++;
         return true;
+    }
+
+    private static SortKey? DistanceOf(IReadOnlyList<SortKey> sort)
+    {
+        for (int i = 0; i < sort.Count; i++)
+        {
+            if (sort[i].Kind == SortKind.Distance)
+                return sort[i];
+        }
+
+        return null;
     }
 
     /// <inheritdoc/>

@@ -5,10 +5,10 @@ using Treepie.Indexing;
 
 namespace Treepie.Bench.Suites.Search;
 
-/// <summary>Asks our index alone, for a profiler or for two builds that take turns: by kind, what half and 99 % of the questions are answered within, and the same of the least time of each. Times are those of the processor, so that a busy machine changes them little.</summary>
+/// <summary>Asks our index alone, for a profiler or for two builds that take turns: by kind, what half and 99 % of the questions are answered within, the same of the least time of each, and bytes of garbage. Times are those of the processor, so that a busy machine changes them little.</summary>
 internal static class SearchProfile
 {
-    /// <summary>First argument of the process that asks: then folder, file of questions, beginning of the kinds' names, seconds for each kind.</summary>
+    /// <summary>First argument of the process that asks: then folder, file of questions, beginning of the kinds' names, seconds for each kind, or less 0: so many rounds, for who counts instructions.</summary>
     public const string Verb = "search-profile";
 
     /// <summary>First argument of the process that makes what is asked: then verses or made, how many documents, an empty folder for index, documents and questions.</summary>
@@ -41,7 +41,7 @@ internal static class SearchProfile
             SearchQuestion[] questions = [.. kind];
             var times = questions.Select(_ => new List<double>()).ToArray();
             long began = Stopwatch.GetTimestamp();
-            for (int pass = 0; pass < 8 || Stopwatch.GetElapsedTime(began).TotalSeconds < seconds; pass++)
+            for (int pass = 0; seconds < 0 ? pass < -seconds : pass < 8 || Stopwatch.GetElapsedTime(began).TotalSeconds < seconds; pass++)
                 for (int i = 0; i < questions.Length; i++)
                 {
                     double before = ThreadClock.Microseconds;

@@ -174,7 +174,10 @@ internal static class StateRows
         return new BenchRow($"ten more by their position, page {Pages:N0} of an order by number", "µs", false, Statistics.Median(last.Skip(last.Count / 2))) { Limit = near, Note = "limit: page 1" };
     }
 
-    /// <summary>How much longer selective questions take than with a tenth of the documents.</summary>
+    /// <summary>
+    /// How much longer selective questions take than with a tenth of the documents: the same questions, which have ten times the hits then, and questions for other words, of which each has as
+    /// many hits in the large index as its counterpart in the small one.
+    /// </summary>
     public static IEnumerable<BenchRow> Growth(SearchIndexes indexes, IReadOnlyList<SearchQuestion> questions, bool quick, TextWriter progress)
     {
         const double MostGrowth = 1.5;
@@ -183,28 +186,66 @@ internal static class StateRows
         using var folder = new Scratch();
         using var lines = new Scratch();
         string file = Path.Combine(lines.Path, "documents.tsv");
-        indexes.Corpus.First(indexes.Corpus.Documents.Length / 10).Write(file);
+        SearchCorpus tenth = indexes.Corpus.First(indexes.Corpus.Documents.Length / 10);
+        tenth.Write(file);
         SearchProcess.Index("treepie", folder.Path, file, BatchSize);
         using var small = new TreepieVerses(folder.Path);
         using var whole = new TreepieVerses(indexes.OurPath);
         foreach (string kind in Selective)
         {
             SearchQuestion[] mine = [.. questions.Where(question => question.Kind == kind)];
+            yield return Row($"{kind}: growth of the median with 10× the documents", mine, mine) with
+            {
+                Note = kind == "range_sort" ? null : "10× the hits",
+            };
+        }
+
+        (SearchQuestion[] ofSmall, SearchQuestion[] ofWhole) = AsMany(tenth, indexes.Corpus, 1);
+        if (ofSmall.Length > 0)
+            yield return Row("a rare word, as many hits: growth of the median with 10× the documents", ofSmall, ofWhole) with { Note = "words that 8 to 250 texts have, each compared with one that as many have" };
+        (ofSmall, ofWhole) = AsMany(tenth, indexes.Corpus, 2);
+        if (ofSmall.Length > 0)
+            yield return Row("a rare word and another one, lists as long: growth of the median with 10× the documents", ofSmall, ofWhole) with { Note = "as above, with a word that 1,000 texts have or more" };
+
+        BenchRow Row(string name, SearchQuestion[] mine, SearchQuestion[] theirs)
+        {
             List<double> growth = [];
             double[] few = new double[mine.Length], many = new double[mine.Length];
             for (int round = 0; round < (quick ? 1 : 15); round++)
             {
                 few = Halves(small, mine, few, round);
-                many = Halves(whole, mine, many, round);
+                many = Halves(whole, theirs, many, round);
                 growth.Add(Statistics.Median(many) / Statistics.Median(few));
             }
 
-            yield return BenchRow.Of($"{kind}: growth of the median with 10× the documents", "×", false, growth[(growth.Count / 2)..]) with
-            {
-                Limit = MostGrowth,
-                Goals = [Goal.AtMost(1)],
-            };
+            return BenchRow.Of(name, "×", false, growth[(growth.Count / 2)..]) with { Limit = MostGrowth, Goals = [Goal.AtMost(1)] };
         }
+    }
+
+    /// <summary>Questions for rare words, each with one for a word that as many texts of another corpus have; with two words, the second frequent and as frequent in both.</summary>
+    private static (SearchQuestion[] Small, SearchQuestion[] Whole) AsMany(SearchCorpus small, SearchCorpus whole, int words)
+    {
+        const int Fewest = 8, Most = 250, OfEach = 40, Frequent = 1_000;
+        ILookup<int, string> few = ByCount(small), many = ByCount(whole);
+        (string Few, string Many)[] frequent =
+        [
+            .. few.Where(group => group.Key >= Frequent && many.Contains(group.Key)).OrderBy(group => group.Key).Select(group => (group.First(), many[group.Key].First())),
+        ];
+        List<SearchQuestion> ofSmall = [], ofWhole = [];
+        for (int count = Fewest; count <= Most && ofSmall.Count < OfEach && (words == 1 || frequent.Length > 0); count += (Most - Fewest) / OfEach)
+        {
+            if (!few.Contains(count) || !many.Contains(count))
+                continue;
+            (string theirFew, string theirMany) = words == 1 ? ("", "") : frequent[ofSmall.Count % frequent.Length];
+            ofSmall.Add(Question(few[count].First(), theirFew));
+            ofWhole.Add(Question(many[count].First(), theirMany));
+        }
+
+        return ([.. ofSmall], [.. ofWhole]);
+
+        static SearchQuestion Question(string word, string other) => new("growth", SearchForm.All, other.Length == 0 ? [word] : [word, other]);
+
+        static ILookup<int, string> ByCount(SearchCorpus corpus) => corpus.Frequencies.OrderBy(word => word.Key, StringComparer.Ordinal).ToLookup(word => word.Value, word => word.Key);
     }
 
     private static double[] Halves(TreepieVerses engine, SearchQuestion[] questions, double[] before, int round) =>

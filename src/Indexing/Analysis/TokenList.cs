@@ -1,7 +1,7 @@
 namespace Treepie.Indexing.Analysis;
 
 /// <summary>A sink that keeps what it is given: the terms of a query, or what an analyzer of someone else's makes of a value.</summary>
-internal sealed class TokenList : TokenSink
+internal sealed class TokenList : TokenSink, IReusable
 {
     private readonly List<Token> tokens = [];
 
@@ -16,6 +16,15 @@ internal sealed class TokenList : TokenSink
         var list = new TokenList();
         analyzer.Analyze(text, list);
         return list.Tokens;
+    }
+
+    /// <inheritdoc/>
+    public void Clear()
+    {
+        const int KeptBytes = 256;
+        tokens.Clear();
+        Begin(0);
+        End(KeptBytes);
     }
 
     private protected override void Accept(ReadOnlySpan<byte> form, int position, int start, int end) =>

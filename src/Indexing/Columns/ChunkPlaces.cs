@@ -15,7 +15,11 @@ internal sealed class ChunkPlaces(Tree? column)
     private const int FirstPlaces = 64;
     private const int MaxPlaces = 1_024;
 
+    /// <summary>Chunks that are read from the disk together, where they have to be: a mebibyte of lengths.</summary>
+    private const int AnnouncedBits = 7;
+
     private Known[] known = [];
+    private long announced = -1;
 
     /// <summary>The bytes of the chunk, empty if there is none. They live as long as the read transaction.</summary>
     public ReadOnlySpan<byte> Read(long chunk)
@@ -37,6 +41,13 @@ internal sealed class ChunkPlaces(Tree? column)
     private ReadOnlySpan<byte> Find(long chunk)
     {
         Span<byte> key = stackalloc byte[EntryKey.Bytes];
+        if (chunk >> AnnouncedBits != announced && column is not null)
+        {
+            announced = chunk >> AnnouncedBits;
+            EntryKey.Write(key, announced << AnnouncedBits);
+            column.AnnounceRuns(key, 1 << AnnouncedBits);
+        }
+
         EntryKey.Write(key, chunk);
         if (column is null || !column.TryLocate(key, out ValuePlace place))
             return default;

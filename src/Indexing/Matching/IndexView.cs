@@ -25,6 +25,7 @@ internal sealed class IndexView
     private EntryReader? entries;
     private QueryScratch? scratch;
     private long visitsOnce;
+    private long? allEntries;
 
     private IndexView(ReadTransaction transaction, AnalyzerSet analyzerSet, IndexSchema? known)
     {
@@ -116,6 +117,36 @@ internal sealed class IndexView
     /// <summary>The dictionary of that name; null if nothing was ever put into it.</summary>
     public TermTree? Dictionary(string name) => Of(name).Terms;
 
+    /// <summary>Terms of a dictionary, read when first asked for.</summary>
+    public long TermCount(string dictionary)
+    {
+        DictionaryTrees of = Of(dictionary);
+        if (of.Count < 0)
+        {
+            long before = visits.Count;
+            of.Count = of.Terms?.Count ?? 0;
+            visitsOnce += visits.Count - before;
+        }
+
+        return of.Count;
+    }
+
+    /// <summary>The list of all entries, where it is a long one, read when first asked for.</summary>
+    public bool TryGetAll(out long listId)
+    {
+        if (allEntries is not { } known)
+        {
+            long before = visits.Count;
+            Span<byte> key = stackalloc byte[ListKey.Bytes];
+            known = TryGetTerm(TreeNames.Lists, ListKey.Write(key, -1, ListKind.All), out TermPayload payload) && payload.Kind == PostingKind.Long ? payload.ListId : -1;
+            allEntries = known;
+            visitsOnce += visits.Count - before;
+        }
+
+        listId = known;
+        return known >= 0;
+    }
+
     /// <summary>The segments of the long lists of a dictionary.</summary>
     public Tree? Postings(string dictionary)
     {
@@ -176,6 +207,9 @@ internal sealed class IndexView
     private sealed class DictionaryTrees(TermTree? terms)
     {
         public TermTree? Terms => terms;
+
+        /// <summary>Its terms; -1: not known yet.</summary>
+        public long Count { get; set; } = -1;
 
         public Tree? Postings { get; set; }
 

@@ -21,6 +21,8 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
     /// <summary>The most that boosts around one another may come to: far below what a float holds, so that sums of scores are numbers.</summary>
     public const float MaxBoost = 1e30f;
 
+    private const string EveryEntry = "every entry";
+
     private readonly IndexView view = context.View;
     private float boosted = 1;
 
@@ -231,12 +233,14 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
 
     internal NoneOperator None() => new(context);
 
-    private Operator All() => List(-1, ListKind.All);
+    private Operator All() => view.TryGetAll(out long listId)
+        ? new LongListOperator(context, view.Postings(TreeNames.Lists)!, listId, view.State.EntryCount, scorer: null) { Term = EveryEntry } // long lists lie there
+        : List(-1, ListKind.All);
 
     private Operator List(int field, ListKind kind)
     {
         Span<byte> key = stackalloc byte[ListKey.Bytes];
-        string name = kind switch { ListKind.All => "every entry", ListKind.Exists => "exists", _ => "null" };
+        string name = kind switch { ListKind.All => EveryEntry, ListKind.Exists => "exists", _ => "null" };
         return Open(TreeNames.Lists, ListKey.Write(key, field, kind), -1, withPositions: false, (field < 0 ? null : view.Schema.Fields[field].Name, name)) is { } list
             ? list
             : None();
@@ -267,6 +271,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         if (payload.Kind == PostingKind.Flat)
             return new ShortListOperator(context, payload, scorer, withPositions) { Field = fieldName, Term = text };
 
+        Announce(view.Postings(dictionary)!, payload); // long lists lie there
         Tree? positions = withPositions ? view.Positions(dictionary) : null;
         Tree? impacts = scorer is not null && payload.EntryCount >= WindowImpacts.MinEntries ? view.Impacts(dictionary) : null;
         return new LongListOperator(context, view.Postings(dictionary)!, payload.ListId, payload.EntryCount, scorer, positions, impacts) // long lists lie there
@@ -274,6 +279,18 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
             Field = fieldName,
             Term = text,
         };
+    }
+
+    /// <summary>A list that has several pages is read along: the system is told before the first of them is waited for.</summary>
+    private static void Announce(Tree postings, TermPayload payload)
+    {
+        if (payload.EntryCount < WindowImpacts.MinEntries)
+            return;
+
+        Span<byte> from = stackalloc byte[PostingKey.Bytes], to = stackalloc byte[PostingKey.Bytes];
+        PostingKey.Write(from, payload.ListId, 0);
+        PostingKey.Write(to, payload.ListId, long.MaxValue);
+        postings.Announce(from, to);
     }
 
     /// <summary>Field and term of an entry of a dictionary.</summary>
@@ -358,11 +375,16 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
 
     internal bool IsFullText(int field) => view.Schema.Fields[field].Analysis == FieldAnalysis.FullText;
 
-    /// <summary>The words of a query's text with their places; in a field of whole values the text is one.</summary>
+    /// <summary>The words of a query's text with their places, good until the query ends; in a field of whole values the text is one.</summary>
     internal IReadOnlyList<TokenList.Token> Words(int field, ReadOnlySpan<byte> text)
     {
         if (IsFullText(field))
-            return TokenList.Of(view.Analyzers[field].ForQueries, text);
+        {
+            TokenList words = context.Rent<TokenList>();
+            view.Analyzers[field].ForQueries.Analyze(text, words);
+            return words.Tokens;
+        }
+
 
         ReadOnlySpan<byte> form = WholeValue.Of(view.Schema.Fields[field].Analysis, text, new TokenBuffer(), new byte[TermForm.CutBytes]);
         return [new TokenList.Token(form.ToArray(), 0, 0, text.Length)];

@@ -101,6 +101,10 @@ internal sealed class QueryContext : IDisposable
     /// <summary>Room for so many postings, or more, until the query ends; what is in it is not said.</summary>
     public Posting[] RentPostings(int count) => scratch.RentPostings(count);
 
+    /// <summary>One of a kind, empty, to work with until the query ends.</summary>
+    public T Rent<T>()
+        where T : class, IReusable, new() => scratch.Rent<T>();
+
     /// <summary>A cursor over a long list, open until the query ends.</summary>
     public PostingCursor OpenPostings(Tree postings, long listId)
     {

@@ -13,6 +13,9 @@ internal sealed class QueryScratch
     /// <summary>Window sets that are kept: most queries have two or three, and each is 1 KiB.</summary>
     private const int MaxKeptSets = 8;
 
+    /// <summary>Other things that are kept.</summary>
+    private const int MaxKept = 16;
+
     private readonly List<WindowSet> made = [];
     private readonly List<WindowSet> free = [];
     private readonly List<IDisposable> cursors = [];
@@ -21,6 +24,8 @@ internal sealed class QueryScratch
     private readonly Rented<ulong> words = new();
     private readonly Rented<byte> bytes = new();
     private readonly Rented<Posting> postings = new();
+    private readonly List<IReusable> inUse = [];
+    private readonly List<IReusable> kept = [];
     private readonly List<(int Field, LengthFactors Factors)> factors = [];
 
     /// <summary>Factors of the fields that the query scores.</summary>
@@ -56,6 +61,25 @@ internal sealed class QueryScratch
 
     public Posting[] RentPostings(int count) => postings.Take(count);
 
+    /// <summary>One of a kind, empty, until the query ends.</summary>
+    public T Rent<T>()
+        where T : class, IReusable, new()
+    {
+        for (int i = 0; i < kept.Count; i++)
+        {
+            if (kept[i] is not T found)
+                continue;
+            kept[i] = kept[^1];
+            kept.RemoveAt(kept.Count - 1);
+            inUse.Add(found);
+            return found;
+        }
+
+        var made = new T();
+        inUse.Add(made);
+        return made;
+    }
+
     /// <summary>Closes it when the query ends.</summary>
     public void Own(IDisposable cursor) => cursors.Add(cursor);
 
@@ -71,6 +95,14 @@ internal sealed class QueryScratch
         bytes.GiveBack();
         postings.GiveBack();
         factors.Clear();
+        foreach (IReusable used in inUse)
+        {
+            used.Clear();
+            if (kept.Count < MaxKept)
+                kept.Add(used);
+        }
+
+        inUse.Clear();
         if (made.Count > MaxKeptSets)
             made.RemoveRange(MaxKeptSets, made.Count - MaxKeptSets);
         free.Clear();

@@ -21,10 +21,13 @@ internal sealed class TextCompiler(QueryCompiler compiler, QueryContext context,
     {
         int field = context.View.Field(query.Field);
         var parts = new List<Operator>();
-        foreach ((string part, bool isQuoted) in Parts(query.Text))
+        for (int place = 0; TryNextPart(query.Text, ref place, out string part, out bool isQuoted);)
         {
-            if ((isQuoted ? Phrase(field, part, slop: 0, ordered: false) : Part(field, part)) is { } operand)
-                parts.Add(operand);
+            if ((isQuoted ? Phrase(field, part, slop: 0, ordered: false) : Part(field, part)) is not { } operand)
+                continue;
+            if (parts.Count == 0 && place == query.Text.Length)
+                return operand; // one word alone is most of what is asked
+            parts.Add(operand);
         }
 
         return query.All ? compiler.And(parts, whenEmpty: compiler.None()) : compiler.Or(parts);
@@ -43,29 +46,33 @@ internal sealed class TextCompiler(QueryCompiler compiler, QueryContext context,
     /// <summary>What stands between white space, and what stands between quotes. A quote within a word, or without another one, is part of the word.</summary>
     internal static IEnumerable<(string Part, bool IsQuoted)> Parts(string text)
     {
-        int place = 0;
-        while (place < text.Length)
+        for (int place = 0; TryNextPart(text, ref place, out string part, out bool isQuoted);)
+            yield return (part, isQuoted);
+    }
+
+    /// <summary>The part that begins at a place or behind it, and the place behind that; false if there is none.</summary>
+    private static bool TryNextPart(string text, ref int place, out string part, out bool isQuoted)
+    {
+        part = "";
+        isQuoted = false;
+        while (place < text.Length && char.IsWhiteSpace(text[place]))
+            place++;
+        if (place == text.Length)
+            return false;
+
+        int start = place, close = text[place] == '"' ? ClosingQuote(text, place + 1) : -1;
+        if (close >= 0)
         {
-            if (char.IsWhiteSpace(text[place]))
-            {
-                place++;
-                continue;
-            }
-
-            int close = text[place] == '"' ? ClosingQuote(text, place + 1) : -1;
-            if (close >= 0)
-            {
-                yield return (text[(place + 1)..close], true);
-                place = close + 1;
-                continue;
-            }
-
-            int end = place;
-            while (end < text.Length && !char.IsWhiteSpace(text[end]))
-                end++;
-            yield return (text[place..end], false);
-            place = end;
+            isQuoted = true;
+            part = text[(start + 1)..close];
+            place = close + 1;
+            return true;
         }
+
+        while (place < text.Length && !char.IsWhiteSpace(text[place]))
+            place++;
+        part = start == 0 && place == text.Length ? text : text[start..place];
+        return true;
     }
 
     private static int ClosingQuote(string text, int from)

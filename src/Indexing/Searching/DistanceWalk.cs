@@ -35,6 +35,7 @@ internal sealed class DistanceWalk
     private readonly PriorityQueue<Waiting, double> queue = new();
     private readonly List<long> found = [];
     private readonly List<long> group = [];
+    private SortRoom? room;
 
     /// <param name="context">The query.</param>
     /// <param name="filter">What is looked for.</param>
@@ -156,7 +157,9 @@ internal sealed class DistanceWalk
     {
         if (group.Count > 1)
         {
-            var sorter = new HitSorter(parts[1..], limit - found.Count);
+            room ??= context.Rent<SortRoom>();
+            room.Clear();
+            var sorter = new HitSorter(parts[1..], limit - found.Count, room);
             foreach (long id in group)
                 sorter.Add(id, 0);
             foreach (SortedHit hit in sorter.Finish())

@@ -13,6 +13,8 @@ namespace Treepie.Indexing.Searching;
 /// <param name="Rest">What the query asks besides; everything, where it asks nothing else.</param>
 internal sealed record OrderRange(KeyRange Keys, IndexQuery Rest)
 {
+    private static readonly MatchAllQuery Everything = new();
+
     /// <summary>Whether the range is all that is asked.</summary>
     public bool IsAll => Rest is MatchAllQuery;
 
@@ -23,7 +25,17 @@ internal sealed record OrderRange(KeyRange Keys, IndexQuery Rest)
             return null;
 
         SortKey first = request.Sort[0];
-        List<IndexQuery> clauses = request.Query is AndQuery ? QueryCompiler.Flatten(request.Query) : [request.Query];
+        if (request.Query is RangeQuery only)
+        {
+            return only.Field == first.Field && OrderWalk.Obstacle(context, first) is null && new RangeCompiler(context).TryOpen(only, out KeyRange all) && all.Dictionary == OrderWalk.Dictionary(context, first)
+                ? new OrderRange(all, Everything)
+                : null;
+        }
+
+        if (request.Query is not AndQuery)
+            return null;
+
+        List<IndexQuery> clauses = QueryCompiler.Flatten(request.Query);
         if (clauses.Exists(clause => QueryCompiler.LateOf(clause) is not null))
             return null; // it looks among the entries of the range
         int place = clauses.FindIndex(clause => clause is RangeQuery range && range.Field == first.Field);
@@ -34,6 +46,6 @@ internal sealed record OrderRange(KeyRange Keys, IndexQuery Rest)
         }
 
         clauses.RemoveAt(place);
-        return new OrderRange(keys, clauses.Count switch { 0 => new MatchAllQuery(), 1 => clauses[0], _ => new AndQuery(clauses) });
+        return new OrderRange(keys, clauses.Count switch { 0 => Everything, 1 => clauses[0], _ => new AndQuery(clauses) });
     }
 }

@@ -28,10 +28,11 @@ internal sealed class OrderWalk
     private readonly long limit;
     private readonly WalkStart start;
     private readonly KeyRange? range;
-    private readonly List<long> found = [];
-    private readonly List<long> group = [];
+    private readonly List<long> found;
+    private readonly List<long> group;
     private ushort[]? offsets;
     private KeyBuffer? key;
+    private SortRoom? room;
     private int groupLists;
     private byte[] valueRoom = new byte[NumberKey.Bytes];
     private ulong lastNumber;
@@ -46,6 +47,8 @@ internal sealed class OrderWalk
         this.sort = sort;
         this.parts = parts;
         this.limit = limit;
+        found = context.Rent<IdList>().Ids;
+        group = context.Rent<IdList>().Ids;
         dictionary = Dictionary(context, sort);
         tree = context.View.Dictionary(dictionary)!; // without an obstacle it is there
         start = new WalkStart(sort, after);
@@ -72,7 +75,7 @@ internal sealed class OrderWalk
     }
 
     /// <summary>Different values of the first key.</summary>
-    public static long ValueCount(QueryContext context, SortKey first) => context.View.Dictionary(Dictionary(context, first))?.Count ?? 0;
+    public static long ValueCount(QueryContext context, SortKey first) => context.View.TermCount(Dictionary(context, first));
 
     /// <summary>Opens the walk.</summary>
     /// <param name="context">The query.</param>
@@ -86,7 +89,7 @@ internal sealed class OrderWalk
         QueryContext context, FilterProbe filter, SortKey sort, KeyPart[] parts, long limit, ReadOnlyMemory<byte> after, KeyRange? range = null) =>
         new(context, filter, sort, parts, limit, after, range);
 
-    /// <summary>Ids of the first hits in order.</summary>
+    /// <summary>Ids of the first hits in order; good until the query ends.</summary>
     public List<long> Run()
     {
         if (range is not null)
@@ -332,7 +335,9 @@ internal sealed class OrderWalk
         }
         else
         {
-            var sorter = new HitSorter(parts[1..], limit - found.Count, rest);
+            room ??= context.Rent<SortRoom>();
+            room.Clear();
+            var sorter = new HitSorter(parts[1..], limit - found.Count, room, rest);
             foreach (long id in group)
                 sorter.Add(id, 0);
             foreach (SortedHit hit in sorter.Finish())

@@ -24,7 +24,7 @@ internal sealed class SearchPlanner(QueryContext context, Operator root, SearchR
 
     /// <summary>Where nobody wants the plan, nothing is put into words.</summary>
     private readonly bool isDescribed = context.Tracer is not null;
-    private readonly List<PlanAlternative> notTaken = [];
+    private readonly List<PlanAlternative>? notTaken = context.Tracer is null ? null : [];
     private string reason = "";
     private double? cost;
 
@@ -52,7 +52,7 @@ internal sealed class SearchPlanner(QueryContext context, Operator root, SearchR
             Estimate = way == SearchWay.Count ? root.Estimate : NeedsTotal ? total : root.Estimate,
             IsExact = (NeedsTotal || root.IsExact) && !isWithoutRange,
         };
-        if (notTaken.Count > 0)
+        if (notTaken is { Count: > 0 })
             node.With(new PlanDecision("how to find the first in order", NameOf(way), cost, reason, [.. notTaken]));
         if (way == SearchWay.Count && root.IsExact)
             node.With(new PlanDecision("how to count", "the number that is kept", null, "it is exact, so nothing is read", [new PlanAlternative("window by window", null, "not needed")]));
@@ -68,12 +68,12 @@ internal sealed class SearchPlanner(QueryContext context, Operator root, SearchR
         if (isBounded)
         {
             reason = "windows are looked at from the one that promises most, and the others are left out when none of them can reach the worst hit kept";
-            notTaken.Add(new PlanAlternative("score every hit", null, "the same answer, with every hit scored"));
+            notTaken?.Add(new PlanAlternative("score every hit", null, "the same answer, with every hit scored"));
             return SearchWay.ByBounds;
         }
 
         reason = "every hit is scored and the first are kept";
-        notTaken.Add(new PlanAlternative("best bounds first", null, !canBound
+        notTaken?.Add(new PlanAlternative("best bounds first", null, !canBound
             ? "the order is not by score alone, best first"
             : string.Create(CultureInfo.InvariantCulture, $"more than {MostByBounds:N0} hits are wanted, which most blocks have one of")));
         return SearchWay.ByValue;
@@ -90,7 +90,7 @@ internal sealed class SearchPlanner(QueryContext context, Operator root, SearchR
             cost = sorting;
             reason = obstacle;
             if (isDescribed)
-                notTaken.Add(new PlanAlternative("walk the values in order and probe", null, obstacle));
+                notTaken?.Add(new PlanAlternative("walk the values in order and probe", null, obstacle));
             return SearchWay.ByValue;
         }
 
@@ -102,7 +102,7 @@ internal sealed class SearchPlanner(QueryContext context, Operator root, SearchR
         string density = string.Create(
             CultureInfo.InvariantCulture, $"{total:N0} of {context.View.State.EntryCount:N0} entries are hits, {Math.Min(Limit, total):N0} are wanted");
         reason = range is null ? density : density + ", and the walk stays in the range of the order's first field";
-        notTaken.Add(walks
+        notTaken?.Add(walks
             ? new PlanAlternative("read the sort value of every hit", sorting, "costs more")
             : new PlanAlternative("walk the values in order and probe", walking, "costs more"));
         return walks ? SearchWay.Walk : SearchWay.ByValue;
@@ -120,7 +120,7 @@ internal sealed class SearchPlanner(QueryContext context, Operator root, SearchR
         if (!isDescribed)
             return walks ? SearchWay.Nearest : SearchWay.ByValue;
         reason = obstacle ?? string.Create(CultureInfo.InvariantCulture, $"{total:N0} of {entries:N0} entries are hits, {wanted:N0} are wanted");
-        notTaken.Add(walks
+        notTaken?.Add(walks
             ? new PlanAlternative("measure the distance of every hit", sorting, "costs more")
             : new PlanAlternative("nearest squares first", obstacle is null ? walking : null, obstacle ?? "costs more"));
         return walks ? SearchWay.Nearest : SearchWay.ByValue;

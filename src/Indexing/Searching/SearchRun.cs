@@ -124,7 +124,7 @@ internal sealed class SearchRun
                 CollectInIdOrder();
                 break;
             case SearchWay.ByBounds:
-                var sorter = new HitSorter(parts, Limit, after);
+                var sorter = new HitSorter(parts, Limit, context.Rent<SortRoom>(), after);
                 var ranking = new BoundedRanking(context, root, sorter);
                 Total = ranking.Run(request.CountsHits);
                 IsTotalExact = ranking.IsTotalExact;
@@ -219,7 +219,7 @@ internal sealed class SearchRun
 
     private void CollectByColumn(HitSet? hits)
     {
-        var sorter = new HitSorter(parts, Limit, after);
+        var sorter = new HitSorter(parts, Limit, context.Rent<SortRoom>(), after);
         if (hits is null)
             CollectFromRoot(sorter);
         else

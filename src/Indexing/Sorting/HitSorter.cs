@@ -9,12 +9,19 @@ namespace Treepie.Indexing.Sorting;
 /// </summary>
 /// <param name="parts">The parts of the order.</param>
 /// <param name="limit">Hits kept at the most.</param>
+/// <param name="room">Its buffers, empty, for it alone until <see cref="Finish"/> and as long as what that gave is looked at.</param>
 /// <param name="after">The key to go on from: hits up to it are left out; empty: none are.</param>
-internal sealed class HitSorter(KeyPart[] parts, long limit, ReadOnlyMemory<byte> after = default)
+internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, ReadOnlyMemory<byte> after = default)
 {
-    private readonly KeyBuffer key = new();
-    private readonly KeyArena arena = new();
-    private SortedHit[] hits = new SortedHit[16];
+    /// <summary>So many hits are put in order by inserting each.</summary>
+    private const int MostInserted = 32;
+
+    private readonly KeyBuffer key = room.Key;
+    private readonly KeyArena arena = room.Arena;
+    private SortedHit[] hits = room.Hits;
+
+    /// <summary>Where the score is all there is to the order: hits are compared by it and their ids, and no key is written.</summary>
+    private readonly ScoreKeyPart? byScore = after.IsEmpty && parts is [ScoreKeyPart only] ? only : null;
 
     /// <summary>Hits kept.</summary>
     public int Count { get; private set; }
@@ -37,6 +44,12 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, ReadOnlyMemory<byte
     /// <summary>Offers a hit.</summary>
     public void Add(long id, float score)
     {
+        if (byScore is not null)
+        {
+            AddScored(byScore.Of(score), id, score);
+            return;
+        }
+
         bool isFull = Count == limit;
         if (isFull && limit > 0 && parts.Length > 0 && parts[0].Least(id) > hits[0].Head)
             return;
@@ -56,15 +69,7 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, ReadOnlyMemory<byte
         ulong head = HeadOf(written);
         if (!isFull)
         {
-            if (Count == hits.Length)
-                Array.Resize(ref hits, (int)Math.Min(Array.MaxLength, hits.Length * 2L));
-            hits[Count++] = new SortedHit(head, arena.Add(written), written.Length, written.Length, id, score);
-            if (Count == limit)
-            {
-                BuildHeap();
-                (WorstScore, WorstId) = (hits[0].Score, hits[0].Id);
-            }
-
+            Keep(new SortedHit(head, arena.Add(written), written.Length, written.Length, id, score));
             return;
         }
 
@@ -75,17 +80,63 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, ReadOnlyMemory<byte
         {
             int capacity = hits[0].Capacity;
             long place = arena.Replace(hits[0].Place, ref capacity, written);
-            hits[0] = new SortedHit(head, place, written.Length, capacity, id, score);
-            SiftDown(0);
-            (WorstScore, WorstId) = (hits[0].Score, hits[0].Id);
+            ReplaceWorst(new SortedHit(head, place, written.Length, capacity, id, score));
         }
+    }
+
+    private void AddScored(ulong head, long id, float score)
+    {
+        var hit = new SortedHit(head, 0, 0, 0, id, score);
+        if (Count < limit)
+            Keep(hit);
+        else if (limit > 0 && Compare(hit, hits[0]) < 0)
+            ReplaceWorst(hit);
+    }
+
+    private void Keep(in SortedHit hit)
+    {
+        if (Count == hits.Length)
+        {
+            Array.Resize(ref hits, (int)Math.Min(Array.MaxLength, hits.Length * 2L));
+            room.Hits = hits;
+        }
+
+        hits[Count++] = hit;
+        if (Count != limit)
+            return;
+        for (int i = (Count / 2) - 1; i >= 0; i--)
+            SiftDown(i);
+        (WorstScore, WorstId) = (hits[0].Score, hits[0].Id);
+    }
+
+    private void ReplaceWorst(in SortedHit hit)
+    {
+        hits[0] = hit;
+        SiftDown(0);
+        (WorstScore, WorstId) = (hits[0].Score, hits[0].Id);
     }
 
     /// <summary>The hits in order. Ends the sorter.</summary>
     public ReadOnlySpan<SortedHit> Finish()
     {
-        hits.AsSpan(0, Count).Sort(new ByKey(arena));
-        return hits.AsSpan(0, Count);
+        Span<SortedHit> kept = hits.AsSpan(0, Count);
+        if (kept.Length > MostInserted)
+        {
+            kept.Sort(Compare);
+            return kept;
+        }
+
+        // A page of hits is put in order where it lies: the library's sort begins with some objects.
+        for (int i = 1; i < kept.Length; i++)
+        {
+            SortedHit moving = kept[i];
+            int place = i;
+            for (; place > 0 && Compare(kept[place - 1], moving) > 0; place--)
+                kept[place] = kept[place - 1];
+            kept[place] = moving;
+        }
+
+        return kept;
     }
 
     /// <summary>Whether the part written so far is behind that of the worst kept hit.</summary>
@@ -96,12 +147,6 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, ReadOnlyMemory<byte
         ReadOnlySpan<byte> worst = arena[hits[0].Place, hits[0].Length];
         ReadOnlySpan<byte> written = key.Written;
         return written.SequenceCompareTo(worst[..Math.Min(written.Length, worst.Length)]) > 0;
-    }
-
-    private void BuildHeap()
-    {
-        for (int i = (Count / 2) - 1; i >= 0; i--)
-            SiftDown(i);
     }
 
     private void SiftDown(int place)
@@ -123,7 +168,13 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, ReadOnlyMemory<byte
         hits[place] = moving;
     }
 
-    private int Compare(SortedHit left, SortedHit right) => Compare(left.Head, arena[left.Place, left.Length], right);
+    private int Compare(SortedHit left, SortedHit right)
+    {
+        int order = left.Head.CompareTo(right.Head);
+        if (order != 0)
+            return order;
+        return byScore is not null ? left.Id.CompareTo(right.Id) : arena[left.Place, left.Length].SequenceCompareTo(arena[right.Place, right.Length]);
+    }
 
     private int Compare(ulong head, ReadOnlySpan<byte> bytes, SortedHit right)
     {
@@ -132,15 +183,6 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, ReadOnlyMemory<byte
     }
 
     private static ulong HeadOf(ReadOnlySpan<byte> bytes) => BinaryPrimitives.ReadUInt64BigEndian(bytes); // an id makes every key long enough
-
-    private readonly struct ByKey(KeyArena arena) : IComparer<SortedHit>
-    {
-        public int Compare(SortedHit x, SortedHit y)
-        {
-            int order = x.Head.CompareTo(y.Head);
-            return order != 0 ? order : arena[x.Place, x.Length].SequenceCompareTo(arena[y.Place, y.Length]);
-        }
-    }
 }
 
 /// <summary>A hit with the place of its key and the room there.</summary>

@@ -14,6 +14,13 @@ internal sealed class KeyArena
 
     public ReadOnlySpan<byte> this[long place, int length] => Block(place).AsSpan((int)(place & (MaxBlockBytes - 1)), length);
 
+    /// <summary>Drops all keys, and all memory but the first block.</summary>
+    public void Clear()
+    {
+        blocks.RemoveRange(1, blocks.Count - 1);
+        used = 0;
+    }
+
     /// <summary>Adds a key; returns its place.</summary>
     public long Add(ReadOnlySpan<byte> key) => Add(key, key.Length);
 

@@ -15,6 +15,9 @@ internal sealed class TermCursor(Tree tree) : IDisposable
     private TermPlace current;
     private int next;
 
+    /// <summary>Whom it goes back to when it is disposed.</summary>
+    internal TermTree? Owner { get; set; }
+
     /// <summary>The term it stands on; it lives until the cursor moves.</summary>
     public ReadOnlySpan<byte> Key
     {
@@ -95,7 +98,14 @@ internal sealed class TermCursor(Tree tree) : IDisposable
     }
 
     /// <inheritdoc/>
-    public void Dispose() => blocks.Dispose();
+    public void Dispose()
+    {
+        blocks.Reset();
+        keyLength = -1;
+        TermTree? owner = Owner;
+        Owner = null;
+        owner?.Leave(this);
+    }
 
     /// <summary>What stands beside a term; the cursor stands on it then, otherwise nowhere.</summary>
     internal bool TryFind(scoped ReadOnlySpan<byte> term, out ReadOnlySpan<byte> value)

@@ -18,6 +18,7 @@ internal sealed class TermTree(Tree tree)
     /// <summary>First byte of the keys of blocks.</summary>
     public const byte BlockMark = 1;
 
+    private readonly TermCursor?[] spare = new TermCursor?[2]; // as many as one who counts a range has
     private TermCursor? finder;
 
     /// <summary>Key of the number of terms.</summary>
@@ -29,8 +30,25 @@ internal sealed class TermTree(Tree tree)
     /// <summary>What stands beside a term.</summary>
     public bool TryGet(scoped ReadOnlySpan<byte> term, out ReadOnlySpan<byte> value) => (finder ??= new TermCursor(tree)).TryFind(term, out value);
 
-    /// <summary>A cursor before the first term.</summary>
-    public TermCursor OpenCursor() => new(tree);
+    /// <summary>A cursor before the first term. One that was disposed is used again.</summary>
+    public TermCursor OpenCursor()
+    {
+        TermCursor cursor = spare[0] ?? spare[1] ?? new TermCursor(tree);
+        if (spare[0] is null)
+            spare[1] = null;
+        spare[0] = null;
+        cursor.Owner = this;
+        return cursor;
+    }
+
+    /// <summary>Takes a cursor back.</summary>
+    internal void Leave(TermCursor cursor)
+    {
+        if (spare[0] is null)
+            spare[0] = cursor;
+        else
+            spare[1] = cursor;
+    }
 
     /// <summary>Number of terms of a dictionary.</summary>
     public static long ReadCount(Tree tree) => tree.TryGet(CountKey, out ReadOnlySpan<byte> value) ? BinaryPrimitives.ReadInt64LittleEndian(value) : 0;

@@ -14,6 +14,11 @@ internal interface IFileMap : IDisposable
     /// <summary>Makes addresses usable up to a length, which the file has by now.</summary>
     void Grow(long lengthBytes);
 
+    /// <summary>Says that a part, which the file has by now, is going to be read soon. Waits for nothing, and may do nothing.</summary>
+    void Announce(long offset, long lengthBytes)
+    {
+    }
+
     /// <summary>Brings a part into memory; false where the disk could not deliver it.</summary>
     bool Load(long offset, long lengthBytes);
 }

@@ -24,6 +24,8 @@ internal sealed class MappedFile(DiskFile file, long reserveBytes) : IFileMap
         Volatile.Write(ref _mappedBytes, whole);
     }
 
+    public void Announce(long offset, long lengthBytes) => Range.BeginPopulate(offset, lengthBytes);
+
     public bool Load(long offset, long lengthBytes)
     {
         (long start, long length) = _readAhead.Next(offset);

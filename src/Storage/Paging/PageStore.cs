@@ -336,6 +336,17 @@ internal sealed class PageStore : IDisposable
     public ReadOnlySpan<byte> StoredBytes(long number, uint frame, int lengthBytes) =>
         frame != 0 ? Scratch.Bytes(frame, lengthBytes) : _map.Range.Span(number * PageLayout.SizeBytes, lengthBytes);
 
+    /// <summary>Whether nobody has looked at a page yet, so that it has to be read from the file.</summary>
+    public bool IsUnseen(long number) => (ulong)number < (ulong)_tablePages && _table.ReadUInt32(number) == NotLookedAt;
+
+    /// <summary>Has the system begin to read pages of the file that are going to be looked at. Waits for nothing; a number that cannot be is left alone.</summary>
+    public void Announce(long number, int pages)
+    {
+        long end = Math.Min(number + pages, FilePages);
+        if (number >= FormatLimits.FirstDataPage && end > number && _map.SeesWrites)
+            _map.Announce(number * PageLayout.SizeBytes, (end - number) * PageLayout.SizeBytes);
+    }
+
     /// <summary>Brings pages of the file into memory that are going to be read; what cannot be read shows when it is.</summary>
     public void LoadAhead(long number, int pages)
     {

@@ -65,14 +65,7 @@ public sealed class Tree
         if (Record.Levels == 0)
             return false;
 
-        PageReference reference = Record.Root;
-        for (int level = Record.Levels - 1; level > 0; level--)
-        {
-            var branch = new SlottedPage(_store.Enter(reference, level));
-            reference = branch.Child(branch.FindChild(key));
-        }
-
-        var leaf = new SlottedPage(_store.Enter(reference, 0));
+        SlottedPage leaf = Above(key, level: 0, out PageReference reference);
         int index = leaf.LowerBound(key, 0, out bool isExact);
         if (!isExact)
             return false;
@@ -82,6 +75,58 @@ public sealed class Tree
             ? new ValuePlace(PageReference.ReadPacked(value), BinaryPrimitives.ReadInt32LittleEndian(value[PageReference.PackedBytes..]), IsRun: true)
             : new ValuePlace(reference, index, IsRun: false);
         return true;
+    }
+
+    /// <summary>
+    /// Has the system begin to read the leaves between two keys, as far as one page above them knows them, where the first and the last of them were not looked at yet: for who is going along
+    /// them. Waits for nothing and counts nothing.
+    /// </summary>
+    internal void Announce(scoped ReadOnlySpan<byte> from, scoped ReadOnlySpan<byte> to)
+    {
+        if (Record.Levels < 2)
+            return;
+
+        SlottedPage branch = Above(from, level: 1, out _);
+        int first = branch.FindChild(from), last = branch.FindChild(to);
+        if (last <= first || (!_store.IsUnseen(branch.Child(first + 1).Number) && !_store.IsUnseen(branch.Child(last).Number)))
+            return;
+
+        var pages = new PageAnnouncement(_store);
+        for (int i = first; i <= last; i++)
+            pages.Add(branch.Child(i).Number);
+        pages.End();
+    }
+
+    /// <summary>As <see cref="Announce"/>, the runs of so many long values from a key on, as far as its leaf has them.</summary>
+    internal void AnnounceRuns(scoped ReadOnlySpan<byte> from, int count)
+    {
+        if (Record.Levels == 0)
+            return;
+
+        SlottedPage leaf = Above(from, level: 0, out _);
+        var pages = new PageAnnouncement(_store);
+        int first = leaf.LowerBound(from, 0, out _);
+        for (int i = first; i < leaf.Count && i < first + count; i++)
+        {
+            ReadOnlySpan<byte> value = leaf.Value(i, out bool isRun);
+            if (isRun)
+                pages.Add(PageReference.ReadPacked(value).Number);
+        }
+
+        pages.End();
+    }
+
+    /// <summary>The page of a level on the way to a key.</summary>
+    private SlottedPage Above(scoped ReadOnlySpan<byte> key, int level, out PageReference reference)
+    {
+        reference = Record.Root;
+        for (int at = Record.Levels - 1; at > level; at--)
+        {
+            var branch = new SlottedPage(_store.Enter(reference, at));
+            reference = branch.Child(branch.FindChild(key));
+        }
+
+        return new SlottedPage(_store.Enter(reference, level));
     }
 
     /// <summary>The value at a place that <see cref="TryLocate"/> gave in the same state.</summary>

@@ -1,0 +1,39 @@
+namespace Treepie.Storage.Paging;
+
+/// <summary>
+/// Pages that are going to be looked at one after the other, told to the system before the first is waited for: those that lie side by side in one request. Only those are told
+/// that nobody has looked at yet, so it costs next to nothing where everything is in memory.
+/// </summary>
+/// <param name="store">Where they lie.</param>
+internal ref struct PageAnnouncement(PageStore store)
+{
+    /// <summary>Pages of one request at the most: a mebibyte.</summary>
+    private const int MaxRun = 128;
+
+    private readonly PageStore store = store;
+    private long first;
+    private int pages;
+
+    /// <summary>Adds a page.</summary>
+    public void Add(long number)
+    {
+        if (!store.IsUnseen(number))
+            return;
+        if (pages > 0 && number == first + pages && pages < MaxRun)
+        {
+            pages++;
+            return;
+        }
+
+        End();
+        (first, pages) = (number, 1);
+    }
+
+    /// <summary>Tells the last of them.</summary>
+    public void End()
+    {
+        if (pages > 0)
+            store.Announce(first, pages);
+        pages = 0;
+    }
+}
