@@ -4,6 +4,7 @@ using Treepie.Indexing.Automata;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Terms;
+using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Matching;
 
@@ -20,12 +21,13 @@ internal sealed class TermScan(QueryContext context, int field, string what)
     public const long MaxTerms = 16 << 20;
 
     private readonly string dictionary = TreeNames.Terms(field);
+    private byte[] form = new byte[TermForm.CutBytes];
 
     /// <summary>Terms that begin with the bytes.</summary>
     public UnionOperator Prefix(byte[] prefix)
     {
         byte[] start = prefix[..Math.Min(prefix.Length, TermForm.HeadBytes)];
-        return Walk(start, form => TermForm.StartsWith(form, prefix));
+        return Walk(start, start.Length == prefix.Length ? null : form => TermForm.StartsWith(form, prefix));
     }
 
     /// <summary>Terms that end with the bytes.</summary>
@@ -78,8 +80,8 @@ internal sealed class TermScan(QueryContext context, int field, string what)
         }
     }
 
-    /// <summary>Entries of all terms that begin with <paramref name="start"/> and pass the test.</summary>
-    private UnionOperator Walk(byte[] start, TermTest test)
+    /// <summary>Entries of all terms that begin with <paramref name="start"/> and pass the test, where there is one. Blocks are gone through where they lie.</summary>
+    private UnionOperator Walk(byte[] start, TermTest? test)
     {
         var union = new UnionOperator(context) { Name = ("terms", context.View.Schema.Fields[field].Name, what) };
         if (context.View.Dictionary(dictionary) is { } tree)
@@ -87,18 +89,44 @@ internal sealed class TermScan(QueryContext context, int field, string what)
             long read = 0, all = tree.Count;
             if (start.Length == 0)
                 Count(all, all);
+            Tree? postings = context.View.Postings(dictionary);
             using TermCursor cursor = tree.OpenCursor();
-            for (bool isThere = cursor.Seek(start); isThere && cursor.Key.StartsWith(start); isThere = cursor.MoveNext())
+            for (bool isThere = cursor.Seek(start); isThere; isThere = cursor.MoveToNextBlock())
             {
-                context.Meter.Count.TermsScanned++;
-                Count(++read, all);
-                if (test(cursor.Key) && !TermForm.IsNoText(cursor.Key))
-                    union.Add(new TermPayload(cursor.Value), context.View.Postings(dictionary));
+                if (!AddBlock(union, cursor.Block, cursor.Index, postings, start, test, ref read, all))
+                    break;
             }
         }
 
         union.Seal();
         return union;
+    }
+
+    /// <summary>Adds what fits of a block, from a term on; false where one does not begin so any more.</summary>
+    private bool AddBlock(UnionOperator union, TermBlock block, int index, Tree? postings, byte[] start, TermTest? test, ref long read, long all)
+    {
+        // What all begin with mostly says it of all.
+        bool allFit = test is null && start.Length > 0 && block.Prefix.StartsWith(start);
+        for (int next = block.At(index, out TermPlace term); ; next = block.Read(next, out term))
+        {
+            bool fits = allFit;
+            if (!allFit)
+            {
+                if (form.Length < block.LengthOf(term))
+                    form = new byte[block.LengthOf(term)];
+                ReadOnlySpan<byte> key = form.AsSpan(0, block.CopyTerm(term, form));
+                if (!key.StartsWith(start))
+                    return false;
+                fits = (test is null || test(key)) && !TermForm.IsNoText(key);
+            }
+
+            context.Meter.Count.TermsScanned++;
+            Count(++read, all);
+            if (fits)
+                union.Add(new TermPayload(block.Value(term)), postings);
+            if (++index == block.Count)
+                return true;
+        }
     }
 
     private void Count(long read, long all)

@@ -7,8 +7,9 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>
-/// Matches entries of any of many terms (a range, a prefix, a long <c>in</c>), gathered once when the query is prepared:
-/// a bitmap per window that has any. Memory: 512 bytes per such window, at most an eighth of a byte per entry of the index.
+/// Matches entries of any of many terms (a range, a prefix, a long <c>in</c>), gathered once when the query is prepared: from many entries on, in one bitmap of all windows, into which
+/// lists are written one after the other; few, or those of an index with very many windows, in a set for each window that has any. Memory: an eighth of a byte per entry of the index,
+/// or 512 bytes per window that has any.
 /// </summary>
 internal sealed class UnionOperator : Operator
 {
@@ -18,15 +19,15 @@ internal sealed class UnionOperator : Operator
     /// <summary>if these are no more: 2 MiB, 16 million entries.</summary>
     private const int MostFlatWindows = 4_096;
 
-    /// <summary>Bits of an entry id that are its place in a word.</summary>
-    private const int WordBits = 6;
+    private static readonly ulong[] Nothing = new ulong[BitmapKernels.Words];
 
     private readonly Dictionary<long, WindowSet> sets = [];
-    private ulong[]? flat;
-    private int addedApart;
     private readonly List<long> windows = [];
+    private ulong[]? flat;
+    private ushort[] counts = [];
     private long lastWindow = -1;
     private WindowSet? lastSet;
+    private long addedApart;
     private int position;
     private int terms;
     private long count;
@@ -40,42 +41,62 @@ internal sealed class UnionOperator : Operator
 
     public override bool IsExact => true;
 
+    private Span<ulong> Flat => flat.AsSpan(0, (int)Context.View.WindowCount * BitmapKernels.Words);
+
     /// <summary>Adds all entries of a term.</summary>
     public void Add(TermPayload payload, Tree? postings)
     {
         if ((++terms & 1023) == 0)
             Context.Check();
-        switch (payload.Kind)
+        Reserve(payload.EntryCount);
+        if (payload.Kind == PostingKind.Long)
         {
-            case PostingKind.Flat:
-                FlatPostings list = payload.Flat;
-                Context.Meter.Count.EntriesScanned += list.Count;
-                Context.Meter.Count.BytesDecoded += payload.Bytes;
-                while (list.MoveNext(out Posting posting))
-                    Add(posting.EntryId);
-                break;
-            default:
-                AddLong(postings!, payload.ListId); // a dictionary with a long list has its postings tree
-                break;
+            AddLong(postings!, payload.ListId); // a dictionary with a long list has its postings tree
+            return;
         }
+
+        FlatPostings list = payload.Flat;
+        Context.Meter.Count.EntriesScanned += list.Count;
+        Context.Meter.Count.BytesDecoded += payload.Bytes;
+        if (flat is not null)
+        {
+            list.CopyTo(Flat);
+            return;
+        }
+
+        while (list.MoveNext(out Posting posting))
+            Set(posting.Window).Add(posting.Offset);
     }
 
     /// <summary>Adds one entry, in any order.</summary>
     public void Add(long id)
     {
+        Reserve(1);
         if (flat is not null)
-            flat[(int)(id >> WordBits)] |= 1UL << (int)(id & ((1 << WordBits) - 1));
+            flat[(int)(id >> PostingWindow.BlockBits)] |= 1UL << (int)(id & (PostingWindow.Blocks - 1));
         else
-            AddApart(id);
+            Set(id >> PostingWindow.SizeBits).Add((ushort)(id & (PostingWindow.Size - 1)));
     }
 
     /// <summary>Ends the gathering.</summary>
     public void Seal()
     {
-        if (flat is not null)
-            Split(flat);
-        windows.AddRange(sets.Keys.Order());
-        count = sets.Values.Sum(set => (long)set.Count);
+        if (flat is null)
+        {
+            windows.AddRange(sets.Keys.Order());
+            count = sets.Values.Sum(set => (long)set.Count);
+            return;
+        }
+
+        counts = new ushort[Context.View.WindowCount];
+        for (int window = 0; window < counts.Length; window++)
+        {
+            int members = BitmapKernels.Count(Words(window));
+            counts[window] = (ushort)members;
+            count += members;
+            if (members > 0)
+                windows.Add(window);
+        }
     }
 
     /// <summary>What was gathered, for the plan: operation, field, label.</summary>
@@ -111,15 +132,31 @@ internal sealed class UnionOperator : Operator
 
     public override void Fill(long window, WindowSet set)
     {
-        if (sets.TryGetValue(window, out WindowSet? mine))
-            set.Set(mine);
-        else
-            set.SetEmpty();
+        if (flat is null)
+        {
+            if (sets.TryGetValue(window, out WindowSet? mine))
+                set.Set(mine);
+            else
+                set.SetEmpty();
+            return;
+        }
+
+        int members = window < counts.Length ? counts[window] : 0;
+        if (members > WindowSet.MaxListCount)
+        {
+            set.SetBits(MemoryMarshal.AsBytes(Words(window)));
+            return;
+        }
+
+        Span<ushort> offsets = stackalloc ushort[WindowSet.MaxListCount];
+        set.SetOffsets(offsets[..(members == 0 ? 0 : BitmapKernels.Decode(Words(window), offsets))]);
     }
 
     public override void And(long window, WindowSet set)
     {
-        if (sets.TryGetValue(window, out WindowSet? mine))
+        if (flat is not null)
+            set.And(Words(window));
+        else if (sets.TryGetValue(window, out WindowSet? mine))
             set.And(mine);
         else
             set.SetEmpty();
@@ -127,24 +164,40 @@ internal sealed class UnionOperator : Operator
 
     public override void Or(long window, WindowSet set)
     {
-        if (sets.TryGetValue(window, out WindowSet? mine))
+        if (flat is not null)
+            set.Or(Words(window));
+        else if (sets.TryGetValue(window, out WindowSet? mine))
             set.Or(mine);
     }
 
     public override void AndNot(long window, WindowSet set)
     {
-        if (sets.TryGetValue(window, out WindowSet? mine))
+        if (flat is not null)
+            set.AndNot(Words(window));
+        else if (sets.TryGetValue(window, out WindowSet? mine))
             set.AndNot(mine);
     }
 
-    public override bool Contains(long id) =>
-        sets.TryGetValue(id >> PostingWindow.SizeBits, out WindowSet? mine) && mine.Contains((int)(id & (PostingWindow.Size - 1)));
+    public override bool Contains(long id) => flat is not null
+        ? (Words(id >> PostingWindow.SizeBits)[(int)(id & (PostingWindow.Size - 1)) >> PostingWindow.BlockBits] >> (int)(id & (PostingWindow.Blocks - 1)) & 1) != 0
+        : sets.TryGetValue(id >> PostingWindow.SizeBits, out WindowSet? mine) && mine.Contains((int)(id & (PostingWindow.Size - 1)));
 
     public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
     {
+        if (flat is not null)
+        {
+            ReadOnlySpan<ulong> words = Words(window);
+            for (int i = 0; i < hits.Length; i++)
+            {
+                if ((words[hits[i] >> PostingWindow.BlockBits] >> hits[i] & 1) != 0)
+                    scores[i] += boost;
+            }
+
+            return;
+        }
+
         if (!sets.TryGetValue(window, out WindowSet? mine))
             return;
-
         for (int i = 0; i < hits.Length; i++)
         {
             if (mine.Contains(hits[i]))
@@ -152,65 +205,54 @@ internal sealed class UnionOperator : Operator
         }
     }
 
+    /// <summary>The bitmap of a window, where there is one of all; those behind the last have none.</summary>
+    private ReadOnlySpan<ulong> Words(long window) => window < Context.View.WindowCount ? flat.AsSpan((int)window * BitmapKernels.Words, BitmapKernels.Words) : Nothing;
+
     private void AddLong(Tree postings, long listId)
     {
         using var cursor = new PostingCursor(postings, listId, Context.Meter);
-        for (long window = cursor.Next(0); window != End; window = cursor.Next(window + 1))
+        for (bool more = cursor.MoveFirstSegment(out PostingSegment segment); more; more = cursor.MoveNextSegment(out segment))
         {
             Context.Check();
-            if (!cursor.TryGet(window, out PostingWindow found))
-                continue;
-            WindowSet set = Set(window);
-            set.Or(found);
-            if (flat is not null)
-                Merge(window, set, flat);
+            for (int i = 0; i < segment.Count; i++)
+            {
+                PostingWindow found = segment.PostingsAt(i);
+                Context.Meter.Count.BytesDecoded += found.Bytes;
+                if (flat is null)
+                    Set(segment.WindowAt(i)).Or(found);
+                else
+                    Merge(found, Flat.Slice((int)segment.WindowAt(i) * BitmapKernels.Words, BitmapKernels.Words));
+            }
         }
     }
 
-    /// <summary>Adds an entry to the set of its window; from many on, to one bitmap of all windows, where nothing has to be searched or moved.</summary>
-    private void AddApart(long id)
+    /// <summary>Says that so many entries follow; from many on they are gathered in one bitmap of all windows, where nothing has to be searched or moved.</summary>
+    private void Reserve(long entries)
     {
-        Set(id >> PostingWindow.SizeBits).Add((ushort)(id & (PostingWindow.Size - 1)));
-        if (++addedApart != ManyEntries || Context.View.WindowCount > MostFlatWindows)
+        if (flat is not null || (addedApart += entries) < ManyEntries || Context.View.WindowCount > MostFlatWindows)
             return;
 
-        ulong[] words = Context.RentWords((int)Context.View.WindowCount * PostingWindow.Blocks);
-        Array.Clear(words);
+        flat = Context.RentWords((int)Context.View.WindowCount * BitmapKernels.Words);
+        Flat.Clear();
         foreach ((long window, WindowSet set) in sets)
-            Merge(window, set, words);
-        flat = words;
-    }
-
-    private static void Merge(long window, WindowSet set, ulong[] words)
-    {
-        Span<ulong> mine = stackalloc ulong[PostingWindow.Blocks];
-        set.CopyWords(mine);
-        Span<ulong> all = words.AsSpan((int)window * PostingWindow.Blocks, PostingWindow.Blocks);
-        for (int i = 0; i < mine.Length; i++)
-            all[i] |= mine[i];
-    }
-
-    /// <summary>Makes the sets of the windows from the one bitmap.</summary>
-    private void Split(ulong[] words)
-    {
-        ushort[] offsets = Context.RentOffsets();
+            set.CopyWords(Flat.Slice((int)window * BitmapKernels.Words, BitmapKernels.Words));
         sets.Clear();
-        lastWindow = -1;
-        for (int window = 0; window < Context.View.WindowCount; window++)
-        {
-            ReadOnlySpan<ulong> mine = words.AsSpan(window * PostingWindow.Blocks, PostingWindow.Blocks);
-            int members = BitmapKernels.Count(mine);
-            if (members == 0)
-                continue;
-            var set = new WindowSet();
-            if (members <= WindowSet.MaxListCount)
-                set.SetOffsets(offsets.AsSpan(0, BitmapKernels.Decode(mine, offsets)));
-            else
-                set.SetBits(MemoryMarshal.AsBytes(mine));
-            sets.Add(window, set);
-        }
+    }
 
-        flat = null;
+    private static void Merge(PostingWindow found, Span<ulong> words)
+    {
+        switch (found.Form)
+        {
+            case WindowSetForm.List:
+                BitmapKernels.Set(words, found.Offsets);
+                break;
+            case WindowSetForm.Bits:
+                BitmapKernels.Combine<OrOperation>(words, found.Bitmap);
+                break;
+            case WindowSetForm.Full:
+                words.Fill(ulong.MaxValue);
+                break;
+        }
     }
 
     private WindowSet Set(long window)

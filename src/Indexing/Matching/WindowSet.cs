@@ -153,6 +153,12 @@ internal sealed class WindowSet
     /// <summary>Keeps what is set in the 64 words of a bitmap.</summary>
     public void And(ReadOnlySpan<ulong> words) => AndBits(MemoryMarshal.AsBytes(words));
 
+    /// <summary>Gains what is set in the 64 words of a bitmap.</summary>
+    public void Or(ReadOnlySpan<ulong> words) => OrBits(MemoryMarshal.AsBytes(words));
+
+    /// <summary>Loses what is set in the 64 words of a bitmap.</summary>
+    public void AndNot(ReadOnlySpan<ulong> words) => AndNotBits(MemoryMarshal.AsBytes(words));
+
     public void Or(in PostingWindow window)
     {
         switch (window.Form)

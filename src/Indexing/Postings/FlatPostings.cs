@@ -71,6 +71,14 @@ internal ref struct FlatPostings
         return true;
     }
 
+    /// <summary>Sets the bits of all entries in a bitmap; the list is not moved.</summary>
+    /// <exception cref="CorruptionException">One is beyond its end.</exception>
+    public readonly void CopyTo(Span<ulong> bits)
+    {
+        if (!VarintKernels.SetEntries(bits, entries))
+            throw new CorruptionException("A list of entries in the index is damaged. Reset the index to build it again.");
+    }
+
     /// <summary>The encoded positions of the entry just moved to; asked for exactly once for each entry, or for none. Empty where none are kept.</summary>
     public ReadOnlySpan<byte> TakePositions(Posting posting)
     {
