@@ -1,5 +1,3 @@
-using Treepie.Indexing.Catalogue;
-
 namespace Treepie.Indexing.Columns;
 
 /// <summary>Reads chunks of a column for one query, in any order. A chunk that is asked for again at once is counted once.</summary>
