@@ -4,11 +4,19 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Columns;
 
 /// <summary>Changes the lengths of one full-text field; as <see cref="SortColumnWriter"/>.</summary>
-internal sealed class NormColumnWriter(Tree column)
+internal sealed class NormColumnWriter
 {
     private readonly int[] lengths = new int[NormChunk.Entries];
     private readonly byte[] output = new byte[NormChunk.MaxBytes];
+    private Tree column = null!; // Begin comes first
     private long chunk = -1;
+
+    /// <summary>Goes to another field; what was not written of the one before is forgotten.</summary>
+    public void Begin(Tree norms)
+    {
+        column = norms;
+        chunk = -1;
+    }
 
     /// <summary>Sets the length of an entry, 0 to remove it; returns the length it had.</summary>
     public int Set(long id, int length)

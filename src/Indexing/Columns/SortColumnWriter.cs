@@ -6,10 +6,10 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Columns;
 
 /// <summary>
-/// Changes sort values of one field. Entries come in ascending order; a chunk is read and written once. Lives for one
-/// write transaction; <see cref="Flush"/> ends it.
+/// Changes sort values of one field. Entries come in ascending order; a chunk is read and written once. Scratch, used for one field of one write transaction after the other:
+/// <see cref="Begin"/>, changes, <see cref="Flush"/>.
 /// </summary>
-internal sealed class SortColumnWriter(Tree column)
+internal sealed class SortColumnWriter
 {
     private const int MaxTextBytes = 1024;
 
@@ -19,7 +19,15 @@ internal sealed class SortColumnWriter(Tree column)
     private readonly byte[] places = new byte[SortChunk.Entries];
     private readonly int[] firsts = new int[SortChunk.Entries];
     private readonly byte[] output = new byte[1 + (SortChunk.Entries * (SortChunk.SlotBytes + MaxTextBytes))];
+    private Tree column = null!; // Begin comes first
     private long chunk = -1;
+
+    /// <summary>Goes to another field; what was not written of the one before is forgotten.</summary>
+    public void Begin(Tree values)
+    {
+        column = values;
+        chunk = -1;
+    }
 
     public void SetNumber(long id, ReadOnlySpan<byte> numberKey) => Set(id, SortTag.Number, numberKey);
 

@@ -5,10 +5,12 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Postings;
 
-/// <summary>Reads, writes and removes the positions of whole segments. Lives for one write transaction.</summary>
-internal sealed class PositionStore(string name, Tree tree) : IDisposable
+/// <summary>Reads, writes and removes the positions of whole segments. Scratch, used for one dictionary of one write transaction after the other.</summary>
+internal sealed class PositionStore
 {
-    private readonly Cursor cursor = tree.OpenCursor();
+    private string name = "";
+    private Tree tree = null!; // Begin comes first, for the cursor too
+    private Cursor cursor = null!;
     private readonly List<int> ranks = [];
     private byte[] scratch = new byte[4_096];
     private int tableBytes;
@@ -17,6 +19,14 @@ internal sealed class PositionStore(string name, Tree tree) : IDisposable
     /// <summary>Of a loaded segment of one window: the first rank of its last block, and where that begins.</summary>
     private int lastRank;
     private int lastStart;
+
+    /// <summary>Goes to another dictionary.</summary>
+    public void Begin(string dictionary, Tree positions)
+    {
+        name = dictionary;
+        tree = positions;
+        cursor = positions.OpenCursor();
+    }
 
     /// <summary>Loads the positions of a segment; <see cref="WindowAt"/> has them until the next call.</summary>
     public void Load(long listId, PostingSegment segment)
@@ -97,8 +107,6 @@ internal sealed class PositionStore(string name, Tree tree) : IDisposable
 
         PutPart(listId, firstWindow, first, window.Count - first, positions[start..end]);
     }
-
-    public void Dispose() => cursor.Dispose();
 
     private void PutPart(long listId, long firstWindow, int rank, int count, ReadOnlySpan<byte> positions)
     {

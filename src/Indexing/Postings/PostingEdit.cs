@@ -6,16 +6,14 @@ namespace Treepie.Indexing.Postings;
 
 /// <summary>
 /// Applies additions and removals to the windows of one segment. Windows that nothing touches are copied as they are.
-/// The result is a row of encoded windows, cut into segments by <see cref="PackSegment"/>. Scratch, reused from term to term.
+/// The result is a row of encoded windows, cut into segments by <see cref="PackSegment"/>. Scratch, reused from term to term and from dictionary to dictionary.
 /// </summary>
-/// <param name="impacts">Weighs postings of lists that keep frequencies and positions; null: neither is kept.</param>
-internal sealed class PostingEdit(IImpacts? impacts)
+internal sealed class PostingEdit
 {
     /// <summary>Longest segment with more than one window: four of them fill a leaf.</summary>
     public const int MaxSegmentBytes = 1_990;
 
-    private readonly bool keepsFrequencies = impacts is not null;
-    private readonly bool keepsPositions = impacts is not null;
+    private IImpacts? impacts;
     private readonly byte[] largest = new byte[PostingWindow.Blocks];
     private readonly List<EncodedWindow> windows = [];
     private readonly ushort[] offsets = new ushort[PostingWindow.Size];
@@ -27,6 +25,9 @@ internal sealed class PostingEdit(IImpacts? impacts)
     private int payloadBytes;
     private int positionBytes;
     private int changedPositionStart;
+
+    /// <summary>Whether lists keep frequencies and positions.</summary>
+    private bool IsPlaced => impacts is not null;
 
     private readonly record struct EncodedWindow(long Window, int Count, int Start, int Length, int PositionStart, int PositionLength);
 
@@ -41,6 +42,10 @@ internal sealed class PostingEdit(IImpacts? impacts)
 
     /// <summary>First window of the result.</summary>
     public long FirstWindow => windows[0].Window;
+
+    /// <summary>Goes to another dictionary.</summary>
+    /// <param name="weights">Weighs postings of lists that keep frequencies and positions; null: neither is kept.</param>
+    public void Begin(IImpacts? weights) => impacts = weights;
 
     /// <summary>A window of the result, and its largest impact.</summary>
     public (long Window, byte Impact) ImpactAt(int index)
@@ -212,7 +217,7 @@ internal sealed class PostingEdit(IImpacts? impacts)
         if (count > 0)
         {
             Grow(ref payloads, payloadBytes + PostingWindow.MaxEncodedBytes(count));
-            ReadOnlySpan<int> kept = keepsFrequencies ? frequencies.AsSpan(0, count) : default;
+            ReadOnlySpan<int> kept = IsPlaced ? frequencies.AsSpan(0, count) : default;
             Append(window, count, PostingWindow.Encode(offsets.AsSpan(0, count), kept, largest, payloads.AsSpan(payloadBytes)));
         }
 
@@ -245,8 +250,8 @@ internal sealed class PostingEdit(IImpacts? impacts)
         for (int rank = 0; rank < count; rank++)
         {
             long id = (window << PostingWindow.SizeBits) + offsets[rank];
-            int frequency = keepsFrequencies ? old.Frequency(rank) : 1;
-            int positionEnd = keepsPositions ? position + VarintKernels.Skip(oldPositions[position..], frequency) : 0;
+            int frequency = IsPlaced ? old.Frequency(rank) : 1;
+            int positionEnd = IsPlaced ? position + VarintKernels.Skip(oldPositions[position..], frequency) : 0;
             while (removalsConsumed < removals.Length && removals[removalsConsumed] < id)
             {
                 removalsConsumed++;
@@ -256,7 +261,7 @@ internal sealed class PostingEdit(IImpacts? impacts)
             if (removalsConsumed < removals.Length && removals[removalsConsumed] == id)
             {
                 removalsConsumed++;
-                if (keepsPositions)
+                if (IsPlaced)
                 {
                     AddPositions(oldPositions[takenTo..position]);
                     takenTo = positionEnd;
@@ -264,7 +269,7 @@ internal sealed class PostingEdit(IImpacts? impacts)
             }
             else
             {
-                if (keepsFrequencies)
+                if (IsPlaced)
                     Weigh(offsets[rank], old.ImpactAt(offsets[rank]));
                 offsets[kept] = offsets[rank];
                 frequencies[kept++] = frequency;
@@ -273,7 +278,7 @@ internal sealed class PostingEdit(IImpacts? impacts)
             position = positionEnd;
         }
 
-        if (keepsPositions)
+        if (IsPlaced)
             AddPositions(oldPositions[takenTo..]);
         return kept;
     }
@@ -281,9 +286,9 @@ internal sealed class PostingEdit(IImpacts? impacts)
     /// <summary>Takes a window whose offsets are there already, as it is.</summary>
     private void RetainAll(PostingWindow old, ReadOnlySpan<byte> oldPositions)
     {
-        if (keepsPositions)
+        if (IsPlaced)
             AddPositions(oldPositions);
-        if (!keepsFrequencies)
+        if (!IsPlaced)
         {
             frequencies.AsSpan(0, old.Count).Fill(1);
             return;

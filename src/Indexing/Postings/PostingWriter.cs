@@ -23,9 +23,9 @@ internal sealed class PostingWriter : IDisposable
     private readonly PostingBuffer combined;
 
     /// <summary>Words that are new: number, and where in <see cref="names"/> they are.</summary>
-    private readonly List<(long Word, int Start, int Length)> named = [];
-    private readonly ByteArena names = new();
-    private readonly byte[] payload = new byte[TermPayload.MaxHeadBytes + FlatPostings.MaxBytes];
+    private readonly List<(long Word, int Start, int Length)> named;
+    private readonly ByteArena names;
+    private readonly byte[] payload;
 
     /// <param name="name">Name of the dictionary.</param>
     /// <param name="terms">Its terms.</param>
@@ -35,17 +35,26 @@ internal sealed class PostingWriter : IDisposable
     /// <param name="impacts">Weighs the postings of a dictionary with positions.</param>
     /// <param name="words">Its terms by number; null if they have none.</param>
     /// <param name="newListId">Gives a number that no list has.</param>
-    public PostingWriter(string name, Tree terms, Tree postings, Tree? positions, Tree? largest, IImpacts? impacts, Tree? words, Func<long> newListId)
+    /// <param name="memory">Its scratch.</param>
+    public PostingWriter(string name, Tree terms, Tree postings, Tree? positions, Tree? largest, IImpacts? impacts, Tree? words, Func<long> newListId, PostingMemory memory)
     {
         this.words = words;
         this.name = name;
-        this.terms = new TermTreeWriter(terms, static value => new TermPayload(value).EntryCount);
+        this.terms = memory.Terms;
+        this.terms.Begin(terms);
         this.postings = postings;
         this.newListId = newListId;
-        this.positions = positions is null ? null : new PositionStore(name, positions);
+        this.positions = positions is null ? null : memory.Positions;
+        if (positions is not null)
+            memory.Positions.Begin(name, positions);
         this.largest = largest is null ? null : new WindowImpacts(largest, postings);
-        combined = new PostingBuffer(keepsPositions: positions is not null);
-        edit = new PostingEdit(impacts);
+        combined = positions is null ? memory.Plain : memory.Placed;
+        edit = memory.Edit;
+        edit.Begin(impacts);
+        payload = memory.Payload;
+        named = memory.Named;
+        names = memory.Names;
+        memory.Clear();
         segments = postings.OpenCursor();
     }
 
@@ -86,11 +95,7 @@ internal sealed class PostingWriter : IDisposable
         WriteNames();
     }
 
-    public void Dispose()
-    {
-        segments.Dispose();
-        positions?.Dispose();
-    }
+    public void Dispose() => segments.Dispose();
 
     private void Name(long word, ReadOnlySpan<byte> term)
     {

@@ -5,17 +5,20 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// Changes a dictionary, see <see cref="TermTree"/>. Where terms come in ascending order, every block is read and written once. Lives for one write transaction;
-/// <see cref="Flush"/> ends it.
+/// Changes a dictionary, see <see cref="TermTree"/>. Where terms come in ascending order, every block is read and written once. Scratch, used for one dictionary of one write transaction after the
+/// other: <see cref="Begin"/>, changes, <see cref="Flush"/>.
 /// </summary>
-/// <param name="tree">Where it lies.</param>
 /// <param name="weight">What a term weighs; null: nothing. The same whenever the dictionary is written.</param>
-internal sealed class TermTreeWriter(Tree tree, TermWeight? weight = null)
+internal sealed class TermTreeWriter(TermWeight? weight = null)
 {
+    /// <summary>Most items whose memory is kept.</summary>
+    private const int KeepItems = 1 << 16;
+
     /// <summary>Below this, a block that lost terms is joined with the next.</summary>
     private const int MinBytes = TermBlock.MaxBytes / 4;
 
-    private readonly Cursor cursor = tree.OpenCursor();
+    private Tree tree = null!; // Begin comes first, for the cursor too
+    private Cursor cursor = null!;
     private readonly TermBlockEdit edit = new(weight);
     private readonly ByteArena bytes = new();
     private readonly TermBlockEncoder encoder = new(weight);
@@ -47,10 +50,24 @@ internal sealed class TermTreeWriter(Tree tree, TermWeight? weight = null)
     private bool isPassed;
     private long countChange;
 
+    /// <summary>For one dictionary alone.</summary>
+    public TermTreeWriter(Tree tree, TermWeight? weight = null)
+        : this(weight) => Begin(tree);
+
     /// <summary>Terms.</summary>
     public long Count => TermTree.ReadCount(tree) + countChange;
 
     private bool HasEnd => endKeyLength > 0;
+
+    /// <summary>Goes to another dictionary; what was not written of the one before is forgotten.</summary>
+    public void Begin(Tree dictionary)
+    {
+        tree = dictionary;
+        cursor = dictionary.OpenCursor();
+        isChanged = false;
+        countChange = 0;
+        Leave();
+    }
 
     /// <summary>What stands beside a term; it lives until the next block is gone to.</summary>
     public bool TryGet(scoped ReadOnlySpan<byte> term, out ReadOnlySpan<byte> value)
@@ -202,11 +219,18 @@ internal sealed class TermTreeWriter(Tree tree, TermWeight? weight = null)
     {
         if (isChanged)
             Store();
-        old.Clear();
-        made.Clear();
+        Clear(old);
+        Clear(made);
         bytes.Clear(1 << 20);
         next = 0;
         isLoaded = isAnew = isChanged = hasLost = false;
+    }
+
+    private static void Clear(List<TermItem> items)
+    {
+        items.Clear();
+        if (items.Capacity > KeepItems)
+            items.Capacity = 0;
     }
 
     private void Store()

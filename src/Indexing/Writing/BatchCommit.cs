@@ -173,12 +173,15 @@ internal sealed class BatchCommit
     /// <summary>Points keys to their new entries and collects the entries they had.</summary>
     private void ApplyKeys()
     {
-        var keys = new TermTreeWriter(transaction.GetOrCreateTree(TreeNames.Keys));
+        TermTreeWriter keys = memory.Keys;
+        keys.Begin(transaction.GetOrCreateTree(TreeNames.Keys));
         Span<long> idOf = IdOf;
         Span<byte> value = stackalloc byte[EntryKey.Bytes];
-        foreach (int ordinal in batch.Keys.SortedOrdinals())
+        ReadOnlySpan<int> order = batch.Keys.SortedOrdinals();
+        for (int i = 0; i < order.Length; i++)
         {
-            ReadOnlySpan<byte> key = batch.Keys[ordinal];
+            int ordinal = order[i];
+            ReadOnlySpan<byte> key = batch.Keys.InOrder(i);
             bool existed = keys.TryGet(key, out ReadOnlySpan<byte> oldId);
             if (existed)
                 removals.Add(EntryKey.Read(oldId));
@@ -363,7 +366,8 @@ internal sealed class BatchCommit
 
     private void ApplySortValues(int field, BatchField? added, BatchField? removed)
     {
-        var column = new SortColumnWriter(transaction.GetOrCreateTree(TreeNames.Sort(field)));
+        SortColumnWriter column = memory.SortValues;
+        column.Begin(transaction.GetOrCreateTree(TreeNames.Sort(field)));
         foreach (int owner in removed?.Exists ?? [])
             column.Remove(removals.Ids[owner]);
         ReadOnlySpan<long> idOf = IdOf;
@@ -382,7 +386,8 @@ internal sealed class BatchCommit
 
     private void ApplyNorms(int field, BatchField? added, BatchField? removed, FieldStatistics statistics)
     {
-        var column = new NormColumnWriter(transaction.GetOrCreateTree(TreeNames.Norms(field)));
+        NormColumnWriter column = memory.Norms;
+        column.Begin(transaction.GetOrCreateTree(TreeNames.Norms(field)));
         foreach (int owner in removed?.Exists ?? [])
         {
             int length = column.Set(removals.Ids[owner], 0);
@@ -451,5 +456,6 @@ internal sealed class BatchCommit
         impacts is null ? null : transaction.GetOrCreateTree(TreeNames.Impacts(name)),
         impacts,
         names,
-        () => state.NextListId++);
+        () => state.NextListId++,
+        memory.Dictionaries);
 }

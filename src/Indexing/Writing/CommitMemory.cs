@@ -1,3 +1,4 @@
+using Treepie.Indexing.Columns;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Terms;
 
@@ -22,6 +23,18 @@ internal sealed class CommitMemory
 
     /// <summary>Merges what dictionaries get and lose.</summary>
     public DictionaryMerge Merge { get; } = new();
+
+    /// <summary>Scratch of dictionaries.</summary>
+    public PostingMemory Dictionaries { get; } = new();
+
+    /// <summary>Changes keys.</summary>
+    public TermTreeWriter Keys { get; } = new();
+
+    /// <summary>Changes values that are sorted by.</summary>
+    public SortColumnWriter SortValues => field ??= new SortColumnWriter();
+
+    /// <summary>Changes lengths of texts.</summary>
+    public NormColumnWriter Norms => field ??= new NormColumnWriter();
 
     /// <summary>Makes records out of those of the batch.</summary>
     public RecordEncoder Records => field ??= new RecordEncoder(words);

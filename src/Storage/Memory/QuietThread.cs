@@ -26,13 +26,19 @@ public static unsafe class QuietThread
 
     private const int HighestNice = 19;
 
+    /// <summary>The system's policy of threads that compute: they take a processor from nobody when they wake, but wait until who has it gives it up or its turn is over.</summary>
+    private const int BatchPolicy = 3;
+
+    /// <summary>The policy that is left for it; any other was chosen by who began the process.</summary>
+    private const int OrdinaryPolicy = 0;
+
     /// <summary>To the calls: a thread or process by its number, 0 the calling thread.</summary>
     private const int WhichProcess = 0;
 
     /// <summary>Stack of a thread that runs what is known not to be deep.</summary>
     private const int SmallStackBytes = 256 * 1024;
 
-    private static readonly Lazy<(nint Get, nint Set)> s_calls = new(FindCalls);
+    private static readonly Lazy<(nint Get, nint Set, nint GetPolicy, nint SetPolicy)> s_calls = new(FindCalls);
 
     /// <summary>Whether the system knows quiet threads.</summary>
     public static bool IsSupported => s_calls.Value.Set != 0;
@@ -85,17 +91,22 @@ public static unsafe class QuietThread
         Name = Name,
     };
 
-    /// <summary>Makes the calling thread nicer than the first of the process, which has what the process was begun with. Refused: an ordinary thread does it too.</summary>
+    /// <summary>Makes the calling thread nicer than the first of the process, which has what the process was begun with, and one that computes. Refused: an ordinary thread does it too.</summary>
     private static void Lower(int nice)
     {
-        (nint get, nint set) = s_calls.Value;
+        (nint get, nint set, nint getPolicy, nint setPolicy) = s_calls.Value;
         if (set == 0)
             return;
         int own = ((delegate* unmanaged[Cdecl]<int, uint, int>)get)(WhichProcess, (uint)Environment.ProcessId);
         _ = ((delegate* unmanaged[Cdecl]<int, uint, int, int>)set)(WhichProcess, 0, Math.Min(HighestNice, own + nice));
+
+        // Who wakes often (for a batch, for a disk) would otherwise take the processor from one who answers, for a tick of the system's clock: four milliseconds.
+        int priority = 0;
+        if (getPolicy != 0 && setPolicy != 0 && ((delegate* unmanaged[Cdecl]<int, int>)getPolicy)(0) == OrdinaryPolicy)
+            _ = ((delegate* unmanaged[Cdecl]<int, int, int*, int>)setPolicy)(0, BatchPolicy, &priority);
     }
 
-    private static (nint Get, nint Set) FindCalls()
+    private static (nint Get, nint Set, nint GetPolicy, nint SetPolicy) FindCalls()
     {
         // The runtime begins its one thread for timers with the first of them: here, on an ordinary thread.
         new Timer(static _ => { }, null, TimeSpan.FromDays(1), Timeout.InfiniteTimeSpan).Dispose();
@@ -103,7 +114,9 @@ public static unsafe class QuietThread
             && NativeLibrary.TryLoad("libc.so.6", typeof(QuietThread).Assembly, null, out nint library)
             && NativeLibrary.TryGetExport(library, "getpriority", out nint get)
             && NativeLibrary.TryGetExport(library, "setpriority", out nint set)
-                ? (get, set)
+                ? (get, set, Find(library, "sched_getscheduler"), Find(library, "sched_setscheduler"))
                 : default;
     }
+
+    private static nint Find(nint library, string name) => NativeLibrary.TryGetExport(library, name, out nint call) ? call : 0;
 }

@@ -62,18 +62,27 @@ public sealed class QuietIndexingTests : IDisposable
     {
         if (!OperatingSystem.IsLinux() || !QuietThread.IsSupported)
             return;
+        const int Ordinary = 0, Batch = 3;
         int own = Nice("/proc/self/stat"), before = Nice("/proc/thread-self/stat"), quiet = int.MinValue;
-        QuietThread.Run(() => quiet = Nice("/proc/thread-self/stat"), QuietThread.Quiet);
+        int ownPolicy = Policy("/proc/thread-self/stat"), policy = int.MinValue;
+        QuietThread.Run(() => (quiet, policy) = (Nice("/proc/thread-self/stat"), Policy("/proc/thread-self/stat")), QuietThread.Quiet);
         Assert.Equal(Math.Min(19, own + QuietThread.Quiet), quiet);
-        Assert.Equal(before, Nice("/proc/thread-self/stat"));
+        Assert.Equal(ownPolicy == Ordinary ? Batch : ownPolicy, policy);
+        Assert.Equal((before, ownPolicy), (Nice("/proc/thread-self/stat"), Policy("/proc/thread-self/stat")));
     }
 
     /// <summary>How nice a thread is; the least number where it has gone.</summary>
-    private static int Nice(string stat)
+    private static int Nice(string stat) => Field(stat, 16);
+
+    /// <summary>By what policy it is scheduled.</summary>
+    private static int Policy(string stat) => Field(stat, 38);
+
+    /// <summary>A number behind the name, from 0 on.</summary>
+    private static int Field(string stat, int number)
     {
         string text = Text(stat);
         int end = text.LastIndexOf(')');
-        return end < 0 ? int.MinValue : int.Parse(text[(end + 2)..].Split(' ')[16], CultureInfo.InvariantCulture);
+        return end < 0 ? int.MinValue : int.Parse(text[(end + 2)..].Split(' ')[number], CultureInfo.InvariantCulture);
     }
 
     private static string Text(string file)

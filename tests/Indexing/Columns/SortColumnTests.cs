@@ -25,7 +25,8 @@ public sealed class SortColumnTests
         {
             environment.Write(transaction =>
             {
-                var column = new SortColumnWriter(transaction.GetOrCreateTree("sort"));
+                var column = new SortColumnWriter();
+                column.Begin(transaction.GetOrCreateTree("sort"));
                 for (long id = random.Next(50); id < Entries; id += 1 + random.Next(1 << round))
                     Change(column, model, id, random);
                 column.Flush();

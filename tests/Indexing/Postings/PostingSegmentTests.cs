@@ -24,7 +24,7 @@ public sealed class PostingSegmentTests
             }
 
             long[] expected = [.. ids];
-            var edit = new PostingEdit(null);
+            var edit = new PostingEdit();
             edit.Run(new PostingRun([.. expected.Select(id => new Posting(id, 1))], default, default));
             var read = new List<long>();
             ushort[] offsets = new ushort[PostingWindow.Size];
