@@ -54,6 +54,9 @@ switch (args)
         IndexingProfile.Run(
             int.Parse(documents, CultureInfo.InvariantCulture), int.Parse(questions, CultureInfo.InvariantCulture), int.Parse(batch, CultureInfo.InvariantCulture), isQuiet: thread == "quiet");
         return 0;
+    case [DirectUpload.Verb, string megabytes, string rounds]:
+        await DirectUpload.PrintAsync(int.Parse(megabytes, CultureInfo.InvariantCulture), int.Parse(rounds, CultureInfo.InvariantCulture));
+        return 0;
     case [WritersMeanwhile.Verb, string megabytes, string seconds, string rounds, .. string[] percents]:
         await WritersMeanwhile.PrintAsync(
             int.Parse(megabytes, CultureInfo.InvariantCulture), double.Parse(seconds, CultureInfo.InvariantCulture), int.Parse(rounds, CultureInfo.InvariantCulture),

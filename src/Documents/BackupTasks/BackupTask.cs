@@ -14,7 +14,7 @@ public sealed record BackupTask
     public const int MaxDestinations = 8;
 
     /// <summary>Of what runs by itself: <see cref="PercentWhileWriting"/> where none is given. Writers lose at most a tenth by it (suite <c>backup</c>).</summary>
-    public const int DefaultPercentWhileWriting = 15;
+    public const int DefaultPercentWhileWriting = 12;
 
     /// <summary>Shortest <see cref="LogInterval"/>.</summary>
     public static readonly TimeSpan MinLogInterval = TimeSpan.FromSeconds(1);
@@ -59,7 +59,7 @@ public sealed record BackupTask
     public BackupCompression Compression { get; init; }
 
     /// <summary>
-    /// Share of its time, in percent from 5 to 100, that a run works, and reads back what it wrote, while documents are written (<see cref="BackupOptions.PercentWhileWriting"/>); null: 15, and 100 for a backup that is
+    /// Share of its time, in percent from 5 to 100, that a run works, and reads back what it wrote, while documents are written (<see cref="BackupOptions.PercentWhileWriting"/>); null: 12, and 100 for a backup that is
     /// taken once.
     /// </summary>
     public int? PercentWhileWriting { get; init; }

@@ -52,7 +52,7 @@ public sealed record BackupOptions
 
     /// <summary>
     /// Share of its time, in percent from 5 to 100, that the backup works while others commit; the rest is theirs. Where nobody commits it does not rest, and it ends whatever others do: 20 takes at most five times as
-    /// long, during which the state that it is of stays occupied. Default 100, which never rests; of tasks 15 (<see cref="BackupTasks.BackupTask.PercentWhileWriting"/>).
+    /// long, during which the state that it is of stays occupied. Default 100, which never rests; of tasks 12 (<see cref="BackupTasks.BackupTask.PercentWhileWriting"/>).
     /// </summary>
     public int PercentWhileWriting { get; init; } = BackupPace.Full;
 

@@ -5,9 +5,9 @@ namespace Treepie.Backups;
 /// fifth of the time takes at most five times as long. What it waits for anyway, a network for instance, is rest too. One caller at a time.
 /// </summary>
 /// <remarks>
-/// Work is cut into slices of <see cref="s_slice"/>: long enough that timers, which go by milliseconds, keep the share, short enough that a commit waits for one slice only. Compressing and hashing lag behind by some
-/// milliseconds and go on during a rest; these threads are quiet ones (<see cref="Storage.Memory.QuietThread"/>). The one that reads is not: behind others it would hold what writers wait for, and threads that the
-/// runtime begins on it would be as quiet.
+/// Work is cut into slices of <see cref="s_slice"/>: long enough that timers, which go by milliseconds, keep the share, short enough that a commit waits for one slice only. Such a backup compresses
+/// and hashes on the thread that reads, so that its share is all that it takes. That thread is no quiet one (<see cref="Storage.Memory.QuietThread"/>): behind others it would hold what writers wait for, and threads that
+/// the runtime begins on it would be as quiet.
 /// </remarks>
 internal sealed class BackupPace
 {

@@ -30,7 +30,8 @@ internal sealed class BackupTarget : IAsyncDisposable
         _destination = new CountingStream(new BlockingStream(destination, pace));
         _seal = key is null ? null : new SealedWriteStream(_destination, key, leaveOpen: true);
         Stream below = (Stream?)_seal ?? _destination;
-        int workers = Math.Min(MaxWorkers, Environment.ProcessorCount); // what reads, writes JSON and hashes takes a fifth of what they take, and waits for them
+        // What reads, writes JSON and hashes takes a third of what compressing does, and waits for it. A backup at a pace does all on its own thread: what others did for it would go on while it rests.
+        int workers = pace is null ? Math.Min(MaxWorkers, Environment.ProcessorCount) : 0;
         try
         {
             _json = compression switch

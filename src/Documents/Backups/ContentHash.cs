@@ -12,6 +12,9 @@ namespace Treepie.Backups;
 /// </summary>
 internal sealed class ContentHash(BackupHashKind kind = BackupHashKind.Blake3) : IDisposable
 {
+    /// <summary>Kind, etag, time and the length of the id: what begins a document is added at once.</summary>
+    private const int HeadBytes = 1 + (3 * sizeof(long));
+
     private BackupHash _hash = new(kind);
     private long _documents;
     private long _tombstones;
@@ -53,10 +56,13 @@ internal sealed class ContentHash(BackupHashKind kind = BackupHashKind.Blake3) :
     public void Document(long etag, long ticks, ReadOnlySpan<byte> id, ReadOnlySpan<byte> collection, ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body)
     {
         _documents++;
-        Kind('D');
-        Number(etag);
-        Number(ticks);
-        Bytes(id);
+        Span<byte> head = stackalloc byte[HeadBytes];
+        head[0] = (byte)'D';
+        BinaryPrimitives.WriteInt64LittleEndian(head[1..], etag);
+        BinaryPrimitives.WriteInt64LittleEndian(head[(1 + sizeof(long))..], ticks);
+        BinaryPrimitives.WriteInt64LittleEndian(head[(1 + (2 * sizeof(long)))..], id.Length);
+        _hash.Append(head);
+        _hash.Append(id);
         Bytes(collection);
         Bytes(metadata);
         Bytes(body);

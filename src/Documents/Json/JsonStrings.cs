@@ -7,14 +7,33 @@ namespace Treepie.Json;
 /// <summary>JSON strings in UTF-8, without their quotes: escaping and unescaping with as little change as JSON allows.</summary>
 internal static class JsonStrings
 {
+    /// <summary>A backslash, <c>u</c>, four digits.</summary>
+    private const int EscapeBytes = 6;
+
     private static readonly SearchValues<byte> MustBeEscaped = SearchValues.Create([.. Enumerable.Range(0, 0x20).Select(value => (byte)value), (byte)'"', (byte)'\\']);
 
-    /// <summary>Writes a JSON string with its quotes.</summary>
-    public static void Write(IBufferWriter<byte> output, ReadOnlySpan<byte> utf8)
+    /// <summary>Writes a JSON string with its quotes: of something short, an id or a name.</summary>
+    public static void Write(IBufferWriter<byte> output, ReadOnlySpan<byte> utf8) => output.Advance(Write(output.GetSpan(MostBytes(utf8)), utf8));
+
+    /// <summary>Most bytes that a JSON string takes with its quotes: each may be six.</summary>
+    public static int MostBytes(ReadOnlySpan<byte> utf8) => (EscapeBytes * utf8.Length) + 2;
+
+    /// <summary>Writes a JSON string with its quotes where there is room for <see cref="MostBytes"/>; gives its length.</summary>
+    public static int Write(Span<byte> room, ReadOnlySpan<byte> utf8)
     {
-        output.Write("\""u8);
-        WriteContent(output, utf8);
-        output.Write("\""u8);
+        room[0] = (byte)'"';
+        int at = 1;
+        for (int plain; (plain = utf8.IndexOfAny(MustBeEscaped)) >= 0; utf8 = utf8[(plain + 1)..])
+        {
+            utf8[..plain].CopyTo(room[at..]);
+            at += plain;
+            at += Escape(utf8[plain], room[at..]);
+        }
+
+        utf8.CopyTo(room[at..]);
+        at += utf8.Length;
+        room[at] = (byte)'"';
+        return at + 1;
     }
 
     /// <summary>Unescapes the inside of a valid JSON string; the result is never longer. Returns its length.</summary>
@@ -54,31 +73,20 @@ internal static class JsonStrings
             ? int.Parse(digits[..4], NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture)
             : -1;
 
-    private static void WriteContent(IBufferWriter<byte> output, ReadOnlySpan<byte> utf8)
+    private static int Escape(byte value, Span<byte> room)
     {
-        while (true)
+        room[0] = (byte)'\\';
+        if (value >= 0x20)
         {
-            int plain = utf8.IndexOfAny(MustBeEscaped);
-            if (plain < 0)
-            {
-                output.Write(utf8);
-                return;
-            }
-
-            output.Write(utf8[..plain]);
-            byte value = utf8[plain];
-            if (value < 0x20)
-            {
-                ReadOnlySpan<byte> digits = "0123456789abcdef"u8;
-                output.Write([(byte)'\\', (byte)'u', (byte)'0', (byte)'0', digits[value >> 4], digits[value & 15]]);
-            }
-            else
-            {
-                output.Write([(byte)'\\', value]);
-            }
-
-            utf8 = utf8[(plain + 1)..];
+            room[1] = value;
+            return 2;
         }
+
+        ReadOnlySpan<byte> digits = "0123456789abcdef"u8;
+        "u00"u8.CopyTo(room[1..]);
+        room[4] = digits[value >> 4];
+        room[5] = digits[value & 15];
+        return EscapeBytes;
     }
 
     private static int UnescapeCodePoint(ReadOnlySpan<byte> escape, Span<byte> destination, out int consumed)

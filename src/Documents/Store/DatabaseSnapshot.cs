@@ -186,11 +186,14 @@ public sealed class DatabaseSnapshot : IDisposable
 
     internal CollectionName NameOf(int collectionId) => _collectionNames.Get(collectionId, CollectionsTree);
 
+    /// <summary>For <see cref="GetByFoldedId(Cursor, ReadOnlySpan{byte})"/>.</summary>
+    internal Cursor OpenDocuments() => _documents.OpenCursor();
+
     /// <summary>The document a log entry points to.</summary>
-    internal Document GetByFoldedId(scoped ReadOnlySpan<byte> foldedId) => _documents.TryGet(foldedId, out ReadOnlySpan<byte> record)
-        ? new Document(this, record)
-        : throw new CorruptionException(
-            $"The log names the document '{Encoding.UTF8.GetString(foldedId)}', which does not exist. Run a check of the database and restore a backup.");
+    internal Document GetByFoldedId(scoped ReadOnlySpan<byte> foldedId) => _documents.TryGet(foldedId, out ReadOnlySpan<byte> record) ? new Document(this, record) : throw Missing(foldedId);
+
+    /// <summary>The same, near to where the last one was that this cursor was asked for.</summary>
+    internal Document GetByFoldedId(Cursor near, scoped ReadOnlySpan<byte> foldedId) => near.TryMoveTo(foldedId, out ReadOnlySpan<byte> record) ? new Document(this, record) : throw Missing(foldedId);
 
     /// <summary>The tombstone of an etag.</summary>
     internal ReadOnlySpan<byte> GetTombstone(long etag)
@@ -201,6 +204,9 @@ public sealed class DatabaseSnapshot : IDisposable
             ? record
             : throw new CorruptionException($"The log of a collection names the tombstone {etag}, which does not exist. Run a check of the database and restore a backup.");
     }
+
+    private static CorruptionException Missing(ReadOnlySpan<byte> foldedId) =>
+        new($"The log names the document '{Encoding.UTF8.GetString(foldedId)}', which does not exist. Run a check of the database and restore a backup.");
 
     private Tree CollectionsTree => _collections ??= Tree(TreeNames.Collections);
 

@@ -1,8 +1,13 @@
+using Treepie.Storage.Trees;
+
 namespace Treepie.Store;
 
-/// <summary>Documents in the order of a log: of all documents, of one collection, or backwards.</summary>
+/// <summary>
+/// Documents in the order of a log: of all documents, of one collection, or backwards. Ids that are written behind each other mostly lie beside each other: each is looked for where the one before was.
+/// </summary>
 internal sealed class LogCursor : DocumentCursor
 {
+    private readonly Cursor _documents;
     private readonly DatabaseSnapshot _snapshot;
     private readonly LogReader _log;
     private readonly bool _backwards;
@@ -11,12 +16,17 @@ internal sealed class LogCursor : DocumentCursor
     {
         _snapshot = snapshot;
         _log = log;
+        _documents = snapshot.OpenDocuments();
         _backwards = backwards;
     }
 
-    public override Document Current => _snapshot.GetByFoldedId(_log.Value);
+    public override Document Current => _snapshot.GetByFoldedId(_documents, _log.Value);
 
     public override bool MoveNext() => _backwards ? _log.MovePrevious() : _log.MoveNext();
 
-    private protected override void Dispose(bool disposing) => _log.Dispose();
+    private protected override void Dispose(bool disposing)
+    {
+        _log.Dispose();
+        _documents.Dispose();
+    }
 }

@@ -81,6 +81,29 @@ public sealed class Cursor : IDisposable
         return _indexes[_depth] < _leafCount ? Stand() : NextLeaf(_depth - 1);
     }
 
+    /// <summary>Goes to a key and gives its value; false where it is not there, and the cursor then stands on none. For keys that come in order, or close to each other: the leaf it stands in is mostly enough.</summary>
+    public bool TryMoveTo(scoped ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
+    {
+        value = default;
+        if (!IsInLeaf(key, out int index, out bool isExact) || (!isExact && index == 0))
+        {
+            if (!Start())
+                return false;
+
+            SeekLeaf(key);
+            index = Page(_depth).LowerBound(key, 0, out isExact);
+        }
+
+        _keyLength = -1;
+        _indexes[_depth] = index;
+        _isValid = isExact;
+        if (!isExact)
+            return false;
+
+        value = Tree.ReadValue(_tree.Store, Page(_depth), index);
+        return true;
+    }
+
     /// <summary>Goes to the greatest key that is smaller than <paramref name="key"/>; false if there is none.</summary>
     public bool SeekBefore(scoped ReadOnlySpan<byte> key)
     {

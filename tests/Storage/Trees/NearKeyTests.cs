@@ -52,7 +52,7 @@ public sealed class NearKeyTests : IDisposable
             {
                 int key = random.Next(30_000);
                 keys.Add(key);
-                tree.Put(Key(key), new byte[random.Next(60)]);
+                tree.Put(Key(key), new byte[key % 60]);
             }
 
             return true;
@@ -63,6 +63,14 @@ public sealed class NearKeyTests : IDisposable
         for (int i = 0; i < 20_000; i++)
         {
             at = random.Next(20) == 0 ? random.Next(-10, 30_010) : Math.Clamp(at + random.Next(-40, 60), 0, 30_010);
+            if (random.Next(3) == 0)
+            {
+                Assert.Equal(keys.Contains(at), cursor.TryMoveTo(Key(at), out ReadOnlySpan<byte> value));
+                Assert.Equal(keys.Contains(at), cursor.IsValid);
+                Assert.True(!cursor.IsValid || (value.Length == at % 60 && cursor.Key.SequenceEqual(Key(at))));
+                continue;
+            }
+
             bool isBefore = random.Next(3) == 0;
             int[] view = [.. isBefore ? keys.GetViewBetween(int.MinValue, at - 1).Reverse().Take(1) : keys.GetViewBetween(at, int.MaxValue).Take(1)];
             bool found = isBefore ? cursor.SeekBefore(Key(at)) : cursor.Seek(Key(at));
