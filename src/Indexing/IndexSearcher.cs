@@ -236,7 +236,11 @@ public sealed class IndexSearcher : IDisposable
     public IReadOnlyList<IndexStructureSize> MeasureStructures(CancellationToken cancellationToken = default) => StructureSizes.Of(transaction, view, cancellationToken);
 
     /// <summary>Ends the life of every span read so far; results and view may be used on. See <see cref="ReadTransaction.ReleasePages"/>.</summary>
-    public void ReleasePages() => transaction.ReleasePages();
+    public void ReleasePages()
+    {
+        transaction.ReleasePages();
+        view.ForgetPages();
+    }
 
     /// <inheritdoc/>
     public void Dispose()

@@ -6,7 +6,7 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Columns;
 
 /// <summary>Goes from chunk to chunk of a column: by number within a leaf, by a step where the next leaf begins with the wanted one, by a seek otherwise.</summary>
-internal sealed class ChunkCursor(Tree? column, QueryMeter? meter = null) : IDisposable
+internal sealed class ChunkCursor(Tree? column, QueryMeter? meter = null) : IHoldsPages
 {
     private readonly Cursor? cursor = column?.OpenCursor();
     private long current = -1;
@@ -59,6 +59,14 @@ internal sealed class ChunkCursor(Tree? column, QueryMeter? meter = null) : IDis
         leafFirst = cursor.NumbersOfLeaf(out int count);
         leafCount = leafFirst < 0 ? 0 : count;
         return true;
+    }
+
+    /// <summary>Forgets the chunk it has found, as its page may go: it finds it again when it is asked.</summary>
+    public void ForgetPages()
+    {
+        current = -1;
+        isThere = false;
+        leafCount = 0;
     }
 
     public void Dispose() => cursor?.Dispose();

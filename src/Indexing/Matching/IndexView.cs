@@ -23,6 +23,7 @@ internal sealed class IndexView
     private ReadTransaction transaction;
     private FieldAnalyzers? analyzers;
     private EntryReader? entries;
+    private readonly List<QueryScratch> running = [];
     private QueryScratch? scratch;
     private long visitsOnce;
     private long? allEntries;
@@ -69,18 +70,35 @@ internal sealed class IndexView
         return kept;
     }
 
-    /// <summary>Leaves it to the next reader of the same state.</summary>
-    public void Close() => transaction.Derived<KeptViews>().Give(this);
+    /// <summary>Leaves it to the next reader of the same state; unless somebody has forgotten to end a query on it, which may still be asked.</summary>
+    public void Close()
+    {
+        if (running.Count == 0)
+            transaction.Derived<KeptViews>().Give(this);
+    }
 
     /// <summary>What a query works with; given back with <see cref="Return"/>. There is one, which is the next query's again, and others for those that run meanwhile.</summary>
     public QueryScratch RentScratch()
     {
         QueryScratch rented = scratch ?? new QueryScratch();
         scratch = null;
+        running.Add(rented);
         return rented;
     }
 
-    public void Return(QueryScratch rented) => scratch = rented;
+    public void Return(QueryScratch rented)
+    {
+        running.Remove(rented);
+        scratch = rented;
+    }
+
+    /// <summary>Pages that were found may go: queries that are still running find them again.</summary>
+    public void ForgetPages()
+    {
+        foreach (QueryScratch rented in running)
+            rented.ForgetPages();
+        entries?.Reset();
+    }
 
     /// <summary>Sums over a field, read when first asked for. Nobody changes them.</summary>
     public FieldStatistics Statistics(int field)

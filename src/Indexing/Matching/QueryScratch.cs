@@ -83,6 +83,13 @@ internal sealed class QueryScratch
     /// <summary>Closes it when the query ends.</summary>
     public void Own(IDisposable cursor) => cursors.Add(cursor);
 
+    /// <summary>Has all cursors forget where bytes of pages lie.</summary>
+    public void ForgetPages()
+    {
+        foreach (IDisposable cursor in cursors)
+            (cursor as IHoldsPages)?.ForgetPages();
+    }
+
     /// <summary>Ends the query: closes what it opened, and gives back what it took.</summary>
     public void End()
     {

@@ -9,7 +9,7 @@ namespace Treepie.Indexing.Postings;
 /// Walks the windows of one long list. Cheap when asked for ascending windows (a segment holds many, the next one is a step away), correct for any order.
 /// One object per term and query; it holds one storage cursor.
 /// </summary>
-internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? meter = null) : IDisposable
+internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? meter = null) : IHoldsPages
 {
     /// <summary>No window.</summary>
     public const long End = long.MaxValue;
@@ -119,6 +119,9 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
                 impacts[(int)segment.WindowAt(i)] = segment.PostingsAt(i).LargestImpact;
         }
     }
+
+    /// <summary>Forgets where it stands, as pages it has found may go: it finds them again when it is asked.</summary>
+    public void ForgetPages() => Leave();
 
     public void Dispose() => cursor.Dispose();
 
