@@ -206,7 +206,7 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes)
         ulong from = low <= least ? 0 : (ulong)(low - least), span = (ulong)(high - least) - from, found = 0;
         ReadOnlySpan<byte> values = bytes[PackedHeaderBytes..];
         if (width <= PackedKernels.MaxBits && Count == Entries && BitOperations.PopCount(asked) >= FromWhereAll)
-            return asked & PackedKernels.Between(values, width, (uint)from, (uint)Math.Min(span, uint.MaxValue));
+            return asked & PackedKernels.Between(values, width, (uint)from, (uint)Math.Min(span, mask - from)); // no wider: what is below would come around
         for (; asked != 0; asked &= asked - 1)
         {
             int slot = BitOperations.TrailingZeroCount(asked), bit = slot * width;

@@ -37,6 +37,43 @@ public sealed class SortColumnTests
         }
     }
 
+    [Fact]
+    public void Packed_numbers_between_two_others_are_found_also_where_an_end_is_far_away()
+    {
+        var random = new Random(Seed.Next());
+        using var folder = new TemporaryDirectory();
+        using StorageEnvironment environment = StorageEnvironment.Open(folder.Path, new StorageOptions { Durability = Durability.Relaxed });
+        long[] numbers = new long[20 * SortChunk.Entries];
+        for (int i = 0; i < numbers.Length; i++)
+            numbers[i] = random.Next(1 << (1 + (i / SortChunk.Entries)));
+        environment.Write(transaction =>
+        {
+            var column = new SortColumnWriter(transaction.GetOrCreateTree("sort"));
+            Span<byte> key = stackalloc byte[NumberKey.Bytes];
+            for (int i = 0; i < numbers.Length; i++)
+            {
+                NumberKey.Write(key, numbers[i]);
+                column.SetNumber(i, key);
+            }
+
+            column.Flush();
+            return true;
+        }, TestContext.Current.CancellationToken);
+        using ReadTransaction read = environment.BeginRead();
+        using var cursor = new ChunkCursor(read.FindTree("sort"));
+        for (int round = 0; round < 2_000; round++)
+        {
+            int number = random.Next(20);
+            var chunk = new SortChunk(cursor.Read(number));
+            Assert.True(chunk.IsPacked);
+            long low = round % 3 == 0 ? -SortChunk.MaxPacked : random.Next(1 << (1 + number)), high = round % 5 == 0 ? SortChunk.MaxPacked : low + random.Next(1 << number);
+            ulong asked = (ulong)random.NextInt64() | (round % 2 == 0 ? ulong.MaxValue : 0), expected = 0;
+            for (int slot = 0; slot < SortChunk.Entries; slot++)
+                expected |= (numbers[(number * SortChunk.Entries) + slot] >= low && numbers[(number * SortChunk.Entries) + slot] <= high ? 1UL : 0) << slot;
+            Assert.Equal(expected & asked, chunk.PackedBetween(low, high, asked));
+        }
+    }
+
     private static void Change(SortColumnWriter column, SortedDictionary<long, byte[]> model, long id, Random random)
     {
         // By stretches of a few chunks: small numbers, large ones, all kinds, texts among them.
