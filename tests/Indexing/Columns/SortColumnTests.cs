@@ -48,7 +48,8 @@ public sealed class SortColumnTests
             numbers[i] = random.Next(1 << (1 + (i / SortChunk.Entries)));
         environment.Write(transaction =>
         {
-            var column = new SortColumnWriter(transaction.GetOrCreateTree("sort"));
+            var column = new SortColumnWriter();
+            column.Begin(transaction.GetOrCreateTree("sort"));
             Span<byte> key = stackalloc byte[NumberKey.Bytes];
             for (int i = 0; i < numbers.Length; i++)
             {
