@@ -252,14 +252,20 @@ internal sealed class FacetRun
     private void CountAlong(ReadOnlySpan<byte> term, PostingCursor list, HitSet hits, FacetGroups groups)
     {
         long count = 0;
-        for (bool more = list.MoveFirstSegment(out PostingSegment segment); more; more = list.MoveNextSegment(out segment))
+        for (bool more = list.MoveFirstSegment(out PostingSegment segment); more;)
         {
+            // The next comes into the caches while this one is counted.
+            more = list.MoveNextSegment(out PostingSegment next);
+            if (more)
+                next.Prefetch();
             for (int i = 0; i < segment.Count; i++)
             {
                 int place = hits.PlaceOf(segment.WindowAt(i));
                 if (place >= 0)
                     count += hits.CountBoth(place, segment.PostingsAt(i), words);
             }
+
+            segment = next;
         }
 
         if (count > 0)

@@ -18,6 +18,9 @@ internal sealed class PhraseFinder
     /// <summary>What one entry that is located by itself costs, in postings of a window that is laid out as a whole.</summary>
     private const int EntryCost = 32;
 
+    /// <summary>From so many entries on it is asked whether laying out a window pays.</summary>
+    private const int ManyEntries = 16;
+
     private readonly QueryContext context;
     private readonly TermOperator[] terms;
     private readonly PhraseMatcher matcher;
@@ -75,17 +78,7 @@ internal sealed class PhraseFinder
         if (count == 0)
             return;
         context.Meter.Count.EntriesScanned += count;
-        if (places is not null && TryFindPairs(window, asked, count))
-        {
-            if (terms.Length == 2 && places[0].Length + places[1].Length == 2)
-            {
-                for (int i = 0; i < asked.Length; i++)
-                    matched[i] |= asked[i];
-                return;
-            }
-        }
-
-        Find(window, entries.AsSpan(0, BitmapKernels.Decode(asked, entries)));
+        FindMany(window, asked, count);
     }
 
     /// <summary>As <see cref="Look(long, Span{ulong})"/>, of few entries, which ascend.</summary>
@@ -103,7 +96,16 @@ internal sealed class PhraseFinder
         }
 
         context.Meter.Count.EntriesScanned += count;
-        Find(window, entries.AsSpan(0, count));
+        if (count < ManyEntries)
+        {
+            Find(window, entries.AsSpan(0, count));
+            return;
+        }
+
+        Span<ulong> words = stackalloc ulong[BitmapKernels.Words];
+        words.Clear();
+        BitmapKernels.Set(words, entries.AsSpan(0, count));
+        FindMany(window, words, count);
     }
 
     /// <summary>How often one entry that has all words has the phrase.</summary>
@@ -122,6 +124,19 @@ internal sealed class PhraseFinder
         Array.Clear(known);
         Array.Clear(matched);
         current = window;
+    }
+
+    private void FindMany(long window, Span<ulong> asked, int count)
+    {
+        if (places is null || !TryFindPairs(window, asked, count) || terms.Length > 2 || places[0].Length + places[1].Length > 2)
+        {
+            Find(window, entries.AsSpan(0, BitmapKernels.Decode(asked, entries)));
+            return;
+        }
+
+        // The two words are all of it.
+        for (int i = 0; i < asked.Length; i++)
+            matched[i] |= asked[i];
     }
 
     private void Find(long window, Span<ushort> asked)

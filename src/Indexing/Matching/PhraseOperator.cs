@@ -38,7 +38,7 @@ internal sealed class PhraseOperator : Operator
 
     public override long Estimate => byCost[0].Estimate;
 
-    /// <summary>A quarter of what would have all words if these had nothing to do with each other: what stands together is of one text, but not everywhere in it.</summary>
+    /// <summary>An eighth of what would have all words if these had nothing to do with each other: finding a match costs more than its score, so bounds pay late.</summary>
     public override double Likely
     {
         get
@@ -46,7 +46,7 @@ internal sealed class PhraseOperator : Operator
             double entries = Math.Max(1, Context.View.State.EntryCount), likely = entries;
             foreach (TermOperator term in byCost)
                 likely *= term.Estimate / entries;
-            return Math.Min(byCost[0].Estimate, likely) / 4;
+            return Math.Min(byCost[0].Estimate, likely) / 8;
         }
     }
 
@@ -86,9 +86,7 @@ internal sealed class PhraseOperator : Operator
 
     public override void Fill(long window, WindowSet set)
     {
-        byCost[0].Fill(window, set);
-        for (int i = 1; i < byCost.Length && !set.IsEmpty; i++)
-            byCost[i].And(window, set);
+        FillWords(window, set);
         Verify(window, set);
     }
 
@@ -179,6 +177,42 @@ internal sealed class PhraseOperator : Operator
 
         float weight = factors is null ? boost : boost * idf;
         BoundKernels.AddScaled(bounds, least, weight);
+    }
+
+    /// <summary>Where matches need not be counted, positions are read only of entries in blocks that promise enough.</summary>
+    public override int Select(long window, WindowSet set, float threshold, float margin, bool counts)
+    {
+        if (counts || threshold <= 0 || factors is null)
+            return base.Select(window, set, threshold, margin, counts);
+
+        FillWords(window, set);
+        if (set.IsEmpty)
+            return 0;
+        Span<float> bounds = stackalloc float[PostingWindow.Blocks];
+        bounds.Clear();
+        AddBounds(window, bounds, 1);
+        if (set.Form == WindowSetForm.List)
+        {
+            set.Narrow(bounds, threshold, margin);
+        }
+        else
+        {
+            Span<ulong> words = stackalloc ulong[BitmapKernels.Words];
+            set.CopyWords(words);
+            BoundKernels.Narrow(words, bounds, threshold, margin);
+            set.And(words);
+        }
+
+        Verify(window, set);
+        return set.Count;
+    }
+
+    /// <summary>The entries that have all words.</summary>
+    private void FillWords(long window, WindowSet set)
+    {
+        byCost[0].Fill(window, set);
+        for (int i = 1; i < byCost.Length && !set.IsEmpty; i++)
+            byCost[i].And(window, set);
     }
 
     /// <summary>Keeps what is a phrase of entries that have all its words.</summary>

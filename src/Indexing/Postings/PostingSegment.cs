@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Diagnostics;
+using Treepie.Indexing.Kernels;
 
 namespace Treepie.Indexing.Postings;
 
@@ -49,6 +50,9 @@ internal readonly ref struct PostingSegment
     public long FirstWindow { get; }
 
     public long LastWindow => WindowAt(Count - 1);
+
+    /// <summary>Asks for its bytes before they are read.</summary>
+    public void Prefetch() => PrefetchKernels.Prefetch(bytes);
 
     public long WindowAt(int index) => FirstWindow + (isNarrow ? bytes[Place(index)] : BinaryPrimitives.ReadUInt32LittleEndian(bytes[Place(index)..]));
 
