@@ -17,6 +17,9 @@ internal static class SearchProfile
     /// <summary>Behind the kinds' names: hits need not be counted.</summary>
     private const string Uncounted = ":uncounted";
 
+    /// <summary>Behind the kinds' names: hits are counted in ranges by their own order, too.</summary>
+    private const string Counted = ":counted";
+
     /// <summary>What the process of <see cref="MakeVerb"/> does.</summary>
     public static void Make(string texts, int count, string folder)
     {
@@ -35,8 +38,9 @@ internal static class SearchProfile
     {
         using var ours = new TreepieVerses(folder);
         bool counts = !kinds.EndsWith(Uncounted, StringComparison.Ordinal);
-        kinds = counts ? kinds : kinds[..^Uncounted.Length];
-        foreach (IGrouping<string, SearchQuestion> kind in SearchProcess.Read(file).Select(question => question with { Counts = counts }).GroupBy(question => question.Kind).Where(kind => kind.Key.StartsWith(kinds, StringComparison.Ordinal)))
+        bool countsRange = kinds.EndsWith(Counted, StringComparison.Ordinal);
+        kinds = kinds.Split(':')[0];
+        foreach (IGrouping<string, SearchQuestion> kind in SearchProcess.Read(file).Select(question => question with { Counts = counts, CountsRange = countsRange }).GroupBy(question => question.Kind).Where(kind => kind.Key.StartsWith(kinds, StringComparison.Ordinal)))
         {
             SearchQuestion[] questions = [.. kind];
             var times = questions.Select(_ => new List<double>()).ToArray();

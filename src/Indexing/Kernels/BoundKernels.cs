@@ -95,6 +95,20 @@ internal static class BoundKernels
     /// <summary>A bit for each block that has hits.</summary>
     public static ulong NotEmpty(ReadOnlySpan<ulong> hits)
     {
+        Debug.Assert(hits.Length == Blocks);
+        if (!Vector256.IsHardwareAccelerated)
+            return NotEmptyScalar(hits);
+
+        ref ulong source = ref MemoryMarshal.GetReference(hits);
+        ulong empty = 0;
+        for (int i = 0; i < Blocks; i += 4)
+            empty |= (ulong)Vector256.Equals(Vector256.LoadUnsafe(ref source, (nuint)i), Vector256<ulong>.Zero).ExtractMostSignificantBits() << i;
+        return ~empty;
+    }
+
+    /// <summary>The scalar twin of <see cref="NotEmpty"/>.</summary>
+    public static ulong NotEmptyScalar(ReadOnlySpan<ulong> hits)
+    {
         ulong blocks = 0;
         for (int i = 0; i < Blocks; i++)
             blocks |= (hits[i] != 0 ? 1UL : 0) << i;

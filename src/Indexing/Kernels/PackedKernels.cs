@@ -16,7 +16,7 @@ internal static class PackedKernels
     public const int MaxBits = 25;
 
     /// <summary>
-    /// A bit for each number that is not less than <paramref name="from"/> and exceeds it by <paramref name="span"/> at the most. Behind the numbers there are three bytes to be read.
+    /// A bit for each number that is not less than <paramref name="from"/> and exceeds it by <paramref name="span"/> at the most; together they are no more than a number can be. Behind the numbers there are three bytes to be read.
     /// </summary>
     public static unsafe ulong Between(ReadOnlySpan<byte> numbers, int bits, uint from, uint span)
     {

@@ -10,26 +10,18 @@ namespace Treepie.Indexing.Matching;
 /// Matches as its clause does, with the score of each entry multiplied by the number that the entry has in the field of boosts, <see cref="IndexSchema.BoostField"/>; by 1 where it has none.
 /// Stands above the whole query.
 /// </summary>
-internal sealed class DocumentBoostOperator : Operator
+internal sealed class DocumentBoostOperator : SameMatchesOperator
 {
-    private readonly Operator clause;
     private readonly NumberReader boosts;
     private readonly float most;
     private readonly float[] own = new float[PostingWindow.Size];
 
     private DocumentBoostOperator(QueryContext context, Operator clause, float most)
-        : base(context)
+        : base(context, clause)
     {
-        this.clause = clause;
         this.most = most;
         boosts = new NumberReader(context, IndexSchema.BoostField);
     }
-
-    public override long Estimate => clause.Estimate;
-
-    public override bool IsExact => clause.IsExact;
-
-    public override OperatorCost Cost => clause.Cost;
 
     /// <summary>The clause with boosts, where the index has any.</summary>
     public static Operator Over(QueryContext context, Operator clause)
@@ -44,25 +36,13 @@ internal sealed class DocumentBoostOperator : Operator
         return new DocumentBoostOperator(context, clause, Math.Max(1, (float)NumberKey.ToDouble(cursor.Key)));
     }
 
-    public override PlanNode Describe() => new PlanNode("boost", IndexSchema.BoostField, "of each document").Over(clause.Describe());
-
-    public override long Next(long from) => clause.Next(from);
-
-    public override void Fill(long window, WindowSet set) => clause.Fill(window, set);
-
-    public override void And(long window, WindowSet set) => clause.And(window, set);
-
-    public override void Or(long window, WindowSet set) => clause.Or(window, set);
-
-    public override void AndNot(long window, WindowSet set) => clause.AndNot(window, set);
-
-    public override bool Contains(long id) => clause.Contains(id);
+    public override PlanNode Describe() => new PlanNode("boost", IndexSchema.BoostField, "of each document").Over(Clause.Describe());
 
     public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
     {
         Span<float> mine = own.AsSpan(0, hits.Length);
         mine.Clear();
-        clause.Score(window, hits, mine, boost);
+        Clause.Score(window, hits, mine, boost);
         long start = window << PostingWindow.SizeBits;
         for (int i = 0; i < hits.Length; i++)
             scores[i] += boosts.TryRead(start + hits[i], out double number) ? mine[i] * (float)number : mine[i];
@@ -72,7 +52,7 @@ internal sealed class DocumentBoostOperator : Operator
     {
         Span<float> mine = stackalloc float[PostingWindow.Blocks];
         mine.Clear();
-        clause.AddBounds(window, mine, boost);
+        Clause.AddBounds(window, mine, boost);
         for (int i = 0; i < bounds.Length; i++)
             bounds[i] += mine[i] * most;
     }

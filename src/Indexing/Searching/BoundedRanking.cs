@@ -24,8 +24,14 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
     /// <summary>From so many hits of a window on its best blocks are scored first: what they give leaves most of the others out.</summary>
     private const int ManyHits = 128;
 
+    /// <summary>As <see cref="ManyHits"/>, of hits each of which was found to promise enough.</summary>
+    private const int ManyPromising = 768;
+
+    /// <summary>From so many hits of a window on, that blocks leave, it is looked at what each of them promises.</summary>
+    private const int ManyByBlock = 24;
+
     /// <summary>So many hits of a window are scored without a look at what each has to match.</summary>
-    private const int FewInWindow = 3;
+    private const int FewInWindow = 10;
 
     /// <summary>How many blocks these are.</summary>
     private const int BestBlocks = 3;
@@ -79,9 +85,7 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
         {
             context.Meter.Count.CandidatesScored += known;
             for (int i = 0; i < known; i++)
-            {
                 sorter.AddIfBetter(ids[i], scores[i]);
-            }
 
             return known;
         }
@@ -189,7 +193,7 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
         bool isByEntry = false;
         for (int count = Narrow(window, words, bounds, ref isByEntry); count > 0; count = Narrow(window, words, bounds, ref isByEntry))
         {
-            if (count < ManyHits)
+            if (count < (isByEntry ? ManyPromising : ManyHits))
             {
                 Score(window, BitmapKernels.Decode(words, offsets));
                 return;
@@ -209,7 +213,7 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
         BoundKernels.Narrow(words, bounds, sorter.WorstScore, Margin);
         root.Narrow(window, words, sorter.WorstScore, Margin);
         int count = BitmapKernels.Count(words);
-        if (count < ManyHits)
+        if (count < ManyByBlock)
             return count;
         if (!isByEntry)
         {

@@ -67,7 +67,7 @@ internal sealed class SearchPlanner(QueryContext context, Operator root, SearchR
             return isBounded ? SearchWay.ByBounds : SearchWay.ByValue;
         if (isBounded)
         {
-            reason = "windows are looked at from the one that promises most, and the others are left out when none of them can reach the worst hit kept";
+            reason = "the windows that promise most are looked at first, and of the others those that can reach the worst hit kept";
             notTaken?.Add(new PlanAlternative("score every hit", null, "the same answer, with every hit scored"));
             return SearchWay.ByBounds;
         }

@@ -48,6 +48,7 @@ public sealed class BoundKernelsTests
             BoundKernels.Narrow(hits, sums, threshold, margin);
             BoundKernels.NarrowScalar(expected, sums, threshold, margin);
             Assert.Equal(expected, hits);
+            Assert.Equal(BoundKernels.NotEmptyScalar(hits), BoundKernels.NotEmpty(hits));
             for (int i = 0; i < BoundKernels.Blocks; i++)
                 Assert.Equal(hits[i] != 0, (BoundKernels.NotEmpty(hits) >> i & 1) != 0);
         }

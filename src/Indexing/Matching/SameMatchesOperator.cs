@@ -1,0 +1,31 @@
+namespace Treepie.Indexing.Matching;
+
+/// <summary>Matches as its clause does; what stands above it scores otherwise.</summary>
+internal abstract class SameMatchesOperator(QueryContext context, Operator clause) : Operator(context)
+{
+    protected Operator Clause { get; } = clause;
+
+    public override long Estimate => Clause.Estimate;
+
+    public override double Likely => Clause.Likely;
+
+    public override bool IsExact => Clause.IsExact;
+
+    public override OperatorCost Cost => Clause.Cost;
+
+    public override bool KnowsCounts => Clause.KnowsCounts;
+
+    public override long Next(long from) => Clause.Next(from);
+
+    public override int Count(long window) => Clause.Count(window);
+
+    public override void Fill(long window, WindowSet set) => Clause.Fill(window, set);
+
+    public override void And(long window, WindowSet set) => Clause.And(window, set);
+
+    public override void Or(long window, WindowSet set) => Clause.Or(window, set);
+
+    public override void AndNot(long window, WindowSet set) => Clause.AndNot(window, set);
+
+    public override bool Contains(long id) => Clause.Contains(id);
+}
