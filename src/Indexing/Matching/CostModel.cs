@@ -26,7 +26,7 @@ internal static class CostModel
     /// <summary>One sort value read by its entry id in no order: a descent of the column's tree.</summary>
     public const double ColumnProbe = 120;
 
-    /// <summary>A chunk of a column, which has the sort values of 64 entries, found in its leaf.</summary>
+    /// <summary>A chunk of a column, which has the sort values of 64 entries, found in its leaf: reckoned from what it does, not measured by itself.</summary>
     public const double ColumnChunk = 40;
 
     /// <summary>One value of a chunk compared with bounds: eight at a time, or few.</summary>

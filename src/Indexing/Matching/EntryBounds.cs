@@ -6,7 +6,7 @@ namespace Treepie.Indexing.Matching;
 
 /// <summary>
 /// What single entries of a window can score at the most, where many match: most entries have a frequent word once, and then its part is known from the length of the entry alone. So a bit for each
-/// entry that has a word more often, and one comparison with the lengths of 64 entries, leave nearly all of them out before any frequency is read.
+/// entry that has a word more often, and one comparison with the lengths of 64 entries, leave many of them out before any frequency is read.
 /// </summary>
 /// <remarks>
 /// Of a block, with T the threshold: an entry that has every word at most once stays if <c>rest + Σ weight / (1 + factor(length)) ≥ T</c>, one that has a single word more often if the bound of that
