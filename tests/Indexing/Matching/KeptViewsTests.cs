@@ -89,7 +89,7 @@ public sealed class KeptViewsTests
             if (round == Warm)
                 before = GC.GetAllocatedBytesForCurrentThread();
             using var searcher = new IndexSearcher(fixture.Environment);
-            using SearchResults results = searcher.Search(request);
+            using SearchResults results = searcher.Search(request, TestContext.Current.CancellationToken);
             Assert.Equal(10, results.Count);
         }
 

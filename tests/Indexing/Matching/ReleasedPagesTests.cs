@@ -26,18 +26,19 @@ public sealed class ReleasedPagesTests
             batch.EndEntry();
         }
 
-        writer.Commit(batch, 1, TestContext.Current.CancellationToken);
-        environment.Checkpoint(TestContext.Current.CancellationToken);
+        CancellationToken cancel = TestContext.Current.CancellationToken;
+        writer.Commit(batch, 1, cancel);
+        environment.Checkpoint(cancel);
         var query = new FullTextQuery("text", "common word3", All: true);
         using var searcher = new IndexSearcher(environment);
-        using SearchResults hits = searcher.Search(new SearchRequest { Query = query, Take = 300 });
-        using ScoreExplainer held = searcher.OpenExplainer(query), released = searcher.OpenExplainer(query);
+        using SearchResults hits = searcher.Search(new SearchRequest { Query = query, Take = 300 }, cancel);
+        using ScoreExplainer held = searcher.OpenExplainer(query, cancel), released = searcher.OpenExplainer(query, cancel);
         var expected = new List<string>();
         while (hits.MoveNext())
             expected.Add(Text(held.Explain(hits.EntryId)));
 
         Assert.NotEmpty(expected);
-        using SearchResults again = searcher.Search(new SearchRequest { Query = query, Take = 300 });
+        using SearchResults again = searcher.Search(new SearchRequest { Query = query, Take = 300 }, cancel);
         for (int i = 0; again.MoveNext(); i++)
         {
             Assert.Equal(expected[i], Text(released.Explain(again.EntryId)));
@@ -47,7 +48,7 @@ public sealed class ReleasedPagesTests
 
             // Others come into memory meanwhile.
             using var other = new IndexSearcher(environment);
-            Assert.Equal(20_000, other.Search(new SearchRequest { Query = new RangeQuery("num", FieldValue.Of(-1L), true, null, true), Sort = [new SortKey("num", SortKind.Long)], Take = 20_000 }).TotalCount);
+            Assert.Equal(20_000, other.Search(new SearchRequest { Query = new RangeQuery("num", FieldValue.Of(-1L), true, null, true), Sort = [new SortKey("num", SortKind.Long)], Take = 20_000 }, cancel).TotalCount);
         }
     }
 

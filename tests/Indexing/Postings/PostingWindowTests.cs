@@ -56,7 +56,7 @@ public sealed class PostingWindowTests
 
                     Assert.Equal(frequencies.Sum(), sums.Before(count));
 
-                    Span<ushort> before = stackalloc ushort[PostingWindow.Blocks];
+                    ushort[] before = new ushort[PostingWindow.Blocks];
                     ushort[] asked = [.. ranks.Select(rank => offsets[rank])], found = new ushort[ranks.Length];
                     if (window.TryCountBefore(before))
                         window.CopyRanks(asked, before, found);
