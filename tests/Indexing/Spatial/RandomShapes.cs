@@ -79,7 +79,5 @@ internal static class RandomShapes
 
             return Math.Abs(turned) > Math.PI ? 1 : 0;
         }
-
-        public bool Contains(GeoPoint point) => Winding(point) == 1;
     }
 }
