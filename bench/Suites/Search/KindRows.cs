@@ -73,11 +73,9 @@ internal static class KindRows
                 int turn = (i + round) % engines.Count;
                 if (!engines[turn].HasRounds)
                     continue;
-                // Each round begins with another question, as the first finds the processor's caches full of what the engine before it left.
-                int first = round * questions.Length / rounds;
-                SearchAnswer?[] answers = engines[turn].Ask([.. questions.Skip(first), .. questions.Take(first)]);
+                SearchAnswer?[] answers = engines[turn].Ask(questions);
                 for (int place = 0; place < questions.Length; place++)
-                    times[turn][(first + place) % questions.Length].Add(answers[place]?.Microseconds ?? 0);
+                    times[turn][place].Add(answers[place]?.Microseconds ?? 0);
             }
         }
 
