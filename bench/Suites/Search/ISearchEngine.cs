@@ -6,9 +6,9 @@ internal interface ISearchEngine : IDisposable
     /// <summary>Its name in the report.</summary>
     string Name { get; }
 
-    /// <summary>Whether it is asked in rounds, or once.</summary>
-    bool HasRounds { get; }
+    /// <summary>Whether it has a compiler that has to be warm.</summary>
+    bool HasCompiler { get; }
 
-    /// <summary>Answers all questions; null for one that it cannot answer.</summary>
-    SearchAnswer?[] Ask(IReadOnlyList<SearchQuestion> questions);
+    /// <summary>Answers all questions, again and again for so many milliseconds; null for one that it cannot answer.</summary>
+    SearchAnswer?[] Ask(IReadOnlyList<SearchQuestion> questions, double milliseconds = 0);
 }

@@ -1,4 +1,4 @@
-using System.Diagnostics;
+using System.Globalization;
 using Treepie.Bench.Measuring;
 
 namespace Treepie.Bench.Suites.Search;
@@ -6,6 +6,15 @@ namespace Treepie.Bench.Suites.Search;
 /// <summary>Asks the questions of every kind of all engines, in turns, and makes two rows of each kind: half of the questions, and 99 %, are answered within.</summary>
 internal static class KindRows
 {
+    /// <summary>How long an engine is asked until it is the turn of the next.</summary>
+    private const double TurnMilliseconds = 100;
+
+    /// <summary>Until code is compiled as it will stay, of engines with a compiler.</summary>
+    private const double WarmUpMilliseconds = 1_000;
+
+    /// <summary>An engine without a compiler that takes longer for all questions of a kind is asked once.</summary>
+    private const double MostMicroseconds = 1_000_000;
+
     /// <summary>Measures all kinds.</summary>
     public static List<BenchRow> Measure(SearchIndexes indexes, IReadOnlyList<SearchQuestion> questions, bool quick, TextWriter progress, CancellationToken cancellationToken)
     {
@@ -14,7 +23,7 @@ internal static class KindRows
         {
             cancellationToken.ThrowIfCancellationRequested();
             SearchQuestion[] asked = [.. kind];
-            double[][] times = Ask(indexes.Engines, asked, quick);
+            (double[][] times, double[][] firsts) = Ask(indexes.Engines, asked, quick);
             double half = Statistics.Percentile(times[0], 0.5), most = Statistics.Percentile(times[0], 0.99);
             Dictionary<string, double> halves = [], mosts = [];
             for (int i = 1; i < times.Length; i++)
@@ -24,7 +33,7 @@ internal static class KindRows
             }
 
             progress.WriteLine($"search, {indexes.Corpus.Name}: {kind.Key}, p50 {half:0.0} µs, {string.Join(", ", halves.Select(peer => $"{peer.Key} {peer.Value:0.0}"))}");
-            rows.Add(new BenchRow($"{kind.Key}, p50", "µs", false, half) { Peers = halves, Goals = [.. Goals(asked[0])] });
+            rows.Add(new BenchRow($"{kind.Key}, p50", "µs", false, half) { Peers = halves, Goals = [.. Goals(asked[0])], Note = Firsts(firsts) });
             if (asked.Length > 1)
                 rows.Add(new BenchRow($"{kind.Key}, p99", "µs", false, most) { Peers = mosts, Goals = [new Goal(1, "Lucene")] });
         }
@@ -54,16 +63,20 @@ internal static class KindRows
             yield return new Goal(1, "SQLite");
     }
 
-    /// <summary>By engine, the median time of each question in microseconds.</summary>
-    private static double[][] Ask(List<ISearchEngine> engines, SearchQuestion[] questions, bool quick)
+    /// <summary>The same of first times, ours first.</summary>
+    private static string Firsts(double[][] firsts) =>
+        "first of a turn: " + string.Join(" / ", firsts.Select(times => Statistics.Percentile(times, 0.5)).Select(half => half.ToString(half < 100 ? "0.0" : "#,0", CultureInfo.InvariantCulture)));
+
+    /// <summary>By engine, the median over rounds of each question in microseconds: of the medians of the turns, and of the first times of the turns.</summary>
+    private static (double[][] Times, double[][] Firsts) Ask(List<ISearchEngine> engines, SearchQuestion[] questions, bool quick)
     {
         int rounds = quick ? 1 : 7;
-        var times = engines.Select(_ => questions.Select(_ => new List<double>()).ToArray()).ToArray();
-        Check(engines, questions, times);
+        List<SearchAnswer?>[][] answers = [.. engines.Select(_ => questions.Select(_ => new List<SearchAnswer?>()).ToArray())];
+        HashSet<ISearchEngine> once = Check(engines, questions, answers);
         if (!quick)
         {
-            foreach (ISearchEngine engine in engines)
-                WarmUp(engine, questions);
+            foreach (ISearchEngine engine in engines.Where(engine => engine.HasCompiler))
+                engine.Ask(questions, WarmUpMilliseconds);
         }
 
         for (int round = 0; round < rounds; round++)
@@ -71,19 +84,22 @@ internal static class KindRows
             for (int i = 0; i < engines.Count; i++)
             {
                 int turn = (i + round) % engines.Count;
-                if (!engines[turn].HasRounds)
+                if (once.Contains(engines[turn]))
                     continue;
-                SearchAnswer?[] answers = engines[turn].Ask(questions);
+                SearchAnswer?[] said = engines[turn].Ask(questions, quick ? 0 : TurnMilliseconds);
                 for (int place = 0; place < questions.Length; place++)
-                    times[turn][place].Add(answers[place]?.Microseconds ?? 0);
+                    answers[turn][place].Add(said[place]);
             }
         }
 
-        return [.. times.Select(mine => mine.Select(each => Statistics.Median(each)).ToArray())];
+        return (Of(answer => answer.Microseconds), Of(answer => answer.FirstMicroseconds));
+
+        double[][] Of(Func<SearchAnswer, double> time) =>
+            [.. answers.Select(mine => mine.Select(each => Statistics.Median(each.Select(answer => answer is null ? 0 : time(answer)))).ToArray())];
     }
 
-    /// <summary>Holds the answers against each other; of an engine that is asked once, this is the time that counts.</summary>
-    private static void Check(List<ISearchEngine> engines, SearchQuestion[] questions, List<double>[][] times)
+    /// <summary>Holds the answers against each other; returns the engines that took so long that they are asked once: this is then the time that counts.</summary>
+    private static HashSet<ISearchEngine> Check(List<ISearchEngine> engines, SearchQuestion[] questions, List<SearchAnswer?>[][] kept)
     {
         SearchAnswer?[][] answers = [.. engines.Select(engine => engine.Ask(questions))];
         for (int i = 0; i < questions.Length; i++)
@@ -94,19 +110,19 @@ internal static class KindRows
                 if (answers[engine][i] is not { } theirs)
                     continue;
                 AnswerCheck.Compare(questions[i], ours, theirs, engines[engine].Name);
-                if (!engines[engine].HasRounds)
-                    times[engine][i].Add(theirs.Microseconds);
             }
         }
-    }
 
-    /// <summary>Until code is compiled as it will stay, on both sides; an engine without a compiler needs none.</summary>
-    private static void WarmUp(ISearchEngine engine, SearchQuestion[] questions)
-    {
-        const double Seconds = 1;
-        const int Passes = 100;
-        long began = Stopwatch.GetTimestamp();
-        for (int pass = 0; engine.HasRounds && pass < Passes && (pass < 3 || Stopwatch.GetElapsedTime(began).TotalSeconds < Seconds); pass++)
-            engine.Ask(questions);
+        HashSet<ISearchEngine> once = [];
+        for (int engine = 0; engine < engines.Count; engine++)
+        {
+            if (engines[engine].HasCompiler || answers[engine].Sum(answer => answer?.Microseconds ?? 0) < MostMicroseconds)
+                continue;
+            once.Add(engines[engine]);
+            for (int i = 0; i < questions.Length; i++)
+                kept[engine][i].Add(answers[engine][i]);
+        }
+
+        return once;
     }
 }

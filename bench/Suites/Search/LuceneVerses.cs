@@ -18,7 +18,7 @@ internal sealed class LuceneVerses : ISearchEngine
 
     public string Name => "Lucene " + LuceneProcess.Version;
 
-    public bool HasRounds => true;
+    public bool HasCompiler => true;
 
     /// <summary>Documents in it.</summary>
     public int Documents { get; }
@@ -26,9 +26,9 @@ internal sealed class LuceneVerses : ISearchEngine
     /// <summary>Segments it is of.</summary>
     public int Segments { get; }
 
-    public SearchAnswer?[] Ask(IReadOnlyList<SearchQuestion> questions)
+    public SearchAnswer?[] Ask(IReadOnlyList<SearchQuestion> questions, double milliseconds = 0)
     {
-        process.Send(questions.Select(question => question.Line).Prepend($"ask\t{questions.Count}"));
+        process.Send(questions.Select(question => question.Line).Prepend(string.Create(CultureInfo.InvariantCulture, $"ask\t{questions.Count}\t{milliseconds:0}")));
         return [.. questions.Select(_ => (SearchAnswer?)Read(process.Read()))];
     }
 
@@ -44,6 +44,9 @@ internal sealed class LuceneVerses : ISearchEngine
         return new SearchAnswer(
             long.Parse(parts[0], CultureInfo.InvariantCulture), parts[1] == "1", double.Parse(parts[2], CultureInfo.InvariantCulture) / 1000,
             [.. hits.Select(hit => long.Parse(hit[0], CultureInfo.InvariantCulture))],
-            [.. hits.Select(hit => hit[1] == "NaN" ? 0 : double.Parse(hit[1], CultureInfo.InvariantCulture))]);
+            [.. hits.Select(hit => hit[1] == "NaN" ? 0 : double.Parse(hit[1], CultureInfo.InvariantCulture))])
+        {
+            FirstMicroseconds = double.Parse(parts[4], CultureInfo.InvariantCulture) / 1000,
+        };
     }
 }

@@ -22,7 +22,7 @@ internal sealed class SqliteVerses : ISearchEngine
 
     public string Name => "SQLite FTS5";
 
-    public bool HasRounds => false; // a best ten takes it tenths of a second
+    public bool HasCompiler => false;
 
     /// <summary>Indexes a file of documents, a durable transaction for each batch; ends with FTS5's own optimization.</summary>
     public int Load(string file, int batchSize)
@@ -53,7 +53,7 @@ internal sealed class SqliteVerses : ISearchEngine
         database.Execute("pragma wal_checkpoint(truncate)");
     }
 
-    public SearchAnswer?[] Ask(IReadOnlyList<SearchQuestion> questions) => [.. questions.Select(Ask)];
+    public SearchAnswer?[] Ask(IReadOnlyList<SearchQuestion> questions, double milliseconds = 0) => SearchTurn.Ask(questions, milliseconds, Ask);
 
     public void Dispose()
     {

@@ -23,7 +23,7 @@ internal sealed class TreepieVerses : ISearchEngine
 
     public string Name => "Treepie";
 
-    public bool HasRounds => true;
+    public bool HasCompiler => true;
 
     /// <summary>
     /// Indexes a file of documents in batches; returns how many. Each is durable when the next begins: by a checkpoint, as indexes keep no journal. (Those of a database make one two seconds after a commit.)
@@ -94,7 +94,7 @@ internal sealed class TreepieVerses : ISearchEngine
         return (results.Position, Stopwatch.GetElapsedTime(began).TotalMicroseconds);
     }
 
-    public SearchAnswer?[] Ask(IReadOnlyList<SearchQuestion> questions) => [.. questions.Select(question => (SearchAnswer?)Ask(question))];
+    public SearchAnswer?[] Ask(IReadOnlyList<SearchQuestion> questions, double milliseconds = 0) => SearchTurn.Ask(questions, milliseconds, Ask);
 
     /// <summary>Asks one question, in a view opened for it.</summary>
     public SearchAnswer Ask(SearchQuestion question)
