@@ -2,6 +2,7 @@ using System.Buffers.Binary;
 using System.Numerics;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
+using System.Runtime.Intrinsics;
 
 namespace Treepie.Storage.Kernels;
 
@@ -20,7 +21,10 @@ internal static unsafe partial class Blake3Kernel
     /// <summary>Of the first and the last block of a chunk, of a parent, and of the one compression that gives the hash.</summary>
     public const uint ChunkStart = 1, ChunkEnd = 2, Parent = 4, Root = 8;
 
-    private const int Words = 16, Rounds = 7;
+    /// <summary>Words of a block.</summary>
+    public const int Words = 16;
+
+    private const int Rounds = 7;
 
     /// <summary>What every input of a hash without a key begins with: that of SHA-256.</summary>
     public static ReadOnlySpan<uint> Start => [0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A, 0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19];
@@ -96,15 +100,15 @@ internal static unsafe partial class Blake3Kernel
         int done = 0;
         fixed (byte* first = inputs)
         {
-            if (Has16)
+            if (Blake3Avx512.IsSupported)
                 for (; count - done >= 16; done += 16)
-                    Hash16(first + (done * inputBytes), inputBytes, counter + (counts * (ulong)done), values.Slice(done * ValueWords, 16 * ValueWords));
-            if (Has8)
+                    Hash<Blake3Avx512, Vector512<uint>>(first + (done * inputBytes), inputBytes, counter + (counts * (ulong)done), values.Slice(done * ValueWords, 16 * ValueWords));
+            if (Blake3Avx2.IsSupported)
                 for (; count - done >= 8; done += 8)
-                    Hash8(first + (done * inputBytes), inputBytes, counter + (counts * (ulong)done), values.Slice(done * ValueWords, 8 * ValueWords));
-            if (Has4)
+                    Hash<Blake3Avx2, Vector256<uint>>(first + (done * inputBytes), inputBytes, counter + (counts * (ulong)done), values.Slice(done * ValueWords, 8 * ValueWords));
+            if (Blake3Vector128.IsSupported)
                 for (; count - done >= 4; done += 4)
-                    Hash4(first + (done * inputBytes), inputBytes, counter + (counts * (ulong)done), values.Slice(done * ValueWords, 4 * ValueWords));
+                    Hash<Blake3Vector128, Vector128<uint>>(first + (done * inputBytes), inputBytes, counter + (counts * (ulong)done), values.Slice(done * ValueWords, 4 * ValueWords));
         }
 
         return done;
