@@ -2,8 +2,6 @@ using System.Buffers;
 using System.Text;
 using System.Text.Json;
 using Treepie.Storage;
-using Treepie.Storage.Transactions;
-using Treepie.Storage.Trees;
 using Treepie.Store;
 using TreeNames = Treepie.Store.TreeNames;
 
@@ -12,42 +10,23 @@ namespace Treepie.Indexes.Definitions;
 /// <summary>What is set of indexes, in the documents' environment: <c>{"LockMode":"LockedError","Priority":"High","IsDisabled":true}</c> by name; what has its default is left out.</summary>
 internal sealed class IndexSettingsStore(StorageEnvironment documents)
 {
+    private readonly NamedRecords records = new(documents, TreeNames.IndexSettings);
+
     /// <summary>All that is set, by folded name.</summary>
     public Dictionary<string, IndexSettings> ReadAll()
     {
         var settings = new Dictionary<string, IndexSettings>(StringComparer.OrdinalIgnoreCase);
-        using ReadTransaction read = documents.BeginRead();
-        if (read.FindTree(TreeNames.IndexSettings) is not { } tree)
-            return settings;
-
-        using Cursor cursor = tree.OpenCursor();
-        for (bool more = cursor.MoveFirst(); more; more = cursor.MoveNext())
-            settings[Encoding.UTF8.GetString(cursor.Key)] = Read(cursor.Value);
+        foreach ((string name, byte[] value) in records.ReadAll())
+            settings[name] = Read(value);
         return settings;
     }
 
     /// <summary>Keeps what is set of an index; durable when this returns.</summary>
-    public void Put(string name, IndexSettings settings)
-    {
-        byte[] key = KeyOf(name), value = Write(settings);
-        documents.Write(transaction => transaction.GetOrCreateTree(TreeNames.IndexSettings).Put(key, value));
-    }
+    public void Put(string name, IndexSettings settings) => records.Put(KeyOf(name), Write(settings));
 
     /// <summary>Forgets what was set of an index, and keeps it for another name where one is given.</summary>
-    public void Delete(string name, string? newName = null, IndexSettings? settings = null)
-    {
-        byte[] key = KeyOf(name);
-        byte[]? newKey = newName is null ? null : KeyOf(newName), value = settings is null ? null : Write(settings);
-        documents.Write(transaction =>
-        {
-            transaction.UseReserve(); // an index must find room to go on a full disk
-            Tree tree = transaction.GetOrCreateTree(TreeNames.IndexSettings);
-            tree.Delete(key);
-            if (newKey is not null && value is not null)
-                tree.Put(newKey, value);
-            return true;
-        });
-    }
+    public void Delete(string name, string? newName = null, IndexSettings? settings = null) =>
+        records.Delete(KeyOf(name), newName is null || settings is null ? null : (KeyOf(newName), Write(settings)));
 
     private static byte[] KeyOf(string name) => CollectionName.Fold(Encoding.UTF8.GetBytes(name));
 
@@ -69,9 +48,9 @@ internal sealed class IndexSettingsStore(StorageEnvironment documents)
         return buffer.WrittenSpan.ToArray();
     }
 
-    private static IndexSettings Read(ReadOnlySpan<byte> value)
+    private static IndexSettings Read(byte[] value)
     {
-        using JsonDocument json = JsonDocument.Parse(value.ToArray());
+        using JsonDocument json = JsonDocument.Parse(value);
         JsonElement root = json.RootElement;
         return new IndexSettings
         {

@@ -1,7 +1,5 @@
 using System.Text;
 using Treepie.Storage;
-using Treepie.Storage.Transactions;
-using Treepie.Storage.Trees;
 using TreeNames = Treepie.Store.TreeNames;
 
 namespace Treepie.Indexes.Definitions;
@@ -13,6 +11,8 @@ namespace Treepie.Indexes.Definitions;
 internal sealed class SealedDefinitions(StorageEnvironment documents, long decryptedBudgetBytes)
 {
     private const string KeyPurpose = "index/";
+
+    private readonly NamedRecords records = new(documents, TreeNames.IndexDefinitions);
 
     /// <summary>Bytes of decrypted pages that each index keeps in memory.</summary>
     public long DecryptedBudgetBytes => decryptedBudgetBytes;
@@ -27,30 +27,13 @@ internal sealed class SealedDefinitions(StorageEnvironment documents, long decry
     public Dictionary<string, IndexMapping> ReadAll()
     {
         var definitions = new Dictionary<string, IndexMapping>(StringComparer.Ordinal);
-        using ReadTransaction read = documents.BeginRead();
-        if (read.FindTree(TreeNames.IndexDefinitions) is not { } tree)
-            return definitions;
-
-        using Cursor cursor = tree.OpenCursor();
-        for (bool more = cursor.MoveFirst(); more; more = cursor.MoveNext())
-            if (DefinitionJson.Read(cursor.Value.ToArray()) is { } definition)
-                definitions[Encoding.UTF8.GetString(cursor.Key)] = definition;
+        foreach ((string folder, byte[] value) in records.ReadAll())
+            if (DefinitionJson.Read(value) is { } definition)
+                definitions[folder] = definition;
         return definitions;
     }
 
-    public void Publish(string folder, byte[] definition)
-    {
-        byte[] key = Encoding.UTF8.GetBytes(folder);
-        documents.Write(transaction => transaction.GetOrCreateTree(TreeNames.IndexDefinitions).Put(key, definition));
-    }
+    public void Publish(string folder, byte[] definition) => records.Put(Encoding.UTF8.GetBytes(folder), definition);
 
-    public void Retract(string folder)
-    {
-        byte[] key = Encoding.UTF8.GetBytes(folder);
-        documents.Write(transaction =>
-        {
-            transaction.UseReserve(); // an index must find room to go on a full disk
-            return transaction.GetOrCreateTree(TreeNames.IndexDefinitions).Delete(key);
-        });
-    }
+    public void Retract(string folder) => records.Delete(Encoding.UTF8.GetBytes(folder));
 }

@@ -1,8 +1,6 @@
 using System.Text;
 using System.Text.Json;
 using Treepie.Storage;
-using Treepie.Storage.Transactions;
-using Treepie.Storage.Trees;
 using Treepie.Store;
 using TreeNames = Treepie.Store.TreeNames;
 
@@ -14,18 +12,15 @@ namespace Treepie.Indexes.Definitions;
 /// </summary>
 internal sealed class StaticDefinitions(StorageEnvironment documents)
 {
+    private readonly NamedRecords records = new(documents, TreeNames.StaticIndexes);
+
     /// <summary>All definitions.</summary>
     public IReadOnlyList<IndexDefinition> ReadAll()
     {
         var definitions = new List<IndexDefinition>();
-        using ReadTransaction read = documents.BeginRead();
-        if (read.FindTree(TreeNames.StaticIndexes) is not { } tree)
-            return definitions;
-
-        using Cursor cursor = tree.OpenCursor();
-        for (bool more = cursor.MoveFirst(); more; more = cursor.MoveNext())
+        foreach ((_, byte[] value) in records.ReadAll())
         {
-            using JsonDocument json = JsonDocument.Parse(cursor.Value.ToArray());
+            using JsonDocument json = JsonDocument.Parse(value);
             definitions.Add(IndexDefinitionJson.Read(json.RootElement));
         }
 
@@ -33,22 +28,10 @@ internal sealed class StaticDefinitions(StorageEnvironment documents)
     }
 
     /// <summary>Keeps a definition in the place of any of the same name; durable when this returns.</summary>
-    public void Put(IndexDefinition definition)
-    {
-        byte[] key = KeyOf(definition.Name), value = IndexDefinitionJson.Write(definition);
-        documents.Write(transaction => transaction.GetOrCreateTree(TreeNames.StaticIndexes).Put(key, value));
-    }
+    public void Put(IndexDefinition definition) => records.Put(KeyOf(definition.Name), IndexDefinitionJson.Write(definition));
 
     /// <summary>Forgets a definition; false if there is none.</summary>
-    public bool Delete(string name)
-    {
-        byte[] key = KeyOf(name);
-        return documents.Write(transaction =>
-        {
-            transaction.UseReserve(); // an index must find room to go on a full disk
-            return transaction.GetOrCreateTree(TreeNames.StaticIndexes).Delete(key);
-        });
-    }
+    public bool Delete(string name) => records.Delete(KeyOf(name));
 
     private static byte[] KeyOf(string name) => CollectionName.Fold(Encoding.UTF8.GetBytes(name));
 }
