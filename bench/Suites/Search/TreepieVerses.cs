@@ -99,13 +99,13 @@ internal sealed class TreepieVerses : ISearchEngine
     /// <summary>Asks one question, in a view opened for it.</summary>
     public SearchAnswer Ask(SearchQuestion question)
     {
-        SearchRequest request = question.Request;
-        FacetRequest? facet = question.Form == SearchForm.Facet ? new FacetRequest(request.Query, [new FacetQuery { Field = "tr" }]) : null;
         long[] ids;
         double[] scores = [];
         long total;
         bool isExact = true;
-        long began = Stopwatch.GetTimestamp();
+        long began = Stopwatch.GetTimestamp(); // the query is made of its words within the time, as Lucene's is
+        SearchRequest request = question.Request;
+        FacetRequest? facet = question.Form == SearchForm.Facet ? new FacetRequest(request.Query, [new FacetQuery { Field = "tr" }]) : null;
         using var searcher = new IndexSearcher(environment, known: Schema);
         if (facet is not null)
         {
