@@ -1,3 +1,5 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 using Treepie.Indexing.Terms;
 using Treepie.Storage;
 
@@ -30,9 +32,13 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
     public const int MostOwn = 7;
     public const int LengthFlag = 32;
 
+    /// <summary>Bytes of a key that are copied at once, however few are wanted of them.</summary>
+    private const int CopiedBytes = sizeof(ulong);
+
+    private readonly ReadOnlySpan<byte> bytes = bytes;
     private readonly Span<byte> keyRoom = keyRoom;
-    private ReadOnlySpan<byte> rest = bytes;
     private int keyLength;
+    private int at;
 
     /// <summary>Id of the entry moved to.</summary>
     public long Id { get; private set; } = firstId - 1;
@@ -50,35 +56,73 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
     /// <exception cref="CorruptionException">The block does not hold what it says.</exception>
     public bool MoveNext()
     {
-        if (rest.IsEmpty)
+        if (!Pass(out ReadOnlySpan<byte> items))
             return false;
-
-        int flags = rest[0];
-        rest = rest[1..];
-        Id += (flags & StepFlag) != 0 ? Varint.ReadLong(ref rest) : 1;
-        int own = (flags >> OwnShift) & MostOwn;
-        if (own == MostOwn)
-            own = Varint.Read(ref rest);
-        int shared = (flags & LengthFlag) != 0 ? Varint.Read(ref rest) : keyLength - own;
-        if ((uint)shared > (uint)keyLength || (uint)own > (uint)Math.Min(rest.Length, keyRoom.Length - shared))
-            throw Damaged();
-        rest[..own].CopyTo(keyRoom[shared..]);
-        keyLength = shared + own;
-        rest = rest[own..];
-        if ((flags & HeadsFlag) != 0)
-            Heads = Take();
-        Items = Take();
+        Items = items;
         return true;
     }
 
-    private ReadOnlySpan<byte> Take()
+    /// <summary>Goes to an entry behind this one; false if the block has none of that id, and then it stands where that were, or at its end.</summary>
+    /// <exception cref="CorruptionException">The block does not hold what it says.</exception>
+    public bool MoveTo(long id)
     {
-        int length = Varint.Read(ref rest);
-        if ((uint)length > (uint)rest.Length)
+        // Whoever asks for one entry passes twenty: what is not needed of them is not kept.
+        ReadOnlySpan<byte> items = default;
+        while (Id < id && Pass(out items))
+        {
+        }
+
+        Items = items;
+        return Id == id;
+    }
+
+    private bool Pass(out ReadOnlySpan<byte> items)
+    {
+        items = default;
+        int next = at;
+        if (next == bytes.Length)
+            return false;
+
+        int flags = bytes[next++];
+        Id += (flags & StepFlag) != 0 ? ReadLong(ref next) : 1;
+        int own = (flags >> OwnShift) & MostOwn;
+        if (own == MostOwn)
+            own = Read(ref next);
+        int shared = (flags & LengthFlag) != 0 ? Read(ref next) : keyLength - own;
+        if ((uint)shared > (uint)keyLength || (uint)own > (uint)Math.Min(bytes.Length - next, keyRoom.Length - shared))
             throw Damaged();
-        ReadOnlySpan<byte> taken = rest[..length];
-        rest = rest[length..];
-        return taken;
+        if (own <= CopiedBytes && bytes.Length - next >= CopiedBytes && keyRoom.Length - shared >= CopiedBytes)
+            MemoryMarshal.Write(keyRoom[shared..], MemoryMarshal.Read<ulong>(bytes[next..]));
+        else
+            bytes.Slice(next, own).CopyTo(keyRoom[shared..]);
+        keyLength = shared + own;
+        next += own;
+        if ((flags & HeadsFlag) != 0)
+            Heads = Take(ref next);
+        items = Take(ref next);
+        at = next;
+        return true;
+    }
+
+    private readonly ReadOnlySpan<byte> Take(scoped ref int next)
+    {
+        int length = Read(ref next);
+        if ((uint)length > (uint)(bytes.Length - next))
+            throw Damaged();
+        next += length;
+        return bytes.Slice(next - length, length);
+    }
+
+    /// <summary>Most numbers are one byte.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private readonly int Read(scoped ref int next) => next < bytes.Length && bytes[next] < 0x80 ? bytes[next++] : (int)ReadLong(ref next);
+
+    private readonly long ReadLong(scoped ref int next)
+    {
+        ReadOnlySpan<byte> rest = bytes[next..];
+        long value = Varint.ReadLong(ref rest);
+        next = bytes.Length - rest.Length;
+        return value;
     }
 
     private static CorruptionException Damaged() => new("A block of entries in the index is damaged. Reset the index to build it again.");

@@ -17,7 +17,7 @@ namespace Treepie.Indexing.Catalogue;
 /// </summary>
 internal sealed class IndexState
 {
-    private const int FormatVersion = 7;
+    private const int FormatVersion = 8;
     private const int Bytes = 44;
 
     public long Etag { get; set; }

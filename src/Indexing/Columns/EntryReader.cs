@@ -33,13 +33,10 @@ internal sealed class EntryReader(Func<string, Tree?> tree) : IEntrySource
         if (cursor is not null && cursor.SeekBefore(above))
         {
             var block = new EntryBlock(cursor.Value, EntryKey.Read(cursor.Key), keyRoom);
-            while (block.MoveNext() && block.Id <= id)
+            if (block.MoveTo(id))
             {
-                if (block.Id == id)
-                {
-                    record = new EntryRecord(id, keyRoom.AsSpan(0, block.Key.Length), block.Heads, block.Items, this);
-                    return true;
-                }
+                record = new EntryRecord(id, keyRoom.AsSpan(0, block.Key.Length), block.Heads, block.Items, this);
+                return true;
             }
         }
 

@@ -1,46 +1,83 @@
 using System.Buffers.Binary;
+using Treepie.Storage;
 
 namespace Treepie.Indexing.Columns;
 
 /// <summary>
-/// Lengths (in terms) of a full-text field for the 4,096 entries of a window, read in place. Key in the tree: number of the window, 8 bytes big-endian. A whole chunk has a page of its
-/// own: what scores some entries of a window looks once for their lengths.
+/// Lengths (in terms) of a full-text field for the 4,096 entries of each of seven windows, read in place: four pages, nearly full, which come from the disk together. What scores some entries
+/// of a window looks once for their lengths. Key in the tree: number of the chunk, 8 bytes big-endian.
 /// <code>
 /// OFFSET  SIZE  MEANING
-/// 0       1     w, bytes of a length: 1, 2 or 4
-/// 1       w·n   lengths; entries behind the last have none (0)
+/// 0       7     by window: w, bytes of a length: 1, 2 or 4; 0 where no entry of it has one
+/// 7       1     0
+/// 8             by window: lengths of its 4,096 entries, w bytes each; of the last window that has any up to its last, entries behind have none (0)
 /// </code>
 /// </summary>
 internal readonly ref struct NormChunk
 {
-    public const int EntryBits = 12;
-    public const int Entries = 1 << EntryBits;
+    public const int WindowBits = 12;
+    public const int WindowEntries = 1 << WindowBits;
+
+    /// <summary>Windows of a chunk: with eight, a fifth of its pages would be empty.</summary>
+    public const int Windows = 7;
+
+    /// <summary>Entries of a chunk.</summary>
+    public const int Entries = Windows * WindowEntries;
+
+    /// <summary>Longest encoding.</summary>
+    public const int MaxBytes = HeadBytes + (Entries * sizeof(int));
+
+    private const int HeadBytes = sizeof(ulong);
+
+    /// <summary>A number of this, times bytes as a number, has their sum in its highest byte.</summary>
+    private const ulong EveryByte = 0x0101_0101_0101_0101;
 
     private readonly ReadOnlySpan<byte> lengths;
     private readonly int width;
 
-    public NormChunk(ReadOnlySpan<byte> bytes)
+    /// <summary>The lengths of one window.</summary>
+    /// <param name="bytes">The chunk; empty: there is none.</param>
+    /// <param name="window">The window, of all there are.</param>
+    public NormChunk(ReadOnlySpan<byte> bytes, long window)
     {
-        if (bytes.IsEmpty)
+        if (bytes.Length < HeadBytes)
             return;
-        width = bytes[0];
-        lengths = bytes[1..];
+
+        int place = (int)(window % Windows);
+        ulong widths = BinaryPrimitives.ReadUInt64LittleEndian(bytes);
+        width = (byte)(widths >> (8 * place));
+        int before = (int)(((widths & ((1UL << (8 * place)) - 1)) * EveryByte) >> 56);
+        ReadOnlySpan<byte> rest = bytes[Math.Min(HeadBytes + (before << WindowBits), bytes.Length)..];
+        lengths = rest[..Math.Min(rest.Length, width << WindowBits)];
     }
 
+    /// <summary>The window of an entry.</summary>
+    public static long WindowOf(long id) => id >> WindowBits;
+
+    /// <summary>The chunk that holds a window.</summary>
+    public static long NumberOf(long window) => window / Windows;
+
+    /// <summary>The place of an entry in its window.</summary>
+    public static int SlotOf(long id) => (int)id & (WindowEntries - 1);
+
+    /// <summary>Lengths up to the last that may be there.</summary>
     public int Count => width == 0 ? 0 : lengths.Length / width;
 
     public int this[int slot]
     {
         get
         {
+            // Nearly all are bytes, and a division would cost more than all the rest.
+            if (width == 1)
+                return (uint)slot < (uint)lengths.Length ? lengths[slot] : 0;
             if (slot >= Count)
                 return 0;
 
             return width switch
             {
-                1 => lengths[slot],
                 2 => BinaryPrimitives.ReadUInt16LittleEndian(lengths[(2 * slot)..]),
-                _ => BinaryPrimitives.ReadInt32LittleEndian(lengths[(4 * slot)..]),
+                4 => BinaryPrimitives.ReadInt32LittleEndian(lengths[(4 * slot)..]),
+                _ => throw new CorruptionException("A chunk of lengths in the index is damaged. Reset the index to build it again."),
             };
         }
     }
@@ -48,30 +85,42 @@ internal readonly ref struct NormChunk
     /// <summary>The lengths as bytes, where they are kept as such; empty where they are longer.</summary>
     public ReadOnlySpan<byte> Bytes => width == 1 ? lengths : default;
 
-    /// <summary>Longest encoding.</summary>
-    public const int MaxBytes = 1 + (Entries * sizeof(int));
-
-    /// <summary>Encodes lengths, the last of which is not 0; returns the bytes written.</summary>
+    /// <summary>Encodes the lengths of a chunk; returns the bytes written, 0 where there are none.</summary>
+    /// <param name="lengths">All of them: <see cref="Entries"/>.</param>
+    /// <param name="output">Room for <see cref="MaxBytes"/>.</param>
     public static int Encode(ReadOnlySpan<int> lengths, Span<byte> output)
     {
-        int largest = 0;
-        foreach (int length in lengths)
-            largest = Math.Max(largest, length);
-        int width = largest <= byte.MaxValue ? 1 : largest <= ushort.MaxValue ? 2 : 4;
-        int place = 0;
-        output[place++] = (byte)width;
-        foreach (int length in lengths)
+        output[..HeadBytes].Clear();
+        int count = lengths.LastIndexOfAnyExcept(0) + 1;
+        int end = 0;
+        for (int place = 0; place << WindowBits < count; place++)
+        {
+            ReadOnlySpan<int> mine = lengths[(place << WindowBits)..Math.Min(count, (place + 1) << WindowBits)];
+            int width = !mine.ContainsAnyExcept(0) ? 0
+                : !mine.ContainsAnyExceptInRange(0, byte.MaxValue) ? 1
+                : !mine.ContainsAnyExceptInRange(0, ushort.MaxValue) ? 2 : 4;
+            output[place] = (byte)width;
+            end = Math.Max(end, HeadBytes);
+            end += Write(mine, width, output[end..]);
+        }
+
+        return end;
+    }
+
+    private static int Write(ReadOnlySpan<int> lengths, int width, Span<byte> output)
+    {
+        output = output[..(lengths.Length * width)];
+        for (int i = 0; i < lengths.Length; i++)
         {
             switch (width)
             {
-                case 1: output[place] = (byte)length; break;
-                case 2: BinaryPrimitives.WriteUInt16LittleEndian(output[place..], (ushort)length); break;
-                default: BinaryPrimitives.WriteInt32LittleEndian(output[place..], length); break;
+                case 0: break;
+                case 1: output[i] = (byte)lengths[i]; break;
+                case 2: BinaryPrimitives.WriteUInt16LittleEndian(output[(2 * i)..], (ushort)lengths[i]); break;
+                default: BinaryPrimitives.WriteInt32LittleEndian(output[(4 * i)..], lengths[i]); break;
             }
-
-            place += width;
         }
 
-        return place;
+        return output.Length;
     }
 }

@@ -21,13 +21,14 @@ internal sealed class NormColumnWriter
     /// <summary>Sets the length of an entry, 0 to remove it; returns the length it had.</summary>
     public int Set(long id, int length)
     {
-        if (id >> NormChunk.EntryBits != chunk)
+        long number = NormChunk.NumberOf(NormChunk.WindowOf(id));
+        if (number != chunk)
         {
             Flush();
-            Load(id >> NormChunk.EntryBits);
+            Load(number);
         }
 
-        ref int slot = ref lengths[(int)(id & (NormChunk.Entries - 1))];
+        ref int slot = ref lengths[(int)(id - (number * NormChunk.Entries))];
         int old = slot;
         slot = length;
         return old;
@@ -41,11 +42,11 @@ internal sealed class NormColumnWriter
 
         Span<byte> key = stackalloc byte[sizeof(long)];
         BinaryPrimitives.WriteInt64BigEndian(key, chunk);
-        int count = Array.FindLastIndex(lengths, length => length != 0) + 1;
-        if (count == 0)
+        int length = NormChunk.Encode(lengths, output);
+        if (length == 0)
             column.Delete(key);
         else
-            column.Put(key, output.AsSpan(0, NormChunk.Encode(lengths.AsSpan(0, count), output)));
+            column.Put(key, output.AsSpan(0, length));
         chunk = -1;
     }
 
@@ -58,8 +59,12 @@ internal sealed class NormColumnWriter
         if (!column.TryGet(key, out ReadOnlySpan<byte> bytes))
             return;
 
-        var old = new NormChunk(bytes);
-        for (int i = 0; i < old.Count; i++)
-            lengths[i] = old[i];
+        for (int window = 0; window < NormChunk.Windows; window++)
+        {
+            var old = new NormChunk(bytes, window);
+            Span<int> mine = lengths.AsSpan(window << NormChunk.WindowBits, NormChunk.WindowEntries);
+            for (int i = 0; i < old.Count; i++)
+                mine[i] = old[i];
+        }
     }
 }

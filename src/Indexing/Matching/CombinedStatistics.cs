@@ -63,7 +63,8 @@ internal sealed class CombinedStatistics(IndexView main, IndexView tail, long[] 
         using var norms = new ChunkCursor(main.Tree(TreeNames.Norms(field)));
         foreach (long id in gone)
         {
-            int length = new NormChunk(norms.Read(id >> NormChunk.EntryBits))[(int)(id & (NormChunk.Entries - 1))];
+            long window = NormChunk.WindowOf(id);
+            int length = new NormChunk(norms.Read(NormChunk.NumberOf(window)), window)[NormChunk.SlotOf(id)];
             lost.TotalTerms += length;
             lost.EntriesWithTerms += length > 0 ? 1 : 0;
         }

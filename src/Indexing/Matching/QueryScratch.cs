@@ -88,6 +88,8 @@ internal sealed class QueryScratch
     {
         foreach (IDisposable cursor in cursors)
             (cursor as IHoldsPages)?.ForgetPages();
+        foreach ((_, LengthFactors lengths) in factors)
+            lengths.ForgetPages();
     }
 
     /// <summary>Ends the query: closes what it opened, and gives back what it took.</summary>

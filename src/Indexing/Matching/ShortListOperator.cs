@@ -85,11 +85,11 @@ internal sealed class ShortListOperator : TermOperator
     {
         ReadOnlySpan<Posting> postings = Postings;
         for (int i = 0; i < postings.Length; i++)
-        {
             ids[i] = postings[i].EntryId;
-            scores[i] = scorer is null ? boost : scorer.Score(postings[i].EntryId, postings[i].Frequency, boost);
-        }
-
+        if (scorer is null)
+            scores[..postings.Length].Fill(boost);
+        else
+            scorer.Score(postings, scores, boost);
         return postings.Length;
     }
 
@@ -148,8 +148,10 @@ internal sealed class ShortListOperator : TermOperator
             return parts;
 
         parts = Context.RentNumbers(count);
-        for (int i = 0; i < count; i++)
-            parts[i] = scorer is null ? 1 : scorer.Part(room[i].EntryId, room[i].Frequency);
+        if (scorer is null)
+            parts.AsSpan(0, count).Fill(1);
+        else
+            scorer.Parts(Postings, parts);
         return parts;
     }
 

@@ -27,14 +27,35 @@ internal sealed class LengthFactors(ChunkReader norms, FieldStatistics statistic
     /// <summary>The factor of one entry.</summary>
     public float Of(long id)
     {
-        int length = new NormChunk(norms.Read(id >> NormChunk.EntryBits))[(int)(id & (NormChunk.Entries - 1))];
-        return Base + (perTerm * length);
+        long window = NormChunk.WindowOf(id);
+        return Base + (perTerm * new NormChunk(norms.Read(NormChunk.NumberOf(window)), window)[NormChunk.SlotOf(id)]);
     }
+
+    /// <summary>The factors of the entries of a list, in one go: what has to come from far away comes at once, not one after the other.</summary>
+    public void Read(ReadOnlySpan<Posting> postings, Span<float> factors)
+    {
+        long window = -1;
+        NormChunk lengths = default;
+        for (int i = 0; i < postings.Length; i++)
+        {
+            long id = postings[i].EntryId;
+            if (NormChunk.WindowOf(id) != window)
+            {
+                window = NormChunk.WindowOf(id);
+                lengths = new NormChunk(norms.Read(NormChunk.NumberOf(window)), window);
+            }
+
+            factors[i] = Base + (perTerm * lengths[NormChunk.SlotOf(id)]);
+        }
+    }
+
+    /// <summary>Forgets where lengths lie.</summary>
+    public void ForgetPages() => norms.ForgetPages();
 
     /// <summary>The factors of a window; they live until another one is asked for.</summary>
     public WindowFactors OfWindow(long window)
     {
-        var chunk = new NormChunk(norms.Read(window));
+        var chunk = new NormChunk(norms.Read(NormChunk.NumberOf(window)), window);
         return new WindowFactors(this, window, chunk.Bytes, isPlain: chunk.Bytes.Length == chunk.Count, Base, perTerm);
     }
 }

@@ -12,6 +12,19 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
     /// <summary>The part of one entry.</summary>
     public float Score(long id, int frequency, float boost) => Part(boost * idf, frequency, factors.Of(id));
 
+    /// <summary>The parts of all entries of a list.</summary>
+    public void Score(ReadOnlySpan<Posting> postings, Span<float> scores, float boost) => Weigh(postings, scores, boost * idf);
+
+    /// <summary>The parts of all entries of a list that depend on the entry.</summary>
+    public void Parts(ReadOnlySpan<Posting> postings, Span<float> parts) => Weigh(postings, parts, 1);
+
+    private void Weigh(ReadOnlySpan<Posting> postings, Span<float> scores, float weight)
+    {
+        factors.Read(postings, scores);
+        for (int i = 0; i < postings.Length; i++)
+            scores[i] = Part(weight, postings[i].Frequency, scores[i]);
+    }
+
     /// <summary>Adds the parts of those hits of a window that have the term.</summary>
     public void Score(long window, in PostingWindow postings, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
     {
@@ -24,9 +37,6 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
 
     /// <summary>Lengths of the field.</summary>
     public LengthFactors Factors => factors;
-
-    /// <summary>The part of an entry that depends on the entry.</summary>
-    public float Part(long id, int frequency) => Part(1, frequency, factors.Of(id));
 
     /// <summary>What an impact of 1/255 is worth now.</summary>
     public float ImpactUnit => factors.ImpactUnit;

@@ -14,8 +14,14 @@ internal sealed class NormImpacts(Tree norms, double reference, long firstNewId,
     {
         int length = entryId >= firstNewId
             ? newLengths[entryId - firstNewId]
-            : new NormChunk(column.Read(entryId >> NormChunk.EntryBits))[(int)(entryId & (NormChunk.Entries - 1))];
+            : LengthOf(entryId);
         return Bm25.Impact(frequency, length, reference);
+    }
+
+    private int LengthOf(long entryId)
+    {
+        long window = NormChunk.WindowOf(entryId);
+        return new NormChunk(column.Read(NormChunk.NumberOf(window)), window)[NormChunk.SlotOf(entryId)];
     }
 
     public void Dispose() => column.Dispose();

@@ -14,19 +14,20 @@ internal ref struct PageAnnouncement(PageStore store)
     private long first;
     private int pages;
 
-    /// <summary>Adds a page.</summary>
-    public void Add(long number)
+    /// <summary>Adds a page, or a run of them that is looked at as a whole.</summary>
+    public void Add(long number, int run = 1)
     {
         if (!store.IsUnseen(number))
             return;
-        if (pages > 0 && number == first + pages && pages < MaxRun)
+        run = Math.Clamp(run, 1, MaxRun);
+        if (pages > 0 && number == first + pages && pages + run <= MaxRun)
         {
-            pages++;
+            pages += run;
             return;
         }
 
         End();
-        (first, pages) = (number, 1);
+        (first, pages) = (number, run);
     }
 
     /// <summary>Tells the last of them.</summary>

@@ -110,7 +110,7 @@ public sealed class Tree
         {
             ReadOnlySpan<byte> value = leaf.Value(i, out bool isRun);
             if (isRun)
-                pages.Add(PageReference.ReadPacked(value).Number);
+                pages.Add(PageReference.ReadPacked(value).Number, PageLayout.RunPages(BinaryPrimitives.ReadInt32LittleEndian(value[PageReference.PackedBytes..])));
         }
 
         pages.End();

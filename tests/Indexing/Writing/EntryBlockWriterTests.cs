@@ -107,6 +107,9 @@ public sealed class EntryBlockWriterTests
                 {
                 }
 
+                block = new EntryBlock(bytes, 0, room);
+                block.MoveTo(long.MaxValue);
+
                 var reader = new BitReader(bytes);
                 for (long last = -1; ;)
                     last = WordNumbers.ReadNext(ref reader, last);
@@ -154,7 +157,7 @@ public sealed class EntryBlockWriterTests
 
     private static void AssertSame(Tree tree, SortedDictionary<long, Parts> model, string what)
     {
-        Span<byte> room = stackalloc byte[IndexBatch.MaxKeyBytes];
+        Span<byte> room = stackalloc byte[IndexBatch.MaxKeyBytes], otherRoom = stackalloc byte[IndexBatch.MaxKeyBytes];
         using Cursor cursor = tree.OpenCursor();
         using IEnumerator<KeyValuePair<long, Parts>> expected = model.GetEnumerator();
         for (bool valid = cursor.MoveFirst(); valid; valid = cursor.MoveNext())
@@ -165,6 +168,9 @@ public sealed class EntryBlockWriterTests
                 Assert.True(expected.MoveNext(), what);
                 (long id, Parts parts) = expected.Current;
                 Assert.True(id == block.Id && block.Key.SequenceEqual(parts.Key) && block.Heads.SequenceEqual(parts.Heads) && block.Items.SequenceEqual(parts.Items), $"{what}: entry {id}");
+                var straight = new EntryBlock(cursor.Value, EntryKey.Read(cursor.Key), otherRoom);
+                Assert.True(straight.MoveTo(id) && straight.Key.SequenceEqual(parts.Key) && straight.Heads.SequenceEqual(parts.Heads) && straight.Items.SequenceEqual(parts.Items), $"{what}: straight to entry {id}");
+                Assert.True(!straight.MoveTo(id + 1) || model.ContainsKey(id + 1), $"{what}: what is not there, behind entry {id}");
             }
         }
 
