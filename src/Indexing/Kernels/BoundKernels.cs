@@ -11,6 +11,24 @@ internal static class BoundKernels
     /// <summary>Blocks of a window.</summary>
     public const int Blocks = 64;
 
+    /// <summary>The places of the greatest bounds, descending; of equal ones the first. None is below 0. Returns how many there are.</summary>
+    public static int TakeBest(ReadOnlySpan<float> bounds, Span<int> best)
+    {
+        int count = 0;
+        for (int i = 0; i < bounds.Length; i++)
+        {
+            float bound = bounds[i];
+            if (bound < 0 || (count == best.Length && bound <= bounds[best[count - 1]]))
+                continue;
+            int place = count < best.Length ? count++ : count - 1;
+            for (; place > 0 && bounds[best[place - 1]] < bound; place--)
+                best[place] = best[place - 1];
+            best[place] = i;
+        }
+
+        return count;
+    }
+
     /// <summary>Adds each byte as a number, multiplied.</summary>
     public static void AddSpread(ReadOnlySpan<byte> impacts, float unit, Span<float> bounds)
     {

@@ -1,3 +1,4 @@
+using System.Numerics;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using System.Runtime.Intrinsics;
@@ -44,6 +45,53 @@ internal static class OffsetKernels
         if (place > first)
             offsets[place..end].CopyTo(offsets[first..]);
         return first + end - place;
+    }
+
+    /// <summary>
+    /// Writes what two ascending lists have in common, ascending; returns how many. Sixteen offsets of the one are compared with each offset of the other that can be among them.
+    /// </summary>
+    /// <param name="padded">The one, and behind it at least 15 offsets that mean nothing.</param>
+    /// <param name="count">How many it has.</param>
+    /// <param name="others">The other.</param>
+    /// <param name="common">Room for what both have.</param>
+    public static int Intersect(ReadOnlySpan<ushort> padded, int count, ReadOnlySpan<ushort> others, Span<ushort> common)
+    {
+        if (!Vector256.IsHardwareAccelerated)
+            return IntersectScalar(padded[..count], others, common);
+
+        const int Lanes = 16;
+        ref ushort first = ref MemoryMarshal.GetReference(padded[..(((count + Lanes - 1) & -Lanes))]);
+        int written = 0, next = 0;
+        for (int i = 0; i < count; i += Lanes)
+        {
+            var block = Vector256.LoadUnsafe(ref first, (nuint)i);
+            int last = Math.Min(Lanes, count - i) - 1;
+            ushort end = padded[i + last];
+            Vector256<ushort> equal = Vector256<ushort>.Zero;
+            for (; next < others.Length && others[next] <= end; next++)
+                equal |= Vector256.Equals(block, Vector256.Create(others[next]));
+            uint found = equal.ExtractMostSignificantBits() & ((2u << last) - 1);
+            for (; found != 0; found &= found - 1)
+                common[written++] = padded[i + BitOperations.TrailingZeroCount(found)];
+        }
+
+        return written;
+    }
+
+    /// <summary>The scalar twin of <see cref="Intersect"/>.</summary>
+    public static int IntersectScalar(ReadOnlySpan<ushort> left, ReadOnlySpan<ushort> right, Span<ushort> common)
+    {
+        int written = 0;
+        for (int i = 0, j = 0; i < left.Length && j < right.Length;)
+        {
+            if (left[i] == right[j])
+                common[written++] = left[i];
+            bool isLeftBehind = left[i] <= right[j], isRightBehind = right[j] <= left[i];
+            i += isLeftBehind ? 1 : 0;
+            j += isRightBehind ? 1 : 0;
+        }
+
+        return written;
     }
 
     /// <summary>Keeps the offsets in blocks of 64 whose bound, multiplied, reaches a threshold, in place; returns how many stay.</summary>

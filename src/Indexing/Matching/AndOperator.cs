@@ -42,6 +42,9 @@ internal sealed class AndOperator : Operator
         };
     }
 
+    /// <summary>In the order in which their scores are added up.</summary>
+    public Operator[] Clauses => clauses;
+
     public override long Estimate => byCost[0].Estimate;
 
     /// <summary>As many as if clauses had nothing to do with each other, four times: what is asked together stands together.</summary>

@@ -5,6 +5,12 @@ namespace Treepie.Indexing.Matching;
 /// <summary>Matches as its clause does, with scores multiplied.</summary>
 internal sealed class BoostOperator(QueryContext context, Operator clause, float factor) : SameMatchesOperator(context, clause)
 {
+    /// <summary>What is boosted.</summary>
+    public Operator Inner => Clause;
+
+    /// <summary>What its scores are multiplied with.</summary>
+    public float Factor => factor;
+
     public override PlanNode Describe() =>
         new PlanNode("boost", label: factor.ToString(System.Globalization.CultureInfo.InvariantCulture)).Over(Clause.Describe());
 

@@ -5,6 +5,9 @@ namespace Treepie.Indexing.Matching;
 /// <summary>Matches as its clause does; a match counts the boost, whatever the clause would score.</summary>
 internal sealed class ConstantOperator(QueryContext context, Operator clause) : Operator(context)
 {
+    /// <summary>What matches.</summary>
+    public Operator Clause => clause;
+
     public override long Estimate => clause.Estimate;
 
     public override bool IsExact => clause.IsExact;
@@ -22,6 +25,10 @@ internal sealed class ConstantOperator(QueryContext context, Operator clause) : 
     public override void Or(long window, WindowSet set) => clause.Or(window, set);
 
     public override void AndNot(long window, WindowSet set) => clause.AndNot(window, set);
+
+    public override int Keep(long window, Span<ushort> offsets, bool wanted) => clause.Keep(window, offsets, wanted);
+
+    public override void Unroll(UnrolledList list, bool copied) => clause.Unroll(list, copied);
 
     public override bool Contains(long id) => clause.Contains(id);
 }

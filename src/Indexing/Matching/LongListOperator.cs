@@ -17,6 +17,8 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
 
     public override OperatorCost Cost => new(CostModel.ListWindow, CostModel.ListProbe);
 
+    public override TermScorer? Scorer => scorer;
+
     protected override string Form => "term, long list";
 
     public override long Next(long from) => cursor.Next(from);
@@ -47,6 +49,27 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
     {
         if (cursor.TryGet(window, out PostingWindow mine))
             set.AndNot(mine);
+    }
+
+    public override int Keep(long window, Span<ushort> offsets, bool wanted) =>
+        cursor.TryGet(window, out PostingWindow mine) ? mine.Keep(offsets, wanted) : wanted ? 0 : offsets.Length;
+
+    public override void Unroll(UnrolledList list, bool copied)
+    {
+        list.Begin(Context, count, copied);
+        for (bool more = cursor.MoveFirstSegment(out PostingSegment segment); more; more = cursor.MoveNextSegment(out segment))
+        {
+            Context.Check();
+            for (int i = 0; i < segment.Count; i++)
+            {
+                ReadOnlySpan<byte> payload = segment.PayloadAt(i);
+                Context.Meter.Count.BytesDecoded += payload.Length;
+                list.Add(segment.WindowAt(i), segment.CountAt(i), payload);
+            }
+        }
+
+        list.End();
+        Context.Meter.Count.EntriesScanned += copied ? count : 0;
     }
 
     public override int Count(long window) => cursor.TryGet(window, out PostingWindow mine) ? mine.Count : 0;

@@ -80,6 +80,23 @@ internal abstract class Operator(QueryContext context)
         Context.Return(mine);
     }
 
+    /// <summary>Of ascending offsets in a window, keeps those that match, or those that do not, in place; returns how many stay.</summary>
+    public virtual int Keep(long window, Span<ushort> offsets, bool wanted)
+    {
+        WindowSet mine = Context.Rent();
+        mine.SetOffsets(offsets);
+        if (wanted)
+            And(window, mine);
+        else
+            AndNot(window, mine);
+        int kept = mine.CopyTo(offsets);
+        Context.Return(mine);
+        return kept;
+    }
+
+    /// <summary>Writes all its windows, where it is a list and nothing else: see <see cref="ListClause"/>. A short list is always copied.</summary>
+    public virtual void Unroll(UnrolledList list, bool copied) => throw new InvalidOperationException("Only a list can be unrolled.");
+
     /// <summary>Whether one entry matches.</summary>
     public virtual bool Contains(long id)
     {

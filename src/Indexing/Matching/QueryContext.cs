@@ -89,6 +89,9 @@ internal sealed class QueryContext : IDisposable
     /// <summary>Offsets of a window to work with until the query ends; what is in them is not said.</summary>
     public ushort[] RentOffsets() => scratch.RentOffsets(PostingWindow.Size);
 
+    /// <summary>So many offsets, or more, to work with until the query ends; what is in them is not said.</summary>
+    public ushort[] RentOffsets(int count) => scratch.RentOffsets(count);
+
     /// <summary>So many numbers, or more, to work with until the query ends; what is in them is not said.</summary>
     public float[] RentNumbers(int count) => scratch.RentNumbers(count);
 

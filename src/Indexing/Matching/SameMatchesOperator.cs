@@ -27,5 +27,9 @@ internal abstract class SameMatchesOperator(QueryContext context, Operator claus
 
     public override void AndNot(long window, WindowSet set) => Clause.AndNot(window, set);
 
+    public override int Keep(long window, Span<ushort> offsets, bool wanted) => Clause.Keep(window, offsets, wanted);
+
+    public override void Unroll(UnrolledList list, bool copied) => Clause.Unroll(list, copied);
+
     public override bool Contains(long id) => Clause.Contains(id);
 }

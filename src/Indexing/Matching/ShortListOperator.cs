@@ -36,6 +36,8 @@ internal sealed class ShortListOperator : TermOperator
 
     public override OperatorCost Cost => new(CostModel.ShortWindow, CostModel.ShortProbe);
 
+    public override TermScorer? Scorer => scorer;
+
     protected override string Form => "term, short list";
 
     public override long Next(long from)
@@ -51,6 +53,13 @@ internal sealed class ShortListOperator : TermOperator
         foreach (Posting posting in In(window))
             offsets[count++] = posting.Offset;
         set.SetOffsets(offsets[..count]);
+    }
+
+    public override void Unroll(UnrolledList list, bool copied)
+    {
+        list.Begin(Context, count, copied: true);
+        list.Add(room, count);
+        list.End();
     }
 
     public override int Count(long window) => In(window).Length;

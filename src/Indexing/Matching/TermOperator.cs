@@ -1,5 +1,6 @@
 using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
+using Treepie.Indexing.Ranking;
 
 namespace Treepie.Indexing.Matching;
 
@@ -11,6 +12,9 @@ internal abstract class TermOperator(QueryContext context) : Operator(context)
 
     /// <summary>The term, for the plan.</summary>
     public string? Term { get; init; }
+
+    /// <summary>Scores its entries; null where a match counts the boost.</summary>
+    public abstract TermScorer? Scorer { get; }
 
     /// <summary>How its entries lie, for the plan.</summary>
     protected abstract string Form { get; }

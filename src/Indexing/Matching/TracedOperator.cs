@@ -25,6 +25,9 @@ internal sealed class TracedOperator : Operator
         tracer.Add(node);
     }
 
+    /// <summary>What it notes.</summary>
+    public Operator Inner => inner;
+
     public override long Estimate => inner.Estimate;
 
     public override double Likely => inner.Likely;
@@ -72,6 +75,26 @@ internal sealed class TracedOperator : Operator
         tracer.Enter(node);
         inner.AndNot(window, set);
         Leave(set);
+    }
+
+    public override int Keep(long window, Span<ushort> offsets, bool wanted)
+    {
+        node.RowsIn += offsets.Length;
+        tracer.Enter(node);
+        int kept = inner.Keep(window, offsets, wanted);
+        tracer.Leave(node);
+        node.Windows++;
+        node.RowsOut += kept;
+        return kept;
+    }
+
+    public override void Unroll(UnrolledList list, bool copied)
+    {
+        tracer.Enter(node);
+        inner.Unroll(list, copied);
+        tracer.Leave(node);
+        node.Windows += list.Count;
+        node.RowsOut += inner.Estimate;
     }
 
     public override bool Contains(long id)

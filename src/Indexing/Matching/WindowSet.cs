@@ -156,6 +156,9 @@ internal sealed class WindowSet
     /// <summary>Gains what is set in the 64 words of a bitmap.</summary>
     public void Or(ReadOnlySpan<ulong> words) => OrBits(MemoryMarshal.AsBytes(words));
 
+    /// <summary>Loses what is in a list.</summary>
+    public void AndNot(ReadOnlySpan<ushort> others) => AndNotOffsets(others);
+
     /// <summary>Loses what is set in the 64 words of a bitmap.</summary>
     public void AndNot(ReadOnlySpan<ulong> words) => AndNotBits(MemoryMarshal.AsBytes(words));
 

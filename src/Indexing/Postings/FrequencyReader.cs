@@ -33,6 +33,15 @@ internal ref struct FrequencyReader
     public int At(int rank) =>
         width == 0 || (width == PostingWindow.PlaneWidth && (values[rank >> 3] >> (rank & 7) & 1) == 0) ? 1 : Above(rank);
 
+    /// <summary>Whether the frequency of a rank is above 1, or may be, in any order.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public readonly bool MayBeAbove(int rank) => width switch
+    {
+        0 => false,
+        PostingWindow.PlaneWidth => (values[rank >> 3] >> (rank & 7) & 1) != 0,
+        _ => true,
+    };
+
     private int Above(int rank) => width switch
     {
         1 => values[rank >> 1] >> ((rank & 1) * 4) & 15,

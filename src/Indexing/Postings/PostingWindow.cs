@@ -3,6 +3,7 @@ using System.Diagnostics;
 using System.Numerics;
 using System.Runtime.InteropServices;
 using Treepie.Indexing.Kernels;
+using Treepie.Storage.Kernels;
 
 namespace Treepie.Indexing.Postings;
 
@@ -224,6 +225,15 @@ internal readonly ref struct PostingWindow
         WindowSetForm.Bits => (ids[offset >> 3] >> (offset & 7) & 1) != 0,
         WindowSetForm.Full => true,
         _ => false,
+    };
+
+    /// <summary>Of ascending offsets, keeps those that are among the postings, or those that are not, in place; returns how many stay.</summary>
+    public int Keep(Span<ushort> offsets, bool wanted) => Form switch
+    {
+        WindowSetForm.List => SortedSets.Filter(offsets, Offsets, wanted),
+        WindowSetForm.Bits => OffsetKernels.Filter(offsets, Words, wanted),
+        WindowSetForm.Full => wanted ? offsets.Length : 0,
+        _ => wanted ? 0 : offsets.Length,
     };
 
     /// <summary>Frequency of the posting at a rank; 1 where none are kept.</summary>

@@ -39,6 +39,9 @@ internal sealed record PlanHints
 
     /// <summary>How numbers between bounds are found.</summary>
     public RangeHint Range { get; init; }
+
+    /// <summary>How the best hits of lists are found.</summary>
+    public RankHint Rank { get; init; }
 }
 
 /// <summary>How a clause of an AND looks at survivors.</summary>
@@ -51,6 +54,18 @@ internal enum ProbeHint
 
     /// <summary>One by one.</summary>
     Entries,
+}
+
+/// <summary>How the best hits of clauses that are lists are found.</summary>
+internal enum RankHint
+{
+    Cheaper,
+
+    /// <summary>Window by window, by bounds.</summary>
+    Windows,
+
+    /// <summary>By merging the lists, wherever that is right.</summary>
+    Lists,
 }
 
 /// <summary>How numbers between bounds are found.</summary>

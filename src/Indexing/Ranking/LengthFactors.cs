@@ -86,6 +86,10 @@ internal readonly ref struct WindowFactors(LengthFactors factors, long window, R
     /// <summary>The lengths of a block of 64 entries; empty where one of them is not to be had as a byte.</summary>
     public ReadOnlySpan<byte> Block(int block) => lengths.Length >= (block + 1) * PostingWindow.Blocks ? lengths.Slice(block * PostingWindow.Blocks, PostingWindow.Blocks) : default;
 
+    /// <summary>Whether an entry has at the most so many words, or its length is not to be had as a byte.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool MayBeUpTo(int offset, int most) => offset >= lengths.Length || lengths[offset] <= most;
+
     /// <summary>The greatest length for which <c>weight / (1 + factor)</c> is at least a number; -1 if there is none, 255 for that and all above.</summary>
     public int MostLength(float weight, float number)
     {

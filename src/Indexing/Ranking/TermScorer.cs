@@ -64,6 +64,27 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
         }
     }
 
+    /// <summary>Writes those of all entries of a window, ascending, that may score so much, told from their lengths alone where they have the term once; returns how many.</summary>
+    public int CopyReaching(long window, in PostingWindow postings, ReadOnlySpan<ushort> offsets, float least, float boost, Span<ushort> reaching)
+    {
+        WindowFactors lengths = factors.OfWindow(window);
+        int most = lengths.MostLength(boost * idf, least), count = 0;
+        if (most == byte.MaxValue)
+        {
+            offsets.CopyTo(reaching);
+            return offsets.Length;
+        }
+
+        var frequencies = new FrequencyReader(in postings);
+        for (int rank = 0; rank < offsets.Length; rank++)
+        {
+            reaching[count] = offsets[rank];
+            count += frequencies.MayBeAbove(rank) | lengths.MayBeUpTo(offsets[rank], most) ? 1 : 0;
+        }
+
+        return count;
+    }
+
     /// <summary>The most that an entry of a window can score.</summary>
     public float Bound(in PostingWindow postings, float boost) => factors.ImpactUnit * Weight(boost) * BoundKernels.Largest(postings.Impacts);
 

@@ -117,7 +117,7 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
         }
 
         Span<int> best = stackalloc int[BestWindows];
-        best = best[..TakeBest(bounds, best)];
+        best = best[..BoundKernels.TakeBest(bounds, best)];
         long total = 0;
         foreach (int window in best)
         {
@@ -138,24 +138,6 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
         }
 
         return total;
-    }
-
-    /// <summary>The windows with the greatest bounds, descending; of equal ones the first. Returns how many there are.</summary>
-    private static int TakeBest(ReadOnlySpan<float> bounds, Span<int> best)
-    {
-        int count = 0;
-        for (int window = 0; window < bounds.Length; window++)
-        {
-            float bound = bounds[window];
-            if (bound < 0 || (count == best.Length && bound <= bounds[best[count - 1]]))
-                continue;
-            int place = count < best.Length ? count++ : count - 1;
-            for (; place > 0 && bounds[best[place - 1]] < bound; place--)
-                best[place] = best[place - 1];
-            best[place] = window;
-        }
-
-        return count;
     }
 
     private int Count(long window)

@@ -31,6 +31,9 @@ internal sealed class SearchPlanner(QueryContext context, Operator root, SearchR
     /// <summary>Whether the choice is made by the exact number of hits.</summary>
     public bool NeedsTotal => request.Take > 0 && request.Sort.Count > 0 && !SortPlan.NeedsScores(request.Sort);
 
+    /// <summary>The lists that <see cref="SearchWay.ByLists"/> merges.</summary>
+    public ListQuery? Lists { get; private set; }
+
     private long Limit => Math.Min(request.Take, long.MaxValue - request.Skip) + request.Skip;
 
     /// <summary>Chooses.</summary>
@@ -63,8 +66,16 @@ internal sealed class SearchPlanner(QueryContext context, Operator root, SearchR
     {
         bool canBound = request.Sort is [{ Kind: SortKind.Score, Descending: true }];
         bool isBounded = canBound && Limit <= MostByBounds && request.OrderHint != OrderHint.Sort;
+        Lists = isBounded ? ListQuery.Of(context, root) : null;
         if (!isDescribed)
-            return isBounded ? SearchWay.ByBounds : SearchWay.ByValue;
+            return Lists is not null ? SearchWay.ByLists : isBounded ? SearchWay.ByBounds : SearchWay.ByValue;
+        if (Lists is not null)
+        {
+            reason = Lists.Reason;
+            notTaken?.Add(new PlanAlternative("best bounds first", null, "each window costs a call for each of its lists, whatever few entries these have there"));
+            return SearchWay.ByLists;
+        }
+
         if (isBounded)
         {
             reason = "the windows that promise most are looked at first, and of the others those that can reach the worst hit kept";
@@ -172,6 +183,7 @@ internal sealed class SearchPlanner(QueryContext context, Operator root, SearchR
         SearchWay.Count => "count",
         SearchWay.InIdOrder => "in the order of entries",
         SearchWay.ByBounds => "best bounds first",
+        SearchWay.ByLists => "merge lists",
         SearchWay.Walk => "walk the values in order and probe",
         SearchWay.Nearest => "nearest squares first",
         _ => "read the sort value of every hit",
@@ -189,6 +201,9 @@ internal enum SearchWay
 
     /// <summary>By score, from the window that promises most.</summary>
     ByBounds,
+
+    /// <summary>By score, where the query is nothing but lists: the shorter ones are merged.</summary>
+    ByLists,
 
     /// <summary>Along the dictionary of the first key.</summary>
     Walk,

@@ -23,6 +23,7 @@ internal sealed class SearchRun
     private ushort[]? offsets;
     private readonly WindowSet set;
     private Operator root;
+    private ListQuery? listQuery;
     private bool isWithoutRange;
     private KeyPart[] parts = [];
 
@@ -101,7 +102,9 @@ internal sealed class SearchRun
             Total = hits?.Total ?? root.Estimate;
         }
 
-        return (hits, planner, planner.Choose(Total));
+        SearchWay way = planner.Choose(Total);
+        listQuery = planner.Lists;
+        return (hits, planner, way);
     }
 
     /// <summary>The hits, found before the way is chosen, as the choice is made by their number. It is no step of its own in the plan.</summary>
@@ -132,6 +135,9 @@ internal sealed class SearchRun
                     (Plan.Windows, Plan.WindowsBelowBound) = (ranking.WindowsScored, ranking.WindowsBelowBound);
                 TakePage(sorter.Finish());
                 break;
+            case SearchWay.ByLists:
+                RankLists();
+                break;
             case SearchWay.Nearest:
                 var probe = new FilterProbe(context, root, request.Query is MatchAllQuery, hits is { IsWhole: true } ? hits : null);
                 List<long> near = new DistanceWalk(context, probe, request.Sort[0], parts, Math.Min(Limit, Total)).Run();
@@ -144,6 +150,17 @@ internal sealed class SearchRun
                 CollectByColumn(hits);
                 break;
         }
+    }
+
+    private void RankLists()
+    {
+        var sorter = new HitSorter(parts, Limit, context.Rent<SortRoom>(), after);
+        var ranking = ListRanking.Open(context, listQuery!, sorter); // the way was chosen for it
+        Total = ranking.Run(request.CountsHits);
+        IsTotalExact = ranking.IsTotalExact;
+        if (Plan is not null)
+            (Plan.Windows, Plan.WindowsBelowBound) = (ranking.WindowsScored, ranking.WindowsBelowBound);
+        TakePage(sorter.Finish());
     }
 
     private void Walk(HitSet? hits)

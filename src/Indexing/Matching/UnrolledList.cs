@@ -1,0 +1,202 @@
+using System.Runtime.InteropServices;
+using Treepie.Indexing.Postings;
+using Treepie.Indexing.Ranking;
+using Treepie.Storage.Memory;
+
+namespace Treepie.Indexing.Matching;
+
+/// <summary>
+/// All windows of one list of few entries a window, side by side: what several lists are merged by, without a step of a cursor or a call for each of them. Offsets are copied; frequencies stay
+/// where they lie until they are asked for.
+/// </summary>
+/// <remarks>Memory until the query ends: 2 bytes an entry, 40 bytes a window that has any.</remarks>
+internal sealed class UnrolledList : IReusable
+{
+    /// <summary>So many offsets behind the last one are there to be read, whatever they are.</summary>
+    public const int Padding = 32;
+
+    private const int MaxKeptPlaces = 4_096;
+
+    private Place[] places = new Place[64];
+    private ushort[] offsets = [];
+    private Posting[]? postings;
+    private int used;
+    private bool copies;
+
+    /// <summary>Windows that have entries.</summary>
+    public int Count { get; private set; }
+
+    public void Clear()
+    {
+        if (places.Length > MaxKeptPlaces)
+            places = new Place[64];
+        (Count, used, offsets, postings) = (0, 0, [], null);
+    }
+
+    /// <summary>Begins a list of so many entries.</summary>
+    /// <param name="context">The query.</param>
+    /// <param name="entries">How many.</param>
+    /// <param name="copied">Whether offsets are copied, for who goes along them; otherwise they are looked at where they lie.</param>
+    public void Begin(QueryContext context, long entries, bool copied)
+    {
+        copies = copied;
+        if (copied)
+            offsets = context.RentOffsets(checked((int)entries + Padding));
+    }
+
+    /// <summary>Ends the list: behind the last window there is none.</summary>
+    public void End() => Next().Window = Operator.End;
+
+    /// <summary>Adds a window of a long list.</summary>
+    public void Add(long window, int count, ReadOnlySpan<byte> payload)
+    {
+        ref Place place = ref Next();
+        (place.Window, place.Start, place.Count, place.Payload) = (window, used, count, new HeldBytes(payload));
+        Count++;
+        if (!copies)
+            return;
+
+        Span<ushort> room = offsets.AsSpan(used);
+        used += count;
+        if (count < PostingWindow.MinBitsCount)
+        {
+            int bytes = PostingWindow.IdBytes(count);
+            MemoryMarshal.Cast<byte, ushort>(payload[..bytes]).CopyTo(room);
+            place.Impact = payload.Length > bytes ? payload[bytes] : (byte)0;
+        }
+        else
+        {
+            var found = new PostingWindow(count, payload);
+            found.CopyOffsets(room);
+            place.Impact = found.Impacts.IsEmpty ? (byte)0 : found.LargestImpact;
+        }
+    }
+
+    /// <summary>Adds all entries of a short list, decoded, which live until the query ends.</summary>
+    public void Add(Posting[] all, int count)
+    {
+        postings = all;
+        for (int i = 0; i < count; i++)
+        {
+            long window = all[i].Window;
+            if (Count == 0 || places[Count - 1].Window != window)
+            {
+                ref Place place = ref Next();
+                (place.Window, place.Start, place.Count, place.Payload, place.Impact) = (window, i, 0, default, byte.MaxValue);
+                Count++;
+            }
+
+            offsets[i] = all[i].Offset;
+            places[Count - 1].Count++;
+        }
+    }
+
+    /// <summary>The window at a place; <see cref="Operator.End"/> behind the last.</summary>
+    public long WindowAt(int place) => places[place].Window;
+
+    /// <summary>Entries of the window at a place.</summary>
+    public int CountAt(int place) => places[place].Count;
+
+    /// <summary>Their offsets, ascending.</summary>
+    public ReadOnlySpan<ushort> OffsetsAt(int place) => offsets.AsSpan(places[place].Start, places[place].Count);
+
+    /// <summary>Their offsets, and behind them <see cref="Padding"/> that mean nothing.</summary>
+    public ReadOnlySpan<ushort> PaddedAt(int place) => offsets.AsSpan(places[place].Start, places[place].Count + Padding);
+
+    /// <summary>The window of a long list at a place.</summary>
+    public PostingWindow PostingsAt(int place) => new(places[place].Count, places[place].Payload.Span);
+
+    /// <summary>The first place from one on whose window is not before a window, which is near.</summary>
+    public int Step(int place, long window)
+    {
+        while (places[place].Window < window)
+            place++;
+        return place;
+    }
+
+    /// <summary>The first place whose window is not before a window.</summary>
+    public int Seek(long window)
+    {
+        int low = 0, high = Count;
+        while (low < high)
+        {
+            int middle = (low + high) >>> 1;
+            if (places[middle].Window < window)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+
+        return low;
+    }
+
+    /// <summary>The most that an entry of the window at a place can score.</summary>
+    /// <param name="place">The place.</param>
+    /// <param name="unit">What an impact of 1/255 is worth; 0: every match counts the same.</param>
+    /// <param name="most">What no entry scores more than.</param>
+    public float Bound(int place, float unit, float most) => unit == 0 || postings is not null ? most : unit * places[place].Impact;
+
+    /// <summary>Writes those entries of the window at a place, ascending, that may get so much from the list alone; returns how many.</summary>
+    public int CopyReaching(int place, TermScorer? scorer, float least, float boost, Span<ushort> reaching)
+    {
+        ReadOnlySpan<ushort> mine = OffsetsAt(place);
+        if (scorer is not null && postings is null)
+        {
+            PostingWindow window = PostingsAt(place);
+            return scorer.CopyReaching(places[place].Window, in window, mine, least, boost, reaching);
+        }
+
+        mine.CopyTo(reaching);
+        return mine.Length;
+    }
+
+    /// <summary>Adds the parts of those hits of the window at a place that are in the list, as its operator scores them.</summary>
+    public void Score(int place, TermScorer? scorer, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
+    {
+        ref readonly Place at = ref places[place];
+        if (scorer is not null && postings is null)
+        {
+            PostingWindow window = PostingsAt(place);
+            scorer.Score(at.Window, in window, hits, scores, boost);
+            return;
+        }
+
+        if (!copies)
+        {
+            PostingWindow window = PostingsAt(place);
+            for (int i = 0; i < hits.Length; i++)
+                scores[i] += window.Contains(hits[i]) ? boost : 0;
+            return;
+        }
+
+        ReadOnlySpan<ushort> mine = offsets.AsSpan(at.Start, at.Count);
+        int rank = 0;
+        for (int i = 0; i < hits.Length; i++)
+        {
+            while (rank < mine.Length && mine[rank] < hits[i])
+                rank++;
+            if (rank == mine.Length)
+                return;
+            if (mine[rank] != hits[i])
+                continue;
+            scores[i] += scorer is null ? boost : scorer.Score(postings![at.Start + rank].EntryId, postings[at.Start + rank].Frequency, boost); // a short list has them
+        }
+    }
+
+    private ref Place Next()
+    {
+        if (Count == places.Length)
+            Array.Resize(ref places, 2 * Count);
+        return ref places[Count];
+    }
+
+    /// <summary>A window that has entries.</summary>
+    private struct Place
+    {
+        public long Window;
+        public HeldBytes Payload;
+        public int Start;
+        public int Count;
+        public byte Impact;
+    }
+}

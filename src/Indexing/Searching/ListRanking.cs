@@ -1,0 +1,146 @@
+using Treepie.Indexing.Matching;
+using Treepie.Indexing.Postings;
+using Treepie.Indexing.Sorting;
+
+namespace Treepie.Indexing.Searching;
+
+/// <summary>
+/// Finds the best hits of a <see cref="ListQuery"/>: the windows of lists of few entries are put side by side once and merged; longer lists are asked about what is left. Scores are the same,
+/// to the last bit, as those the operators add up.
+/// </summary>
+internal abstract class ListRanking(QueryContext context, ListQuery query, HitSorter sorter)
+{
+    /// <summary>Sums of bounds and of scores are rounded differently; this is a thousand times as much.</summary>
+    protected const float Margin = 1 + 1e-4f;
+
+    private readonly ushort[] promising = context.RentOffsets(PostingWindow.Size);
+    private readonly float[] scores = context.RentNumbers(PostingWindow.Size);
+    private readonly UnrolledList?[] lists = new UnrolledList?[query.Clauses.Length];
+    private readonly int[] places = new int[query.Clauses.Length];
+
+    protected QueryContext Context => context;
+
+    protected ListQuery Query => query;
+
+    protected HitSorter Sorter => sorter;
+
+    /// <summary>By clause, its windows; null for one that is asked.</summary>
+    protected ReadOnlySpan<UnrolledList?> Lists => lists;
+
+    /// <summary>By clause, the place in its windows.</summary>
+    protected Span<int> Places => places;
+
+    /// <summary>Windows that were scored.</summary>
+    public long WindowsScored { get; protected set; }
+
+    /// <summary>Windows that may have hits, none of which could be among the best.</summary>
+    public long WindowsBelowBound { get; protected set; }
+
+    /// <summary>Whether the number of hits that <see cref="Run"/> returns is that of all.</summary>
+    public bool IsTotalExact { get; protected set; } = true;
+
+    public static ListRanking Open(QueryContext context, ListQuery query, HitSorter sorter) =>
+        query.IsAll ? new ConjunctionRanking(context, query, sorter) : new DisjunctionRanking(context, query, sorter);
+
+    /// <summary>Offers the best hits to the sorter; returns how many hits there are, or how many were seen where they need not be counted.</summary>
+    public abstract long Run(bool countsHits);
+
+    /// <summary>Whether there are lists that are not merged.</summary>
+    protected bool HasOthers { get; } = Array.Exists(query.Ways, way => way != ListWay.Merged);
+
+    /// <summary>Whether a list is merged.</summary>
+    protected bool IsMerged(int clause) => query.Ways[clause] == ListWay.Merged;
+
+    /// <summary>Puts the windows of lists side by side.</summary>
+    protected void Unroll()
+    {
+        for (int i = 0; i < lists.Length; i++)
+        {
+            if (query.Ways[i] == ListWay.Asked)
+                continue;
+            UnrolledList list = context.Rent<UnrolledList>();
+            query.Clauses[i].Source.Unroll(list, copied: IsMerged(i));
+            lists[i] = list;
+        }
+    }
+
+    /// <summary>The most that an entry of the window at the place of a merged list can get from it.</summary>
+    protected float Bound(int clause, int place) => lists[clause]!.Bound(place, query.Clauses[clause].Unit, query.Clauses[clause].Most); // merged
+
+    /// <summary>Adds to numbers by window the most that the lists that are not merged give an entry of it.</summary>
+    protected void AddOthers(Span<float> windows)
+    {
+        Span<float> mine = context.RentNumbers(windows.Length).AsSpan(0, windows.Length);
+        for (int i = 0; i < lists.Length; i++)
+        {
+            if (IsMerged(i))
+                continue;
+            query.Clauses[i].Source.Bounds(mine, query.Boost);
+            for (int window = 0; window < mine.Length; window++)
+                windows[window] += Math.Max(0, mine[window]);
+        }
+    }
+
+    /// <summary>Offers those hits of a window that can be among the best with the most that lists that are not merged give them.</summary>
+    protected void OfferPromising(long window, ReadOnlySpan<ushort> hits, float others)
+    {
+        if (!HasOthers || sorter.WorstScore <= 0)
+        {
+            Offer(window, hits);
+            return;
+        }
+
+        context.Meter.Count.CandidatesScored += hits.Length;
+        Span<float> sums = Score(window, hits, withOthers: false);
+        int left = 0;
+        for (int i = 0; i < hits.Length; i++)
+        {
+            promising[left] = hits[i];
+            left += (sums[i] + others) * Margin >= sorter.WorstScore ? 1 : 0;
+        }
+
+        if (left > 0)
+            Offer(window, promising.AsSpan(0, left));
+    }
+
+    /// <summary>Of ascending entries of a window, keeps those that a list has that is not merged, or those that it has not; returns how many stay.</summary>
+    protected int Keep(int clause, long window, Span<ushort> entries, bool wanted)
+    {
+        if (lists[clause] is not { } list)
+            return query.Clauses[clause].Source.Keep(window, entries, wanted);
+        places[clause] = list.Step(places[clause], window);
+        return list.WindowAt(places[clause]) == window ? list.PostingsAt(places[clause]).Keep(entries, wanted) : wanted ? 0 : entries.Length;
+    }
+
+    /// <summary>Offers hits of a window, ascending, with the sums of what all lists that stand on it give them.</summary>
+    protected void Offer(long window, ReadOnlySpan<ushort> hits)
+    {
+        Span<float> sums = Score(window, hits, withOthers: true);
+        context.Meter.Count.CandidatesScored += hits.Length;
+        long start = window << PostingWindow.SizeBits;
+        for (int i = 0; i < hits.Length; i++)
+            sorter.AddIfBetter(start + hits[i], sums[i]);
+    }
+
+    /// <summary>The sums of what the merged lists, or all, give hits of a window.</summary>
+    protected Span<float> Score(long window, ReadOnlySpan<ushort> hits, bool withOthers)
+    {
+        Span<float> sums = scores.AsSpan(0, hits.Length);
+        sums.Clear();
+        for (int i = 0; i < lists.Length; i++)
+        {
+            if (!withOthers && !IsMerged(i))
+                continue;
+            if (lists[i] is not { } list)
+            {
+                query.Clauses[i].Source.Score(window, hits, sums, query.Boost);
+            }
+            else if (list.WindowAt(places[i]) == window)
+            {
+                list.Score(places[i], query.Clauses[i].Scorer, hits, sums, query.Clauses[i].Boost);
+            }
+        }
+
+        return sums;
+    }
+}

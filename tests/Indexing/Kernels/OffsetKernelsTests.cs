@@ -1,0 +1,37 @@
+using Treepie.Indexing.Kernels;
+using Treepie.Tests.Support;
+
+namespace Treepie.Indexing.Tests.Kernels;
+
+/// <summary>Both forms of what two lists of offsets have in common, against sets.</summary>
+public sealed class OffsetKernelsTests
+{
+    private const int Padding = 15;
+
+    [Fact]
+    public void What_two_lists_have_in_common_is_found()
+    {
+        var random = new Random(Seed.Next());
+        for (int round = 0; round < 3_000; round++)
+        {
+            int most = new[] { 20, 200, 4_096 }[random.Next(3)];
+            ushort[] left = Offsets(random, most), right = Offsets(random, most);
+            ushort[] expected = [.. left.Intersect(right)], common = new ushort[left.Length];
+
+            // What lies behind the list is no part of it, be it in the other one.
+            ushort[] padded = [.. left, .. Enumerable.Range(0, Padding).Select(i => right.Length == 0 ? (ushort)i : right[i % right.Length])];
+            Assert.Equal(expected.Length, OffsetKernels.Intersect(padded, left.Length, right, common));
+            Assert.Equal(expected, common[..expected.Length]);
+            Array.Clear(common);
+            Assert.Equal(expected.Length, OffsetKernels.IntersectScalar(left, right, common));
+            Assert.Equal(expected, common[..expected.Length]);
+        }
+    }
+
+    private static ushort[] Offsets(Random random, int most)
+    {
+        int[] all = [.. Enumerable.Range(0, most)];
+        random.Shuffle(all);
+        return [.. all.Take(new[] { 0, 1, 15, 16, 17, random.Next(most + 1) }[random.Next(6)]).Where(offset => offset < most).Order().Select(offset => (ushort)offset)];
+    }
+}
