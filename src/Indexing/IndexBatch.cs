@@ -395,6 +395,7 @@ public sealed class IndexBatch
                 sink.Add(token);
         }
 
+        sink.Finish();
         if (sink.Count > 0)
         {
             AddLength(target, owner, sink.Count);
@@ -440,10 +441,10 @@ public sealed class IndexBatch
     }
 
     /// <summary>Adds a term of a full-text value.</summary>
-    internal void AddWord(BatchField target, int field, int owner, ReadOnlySpan<byte> term, int position)
+    internal void AddWord(BatchField target, int field, int owner, ReadOnlySpan<byte> term, uint hash, int position)
     {
         int known = target.Terms.Count;
-        if (target.Terms.Add(term, owner, position, out int ordinal))
+        if (target.Terms.Add(term, hash, owner, position, out int ordinal))
         {
             touched.Add(new BatchTouch(field, EntryGroup.Terms, ordinal));
             SizeBytes += 12;

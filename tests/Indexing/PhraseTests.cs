@@ -44,6 +44,24 @@ public sealed class PhraseTests
         Assert.Equal(expected, Find(environment, new PhraseQuery("text", text, slop, ordered)));
     }
 
+    [Fact]
+    public void Every_word_of_a_long_text_is_there_at_its_place()
+    {
+        // Words go into a batch some at a time; these texts end before, at and behind such an end.
+        using var directory = new TemporaryDirectory();
+        using StorageEnvironment environment = Open(directory);
+        var writer = new IndexWriter(environment, Schema);
+        IndexBatch batch = writer.BeginBatch();
+        for (int words = 1; words <= 200; words++)
+            Put(batch, words.ToString("D3", System.Globalization.CultureInfo.InvariantCulture), string.Join(' ', Enumerable.Range(1, words).Select(word => $"w{word} and")));
+        writer.Commit(batch, 1, TestContext.Current.CancellationToken);
+        for (int word = 2; word <= 200; word++)
+        {
+            string expected = string.Join(' ', Enumerable.Range(word, 201 - word).Select(words => words.ToString("D3", System.Globalization.CultureInfo.InvariantCulture)));
+            Assert.Equal(expected, Find(environment, new PhraseQuery("text", $"w{word - 1} and w{word} and")));
+        }
+    }
+
     [Theory]
     [InlineData("\"quick fox\"", "a c")]
     [InlineData("\"the fox\" \"a quick\"", "b c")]

@@ -8,6 +8,16 @@ internal static class PrefetchKernels
 {
     private const int LineBytes = 64;
 
+    /// <summary>Asks for the line in which it begins.</summary>
+    public static unsafe void Prefetch<T>(ref readonly T item)
+        where T : unmanaged
+    {
+        if (!Sse.IsSupported)
+            return;
+        fixed (T* place = &item)
+            Sse.Prefetch0(place);
+    }
+
     /// <summary>Asks for all of it.</summary>
     public static unsafe void Prefetch(ReadOnlySpan<byte> bytes)
     {

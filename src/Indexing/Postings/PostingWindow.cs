@@ -16,8 +16,8 @@ namespace Treepie.Indexing.Postings;
 /// 0       0         FULL, count 4,096: nothing, every entry is meant
 /// then, where the list keeps frequencies:
 /// +0      1 or 64   largest impact of all postings of a LIST; of BITS and FULL, of each block of 64 entries
-/// +1, +64 1         width code w of a frequency
-/// …       …         one per posting by rank: w 0 nothing (all are 1), 1 four bits, 2 a byte, 3 two bytes, 4 four bytes;
+/// +1, +64 0 or 1    width code w of a frequency; not there where all are 1, as nearly everywhere
+/// …       …         one per posting by rank: w 1 four bits, 2 a byte, 3 two bytes, 4 four bytes;
 ///                   5: a bit per posting, whether it is above 1, and for each that is, by rank, four bits
 /// </code>
 /// A bitmap is the execution format: it is combined with other bitmaps where it lies.
@@ -84,7 +84,7 @@ internal readonly ref struct PostingWindow
     /// <summary>The bitmap of BITS as words; empty for FULL.</summary>
     public ReadOnlySpan<ulong> Words => MemoryMarshal.Cast<byte, ulong>(ids);
 
-    /// <summary>Width and frequencies; empty where none are kept.</summary>
+    /// <summary>Width and frequencies; empty where all are 1, or none are kept.</summary>
     public ReadOnlySpan<byte> Frequencies => frequencies;
 
     /// <summary>Bytes of the ids of so many postings.</summary>
@@ -425,15 +425,15 @@ internal readonly ref struct PostingWindow
             above += frequency > 1 ? 1 : 0;
         }
 
-        byte width = largest switch { <= 1 => 0, <= 15 => 1, <= byte.MaxValue => 2, <= ushort.MaxValue => 3, _ => 4 };
+        if (largest <= 1)
+            return 0;
+        byte width = largest switch { <= 15 => 1, <= byte.MaxValue => 2, <= ushort.MaxValue => 3, _ => 4 };
         if (width == 1 && PlaneBytes(frequencies.Length) + ((above + 1) / 2) < (frequencies.Length + 1) / 2)
             width = PlaneWidth;
         output[0] = width;
         Span<byte> values = output[1..];
         switch (width)
         {
-            case 0:
-                return 1;
             case PlaneWidth:
                 return 1 + EncodePlane(frequencies, above, values);
             case 1:

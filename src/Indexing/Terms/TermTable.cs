@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Security.Cryptography;
+using Treepie.Indexing.Kernels;
 using Treepie.Storage.Maps;
 
 namespace Treepie.Indexing.Terms;
@@ -25,7 +26,7 @@ internal sealed class TermTable
     private readonly ByteArena arena = new();
     private readonly TermOccurrences grouped = new();
     private readonly IComparer<int> byTerm;
-    private int[] buckets = new int[FirstBuckets];
+    private Bucket[] buckets = new Bucket[FirstBuckets];
     private Term[] terms = new Term[FirstTerms];
     private Occurrence[] occurrences = new Occurrence[FirstOccurrences];
     private Place[] places = [];
@@ -41,6 +42,15 @@ internal sealed class TermTable
     private int placeCount;
 
     public TermTable() => byTerm = new ByTerm(this);
+
+    /// <summary>A term by its hash: of those that meet in a bucket, only the one that is meant is looked at.</summary>
+    private struct Bucket
+    {
+        public uint Hash;
+
+        /// <summary>Ordinal plus one; 0: nothing is here.</summary>
+        public int Number;
+    }
 
     private struct Term
     {
@@ -82,9 +92,11 @@ internal sealed class TermTable
     public int OccurrencesOf(int ordinal) => terms[ordinal].OccurrenceCount;
 
     /// <summary>Notes that an owner has the term once more; true if it is the first time for this owner.</summary>
-    public bool Add(ReadOnlySpan<byte> term, int owner, out int ordinal)
+    public bool Add(ReadOnlySpan<byte> term, int owner, out int ordinal) => Add(term, Hash(term), owner, out ordinal);
+
+    private bool Add(ReadOnlySpan<byte> term, uint hash, int owner, out int ordinal)
     {
-        ordinal = Intern(term);
+        ordinal = Intern(term, hash, HeadOf(term));
         ref Term entry = ref terms[ordinal];
         if (entry.OccurrenceCount > 0 && entry.LastOwner == owner)
         {
@@ -98,9 +110,14 @@ internal sealed class TermTable
     }
 
     /// <summary>As <see cref="Add(ReadOnlySpan{byte}, int, out int)"/>, at a position.</summary>
-    public bool Add(ReadOnlySpan<byte> term, int owner, int position, out int ordinal)
+    /// <param name="term">The term.</param>
+    /// <param name="hash">Its <see cref="Hash"/>.</param>
+    /// <param name="owner">Who has it.</param>
+    /// <param name="position">Where.</param>
+    /// <param name="ordinal">Its ordinal.</param>
+    public bool Add(ReadOnlySpan<byte> term, uint hash, int owner, int position, out int ordinal)
     {
-        bool isFirst = Add(term, owner, out ordinal);
+        bool isFirst = Add(term, hash, owner, out ordinal);
         if (placeCount == places.Length)
             Array.Resize(ref places, Math.Max(FirstOccurrences, placeCount * 2));
         places[placeCount++] = new Place(terms[ordinal].LastOccurrence, position);
@@ -141,6 +158,24 @@ internal sealed class TermTable
         return known;
     }
 
+    /// <summary>The hash by which a term is looked for.</summary>
+    public static uint Hash(ReadOnlySpan<byte> term)
+    {
+        ulong hash = MapHash.Compute(term, s_seed);
+        return (uint)(hash ^ (hash >> 32));
+    }
+
+    /// <summary>Asks for the memory in which a term of that hash is looked for first.</summary>
+    public void Prefetch(uint hash) => PrefetchKernels.Prefetch(in buckets[hash & (uint)(buckets.Length - 1)]);
+
+    /// <summary>Asks for what is known of a term of that hash, if there is one; after <see cref="Prefetch"/>.</summary>
+    public void PrefetchTerm(uint hash)
+    {
+        Bucket bucket = buckets[hash & (uint)(buckets.Length - 1)];
+        if (bucket.Number != 0)
+            PrefetchKernels.Prefetch(in terms[bucket.Number - 1]);
+    }
+
     /// <summary>The ordinal of a term, new or not.</summary>
     public int Intern(ReadOnlySpan<byte> term) => Intern(term, Hash(term), HeadOf(term));
 
@@ -172,8 +207,8 @@ internal sealed class TermTable
     public void Clear(int keepBytes)
     {
         arena.Clear(keepBytes);
-        if (buckets.Length > Math.Max(FirstBuckets, keepBytes / sizeof(int)))
-            buckets = new int[FirstBuckets];
+        if (buckets.Length > Math.Max(FirstBuckets, keepBytes / 8))
+            buckets = new Bucket[FirstBuckets];
         else
             Array.Clear(buckets);
         if (occurrences.Length > Math.Max(FirstOccurrences, keepBytes / 12))
@@ -213,26 +248,24 @@ internal sealed class TermTable
     {
         int mask = buckets.Length - 1;
         int bucket = (int)hash & mask;
-        for (int found = buckets[bucket]; found != 0; found = buckets[bucket])
+        for (Bucket found = buckets[bucket]; found.Number != 0; found = buckets[bucket])
         {
-            ref Term candidate = ref terms[found - 1];
-            if (candidate.Hash == hash && candidate.Head == head && candidate.Length == term.Length
-                && (term.Length <= HeadBytes || arena.Slice(candidate.Start, candidate.Length).SequenceEqual(term)))
-            {
-                return found - 1;
-            }
-
+            if (found.Hash == hash && IsTerm(in terms[found.Number - 1], term, head))
+                return found.Number - 1;
             bucket = (bucket + 1) & mask;
         }
 
         if (Count == terms.Length)
             Array.Resize(ref terms, terms.Length * 2);
         terms[Count] = new Term { Head = head, Start = arena.Add(term), Length = term.Length, Hash = hash };
-        buckets[bucket] = ++Count;
+        buckets[bucket] = new Bucket { Hash = hash, Number = ++Count };
         if (Count * 2L > buckets.Length)
             Rehash();
         return Count - 1;
     }
+
+    private bool IsTerm(in Term candidate, ReadOnlySpan<byte> term, ulong head) => candidate.Head == head && candidate.Length == term.Length
+        && (term.Length <= HeadBytes || arena.Slice(candidate.Start, candidate.Length).SequenceEqual(term));
 
     /// <summary>
     /// By the first bytes as a number first, which needs no look at the terms; then those that begin alike by all their bytes.
@@ -305,14 +338,14 @@ internal sealed class TermTable
 
     private void Rehash()
     {
-        buckets = new int[buckets.Length * 2];
+        buckets = new Bucket[buckets.Length * 2];
         int mask = buckets.Length - 1;
         for (int i = 0; i < Count; i++)
         {
             int bucket = (int)terms[i].Hash & mask;
-            while (buckets[bucket] != 0)
+            while (buckets[bucket].Number != 0)
                 bucket = (bucket + 1) & mask;
-            buckets[bucket] = i + 1;
+            buckets[bucket] = new Bucket { Hash = terms[i].Hash, Number = i + 1 };
         }
     }
 
@@ -326,12 +359,6 @@ internal sealed class TermTable
         for (int i = 0; i < term.Length; i++)
             head |= (ulong)term[i] << (56 - (8 * i));
         return head;
-    }
-
-    private static uint Hash(ReadOnlySpan<byte> term)
-    {
-        ulong hash = MapHash.Compute(term, s_seed);
-        return (uint)(hash ^ (hash >> 32));
     }
 
     private sealed class ByTerm(TermTable table) : IComparer<int>
