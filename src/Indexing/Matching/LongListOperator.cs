@@ -8,8 +8,14 @@ namespace Treepie.Indexing.Matching;
 internal sealed class LongListOperator(QueryContext context, Tree postings, long listId, long count, TermScorer? scorer, Tree? positions = null, Tree? largest = null)
     : TermOperator(context)
 {
-    private readonly PostingCursor cursor = context.OpenPostings(postings, listId);
     private readonly PositionCursor? positionCursor = positions is null ? null : context.OpenPositions(positions, listId);
+    private PostingCursor? opened;
+    private byte[] head = [];
+    private int headBytes;
+    private bool isAnnounced;
+
+    /// <summary>The list: where its head is all that is asked for, none of its pages is looked at.</summary>
+    private PostingCursor List => opened ??= Open();
 
     public override long Estimate => count;
 
@@ -21,11 +27,19 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
 
     protected override string Form => "term, long list";
 
-    public override long Next(long from) => cursor.Next(from);
+    /// <summary>Keeps the head of the list, see <see cref="ListHead"/>, for who asks for the best.</summary>
+    public void KeepHead(ReadOnlySpan<byte> best)
+    {
+        head = Context.RentBytes(best.Length);
+        best.CopyTo(head);
+        headBytes = best.Length;
+    }
+
+    public override long Next(long from) => List.Next(from);
 
     public override void Fill(long window, WindowSet set)
     {
-        if (cursor.TryGet(window, out PostingWindow mine))
+        if (List.TryGet(window, out PostingWindow mine))
             set.Set(mine);
         else
             set.SetEmpty();
@@ -33,7 +47,7 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
 
     public override void And(long window, WindowSet set)
     {
-        if (cursor.TryGet(window, out PostingWindow mine))
+        if (List.TryGet(window, out PostingWindow mine))
             set.And(mine);
         else
             set.SetEmpty();
@@ -41,23 +55,23 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
 
     public override void Or(long window, WindowSet set)
     {
-        if (cursor.TryGet(window, out PostingWindow mine))
+        if (List.TryGet(window, out PostingWindow mine))
             set.Or(mine);
     }
 
     public override void AndNot(long window, WindowSet set)
     {
-        if (cursor.TryGet(window, out PostingWindow mine))
+        if (List.TryGet(window, out PostingWindow mine))
             set.AndNot(mine);
     }
 
     public override int Keep(long window, Span<ushort> offsets, bool wanted) =>
-        cursor.TryGet(window, out PostingWindow mine) ? mine.Keep(offsets, wanted) : wanted ? 0 : offsets.Length;
+        List.TryGet(window, out PostingWindow mine) ? mine.Keep(offsets, wanted) : wanted ? 0 : offsets.Length;
 
     public override void Unroll(UnrolledList list, bool copied)
     {
         list.Begin(Context, count, copied);
-        for (bool more = cursor.MoveFirstSegment(out PostingSegment segment); more; more = cursor.MoveNextSegment(out segment))
+        for (bool more = List.MoveFirstSegment(out PostingSegment segment); more; more = List.MoveNextSegment(out segment))
         {
             Context.Check();
             for (int i = 0; i < segment.Count; i++)
@@ -72,41 +86,41 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
         Context.Meter.Count.EntriesScanned += copied ? count : 0;
     }
 
-    public override int Count(long window) => cursor.TryGet(window, out PostingWindow mine) ? mine.Count : 0;
+    public override int Count(long window) => List.TryGet(window, out PostingWindow mine) ? mine.Count : 0;
 
     public override bool KnowsCounts => true;
 
     public override bool Contains(long id) =>
-        cursor.TryGet(id >> PostingWindow.SizeBits, out PostingWindow mine) && mine.Contains((int)(id & (PostingWindow.Size - 1)));
+        List.TryGet(id >> PostingWindow.SizeBits, out PostingWindow mine) && mine.Contains((int)(id & (PostingWindow.Size - 1)));
 
     public override ReadOnlySpan<int> Positions(long id)
     {
-        if (positionCursor is null || !cursor.TryGet(id >> PostingWindow.SizeBits, out PostingWindow mine))
+        if (positionCursor is null || !List.TryGet(id >> PostingWindow.SizeBits, out PostingWindow mine))
             return default;
 
         int rank = mine.Rank((int)(id & (PostingWindow.Size - 1)));
-        return rank < 0 ? default : positionCursor.Read(cursor, mine, rank);
+        return rank < 0 ? default : positionCursor.Read(List, mine, rank);
     }
 
     public override void ReadMasks(long window, ReadOnlySpan<ushort> entries, Span<ulong> masks, Span<byte> isLong)
     {
-        if (positionCursor is not null && cursor.TryGet(window, out PostingWindow mine))
-            positionCursor.ReadMasks(cursor, mine, entries, masks, isLong);
+        if (positionCursor is not null && List.TryGet(window, out PostingWindow mine))
+            positionCursor.ReadMasks(List, mine, entries, masks, isLong);
         else
             masks[..entries.Length].Clear();
     }
 
-    public override int PlacesIn(long window) => cursor.TryGet(window, out PostingWindow mine) ? mine.Count : 0;
+    public override int PlacesIn(long window) => List.TryGet(window, out PostingWindow mine) ? mine.Count : 0;
 
     public override bool TryCopyPlaces(long window, WindowPlaces places) =>
-        positionCursor is not null && cursor.TryGet(window, out PostingWindow mine) && positionCursor.TryCopy(cursor, mine, places);
+        positionCursor is not null && List.TryGet(window, out PostingWindow mine) && positionCursor.TryCopy(List, mine, places);
 
     public override void CopyPositions(long window, ReadOnlySpan<ushort> entries, PositionTable table)
     {
         table.Clear();
-        if (positionCursor is not null && cursor.TryGet(window, out PostingWindow mine))
+        if (positionCursor is not null && List.TryGet(window, out PostingWindow mine))
         {
-            positionCursor.Read(cursor, mine, entries, table);
+            positionCursor.Read(List, mine, entries, table);
             return;
         }
 
@@ -117,7 +131,7 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
     public override void Parts(long window, Span<float> parts)
     {
         parts.Clear();
-        if (!cursor.TryGet(window, out PostingWindow mine))
+        if (!List.TryGet(window, out PostingWindow mine))
             return;
         if (scorer is null)
             parts.Fill(1);
@@ -127,7 +141,7 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
 
     public override void AddBounds(long window, Span<float> bounds, float boost)
     {
-        if (!cursor.TryGet(window, out PostingWindow mine))
+        if (!List.TryGet(window, out PostingWindow mine))
             return;
         if (scorer is null)
             base.AddBounds(window, bounds, boost);
@@ -137,12 +151,12 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
 
     public override void AddEntryBounds(long window, EntryBounds bounds, float boost)
     {
-        if (cursor.TryGet(window, out PostingWindow mine) && (scorer is null || !bounds.TryAdd(in mine, scorer, boost)))
+        if (List.TryGet(window, out PostingWindow mine) && (scorer is null || !bounds.TryAdd(in mine, scorer, boost)))
             AddBounds(window, bounds.Rest, boost);
     }
 
     public override float Bound(long window, float boost) =>
-        !cursor.TryGet(window, out PostingWindow mine) ? 0 : scorer is null ? boost : scorer.Bound(mine, boost);
+        !List.TryGet(window, out PostingWindow mine) ? 0 : scorer is null ? boost : scorer.Bound(mine, boost);
 
     public override void Bounds(Span<float> windows, float boost)
     {
@@ -169,7 +183,7 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
         Span<byte> impacts = Context.RentBytes(windows.Length).AsSpan(0, windows.Length);
         impacts.Clear();
         if (largest is null)
-            cursor.CopyImpacts(impacts);
+            List.CopyImpacts(impacts);
         else
             WindowImpacts.Copy(largest, listId, impacts);
         float unit = scorer.ImpactUnit;
@@ -177,9 +191,19 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
             windows[i] = impacts[i] == 0 ? NoMatch : unit * impacts[i];
     }
 
+    public override int ScoreHead(long wanted, Span<long> ids, Span<float> scores, float boost, out bool isFinal)
+    {
+        isFinal = false;
+        if (headBytes == 0 || scorer is null)
+            return 0;
+        Context.Meter.Count.BlocksDecoded++;
+        Context.Meter.Count.BytesDecoded += headBytes;
+        return HeadRanking.Score(head.AsSpan(0, headBytes), Context.View.State.NextEntryId, wanted, ids, scores, scorer, boost, out isFinal);
+    }
+
     public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
     {
-        if (!cursor.TryGet(window, out PostingWindow mine))
+        if (!List.TryGet(window, out PostingWindow mine))
             return;
 
         if (scorer is not null)
@@ -193,5 +217,23 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
             if (mine.Contains(hits[i]))
                 scores[i] += boost;
         }
+    }
+
+    /// <summary>A list that has several pages is read along: the system is told before the first of them is waited for.</summary>
+    public override void Announce()
+    {
+        if (isAnnounced || count < WindowImpacts.MinEntries)
+            return;
+        isAnnounced = true;
+        Span<byte> from = stackalloc byte[PostingKey.Bytes], to = stackalloc byte[PostingKey.Bytes];
+        PostingKey.Write(from, listId, 0);
+        PostingKey.Write(to, listId, long.MaxValue);
+        postings.Announce(from, to);
+    }
+
+    private PostingCursor Open()
+    {
+        Announce();
+        return Context.OpenPostings(postings, listId);
     }
 }

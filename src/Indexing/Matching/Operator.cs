@@ -47,6 +47,11 @@ internal abstract class Operator(QueryContext context)
         return new PlanNode(name.Replace(nameof(Operator), "", StringComparison.Ordinal).ToLowerInvariant()) { Estimate = Estimate, IsExact = IsExact };
     }
 
+    /// <summary>Says that it will be asked, with others: the system is told what will be read before anybody waits for the first of it.</summary>
+    public virtual void Announce()
+    {
+    }
+
     /// <summary>The smallest window from <paramref name="from"/> on that may have matches, or <see cref="End"/>.</summary>
     public abstract long Next(long from);
 
@@ -144,6 +149,20 @@ internal abstract class Operator(QueryContext context)
     /// All entries with their scores at once, where they are few and known: how many there are, at most <see cref="FlatPostings.MaxEntries"/>; -1 where that is not so.
     /// </summary>
     public virtual int ScoreEntries(Span<long> ids, Span<float> scores, float boost) => -1;
+
+    /// <summary>
+    /// Some of the best entries with their scores, best first, as far as they are kept with a list: how many there are, at most <see cref="ListHead.MaxEntries"/>; 0 where none are.
+    /// </summary>
+    /// <param name="wanted">How many are asked for.</param>
+    /// <param name="ids">Room for them.</param>
+    /// <param name="scores">Room for what each scores.</param>
+    /// <param name="boost">As of <see cref="Score"/>.</param>
+    /// <param name="isFinal">Whether the first <paramref name="wanted"/> are the best of all that match.</param>
+    public virtual int ScoreHead(long wanted, Span<long> ids, Span<float> scores, float boost, out bool isFinal)
+    {
+        isFinal = false;
+        return 0;
+    }
 
     /// <summary>The most that <see cref="Score"/> can give an entry of the window, or a little more: it is asked for every window, so it is cheap.</summary>
     public virtual float Bound(long window, float boost)

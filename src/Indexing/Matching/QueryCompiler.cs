@@ -271,26 +271,12 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         if (payload.Kind == PostingKind.Flat)
             return new ShortListOperator(context, payload, scorer, withPositions) { Field = fieldName, Term = text };
 
-        Announce(view.Postings(dictionary)!, payload); // long lists lie there
         Tree? positions = withPositions ? view.Positions(dictionary) : null;
         Tree? impacts = scorer is not null && payload.EntryCount >= WindowImpacts.MinEntries ? view.Impacts(dictionary) : null;
-        return new LongListOperator(context, view.Postings(dictionary)!, payload.ListId, payload.EntryCount, scorer, positions, impacts) // long lists lie there
-        {
-            Field = fieldName,
-            Term = text,
-        };
-    }
-
-    /// <summary>A list that has several pages is read along: the system is told before the first of them is waited for.</summary>
-    private static void Announce(Tree postings, TermPayload payload)
-    {
-        if (payload.EntryCount < WindowImpacts.MinEntries)
-            return;
-
-        Span<byte> from = stackalloc byte[PostingKey.Bytes], to = stackalloc byte[PostingKey.Bytes];
-        PostingKey.Write(from, payload.ListId, 0);
-        PostingKey.Write(to, payload.ListId, long.MaxValue);
-        postings.Announce(from, to);
+        var list = new LongListOperator(context, view.Postings(dictionary)!, payload.ListId, payload.EntryCount, scorer, positions, impacts) { Field = fieldName, Term = text }; // long lists lie there
+        if (scorer is not null)
+            list.KeepHead(payload.Best);
+        return list;
     }
 
     /// <summary>Field and term of an entry of a dictionary.</summary>
@@ -425,7 +411,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         // The sum of no scores is 0, wherever the empty group stands.
         0 => whenEmpty ?? (isScored ? new BoostOperator(context, All(), 0) : All()),
         1 => clauses[0],
-        _ => clauses.Exists(clause => clause is NoneOperator) ? None() : new AndOperator(context, [.. clauses.Select(Traced)]),
+        _ => clauses.Exists(clause => clause is NoneOperator) ? None() : new AndOperator(context, Together(clauses)),
     };
 
     internal Operator Or(List<Operator> clauses)
@@ -435,7 +421,15 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         {
             0 => None(),
             1 => clauses[0],
-            _ => new OrOperator(context, [.. clauses.Select(Traced)]),
+            _ => new OrOperator(context, Together(clauses)),
         };
+    }
+
+    /// <summary>Clauses that stand together. Of one that stands alone perhaps no page is read.</summary>
+    private Operator[] Together(List<Operator> clauses)
+    {
+        foreach (Operator clause in clauses)
+            clause.Announce();
+        return [.. clauses.Select(Traced)];
     }
 }

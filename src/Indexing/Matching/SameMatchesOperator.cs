@@ -15,6 +15,8 @@ internal abstract class SameMatchesOperator(QueryContext context, Operator claus
 
     public override bool KnowsCounts => Clause.KnowsCounts;
 
+    public override void Announce() => Clause.Announce();
+
     public override long Next(long from) => Clause.Next(from);
 
     public override int Count(long window) => Clause.Count(window);

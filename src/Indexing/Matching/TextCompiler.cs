@@ -157,6 +157,7 @@ internal sealed class TextCompiler(QueryCompiler compiler, QueryContext context,
             {
                 if (compiler.Word(field, words[i].Form, withPositions: true) is not { } term)
                     return compiler.None();
+                term.Announce();
                 places.Add(name, place = terms.Count);
                 terms.Add(term);
             }

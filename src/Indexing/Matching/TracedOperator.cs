@@ -38,6 +38,8 @@ internal sealed class TracedOperator : Operator
 
     public override PlanNode Describe() => node;
 
+    public override void Announce() => inner.Announce();
+
     public override long Next(long from)
     {
         tracer.Enter(node);
@@ -141,6 +143,15 @@ internal sealed class TracedOperator : Operator
         int count = inner.ScoreEntries(ids, scores, boost);
         tracer.Leave(node);
         node.RowsOut += Math.Max(0, count);
+        return count;
+    }
+
+    public override int ScoreHead(long wanted, Span<long> ids, Span<float> scores, float boost, out bool isFinal)
+    {
+        tracer.Enter(node);
+        int count = inner.ScoreHead(wanted, ids, scores, boost, out isFinal);
+        tracer.Leave(node);
+        node.RowsOut += isFinal ? wanted : 0;
         return count;
     }
 

@@ -12,4 +12,10 @@ internal interface IImpacts
 {
     /// <summary>The impact of an entry whose length is recorded.</summary>
     byte Of(long entryId, int frequency);
+
+    /// <summary>The recorded length of an entry.</summary>
+    int LengthOf(long entryId);
+
+    /// <summary>What <see cref="Of"/> says of an entry of some length, not rounded.</summary>
+    double PartOf(int frequency, int length);
 }

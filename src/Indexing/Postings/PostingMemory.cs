@@ -14,6 +14,9 @@ internal sealed class PostingMemory
     /// <summary>Changes segments.</summary>
     public PostingEdit Edit { get; } = new();
 
+    /// <summary>Changes heads of long lists.</summary>
+    public ListHeadEdit Heads { get; } = new();
+
     /// <summary>Changes positions.</summary>
     public PositionStore Positions { get; } = new();
 
@@ -24,7 +27,7 @@ internal sealed class PostingMemory
     public PostingBuffer Placed { get; } = new(keepsPositions: true);
 
     /// <summary>Room for what stands beside a term.</summary>
-    public byte[] Payload { get; } = new byte[TermPayload.MaxHeadBytes + FlatPostings.MaxBytes];
+    public byte[] Payload { get; } = new byte[Math.Max(TermPayload.MaxHeadBytes + FlatPostings.MaxBytes, TermPayload.MaxLongBytes)];
 
     /// <summary>Words that are new: number, and where in <see cref="Names"/> they are.</summary>
     public List<(long Word, int Start, int Length)> Named { get; } = [];

@@ -16,6 +16,8 @@ internal sealed class PostingWriter : IDisposable
     private readonly Tree postings;
     private readonly Cursor segments;
     private readonly PostingEdit edit;
+    private readonly ListHeadEdit head;
+    private readonly IImpacts? impacts;
     private readonly Func<long> newListId;
     private readonly PositionStore? positions;
     private readonly WindowImpacts? largest;
@@ -50,6 +52,8 @@ internal sealed class PostingWriter : IDisposable
         this.largest = largest is null ? null : new WindowImpacts(largest, postings);
         combined = positions is null ? memory.Plain : memory.Placed;
         edit = memory.Edit;
+        head = memory.Heads;
+        this.impacts = impacts;
         edit.Begin(impacts);
         payload = memory.Payload;
         named = memory.Named;
@@ -79,6 +83,8 @@ internal sealed class PostingWriter : IDisposable
 
         var old = new TermPayload(value);
         long word = old.Word;
+        if (impacts is not null && old.Kind == PostingKind.Long)
+            head.Begin(old.Best, impacts);
         bool isKept = old.Kind == PostingKind.Flat
             ? ApplyToFlat(term, word, old.Flat, additions, removals)
             : ApplyToLong(term, word, old.EntryCount, old.ListId, additions, removals);
@@ -168,7 +174,9 @@ internal sealed class PostingWriter : IDisposable
             edit.Run(run);
             PutSegments(listId);
             NoteImpacts(listId, before: 0, run.Count);
-            length = TermPayload.WriteLong(payload, word, run.Count, listId);
+            if (impacts is not null)
+                head.Begin(default, impacts);
+            length = WriteLong(word, run.Count, listId, run.Postings);
         }
 
         terms.Put(term, payload.AsSpan(0, length));
@@ -196,7 +204,7 @@ internal sealed class PostingWriter : IDisposable
 
         kept?.Flush();
         NoteImpacts(listId, count, count + additions.Count);
-        terms.Put(term, payload.AsSpan(0, TermPayload.WriteLong(payload, word, count + additions.Count, listId)));
+        terms.Put(term, payload.AsSpan(0, WriteLong(word, count + additions.Count, listId, additions.Postings)));
     }
 
     private bool ApplyToLong(ReadOnlySpan<byte> term, long word, long count, long listId, PostingRun additions, ReadOnlySpan<long> removals)
@@ -209,6 +217,8 @@ internal sealed class PostingWriter : IDisposable
 
         long before = count;
         count += additions.Count - removals.Length;
+        ReadOnlySpan<Posting> added = additions.Postings;
+        ReadOnlySpan<long> removed = removals;
         WindowImpacts? kept = before >= WindowImpacts.MinEntries && count >= WindowImpacts.MinEntries ? largest : null;
         while (!additions.IsEmpty || !removals.IsEmpty)
         {
@@ -253,8 +263,27 @@ internal sealed class PostingWriter : IDisposable
             return false;
         }
 
-        terms.Put(term, payload.AsSpan(0, TermPayload.WriteLong(payload, word, count, listId)));
+        if (impacts is not null && head.Remove(removed, count))
+        {
+            head.Rebuild(postings, listId);
+            added = default;
+        }
+
+        terms.Put(term, payload.AsSpan(0, WriteLong(word, count, listId, added)));
         return true;
+    }
+
+    /// <summary>Writes what stands beside the term of a long list, whose head the writer of heads has.</summary>
+    /// <param name="word">The number of the word.</param>
+    /// <param name="count">Entries of the list.</param>
+    /// <param name="listId">Which it is.</param>
+    /// <param name="added">Of these, those that its head has not met.</param>
+    private int WriteLong(long word, long count, long listId, ReadOnlySpan<Posting> added)
+    {
+        if (impacts is null)
+            return TermPayload.WriteLong(payload, word, count, listId, default);
+        head.Add(added);
+        return TermPayload.WriteLong(payload, word, count, listId, head.Bytes());
     }
 
     /// <summary>Stands on the segment that covers a window: the last that begins at or before it, else the first.</summary>

@@ -17,6 +17,7 @@ namespace Treepie.Indexing.Postings;
 /// …     number of entries (varint)
 /// …     list id (varint): its segments lie in the postings tree under (list id, first window), both big-endian,
 ///       its positions in the positions tree, see <see cref="PositionKey"/>
+/// …     where the list keeps frequencies: its <see cref="ListHead"/>, up to the end
 /// </code>
 /// </summary>
 internal readonly ref struct TermPayload
@@ -25,7 +26,7 @@ internal readonly ref struct TermPayload
     public const int MaxHeadBytes = 1 + Varint.MaxLongBytes;
 
     /// <summary>Longest of a long list.</summary>
-    public const int MaxLongBytes = MaxHeadBytes + (2 * Varint.MaxLongBytes);
+    public const int MaxLongBytes = MaxHeadBytes + (2 * Varint.MaxLongBytes) + ListHead.MaxBytes;
 
     private const int NumberFlag = 128;
     private const int Single = 3;
@@ -66,6 +67,9 @@ internal readonly ref struct TermPayload
 
     public long ListId { get; }
 
+    /// <summary>The <see cref="ListHead"/> of a long list; empty where it keeps no frequencies.</summary>
+    public ReadOnlySpan<byte> Best => Kind == PostingKind.Long ? list : default;
+
     /// <summary>Writes a short list; 0 if it is too long for that. <paramref name="output"/> holds <see cref="MaxHeadBytes"/> + <see cref="FlatPostings.MaxBytes"/>.</summary>
     public static int WriteFlat(Span<byte> output, long word, PostingRun run) => AppendFlat(output, word, default, run);
 
@@ -77,12 +81,14 @@ internal readonly ref struct TermPayload
         return length == 0 ? 0 : head + length;
     }
 
-    /// <summary>Writes where a long list is.</summary>
-    public static int WriteLong(Span<byte> output, long word, long entryCount, long listId)
+    /// <summary>Writes where a long list is, and what its best entries are, into <see cref="MaxLongBytes"/>.</summary>
+    public static int WriteLong(Span<byte> output, long word, long entryCount, long listId, ReadOnlySpan<byte> best)
     {
         int length = WriteHead(output, PostingKind.Long, word);
         length += Varint.WriteLong(output[length..], entryCount);
-        return length + Varint.WriteLong(output[length..], listId);
+        length += Varint.WriteLong(output[length..], listId);
+        best.CopyTo(output[length..]);
+        return length + best.Length;
     }
 
     private static int WriteHead(Span<byte> output, PostingKind kind, long word)

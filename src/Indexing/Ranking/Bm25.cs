@@ -14,7 +14,10 @@ internal static class Bm25
 
     /// <summary>The part of the formula that depends on the entry, as <see cref="Postings.IImpacts"/> keeps it.</summary>
     public static byte Impact(int frequency, int length, double averageLength) =>
-        (byte)Math.Min(255, Math.Ceiling(255 * (frequency / (frequency + (K1 * (1 - B + (B * length / averageLength)))))));
+        (byte)Math.Min(255, Math.Ceiling(255 * Part(frequency, length, averageLength)));
+
+    /// <summary>That part itself.</summary>
+    public static double Part(int frequency, int length, double averageLength) => frequency / (frequency + (K1 * (1 - B + (B * length / averageLength))));
 
     /// <summary>The same for an entry of no length: no entry has more.</summary>
     public static double LargestPart(int frequency) => frequency / (frequency + (K1 * (1 - B)));

@@ -28,8 +28,11 @@ internal sealed class LengthFactors(ChunkReader norms, FieldStatistics statistic
     public float Of(long id)
     {
         long window = NormChunk.WindowOf(id);
-        return Base + (perTerm * new NormChunk(norms.Read(NormChunk.NumberOf(window)), window)[NormChunk.SlotOf(id)]);
+        return OfLength(new NormChunk(norms.Read(NormChunk.NumberOf(window)), window)[NormChunk.SlotOf(id)]);
     }
+
+    /// <summary>The factor of an entry of some length.</summary>
+    public float OfLength(int length) => Base + (perTerm * length);
 
     /// <summary>The factors of the entries of a list, in one go: what has to come from far away comes at once, not one after the other.</summary>
     public void Read(ReadOnlySpan<Posting> postings, Span<float> factors)
@@ -45,7 +48,7 @@ internal sealed class LengthFactors(ChunkReader norms, FieldStatistics statistic
                 lengths = new NormChunk(norms.Read(NormChunk.NumberOf(window)), window);
             }
 
-            factors[i] = Base + (perTerm * lengths[NormChunk.SlotOf(id)]);
+            factors[i] = OfLength(lengths[NormChunk.SlotOf(id)]);
         }
     }
 

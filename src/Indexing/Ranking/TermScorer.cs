@@ -25,6 +25,9 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
             scores[i] = Part(weight, postings[i].Frequency, scores[i]);
     }
 
+    /// <summary>The part of an entry of some length.</summary>
+    public float ScoreOf(int frequency, int length, float boost) => Part(boost * idf, frequency, factors.OfLength(length));
+
     /// <summary>Adds the parts of those hits of a window that have the term.</summary>
     public void Score(long window, in PostingWindow postings, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
     {

@@ -8,7 +8,7 @@ namespace Treepie.Indexing.Searching;
 /// <summary>
 /// Finds the best hits without scoring the others. What any hit of a window can score at the most is known of every window before the first is looked at; the few most promising
 /// come first. Their hits say what the others have to beat. All others that can still hold one of the best follow in order, as lists are read fastest so; where hits are counted, those
-/// of the windows between are counted only. Within a window only blocks of 64 entries are looked at that can still hold one of the best, and in these only entries that match enough.
+/// of the windows between are counted only. Where the best of a list are kept with it, and are the best of all hits, no window is looked at. Within a window only blocks of 64 entries are looked at that can still hold one of the best, and in these only entries that match enough.
 /// </summary>
 /// <remarks>Costs: 4 bytes a window.</remarks>
 internal sealed class BoundedRanking(QueryContext context, Operator root, HitSorter sorter)
@@ -39,6 +39,9 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
     /// <summary>How many windows are looked at before all others.</summary>
     private const int BestWindows = 8;
 
+    /// <summary>Scores below are so small that bounds, which are made of smaller parts, are not what they should be.</summary>
+    private const float LeastFloor = 1e-20f;
+
     /// <summary>In the place of a bound: the window has been looked at.</summary>
     private const float Done = -2;
 
@@ -47,6 +50,12 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
     private readonly float[] scores = context.RentNumbers(PostingWindow.Size);
     private EntryBounds? entryBounds;
     private long possible;
+
+    /// <summary>So much the best hits score at least, as is known before one is found.</summary>
+    private float floor = float.NegativeInfinity;
+
+    /// <summary>Whether the best were those that a list keeps, so that nothing else was looked at.</summary>
+    public bool IsFromHead { get; private set; }
 
     /// <summary>Windows that were scored.</summary>
     public long WindowsScored { get; private set; }
@@ -57,12 +66,20 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
     /// <summary>Whether the number of hits that <see cref="Run"/> returns is that of all.</summary>
     public bool IsTotalExact { get; private set; }
 
+    /// <summary>What a hit has to score to be looked at.</summary>
+    private float Threshold => Math.Max(floor, sorter.WorstScore);
+
     /// <summary>Offers the best hits to the sorter; returns how many hits there are, or how many were seen where they need not be counted.</summary>
     public long Run(bool countsHits)
     {
         IsTotalExact = countsHits || root.IsExact;
         long found;
-        if (root.Likely <= FewHits)
+        IsFromHead = TryHead();
+        if (IsFromHead)
+        {
+            found = 0; // all are known, as they are of one list
+        }
+        else if (root.Likely <= FewHits)
         {
             found = ScoreAll();
             IsTotalExact = true;
@@ -75,6 +92,27 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
 
         context.Return(set);
         return root.IsExact ? root.Estimate : found;
+    }
+
+    /// <summary>Offers the best of all, where a list keeps them; else what it keeps says what others have to beat.</summary>
+    private bool TryHead()
+    {
+        if (!sorter.IsByScore || sorter.Limit > ListHead.MaxEntries)
+            return false;
+        Span<long> ids = stackalloc long[ListHead.MaxEntries];
+        Span<float> known = stackalloc float[ListHead.MaxEntries];
+        int wanted = (int)sorter.Limit, count = root.ScoreHead(wanted, ids, known, 1, out bool isFinal);
+        context.Meter.Count.CandidatesScored += count;
+        if (!isFinal)
+        {
+            if (wanted > 0 && count >= wanted && known[wanted - 1] >= LeastFloor)
+                floor = known[wanted - 1];
+            return false;
+        }
+
+        for (int i = 0; i < wanted; i++)
+            sorter.Add(ids[i], known[i]);
+        return true;
     }
 
     private long ScoreAll()
@@ -121,7 +159,7 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
         long total = 0;
         foreach (int window in best)
         {
-            if (bounds[window] < sorter.WorstScore)
+            if (bounds[window] < Threshold)
                 break;
             total += Visit(window, counts);
             bounds[window] = Done;
@@ -131,7 +169,7 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
         {
             if (bounds[window] < 0)
                 continue;
-            if (bounds[window] >= sorter.WorstScore)
+            if (bounds[window] >= Threshold)
                 total += Visit(window, counts);
             else if (counts)
                 total += Count(window);
@@ -153,13 +191,13 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
         Span<float> bounds = stackalloc float[Blocks];
         bounds.Clear();
         root.AddBounds(window, bounds, 1);
-        if (BoundKernels.Largest(bounds) * Margin < sorter.WorstScore)
+        if (BoundKernels.Largest(bounds) * Margin < Threshold)
             return counts ? root.Count(window) : 0;
 
         WindowsScored++;
-        int count = root.Select(window, set, sorter.WorstScore, Margin, counts);
-        if (set.Form == WindowSetForm.List && sorter.WorstScore > 0)
-            set.Narrow(bounds, sorter.WorstScore, Margin);
+        int count = root.Select(window, set, Threshold, Margin, counts);
+        if (set.Form == WindowSetForm.List && Threshold > 0)
+            set.Narrow(bounds, Threshold, Margin);
         if (set.Form == WindowSetForm.List && set.Count <= FewInWindow)
             Score(window, set.CopyTo(offsets));
         else if (set.Form != WindowSetForm.Empty)
@@ -189,11 +227,11 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
     /// <summary>Takes out what cannot be one of the best: by block, by what is needed in a block, and where many are left, by entry. Returns how many are left.</summary>
     private int Narrow(long window, Span<ulong> words, ReadOnlySpan<float> bounds, ref bool isByEntry)
     {
-        if (sorter.WorstScore <= 0)
+        if (Threshold <= 0)
             return BitmapKernels.Count(words);
 
-        BoundKernels.Narrow(words, bounds, sorter.WorstScore, Margin);
-        root.Narrow(window, words, sorter.WorstScore, Margin);
+        BoundKernels.Narrow(words, bounds, Threshold, Margin);
+        root.Narrow(window, words, Threshold, Margin);
         int count = BitmapKernels.Count(words);
         if (count < ManyByBlock)
             return count;
@@ -205,7 +243,7 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
             isByEntry = true;
         }
 
-        entryBounds!.Narrow(window, words, sorter.WorstScore, Margin); // there are, since it is by entry
+        entryBounds!.Narrow(window, words, Threshold, Margin); // there are, since it is by entry
         return BitmapKernels.Count(words);
     }
 

@@ -62,6 +62,9 @@ internal sealed class SearchRun
     /// <summary>What was done; null where nobody wants a plan.</summary>
     public PlanNode? Plan { get; private set; }
 
+    private static PlanDecision HeadTaken => new(
+        "where the best are", "the head of the list", null, "no entry outside it can score as much, so no window is looked at", [new PlanAlternative("windows by their bounds", null, "not needed")]);
+
     private long Limit => Math.Min(request.Take, long.MaxValue - request.Skip) + request.Skip;
 
     private bool IsScored => SortPlan.NeedsScores(request.Sort);
@@ -133,6 +136,8 @@ internal sealed class SearchRun
                 IsTotalExact = ranking.IsTotalExact;
                 if (Plan is not null)
                     (Plan.Windows, Plan.WindowsBelowBound) = (ranking.WindowsScored, ranking.WindowsBelowBound);
+                if (ranking.IsFromHead)
+                    Plan?.With(HeadTaken);
                 TakePage(sorter.Finish());
                 break;
             case SearchWay.ByLists:

@@ -23,6 +23,12 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, Read
     /// <summary>Where the score is all there is to the order: hits are compared by it and their ids, and no key is written.</summary>
     private readonly ScoreKeyPart? byScore = after.IsEmpty && parts is [ScoreKeyPart only] ? only : null;
 
+    /// <summary>Hits kept at the most.</summary>
+    public long Limit => limit;
+
+    /// <summary>Whether the order is that of the score and, of equal ones, of the id, from the first hit on.</summary>
+    public bool IsByScore => byScore is not null;
+
     /// <summary>Hits kept.</summary>
     public int Count { get; private set; }
 

@@ -10,16 +10,14 @@ internal sealed class NormImpacts(Tree norms, double reference, long firstNewId,
 {
     private readonly ChunkCursor column = new(norms);
 
-    public byte Of(long entryId, int frequency)
-    {
-        int length = entryId >= firstNewId
-            ? newLengths[entryId - firstNewId]
-            : LengthOf(entryId);
-        return Bm25.Impact(frequency, length, reference);
-    }
+    public byte Of(long entryId, int frequency) => Bm25.Impact(frequency, LengthOf(entryId), reference);
 
-    private int LengthOf(long entryId)
+    public double PartOf(int frequency, int length) => Bm25.Part(frequency, length, reference);
+
+    public int LengthOf(long entryId)
     {
+        if (entryId >= firstNewId)
+            return newLengths[entryId - firstNewId];
         long window = NormChunk.WindowOf(entryId);
         return new NormChunk(column.Read(NormChunk.NumberOf(window)), window)[NormChunk.SlotOf(entryId)];
     }
