@@ -173,10 +173,10 @@ internal sealed class IndexView
     }
 
     /// <summary>The positions of the long lists of a dictionary of words.</summary>
-    public Tree? Positions(string dictionary)
+    public PositionPlaces? Positions(string dictionary)
     {
         DictionaryTrees of = Of(dictionary);
-        return of.Positions ??= Tree(TreeNames.Positions(dictionary));
+        return of.Positions ??= Tree(TreeNames.Positions(dictionary)) is { } tree ? new PositionPlaces(tree) : null;
     }
 
     /// <summary>The largest impacts of the longest lists of a dictionary of words.</summary>
@@ -231,7 +231,7 @@ internal sealed class IndexView
 
         public Tree? Postings { get; set; }
 
-        public Tree? Positions { get; set; }
+        public PositionPlaces? Positions { get; set; }
 
         public Tree? Impacts { get; set; }
     }

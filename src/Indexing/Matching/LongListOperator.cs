@@ -5,10 +5,10 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>A term with a long list: its windows are combined where they lie in the pages.</summary>
-internal sealed class LongListOperator(QueryContext context, Tree postings, long listId, long count, TermScorer? scorer, Tree? positions = null, Tree? largest = null)
+internal sealed class LongListOperator(QueryContext context, Tree postings, long listId, long count, TermScorer? scorer, PositionPlaces? positions = null, Tree? largest = null)
     : TermOperator(context)
 {
-    private readonly PositionCursor? positionCursor = positions is null ? null : context.OpenPositions(positions, listId);
+    private readonly PositionCursor? positionCursor = positions is null ? null : new PositionCursor(positions, listId);
     private PostingCursor? opened;
     private byte[] head = [];
     private int headBytes;

@@ -271,7 +271,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         if (payload.Kind == PostingKind.Flat)
             return new ShortListOperator(context, payload, scorer, withPositions) { Field = fieldName, Term = text };
 
-        Tree? positions = withPositions ? view.Positions(dictionary) : null;
+        PositionPlaces? positions = withPositions ? view.Positions(dictionary) : null;
         Tree? impacts = scorer is not null && payload.EntryCount >= WindowImpacts.MinEntries ? view.Impacts(dictionary) : null;
         var list = new LongListOperator(context, view.Postings(dictionary)!, payload.ListId, payload.EntryCount, scorer, positions, impacts) { Field = fieldName, Term = text }; // long lists lie there
         if (scorer is not null)

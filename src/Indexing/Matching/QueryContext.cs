@@ -116,14 +116,6 @@ internal sealed class QueryContext : IDisposable
         return cursor;
     }
 
-    /// <summary>A cursor over the positions of a long list, open until the query ends.</summary>
-    public PositionCursor OpenPositions(Tree positions, long listId)
-    {
-        var cursor = new PositionCursor(positions, listId);
-        scratch.Own(cursor);
-        return cursor;
-    }
-
     /// <summary>A cursor over the chunks of a column, open until the query ends.</summary>
     public ChunkCursor OpenColumn(Tree? column)
     {

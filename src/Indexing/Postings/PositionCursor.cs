@@ -3,25 +3,20 @@ using System.Runtime.CompilerServices;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Terms;
 using Treepie.Storage;
-using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
 /// Reads the positions of postings of one long list. Ascending ranks of a window are read in one walk over its positions; numbers in between are
-/// passed over without being decoded. One object per term and query; it holds one storage cursor.
+/// passed over without being decoded. One object per term and query.
 /// </summary>
-internal sealed class PositionCursor(Tree positions, long listId) : IDisposable
+internal sealed class PositionCursor(PositionPlaces blocks, long listId)
 {
-    private readonly Cursor cursor = positions.OpenCursor();
     private int[] decoded = new int[16];
     private long window = -1;
     private long segment;
     private int windowIndex;
     private int segmentWindows;
-    private long standsOn = -1;
-    private int blockFirst;
-    private int blockEnd;
     private int firstRank;
     private int endRank;
     private int nextRank;
@@ -30,22 +25,16 @@ internal sealed class PositionCursor(Tree positions, long listId) : IDisposable
     /// <summary>The positions of the posting of a rank in the window that <paramref name="list"/> stands on; they live until the next call.</summary>
     public ReadOnlySpan<int> Read(PostingCursor list, PostingWindow postings, int rank)
     {
-        long number = list.SegmentFirstWindow;
-        if (window < 0 || number != segment || list.WindowIndex != windowIndex || rank < firstRank || rank >= endRank)
+        if (window < 0 || list.SegmentFirstWindow != segment || list.WindowIndex != windowIndex || rank < firstRank)
         {
-            segment = number;
-            windowIndex = list.WindowIndex;
-            segmentWindows = list.SegmentWindows;
-            window = number;
-            Seek(postings, rank);
-        }
-        else if (rank < nextRank)
-        {
-            nextRank = firstRank;
-            place = 0;
+            Enter(list);
+            window = segment;
         }
 
-        ReadOnlySpan<byte> bytes = Block();
+        bool isOther = rank >= endRank;
+        ReadOnlySpan<byte> bytes = isOther ? Seek(postings, rank) : Block(firstRank, out _);
+        if (isOther || rank < nextRank)
+            (nextRank, place) = (firstRank, 0);
         place += VarintKernels.Skip(bytes[place..], postings.SumFrequencies(nextRank, rank));
         nextRank = rank;
 
@@ -84,8 +73,7 @@ internal sealed class PositionCursor(Tree positions, long listId) : IDisposable
 
             if (rank >= endRank)
             {
-                Seek(postings, rank);
-                rest = Block();
+                rest = Seek(postings, rank);
                 next = firstRank;
             }
 
@@ -139,8 +127,7 @@ internal sealed class PositionCursor(Tree positions, long listId) : IDisposable
             {
                 if (ranks[i] >= endRank)
                 {
-                    Seek(postings, ranks[i]);
-                    block = Block();
+                    block = Seek(postings, ranks[i]);
                     (firstStart, endStart) = (sums.Before(firstRank), sums.Before(endRank));
                 }
 
@@ -165,15 +152,12 @@ internal sealed class PositionCursor(Tree positions, long listId) : IDisposable
             return false;
         for (endRank = 0; endRank < postings.Count;)
         {
-            Seek(postings, endRank);
-            if (!places.TryAdd(Block()))
+            if (!places.TryAdd(Seek(postings, endRank)))
                 return false;
         }
 
         return places.IsWhole(postings.Count);
     }
-
-    public void Dispose() => cursor.Dispose();
 
     /// <summary>As <see cref="PositionKernels.Masks"/>, where some numbers take more than a byte.</summary>
     private static void ReadLongMasks(ReadOnlySpan<byte> rest, ReadOnlySpan<int> starts, int next, ReadOnlySpan<int> counts, Span<ulong> masks, Span<byte> isLong)
@@ -205,43 +189,25 @@ internal sealed class PositionCursor(Tree positions, long listId) : IDisposable
         endRank = 0;
     }
 
-    /// <summary>Goes to the block that holds a rank: it stands there, or some steps before, where they are asked for in order.</summary>
-    private void Seek(PostingWindow postings, int rank)
+    /// <summary>Goes to the block that holds a rank, and gives its positions: from the one it stands on, or from the first of the window where it stands on none.</summary>
+    private ReadOnlySpan<byte> Seek(PostingWindow postings, int rank)
     {
-        const int FewSteps = 4;
-        Span<byte> key = stackalloc byte[PositionKey.Bytes];
-        PositionKey.Write(key, listId, segment, segmentWindows > 1 ? 1 : rank + 1);
-        bool isThere = cursor.IsValid && standsOn == segment && (segmentWindows > 1 || rank >= blockFirst);
-        for (int steps = 0; isThere && segmentWindows == 1 && rank >= blockEnd; steps++)
+        while (true)
         {
-            ReadOnlySpan<byte> next = default;
-            isThere = steps < FewSteps && cursor.MoveNext(key[..PostingKey.Bytes], out next);
-            if (isThere)
-                (blockFirst, blockEnd) = (blockEnd, blockEnd + BinaryPrimitives.ReadUInt16LittleEndian(next));
+            firstRank = endRank;
+            ReadOnlySpan<byte> block = Block(firstRank, out int count);
+            endRank = segmentWindows > 1 ? postings.Count : firstRank + count;
+            if (endRank == firstRank || endRank > postings.Count)
+                throw new CorruptionException($"A block of the positions of list {listId} in window {segment} is of {count} postings from {firstRank} on, but there are {postings.Count}. Reset the index to build it again.");
+            if (rank < endRank)
+                return block;
         }
-
-        if (!isThere)
-        {
-            // The last that begins at or before the rank.
-            ReadOnlySpan<byte> value = default;
-            standsOn = -1;
-            if (!cursor.SeekBefore(key) || !cursor.IsAt(key[..PostingKey.Bytes], out value))
-                throw new CorruptionException($"The index misses the positions of list {listId} from window {segment} on. Reset the index to build it again.");
-            standsOn = segment;
-            blockFirst = PositionKey.Rank(cursor.Key);
-            blockEnd = segmentWindows > 1 ? 0 : blockFirst + BinaryPrimitives.ReadUInt16LittleEndian(value);
-        }
-
-        firstRank = blockFirst;
-        endRank = segmentWindows > 1 ? postings.Count : blockEnd;
-        nextRank = firstRank;
-        place = 0;
     }
 
-    /// <summary>The positions of the block, from its first rank on.</summary>
-    private ReadOnlySpan<byte> Block()
+    /// <summary>The positions of the block that begins at a rank, and what it says of their number where it is of one window.</summary>
+    private ReadOnlySpan<byte> Block(int rank, out int count)
     {
-        ReadOnlySpan<byte> value = cursor.Value;
+        ReadOnlySpan<byte> value = blocks.Read(listId, segment, rank, out count);
         if (segmentWindows == 1)
             return value[sizeof(ushort)..];
         int table = segmentWindows * sizeof(ushort), index = windowIndex * sizeof(ushort), next = index + sizeof(ushort);

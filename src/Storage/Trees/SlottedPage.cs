@@ -107,8 +107,8 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
     /// <summary>The child of a branch's entry.</summary>
     public PageReference Child(int index) => PageReference.ReadPacked(Value(index, out _));
 
-    /// <summary>Where in the page the reference of a branch's entry stands.</summary>
-    public int ChildOffset(int index)
+    /// <summary>Where in the page the value of an entry stands.</summary>
+    public int ValueOffset(int index)
     {
         int cell = CellOffset(index);
         return cell + CellHeadBytes + MemoryMarshal.Read<ushort>(_bytes[cell..]);

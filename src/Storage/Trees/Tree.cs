@@ -72,8 +72,8 @@ public sealed class Tree
 
         ReadOnlySpan<byte> value = leaf.Value(index, out bool isRun);
         place = isRun
-            ? new ValuePlace(PageReference.ReadPacked(value), BinaryPrimitives.ReadInt32LittleEndian(value[PageReference.PackedBytes..]), IsRun: true)
-            : new ValuePlace(reference, index, IsRun: false);
+            ? new ValuePlace(PageReference.ReadPacked(value), Offset: 0, BinaryPrimitives.ReadInt32LittleEndian(value[PageReference.PackedBytes..]))
+            : new ValuePlace(reference, leaf.ValueOffset(index), value.Length);
         return true;
     }
 
@@ -131,8 +131,8 @@ public sealed class Tree
 
     /// <summary>The value at a place that <see cref="TryLocate"/> gave in the same state.</summary>
     internal ReadOnlySpan<byte> ReadAt(ValuePlace place) => place.IsRun
-        ? _store.ReadRun(place.Page, place.Number)
-        : ReadValue(_store, new SlottedPage(_store.Read(place.Page, 0)), place.Number);
+        ? _store.ReadRun(place.Page, place.Length)
+        : _store.Read(place.Page, 0).Slice(place.Offset, place.Length);
 
     /// <summary>Whether the key is there.</summary>
     public bool Contains(scoped ReadOnlySpan<byte> key) => TryGet(key, out _);

@@ -179,7 +179,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
             PageReference child = branch.Child(index);
             own = pages.MakeWritable(child, level - 1);
             if (own != child)
-                pages.Patch(number, branch.ChildOffset(index), own);
+                pages.Patch(number, branch.ValueOffset(index), own);
             _isLastLeaf &= index == branch.Count - 1;
             _index[depth++] = index;
             _path[depth] = own;
