@@ -112,7 +112,7 @@ internal sealed class PostingWriter : IDisposable
     /// <summary>Names the words that are new in the order of their numbers, which are greater than all there are: so pages are filled one after the other.</summary>
     private void WriteNames()
     {
-        named.Sort();
+        named.Sort(static (x, y) => x.Word.CompareTo(y.Word));
         Span<byte> key = stackalloc byte[sizeof(long)];
         foreach ((long word, int start, int length) in named)
         {

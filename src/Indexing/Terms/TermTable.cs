@@ -25,6 +25,7 @@ internal sealed class TermTable
 
     private readonly ByteArena arena = new();
     private readonly TermOccurrences grouped = new();
+    private readonly HeadSort headSort = new();
     private readonly IComparer<int> byTerm;
     private Bucket[] buckets = new Bucket[FirstBuckets];
     private Term[] terms = new Term[FirstTerms];
@@ -220,6 +221,7 @@ internal sealed class TermTable
         if (sortKeys.Length > keepBytes / 8)
             (sortKeys, sorted, ends) = ([], [], []);
         inOrder.Clear(keepBytes);
+        headSort.Trim(keepBytes);
         grouped.Trim(keepBytes);
         Count = 0;
         OccurrenceCount = 0;
@@ -278,7 +280,7 @@ internal sealed class TermTable
         Span<int> ordinals = sorted.AsSpan(0, Count);
         for (int i = 0; i < Count; i++)
             (heads[i], ordinals[i]) = (terms[i].Head, i);
-        heads.Sort(ordinals);
+        headSort.Sort(heads, ordinals);
         for (int first = 0, end; first < Count; first = end)
         {
             for (end = first + 1; end < Count && heads[end] == heads[first];)

@@ -438,15 +438,19 @@ internal sealed class BatchCommit
     /// </summary>
     private Span<long> ReserveWords(int field, TermTable terms)
     {
-        Span<ulong> byCount = memory.ByCount(terms.Count);
-        for (int i = 0; i < byCount.Length; i++)
-            byCount[i] = ((ulong)(int.MaxValue - terms.OccurrencesOf(i)) << 32) | (uint)i;
-        byCount.Sort();
+        Span<long> next = memory.NextWords();
+        for (int i = 0; i < terms.Count; i++)
+            next[CountClass(terms, i)]++;
+        for (int i = next.Length - 1; i >= 0; i--)
+            (next[i], state.NextWord) = (state.NextWord, state.NextWord + next[i]);
         Span<long> numbers = memory.Words(field, terms.Count);
-        foreach (ulong word in byCount)
-            numbers[(int)(uint)word] = state.NextWord++;
+        for (int i = 0; i < numbers.Length; i++)
+            numbers[i] = next[CountClass(terms, i)]++;
         return numbers;
     }
+
+    /// <summary>How many entries of the batch have a word; of the most frequent it does not matter which is more so.</summary>
+    private static int CountClass(TermTable terms, int word) => Math.Min(terms.OccurrencesOf(word), CommitMemory.CountClasses - 1);
 
     private PostingWriter OpenDictionary(string name, IImpacts? impacts = null, Tree? names = null) => new(
         name,

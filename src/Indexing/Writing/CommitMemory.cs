@@ -10,12 +10,15 @@ namespace Treepie.Indexing.Writing;
 /// </summary>
 internal sealed class CommitMemory
 {
+    /// <summary>Words that so many entries have, or more, count as equally frequent.</summary>
+    public const int CountClasses = 4_096;
+
     /// <summary>By full-text field: the numbers of the words of the batch, by their ordinals.</summary>
     private readonly Dictionary<int, long[]> words = [];
     private long[] ids = [];
     private Posting[] postings = [];
     private long[] gone = [];
-    private ulong[] byCount = [];
+    private long[] nextWords = [];
     private int[] lengths = [];
 
     /// <summary>What leaves the index.</summary>
@@ -48,8 +51,13 @@ internal sealed class CommitMemory
     /// <summary>Room for entries that leave a list.</summary>
     public Span<long> Gone(int count) => Room(ref gone, count);
 
-    /// <summary>Room for words by how often they are.</summary>
-    public Span<ulong> ByCount(int count) => Room(ref byCount, count);
+    /// <summary>Room for the next number of a word by how often it is: all 0.</summary>
+    public Span<long> NextWords()
+    {
+        Span<long> next = Room(ref nextWords, CountClasses);
+        next.Clear();
+        return next;
+    }
 
     /// <summary>Lengths of the new entries in a full-text field: all 0.</summary>
     public int[] Lengths(int count)
