@@ -129,6 +129,26 @@ internal static class OffsetKernels
         return smaller + LowerBoundScalar(offsets[i..], value);
     }
 
+    /// <summary>As <see cref="LowerBound"/>, of a list behind which at least 15 offsets may be read that mean nothing: no branch depends on where in a vector the position is.</summary>
+    public static int LowerBoundPadded(ReadOnlySpan<ushort> padded, int count, ushort value)
+    {
+        if (!Vector256.IsHardwareAccelerated)
+            return LowerBoundScalar(padded[..count], value);
+
+        const int Lanes = 16;
+        ref ushort start = ref MemoryMarshal.GetReference(padded[..((count + Lanes - 1) & -Lanes)]);
+        Vector256<ushort> limit = Vector256.Create(value);
+        for (int i = 0; i < count; i += Lanes)
+        {
+            uint reached = ~Vector256.LessThan(Vector256.LoadUnsafe(ref start, (nuint)i), limit).ExtractMostSignificantBits();
+            int smaller = BitOperations.TrailingZeroCount(reached);
+            if (smaller < Lanes)
+                return Math.Min(count, i + smaller);
+        }
+
+        return count;
+    }
+
     /// <summary>The scalar twin of <see cref="LowerBound"/>.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int LowerBoundScalar(ReadOnlySpan<ushort> offsets, ushort value)

@@ -1,4 +1,5 @@
 using System.Runtime.InteropServices;
+using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Ranking;
 using Treepie.Storage.Memory;
@@ -106,6 +107,16 @@ internal sealed class UnrolledList : IReusable
     /// <summary>The window of a long list at a place.</summary>
     public PostingWindow PostingsAt(int place) => new(places[place].Count, places[place].Payload.Span);
 
+    /// <summary>Asks for the ids of the window some places behind one, which is looked at soon.</summary>
+    public void Announce(int place)
+    {
+        const int Ahead = 2;
+        if (place + Ahead >= Count)
+            return;
+        ReadOnlySpan<byte> payload = places[place + Ahead].Payload.Span;
+        PrefetchKernels.Prefetch(payload[..Math.Min(payload.Length, BitmapKernels.Bytes)]);
+    }
+
     /// <summary>The first place from one on whose window is not before a window, which is near.</summary>
     public int Step(int place, long window)
     {
@@ -136,6 +147,14 @@ internal sealed class UnrolledList : IReusable
     /// <param name="most">What no entry scores more than.</param>
     public float Bound(int place, float unit, float most) => unit == 0 || postings is not null ? most : unit * places[place].Impact;
 
+    /// <summary>Adds to numbers of entries of the window at a place the most that they can get from the list, which is not copied.</summary>
+    public void AddBounds(int place, ReadOnlySpan<ushort> entries, Span<float> bounds, float unit, float most)
+    {
+        PostingWindow window = PostingsAt(place);
+        for (int i = 0; i < entries.Length; i++)
+            bounds[i] += !window.Contains(entries[i]) ? 0 : unit == 0 ? most : unit * window.ImpactAt(entries[i]);
+    }
+
     /// <summary>Writes those entries of the window at a place, ascending, that may get so much from the list alone; returns how many.</summary>
     public int CopyReaching(int place, TermScorer? scorer, float least, float boost, Span<ushort> reaching)
     {
@@ -157,7 +176,10 @@ internal sealed class UnrolledList : IReusable
         if (scorer is not null && postings is null)
         {
             PostingWindow window = PostingsAt(place);
-            scorer.Score(at.Window, in window, hits, scores, boost);
+            if (copies)
+                scorer.ScorePadded(at.Window, in window, PaddedAt(place), hits, scores, boost);
+            else
+                scorer.Score(at.Window, in window, hits, scores, boost);
             return;
         }
 

@@ -227,6 +227,23 @@ internal readonly ref struct PostingWindow
         _ => false,
     };
 
+    /// <summary>How many of ascending offsets are among the postings.</summary>
+    public int CountIn(ReadOnlySpan<ushort> offsets)
+    {
+        switch (Form)
+        {
+            case WindowSetForm.Bits:
+                return BitmapKernels.CountIn(Words, offsets);
+            case WindowSetForm.Full:
+                return offsets.Length;
+            default:
+                int count = 0;
+                foreach (ushort offset in offsets)
+                    count += Contains(offset) ? 1 : 0;
+                return count;
+        }
+    }
+
     /// <summary>Of ascending offsets, keeps those that are among the postings, or those that are not, in place; returns how many stay.</summary>
     public int Keep(Span<ushort> offsets, bool wanted) => Form switch
     {

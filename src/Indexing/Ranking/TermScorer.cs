@@ -38,6 +38,23 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
             ScoreBits(in postings, hits, in lengths, scores, boost * idf);
     }
 
+    /// <summary>As <see cref="Score(long, in PostingWindow, ReadOnlySpan{ushort}, Span{float}, float)"/>, with the offsets of the postings, behind which some may be read that mean nothing.</summary>
+    public void ScorePadded(long window, in PostingWindow postings, ReadOnlySpan<ushort> padded, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
+    {
+        WindowFactors lengths = factors.OfWindow(window);
+        var frequencies = new FrequencyReader(in postings);
+        float weight = boost * idf;
+        int rank = 0;
+        for (int i = 0; i < hits.Length; i++)
+        {
+            rank += OffsetKernels.LowerBoundPadded(padded[rank..], postings.Count - rank, hits[i]);
+            if (rank == postings.Count)
+                return;
+            if (padded[rank] == hits[i])
+                scores[i] += Part(weight, frequencies.At(rank), lengths[hits[i]]);
+        }
+    }
+
     /// <summary>Lengths of the field.</summary>
     public LengthFactors Factors => factors;
 

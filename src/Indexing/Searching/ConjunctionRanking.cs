@@ -60,10 +60,7 @@ internal sealed class ConjunctionRanking(QueryContext context, ListQuery query, 
             }
 
             WindowsScored++;
-            if (others.IsEmpty)
-                Offer(window, hits.AsSpan(0, count));
-            else
-                OfferPromising(window, hits.AsSpan(0, count), others[(int)window]);
+            OfferPromising(window, hits.AsSpan(0, count), others.IsEmpty ? float.PositiveInfinity : others[(int)window]);
         }
 
         return total;

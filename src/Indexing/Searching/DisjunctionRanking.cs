@@ -2,21 +2,22 @@ using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Sorting;
+using Treepie.Storage.Kernels;
 
 namespace Treepie.Indexing.Searching;
 
 /// <summary>
-/// Of lists any of which has to match: what the merged lists have comes first, in the windows that promise most and then in order. In a window where none of them alone reaches the worst hit kept,
-/// only what two of them have is looked at. What the other, longer lists have alone follows by bounds, which are mostly too low by then.
+/// Of lists any of which has to match: what several of the merged lists have comes first, as an entry that has two rare words is mostly better than one that has one of them. What they say keeps
+/// most of what one of the lists has alone from being looked at, and what the other, longer lists have alone comes last.
 /// </summary>
-/// <remarks>Costs: 8 bytes a window.</remarks>
+/// <remarks>Costs: 16 bytes a window.</remarks>
 internal sealed class DisjunctionRanking(QueryContext context, ListQuery query, HitSorter sorter) : ListRanking(context, query, sorter)
 {
     /// <summary>How many windows are looked at before all others.</summary>
     private const int BestWindows = 8;
 
-    /// <summary>In the place of a bound: the window has been looked at.</summary>
-    private const float Done = -2;
+    /// <summary>In the place of a bound: entries of the window have been scored.</summary>
+    private const float Scored = -2;
 
     private readonly ushort[] together = context.RentOffsets(PostingWindow.Size);
     private readonly ushort[] common = context.RentOffsets(PostingWindow.Size);
@@ -25,6 +26,10 @@ internal sealed class DisjunctionRanking(QueryContext context, ListQuery query, 
     private readonly ulong[] once = context.RentWords(BitmapKernels.Words);
     private readonly ulong[] twice = context.RentWords(BitmapKernels.Words);
     private readonly int[] here = new int[query.Clauses.Length];
+
+    /// <summary>The list that is not merged, where it is the only one; -1 otherwise.</summary>
+    private readonly int onlyOther = query.Ways.Count(way => way != ListWay.Merged) == 1 ? Array.FindIndex(query.Ways, way => way != ListWay.Merged) : -1;
+
     private float[] others = [];
     private int hereCount;
     private int commonCount;
@@ -36,38 +41,25 @@ internal sealed class DisjunctionRanking(QueryContext context, ListQuery query, 
         others = Context.RentNumbers(windows);
         others.AsSpan(0, windows).Clear();
         AddOthers(others.AsSpan(0, windows));
-        Span<float> bounds = Context.RentNumbers(windows).AsSpan(0, windows);
-        AddBounds(bounds);
-
-        Span<int> best = stackalloc int[BestWindows];
-        best = best[..BoundKernels.TakeBest(bounds, best)];
-        long total = 0;
-        foreach (int window in best)
-        {
-            for (int i = 0; i < Places.Length; i++)
-                Places[i] = Lists[i]?.Seek(window) ?? 0;
-            total += Visit(window, bounds[window], countsHits);
-            bounds[window] = Done;
-        }
-
-        Places.Clear();
-        for (int window = 0; window < bounds.Length; window++)
-        {
-            if (bounds[window] < 0 || (!countsHits && bounds[window] < Sorter.WorstScore))
-                continue;
-            for (int i = 0; i < Places.Length; i++)
-                Places[i] = Lists[i]?.Step(Places[i], window) ?? 0;
-            total += Visit(window, bounds[window], countsHits);
-        }
+        Span<float> together = Context.RentNumbers(windows).AsSpan(0, windows), alone = Context.RentNumbers(windows).AsSpan(0, windows);
+        AddBounds(together, alone);
+        long total = RankCommon(together, countsHits);
+        RankAlone(together, alone);
+        for (int window = 0; window < windows; window++)
+            WindowsBelowBound += together[window] >= 0 && alone[window] >= 0 ? 1 : 0;
 
         IsTotalExact = countsHits;
         return HasOthers ? total + RankOthers(countsHits) : total;
     }
 
-    /// <summary>By window that merged lists have, the most that an entry of these can score; <see cref="Operator.NoMatch"/> in place of others.</summary>
-    private void AddBounds(Span<float> bounds)
+    /// <summary>
+    /// By window that merged lists have, the most that an entry can score that several of these have, and the most that one can score that one of them has;
+    /// <see cref="Operator.NoMatch"/> in place of others.
+    /// </summary>
+    private void AddBounds(Span<float> together, Span<float> alone)
     {
-        bounds.Fill(Operator.NoMatch);
+        together.Fill(Operator.NoMatch);
+        alone.Fill(Operator.NoMatch);
         for (int i = 0; i < Lists.Length; i++)
         {
             if (!IsMerged(i))
@@ -75,41 +67,94 @@ internal sealed class DisjunctionRanking(QueryContext context, ListQuery query, 
             UnrolledList list = Lists[i]!; // merged
             for (int place = 0; place < list.Count; place++)
             {
-                ref float bound = ref bounds[(int)list.WindowAt(place)];
-                bound = Math.Max(0, bound) + Bound(i, place);
+                int window = (int)list.WindowAt(place);
+                float bound = Bound(i, place);
+                together[window] = Math.Max(0, together[window]) + bound;
+                alone[window] = Math.Max(alone[window], bound);
             }
         }
 
-        for (int window = 0; window < bounds.Length; window++)
-            bounds[window] = bounds[window] < 0 ? Operator.NoMatch : (bounds[window] + others[window]) * Margin;
+        for (int window = 0; window < alone.Length; window++)
+        {
+            if (alone[window] < 0)
+                continue;
+            together[window] = (together[window] + others[window]) * Margin;
+            alone[window] = (alone[window] + others[window]) * Margin;
+        }
     }
 
-    /// <summary>Looks at what the merged lists have in a window on which they stand; returns how many entries these are that no other list has, or how many were seen where they need not be counted.</summary>
-    private int Visit(long window, float bound, bool counts)
+    /// <summary>Offers what several of the merged lists have; returns how many entries they have that no other list has, or how many were seen where they need not be counted.</summary>
+    private long RankCommon(Span<float> together, bool counts)
     {
-        if ((window & 63) == 0)
-            Context.Check();
+        long total = 0;
+        for (int window = 0; window < together.Length; window++)
+        {
+            if (together[window] < 0 || (!counts && together[window] < Sorter.WorstScore))
+                continue;
+            if ((window & 63) == 0)
+                Context.Check();
+            int all = Stand(window);
+            total += counts ? CountAlone(window, all) : all;
+            if (commonCount == 0 || together[window] < Sorter.WorstScore)
+                continue;
+            OfferPromising(window, common.AsSpan(0, commonCount), others[window]);
+            together[window] = Scored;
+            WindowsScored++;
+        }
+
+        return total;
+    }
+
+    /// <summary>Offers what one of the merged lists has alone, in the windows that promise most and then in order, and notes where.</summary>
+    private void RankAlone(ReadOnlySpan<float> together, Span<float> alone)
+    {
+        Span<int> best = stackalloc int[BestWindows];
+        best = best[..BoundKernels.TakeBest(alone, best)];
+        foreach (int window in best)
+        {
+            if (alone[window] < Sorter.WorstScore)
+                return;
+            for (int i = 0; i < Places.Length; i++)
+                Places[i] = Lists[i]?.Seek(window) ?? 0;
+            VisitAlone(window);
+            WindowsScored += together[window] == Scored ? 0 : 1;
+            alone[window] = Scored;
+        }
+
+        Places.Clear();
+        for (int window = 0; window < alone.Length; window++)
+        {
+            if (alone[window] < 0 || alone[window] < Sorter.WorstScore)
+                continue;
+            VisitAlone(window);
+            WindowsScored += together[window] == Scored ? 0 : 1;
+            alone[window] = Scored;
+        }
+    }
+
+    private void VisitAlone(int window)
+    {
+        Context.Check();
+        Stand(window);
+        ReadOnlySpan<ushort> promising = Candidates(window);
+        if (!promising.IsEmpty)
+            OfferPromising(window, promising, others[window]);
+    }
+
+    /// <summary>Stands on a window and merges what lists have there; returns how many entries these have together.</summary>
+    private int Stand(long window)
+    {
         hereCount = 0;
         for (int i = 0; i < Places.Length; i++)
         {
-            if (IsMerged(i) && Lists[i] is { } list && list.WindowAt(Places[i]) == window)
+            if (Lists[i] is not { } list)
+                continue;
+            Places[i] = list.Step(Places[i], window);
+            if (IsMerged(i) && list.WindowAt(Places[i]) == window)
                 here[hereCount++] = i;
         }
 
-        int all = Merge();
-        if (bound < Sorter.WorstScore)
-        {
-            WindowsBelowBound++;
-        }
-        else
-        {
-            WindowsScored++;
-            ReadOnlySpan<ushort> promising = Candidates(window);
-            if (!promising.IsEmpty)
-                OfferPromising(window, promising, others[(int)window]);
-        }
-
-        return counts ? CountAlone(window, all) : all;
+        return Merge();
     }
 
     /// <summary>Finds what two of the lists or more have in common, and of three lists or more what they have together. Returns how many entries they have together.</summary>
@@ -145,7 +190,7 @@ internal sealed class DisjunctionRanking(QueryContext context, ListQuery query, 
     /// <summary>The offsets that one of the lists has that stand on the window.</summary>
     private ReadOnlySpan<ushort> Here(int place) => Lists[here[place]]!.OffsetsAt(Places[here[place]]); // merged
 
-    /// <summary>Finds the entries of the window that may be among the best, ascending: of a list that alone can reach the worst hit kept those that can, of others those that another one has, too.</summary>
+    /// <summary>Finds the entries of the window, ascending, that one of the lists has alone and that may be among the best.</summary>
     private ReadOnlySpan<ushort> Candidates(long window)
     {
         int count = 0;
@@ -161,9 +206,7 @@ internal sealed class DisjunctionRanking(QueryContext context, ListQuery query, 
             count = count == 0 ? found : OffsetKernels.Unite(candidates, count, scratch.AsSpan(0, found));
         }
 
-        if (commonCount > 0)
-            count = OffsetKernels.Unite(candidates, count, common.AsSpan(0, commonCount));
-        return candidates.AsSpan(0, count);
+        return candidates.AsSpan(0, commonCount == 0 ? count : SortedSets.Except(candidates.AsSpan(0, count), common.AsSpan(0, commonCount)));
     }
 
     /// <summary>How many entries of the window the merged lists have that no other list has.</summary>
@@ -180,6 +223,12 @@ internal sealed class DisjunctionRanking(QueryContext context, ListQuery query, 
 
     private int CountAlone(long window, ReadOnlySpan<ushort> entries)
     {
+        if (onlyOther >= 0 && Lists[onlyOther] is { } list)
+        {
+            list.Announce(Places[onlyOther]);
+            return entries.Length - (list.WindowAt(Places[onlyOther]) == window ? list.PostingsAt(Places[onlyOther]).CountIn(entries) : 0);
+        }
+
         Span<ushort> left = scratch.AsSpan(0, entries.Length);
         entries.CopyTo(left);
         for (int i = 0; i < Query.Clauses.Length && !left.IsEmpty; i++)
@@ -203,7 +252,7 @@ internal sealed class DisjunctionRanking(QueryContext context, ListQuery query, 
         }
         else if (counts && Array.TrueForAll(Query.Ways, way => way != ListWay.Asked))
         {
-            total = CountOthers();
+            total = UnitedCount.Of(Context, [.. Lists.ToArray().Where((_, i) => !IsMerged(i)).Select(list => list!)]);
         }
         else if (counts)
         {
@@ -221,59 +270,5 @@ internal sealed class DisjunctionRanking(QueryContext context, ListQuery query, 
         WindowsScored += ranking.WindowsScored;
         WindowsBelowBound += ranking.WindowsBelowBound;
         return counts ? total : seen;
-    }
-
-    /// <summary>How many entries the lists have together whose windows are placed and not merged.</summary>
-    private long CountOthers()
-    {
-        WindowSet set = Context.Rent();
-        UnrolledList[] placed = [.. Lists.ToArray().Where((_, i) => !IsMerged(i)).Select(list => list!)]; // placed
-        int[] at = new int[placed.Length];
-        long total = 0;
-        for (long window = 0; ;)
-        {
-            long next = Operator.End;
-            int isIn = 0, first = -1, second = -1;
-            for (int i = 0; i < placed.Length; i++)
-            {
-                at[i] = placed[i].Step(at[i], window);
-                long mine = placed[i].WindowAt(at[i]);
-                if (mine > next)
-                    continue;
-                isIn = mine == next ? isIn + 1 : 1;
-                (first, second) = mine == next ? (first, second < 0 ? i : second) : (i, -1);
-                next = mine;
-            }
-
-            if (next == Operator.End)
-                break;
-            if ((next & 63) == 0)
-                Context.Check();
-            PostingWindow one = placed[first].PostingsAt(at[first]);
-            if (isIn == 1)
-            {
-                total += one.Count;
-            }
-            else if (isIn == 2 && one.Form == WindowSetForm.Bits && placed[second].PostingsAt(at[second]) is { Form: WindowSetForm.Bits } two)
-            {
-                total += one.Count + two.Count - BitmapKernels.CountBoth(one.Words, two.Bitmap);
-            }
-            else
-            {
-                set.SetEmpty();
-                for (int i = 0; i < placed.Length; i++)
-                {
-                    if (placed[i].WindowAt(at[i]) == next)
-                        set.Or(placed[i].PostingsAt(at[i]));
-                }
-
-                total += set.Count;
-            }
-
-            window = next + 1;
-        }
-
-        Context.Return(set);
-        return total;
     }
 }

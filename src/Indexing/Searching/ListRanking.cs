@@ -17,6 +17,7 @@ internal abstract class ListRanking(QueryContext context, ListQuery query, HitSo
     private readonly float[] scores = context.RentNumbers(PostingWindow.Size);
     private readonly UnrolledList?[] lists = new UnrolledList?[query.Clauses.Length];
     private readonly int[] places = new int[query.Clauses.Length];
+    private readonly bool areOthersPlaced = !Array.Exists(query.Ways, way => way == ListWay.Asked);
 
     protected QueryContext Context => context;
 
@@ -82,25 +83,51 @@ internal abstract class ListRanking(QueryContext context, ListQuery query, HitSo
     }
 
     /// <summary>Offers those hits of a window that can be among the best with the most that lists that are not merged give them.</summary>
+    /// <param name="window">The window.</param>
+    /// <param name="hits">The hits, ascending.</param>
+    /// <param name="others">The most that these lists give; infinity where that is not known.</param>
     protected void OfferPromising(long window, ReadOnlySpan<ushort> hits, float others)
     {
-        if (!HasOthers || sorter.WorstScore <= 0)
+        context.Meter.Count.CandidatesScored += hits.Length;
+        if (!HasOthers || sorter.WorstScore <= 0 || float.IsInfinity(others))
         {
             Offer(window, hits);
             return;
         }
 
-        context.Meter.Count.CandidatesScored += hits.Length;
         Span<float> sums = Score(window, hits, withOthers: false);
         int left = 0;
         for (int i = 0; i < hits.Length; i++)
         {
             promising[left] = hits[i];
-            left += (sums[i] + others) * Margin >= sorter.WorstScore ? 1 : 0;
+            sums[left] = sums[i];
+            left += (sums[left] + others) * Margin >= sorter.WorstScore ? 1 : 0;
         }
 
+        left = KeepPromising(window, left, sums);
         if (left > 0)
             Offer(window, promising.AsSpan(0, left));
+    }
+
+    /// <summary>Of entries that are promising by what the other lists can give in the window, keeps those that are by what they can give in the block, and to those they have. Returns how many stay.</summary>
+    private int KeepPromising(long window, int count, Span<float> sums)
+    {
+        if (count == 0 || !areOthersPlaced)
+            return count;
+        for (int i = 0; i < lists.Length; i++)
+        {
+            if (!IsMerged(i) && lists[i] is { } list && list.WindowAt(places[i]) == window)
+                list.AddBounds(places[i], promising.AsSpan(0, count), sums, query.Clauses[i].Unit, query.Clauses[i].Most);
+        }
+
+        int left = 0;
+        for (int i = 0; i < count; i++)
+        {
+            promising[left] = promising[i];
+            left += sums[i] * Margin >= sorter.WorstScore ? 1 : 0;
+        }
+
+        return left;
     }
 
     /// <summary>Of ascending entries of a window, keeps those that a list has that is not merged, or those that it has not; returns how many stay.</summary>
@@ -109,14 +136,14 @@ internal abstract class ListRanking(QueryContext context, ListQuery query, HitSo
         if (lists[clause] is not { } list)
             return query.Clauses[clause].Source.Keep(window, entries, wanted);
         places[clause] = list.Step(places[clause], window);
+        list.Announce(places[clause]);
         return list.WindowAt(places[clause]) == window ? list.PostingsAt(places[clause]).Keep(entries, wanted) : wanted ? 0 : entries.Length;
     }
 
     /// <summary>Offers hits of a window, ascending, with the sums of what all lists that stand on it give them.</summary>
-    protected void Offer(long window, ReadOnlySpan<ushort> hits)
+    private void Offer(long window, ReadOnlySpan<ushort> hits)
     {
         Span<float> sums = Score(window, hits, withOthers: true);
-        context.Meter.Count.CandidatesScored += hits.Length;
         long start = window << PostingWindow.SizeBits;
         for (int i = 0; i < hits.Length; i++)
             sorter.AddIfBetter(start + hits[i], sums[i]);
