@@ -44,6 +44,43 @@ public sealed class FacetTests
         }
     }
 
+    /// <summary>Thousands of entries with few texts, which lie in blocks, those that went and came again, and stretches with many texts or numbers, which do not: few hits of a block and many, with sums and without.</summary>
+    [Fact]
+    public void Groups_of_few_texts_are_those_of_a_scan_in_blocks_and_out_of_them()
+    {
+        var random = new Random(Seed.Next());
+        using var fixture = new IndexFixture(RandomData.Schema);
+        for (int round = 0; round < 3; round++)
+        {
+            for (int i = 0; i < 5_000; i++)
+            {
+                int key = round == 0 ? i : random.Next(9_000);
+                (int, FieldValue)[] number = random.Next(5) == 0 ? [] : [(2, FieldValue.Of((long)random.Next(1_000)))];
+                FieldValue? group = (round, i / 2_500, random.Next(20)) switch
+                {
+                    (_, _, 0) => null,
+                    (_, _, 1) => FieldValue.Null,
+                    (1, 1, 2) => FieldValue.Of(random.Next(2) == 0),
+                    (1, 1, _) => FieldValue.Of("many" + random.Next(200)),
+                    (2, 0, 2) => FieldValue.Of((long)random.Next(9)),
+                    _ => FieldValue.Of("g" + random.Next(1 + random.Next(30))),
+                };
+                fixture.Put("docs/" + key, group is { } value ? [(0, value), .. number] : number);
+            }
+
+            fixture.Commit();
+            using var searcher = new IndexSearcher(fixture.Environment);
+            foreach (IndexQuery query in new IndexQuery[] { new MatchAllQuery(), new RangeQuery("number", FieldValue.Of(100L), true, FieldValue.Of(600L), true), new RangeQuery("number", FieldValue.Of(700L), true, FieldValue.Of(702L), true) })
+            {
+                foreach (FacetHint hint in Enum.GetValues<FacetHint>())
+                {
+                    foreach (string[] sums in new string[][] { [], ["number"] })
+                        Check(searcher, fixture.Model, query, new FacetQuery { Field = "name", Aggregates = sums, Order = FacetOrder.CountDescending, PageSize = 40, WithRemainingTerms = true, Hint = hint });
+                }
+            }
+        }
+    }
+
     [Fact]
     public void Ranges_count_what_meets_their_conditions_and_sums_are_over_those()
     {

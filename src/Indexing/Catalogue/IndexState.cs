@@ -7,7 +7,7 @@ namespace Treepie.Indexing.Catalogue;
 /// How far an index is. An index of another format is not read: its owner builds it again from the documents.
 /// <code>
 /// OFFSET  SIZE  MEANING
-/// 0       4     format version, 9
+/// 0       4     format version, 10
 /// 4       8     etag of the last batch
 /// 12      8     next entry id; ids grow and are never used again
 /// 20      8     entries
@@ -17,7 +17,7 @@ namespace Treepie.Indexing.Catalogue;
 /// </summary>
 internal sealed class IndexState
 {
-    private const int FormatVersion = 9;
+    private const int FormatVersion = 10;
     private const int Bytes = 44;
 
     public long Etag { get; set; }

@@ -16,6 +16,7 @@ namespace Treepie.Indexing.Catalogue;
 /// words.N                 number of a word (8, big-endian)   stored form of the word: full-text fields
 /// numbers.N, .postings    NumberKey                          TermPayload
 /// sort.N                  chunk number                       SortChunk
+/// sorttexts.N             entry id / 2,048                   TextBlock, which stands for chunks
 /// norms.N                 chunk number                       NormChunk
 /// points.N                chunk number                       PointChunk
 /// shapes.N                entry id                           GeometryRecord
@@ -34,6 +35,7 @@ internal static class TreeNames
     private static readonly string[] termTrees = Named("terms");
     private static readonly string[] numberTrees = Named("numbers");
     private static readonly string[] sortTrees = Named("sort");
+    private static readonly string[] sortTextTrees = Named("sorttexts");
     private static readonly string[] normTrees = Named("norms");
 
     public const string Index = "index";
@@ -50,6 +52,8 @@ internal static class TreeNames
     public static string Numbers(int field) => field < NamedFields ? numberTrees[field] : Of("numbers", field);
 
     public static string Sort(int field) => field < NamedFields ? sortTrees[field] : Of("sort", field);
+
+    public static string SortTexts(int field) => field < NamedFields ? sortTextTrees[field] : Of("sorttexts", field);
 
     public static string Norms(int field) => field < NamedFields ? normTrees[field] : Of("norms", field);
 

@@ -12,6 +12,7 @@ internal sealed class ChunkCursor(Tree? column, QueryMeter? meter = null) : IHol
     private long current = -1;
     private bool isThere;
     private HeldBytes found;
+    private readonly byte[] keyRoom = new byte[EntryKey.Bytes];
     private long leafFirst;
     private int leafCount;
 
@@ -22,6 +23,25 @@ internal sealed class ChunkCursor(Tree? column, QueryMeter? meter = null) : IHol
             Find(chunk);
         Debug.Assert(!isThere || cursor!.IsValid, "what was found is gone with a change"); // found by it
         return found.Span;
+    }
+
+    /// <summary>The leaf that a chunk is in, where all chunks between its first and its last are there, for who goes along them: each is found by its number less the first. It lives as what <see cref="Read"/> gives.</summary>
+    public bool TryReadLeaf(long chunk, out LeafEntries leaf, out long first)
+    {
+        leaf = default;
+        first = leafFirst;
+        if (chunk < leafFirst || chunk >= leafFirst + leafCount)
+        {
+            Read(chunk);
+            first = leafFirst;
+            if (leafCount > 0)
+                cursor!.PrefetchNextLeaf(); // it found the leaf
+        }
+
+        if (leafCount == 0)
+            return false;
+        leaf = cursor!.Entries(keyRoom); // it found the leaf
+        return true;
     }
 
     private void Find(long chunk)

@@ -13,7 +13,7 @@ internal sealed class EntryReader(Func<string, Tree?> tree) : IEntrySource
     private readonly byte[] keyRoom = new byte[IndexBatch.MaxKeyBytes];
     private readonly byte[] numberRoom = new byte[NumberKey.Bytes];
     private readonly Dictionary<int, Tree?> words = [];
-    private readonly Dictionary<int, ChunkCursor> columns = [];
+    private readonly Dictionary<int, SortColumn> columns = [];
     private byte[]? text;
 
     public Span<byte> NumberRoom => numberRoom;
@@ -63,9 +63,9 @@ internal sealed class EntryReader(Func<string, Tree?> tree) : IEntrySource
 
     public ReadOnlySpan<byte> SortValue(int field, long id, out bool isNumber)
     {
-        if (!columns.TryGetValue(field, out ChunkCursor? column))
-            columns.Add(field, column = new ChunkCursor(tree(TreeNames.Sort(field))));
-        var chunk = new SortChunk(column.Read(id >> SortChunk.EntryBits));
+        if (!columns.TryGetValue(field, out SortColumn? column))
+            columns.Add(field, column = new SortColumn(new ChunkCursor(tree(TreeNames.Sort(field))), tree(TreeNames.SortTexts(field)) is { } texts ? new ChunkCursor(texts) : null));
+        SortChunk chunk = column.Read(id >> SortChunk.EntryBits);
         int slot = (int)(id & (SortChunk.Entries - 1));
         SortTag tag = chunk.TagAt(slot);
         isNumber = tag == SortTag.Number;

@@ -24,9 +24,12 @@ namespace Treepie.Indexing.Columns;
 /// 10       8     a bit for each slot: whether it has a value
 /// 18       …     for each slot its value less the least, w bits, lowest first; seven bytes more than needed
 /// </code>
-/// A text is compared by its first eight bytes without touching the rest, which is read for ties only.
+/// A text is compared by its first eight bytes without touching the rest, which is read for ties only. Where few texts are the values of many entries they lie in a
+/// <see cref="TextBlock"/>, of which a chunk is a part.
 /// </summary>
-internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes)
+/// <param name="bytes">The chunk, or the block.</param>
+/// <param name="part">Which part of the block it is, from 1 on; 0: it is a chunk.</param>
+internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
 {
     /// <summary>Whole numbers up to this, and down to less this, are doubles exactly.</summary>
     public const long MaxPacked = 1L << 53;
@@ -54,25 +57,32 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes)
     public const int HeadBytes = 8;
 
     private readonly ReadOnlySpan<byte> bytes = bytes;
+    private readonly int part = part;
 
-    public int Count => bytes.IsEmpty ? 0 : bytes[0] & ~PackedFlag;
+    public int Count => bytes.IsEmpty ? 0 : IsOfBlock ? Entries : bytes[0] & ~PackedFlag;
 
     /// <summary>Whether all values are whole numbers that lie close to each other.</summary>
-    public bool IsPacked => !bytes.IsEmpty && bytes[0] >= PackedFlag && bytes[1] != TextMark;
+    public bool IsPacked => !IsOfBlock && !bytes.IsEmpty && bytes[0] >= PackedFlag && bytes[1] != TextMark;
+
+    private bool IsOfBlock => part > 0;
 
     private bool IsTexts => !bytes.IsEmpty && bytes[0] >= PackedFlag && bytes[1] == TextMark;
+
+    private TextBlock Block => new(bytes);
 
     public SortTag TagAt(int slot)
     {
         if (slot >= Count)
             return SortTag.None;
+        if (IsOfBlock)
+            return PlaceInBlock(slot) > 0 ? SortTag.Text : SortTag.None;
         if (IsTexts)
             return PlaceAt(slot) < bytes[2] ? SortTag.Text : SortTag.None;
         return !IsPacked ? (SortTag)Slot(slot)[0] : HasPacked(slot) ? SortTag.Number : SortTag.None;
     }
 
     /// <summary>The first eight bytes of a value (0 where there is none) as a number that orders as they do.</summary>
-    public ulong HeadAt(int slot) => IsTexts
+    public ulong HeadAt(int slot) => IsOfBlock || IsTexts
         ? TextHead(slot)
         : !IsPacked ? BinaryPrimitives.ReadUInt64BigEndian(Slot(slot)[1..]) : HasPacked(slot) ? NumberKey.HeadOf(PackedAt(slot)) : 0;
 
@@ -92,12 +102,12 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes)
     /// <summary>A number as <see cref="NumberKey.ToSaturatedLong"/> gives it.</summary>
     public long LongAt(int slot) => IsPacked ? PackedAt(slot) : NumberKey.ToSaturatedLong(Slot(slot).Slice(1, NumberKey.Bytes));
 
-    public int TextLengthAt(int slot) => IsTexts ? Text(slot).Length : BinaryPrimitives.ReadUInt16LittleEndian(Slot(slot)[9..]);
+    public int TextLengthAt(int slot) => IsOfBlock || IsTexts ? Text(slot).Length : BinaryPrimitives.ReadUInt16LittleEndian(Slot(slot)[9..]);
 
     /// <summary>The first bytes of a text, at most eight.</summary>
     public ReadOnlySpan<byte> TextHeadAt(int slot)
     {
-        if (!IsTexts)
+        if (!IsOfBlock && !IsTexts)
             return Slot(slot).Slice(1, Math.Min(HeadBytes, TextLengthAt(slot)));
 
         ReadOnlySpan<byte> text = Text(slot);
@@ -110,6 +120,16 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes)
         (head, length) = (0, 0);
         if (slot >= Count || IsPacked)
             return false;
+
+        if (IsOfBlock)
+        {
+            TextBlock block = Block;
+            int text = PlaceInBlock(slot);
+            if (text == 0)
+                return false;
+            (head, length) = (block.HeadAt(text), block.TextAt(text).Length);
+            return true;
+        }
 
         if (!IsTexts)
         {
@@ -135,7 +155,7 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes)
     /// <summary>The bytes of a text from the ninth on.</summary>
     public ReadOnlySpan<byte> TextRestAt(int slot)
     {
-        if (IsTexts)
+        if (IsOfBlock || IsTexts)
         {
             ReadOnlySpan<byte> text = Text(slot);
             return text[Math.Min(HeadBytes, text.Length)..];
@@ -170,8 +190,13 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes)
 
     private int End(int place) => EndBytes == 1 ? bytes[TextsHeaderBytes + place] : BinaryPrimitives.ReadUInt16LittleEndian(bytes[(TextsHeaderBytes + (2 * place))..]);
 
+    private int PlaceInBlock(int slot) => Block.PlaceOf(((part - 1) << EntryBits) + slot);
+
     private ReadOnlySpan<byte> Text(int slot)
     {
+        if (IsOfBlock)
+            return Block.TextAt(PlaceInBlock(slot));
+
         int place = PlaceAt(slot);
         int start = place == 0 ? 0 : End(place - 1);
         return bytes.Slice(TextsStart + start, End(place) - start);
@@ -180,6 +205,9 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes)
     /// <summary>As <see cref="HeadAt"/>: behind the last text there are eight bytes to be read.</summary>
     private ulong TextHead(int slot)
     {
+        if (IsOfBlock)
+            return PlaceInBlock(slot) is > 0 and var text ? Block.HeadAt(text) : 0;
+
         int place = PlaceAt(slot);
         if (place >= bytes[2])
             return 0;

@@ -1,12 +1,15 @@
 using System.Buffers.Binary;
 using System.Numerics;
+using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Terms;
+using Treepie.Storage.Transactions;
 using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Columns;
 
 /// <summary>
-/// Changes sort values of one field. Entries come in ascending order; a chunk is read and written once. Scratch, used for one field of one write transaction after the other:
+/// Changes sort values of one field. Entries come in ascending order; a chunk is read and written once. Texts of neighbouring entries are a <see cref="TextBlock"/> as long as they are few
+/// different ones; where they are not any more the block is taken apart into chunks, and stays so. Scratch, used for one field of one write transaction after the other:
 /// <see cref="Begin"/>, changes, <see cref="Flush"/>.
 /// </summary>
 internal sealed class SortColumnWriter
@@ -19,14 +22,29 @@ internal sealed class SortColumnWriter
     private readonly byte[] places = new byte[SortChunk.Entries];
     private readonly int[] firsts = new int[SortChunk.Entries];
     private readonly byte[] output = new byte[1 + (SortChunk.Entries * (SortChunk.SlotBytes + MaxTextBytes))];
-    private Tree column = null!; // Begin comes first
+    private readonly TextBlockEditor texts = new();
+    private WriteTransaction transaction = null!; // Begin comes first
+    private string blocksName = ""; // as above
+    private Tree column = null!; // as above
+    private Tree? blocks;
+    private Cursor? cursor;
     private long chunk = -1;
+    private long block = -1;
+    private bool isBlock;
+    private bool wasBlock;
 
     /// <summary>Goes to another field; what was not written of the one before is forgotten.</summary>
-    public void Begin(Tree values)
+    /// <param name="writing">The transaction.</param>
+    /// <param name="chunksName">The tree of its chunks.</param>
+    /// <param name="textsName">The tree of its blocks of texts, which is there once there was one.</param>
+    public void Begin(WriteTransaction writing, string chunksName, string textsName)
     {
-        column = values;
-        chunk = -1;
+        transaction = writing;
+        column = writing.GetOrCreateTree(chunksName);
+        blocksName = textsName;
+        blocks = writing.FindTree(textsName);
+        cursor = null;
+        chunk = block = -1;
     }
 
     public void SetNumber(long id, ReadOnlySpan<byte> numberKey) => Set(id, SortTag.Number, numberKey);
@@ -35,14 +53,39 @@ internal sealed class SortColumnWriter
 
     public void Remove(long id) => Set(id, SortTag.None, default);
 
-    /// <summary>Writes the last chunk.</summary>
+    /// <summary>Writes what was changed last.</summary>
     public void Flush()
+    {
+        if (block >= 0 && isBlock)
+            FlushBlock();
+        FlushChunk();
+        block = -1;
+    }
+
+    private void FlushBlock()
+    {
+        int length = texts.Encode(output);
+        if (length < 0)
+        {
+            TakeApart();
+            return;
+        }
+
+        Span<byte> key = stackalloc byte[EntryKey.Bytes];
+        EntryKey.Write(key, block);
+        if (length > 0)
+            (blocks ??= transaction.GetOrCreateTree(blocksName)).Put(key, output.AsSpan(0, length));
+        else if (wasBlock)
+            blocks!.Delete(key); // it was there
+    }
+
+    private void FlushChunk()
     {
         if (chunk < 0)
             return;
 
-        Span<byte> key = stackalloc byte[sizeof(long)];
-        BinaryPrimitives.WriteInt64BigEndian(key, chunk);
+        Span<byte> key = stackalloc byte[EntryKey.Bytes];
+        EntryKey.Write(key, chunk);
         int length = Encode();
         if (length == 0)
             column.Delete(key);
@@ -51,11 +94,71 @@ internal sealed class SortColumnWriter
         chunk = -1;
     }
 
+    /// <summary>Goes to a block: one that is there, or none where there are no chunks of its entries either.</summary>
+    private void Enter(long number)
+    {
+        Flush();
+        block = number;
+        Span<byte> key = stackalloc byte[EntryKey.Bytes];
+        EntryKey.Write(key, number);
+        ReadOnlySpan<byte> bytes = default;
+        wasBlock = blocks is not null && blocks.TryGet(key, out bytes);
+        if (wasBlock)
+        {
+            texts.Load(new TextBlock(bytes));
+            isBlock = true;
+            return;
+        }
+
+        EntryKey.Write(key, number * TextBlock.Chunks);
+        cursor ??= column.OpenCursor();
+        isBlock = !cursor.Seek(key) || EntryKey.Read(cursor.Key) >= (number + 1) * TextBlock.Chunks;
+        if (isBlock)
+            texts.Clear();
+    }
+
+    /// <summary>Makes chunks of the block.</summary>
+    private void TakeApart()
+    {
+        isBlock = false;
+        if (wasBlock)
+        {
+            Span<byte> key = stackalloc byte[EntryKey.Bytes];
+            EntryKey.Write(key, block);
+            blocks!.Delete(key); // it was there
+        }
+
+        for (int entry = 0; entry < TextBlock.Entries && texts.Count > 0; entry++)
+        {
+            if (texts.TryGet(entry, out ReadOnlySpan<byte> text))
+                SetInChunk((block << TextBlock.EntryBits) + entry, SortTag.Text, text);
+        }
+    }
+
+    private bool TrySetInBlock(long id, SortTag tag, ReadOnlySpan<byte> value)
+    {
+        int entry = (int)(id & (TextBlock.Entries - 1));
+        if (tag == SortTag.None)
+            texts.Remove(entry);
+        return tag == SortTag.None || (tag == SortTag.Text && texts.TrySet(entry, value));
+    }
+
     private void Set(long id, SortTag tag, ReadOnlySpan<byte> value)
+    {
+        if (id >> TextBlock.EntryBits != block)
+            Enter(id >> TextBlock.EntryBits);
+        if (isBlock && TrySetInBlock(id, tag, value))
+            return;
+        if (isBlock)
+            TakeApart();
+        SetInChunk(id, tag, value);
+    }
+
+    private void SetInChunk(long id, SortTag tag, ReadOnlySpan<byte> value)
     {
         if (id >> SortChunk.EntryBits != chunk)
         {
-            Flush();
+            FlushChunk();
             Load(id >> SortChunk.EntryBits);
         }
 
@@ -69,8 +172,8 @@ internal sealed class SortColumnWriter
     {
         chunk = number;
         Array.Clear(tags);
-        Span<byte> key = stackalloc byte[sizeof(long)];
-        BinaryPrimitives.WriteInt64BigEndian(key, chunk);
+        Span<byte> key = stackalloc byte[EntryKey.Bytes];
+        EntryKey.Write(key, chunk);
         if (!column.TryGet(key, out ReadOnlySpan<byte> bytes))
             return;
 

@@ -26,10 +26,9 @@ internal sealed class FacetGroups
     /// <summary>Whether numbers are summed up, so that every hit has to be known.</summary>
     public bool HasNumbers => numbers.Length > 0;
 
-    /// <summary>Counts one hit of a term.</summary>
-    public void Add(ReadOnlySpan<byte> term, long id)
+    /// <summary>Counts one hit of a term, by its place.</summary>
+    public void Add(int place, long id)
     {
-        int place = PlaceOf(term);
         CollectionsMarshal.AsSpan(counts)[place]++;
         for (int i = 0; i < numbers.Length; i++)
         {
@@ -38,12 +37,8 @@ internal sealed class FacetGroups
         }
     }
 
-    /// <summary>Counts hits of a term at once.</summary>
-    public void AddCount(ReadOnlySpan<byte> term, long hits)
-    {
-        int place = PlaceOf(term); // first, as it may add one
-        counts[place] += hits;
-    }
+    /// <summary>Counts hits of a term at once, by its place.</summary>
+    public void AddCount(int place, long hits) => counts[place] += hits;
 
     /// <summary>The page that a facet asks for.</summary>
     public FacetResult Page(FacetQuery facet)
@@ -76,7 +71,8 @@ internal sealed class FacetGroups
         };
     }
 
-    private int PlaceOf(ReadOnlySpan<byte> term)
+    /// <summary>Where a term is; it is added where it is new.</summary>
+    public int PlaceOf(ReadOnlySpan<byte> term)
     {
         // Hits of one term often follow each other: all of them, where terms are gone through.
         if (last >= 0 && term.SequenceEqual(terms[last]))

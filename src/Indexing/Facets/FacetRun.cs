@@ -28,6 +28,8 @@ internal sealed class FacetRun
     /// <summary>Where one window in so many has hits, lists are read along, not window by window.</summary>
     private const int FewWindows = 4;
 
+    private const int BlocksOfWindow = PostingWindow.Size / TextBlock.Entries;
+
     private readonly QueryContext context;
     private readonly QueryCompiler compiler;
     private readonly FacetRequest request;
@@ -136,46 +138,42 @@ internal sealed class FacetRun
         int field = context.View.Field(facet.Field!); // a facet of terms has its field
         bool isFullText = context.View.Schema.Fields[field].Analysis == FieldAnalysis.FullText;
         bool canUseValues = !isFullText && !context.View.Statistics(field).EverHadSeveralValues;
-        double byValue = hits.Total * CostModel.FacetValue;
-        double byTerm = TermCost(field, hits);
+        double byValue = ValueCost(field, hits, groups);
+        double byTerm = TermCost(field, hits, groups);
         bool usesValues = canUseValues && facet.Hint switch { FacetHint.Values => true, FacetHint.Terms => false, _ => byValue < byTerm };
         node?.With(usesValues
             ? new PlanDecision("how to count terms", "by the value of every hit", byValue, "few hits, or many terms", [new PlanAlternative("by the entries of every term", byTerm, "costs more")])
             : new PlanDecision("how to count terms", "by the entries of every term", byTerm, "few terms, or many hits",
                 [new PlanAlternative("by the value of every hit", canUseValues ? byValue : null, canUseValues ? "costs more" : "an entry had several values, of which one is its sort value")]));
         if (usesValues)
-            CountByValue(field, hits, groups);
+            new ValueFacet(context, field, hits, groups).Count();
         else
             CountByTerm(TreeNames.Terms(field), hits, groups);
     }
 
-    /// <summary>Every term is looked at once, and at least the entries it has, or a bitmap for each window of hits.</summary>
-    private double TermCost(int field, HitSet hits)
+    /// <summary>Every hit is looked at; where there are blocks of texts, all of a block at once, for each of its texts, if they are more than these.</summary>
+    private double ValueCost(int field, HitSet hits, FacetGroups groups)
     {
-        long terms = context.View.Dictionary(TreeNames.Terms(field))?.Count ?? 0;
-        return (terms * CostModel.WalkStep)
-            + Math.Min(context.View.State.EntryCount * CostModel.FacetPosting, (double)terms * hits.Windows.Count * CostModel.FacetWindow);
+        double inBlocks = 0, ofEach = CostModel.FacetValue;
+        if (context.View.Tree(TreeNames.SortTexts(field)) is { } blocks)
+        {
+            long terms = Math.Min(TextBlock.MaxTexts, context.View.TermCount(TreeNames.Terms(field)));
+            double perBlock = (double)hits.Total / Math.Max(1, hits.Windows.Count * BlocksOfWindow);
+            inBlocks = Math.Min(1, (double)blocks.Count / Math.Max(1, context.View.WindowCount * BlocksOfWindow));
+            ofEach = groups.HasNumbers ? CostModel.FacetPlace : Math.Min(CostModel.FacetPlace, (CostModel.FacetBlock + (terms * CostModel.FacetText)) / Math.Max(1, perBlock));
+        }
+
+        return hits.Total * ((inBlocks * ofEach) + ((1 - inBlocks) * CostModel.FacetValue));
     }
 
-    private void CountByValue(int field, HitSet hits, FacetGroups groups)
+    /// <summary>Every term is looked at once, and at least the entries it has, or a bitmap for each window of hits; none of these where everything is a hit.</summary>
+    private double TermCost(int field, HitSet hits, FacetGroups groups)
     {
-        ChunkCursor column = context.OpenColumn(context.View.Tree(TreeNames.Sort(field)));
-        Span<byte> text = stackalloc byte[1024];
-        for (int place = 0; place < hits.Windows.Count; place++)
-        {
-            context.Check();
-            hits.Read(place, words);
-            int count = BitmapKernels.Decode(words, offsets);
-            context.Meter.Count.EntriesScanned += count;
-            for (int i = 0; i < count; i++)
-            {
-                long id = (hits.Windows[place] << PostingWindow.SizeBits) + offsets[i];
-                var chunk = new SortChunk(column.Read(id >> SortChunk.EntryBits));
-                int length = SortText.Copy(chunk, (int)(id & (SortChunk.Entries - 1)), text);
-                if (length >= 0 && !TermForm.IsNoText(text[..length]))
-                    groups.Add(text[..length], id);
-            }
-        }
+        long terms = context.View.TermCount(TreeNames.Terms(field));
+        double walking = terms * CostModel.WalkStep;
+        return hits.Total == context.View.State.EntryCount && !groups.HasNumbers
+            ? walking
+            : walking + Math.Min(context.View.State.EntryCount * CostModel.FacetPosting, (double)terms * hits.Windows.Count * CostModel.FacetWindow);
     }
 
     private void CountByTerm(string dictionary, HitSet hits, FacetGroups groups)
@@ -193,7 +191,7 @@ internal sealed class FacetRun
                 break; // the last of all
             var payload = new TermPayload(cursor.Value);
             if (isEverything && !groups.HasNumbers)
-                groups.AddCount(cursor.Key, payload.EntryCount);
+                groups.AddCount(groups.PlaceOf(cursor.Key), payload.EntryCount);
             else if (payload.Kind == PostingKind.Flat)
                 AddShort(cursor.Key, payload.Flat, hits, groups);
             else
@@ -207,7 +205,7 @@ internal sealed class FacetRun
         while (flat.MoveNext(out Posting posting))
         {
             if (hits.Contains(posting.EntryId))
-                groups.Add(term, posting.EntryId);
+                groups.Add(groups.PlaceOf(term), posting.EntryId);
         }
     }
 
@@ -240,12 +238,12 @@ internal sealed class FacetRun
             int members = set.CopyTo(offsets);
             context.Meter.Count.EntriesScanned += members;
             for (int i = 0; i < members; i++)
-                groups.Add(term, (window << PostingWindow.SizeBits) + offsets[i]);
+                groups.Add(groups.PlaceOf(term), (window << PostingWindow.SizeBits) + offsets[i]);
         }
 
         context.Return(set);
         if (count > 0)
-            groups.AddCount(term, count);
+            groups.AddCount(groups.PlaceOf(term), count);
     }
 
     /// <summary>Where most windows have hits, the list is read from its beginning to its end.</summary>
@@ -269,6 +267,6 @@ internal sealed class FacetRun
         }
 
         if (count > 0)
-            groups.AddCount(term, count);
+            groups.AddCount(groups.PlaceOf(term), count);
     }
 }

@@ -72,7 +72,7 @@ internal static class BitmapKernels
 
     /// <summary>By byte, how many of its bits are set: those of each half by a table of sixteen.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static Vector256<byte> CountBytes(Vector256<byte> bits)
+    public static Vector256<byte> CountBytes(Vector256<byte> bits)
     {
         Vector256<byte> half = Vector256.Create((byte)15);
         Vector256<byte> table = Vector256.Create((byte)0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
@@ -80,7 +80,7 @@ internal static class BitmapKernels
     }
 
     /// <summary>The sum of 32 bytes. Sixteen vectors of counts up to 8 stay within a byte.</summary>
-    private static int AddUp(Vector256<byte> sums) => (int)Vector256.Sum(Avx2.SumAbsoluteDifferences(sums, Vector256<byte>.Zero).AsUInt64());
+    public static int AddUp(Vector256<byte> sums) => (int)Vector256.Sum(Avx2.SumAbsoluteDifferences(sums, Vector256<byte>.Zero).AsUInt64());
 
     /// <summary>Number of bits set in both; <paramref name="other"/> may lie unaligned in a page.</summary>
     public static int CountBoth(ReadOnlySpan<ulong> bits, ReadOnlySpan<byte> other)
@@ -195,7 +195,7 @@ internal static class BitmapKernels
     public static int Decode(ReadOnlySpan<ulong> bits, Span<ushort> offsets)
     {
         int count = 0;
-        for (int i = 0; i < Words; i++)
+        for (int i = 0; i < bits.Length; i++)
         {
             for (ulong word = bits[i]; word != 0; word &= word - 1)
                 offsets[count++] = (ushort)((i << 6) + BitOperations.TrailingZeroCount(word));

@@ -15,6 +15,12 @@ internal static class PackedKernels
     /// <summary>Widest numbers: with the seven bits in front of one in its first byte, it is in four bytes.</summary>
     public const int MaxBits = 25;
 
+    /// <summary>Numbers in a vector.</summary>
+    private const int Step = 8;
+
+    /// <summary>Room for numbers that end too soon for a vector: those of few bits.</summary>
+    private const int MaxRoomBytes = 256;
+
     /// <summary>
     /// A bit for each number that is not less than <paramref name="from"/> and exceeds it by <paramref name="span"/> at the most; together they are no more than a number can be. Behind the numbers there are three bytes to be read.
     /// </summary>
@@ -24,20 +30,41 @@ internal static class PackedKernels
         if (!Avx2.IsSupported)
             return BetweenScalar(numbers, bits, from, span);
 
-        // Eight numbers are as many bytes as a number has bits: each eight begin at a byte, with the same places in it.
         ArgumentOutOfRangeException.ThrowIfLessThan(numbers.Length, (Count * bits / 8) + sizeof(uint) - 1);
+        int needed = ((Count - Step) / 8 * bits) + SecondStart(bits) + Vector128<byte>.Count;
+        if (numbers.Length >= needed)
+        {
+            fixed (byte* start = &MemoryMarshal.GetReference(numbers))
+                return BetweenVectors(start, bits, from, span);
+        }
+
+        return BetweenCopies(numbers, bits, from, span);
+    }
+
+    private static unsafe ulong BetweenCopies(ReadOnlySpan<byte> numbers, int bits, uint from, uint span)
+    {
+        byte* room = stackalloc byte[MaxRoomBytes];
+        numbers.CopyTo(new Span<byte>(room, MaxRoomBytes));
+        return BetweenVectors(room, bits, from, span);
+    }
+
+    /// <summary>From where sixteen bytes have the last four of eight numbers: as early as they can, so that little has to lie behind these.</summary>
+    private static int SecondStart(int bits) => Math.Max(0, (7 * bits / 8) + sizeof(uint) - Vector128<byte>.Count);
+
+    /// <summary>Eight numbers are as many bytes as a number has bits: each eight begin at a byte, with the same places in it. Four of them lie in sixteen bytes, of which each takes four.</summary>
+    private static unsafe ulong BetweenVectors(byte* start, int bits, uint from, uint span)
+    {
+        int second = SecondStart(bits);
         Vector256<int> places = Vector256.Create(0, 1, 2, 3, 4, 5, 6, 7) * bits;
-        Vector256<int> offsets = places >>> 3;
+        Vector256<int> offsets = (places >>> 3) - Vector256.Create(0, 0, 0, 0, second, second, second, second);
+        Vector256<byte> bytes = ((offsets * 0x01010101) + Vector256.Create(0x03020100)).AsByte();
         Vector256<uint> shifts = (places & Vector256.Create(7)).AsUInt32(), mask = Vector256.Create((1u << bits) - 1), low = Vector256.Create(from), most = Vector256.Create(span);
         ulong found = 0;
-        fixed (byte* start = &MemoryMarshal.GetReference(numbers))
+        for (int i = 0; i < Count; i += Step, start += bits)
         {
-            for (int i = 0; i < Count; i += Vector256<int>.Count)
-            {
-                Vector256<int> read = Avx2.GatherVector256((int*)(start + (i / 8 * bits)), offsets, 1);
-                Vector256<uint> above = (Avx2.ShiftRightLogicalVariable(read.AsUInt32(), shifts) & mask) - low;
-                found |= (ulong)Vector256.Equals(Vector256.Min(above, most), above).ExtractMostSignificantBits() << i;
-            }
+            Vector256<byte> read = Avx2.Shuffle(Vector256.Create(Vector128.Load(start), Vector128.Load(start + second)), bytes);
+            Vector256<uint> above = (Avx2.ShiftRightLogicalVariable(read.AsUInt32(), shifts) & mask) - low;
+            found |= (ulong)Vector256.Equals(Vector256.Min(above, most), above).ExtractMostSignificantBits() << i;
         }
 
         return found;

@@ -6,6 +6,7 @@ using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Terms;
+using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Matching;
 
@@ -20,7 +21,7 @@ namespace Treepie.Indexing.Matching;
 /// <param name="low">Lowest number, a <see cref="NumberKey"/> that belongs to the range; null: open.</param>
 /// <param name="high">Highest number, as <paramref name="low"/>.</param>
 /// <param name="count">Entries in the range.</param>
-internal sealed class ColumnRangeOperator(QueryContext context, Operator all, ChunkCursor column, byte[]? low, byte[]? high, long count)
+internal sealed class ColumnRangeOperator(QueryContext context, Operator all, SortColumn column, byte[]? low, byte[]? high, long count)
     : Operator(context)
 {
     private const int ChunksPerWindow = PostingWindow.Size / SortChunk.Entries;
@@ -46,8 +47,8 @@ internal sealed class ColumnRangeOperator(QueryContext context, Operator all, Ch
 
     public override void Fill(long window, WindowSet set)
     {
-        for (int i = 0; i < ChunksPerWindow; i++)
-            words[i] = Matches(new SortChunk(column.Read((window * ChunksPerWindow) + i)), ulong.MaxValue);
+        Array.Fill(words, ulong.MaxValue);
+        Narrow(window);
         set.SetBits(MemoryMarshal.AsBytes<ulong>(words));
     }
 
@@ -55,19 +56,50 @@ internal sealed class ColumnRangeOperator(QueryContext context, Operator all, Ch
     public override void And(long window, WindowSet set)
     {
         set.CopyWords(words);
-        for (int i = 0; i < ChunksPerWindow; i++)
-        {
-            if (words[i] != 0)
-                words[i] = Matches(new SortChunk(column.Read((window * ChunksPerWindow) + i)), words[i]);
-        }
-
+        Narrow(window);
         set.SetBits(MemoryMarshal.AsBytes<ulong>(words));
+    }
+
+    /// <summary>Leaves the words those of their entries that are in the range: leaf by leaf, as chunks have hardly any gaps.</summary>
+    private void Narrow(long window)
+    {
+        long start = window * ChunksPerWindow;
+        for (int i = 0; i < ChunksPerWindow;)
+        {
+            if (words[i] == 0)
+            {
+                i++;
+                continue;
+            }
+
+            if (!column.TryReadLeaf(start + i, out LeafEntries leaf, out long first))
+            {
+                words[i] = Matches(column.Read(start + i), words[i]);
+                i++;
+                continue;
+            }
+
+            int before = (int)(start - first); // less than 0 where the leaf begins within the window
+            int end = Math.Min(ChunksPerWindow, leaf.Count - before);
+            for (; i < end; i++)
+            {
+                if (words[i] != 0)
+                    words[i] = Matches(Counted(leaf.Value(before + i)), words[i]);
+            }
+        }
+    }
+
+    private SortChunk Counted(ReadOnlySpan<byte> chunk)
+    {
+        Context.Meter.Count.BlocksDecoded++;
+        Context.Meter.Count.BytesDecoded += chunk.Length;
+        return new SortChunk(chunk);
     }
 
     public override bool Contains(long id)
     {
         ulong bit = 1UL << (int)(id & (SortChunk.Entries - 1));
-        return Matches(new SortChunk(column.Read(id >> SortChunk.EntryBits)), bit) != 0;
+        return Matches(column.Read(id >> SortChunk.EntryBits), bit) != 0;
     }
 
     /// <summary>The asked-for entries of a chunk that are in the range, a bit each.</summary>

@@ -56,6 +56,15 @@ internal static class CostModel
     /// <summary>One hit whose value is read, and looked for among the groups of a facet.</summary>
     public const double FacetValue = 45;
 
+    /// <summary>One hit whose text is read from the bitmaps of its block, its group known.</summary>
+    public const double FacetPlace = 8;
+
+    /// <summary>A block of texts, found and its texts compared with those of the one before.</summary>
+    public const double FacetBlock = 60;
+
+    /// <summary>One of its texts: the hits of the block that have it, parted from the others and counted.</summary>
+    public const double FacetText = 10;
+
     /// <summary>One entry of a short list that is looked for among the hits of a facet.</summary>
     public const double FacetPosting = 8;
 

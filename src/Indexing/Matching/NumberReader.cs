@@ -1,4 +1,3 @@
-using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Columns;
 using Treepie.Indexing.Schema;
 
@@ -7,7 +6,7 @@ namespace Treepie.Indexing.Matching;
 /// <summary>Reads the numbers of a field by entry.</summary>
 internal sealed class NumberReader
 {
-    private readonly ChunkCursor column;
+    private readonly SortColumn column;
 
     /// <exception cref="UnknownFieldException">There is no such field.</exception>
     /// <exception cref="IndexQueryException">It is full text, which has no numbers.</exception>
@@ -16,13 +15,13 @@ internal sealed class NumberReader
         int field = context.View.Field(name);
         if (context.View.Schema.Fields[field].Analysis == FieldAnalysis.FullText)
             throw new IndexQueryException($"The field '{name}' is full text: its words are no numbers that could be summed up.");
-        column = context.OpenColumn(context.View.Tree(TreeNames.Sort(field)));
+        column = context.OpenSortColumn(field);
     }
 
     /// <summary>The number of an entry; false where it has none. Entries are mostly asked for in ascending order, which is cheap.</summary>
     public bool TryRead(long id, out double number)
     {
-        var chunk = new SortChunk(column.Read(id >> SortChunk.EntryBits));
+        SortChunk chunk = column.Read(id >> SortChunk.EntryBits);
         int slot = (int)(id & (SortChunk.Entries - 1));
         bool isNumber = chunk.TagAt(slot) == SortTag.Number;
         number = isNumber ? chunk.DoubleAt(slot) : 0;

@@ -124,6 +124,10 @@ internal sealed class QueryContext : IDisposable
         return cursor;
     }
 
+    /// <summary>The sort values of a field, open until the query ends.</summary>
+    public SortColumn OpenSortColumn(int field) =>
+        new(OpenColumn(View.Tree(TreeNames.Sort(field))), View.Tree(TreeNames.SortTexts(field)) is { } blocks ? OpenColumn(blocks) : null);
+
     /// <summary>Lengths of a full-text field, shared by its terms.</summary>
     public LengthFactors Factors(int field)
     {

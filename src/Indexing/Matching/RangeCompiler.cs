@@ -124,7 +124,7 @@ internal sealed class RangeCompiler(QueryContext context)
         if (high is not null && !highInclusive)
             Step(high, -1);
         Operator all = new QueryCompiler(context, isScored: false).Compile(new MatchAllQuery());
-        return new ColumnRangeOperator(context, all, context.OpenColumn(view.Tree(TreeNames.Sort(field))), low, high, entries);
+        return new ColumnRangeOperator(context, all, context.OpenSortColumn(field), low, high, entries);
     }
 
     /// <summary>

@@ -4,21 +4,21 @@ using Treepie.Indexing.Queries;
 
 namespace Treepie.Indexing.Sorting;
 
-/// <summary>A part from the sort values of a field, which lie in the column of a name. A value that has no meaning for the kind (a text as number) counts as null.</summary>
-internal sealed class ColumnKeyPart(QueryContext context, string columnName, SortKey sort) : KeyPart
+/// <summary>A part from the sort values of a field, by its number. A value that has no meaning for the kind (a text as number) counts as null.</summary>
+internal sealed class ColumnKeyPart(QueryContext context, int column, SortKey sort) : KeyPart
 {
     /// <summary>Bytes of a text in the first eight of a key: the other is the rank.</summary>
     private const int TextBytes = 7;
 
-    private ChunkCursor? opened;
+    private SortColumn? opened;
     private readonly byte nullRank = (sort.NullsFirst ?? !sort.Descending) ? NullsFirstRank : NullsLastRank;
 
     /// <summary>Opened when a value is first asked for: a walk along the values of the only key never does.</summary>
-    private ChunkCursor Column => opened ??= context.OpenColumn(context.View.Tree(columnName));
+    private SortColumn Column => opened ??= context.OpenSortColumn(column);
 
     public override void Append(long id, float score, KeyBuffer key)
     {
-        var chunk = new SortChunk(Column.Read(id >> SortChunk.EntryBits));
+        SortChunk chunk = Column.Read(id >> SortChunk.EntryBits);
         int slot = (int)(id & (SortChunk.Entries - 1));
         SortTag tag = chunk.TagAt(slot);
         bool isNumeric = sort.Kind is SortKind.Long or SortKind.Double;
@@ -49,7 +49,7 @@ internal sealed class ColumnKeyPart(QueryContext context, string columnName, Sor
     /// <inheritdoc/>
     public override ulong Least(long id)
     {
-        var chunk = new SortChunk(Column.Read(id >> SortChunk.EntryBits));
+        SortChunk chunk = Column.Read(id >> SortChunk.EntryBits);
         int slot = (int)(id & (SortChunk.Entries - 1));
         const int RankShift = 56;
         const ulong Rank = (ulong)ValueRank << RankShift;

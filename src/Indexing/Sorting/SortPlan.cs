@@ -1,4 +1,3 @@
-using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Schema;
@@ -43,14 +42,14 @@ internal static class SortPlan
         return parts;
     }
 
-    /// <summary>The name of the tree of a field's sort values.</summary>
-    private static string Column(IndexView view, string name)
+    /// <summary>The field, which has sort values.</summary>
+    private static int Column(IndexView view, string name)
     {
         int field = view.Field(name);
         if (view.Schema.Fields[field].Analysis == FieldAnalysis.Spatial)
             throw new IndexQueryException($"The field '{name}' is spatial: its places have no order. Sort by the distance from a place.");
         return view.Schema.Fields[field].Analysis != FieldAnalysis.FullText
-            ? TreeNames.Sort(field)
+            ? field
             : throw new IndexQueryException($"The field '{name}' is full text: its words have no order for an entry. Sort by a field with the whole value.");
     }
 }

@@ -188,6 +188,22 @@ public sealed class Cursor : IDisposable
         return Tree.ReadValue(_tree.Store, Leaf(), index);
     }
 
+    /// <summary>The entries of the leaf it stands in, for who goes along them: the leaf is looked at once.</summary>
+    /// <param name="keyRoom">Room for the longest key.</param>
+    internal LeafEntries Entries(Span<byte> keyRoom) => new(_tree.Store, Leaf(), 0, keyRoom);
+
+    /// <summary>Begins to bring the next leaf into the caches, where one page above has both: for who goes along them.</summary>
+    internal void PrefetchNextLeaf()
+    {
+        if (_depth == 0)
+            return;
+
+        SlottedPage branch = Page(_depth - 1);
+        int next = _indexes[_depth - 1] + 1;
+        if (next < branch.Count)
+            _tree.Store.Prefetch(branch.Child(next).Number);
+    }
+
     /// <summary>Ends the position; the cursor may be used again by seeking.</summary>
     public void Dispose() => _isValid = false;
 

@@ -26,14 +26,123 @@ public sealed class SortColumnTests
             environment.Write(transaction =>
             {
                 var column = new SortColumnWriter();
-                column.Begin(transaction.GetOrCreateTree("sort"));
+                column.Begin(transaction, "sort", "texts");
                 for (long id = random.Next(50); id < Entries; id += 1 + random.Next(1 << round))
                     Change(column, model, id, random);
                 column.Flush();
                 return true;
             }, TestContext.Current.CancellationToken);
             using ReadTransaction read = environment.BeginRead();
-            AssertSame(read.FindTree("sort"), model, seed);
+            AssertSame(read, model, seed);
+        }
+    }
+
+    /// <summary>Few texts of neighbouring entries make a block; more of them, longer ones, a number among them or ones far from each other take it apart, whichever batch they come with.</summary>
+    [Fact]
+    public void Texts_are_read_as_they_were_written_in_blocks_and_out_of_them()
+    {
+        int seed = Seed.Next();
+        var random = new Random(seed);
+        int inBlocks = 0, inChunks = 0;
+        for (int set = 0; set < 5; set++)
+        {
+            using var folder = new TemporaryDirectory();
+            using StorageEnvironment environment = StorageEnvironment.Open(folder.Path, new StorageOptions { Durability = Durability.Relaxed });
+            var model = new SortedDictionary<long, byte[]>();
+            for (int round = 0; round < 6; round++)
+            {
+                int different = 1 << random.Next(8), step = 1 << random.Next(set % 3 == 0 ? 9 : 3), longest = random.Next(3) == 0 ? 60 : 6, numbers = random.Next(4) == 0 ? 500 : int.MaxValue;
+                environment.Write(transaction =>
+                {
+                    var column = new SortColumnWriter();
+                    column.Begin(transaction, "sort", "texts");
+                    long first = random.Next(4) * 1_500;
+                    for (long id = first; id < first + 3_000; id += random.Next(1, step + 1))
+                    {
+                        int which = random.Next(different);
+                        if (random.Next(numbers) == 0)
+                        {
+                            byte[] key = new byte[NumberKey.Bytes];
+                            NumberKey.Write(key, which);
+                            column.SetNumber(id, key);
+                            model[id] = key;
+                        }
+                        else if (random.Next(4) == 0 || (round == 5 && set % 4 == 0))
+                        {
+                            column.Remove(id);
+                            model.Remove(id);
+                        }
+                        else
+                        {
+                            byte[] text = Encoding.ASCII.GetBytes(new string((char)('a' + (which % 26)), which % longest) + which);
+                            if (which == 0)
+                                text = [];
+                            column.SetText(id, text);
+                            model[id] = [0xFF, .. text];
+                        }
+                    }
+
+                    column.Flush();
+                    return true;
+                }, TestContext.Current.CancellationToken);
+                using ReadTransaction read = environment.BeginRead();
+                AssertSame(read, model, seed);
+                AssertBlocks(read, ref inBlocks, ref inChunks);
+            }
+        }
+
+        Assert.True(inBlocks > 10 && inChunks > 10, $"seed {seed}: {inBlocks} blocks and {inChunks} chunks");
+    }
+
+    [Fact]
+    public void A_block_has_its_texts_in_order_each_once_and_goes_with_its_last_value()
+    {
+        using var folder = new TemporaryDirectory();
+        using StorageEnvironment environment = StorageEnvironment.Open(folder.Path, new StorageOptions { Durability = Durability.Relaxed });
+        Change(column =>
+        {
+            for (int i = 0; i < 3_000; i++)
+                column.SetText(i, Encoding.ASCII.GetBytes(((i * 7) % 5).ToString(System.Globalization.CultureInfo.InvariantCulture)));
+        });
+        Assert.Equal(["0", "1", "2", "3", "4"], Texts(0));
+        Assert.Equal(["0", "1", "2", "3", "4"], Texts(1));
+        Change(column =>
+        {
+            for (int i = 0; i < TextBlock.Entries; i++)
+            {
+                if (i % 5 == 0)
+                    column.Remove(i); // those with 0
+            }
+
+            column.SetText(1, "35"u8);
+        });
+        Assert.Equal(["1", "2", "3", "35", "4"], Texts(0));
+        Change(column =>
+        {
+            for (int i = 0; i < 3_000; i++)
+                column.Remove(i);
+        });
+        using ReadTransaction read = environment.BeginRead();
+        Assert.Equal((0, 0), (read.FindTree("texts")!.Count, read.FindTree("sort")!.Count)); // both were made
+
+        void Change(Action<SortColumnWriter> change) => environment.Write(transaction =>
+        {
+            var column = new SortColumnWriter();
+            column.Begin(transaction, "sort", "texts");
+            change(column);
+            column.Flush();
+            return true;
+        }, TestContext.Current.CancellationToken);
+
+        string[] Texts(long block)
+        {
+            using ReadTransaction read = environment.BeginRead();
+            using ChunkCursor chunks = new(read.FindTree("sort")), blocks = new(read.FindTree("texts"));
+            Assert.True(new SortColumn(chunks, blocks).TryReadBlock(block, out TextBlock found));
+            var texts = new List<string>();
+            for (int place = 1; place <= found.Count; place++)
+                texts.Add(Encoding.ASCII.GetString(found.TextAt(place)));
+            return [.. texts];
         }
     }
 
@@ -49,7 +158,7 @@ public sealed class SortColumnTests
         environment.Write(transaction =>
         {
             var column = new SortColumnWriter();
-            column.Begin(transaction.GetOrCreateTree("sort"));
+            column.Begin(transaction, "sort", "texts");
             Span<byte> key = stackalloc byte[NumberKey.Bytes];
             for (int i = 0; i < numbers.Length; i++)
             {
@@ -112,13 +221,41 @@ public sealed class SortColumnTests
         }
     }
 
-    private static void AssertSame(Tree? tree, SortedDictionary<long, byte[]> model, int seed)
+    /// <summary>Every entry is in a block or in a chunk, not in both; the texts of a block are in order, and each is the value of an entry.</summary>
+    private static void AssertBlocks(ReadTransaction read, ref int inBlocks, ref int inChunks)
     {
-        using var column = new ChunkCursor(tree);
-        Span<byte> room = stackalloc byte[NumberKey.Bytes];
-        for (long id = 0; id < Entries + 100; id++)
+        using ChunkCursor chunks = new(read.FindTree("sort")), blocks = new(read.FindTree("texts"));
+        var column = new SortColumn(chunks, blocks);
+        for (long block = 0; block < 5; block++)
         {
-            var chunk = new SortChunk(column.Read(id >> SortChunk.EntryBits));
+            bool isBlock = column.TryReadBlock(block, out TextBlock texts);
+            for (int i = 0; i < TextBlock.Chunks; i++)
+            {
+                bool isThere = !chunks.Read((block * TextBlock.Chunks) + i).IsEmpty;
+                Assert.False(isBlock && isThere);
+                inChunks += isThere ? 1 : 0;
+            }
+
+            if (!isBlock)
+                continue;
+            inBlocks++;
+            bool[] used = new bool[texts.Count + 1];
+            for (int entry = 0; entry < TextBlock.Entries; entry++)
+                used[texts.PlaceOf(entry)] = true;
+            Assert.DoesNotContain(false, used[1..]);
+            for (int place = 2; place <= texts.Count; place++)
+                Assert.True(texts.TextAt(place - 1).SequenceCompareTo(texts.TextAt(place)) < 0);
+        }
+    }
+
+    private static void AssertSame(ReadTransaction read, SortedDictionary<long, byte[]> model, int seed)
+    {
+        using ChunkCursor chunks = new(read.FindTree("sort")), blocks = new(read.FindTree("texts"));
+        var column = new SortColumn(chunks, blocks);
+        Span<byte> room = stackalloc byte[NumberKey.Bytes];
+        for (long id = 0; id <= Math.Max(Entries, model.Keys.LastOrDefault()) + 100; id++)
+        {
+            SortChunk chunk = column.Read(id >> SortChunk.EntryBits);
             int slot = (int)(id & (SortChunk.Entries - 1));
             byte[]? expected = model.GetValueOrDefault(id);
             SortTag tag = expected is null ? SortTag.None : expected[0] == 0xFF ? SortTag.Text : SortTag.Number;

@@ -13,7 +13,7 @@ public sealed class PackedKernelsTests
         {
             for (int round = 0; round < 20; round++)
             {
-                byte[] bytes = new byte[(PackedKernels.Count * bits / 8) + 3];
+                byte[] bytes = new byte[(PackedKernels.Count * bits / 8) + (round % 3 == 0 ? 30 : round % 3 == 1 ? 7 : 3)];
                 random.NextBytes(bytes);
                 uint from = (uint)random.NextInt64(1L << bits), span = round % 4 == 0 ? uint.MaxValue : (uint)random.NextInt64(1L << bits);
                 Assert.Equal(PackedKernels.BetweenScalar(Roomy(bytes), bits, from, span), PackedKernels.Between(bytes, bits, from, span));

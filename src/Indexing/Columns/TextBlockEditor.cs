@@ -1,0 +1,166 @@
+using System.Buffers.Binary;
+using System.Numerics;
+using System.Runtime.InteropServices;
+
+namespace Treepie.Indexing.Columns;
+
+/// <summary>A <see cref="TextBlock"/> that is changed: its bitmaps as they are, so that a change of few entries costs little. Scratch, for one block after the other.</summary>
+internal sealed class TextBlockEditor
+{
+    private const int Words = TextBlock.Entries / 64;
+
+    /// <summary>Bitmaps may have so many bytes for each entry that has a value, and <see cref="FreeBytes"/>: of values far from each other chunks are smaller.</summary>
+    private const int MaxBytesOfEntry = 2;
+
+    private const int FreeBytes = 64;
+
+    private readonly byte[] texts = new byte[TextBlock.MaxBytes];
+    private readonly int[] ends = new int[TextBlock.MaxTexts + 1];
+    private readonly ulong[] planes = new ulong[TextBlock.MaxBits * Words];
+    private readonly ulong[] sorted = new ulong[TextBlock.MaxBits * Words];
+    private readonly ulong[] members = new ulong[(TextBlock.MaxTexts + 1) * Words];
+    private readonly int[] order = new int[TextBlock.MaxTexts];
+    private readonly Comparison<int> byText;
+    private int last;
+
+    public TextBlockEditor() => byText = (x, y) => TextAt(x).SequenceCompareTo(TextAt(y));
+
+    /// <summary>Different texts it has, or had.</summary>
+    public int Count { get; private set; }
+
+    /// <summary>Begins with no values.</summary>
+    public void Clear()
+    {
+        (Count, last) = (0, 0);
+        Array.Clear(planes);
+    }
+
+    /// <summary>Begins with those of a block.</summary>
+    public void Load(TextBlock block)
+    {
+        Clear();
+        for (int place = 1; place <= block.Count; place++)
+            Add(block.TextAt(place));
+        ReadOnlySpan<ulong> own = MemoryMarshal.Cast<byte, ulong>(block.Planes);
+        for (int plane = 0; plane < block.Bits; plane++)
+            own.Slice(plane * block.Words, block.Words).CopyTo(planes.AsSpan(plane * Words));
+    }
+
+    /// <summary>Gives an entry a text; false where there are too many, and nothing is changed then.</summary>
+    public bool TrySet(int entry, ReadOnlySpan<byte> text)
+    {
+        if (last == 0 || !TextAt(last).SequenceEqual(text))
+        {
+            last = 1;
+            while (last <= Count && !TextAt(last).SequenceEqual(text))
+                last++;
+            if (last > Count && (Count == TextBlock.MaxTexts || !Fits(text)))
+            {
+                last = 0;
+                return false;
+            }
+
+            if (last > Count)
+                Add(text);
+        }
+
+        SetPlace(entry, last);
+        return true;
+    }
+
+    /// <summary>Takes the value of an entry away.</summary>
+    public void Remove(int entry) => SetPlace(entry, 0);
+
+    /// <summary>The text of an entry; false where it has none.</summary>
+    public bool TryGet(int entry, out ReadOnlySpan<byte> text)
+    {
+        int place = 0;
+        for (int plane = 0; plane < TextBlock.MaxBits; plane++)
+            place |= (int)(planes[(plane * Words) + (entry >> 6)] >> entry & 1) << plane;
+        text = place == 0 ? default : TextAt(place);
+        return place > 0;
+    }
+
+    /// <summary>Writes the block, its texts in order and without those that no entry has; returns its bytes, 0 if no entry has a value, -1 if chunks are the better form.</summary>
+    public int Encode(Span<byte> output)
+    {
+        int used = Gather(out int words, out int entries);
+        if (used == 0)
+            return 0;
+
+        Span<int> places = order.AsSpan(0, used);
+        places.Sort(byText);
+        int textBytes = 0;
+        foreach (int place in places)
+            textBytes += TextAt(place).Length;
+        int bits = TextBlock.BitsOf(used), planeBytes = sizeof(ulong) * words * bits, start = TextBlock.HeaderBytes + (sizeof(ushort) * used);
+        int length = start + textBytes + planeBytes;
+        if (length > TextBlock.MaxBytes || planeBytes > (MaxBytesOfEntry * entries) + FreeBytes)
+            return -1;
+
+        Array.Clear(sorted);
+        output[0] = (byte)used;
+        output[1] = (byte)words;
+        for (int i = 0, end = 0; i < used; i++)
+        {
+            ReadOnlySpan<byte> text = TextAt(places[i]);
+            text.CopyTo(output[(start + end)..]);
+            end += text.Length;
+            BinaryPrimitives.WriteUInt16LittleEndian(output[(TextBlock.HeaderBytes + (sizeof(ushort) * i))..], (ushort)end);
+            for (int plane = 0; plane < bits; plane++)
+            {
+                for (int word = 0; word < words && ((i + 1) >> plane & 1) != 0; word++)
+                    sorted[(plane * words) + word] |= members[(places[i] * Words) + word];
+            }
+        }
+
+        MemoryMarshal.AsBytes(sorted.AsSpan(0, bits * words)).CopyTo(output[(start + textBytes)..]);
+        return length;
+    }
+
+    /// <summary>Finds the entries of each text; returns how many texts have any.</summary>
+    private int Gather(out int words, out int entries)
+    {
+        int used = 0;
+        (words, entries) = (0, 0);
+        for (int place = 1; place <= Count; place++)
+        {
+            int before = entries;
+            for (int word = 0; word < Words; word++)
+            {
+                ulong mine = ulong.MaxValue;
+                for (int plane = 0; plane < TextBlock.MaxBits; plane++)
+                    mine &= (place >> plane & 1) != 0 ? planes[(plane * Words) + word] : ~planes[(plane * Words) + word];
+                members[(place * Words) + word] = mine;
+                entries += BitOperations.PopCount(mine);
+                words = mine == 0 ? words : Math.Max(words, word + 1);
+            }
+
+            if (entries > before)
+                order[used++] = place;
+        }
+
+        return used;
+    }
+
+    private bool Fits(ReadOnlySpan<byte> text) => TextBlock.HeaderBytes + (sizeof(ushort) * (Count + 1)) + ends[Count] + text.Length <= TextBlock.MaxBytes;
+
+    private void Add(ReadOnlySpan<byte> text)
+    {
+        text.CopyTo(texts.AsSpan(ends[Count]));
+        ends[Count + 1] = ends[Count] + text.Length;
+        Count++;
+    }
+
+    private ReadOnlySpan<byte> TextAt(int place) => texts.AsSpan(ends[place - 1]..ends[place]);
+
+    private void SetPlace(int entry, int place)
+    {
+        ulong bit = 1UL << entry;
+        for (int plane = 0; plane < TextBlock.MaxBits; plane++)
+        {
+            ref ulong word = ref planes[(plane * Words) + (entry >> 6)];
+            word = (place >> plane & 1) != 0 ? word | bit : word & ~bit;
+        }
+    }
+}
