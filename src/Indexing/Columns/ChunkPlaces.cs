@@ -23,6 +23,7 @@ internal sealed class ChunkPlaces(Tree? column)
 
     private Known[] known = [];
     private long[] announced = [];
+    private bool isAnnounced;
 
     /// <summary>The bytes of the chunk, empty if there is none. They live as long as the read transaction.</summary>
     public ReadOnlySpan<byte> Read(long chunk)
@@ -38,6 +39,20 @@ internal sealed class ChunkPlaces(Tree? column)
         return Find(chunk);
     }
 
+    /// <summary>Has the system begin to read all chunks, where they are not in memory: for who is going to look at most of them, and has other things to look at before. Waits for their places only.</summary>
+    public void Announce()
+    {
+        if (isAnnounced || column is null)
+            return;
+        isAnnounced = true;
+        long groups = (column.Count >> AnnouncedBits) + 1;
+        for (long group = 0; group < Math.Min(groups, AnnouncedGroups); group++)
+            Announce(column, group);
+    }
+
+    /// <summary>Chunks there are.</summary>
+    public long Count => column?.Count ?? 0;
+
     /// <summary>Counts the page of a chunk as entered: one for each, whether its place was known or not.</summary>
     public void Visit() => column?.Visit(1);
 
@@ -47,17 +62,7 @@ internal sealed class ChunkPlaces(Tree? column)
         if (column is null)
             return default;
 
-        if (announced.Length == 0)
-            announced = new long[AnnouncedGroups];
-        long group = chunk >> AnnouncedBits;
-        ref long asked = ref announced[(int)group & (AnnouncedGroups - 1)];
-        if (asked != group + 1)
-        {
-            asked = group + 1;
-            EntryKey.Write(key, group << AnnouncedBits);
-            column.AnnounceRuns(key, 1 << AnnouncedBits);
-        }
-
+        Announce(column, chunk >> AnnouncedBits);
         EntryKey.Write(key, chunk);
         if (!column.TryLocate(key, out ValuePlace place))
             return default;
@@ -66,6 +71,19 @@ internal sealed class ChunkPlaces(Tree? column)
             known = new Known[Math.Clamp((int)BitOperations.RoundUpToPowerOf2((uint)Math.Min(column.Count, MaxPlaces)), FirstPlaces, MaxPlaces)];
         known[(int)chunk & (known.Length - 1)] = new Known(chunk + 1, place);
         return column.ReadAt(place);
+    }
+
+    private void Announce(Tree chunks, long group)
+    {
+        if (announced.Length == 0)
+            announced = new long[AnnouncedGroups];
+        ref long asked = ref announced[(int)group & (AnnouncedGroups - 1)];
+        if (asked == group + 1)
+            return;
+        asked = group + 1;
+        Span<byte> key = stackalloc byte[EntryKey.Bytes];
+        EntryKey.Write(key, group << AnnouncedBits);
+        chunks.AnnounceRuns(key, 1 << AnnouncedBits);
     }
 
     /// <summary>Where a chunk is.</summary>

@@ -19,6 +19,13 @@ internal sealed class ChunkReader(ChunkPlaces places, QueryMeter meter)
         return found.Span;
     }
 
+    /// <summary>Says that so many places all over the column are going to be looked at: chunks that are not in memory are asked for where that will be most of them.</summary>
+    public void Announce(long count)
+    {
+        if (count >= places.Count)
+            places.Announce();
+    }
+
     /// <summary>Forgets the chunk it has found, as its page may go: it finds it again when it is asked.</summary>
     public void ForgetPages() => current = -1;
 

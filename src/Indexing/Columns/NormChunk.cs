@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Runtime.CompilerServices;
 using Treepie.Storage;
 
 namespace Treepie.Indexing.Columns;
@@ -63,23 +64,11 @@ internal readonly ref struct NormChunk
     /// <summary>Lengths up to the last that may be there.</summary>
     public int Count => width == 0 ? 0 : lengths.Length / width;
 
+    /// <summary>The length of an entry. Nearly all are bytes, and then this is a look at one.</summary>
     public int this[int slot]
     {
-        get
-        {
-            // Nearly all are bytes, and a division would cost more than all the rest.
-            if (width == 1)
-                return (uint)slot < (uint)lengths.Length ? lengths[slot] : 0;
-            if (slot >= Count)
-                return 0;
-
-            return width switch
-            {
-                2 => BinaryPrimitives.ReadUInt16LittleEndian(lengths[(2 * slot)..]),
-                4 => BinaryPrimitives.ReadInt32LittleEndian(lengths[(4 * slot)..]),
-                _ => throw new CorruptionException("A chunk of lengths in the index is damaged. Reset the index to build it again."),
-            };
-        }
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get => width == 1 && (uint)slot < (uint)lengths.Length ? lengths[slot] : Other(slot);
     }
 
     /// <summary>The lengths as bytes, where they are kept as such; empty where they are longer.</summary>
@@ -105,6 +94,19 @@ internal readonly ref struct NormChunk
         }
 
         return end;
+    }
+
+    private int Other(int slot)
+    {
+        if (slot >= Count)
+            return 0;
+
+        return width switch
+        {
+            2 => BinaryPrimitives.ReadUInt16LittleEndian(lengths[(2 * slot)..]),
+            4 => BinaryPrimitives.ReadInt32LittleEndian(lengths[(4 * slot)..]),
+            _ => throw new CorruptionException("A chunk of lengths in the index is damaged. Reset the index to build it again."),
+        };
     }
 
     private static int Write(ReadOnlySpan<int> lengths, int width, Span<byte> output)

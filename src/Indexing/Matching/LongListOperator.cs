@@ -219,12 +219,15 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
         }
     }
 
-    /// <summary>A list that has several pages is read along: the system is told before the first of them is waited for.</summary>
+    /// <summary>A list that has several pages is read along: the system is told before the first of them is waited for. So it is of the lengths of its entries.</summary>
     public override void Announce()
     {
-        if (isAnnounced || count < WindowImpacts.MinEntries)
+        if (isAnnounced)
             return;
         isAnnounced = true;
+        scorer?.Factors.Announce(count);
+        if (count < WindowImpacts.MinEntries)
+            return;
         Span<byte> from = stackalloc byte[PostingKey.Bytes], to = stackalloc byte[PostingKey.Bytes];
         PostingKey.Write(from, listId, 0);
         PostingKey.Write(to, listId, long.MaxValue);

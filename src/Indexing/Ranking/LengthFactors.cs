@@ -52,6 +52,9 @@ internal sealed class LengthFactors(ChunkReader norms, FieldStatistics statistic
         }
     }
 
+    /// <summary>Says that so many entries all over the index are going to be asked for.</summary>
+    public void Announce(long entries) => norms.Announce(entries);
+
     /// <summary>Forgets where lengths lie.</summary>
     public void ForgetPages() => norms.ForgetPages();
 

@@ -24,7 +24,11 @@ internal sealed class MappedFile(DiskFile file, long reserveBytes) : IFileMap
         Volatile.Write(ref _mappedBytes, whole);
     }
 
-    public void Announce(long offset, long lengthBytes) => Range.BeginPopulate(offset, lengthBytes);
+    public void Announce(long offset, long lengthBytes)
+    {
+        _readAhead.Ask(offset, lengthBytes);
+        Range.BeginPopulate(offset, lengthBytes);
+    }
 
     public bool Load(long offset, long lengthBytes)
     {

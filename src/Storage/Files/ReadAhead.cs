@@ -3,8 +3,8 @@ namespace Treepie.Storage.Files;
 /// <summary>
 /// How much of a mapped file is read around a page that is looked at for the first time. Left to itself the system reads as much as its settings say, which may be
 /// megabytes, for every page of a tree. Here the first page of each mebibyte comes alone, the next with its neighbour, then four and so on: a look-up reads little more than it
-/// needs, and who reads everything soon reads by quarters of a mebibyte. Memory: a byte for each mebibyte of the file. Any thread; what two of them do at once may be forgotten,
-/// which costs a request too many.
+/// needs, and who reads everything soon reads by quarters of a mebibyte. Who has said which pages he is going to read has asked for just these: nothing is read around them. Memory: 17 bytes for
+/// each mebibyte of the file. Any thread; what two of them do at once may be forgotten, which costs a request too many.
 /// </summary>
 internal sealed class ReadAhead
 {
@@ -12,6 +12,8 @@ internal sealed class ReadAhead
     private const int BlockBits = 18;
     private const int FirstBits = 13;
     private const int CountBits = 3;
+    private const int WordBits = 6;
+    private const int WordMask = (1 << WordBits) - 1;
     private const int CountMask = (1 << CountBits) - 1;
 
     /// <summary>Requests of a region after which it is read by whole blocks: from 8 KiB doubled to 128 KiB.</summary>
@@ -20,17 +22,36 @@ internal sealed class ReadAhead
     /// <summary>By region: how many requests were made (3 bits), and which of its four blocks were asked for as a whole (4 bits).</summary>
     private byte[] _regions = [];
 
+    /// <summary>A bit for each page that was asked for by itself.</summary>
+    private ulong[] _asked = [];
+
     /// <summary>Makes room for a file of so many bytes. One thread at a time.</summary>
     public void Grow(long lengthBytes)
     {
         byte[] regions = new byte[(lengthBytes >> RegionBits) + 1];
         _regions.CopyTo(regions, 0);
         Volatile.Write(ref _regions, regions);
+        ulong[] asked = new ulong[(lengthBytes >> (FirstBits + WordBits)) + 1];
+        _asked.CopyTo(asked, 0);
+        Volatile.Write(ref _asked, asked);
+    }
+
+    /// <summary>Notes that whole pages were asked for by themselves.</summary>
+    public void Ask(long offset, long lengthBytes)
+    {
+        ulong[] asked = Volatile.Read(ref _asked);
+        for (long page = offset >> FirstBits; page << FirstBits < offset + lengthBytes && page >> WordBits < asked.Length; page++)
+            asked[page >> WordBits] |= 1UL << (int)(page & WordMask);
     }
 
     /// <summary>What is to be read where a page is looked at for the first time; nothing where that was asked for already.</summary>
     public (long Offset, long LengthBytes) Next(long offset)
     {
+        ulong[] asked = Volatile.Read(ref _asked);
+        long page = offset >> FirstBits;
+        if (page >> WordBits < asked.Length && (asked[page >> WordBits] & (1UL << (int)(page & WordMask))) != 0)
+            return default;
+
         byte[] regions = Volatile.Read(ref _regions);
         long region = offset >> RegionBits;
         if (region >= regions.Length)

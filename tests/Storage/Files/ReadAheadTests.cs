@@ -61,4 +61,32 @@ public sealed class ReadAheadTests
                 Assert.Contains(page, seen); // never left out without having been asked for
         }
     }
+
+    [Fact]
+    public void Around_what_was_asked_for_by_itself_nothing_is_read()
+    {
+        var random = new Random(Seed.Next());
+        var ahead = new ReadAhead();
+        ahead.Ask(0, Mebibyte); // not mapped yet: nothing happens
+        ahead.Grow(3 * Mebibyte);
+        var asked = new HashSet<long>();
+        for (int i = 0; i < 40; i++)
+        {
+            long first = random.NextInt64(3 * Mebibyte / PageBytes);
+            long count = Math.Min(random.Next(1, 9), (3 * Mebibyte / PageBytes) - first);
+            ahead.Ask(first * PageBytes, count * PageBytes);
+            asked.UnionWith(Enumerable.Range((int)first, (int)count).Select(static page => (long)page));
+        }
+
+        ahead.Ask((3 * Mebibyte) - PageBytes, 100 * Mebibyte); // no further than there is a file
+        asked.Add((3 * Mebibyte / PageBytes) - 1);
+        ahead.Grow(5 * Mebibyte);
+        foreach (long page in asked)
+            Assert.Equal(default, ahead.Next(page * PageBytes));
+        for (int region = 0; region < 3; region++)
+        {
+            long free = Enumerable.Range(region * 128, 128).First(page => !asked.Contains(page));
+            Assert.Equal((free * PageBytes, PageBytes), ahead.Next(free * PageBytes));
+        }
+    }
 }
