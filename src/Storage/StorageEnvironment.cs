@@ -401,7 +401,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
             MetaPage meta = DataFile.ReadMeta(files, data);
             cipher = StoreCipher.Open(world, meta, options.EncryptionKey);
             environment = new StorageEnvironment(world, options, fileLock, data, meta, cipher);
-            files.NameHolder(fileLock);
+            files.NameHolder(fileLock, world.Clock.GetUtcNow());
             return environment;
         }
         catch

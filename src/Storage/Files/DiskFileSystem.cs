@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using System.Globalization;
 using System.Text;
 using Treepie.Storage.Memory;
@@ -82,14 +81,14 @@ internal sealed class DiskFileSystem(string path) : IFileSystem
         }
     }
 
-    public void NameHolder(IDisposable fileLock)
+    public void NameHolder(IDisposable fileLock, DateTimeOffset now)
     {
         if (fileLock is not FileStream { CanWrite: true } stream)
             return;
 
         try
         {
-            WriteHolder(stream);
+            WriteHolder(stream, now);
         }
         catch (IOException error)
         {
@@ -102,11 +101,11 @@ internal sealed class DiskFileSystem(string path) : IFileSystem
 
     private string Full(string name) => System.IO.Path.Combine(Path, name);
 
-    private static void WriteHolder(FileStream stream)
+    /// <summary>The moment is that of opening: when a process began the system says in a file for each of its threads, and reading those takes longer than everything else in opening.</summary>
+    private static void WriteHolder(FileStream stream, DateTimeOffset now)
     {
-        using var process = Process.GetCurrentProcess();
-        string holder = string.Create(CultureInfo.InvariantCulture,
-            $"process {Environment.ProcessId} ({process.ProcessName}) on {Environment.MachineName}, started {process.StartTime.ToUniversalTime():yyyy-MM-dd HH:mm:ss}Z");
+        string program = System.IO.Path.GetFileNameWithoutExtension(Environment.ProcessPath) ?? "unknown";
+        string holder = string.Create(CultureInfo.InvariantCulture, $"process {Environment.ProcessId} ({program}) on {Environment.MachineName}, since {now.UtcDateTime:yyyy-MM-dd HH:mm:ss}Z");
         stream.SetLength(0);
         stream.Write(Encoding.UTF8.GetBytes(holder));
         stream.Flush();

@@ -34,8 +34,8 @@ internal interface IFileSystem
     /// </summary>
     IDisposable Lock(string name, bool shared);
 
-    /// <summary>Writes into a lock taken for writing who holds it, for the error message of a second opener. Done last in opening, so that a directory which is refused stays as it was.</summary>
-    void NameHolder(IDisposable fileLock)
+    /// <summary>Writes into a lock taken for writing who holds it since when, for the error message of a second opener. Done last in opening, so that a directory which is refused stays as it was.</summary>
+    void NameHolder(IDisposable fileLock, DateTimeOffset now)
     {
     }
 

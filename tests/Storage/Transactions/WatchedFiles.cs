@@ -47,7 +47,7 @@ internal sealed class WatchedFiles(IFileSystem files) : IFileSystem
 
     public IDisposable Lock(string name, bool shared) => files.Lock(name, shared);
 
-    public void NameHolder(IDisposable fileLock) => files.NameHolder(fileLock);
+    public void NameHolder(IDisposable fileLock, DateTimeOffset now) => files.NameHolder(fileLock, now);
 
     public IFileMap Map(IFile file, long reserveBytes) => files.Map(((WatchedFile)file).Inner, reserveBytes);
 
