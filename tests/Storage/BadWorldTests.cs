@@ -1,4 +1,5 @@
 using Treepie.Storage.Files;
+using Treepie.Storage.Format;
 using Treepie.Storage.Simulation;
 using Treepie.Storage.Transactions;
 using Treepie.Storage.Trees;
@@ -21,6 +22,22 @@ public sealed class BadWorldTests
         }
 
         using StorageEnvironment again = StorageEnvironment.Open(directory.Path);
+    }
+
+    [Fact]
+    public void What_a_lock_said_before_is_not_read_again()
+    {
+        using var directory = new TemporaryDirectory();
+        string file = Path.Combine(directory.Path, FormatLimits.LockFileName);
+        foreach (int length in new[] { 0, 1, 55, 191, 192, 193, 500 })
+        {
+            StorageEnvironment.Open(directory.Path).Dispose();
+            File.WriteAllText(file, new string('#', length));
+            using StorageEnvironment environment = StorageEnvironment.Open(directory.Path);
+            EnvironmentLockedException error = Assert.Throws<EnvironmentLockedException>(() => StorageEnvironment.Open(directory.Path));
+            Assert.Matches($@"open elsewhere: by process {Environment.ProcessId} \(.+\) on .+, since \d{{4}}-\d\d-\d\d \d\d:\d\d:\d\dZ\. Close it there first", error.Message);
+            Assert.DoesNotContain("#", error.Message, StringComparison.Ordinal);
+        }
     }
 
     [Fact]

@@ -7,6 +7,9 @@ namespace Treepie.Storage.Files;
 /// <summary>The real disk.</summary>
 internal sealed class DiskFileSystem(string path) : IFileSystem
 {
+    /// <summary>Bytes of the lock's text, filled up with blanks: most names of programs and machines have room.</summary>
+    private const int HolderBytes = 192;
+
     public string Path { get; } = System.IO.Path.GetFullPath(path);
 
     public void CreateDirectory() => DurableDirectory.Create(Path);
@@ -106,8 +109,12 @@ internal sealed class DiskFileSystem(string path) : IFileSystem
     {
         string program = System.IO.Path.GetFileNameWithoutExtension(Environment.ProcessPath) ?? "unknown";
         string holder = string.Create(CultureInfo.InvariantCulture, $"process {Environment.ProcessId} ({program}) on {Environment.MachineName}, since {now.UtcDateTime:yyyy-MM-dd HH:mm:ss}Z");
-        stream.SetLength(0);
-        stream.Write(Encoding.UTF8.GetBytes(holder));
+        byte[] text = Encoding.UTF8.GetBytes(holder.PadRight(HolderBytes));
+
+        // A file that is cut waits for the file system's journal, some milliseconds where others write: it is written over instead.
+        if (stream.Length > text.Length)
+            stream.SetLength(text.Length);
+        stream.Write(text);
         stream.Flush();
     }
 
@@ -118,7 +125,7 @@ internal sealed class DiskFileSystem(string path) : IFileSystem
             using Microsoft.Win32.SafeHandles.SafeFileHandle? handle = OperatingSystem.IsWindows() ? null : UnixFileCalls.OpenUnlocked(file);
             var text = new byte[512];
             int length = handle is null ? 0 : RandomAccess.Read(handle, text, 0);
-            return length == 0 ? "by an unnamed process" : "by " + Encoding.UTF8.GetString(text, 0, length);
+            return length == 0 ? "by an unnamed process" : "by " + Encoding.UTF8.GetString(text, 0, length).TrimEnd();
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
