@@ -230,14 +230,15 @@ internal sealed class ShortListOperator : TermOperator
     private static (int Count, int[] Starts, int[] Positions) Decode(TermPayload payload, Span<Posting> postings, bool withPositions)
     {
         FlatPostings flat = payload.Flat;
-        int[] starts = withPositions ? new int[flat.Count + 1] : [];
-        List<int>? positions = withPositions ? [] : null;
+        if (!withPositions)
+            return (flat.CopyTo(postings), [], []);
+
+        int[] starts = new int[flat.Count + 1];
+        List<int> positions = [];
         int count = 0;
         while (flat.MoveNext(out Posting posting))
         {
             postings[count++] = posting;
-            if (positions is null)
-                continue;
             ReadOnlySpan<byte> encoded = flat.TakePositions(posting);
             int last = 0;
             for (int i = 0; i < posting.Frequency; i++)
@@ -246,6 +247,6 @@ internal sealed class ShortListOperator : TermOperator
         }
 
         Debug.Assert(count == flat.Count);
-        return (count, starts, positions is null ? [] : [.. positions]);
+        return (count, starts, [.. positions]);
     }
 }

@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Terms;
 using Treepie.Storage;
@@ -71,6 +72,28 @@ internal ref struct FlatPostings
         return true;
     }
 
+    /// <summary>All entries, for whom needs no positions; returns how many. The list is not moved.</summary>
+    /// <exception cref="CorruptionException">There are more than the room is for, or one does not end.</exception>
+    public readonly int CopyTo(Span<Posting> postings)
+    {
+        ReadOnlySpan<byte> bytes = entries;
+        long id = 0;
+        int count = 0;
+        for (int place = 0; place < bytes.Length; count++)
+        {
+            long step = ReadLong(bytes, ref place);
+            id += step >> 1;
+            int frequency = 1;
+            if ((step & 1) != 0)
+                frequency = place < bytes.Length ? (int)ReadLong(bytes, ref place) : throw Damaged();
+            if (count == postings.Length)
+                throw Damaged();
+            postings[count] = new Posting(id, frequency);
+        }
+
+        return count;
+    }
+
     /// <summary>Sets the bits of all entries in a bitmap; the list is not moved.</summary>
     /// <exception cref="CorruptionException">One is beyond its end.</exception>
     public readonly void CopyTo(Span<ulong> bits)
@@ -140,21 +163,7 @@ internal ref struct FlatPostings
         long last = 0;
         for (int i = 0; i < entries.Length;)
         {
-            long step = entries[i++];
-            if (step >= 0x80)
-            {
-                step &= 0x7F;
-                long next;
-                int shift = 7;
-                do
-                {
-                    next = i < entries.Length ? entries[i++] : throw Damaged();
-                    step |= (next & 0x7F) << shift;
-                    shift += 7;
-                }
-                while (next >= 0x80);
-            }
-
+            long step = ReadLong(entries, ref i);
             last += step >> 1;
             if ((step & 1) == 0)
                 continue;
@@ -164,6 +173,27 @@ internal ref struct FlatPostings
         }
 
         return last;
+    }
+
+    /// <summary>Steps of rare words are two bytes, others one: most end here.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static long ReadLong(ReadOnlySpan<byte> entries, ref int place)
+    {
+        long first = entries[place++];
+        if (first < 0x80)
+            return first;
+        if (place < entries.Length && entries[place] < 0x80)
+            return (first & 0x7F) | ((long)entries[place++] << 7);
+        return ReadLonger(entries, ref place);
+    }
+
+    /// <summary>A number whose first byte was passed, and which has more than two.</summary>
+    private static long ReadLonger(ReadOnlySpan<byte> entries, ref int place)
+    {
+        ReadOnlySpan<byte> rest = entries[(place - 1)..];
+        long number = Varint.ReadLong(ref rest);
+        place = entries.Length - rest.Length;
+        return number;
     }
 
     private static CorruptionException Damaged() => new("A list of entries in the index does not end. Reset the index to build it again.");

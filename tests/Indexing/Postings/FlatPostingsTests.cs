@@ -1,4 +1,5 @@
 using Treepie.Indexing.Postings;
+using Treepie.Storage;
 using Treepie.Tests.Support;
 
 namespace Treepie.Indexing.Tests.Postings;
@@ -39,6 +40,54 @@ public sealed class FlatPostingsTests
         }
 
         Assert.True(refused > 0, "some lists grow too long");
+    }
+
+    [Fact]
+    public void A_list_is_copied_as_it_is_walked()
+    {
+        int seed = Seed.Next();
+        var random = new Random(seed);
+        byte[] bytes = new byte[FlatPostings.MaxBytes];
+        var room = new Posting[FlatPostings.MaxEntries];
+        for (int round = 0; round < 3_000; round++)
+        {
+            PostingBuffer list = new(keepsPositions: false);
+            long id = 0;
+            int most = new[] { 100, 10_000, 1_000_000, int.MaxValue }[random.Next(4)];
+            for (int count = random.Next(1, FlatPostings.MaxEntries + 1); count > 0; count--)
+                list.Add(new Posting(id += random.Next(1, most), random.Next(3) > 0 ? 1 : random.Next(1, most)), Array.Empty<int>());
+            int length = FlatPostings.Encode(list.Run, bytes);
+            if (length == 0)
+                continue;
+            FlatPostings flat = list.Count == 1 ? FlatPostings.OfOne(bytes.AsSpan(0, length)) : new FlatPostings(bytes.AsSpan(0, length));
+            Assert.Equal(list.Count, flat.CopyTo(room));
+            for (int i = 0; flat.MoveNext(out Posting posting); i++)
+                Assert.True(posting == room[i] && posting == list.Run[i], $"seed {seed}, round {round}, entry {i}");
+        }
+    }
+
+    [Fact]
+    public void A_damaged_list_is_an_error_and_nothing_else()
+    {
+        var random = new Random(Seed.Next());
+        var room = new Posting[20];
+        int errors = 0;
+        for (int round = 0; round < 5_000; round++)
+        {
+            byte[] bytes = new byte[random.Next(2, 60)];
+            random.NextBytes(bytes);
+            (bytes[0], bytes[1]) = (20, (byte)(bytes.Length - 2));
+            try
+            {
+                Assert.InRange(new FlatPostings(bytes).CopyTo(room), 0, room.Length);
+            }
+            catch (CorruptionException)
+            {
+                errors++;
+            }
+        }
+
+        Assert.InRange(errors, 1, 4_999);
     }
 
     [Fact]
