@@ -1,5 +1,4 @@
 using System.Text;
-using Treepie.Indexing.Plans;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Schema;
 using Treepie.Storage;
