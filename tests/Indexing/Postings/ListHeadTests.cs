@@ -152,6 +152,13 @@ public sealed class ListHeadTests
         })
             Assert.Throws<CorruptionException>(() => ListHead.Read(damaged, new HeadEntry[ListHead.MaxEntries], new HeadEntry[ListHead.MaxLimits], out _));
 
+        // An entry that the index has not given out yet; and a head longer than any is.
+        int length = ListHead.Write([new HeadEntry(99, 1, 10), new HeadEntry(100, 1, 10)], [], output);
+        var scorer = new TermScorer(new LengthFactors(null!, new FieldStatistics { EntriesWithTerms = 200, TotalTerms = 2_000, ReferenceLength = 10 }), 150); // no length is read
+        Assert.Equal(2, HeadRanking.Score(output.AsSpan(0, length), 101, 1, new long[ListHead.MaxEntries], new float[ListHead.MaxEntries], scorer, 1, out _));
+        Assert.Throws<CorruptionException>(() => HeadRanking.Score(output.AsSpan(0, length), 100, 1, new long[ListHead.MaxEntries], new float[ListHead.MaxEntries], scorer, 1, out _));
+        Assert.Throws<CorruptionException>(() => new ListHeadEdit().Begin(new byte[ListHead.MaxBytes + 1], null!)); // nothing is weighed
+
         for (int round = 0; round < 20_000; round++)
         {
             HeadEntry[] written = [.. Enumerable.Range(0, random.Next(ListHead.MaxEntries + 1)).Select(i => new HeadEntry((i * 1_000L) + random.Next(900), 1 + (i / 5), 10))];
