@@ -79,6 +79,28 @@ internal static class PositionKernels
         }
     }
 
+    /// <summary>
+    /// As <see cref="Narrow"/>, of what may stand up to <paramref name="slop"/> places behind its own: keeps at least those places at which something may begin. It may begin before the first
+    /// place, so bits stand for other places, too, in short entries as in long ones.
+    /// </summary>
+    public static void NarrowNear(Span<ulong> begins, ReadOnlySpan<ulong> masks, int distance, int slop)
+    {
+        Debug.Assert(masks.Length == begins.Length && slop is > 0 and < MaskBits);
+        for (int i = 0; i < begins.Length; i++)
+        {
+            // As many places as slop says, and one: twice as many by each step.
+            ulong near = BitOperations.RotateRight(masks[i], distance & PlaceBits);
+            for (int covered = 1; covered <= slop;)
+            {
+                int step = Math.Min(covered, slop + 1 - covered);
+                near |= BitOperations.RotateRight(near, step);
+                covered += step;
+            }
+
+            begins[i] &= near;
+        }
+    }
+
     /// <summary>The mask of up to eight places, in eight bytes of which others follow: sums of the distances side by side, then a bit moved to each at once.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static ulong MaskOfEight(ulong bytes, int count, out byte isLong)

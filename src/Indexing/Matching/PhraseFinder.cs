@@ -5,11 +5,11 @@ using Treepie.Indexing.Postings;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>
-/// Finds which entries of a window that have all words of a phrase have it, and how often. Of words at fixed places to each other:
+/// Finds which entries of a window that have all words of a phrase have it, and how often:
 /// <list type="number">
-/// <item>where a window has many such entries, the places of the two rarest words are laid out as a whole and compared at once (<see cref="PairKernels"/>);</item>
+/// <item>where a window has many such entries, and the words stand at fixed places to each other, the places of the two rarest words are laid out as a whole and compared at once (<see cref="PairKernels"/>);</item>
 /// <item>what is left, or is few, is tested by masks of places (<see cref="PositionKernels"/>), the rarest word first;</item>
-/// <item>only of long entries that the masks leave are all places compared.</item>
+/// <item>only of entries that the masks leave, and of which they do not say all, are all places compared: long ones, and those of words that may be apart.</item>
 /// </list>
 /// What was found in a window is kept while it is the current one, so that scoring does not look again.
 /// </summary>
@@ -21,11 +21,17 @@ internal sealed class PhraseFinder
     /// <summary>From so many entries on it is asked whether laying out a window pays.</summary>
     private const int ManyEntries = 16;
 
+    /// <summary>Greatest slop up to which masks leave out enough of words that may be apart: what they leave is read once more.</summary>
+    private const int MostSlop = 3;
+
+    /// <summary>From so many entries of a window on they are asked about such words.</summary>
+    private const int ManyNear = 64;
+
     private readonly QueryContext context;
     private readonly TermOperator[] terms;
     private readonly PhraseMatcher matcher;
     private readonly int[] order;
-    private readonly int[][]? places;
+    private readonly int[][] places;
     private readonly PositionList[] positions;
     private readonly ulong[] known = new ulong[BitmapKernels.Words];
     private readonly ulong[] matched = new ulong[BitmapKernels.Words];
@@ -128,7 +134,7 @@ internal sealed class PhraseFinder
 
     private void FindMany(long window, Span<ulong> asked, int count)
     {
-        if (places is null || !TryFindPairs(window, asked, count) || terms.Length > 2 || places[0].Length + places[1].Length > 2)
+        if (matcher.Slop > 0 || !TryFindPairs(window, asked, count) || terms.Length > 2 || places[0].Length + places[1].Length > 2)
         {
             Find(window, entries.AsSpan(0, BitmapKernels.Decode(asked, entries)));
             return;
@@ -141,7 +147,7 @@ internal sealed class PhraseFinder
 
     private void Find(long window, Span<ushort> asked)
     {
-        if (places is not null)
+        if (matcher.Slop == 0 || (matcher.Slop <= MostSlop && asked.Length >= ManyNear))
             asked = asked[..FindByMasks(window, asked)];
         if (asked.Length > 0)
             FindByPositions(window, asked);
@@ -160,13 +166,13 @@ internal sealed class PhraseFinder
         second ??= Rent();
         if (!one.TryCopyPlaces(window, first) || !other.TryCopyPlaces(window, second))
             return false;
-        PairKernels.Find(asked, first.Places, second.Places, places![order[1]][0] - places[order[0]][0], frequencies); // there are, else this is not asked
+        PairKernels.Find(asked, first.Places, second.Places, places[order[1]][0] - places[order[0]][0], frequencies);
         return true;
     }
 
     private WindowPlaces Rent() => new(context.RentWords(BitmapKernels.Words), context.RentBytes(WindowPlaces.StartBytes), context.RentBytes(WindowPlaces.RoomBytes));
 
-    /// <summary>Tests entries by masks, term by term: each is read of those that are left. Long ones that are left at the end stand first then; returns how many.</summary>
+    /// <summary>Tests entries by masks, term by term: each is read of those that are left. Those of which masks do not say all stand first then; returns how many.</summary>
     private int FindByMasks(long window, Span<ushort> asked)
     {
         begins ??= context.RentWords(PostingWindow.Size);
@@ -181,8 +187,8 @@ internal sealed class PhraseFinder
             if (count == 0)
                 return 0;
             terms[term].ReadMasks(window, asked[..count], masks.AsSpan(0, count), isLong.AsSpan(0, count));
-            foreach (int place in places![term]) // there are, else masks are of no use
-                PositionKernels.Narrow(begins.AsSpan(0, count), masks.AsSpan(0, count), isLong.AsSpan(0, count), place);
+            foreach (int place in places[term])
+                Narrow(begins.AsSpan(0, count), masks.AsSpan(0, count), isLong.AsSpan(0, count), place);
             int left = 0;
             for (int i = 0; i < count; i++)
             {
@@ -196,13 +202,21 @@ internal sealed class PhraseFinder
         int unsure = 0;
         for (int i = 0; i < count; i++)
         {
-            if (areLong[i] != 0)
+            if (areLong[i] != 0 || matcher.Slop > 0)
                 asked[unsure++] = asked[i];
             else
                 Add(asked[i], BitOperations.PopCount(begins[i]));
         }
 
         return unsure;
+    }
+
+    private void Narrow(Span<ulong> begins, Span<ulong> masks, ReadOnlySpan<byte> isLong, int place)
+    {
+        if (matcher.Slop == 0)
+            PositionKernels.Narrow(begins, masks, isLong, place);
+        else
+            PositionKernels.NarrowNear(begins, masks, place, matcher.Slop);
     }
 
     /// <summary>Tests entries by all their positions: those of each term are read in one pass.</summary>

@@ -34,6 +34,9 @@ internal sealed class PhraseMatcher
         cursors = new int[terms.Length];
     }
 
+    /// <summary>How far words may be from their places.</summary>
+    public int Slop => slop;
+
     /// <summary>How far apart its words may be, for the plan; null: not at all.</summary>
     public string? Distance => slop == 0 ? null : string.Create(System.Globalization.CultureInfo.InvariantCulture, $"{(ordered ? "in order, " : "")}up to {slop:N0} apart");
 
@@ -77,11 +80,9 @@ internal sealed class PhraseMatcher
         return found;
     }
 
-    /// <summary>By term, its positions in the query, where words stand at fixed places to each other; null where they may be apart.</summary>
-    public int[][]? Places()
+    /// <summary>By term, its positions in the query.</summary>
+    public int[][] Places()
     {
-        if (slop != 0)
-            return null;
         int[][] places = new int[lastOfTerm.Length][];
         for (int term = 0; term < places.Length; term++)
             places[term] = [.. offsets.Where((_, word) => terms[word] == term)];
