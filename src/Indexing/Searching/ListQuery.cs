@@ -20,13 +20,16 @@ internal sealed record ListQuery(bool IsAll, float Boost, ListClause[] Clauses, 
     /// <summary>Entries a window, over all windows of the index, up to which a list is merged: with twice as many, most of its windows are bitmaps.</summary>
     private const int MostPerWindow = 48;
 
+    /// <summary>Most entries of all merged lists, 2 bytes each: in a great index lists of few entries a window are long, too.</summary>
+    private const long MostMerged = 1 << 20;
+
     /// <summary>How many times the windows of the rarest list another one may have to be merged with it: with more, it is sought in those of the rarest.</summary>
     private const int MostWindowsRatio = 4;
 
     /// <summary>From this part of the windows of a longer list on, that are asked about, it is cheaper to go along it than to seek each.</summary>
     private const int PlacedRatio = 2;
 
-    /// <summary>Looks whether a query is one; null if it is more, or all its lists are long.</summary>
+    /// <summary>Looks whether a query is one; null if it is more, or all its lists are long, or they are too long to lie in memory.</summary>
     public static ListQuery? Of(QueryContext context, Operator root)
     {
         float boost = 1;
@@ -49,7 +52,8 @@ internal sealed record ListQuery(bool IsAll, float Boost, ListClause[] Clauses, 
         }
 
         ListWay[] ways = Choose(context, clauses, root is AndOperator);
-        return Array.IndexOf(ways, ListWay.Merged) < 0 ? null : new ListQuery(root is AndOperator, boost, clauses, ways);
+        long merged = clauses.Where((_, i) => ways[i] == ListWay.Merged).Sum(clause => clause.List.Estimate);
+        return merged is 0 or > MostMerged ? null : new ListQuery(root is AndOperator, boost, clauses, ways);
     }
 
     /// <summary>Why it is merged, for the plan.</summary>
