@@ -151,6 +151,36 @@ public sealed class PlanTests
         }
     }
 
+    /// <summary>Of numbers that are the same long, those outside the range stay outside when a page goes on among them.</summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_page_that_goes_on_among_equal_longs_stays_in_its_range(bool isDescending)
+    {
+        using var fixture = new IndexFixture(RandomData.Schema);
+        foreach (double number in (double[])[-0.7, 0, 0.4, -0.2, 0.9, 3.2, 3, 3.7, 2.5])
+            fixture.Put(FormattableString.Invariant($"docs/{number}"), (2, FieldValue.Of(number)));
+        fixture.Commit();
+        using var searcher = new IndexSearcher(fixture.Environment);
+        var request = new SearchRequest
+        {
+            Query = new RangeQuery("number", FieldValue.Of(0L), LowInclusive: true, FieldValue.Of(3L), HighInclusive: true),
+            Sort = [new SortKey("number", SortKind.Long, isDescending)],
+            Take = 1,
+            WithPosition = true,
+        };
+        List<string> found = [];
+        ReadOnlyMemory<byte> position = default;
+        do
+        {
+            using SearchResults page = searcher.Search(request with { After = position }, TestContext.Current.CancellationToken);
+            found.AddRange(IndexFixture.Read(page));
+            position = page.Position;
+        }
+        while (!position.IsEmpty);
+        Assert.Equal(isDescending ? ["docs/3", "docs/2.5", "docs/0", "docs/0.4", "docs/0.9"] : ["docs/0", "docs/0.4", "docs/0.9", "docs/2.5", "docs/3"], found);
+    }
+
     [Fact]
     public void A_position_of_another_query_or_index_or_a_damaged_one_is_refused()
     {

@@ -205,8 +205,14 @@ internal sealed class OrderWalk
 
     private bool Begin(TermCursor cursor)
     {
-        if (start.IsAtValue || range is not { } keys)
+        if (range is not { } keys)
             return start.Begin(cursor);
+
+        // The value to go on from may begin before the range does: -0.7 and 0 are the same long.
+        if (start.IsAtValue && !start.Begin(cursor))
+            return false;
+        if (start.IsAtValue && (sort.Descending ? keys.IsUpTo(cursor.Key) : keys.IsFrom(cursor.Key)))
+            return true;
         return sort.Descending ? keys.MoveLast(cursor) : keys.MoveFirst(cursor);
     }
 
