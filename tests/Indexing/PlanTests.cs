@@ -167,6 +167,7 @@ public sealed class PlanTests
             Query = new RangeQuery("number", FieldValue.Of(0L), LowInclusive: true, FieldValue.Of(3L), HighInclusive: true),
             Sort = [new SortKey("number", SortKind.Long, isDescending)],
             Take = 1,
+            OrderHint = OrderHint.Walk,
             WithPosition = true,
         };
         List<string> found = [];
