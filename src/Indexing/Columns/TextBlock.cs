@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using System.Numerics;
 using System.Runtime.InteropServices;
+using Treepie.Indexing.Postings;
 
 namespace Treepie.Indexing.Columns;
 
@@ -20,6 +21,9 @@ internal readonly ref struct TextBlock(ReadOnlySpan<byte> bytes)
 {
     public const int EntryBits = 11;
     public const int Entries = 1 << EntryBits;
+
+    /// <summary>Blocks of a window of postings.</summary>
+    public const int OfWindow = PostingWindow.Size / Entries;
 
     /// <summary>Chunks it stands for.</summary>
     public const int Chunks = Entries / SortChunk.Entries;

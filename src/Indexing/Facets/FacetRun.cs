@@ -28,8 +28,6 @@ internal sealed class FacetRun
     /// <summary>Where one window in so many has hits, lists are read along, not window by window.</summary>
     private const int FewWindows = 4;
 
-    private const int BlocksOfWindow = PostingWindow.Size / TextBlock.Entries;
-
     private readonly QueryContext context;
     private readonly QueryCompiler compiler;
     private readonly FacetRequest request;
@@ -158,8 +156,8 @@ internal sealed class FacetRun
         if (context.View.Tree(TreeNames.SortTexts(field)) is { } blocks)
         {
             long terms = Math.Min(TextBlock.MaxTexts, context.View.TermCount(TreeNames.Terms(field)));
-            double perBlock = (double)hits.Total / Math.Max(1, hits.Windows.Count * BlocksOfWindow);
-            inBlocks = Math.Min(1, (double)blocks.Count / Math.Max(1, context.View.WindowCount * BlocksOfWindow));
+            double perBlock = (double)hits.Total / Math.Max(1, hits.Windows.Count * TextBlock.OfWindow);
+            inBlocks = Math.Min(1, (double)blocks.Count / Math.Max(1, context.View.WindowCount * TextBlock.OfWindow));
             ofEach = groups.HasNumbers ? CostModel.FacetPlace : Math.Min(CostModel.FacetPlace, (CostModel.FacetBlock + (terms * CostModel.FacetText)) / Math.Max(1, perBlock));
         }
 

@@ -3,7 +3,6 @@ using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Columns;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching;
-using Treepie.Indexing.Postings;
 using Treepie.Indexing.Searching;
 
 namespace Treepie.Indexing.Facets;
@@ -19,7 +18,9 @@ namespace Treepie.Indexing.Facets;
 internal sealed class ValueFacet(QueryContext context, int field, HitSet hits, FacetGroups groups)
 {
     private const int BlockWords = TextBlock.Entries / 64;
-    private const int BlocksOfWindow = PostingWindow.Size / TextBlock.Entries;
+
+    /// <summary>In the place of the group of a text: it was not asked for.</summary>
+    private const int Unknown = -2;
 
     private readonly SortColumn column = context.OpenSortColumn(field);
     private readonly ushort[] offsets = context.RentOffsets();
@@ -36,9 +37,9 @@ internal sealed class ValueFacet(QueryContext context, int field, HitSet hits, F
         {
             context.Check();
             hits.Read(place, words);
-            for (int i = 0; i < BlocksOfWindow; i++)
+            for (int i = 0; i < TextBlock.OfWindow; i++)
             {
-                long block = (hits.Windows[place] * BlocksOfWindow) + i;
+                long block = (hits.Windows[place] * TextBlock.OfWindow) + i;
                 ReadOnlySpan<ulong> mine = words.AsSpan(i * BlockWords, BlockWords);
                 if (!mine.ContainsAnyExcept(0UL))
                     continue;
@@ -105,7 +106,6 @@ internal sealed class ValueFacet(QueryContext context, int field, HitSet hits, F
     /// <summary>The group of a text of the block, asked for when a hit has it; -1: it is none.</summary>
     private int GroupOf(TextBlock block, int text)
     {
-        const int Unknown = -2;
         if (groupOf[text] == Unknown)
             groupOf[text] = TermForm.IsNoText(block.TextAt(text)) ? -1 : groups.PlaceOf(block.TextAt(text));
         return groupOf[text];
@@ -116,7 +116,7 @@ internal sealed class ValueFacet(QueryContext context, int field, HitSet hits, F
         LeaveTexts();
         block.Texts.CopyTo(known);
         (knownTexts, knownBytes) = (block.Count, block.Texts.Length);
-        Array.Fill(groupOf, -2);
+        Array.Fill(groupOf, Unknown);
     }
 
     /// <summary>Counts what was counted by place.</summary>

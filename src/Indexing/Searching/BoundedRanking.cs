@@ -14,7 +14,7 @@ namespace Treepie.Indexing.Searching;
 internal sealed class BoundedRanking(QueryContext context, Operator root, HitSorter sorter)
 {
     /// <summary>Sums of bounds and of scores are rounded differently; this is a thousand times as much.</summary>
-    private const float Margin = 1 + 1e-4f;
+    public const float Margin = 1 + 1e-4f;
 
     private const int Blocks = PostingWindow.Blocks;
 

@@ -10,8 +10,8 @@ namespace Treepie.Indexing.Searching;
 /// </summary>
 internal abstract class ListRanking(QueryContext context, ListQuery query, HitSorter sorter)
 {
-    /// <summary>Sums of bounds and of scores are rounded differently; this is a thousand times as much.</summary>
-    protected const float Margin = 1 + 1e-4f;
+    /// <summary>As <see cref="BoundedRanking.Margin"/>.</summary>
+    protected const float Margin = BoundedRanking.Margin;
 
     private readonly ushort[] promising = context.RentOffsets(PostingWindow.Size);
     private readonly float[] scores = context.RentNumbers(PostingWindow.Size);
