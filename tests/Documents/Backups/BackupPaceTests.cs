@@ -83,6 +83,7 @@ public sealed class BackupPaceTests : IDisposable
 
         using var stop = new CancellationTokenSource();
         _clock.Waiting = stop.Cancel;
+        _clock.WaitsEnd = false;
         _commit++;
         _clock.Skip(TimeSpan.FromSeconds(1));
         Assert.ThrowsAny<OperationCanceledException>(() => pace.GiveWay(stop.Token));
@@ -151,7 +152,7 @@ public sealed class BackupPaceTests : IDisposable
         }
     }
 
-    /// <summary>A clock whose waits are over at once, by the time that they were to take.</summary>
+    /// <summary>A clock whose waits are over at once, by the time that they were to take; or never.</summary>
     private sealed class SkippingClock : TimeProvider
     {
         private long _ticks = 1_000_000;
@@ -163,6 +164,8 @@ public sealed class BackupPaceTests : IDisposable
         public TimeSpan SkipsWhenAsked { get; set; }
 
         public Action? Waiting { get; set; }
+
+        public bool WaitsEnd { get; set; } = true;
 
         public int Waits { get; private set; }
 
@@ -182,7 +185,7 @@ public sealed class BackupPaceTests : IDisposable
             LastWait = dueTime;
             Waiting?.Invoke();
             Skip(dueTime);
-            return System.CreateTimer(callback, state, TimeSpan.Zero, Timeout.InfiniteTimeSpan);
+            return System.CreateTimer(callback, state, WaitsEnd ? TimeSpan.Zero : Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
         }
     }
 }
