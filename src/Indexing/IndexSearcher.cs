@@ -101,6 +101,9 @@ public sealed class IndexSearcher : IDisposable
         ArgumentOutOfRangeException.ThrowIfNegative(request.Skip);
         ArgumentOutOfRangeException.ThrowIfNegative(request.Take);
         options?.Budget?.Check();
+        if (options is null && view.Words.TryRun(request, out WordHits word))
+            return new SearchResults(view, in word);
+
         ReadOnlyMemory<byte> after = SearchPosition.Decode(storeId, request);
         using var context = new QueryContext(view, cancellationToken, options);
         var run = new SearchRun(context, request, after);

@@ -21,6 +21,15 @@ public sealed class SearchResults : IDisposable
     private readonly float[] scores;
     private int position = -1;
 
+    internal SearchResults(IndexView view, in WordHits word)
+    {
+        this.view = view;
+        Counters = word.Counters;
+        TotalCount = word.Total;
+        ids = word.Ids;
+        scores = word.Scores;
+    }
+
     internal SearchResults(IndexView view, SearchRun run, IReadOnlyList<SortKey> sort, QueryCounters counters, byte[]? position)
     {
         this.view = view;

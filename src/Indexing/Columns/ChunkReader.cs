@@ -29,6 +29,9 @@ internal sealed class ChunkReader(ChunkPlaces places, QueryMeter meter)
     /// <summary>Forgets the chunk it has found, as its page may go: it finds it again when it is asked.</summary>
     public void ForgetPages() => current = -1;
 
+    /// <summary>Makes it that of another query.</summary>
+    public void Reset() => (current, counted) = (-1, -1);
+
     private void Find(long chunk)
     {
         ReadOnlySpan<byte> bytes = places.Read(chunk);

@@ -25,6 +25,7 @@ internal sealed class IndexView
     private EntryReader? entries;
     private readonly List<QueryScratch> running = [];
     private QueryScratch? scratch;
+    private WordSearch? words;
     private long visitsOnce;
     private long? allEntries;
 
@@ -99,6 +100,9 @@ internal sealed class IndexView
             rented.ForgetPages();
         entries?.Reset();
     }
+
+    /// <summary>What answers queries of one word.</summary>
+    public WordSearch Words => words ??= new WordSearch(this);
 
     /// <summary>Sums over a field, read when first asked for. Nobody changes them.</summary>
     public FieldStatistics Statistics(int field)

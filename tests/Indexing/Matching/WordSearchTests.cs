@@ -1,0 +1,180 @@
+using System.Text;
+using Treepie.Indexing.Queries;
+using Treepie.Indexing.Schema;
+using Treepie.Storage;
+using Treepie.Tests.Support;
+
+namespace Treepie.Indexing.Tests.Matching;
+
+/// <summary>Queries of one word, answered by what stands beside it, against the operators and against scoring every hit: the same entries, scores, totals and counters.</summary>
+public sealed class WordSearchTests
+{
+    private static readonly SortKey[] Best = [new SortKey("", SortKind.Score, Descending: true)];
+
+    private static readonly IndexSchema Schema = new(
+    [
+        new IndexField("text", FieldAnalysis.FullText), new IndexField("other", FieldAnalysis.FullText), new IndexField("boosted", FieldAnalysis.FullText) { Boost = 2.5f }, new IndexField("whole"),
+    ]);
+
+    [Fact]
+    public void A_word_alone_finds_what_the_operators_find_while_entries_come_go_and_grow_longer()
+    {
+        var random = new Random(Seed.Next());
+        using var directory = new TemporaryDirectory();
+        using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
+        var writer = new IndexWriter(environment, Schema);
+        IndexBatch batch = writer.BeginBatch();
+        foreach (int longest in new[] { 8, 30, 400, 4, 2, 80 })
+        {
+            Change(batch, random, writer.LastEtag == 0 ? 9_000 : 2_000, longest);
+            writer.Commit(batch, writer.LastEtag + 1, TestContext.Current.CancellationToken);
+            for (int i = 0; i < 150; i++)
+                Compare(environment, new FullTextQuery(Field(random), random.Next(20) == 0 ? "nowhere" : Word(random), random.Next(2) == 0), random);
+        }
+    }
+
+    [Theory]
+    [InlineData("w1 w2")]
+    [InlineData(" w1 ")]
+    [InlineData("W1")]
+    [InlineData("w1*")]
+    [InlineData("*1")]
+    [InlineData("\"w1\"")]
+    [InlineData("\"w1 w2\"")]
+    [InlineData("w1-w2")]
+    [InlineData("w1\u00A0w2")]
+    [InlineData("\u3000w1")]
+    [InlineData("")]
+    [InlineData("…")]
+    [InlineData("\uD800w1")]
+    [InlineData("Straße")]
+    [InlineData("漢字")]
+    [InlineData("a-text-of-more-than-sixty-four-characters-that-has-several-words-w1-w2")]
+    [InlineData("atextofmorethansixtyfourcharactersthatisonewordandnothingbutonewordw1")]
+    public void Texts_that_are_more_than_a_word_or_less_find_what_they_found(string text)
+    {
+        var random = new Random(Seed.Next());
+        using var directory = new TemporaryDirectory();
+        using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
+        var writer = new IndexWriter(environment, Schema);
+        IndexBatch batch = writer.BeginBatch();
+        Change(batch, random, 800, longest: 30, text);
+        writer.Commit(batch, 1, TestContext.Current.CancellationToken);
+        foreach (string field in new[] { "text", "other", "boosted", "whole" })
+            Compare(environment, new FullTextQuery(field, text, All: false), random);
+    }
+
+    [Fact]
+    public void Numbers_that_documents_multiply_their_scores_with_count_for_a_word_alone()
+    {
+        using var directory = new TemporaryDirectory();
+        using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
+        var writer = new IndexWriter(environment, new IndexSchema([new IndexField("text", FieldAnalysis.FullText), new IndexField(IndexSchema.BoostField)]));
+        IndexBatch batch = writer.BeginBatch();
+        for (int i = 0; i < 5; i++)
+        {
+            batch.BeginEntry([(byte)i]);
+            batch.AddText(0, "word"u8);
+            batch.AddLong(1, 1 + i);
+            batch.EndEntry();
+        }
+
+        writer.Commit(batch, 1, TestContext.Current.CancellationToken);
+        using var searcher = new IndexSearcher(environment);
+        using SearchResults results = searcher.Search(new SearchRequest { Query = new FullTextQuery("text", "word", All: false), Sort = Best, Take = 1 });
+        Assert.True(results.MoveNext());
+        Assert.Equal([4], results.Key.ToArray());
+    }
+
+    [Fact]
+    public void A_word_is_found_again_after_pages_were_released()
+    {
+        var random = new Random(Seed.Next());
+        using var directory = new TemporaryDirectory();
+        using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
+        var writer = new IndexWriter(environment, Schema);
+        IndexBatch batch = writer.BeginBatch();
+        Change(batch, random, 3_000, longest: 30);
+        writer.Commit(batch, 1, TestContext.Current.CancellationToken);
+        using var searcher = new IndexSearcher(environment);
+        for (int i = 0; i < 40; i++)
+        {
+            var request = new SearchRequest { Query = new FullTextQuery("text", Word(random), All: false), Sort = Best, Take = 10 };
+            string first = Ask(searcher, request, null);
+            searcher.ReleasePages();
+            Assert.Equal(first, Ask(searcher, request, null));
+        }
+    }
+
+    [Fact]
+    public void Fields_that_are_not_there_and_negative_pages_are_refused()
+    {
+        using var directory = new TemporaryDirectory();
+        using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
+        var writer = new IndexWriter(environment, Schema);
+        IndexBatch batch = writer.BeginBatch();
+        Change(batch, new Random(1), 10, longest: 5);
+        writer.Commit(batch, 1, TestContext.Current.CancellationToken);
+        using var searcher = new IndexSearcher(environment);
+        var request = new SearchRequest { Query = new FullTextQuery("nothing", "w1", All: false), Sort = Best, Take = 10 };
+        Assert.Throws<UnknownFieldException>(() => searcher.Search(request));
+        Assert.Throws<ArgumentOutOfRangeException>(() => searcher.Search(request with { Take = -1 }));
+        Assert.Throws<ArgumentOutOfRangeException>(() => searcher.Search(request with { Skip = -1 }));
+    }
+
+    private static void Compare(StorageEnvironment environment, FullTextQuery query, Random random)
+    {
+        var request = new SearchRequest
+        {
+            Query = query,
+            Sort = Best,
+            Take = random.Next(3) switch { 0 => 1, 1 => 10, _ => random.Next(0, 50) },
+            Skip = random.Next(3) switch { 0 => random.Next(5), 1 => random.Next(50), _ => 0 },
+            CountsHits = random.Next(2) == 0,
+        };
+        using var searcher = new IndexSearcher(environment);
+        string answer = Ask(searcher, request, null);
+        using SearchResults plain = searcher.Search(request);
+        using SearchResults planned = searcher.Search(request, new QueryOptions { Plan = PlanDetail.Counts });
+        Assert.Equal(planned.Counters, plain.Counters);
+        Assert.Equal(Ask(searcher, request, new QueryOptions()), answer);
+        if (request.CountsHits || plain.IsTotalExact)
+            Assert.Equal(Ask(searcher, request with { OrderHint = OrderHint.Sort, CountsHits = true }, null), answer);
+    }
+
+    private static string Ask(IndexSearcher searcher, SearchRequest request, QueryOptions? options)
+    {
+        using SearchResults results = searcher.Search(request, options);
+        var text = new StringBuilder().Append(results.TotalCount).Append(' ').Append(results.IsTotalExact);
+        while (results.MoveNext())
+            text.Append(' ').Append(results.EntryId).Append(':').Append(BitConverter.SingleToInt32Bits(results.Score));
+        return text.ToString();
+    }
+
+    private static void Change(IndexBatch batch, Random random, int entries, int longest, string? extra = null)
+    {
+        for (int i = 0; i < entries; i++)
+        {
+            byte[] key = Encoding.UTF8.GetBytes("e/" + random.Next(12_000));
+            if (random.Next(6) == 0)
+            {
+                batch.Delete(key);
+                continue;
+            }
+
+            batch.BeginEntry(key);
+            for (int field = 0; field < 4; field++)
+            {
+                int words = random.Next(20) == 0 ? random.Next(longest) : random.Next(Math.Min(longest, 20));
+                string text = string.Join(' ', Enumerable.Range(0, field == 0 ? words : Math.Min(words, 5)).Select(_ => Word(random)));
+                batch.AddText(field, Encoding.UTF8.GetBytes(extra is not null && random.Next(4) == 0 ? $"{text} {extra}" : text));
+            }
+
+            batch.EndEntry();
+        }
+    }
+
+    private static string Field(Random random) => random.Next(6) switch { 0 => "other", 1 => "boosted", 2 => "whole", _ => "text" };
+
+    private static string Word(Random random) => "w" + (int)Math.Floor(Math.Pow(random.NextDouble(), 4) * 3_000);
+}
