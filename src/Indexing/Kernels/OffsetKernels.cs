@@ -25,6 +25,45 @@ internal static class OffsetKernels
     }
 
     /// <summary>
+    /// Keeps the offsets that another list has, which is longer, in place; returns how many stay. Each is compared with the sixteen of the other list among which it must be: both ascend, so these are found by steps of sixteen.
+    /// </summary>
+    public static int FilterFew(Span<ushort> offsets, ReadOnlySpan<ushort> others)
+    {
+        const int Lanes = 16;
+        if (!Vector256.IsHardwareAccelerated || others.Length < Lanes)
+            return FilterFewScalar(offsets, others);
+
+        ref ushort first = ref MemoryMarshal.GetReference(others);
+        int kept = 0, at = 0, last = others.Length - Lanes;
+        for (int i = 0; i < offsets.Length; i++)
+        {
+            ushort offset = offsets[i];
+            while (at < last && others[at + Lanes - 1] < offset)
+                at = Math.Min(at + Lanes, last);
+            offsets[kept] = offset;
+            kept += Vector256.EqualsAny(Vector256.LoadUnsafe(ref first, (nuint)at), Vector256.Create(offset)) ? 1 : 0;
+        }
+
+        return kept;
+    }
+
+    /// <summary>The scalar twin of <see cref="FilterFew"/>.</summary>
+    public static int FilterFewScalar(Span<ushort> offsets, ReadOnlySpan<ushort> others)
+    {
+        int kept = 0, at = 0;
+        for (int i = 0; i < offsets.Length; i++)
+        {
+            ushort offset = offsets[i];
+            while (at < others.Length && others[at] < offset)
+                at++;
+            offsets[kept] = offset;
+            kept += at < others.Length && others[at] == offset ? 1 : 0;
+        }
+
+        return kept;
+    }
+
+    /// <summary>
     /// Unites a list with another one in place: the first <paramref name="count"/> of <paramref name="offsets"/>, which has room for both, and those of <paramref name="others"/>. Returns how many there are.
     /// </summary>
     public static int Unite(Span<ushort> offsets, int count, ReadOnlySpan<ushort> others)

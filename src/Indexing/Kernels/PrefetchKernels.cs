@@ -29,4 +29,16 @@ internal static class PrefetchKernels
                 Sse.Prefetch0(start + place);
         }
     }
+
+    /// <summary>Asks for those lines of a bitmap in which the bits of offsets are.</summary>
+    public static unsafe void PrefetchBits(ReadOnlySpan<byte> bitmap, ReadOnlySpan<ushort> offsets)
+    {
+        if (!Sse.IsSupported)
+            return;
+        fixed (byte* start = &MemoryMarshal.GetReference(bitmap))
+        {
+            foreach (ushort offset in offsets)
+                Sse.Prefetch0(start + (offset >> 3));
+        }
+    }
 }

@@ -71,14 +71,18 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
     public override void Unroll(UnrolledList list, bool copied)
     {
         list.Begin(Context, count, copied);
-        for (bool more = List.MoveFirstSegment(out PostingSegment segment); more; more = List.MoveNextSegment(out segment))
+        for (bool more = List.MoveFirstSegments(out LeafEntries segments); more; more = List.MoveNextSegments(out segments))
         {
             Context.Check();
-            for (int i = 0; i < segment.Count; i++)
+            for (int place = 0; place < segments.Count; place++)
             {
-                ReadOnlySpan<byte> payload = segment.PayloadAt(i);
-                Context.Meter.Count.BytesDecoded += payload.Length;
-                list.Add(segment.WindowAt(i), segment.CountAt(i), payload);
+                var segment = new PostingSegment(segments.ValueOf(place));
+                for (int i = 0; i < segment.Count; i++)
+                {
+                    ReadOnlySpan<byte> payload = segment.PayloadAt(i);
+                    Context.Meter.Count.BytesDecoded += payload.Length;
+                    list.Add(segment.WindowAt(i), segment.CountAt(i), payload);
+                }
             }
         }
 

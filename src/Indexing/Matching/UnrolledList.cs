@@ -101,6 +101,12 @@ internal sealed class UnrolledList : IReusable
     /// <summary>Their offsets, ascending.</summary>
     public ReadOnlySpan<ushort> OffsetsAt(int place) => offsets.AsSpan(places[place].Start, places[place].Count);
 
+    /// <summary>Where their offsets are among <see cref="AllOffsets"/>.</summary>
+    public int StartAt(int place) => places[place].Start;
+
+    /// <summary>The offsets of all windows, where they are copied.</summary>
+    public ReadOnlySpan<ushort> AllOffsets => offsets.AsSpan(0, Count == 0 ? 0 : places[Count - 1].Start + places[Count - 1].Count);
+
     /// <summary>Their offsets, and behind them <see cref="Padding"/> that mean nothing.</summary>
     public ReadOnlySpan<ushort> PaddedAt(int place) => offsets.AsSpan(places[place].Start, places[place].Count + Padding);
 
@@ -115,6 +121,17 @@ internal sealed class UnrolledList : IReusable
             return;
         ReadOnlySpan<byte> payload = places[place + Ahead].Payload.Span;
         PrefetchKernels.Prefetch(payload[..Math.Min(payload.Length, BitmapKernels.Bytes)]);
+    }
+
+    /// <summary>Asks for what entries of the window at a place are going to be looked for in: of a bitmap the lines in which they are, of a list all of it.</summary>
+    public void Announce(int place, ReadOnlySpan<ushort> entries)
+    {
+        ref readonly Place at = ref places[place];
+        ReadOnlySpan<byte> payload = at.Payload.Span;
+        if (at.Count is >= PostingWindow.MinBitsCount and < PostingWindow.Size)
+            PrefetchKernels.PrefetchBits(payload, entries);
+        else
+            PrefetchKernels.Prefetch(payload[..PostingWindow.IdBytes(at.Count)]);
     }
 
     /// <summary>The first place from one on whose window is not before a window, which is near.</summary>
@@ -146,6 +163,9 @@ internal sealed class UnrolledList : IReusable
     /// <param name="unit">What an impact of 1/255 is worth; 0: every match counts the same.</param>
     /// <param name="most">What no entry scores more than.</param>
     public float Bound(int place, float unit, float most) => unit == 0 || postings is not null ? most : unit * places[place].Impact;
+
+    /// <summary>The most that an entry of the window at a place can get from the list, which is not copied and has it.</summary>
+    public float Bound(int place, ushort entry, float unit, float most) => unit == 0 ? most : unit * PostingsAt(place).ImpactAt(entry);
 
     /// <summary>Adds to numbers of entries of the window at a place the most that they can get from the list, which is not copied.</summary>
     public void AddBounds(int place, ReadOnlySpan<ushort> entries, Span<float> bounds, float unit, float most)

@@ -110,6 +110,27 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
         return isThere;
     }
 
+    /// <summary>As <see cref="MoveFirstSegment"/>, for who goes along all of them: the segments of the first page at once.</summary>
+    public bool MoveFirstSegments(out LeafEntries segments)
+    {
+        Span<byte> list = stackalloc byte[sizeof(long)];
+        BinaryPrimitives.WriteInt64BigEndian(list, listId);
+        Leave();
+        bool isThere = cursor.Seek(list) && cursor.IsAt(list, out _);
+        segments = isThere ? Take(list) : default;
+        return isThere;
+    }
+
+    /// <summary>Goes to the segments of the next page; false behind the last.</summary>
+    public bool MoveNextSegments(out LeafEntries segments)
+    {
+        Span<byte> list = stackalloc byte[sizeof(long)];
+        BinaryPrimitives.WriteInt64BigEndian(list, listId);
+        bool isThere = cursor.MoveNext(list, out _);
+        segments = isThere ? Take(list) : default;
+        return isThere;
+    }
+
     /// <summary>Writes the largest impact of every window, from window 0 on, and leaves those without postings alone.</summary>
     public void CopyImpacts(Span<byte> impacts)
     {
@@ -124,6 +145,14 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
     public void ForgetPages() => Leave();
 
     public void Dispose() => cursor.Dispose();
+
+    private LeafEntries Take(scoped ReadOnlySpan<byte> list)
+    {
+        LeafEntries segments = cursor.TakeEntries(list);
+        if (meter is not null)
+            meter.Count.BlocksDecoded += segments.Count;
+        return segments;
+    }
 
     private PostingSegment Read(ReadOnlySpan<byte> value)
     {

@@ -39,6 +39,9 @@ internal readonly ref struct PostingWindow
     /// <summary>Blocks of a window: 64 entries each, as many as a word of its bitmap has bits.</summary>
     public const int Blocks = Size >> BlockBits;
 
+    /// <summary>So few entries are sought one by one in a LIST.</summary>
+    private const int MostSought = 32;
+
     /// <summary>The width that says: a bit for each, and four bits for each above 1.</summary>
     public const byte PlaneWidth = 5;
 
@@ -247,6 +250,7 @@ internal readonly ref struct PostingWindow
     /// <summary>Of ascending offsets, keeps those that are among the postings, or those that are not, in place; returns how many stay.</summary>
     public int Keep(Span<ushort> offsets, bool wanted) => Form switch
     {
+        WindowSetForm.List when wanted && offsets.Length < MostSought => OffsetKernels.FilterFew(offsets, Offsets),
         WindowSetForm.List => SortedSets.Filter(offsets, Offsets, wanted),
         WindowSetForm.Bits => OffsetKernels.Filter(offsets, Words, wanted),
         WindowSetForm.Full => wanted ? offsets.Length : 0,

@@ -1,6 +1,7 @@
 using System.Runtime.CompilerServices;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Columns;
+using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Postings;
 
 namespace Treepie.Indexing.Ranking;
@@ -52,6 +53,9 @@ internal sealed class LengthFactors(ChunkReader norms, FieldStatistics statistic
         }
     }
 
+    /// <summary>Asks for the lengths of some entries of a window, which are looked at soon.</summary>
+    public void Prefetch(long window, ReadOnlySpan<ushort> entries) => OfWindow(window).Prefetch(entries);
+
     /// <summary>Says that so many entries all over the index are going to be asked for.</summary>
     public void Announce(long entries) => norms.Announce(entries);
 
@@ -91,6 +95,16 @@ internal readonly ref struct WindowFactors(LengthFactors factors, long window, R
 
     /// <summary>The lengths of a block of 64 entries; empty where one of them is not to be had as a byte.</summary>
     public ReadOnlySpan<byte> Block(int block) => lengths.Length >= (block + 1) * PostingWindow.Blocks ? lengths.Slice(block * PostingWindow.Blocks, PostingWindow.Blocks) : default;
+
+    /// <summary>Asks for what is looked at for some entries.</summary>
+    public void Prefetch(ReadOnlySpan<ushort> entries)
+    {
+        foreach (ushort entry in entries)
+        {
+            if (entry < lengths.Length)
+                PrefetchKernels.Prefetch(in lengths[entry]);
+        }
+    }
 
     /// <summary>Whether an entry has at the most so many words, or its length is not to be had as a byte.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

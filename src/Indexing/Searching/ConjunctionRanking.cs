@@ -17,15 +17,7 @@ internal sealed class ConjunctionRanking(QueryContext context, ListQuery query, 
     public override long Run(bool countsHits)
     {
         Unroll();
-        int[] order = new int[Query.Clauses.Length];
-        for (int i = 0; i < order.Length; i++)
-        {
-            int place = i;
-            for (; place > 0 && IsBefore(i, order[place - 1]); place--)
-                order[place] = order[place - 1];
-            order[place] = i;
-        }
-
+        int[] order = Order();
         Span<float> others = [];
         if (Query.Clauses[order[0]].List.Estimate >= ManyEntries && HasOthers)
         {
@@ -65,11 +57,6 @@ internal sealed class ConjunctionRanking(QueryContext context, ListQuery query, 
 
         return total;
     }
-
-    /// <summary>Merged lists first, and rare ones before others.</summary>
-    private bool IsBefore(int clause, int other) => IsMerged(clause) != IsMerged(other)
-        ? IsMerged(clause)
-        : Query.Clauses[clause].List.Estimate < Query.Clauses[other].List.Estimate;
 
     /// <summary>Finds the hits of a window on which the first list stands; returns how many there are.</summary>
     private int Intersect(long window, ReadOnlySpan<int> order)

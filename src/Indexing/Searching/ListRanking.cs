@@ -41,7 +41,9 @@ internal abstract class ListRanking(QueryContext context, ListQuery query, HitSo
     public bool IsTotalExact { get; protected set; } = true;
 
     public static ListRanking Open(QueryContext context, ListQuery query, HitSorter sorter) =>
-        query.IsAll ? new ConjunctionRanking(context, query, sorter) : new DisjunctionRanking(context, query, sorter);
+        !query.IsAll ? new DisjunctionRanking(context, query, sorter)
+        : Array.Exists(query.Ways, way => way == ListWay.Placed) && !Array.Exists(query.Ways, way => way == ListWay.Asked) ? new ProbedRanking(context, query, sorter)
+        : new ConjunctionRanking(context, query, sorter);
 
     /// <summary>Offers the best hits to the sorter; returns how many hits there are, or how many were seen where they need not be counted.</summary>
     public abstract long Run(bool countsHits);
@@ -64,6 +66,25 @@ internal abstract class ListRanking(QueryContext context, ListQuery query, HitSo
             lists[i] = list;
         }
     }
+
+    /// <summary>The clauses of a conjunction, merged lists first, and rare ones before others.</summary>
+    protected int[] Order()
+    {
+        int[] order = new int[query.Clauses.Length];
+        for (int i = 0; i < order.Length; i++)
+        {
+            int place = i;
+            for (; place > 0 && IsBefore(i, order[place - 1]); place--)
+                order[place] = order[place - 1];
+            order[place] = i;
+        }
+
+        return order;
+    }
+
+    private bool IsBefore(int clause, int other) => IsMerged(clause) != IsMerged(other)
+        ? IsMerged(clause)
+        : query.Clauses[clause].List.Estimate < query.Clauses[other].List.Estimate;
 
     /// <summary>The most that an entry of the window at the place of a merged list can get from it.</summary>
     protected float Bound(int clause, int place) => lists[clause]!.Bound(place, query.Clauses[clause].Unit, query.Clauses[clause].Most); // merged
@@ -141,7 +162,7 @@ internal abstract class ListRanking(QueryContext context, ListQuery query, HitSo
     }
 
     /// <summary>Offers hits of a window, ascending, with the sums of what all lists that stand on it give them.</summary>
-    private void Offer(long window, ReadOnlySpan<ushort> hits)
+    protected void Offer(long window, ReadOnlySpan<ushort> hits)
     {
         Span<float> sums = Score(window, hits, withOthers: true);
         long start = window << PostingWindow.SizeBits;

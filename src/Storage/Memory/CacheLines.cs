@@ -32,6 +32,19 @@ internal static unsafe class CacheLines
         Sse.Prefetch0(start + (10 * LineBytes));
     }
 
+    /// <summary>Begins to fetch the first three lines of a page: header, heads and slots of some entries.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static void PrefetchHead(Span<byte> page)
+    {
+        if (!Sse.IsSupported || page.Length < 3 * LineBytes)
+            return;
+
+        byte* start = (byte*)Unsafe.AsPointer(ref MemoryMarshal.GetReference(page));
+        Sse.Prefetch0(start);
+        Sse.Prefetch0(start + LineBytes);
+        Sse.Prefetch0(start + (2 * LineBytes));
+    }
+
     /// <summary>Begins to fetch a whole page that will be read through soon, into the second level, where it pushes nothing out that is in use.</summary>
     public static void PrefetchWhole(Span<byte> page)
     {

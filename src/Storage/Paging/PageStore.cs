@@ -85,16 +85,19 @@ internal sealed class PageStore : IDisposable
     }
 
     /// <summary>Begins to bring a page that is read next into the processor's cache; does nothing for one that was never looked at.</summary>
-    public void Prefetch(long number)
+    public void Prefetch(long number) => CacheLines.PrefetchWhole(Seen(number));
+
+    /// <summary>As <see cref="Prefetch"/>, of a page with few entries, or of which few are looked at: where they are.</summary>
+    public void PrefetchHead(long number) => CacheLines.PrefetchHead(Seen(number));
+
+    /// <summary>A page as it is, if it was looked at before; empty otherwise.</summary>
+    private Span<byte> Seen(long number)
     {
         if ((ulong)number >= (ulong)Volatile.Read(ref _tablePages))
-            return;
+            return default;
 
         uint entry = _table.ReadUInt32(number);
-        if (entry > InMap)
-            CacheLines.PrefetchWhole(Scratch.Bytes(entry, PageLayout.SizeBytes));
-        else if (entry == InMap)
-            CacheLines.PrefetchWhole(_proven.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes));
+        return entry > InMap ? Scratch.Bytes(entry, PageLayout.SizeBytes) : entry == InMap ? _proven.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes) : default;
     }
 
     /// <summary>The bytes of a page that must be the one its parent knows.</summary>

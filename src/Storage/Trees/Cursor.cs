@@ -192,16 +192,52 @@ public sealed class Cursor : IDisposable
     /// <param name="keyRoom">Room for the longest key.</param>
     internal LeafEntries Entries(Span<byte> keyRoom) => new(_tree.Store, Leaf(), 0, keyRoom);
 
+    /// <summary>The entries of the leaf it stands in from the one it stands on to the last whose key begins so, for who wants their values. It stands on that one then; where these are all, the next leaf is asked for.</summary>
+    internal LeafEntries TakeEntries(scoped ReadOnlySpan<byte> beginning)
+    {
+        SlottedPage leaf = Leaf();
+        int first = _indexes[_depth], last = _leafCount - 1;
+        leaf.Prefetch(first, last);
+        Debug.Assert(leaf.StartsWith(first, beginning), "it stands on one that does");
+        if (!leaf.StartsWith(last, beginning))
+        {
+            int low = first;
+            while (last - low > 1)
+            {
+                int middle = (low + last) >>> 1;
+                if (leaf.StartsWith(middle, beginning))
+                    low = middle;
+                else
+                    last = middle;
+            }
+
+            last = low;
+        }
+        else if (NextLeafNumber() is { } next)
+        {
+            _tree.Store.PrefetchHead(next);
+        }
+
+        _keyLength = -1;
+        _indexes[_depth] = last;
+        return new LeafEntries(_tree.Store, leaf, first, last + 1 - first);
+    }
+
     /// <summary>Begins to bring the next leaf into the caches, where one page above has both: for who goes along them.</summary>
     internal void PrefetchNextLeaf()
     {
+        if (NextLeafNumber() is { } next)
+            _tree.Store.Prefetch(next);
+    }
+
+    private long? NextLeafNumber()
+    {
         if (_depth == 0)
-            return;
+            return null;
 
         SlottedPage branch = Page(_depth - 1);
         int next = _indexes[_depth - 1] + 1;
-        if (next < branch.Count)
-            _tree.Store.Prefetch(branch.Child(next).Number);
+        return next < branch.Count ? branch.Child(next).Number : null;
     }
 
     /// <summary>Ends the position; the cursor may be used again by seeking.</summary>

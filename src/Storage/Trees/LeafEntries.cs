@@ -28,6 +28,16 @@ public readonly ref struct LeafEntries
         prefix.CopyTo(keyRoom);
     }
 
+    /// <summary>So many entries for who wants their values only.</summary>
+    internal LeafEntries(PageStore store, SlottedPage leaf, int start, int count)
+    {
+        _store = store;
+        _leaf = leaf;
+        _start = start;
+        Count = count;
+        _slots = leaf.Slots.Slice(start, count);
+    }
+
     /// <summary>How many there are; they are numbered from 0.</summary>
     public int Count { get; }
 
@@ -82,6 +92,15 @@ public readonly ref struct LeafEntries
 
         if (cell.IsOverflow)
             value = _store.ReadRun(PageReference.ReadPacked(value), BinaryPrimitives.ReadInt32LittleEndian(value[PageReference.PackedBytes..]));
+    }
+
+    /// <summary>As <see cref="Value"/>, for who reads those of all entries, and not their keys.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal ReadOnlySpan<byte> ValueOf(int index)
+    {
+        SlottedPage.Cell cell = _leaf.At(_slots[index]);
+        ReadOnlySpan<byte> value = cell.Value;
+        return cell.IsOverflow ? _store.ReadRun(PageReference.ReadPacked(value), BinaryPrimitives.ReadInt32LittleEndian(value[PageReference.PackedBytes..])) : value;
     }
 
     private int At(int index)

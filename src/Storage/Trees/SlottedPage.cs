@@ -104,6 +104,18 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
         return new Cell(_bytes.Slice(offset + CellHeadBytes, keyBytes + (info & ~OverflowFlag)), keyBytes, (info & OverflowFlag) != 0);
     }
 
+    /// <summary>Asks for the lines in which some cells begin, all at once, before they are read one after the other: of few, as long ones are.</summary>
+    public void Prefetch(int first, int last)
+    {
+        const int MostAsked = 16, Beginning = 48;
+        ReadOnlySpan<ushort> slots = Slots[first..(Math.Min(last, first + MostAsked) + 1)];
+        foreach (ushort slot in slots)
+        {
+            RawValue.Prefetch(in _bytes[slot]);
+            RawValue.Prefetch(in _bytes[Math.Min(slot + Beginning, PageLayout.SizeBytes - 1)]);
+        }
+    }
+
     /// <summary>The child of a branch's entry.</summary>
     public PageReference Child(int index) => PageReference.ReadPacked(Value(index, out _));
 

@@ -28,6 +28,20 @@ public sealed class OffsetKernelsTests
         }
     }
 
+    [Fact]
+    public void Few_offsets_are_found_in_a_longer_list()
+    {
+        var random = new Random(Seed.Next());
+        for (int round = 0; round < 3_000; round++)
+        {
+            int most = new[] { 20, 200, 4_096 }[random.Next(3)];
+            ushort[] few = Offsets(random, most), others = Offsets(random, most);
+            ushort[] expected = [.. few.Intersect(others)], byVectors = [.. few], byOne = [.. few];
+            Assert.Equal(expected, byVectors[..OffsetKernels.FilterFew(byVectors, others)]);
+            Assert.Equal(expected, byOne[..OffsetKernels.FilterFewScalar(byOne, others)]);
+        }
+    }
+
     private static ushort[] Offsets(Random random, int most)
     {
         int[] all = [.. Enumerable.Range(0, most)];
