@@ -37,6 +37,9 @@ switch (args)
     case [SearchProfile.MakeVerb, string texts, string count, string folder]:
         SearchProfile.Make(texts, int.Parse(count, CultureInfo.InvariantCulture), folder);
         return 0;
+    case [SearchProfile.SizesVerb, string folder]:
+        SearchProfile.Sizes(folder);
+        return 0;
     case [SearchOpening.FirstVerb, string folder, string question]:
         SearchOpening.RunFirst(folder, question);
         return 0;

@@ -410,20 +410,17 @@ public sealed class IndexBatch
         int owner = Owner;
         RequireValues(field);
         BatchField target = Begin(field, owner);
-        Span<byte> text = stackalloc byte[32];
-        text = text[..NumberKey.Format(key, text)];
         if (schema.Fields[field].Analysis == FieldAnalysis.FullText)
         {
-            AddText(field, text);
+            Span<byte> text = stackalloc byte[NumberKey.MaxTextBytes];
+            AddText(field, text[..NumberKey.Format(key, text)]);
             return;
         }
 
-        SizeBytes += 12;
+        int known = target.Numbers.Count;
         if (target.Numbers.Add(key, owner, out int ordinal))
             touched.Add(new BatchTouch(field, EntryGroup.Numbers, ordinal));
-        int known = target.Terms.Count;
-        target.Terms.Add(text, owner, out _);
-        SizeBytes += 12 + (target.Terms.Count == known ? 0 : text.Length + BytesOfTerm);
+        SizeBytes += 12 + (target.Numbers.Count == known ? 0 : key.Length + BytesOfTerm);
         AddSortValue(target, owner, SortTag.Number, ordinal);
     }
 

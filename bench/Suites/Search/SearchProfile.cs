@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Globalization;
 using Treepie.Bench.Measuring;
 using Treepie.Indexing;
+using Treepie.Storage;
 
 namespace Treepie.Bench.Suites.Search;
 
@@ -13,6 +14,9 @@ internal static class SearchProfile
 
     /// <summary>First argument of the process that makes what is asked: then verses or made, how many documents, an empty folder for index, documents and questions.</summary>
     public const string MakeVerb = "search-make";
+
+    /// <summary>First argument of the process that says where the bytes of an index are: then its folder.</summary>
+    public const string SizesVerb = "search-sizes";
 
     /// <summary>Behind the kinds' names: hits need not be counted.</summary>
     private const string Uncounted = ":uncounted";
@@ -31,6 +35,15 @@ internal static class SearchProfile
         SearchProcess.Write(Path.Combine(folder, "questions.tsv"), SearchQuestions.Make(corpus, OfEach));
         using var ours = new TreepieVerses(Path.Combine(folder, "index"));
         ours.Load(lines, BatchSize, CancellationToken.None);
+    }
+
+    /// <summary>What the process of <see cref="SizesVerb"/> does.</summary>
+    public static void Sizes(string folder)
+    {
+        using StorageEnvironment environment = StorageEnvironment.Open(folder);
+        using var searcher = new IndexSearcher(environment);
+        foreach (IndexStructureSize size in searcher.MeasureStructures(CancellationToken.None))
+            Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{size.SizeBytes / 1e6,8:0.00} MB  {100.0 * size.UsedBytes / size.SizeBytes,3:0} %  {size.Keys,10:N0}  {size.Structure} {size.Field}"));
     }
 
     /// <summary>What the process of <see cref="Verb"/> does.</summary>

@@ -12,7 +12,7 @@ namespace Treepie.Indexing.Catalogue;
 /// keys                    a TermTree: key of an entry        entry id, big-endian, without zeros in front
 /// entries                 id of a first entry (8, big-endian)  EntryBlock
 /// lists, lists.postings   field + 1 (4, big-endian), ListKind  entries that exist, have the field, have a null
-/// terms.N, .postings      stored form of a term              TermPayload; of full-text fields also .positions and .impacts, see PositionKey, WindowImpacts
+/// terms.N, .postings      stored form of a term              TermPayload, the texts of numbers included; nothing in a field of numbers alone, see IndexView.HasNumbersAlone; of full-text fields also .positions and .impacts, see PositionKey, WindowImpacts
 /// words.N                 number of a word (8, big-endian)   stored form of the word: full-text fields
 /// numbers.N, .postings    NumberKey                          TermPayload
 /// sort.N                  chunk number                       SortChunk

@@ -9,6 +9,7 @@ using Treepie.Indexing.Postings;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Schema;
 using Treepie.Indexing.Searching;
+using Treepie.Indexing.Terms;
 
 namespace Treepie.Indexing.Facets;
 
@@ -146,7 +147,7 @@ internal sealed class FacetRun
         if (usesValues)
             new ValueFacet(context, field, hits, groups).Count();
         else
-            CountByTerm(TreeNames.Terms(field), hits, groups);
+            CountByTerm(field, hits, groups);
     }
 
     /// <summary>Every hit is looked at; where there are blocks of texts, all of a block at once, for each of its texts, if they are more than these.</summary>
@@ -155,7 +156,7 @@ internal sealed class FacetRun
         double inBlocks = 0, ofEach = CostModel.FacetValue;
         if (context.View.Tree(TreeNames.SortTexts(field)) is { } blocks)
         {
-            long terms = Math.Min(TextBlock.MaxTexts, context.View.TermCount(TreeNames.Terms(field)));
+            long terms = Math.Min(TextBlock.MaxTexts, context.View.TextCount(field));
             double perBlock = (double)hits.Total / Math.Max(1, hits.Windows.Count * TextBlock.OfWindow);
             inBlocks = Math.Min(1, (double)blocks.Count / Math.Max(1, context.View.WindowCount * TextBlock.OfWindow));
             ofEach = groups.HasNumbers ? CostModel.FacetPlace : Math.Min(CostModel.FacetPlace, (CostModel.FacetBlock + (terms * CostModel.FacetText)) / Math.Max(1, perBlock));
@@ -167,33 +168,37 @@ internal sealed class FacetRun
     /// <summary>Every term is looked at once, and at least the entries it has, or a bitmap for each window of hits; none of these where everything is a hit.</summary>
     private double TermCost(int field, HitSet hits, FacetGroups groups)
     {
-        long terms = context.View.TermCount(TreeNames.Terms(field));
+        long terms = context.View.TextCount(field);
         double walking = terms * CostModel.WalkStep;
         return hits.Total == context.View.State.EntryCount && !groups.HasNumbers
             ? walking
             : walking + Math.Min(context.View.State.EntryCount * CostModel.FacetPosting, (double)terms * hits.Windows.Count * CostModel.FacetWindow);
     }
 
-    private void CountByTerm(string dictionary, HitSet hits, FacetGroups groups)
+    private void CountByTerm(int field, HitSet hits, FacetGroups groups)
     {
+        bool inNumbers = context.View.HasNumbersAlone(field);
+        string dictionary = context.View.TextDictionary(field);
         if (context.View.Dictionary(dictionary) is not { } tree || hits.Total == 0)
             return;
 
         bool isEverything = hits.Total == context.View.State.EntryCount;
-        using Terms.TermCursor cursor = tree.OpenCursor();
+        using TermCursor cursor = tree.OpenCursor();
+        Span<byte> text = stackalloc byte[NumberKey.MaxTextBytes];
         for (bool valid = cursor.MoveFirst(); valid; valid = cursor.MoveNext())
         {
             if ((++context.Meter.Count.TermsScanned & 1023) == 0)
                 context.Check();
-            if (TermForm.IsNoText(cursor.Key))
+            ReadOnlySpan<byte> term = inNumbers ? text[..NumberKey.Format(cursor.Key, text)] : cursor.Key;
+            if (TermForm.IsNoText(term))
                 break; // the last of all
             var payload = new TermPayload(cursor.Value);
             if (isEverything && !groups.HasNumbers)
-                groups.AddCount(groups.PlaceOf(cursor.Key), payload.EntryCount);
+                groups.AddCount(groups.PlaceOf(term), payload.EntryCount);
             else if (payload.Kind == PostingKind.Flat)
-                AddShort(cursor.Key, payload.Flat, hits, groups);
+                AddShort(term, payload.Flat, hits, groups);
             else
-                AddLong(cursor.Key, context.View.Postings(dictionary)!, payload.ListId, hits, groups); // long lists lie there
+                AddLong(term, context.View.Postings(dictionary)!, payload.ListId, hits, groups); // long lists lie there
         }
     }
 

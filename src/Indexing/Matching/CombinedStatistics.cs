@@ -40,9 +40,8 @@ internal sealed class CombinedStatistics(IndexView main, IndexView tail, long[] 
     /// <summary>Entries of both that have a term.</summary>
     public long EntriesWith(int field, ReadOnlySpan<byte> form)
     {
-        string dictionary = TreeNames.Terms(field);
-        long count = main.TryGetTerm(dictionary, form, out TermPayload payload) ? payload.EntryCount : 0;
-        if (tail.TryGetTerm(dictionary, form, out payload))
+        long count = main.TryGetText(field, form, out TermPayload payload) ? payload.EntryCount : 0;
+        if (tail.TryGetText(field, form, out payload))
             count += payload.EntryCount;
         return count - GoneWith(field, form);
     }

@@ -153,6 +153,18 @@ internal sealed class IndexView
         return of.Count;
     }
 
+    /// <summary>
+    /// Whether the texts of a field are those of its numbers and are not kept: a field of whole values without text, whose numbers all have plain text, has no dictionary of texts. Who looks for texts asks
+    /// the numbers then: <see cref="TryGetText"/>, <see cref="FieldTexts"/>.
+    /// </summary>
+    public bool HasNumbersAlone(int field) => TermCount(TreeNames.Terms(field)) == 0 && TermCount(TreeNames.Numbers(field)) > 0;
+
+    /// <summary>The dictionary in which the texts of a field stand, as texts or as numbers.</summary>
+    public string TextDictionary(int field) => HasNumbersAlone(field) ? TreeNames.Numbers(field) : TreeNames.Terms(field);
+
+    /// <summary>Different texts of a field, as above.</summary>
+    public long TextCount(int field) => TermCount(TextDictionary(field));
+
     /// <summary>The list of all entries, where it is a long one, read when first asked for.</summary>
     public bool TryGetAll(out long listId)
     {
@@ -213,7 +225,7 @@ internal sealed class IndexView
         key.Length is > 0 and <= IndexBatch.MaxKeyBytes && Dictionary(TreeNames.Keys) is { } keys && keys.TryGet(key, out ReadOnlySpan<byte> id) ? EntryKey.Read(id) : -1;
 
     /// <summary>Entries that have the term.</summary>
-    public bool TryGetTerm(string dictionary, ReadOnlySpan<byte> term, out TermPayload payload)
+    public bool TryGetTerm(string dictionary, scoped ReadOnlySpan<byte> term, out TermPayload payload)
     {
         if (Dictionary(dictionary) is { } terms && terms.TryGet(term, out ReadOnlySpan<byte> value))
         {
@@ -223,6 +235,17 @@ internal sealed class IndexView
 
         payload = default;
         return false;
+    }
+
+    /// <summary>Entries that have a text, in its stored form, as a text or as a number.</summary>
+    public bool TryGetText(int field, scoped ReadOnlySpan<byte> form, out TermPayload payload)
+    {
+        if (!HasNumbersAlone(field))
+            return TryGetTerm(TreeNames.Terms(field), form, out payload);
+
+        payload = default;
+        Span<byte> key = stackalloc byte[NumberKey.Bytes];
+        return NumberKey.TryParse(form, key) && TryGetTerm(TreeNames.Numbers(field), key, out payload);
     }
 
     /// <summary>The trees of a dictionary, looked up when first asked for. A tree that is not there is asked for again, which few do.</summary>

@@ -61,7 +61,7 @@ internal sealed class MoreLikeThisCompiler(QueryCompiler compiler, QueryContext 
                 continue;
             }
 
-            long own = context.View.TryGetTerm(TreeNames.Terms(field), form, out TermPayload payload) ? payload.EntryCount : 0;
+            long own = context.View.TryGetText(field, form, out TermPayload payload) ? payload.EntryCount : 0;
             long having = context.EntriesWith(field, form, own);
             if (having > 0 && having >= options.MinDocumentFrequency && having <= options.MaxDocumentFrequency && having * 100 <= entries * (double)options.MaxDocumentFrequencyPercentage)
                 yield return new Candidate(field, form, frequency * Bm25.Idf(entries, having));

@@ -251,8 +251,15 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         (Operator?)Open(dictionary, term, field, withPositions: false) ?? None();
 
     /// <summary>A term of a field as it stands in the dictionary; null if no entry has it.</summary>
-    internal TermOperator? Word(int field, ReadOnlySpan<byte> form, bool withPositions) =>
-        Open(TreeNames.Terms(field), form, IsFullText(field) ? field : -1, withPositions);
+    internal TermOperator? Word(int field, ReadOnlySpan<byte> form, bool withPositions)
+    {
+        if (IsFullText(field))
+            return Open(TreeNames.Terms(field), form, field, withPositions);
+        if (!view.HasNumbersAlone(field))
+            return Open(TreeNames.Terms(field), form, -1, withPositions);
+        Span<byte> key = stackalloc byte[NumberKey.Bytes];
+        return NumberKey.TryParse(form, key) ? Open(TreeNames.Numbers(field), key, -1, withPositions) : null;
+    }
 
     /// <param name="dictionary">Where it stands.</param>
     /// <param name="term">The term as it stands there.</param>
@@ -327,24 +334,19 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
             }
             else if (value.Kind is FieldValueKind.Long or FieldValueKind.Double)
             {
-                if (QueryValue.TryWriteNumber(value, scratch))
-                    Gather(union, TreeNames.Numbers(field), scratch[..NumberKey.Bytes]);
+                if (QueryValue.TryWriteNumber(value, scratch) && view.TryGetTerm(TreeNames.Numbers(field), scratch[..NumberKey.Bytes], out TermPayload payload))
+                    union.Add(payload, view.Postings(TreeNames.Numbers(field)));
             }
             else
             {
-                Gather(union, TreeNames.Terms(field), WholeValue.Of(analysis, QueryValue.ToText(value), tokens, scratch));
+                if (view.TryGetText(field, WholeValue.Of(analysis, QueryValue.ToText(value), tokens, scratch), out TermPayload payload))
+                    union.Add(payload, view.Postings(view.TextDictionary(field)));
             }
         }
 
         union.Name = ("in", view.Schema.Fields[field].Name, null);
         union.Seal();
         return Or([union, .. others]);
-    }
-
-    private void Gather(UnionOperator union, string dictionary, ReadOnlySpan<byte> term)
-    {
-        if (view.TryGetTerm(dictionary, term, out TermPayload payload))
-            union.Add(payload, view.Postings(dictionary));
     }
 
     /// <summary>A piece of a term as it stands in the dictionary.</summary>

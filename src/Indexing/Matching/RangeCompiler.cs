@@ -33,7 +33,7 @@ internal sealed class RangeCompiler(QueryContext context)
         RangeCount? count = canCompare ? RangeCount.Of(context, keys, field) : null;
         if (count is not { } known || known.Terms <= mostTerms)
         {
-            UnionOperator gathered = Gather(keys);
+            UnionOperator gathered = Gather(field, keys, inNumbers);
             gathered.Name = ("range", range.Field, label);
             gathered.Decision = canCompare && context.Tracer is not null ? Gathered(mostTerms, survivors) : null;
             return gathered;
@@ -164,10 +164,14 @@ internal sealed class RangeCompiler(QueryContext context)
     }
 
     /// <summary>The union of all terms between the bounds.</summary>
-    private UnionOperator Gather(KeyRange keys)
+    private UnionOperator Gather(int field, KeyRange keys, bool inNumbers)
     {
         var union = new UnionOperator(context);
-        if (view.Dictionary(keys.Dictionary) is { } dictionary)
+        if (!inNumbers && view.HasNumbersAlone(field))
+        {
+            GatherTexts(union, field, keys);
+        }
+        else if (view.Dictionary(keys.Dictionary) is { } dictionary)
         {
             Tree? postings = view.Postings(keys.Dictionary);
             using TermCursor cursor = dictionary.OpenCursor();
@@ -180,5 +184,17 @@ internal sealed class RangeCompiler(QueryContext context)
 
         union.Seal();
         return union;
+    }
+
+    /// <summary>As <see cref="Gather"/>, of texts that are kept as numbers.</summary>
+    private void GatherTexts(UnionOperator union, int field, KeyRange keys)
+    {
+        using FieldTexts? texts = FieldTexts.Open(view, field);
+        for (bool found = texts is not null && texts.Seek(keys.Low); found && keys.IsUpTo(texts!.Key); found = texts.MoveNext()) // found, so it is there
+        {
+            context.Meter.Count.TermsScanned++;
+            if (keys.IsFrom(texts.Key))
+                union.Add(texts.Payload, texts.Postings);
+        }
     }
 }

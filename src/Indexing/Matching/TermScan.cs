@@ -40,7 +40,7 @@ internal sealed class TermScan(QueryContext context, int field, string what)
     public UnionOperator Matching(TermAutomaton automaton)
     {
         var union = new UnionOperator(context) { Name = ("terms", context.View.Schema.Fields[field].Name, what) };
-        Visit(automaton, (_, payload) => union.Add(payload, context.View.Postings(dictionary)));
+        Visit(automaton, (_, payload) => union.Add(payload, context.View.Postings(context.View.TextDictionary(field))));
         union.Seal();
         return union;
     }
@@ -48,13 +48,13 @@ internal sealed class TermScan(QueryContext context, int field, string what)
     /// <summary>Calls <paramref name="found"/> for each term that an automaton accepts, in order.</summary>
     public void Visit(TermAutomaton automaton, TermFound found)
     {
-        if (context.View.Dictionary(dictionary) is not { } tree || automaton.IsDead(automaton.Start))
+        using FieldTexts? cursor = automaton.IsDead(automaton.Start) ? null : FieldTexts.Open(context.View, field);
+        if (cursor is null)
             return;
 
         var path = new TermPath(automaton);
-        using TermCursor cursor = tree.OpenCursor();
-        long read = 0, all = tree.Count;
-        bool isThere = cursor.MoveFirst();
+        long read = 0, all = context.View.TextCount(field);
+        bool isThere = cursor.Seek(default);
         while (isThere)
         {
             context.Meter.Count.TermsScanned++;
@@ -65,7 +65,7 @@ internal sealed class TermScan(QueryContext context, int field, string what)
             if (path.Run(key))
             {
                 if (path.Accepts)
-                    found(key, new TermPayload(cursor.Value));
+                    found(key, cursor.Payload);
                 isThere = cursor.MoveNext();
             }
             else if (path.CanSeek)
@@ -84,7 +84,11 @@ internal sealed class TermScan(QueryContext context, int field, string what)
     private UnionOperator Walk(byte[] start, TermTest? test)
     {
         var union = new UnionOperator(context) { Name = ("terms", context.View.Schema.Fields[field].Name, what) };
-        if (context.View.Dictionary(dictionary) is { } tree)
+        if (context.View.HasNumbersAlone(field))
+        {
+            WalkNumbers(union, start, test);
+        }
+        else if (context.View.Dictionary(dictionary) is { } tree)
         {
             long read = 0, all = tree.Count;
             if (start.Length == 0)
@@ -100,6 +104,22 @@ internal sealed class TermScan(QueryContext context, int field, string what)
 
         union.Seal();
         return union;
+    }
+
+    /// <summary>As <see cref="Walk"/>, along texts that are kept as numbers.</summary>
+    private void WalkNumbers(UnionOperator union, byte[] start, TermTest? test)
+    {
+        using FieldTexts? texts = FieldTexts.Open(context.View, field);
+        long read = 0, all = context.View.TextCount(field);
+        if (start.Length == 0)
+            Count(all, all);
+        for (bool isThere = texts is not null && texts.Seek(start); isThere && texts!.Key.StartsWith(start); isThere = texts.MoveNext()) // is there
+        {
+            context.Meter.Count.TermsScanned++;
+            Count(++read, all);
+            if (test is null || test(texts.Key))
+                union.Add(texts.Payload, texts.Postings);
+        }
     }
 
     /// <summary>Adds what fits of a block, from a term on; false where one does not begin so any more.</summary>

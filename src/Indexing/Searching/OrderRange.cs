@@ -25,6 +25,8 @@ internal sealed record OrderRange(KeyRange Keys, IndexQuery Rest)
             return null;
 
         SortKey first = request.Sort[0];
+        if (OrderWalk.IsByTextsOfNumbers(context, first))
+            return null;
         if (request.Query is RangeQuery only)
         {
             return only.Field == first.Field && OrderWalk.Obstacle(context, first) is null && new RangeCompiler(context).TryOpen(only, out KeyRange all) && all.Dictionary == OrderWalk.Dictionary(context, first)

@@ -114,13 +114,23 @@ internal sealed class OrderWalk
     public static string Dictionary(QueryContext context, SortKey sort)
     {
         int field = context.View.Field(sort.Field);
-        return sort.Kind == SortKind.Text ? TreeNames.Terms(field) : TreeNames.Numbers(field);
+        return sort.Kind == SortKind.Text ? context.View.TextDictionary(field) : TreeNames.Numbers(field);
     }
+
+    /// <summary>Whether the order is that of the texts of a field that keeps its numbers alone: the walk goes along these in another order than they lie in, and no range of keys is part of it.</summary>
+    public static bool IsByTextsOfNumbers(QueryContext context, SortKey sort) => sort.Kind == SortKind.Text && context.View.HasNumbersAlone(context.View.Field(sort.Field));
 
     private void TakeValues()
     {
         if (!start.IsAtValue)
             rest = default; // of nulls
+        if (IsByTextsOfNumbers(context, sort))
+        {
+            TakeTextsOfNumbers();
+            EndGroup();
+            return;
+        }
+
         using TermCursor cursor = tree.OpenCursor();
         for (bool valid = Begin(cursor); valid; valid = sort.Descending ? cursor.MoveToPreviousBlock() : cursor.MoveToNextBlock())
         {
@@ -129,6 +139,14 @@ internal sealed class OrderWalk
         }
 
         EndGroup();
+    }
+
+    private void TakeTextsOfNumbers()
+    {
+        using var texts = new NumberTextCursor(tree, sort.Descending);
+        bool valid = start.IsAtValue ? texts.Seek(start.Text) : texts.MoveFirst();
+        while (valid && TakeTerm(texts.Key, texts.Value))
+            valid = texts.MoveNext();
     }
 
     /// <summary>Takes the terms of a block from one on; false when the walk is at its end.</summary>
@@ -175,6 +193,12 @@ internal sealed class OrderWalk
                 return false;
         }
 
+        return TakeTerm(value, block.Value(term));
+    }
+
+    /// <summary>As above; the value where it is needed, and what stands beside it.</summary>
+    private bool TakeTerm(ReadOnlySpan<byte> value, ReadOnlySpan<byte> payload)
+    {
         context.Meter.Count.TermsScanned++;
         if ((++steps & 1023) == 0)
             context.Check();
@@ -190,7 +214,7 @@ internal sealed class OrderWalk
                 rest = default; // the value to go on from is gone: everything behind it counts
         }
 
-        Take(new TermPayload(block.Value(term)));
+        Take(new TermPayload(payload));
         return true;
     }
 

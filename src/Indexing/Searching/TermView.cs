@@ -1,8 +1,6 @@
 using System.Text;
 using Treepie.Indexing.Analysis;
-using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Matching;
-using Treepie.Indexing.Postings;
 using Treepie.Indexing.Terms;
 
 namespace Treepie.Indexing.Searching;
@@ -13,12 +11,12 @@ internal static class TermView
     public static IReadOnlyList<IndexTerm> Terms(IndexView view, int field, string? after, int count)
     {
         var terms = new List<IndexTerm>();
-        if (view.Dictionary(TreeNames.Terms(field)) is not { } tree || count == 0)
+        if (count == 0)
             return terms;
 
-        using TermCursor cursor = tree.OpenCursor();
-        for (bool valid = Seek(cursor, Encoding.UTF8.GetBytes(after ?? ""), after); valid && terms.Count < count && !TermForm.IsNoText(cursor.Key); valid = cursor.MoveNext())
-            terms.Add(new IndexTerm(TermText.Of(cursor.Key, isNumber: false), new TermPayload(cursor.Value).EntryCount));
+        using FieldTexts? texts = FieldTexts.Open(view, field);
+        for (bool valid = Seek(texts, Encoding.UTF8.GetBytes(after ?? ""), after); valid && terms.Count < count && !TermForm.IsNoText(texts!.Key); valid = texts.MoveNext()) // valid, so it is there
+            terms.Add(new IndexTerm(TermText.Of(texts.Key, isNumber: false), texts.Payload.EntryCount));
         return terms;
     }
 
@@ -26,8 +24,7 @@ internal static class TermView
     public static IReadOnlyList<IndexTerm> Terms(CombinedIndex combined, int field, string? after, int count)
     {
         var terms = new List<IndexTerm>();
-        string dictionary = TreeNames.Terms(field);
-        using TermCursor? first = combined.Main.View.Dictionary(dictionary)?.OpenCursor(), second = combined.Tail.View.Dictionary(dictionary)?.OpenCursor();
+        using FieldTexts? first = FieldTexts.Open(combined.Main.View, field), second = FieldTexts.Open(combined.Tail.View, field);
         byte[] from = Encoding.UTF8.GetBytes(after ?? "");
         bool hasFirst = Seek(first, from, after), hasSecond = Seek(second, from, after);
         while ((hasFirst || hasSecond) && terms.Count < count)
@@ -46,7 +43,7 @@ internal static class TermView
     }
 
     /// <summary>Goes to the first term behind one; false if there is none.</summary>
-    private static bool Seek(TermCursor? cursor, byte[] from, string? after)
+    private static bool Seek(FieldTexts? cursor, byte[] from, string? after)
     {
         bool valid = cursor is not null && cursor.Seek(from);
         return valid && after is not null && cursor!.Key.SequenceEqual(from) ? cursor.MoveNext() : valid; // valid, so it is there

@@ -51,6 +51,9 @@ internal sealed class WalkStart
     /// <summary>Whether it is among the nulls that stand last: all values were given already.</summary>
     public bool IsAtLastNulls { get; }
 
+    /// <summary>The text to go on from, where the order is by texts.</summary>
+    public ReadOnlySpan<byte> Text => value;
+
     /// <summary>The key behind its first part: entries of the same first value up to it were given already.</summary>
     public ReadOnlyMemory<byte> Rest { get; }
 

@@ -19,6 +19,10 @@ namespace Treepie.Indexing.Terms;
 internal static class NumberKey
 {
     public const int Bytes = 10;
+
+    /// <summary>Longest text of a number.</summary>
+    public const int MaxTextBytes = 32;
+
     private const ushort Bias = 0x8000;
     private const double TwoTo63 = 9223372036854775808.0;
 
@@ -103,6 +107,28 @@ internal static class NumberKey
         // In lower case, so that it is its own folded form: "Infinity" is the one that is not.
         Ascii.ToLowerInPlace(output[..written], out _);
         return written;
+    }
+
+    /// <summary>
+    /// Whether <see cref="Format"/> writes it as digits with at most a point among them, without exponent: whole numbers of a long, and fractions from 0.0001 up to 10^14. Of
+    /// those with as many digits before the point, the order of texts is that of numbers.
+    /// </summary>
+    public static bool HasPlainText(ReadOnlySpan<byte> key) => TryToLong(key, out _) || Math.Abs(ToDouble(key)) is >= 1e-4 and < 1e14;
+
+    /// <summary>The key of the number that has this text, as <see cref="Format"/> writes it; false if none has.</summary>
+    public static bool TryParse(ReadOnlySpan<byte> text, Span<byte> key)
+    {
+        if (text.Length is 0 or > MaxTextBytes)
+            return false;
+        if (Utf8Parser.TryParse(text, out long whole, out int read) && read == text.Length)
+            Write(key, whole);
+        else if (double.TryParse(text, NumberStyles.Float, CultureInfo.InvariantCulture, out double value) && !double.IsNaN(value))
+            Write(key, value);
+        else
+            return false;
+
+        Span<byte> own = stackalloc byte[MaxTextBytes];
+        return own[..Format(key, own)].SequenceEqual(text);
     }
 
     private static void Write(Span<byte> output, double nearest, int remainder)

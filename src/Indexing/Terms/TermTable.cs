@@ -159,6 +159,20 @@ internal sealed class TermTable
         return known;
     }
 
+    /// <summary>Takes what two tables have, of which one has keys of numbers, which become their texts. Both stay as they are.</summary>
+    public void Unite(TermTable texts, TermTable numbers)
+    {
+        Span<byte> room = stackalloc byte[NumberKey.MaxTextBytes];
+        for (int t = 0, n = 0; t < texts.OccurrenceCount || n < numbers.OccurrenceCount;)
+        {
+            bool isText = n == numbers.OccurrenceCount || (t < texts.OccurrenceCount && texts.occurrences[t].Owner <= numbers.occurrences[n].Owner);
+            Occurrence next = isText ? texts.occurrences[t++] : numbers.occurrences[n++];
+            ReadOnlySpan<byte> text = isText ? texts[next.Term] : room[..NumberKey.Format(numbers[next.Term], room)];
+            for (int i = 0; i < next.Frequency; i++)
+                Add(text, next.Owner, out _);
+        }
+    }
+
     /// <summary>The hash by which a term is looked for.</summary>
     public static uint Hash(ReadOnlySpan<byte> term)
     {

@@ -294,8 +294,7 @@ internal sealed class BatchCommit
         }
         else
         {
-            using (PostingWriter terms = OpenDictionary(TreeNames.Terms(field)))
-                memory.Merge.Run(terms, added?.Terms, IdOf, removed?.Terms, removals.Ids, [], cancellationToken);
+            ApplyTexts(field, added, removed);
             if (added?.Numbers.Count > 0 || removed?.Numbers.Count > 0)
             {
                 using PostingWriter numbers = OpenDictionary(TreeNames.Numbers(field));
@@ -308,6 +307,28 @@ internal sealed class BatchCommit
         }
 
         statistics.Write(index, field);
+    }
+
+    /// <summary>
+    /// Texts of whole values. Those of numbers are kept only where it takes them to have all texts in their order, see <see cref="NumberTexts"/>: from the first text on, or the first number whose text
+    /// is not plain, until nothing of the field is left.
+    /// </summary>
+    private void ApplyTexts(int field, BatchField? added, BatchField? removed)
+    {
+        string name = TreeNames.Terms(field);
+        bool areKept = transaction.FindTree(name) is { } tree && TermTree.ReadCount(tree) > 0;
+        if (!areKept && !NumberTexts.AreNeeded(added) && removed is not { Terms.Count: > 0 })
+            return;
+
+        if (!areKept && transaction.FindTree(TreeNames.Numbers(field)) is { } numbers)
+        {
+            using PostingWriter all = OpenDictionary(name);
+            memory.NumberTexts.Copy(new TermTree(numbers), transaction.GetOrCreateTree(TreeNames.Postings(TreeNames.Numbers(field))), all, cancellationToken);
+        }
+
+        using PostingWriter terms = OpenDictionary(name);
+        memory.Merge.Run(terms, memory.NumberTexts.Added(added), IdOf, memory.NumberTexts.Removed(removed), removals.Ids, [], cancellationToken);
+        memory.NumberTexts.Clear();
     }
 
     private void ApplyPlaces(int field, BatchField? added, BatchField? removed, FieldStatistics statistics)

@@ -14,7 +14,7 @@ internal sealed class BatchField
     /// <summary>A point, or a shape as its record.</summary>
     public readonly record struct Place(int Owner, GridPoint Point, byte[]? Shape);
 
-    /// <summary>Terms, the text forms of numbers included.</summary>
+    /// <summary>Terms; the texts of numbers are not among them.</summary>
     public TermTable Terms { get; } = new();
 
     /// <summary>Numbers as keys.</summary>
@@ -56,7 +56,7 @@ internal sealed class BatchField
     public long Append(BatchField other, int firstOwner, Span<int> terms, Span<int> numbers)
     {
         long known = Terms.Append(other.Terms, firstOwner, terms, IndexBatch.BytesOfTerm);
-        Numbers.Append(other.Numbers, firstOwner, numbers, 0);
+        known += Numbers.Append(other.Numbers, firstOwner, numbers, IndexBatch.BytesOfTerm);
         foreach (int owner in other.Exists)
             Exists.Add(firstOwner + owner);
         foreach (int owner in other.Nulls)

@@ -27,6 +27,9 @@ internal sealed class CommitMemory
     /// <summary>Merges what dictionaries get and lose.</summary>
     public DictionaryMerge Merge { get; } = new();
 
+    /// <summary>Keeps the texts of numbers where they are needed.</summary>
+    public NumberTexts NumberTexts { get; } = new();
+
     /// <summary>Scratch of dictionaries.</summary>
     public PostingMemory Dictionaries { get; } = new();
 

@@ -66,7 +66,6 @@ internal sealed class RemovalSet
 
     private void Add(int owner, EntryRecord record)
     {
-        Span<byte> text = stackalloc byte[32];
         while (record.MoveNextGroup())
         {
             if (!fields.TryGetValue(record.Field, out BatchField? field))
@@ -78,14 +77,9 @@ internal sealed class RemovalSet
             while (record.MoveNextItem(out ReadOnlySpan<byte> item))
             {
                 if (record.Group == EntryGroup.Terms)
-                {
                     field.Terms.Add(item, owner, out _);
-                }
                 else
-                {
                     field.Numbers.Add(item, owner, out _);
-                    field.Terms.Add(text[..NumberKey.Format(item, text)], owner, out _);
-                }
             }
         }
     }

@@ -76,6 +76,38 @@ public sealed class NumberKeyTests
             yield return random.NextInt64(long.MinValue, long.MaxValue) >> random.Next(64);
     }
 
+    [Fact]
+    public void A_text_leads_back_to_its_key_and_nothing_else_does()
+    {
+        var random = new Random(Seed.Next());
+        foreach (byte[] key in Longs(random).Select(Key).Concat(Doubles(random).Select(Key)))
+        {
+            byte[] back = new byte[NumberKey.Bytes];
+            Assert.True(NumberKey.TryParse(Encoding.UTF8.GetBytes(Text(key)), back), Text(key));
+            Assert.Equal(key, back);
+        }
+
+        foreach (string text in (string[])["", "-", "-0", "+1", "01", "1.0", ".5", "5.", "1e3", "1E+300", "NaN", "nan", "Infinity", " 1", "1 ", "1,000", "0x1", "9223372036854775808", "abc", new string('1', 40)])
+            Assert.False(NumberKey.TryParse(Encoding.UTF8.GetBytes(text), new byte[NumberKey.Bytes]), text);
+    }
+
+    [Fact]
+    public void What_counts_as_plain_has_digits_and_a_point_alone()
+    {
+        var random = new Random(Seed.Next());
+        double[] ends = [1e-4, 1e-5, 1e14, 1e15, 1e16, 9.9999e-5];
+        foreach (byte[] key in Longs(random).Select(Key).Concat(Doubles(random).Concat(ends.SelectMany(end => (double[])[end, Math.BitDecrement(end), Math.BitIncrement(end), end + 0.3])).Select(Key)))
+        {
+            if (NumberKey.HasPlainText(key))
+                Assert.True(Text(key).All(c => char.IsAsciiDigit(c) || c is '-' or '.'), Text(key));
+        }
+
+        foreach (double plain in (double[])[0, -1, 0.0001, 0.25, -12.5, 99_999_999_999_999.5, 1e15, 1e18])
+            Assert.True(NumberKey.HasPlainText(Key(plain)), Text(Key(plain)));
+        foreach (double other in (double[])[1e-5, 1e300, double.PositiveInfinity, 1e15 + 0.5, 9.3e18])
+            Assert.False(NumberKey.HasPlainText(Key(other)), Text(Key(other)));
+    }
+
     private static IEnumerable<double> Doubles(Random random)
     {
         yield return 0;

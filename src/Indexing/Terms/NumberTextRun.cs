@@ -1,0 +1,173 @@
+using System.Globalization;
+
+namespace Treepie.Indexing.Terms;
+
+/// <summary>
+/// Numbers of one sign with as many digits before the point, all of plain text: their texts are in the order of their sizes, so that a cursor over the numbers is one over the texts, too. Of negative ones it goes
+/// the other way.
+/// </summary>
+internal sealed class NumberTextRun : IDisposable
+{
+    /// <summary>Most digits that a long has.</summary>
+    public const int MaxDigits = 19;
+
+    private readonly TermCursor cursor;
+    private readonly bool isNegative;
+    private readonly int digits;
+    private readonly byte[] from;
+    private readonly byte[] to;
+    private readonly byte[] text = new byte[NumberKey.MaxTextBytes];
+    private int length;
+
+    /// <param name="cursor">A cursor over the numbers, which becomes that of the run.</param>
+    /// <param name="isNegative">Whether it is of those below 0.</param>
+    /// <param name="digits">Digits before the point.</param>
+    public NumberTextRun(TermCursor cursor, bool isNegative, int digits)
+    {
+        this.cursor = cursor;
+        this.isNegative = isNegative;
+        this.digits = digits;
+        from = isNegative ? End(true, digits) : digits == 1 ? End(true, 0) : End(false, digits - 1);
+        to = isNegative ? End(true, digits - 1) : End(false, digits);
+    }
+
+    /// <summary>Whether it stands on a number.</summary>
+    public bool IsThere { get; private set; }
+
+    /// <summary>The text of the number it stands on; it lives until the run moves.</summary>
+    public ReadOnlySpan<byte> Text => text.AsSpan(0, length);
+
+    /// <summary>What stands beside the number.</summary>
+    public ReadOnlySpan<byte> Value => cursor.Value;
+
+    /// <summary>Where the keys of a run end: that of the first number behind them, or, of what is below 0 or of as many digits as a long has, some bytes behind the last.</summary>
+    public static byte[] End(bool isNegative, int digits)
+    {
+        byte[] key = new byte[NumberKey.Bytes];
+        if (digits >= MaxDigits)
+        {
+            // Whatever else is there has no plain text.
+            key.AsSpan().Fill(isNegative ? byte.MinValue : byte.MaxValue);
+            return key;
+        }
+
+        long bound = digits == 0 ? 0 : PowerOfTen(digits);
+        NumberKey.Write(key, isNegative ? -bound : bound);
+        if (isNegative && bound > 0)
+            key[^1]++; // −10 is the first of two digits; the remainder of a power of ten is 32,768, so it does not carry
+        return key;
+    }
+
+    /// <summary>Goes to the least text, or the greatest.</summary>
+    public void MoveToEnd(bool last)
+    {
+        bool isValid = last == isNegative
+            ? cursor.Seek(from)
+            : cursor.Seek(to) ? cursor.MovePrevious() : cursor.MoveLast();
+        Enter(isValid);
+    }
+
+    /// <summary>Goes to the next text, or the one before.</summary>
+    public void Move(bool back) => Enter(back == isNegative ? cursor.MoveNext() : cursor.MovePrevious());
+
+    /// <summary>Goes to the first text that is not before the one given, or, going backwards, to the last that is not behind it.</summary>
+    public void Seek(ReadOnlySpan<byte> target, bool back)
+    {
+        SeekForwards(target);
+        if (!back || (IsThere && Text.SequenceEqual(target)))
+            return;
+        if (IsThere)
+            Move(back: true);
+        else
+            MoveToEnd(last: true);
+    }
+
+    public void Dispose() => cursor.Dispose();
+
+    private void SeekForwards(ReadOnlySpan<byte> target)
+    {
+        if (isNegative && !target.IsEmpty && target[0] > '-')
+        {
+            IsThere = false;
+            return;
+        }
+
+        if (isNegative && (target.IsEmpty || target[0] < '-'))
+        {
+            MoveToEnd(last: false);
+            return;
+        }
+
+        ReadOnlySpan<byte> size = isNegative ? target[1..] : target;
+        Span<byte> key = stackalloc byte[NumberKey.Bytes];
+        if (!TryFindLeast(size, key))
+        {
+            IsThere = false;
+            return;
+        }
+
+        bool isValid = cursor.Seek(key);
+        if (isNegative)
+            isValid = !isValid ? cursor.MoveLast() : cursor.Key.SequenceEqual(key) || cursor.MovePrevious();
+        Enter(isValid);
+        if (!IsThere && IsBeforeFirst(key))
+            MoveToEnd(last: false);
+        while (IsThere && Text.SequenceCompareTo(target) < 0)
+            Move(back: false);
+    }
+
+    /// <summary>Whether a bound is before everything in the run, in the order of texts.</summary>
+    private bool IsBeforeFirst(ReadOnlySpan<byte> key) => isNegative ? key.SequenceCompareTo(to) >= 0 : key.SequenceCompareTo(from) < 0;
+
+    /// <summary>
+    /// A number that is not above the least size, of as many digits, whose text is not before the one given, and near to it; false if all are before it. Where a digit is wanted and something else stands
+    /// there, it stands before or behind all digits.
+    /// </summary>
+    private bool TryFindLeast(ReadOnlySpan<byte> size, Span<byte> key)
+    {
+        int known = 0;
+        while (known < digits && known < size.Length && size[known] is >= (byte)'0' and <= (byte)'9')
+            known++;
+        UInt128 whole = 0;
+        foreach (byte digit in size[..known])
+            whole = (whole * 10) + (UInt128)(digit - '0');
+        bool isBehind = known < size.Length && (known < digits ? size[known] > '9' : size[known] > '.');
+        whole += isBehind ? 1u : 0u;
+        for (int i = known; i < digits; i++)
+            whole *= 10;
+        if (whole > (UInt128)long.MaxValue + (isNegative ? 1u : 0u))
+            return false;
+
+        long value = unchecked((long)(ulong)whole);
+        NumberKey.Write(key, isNegative ? unchecked(-value) : value);
+        if (isBehind || known < digits || known == size.Length || size[known] != '.')
+            return true;
+
+        // A fraction: of shorter texts that are read as less, none is behind it. Two steps lower than what is read is below all that rounding does.
+        int end = known + 1;
+        while (end < size.Length && end - known < NumberKey.MaxTextBytes && size[end] is >= (byte)'0' and <= (byte)'9')
+            end++;
+        if (!double.TryParse(size[..end], NumberStyles.Float, CultureInfo.InvariantCulture, out double near))
+            return true;
+        near = double.BitDecrement(double.BitDecrement(near));
+        if (near > value)
+            NumberKey.Write(key, isNegative ? -near : near);
+        return true;
+    }
+
+    /// <summary>Takes the number that the cursor stands on, if it is of the run.</summary>
+    private void Enter(bool isValid)
+    {
+        IsThere = isValid && cursor.Key.SequenceCompareTo(from) >= 0 && cursor.Key.SequenceCompareTo(to) < 0;
+        if (IsThere)
+            length = NumberKey.Format(cursor.Key, text);
+    }
+
+    private static long PowerOfTen(int exponent)
+    {
+        long power = 1;
+        for (int i = 0; i < exponent; i++)
+            power *= 10;
+        return power;
+    }
+}

@@ -1,0 +1,97 @@
+using Treepie.Indexing.Postings;
+using Treepie.Indexing.Terms;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Writing;
+
+/// <summary>
+/// The texts of numbers among other texts. A field with nothing but numbers of plain text keeps none: they are calculated when they are asked for (<see cref="NumberTextCursor"/>), which is a tenth of an index with
+/// two numbers in each entry, and half of the work of indexing them. With a text among them, an order of all texts would be a merge of two dictionaries in which an entry may stand twice, so from then on the one of
+/// texts has all. Scratch, of one commit at a time.
+/// </summary>
+internal sealed class NumberTexts
+{
+    /// <summary>Largest piece of memory that is kept.</summary>
+    private const int KeepBytes = 1 << 20;
+
+    private readonly TermTable added = new();
+    private readonly TermTable removed = new();
+    private readonly PostingBuffer postings = new(keepsPositions: false);
+    private readonly ushort[] offsets = new ushort[PostingWindow.Size];
+    private readonly int[] frequencies = new int[PostingWindow.Size];
+
+    /// <summary>Whether what a batch adds to a field takes its texts to be kept.</summary>
+    public static bool AreNeeded(BatchField? added)
+    {
+        if (added is null)
+            return false;
+        if (added.Terms.Count > 0)
+            return true;
+        for (int i = 0; i < added.Numbers.Count; i++)
+        {
+            if (!NumberKey.HasPlainText(added.Numbers[i]))
+                return true;
+        }
+
+        return false;
+    }
+
+    /// <summary>Terms that a batch adds, with the texts of its numbers; null: none. They live until <see cref="Clear"/>.</summary>
+    public TermTable? Added(BatchField? field) => Unite(field, added);
+
+    /// <summary>Terms that leave the index, as above.</summary>
+    public TermTable? Removed(BatchField? field) => Unite(field, removed);
+
+    /// <summary>Forgets what was put together.</summary>
+    public void Clear()
+    {
+        added.Clear(KeepBytes);
+        removed.Clear(KeepBytes);
+    }
+
+    /// <summary>Writes the texts of all numbers of a field into its dictionary of texts, which is empty. Once in the life of most fields that come to this; costs a walk over all their entries.</summary>
+    public void Copy(TermTree numbers, Tree lists, PostingWriter texts, CancellationToken cancellationToken)
+    {
+        using var cursor = new NumberTextCursor(numbers, back: false);
+        for (bool isThere = cursor.MoveFirst(); isThere; isThere = cursor.MoveNext())
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+            postings.Clear();
+            var payload = new TermPayload(cursor.Value);
+            if (payload.Kind == PostingKind.Long)
+                AddLong(lists, payload.ListId);
+            else
+                AddFlat(payload.Flat);
+            texts.Apply(cursor.Key, postings.Run, []);
+        }
+
+        texts.Finish();
+    }
+
+    private static TermTable? Unite(BatchField? field, TermTable room)
+    {
+        if (field is not { Numbers.Count: > 0 })
+            return field?.Terms;
+        room.Unite(field.Terms, field.Numbers);
+        return room;
+    }
+
+    private void AddFlat(FlatPostings flat)
+    {
+        while (flat.MoveNext(out Posting posting))
+            postings.Add(posting, ReadOnlySpan<int>.Empty);
+    }
+
+    private void AddLong(Tree lists, long listId)
+    {
+        using var list = new PostingCursor(lists, listId);
+        for (long number = list.Next(0); number != PostingCursor.End; number = list.Next(number + 1))
+        {
+            list.TryGet(number, out PostingWindow window);
+            int count = window.CopyOffsets(offsets);
+            window.CopyFrequencies(frequencies);
+            for (int i = 0; i < count; i++)
+                postings.Add(new Posting((number << PostingWindow.SizeBits) + offsets[i], frequencies[i]), ReadOnlySpan<int>.Empty);
+        }
+    }
+}
