@@ -82,7 +82,7 @@ public sealed class AnalyzerSet
             return sizes.Length == 2
                 && int.TryParse(sizes[0], NumberStyles.Integer, CultureInfo.InvariantCulture, out int min)
                 && int.TryParse(sizes[1], NumberStyles.Integer, CultureInfo.InvariantCulture, out int max)
-                ? new NGramAnalyzer(min, max, byName[DefaultName])
+                ? new NGramAnalyzer(min, max)
                 : throw new ArgumentException($"'{name}' is not an analyzer: in the parentheses stand two whole numbers, as in NGramAnalyzer(2,6).");
         }
 
@@ -103,7 +103,7 @@ public sealed class AnalyzerSet
             ["KeywordAnalyzer"] = new KeywordAnalyzer(isFolded: false),
             ["LowerCaseKeywordAnalyzer"] = new KeywordAnalyzer(isFolded: true),
             ["PatternAnalyzer"] = new PatternAnalyzer(),
-            ["NGramAnalyzer"] = new NGramAnalyzer(2, 6, standard),
+            ["NGramAnalyzer"] = new NGramAnalyzer(2, 6),
         };
         foreach ((string language, Stemmer stemmer) in Stemmer.All())
             built.Add(language + "Analyzer", new StemAnalyzer(stemmer));

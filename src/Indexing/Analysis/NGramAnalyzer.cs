@@ -4,7 +4,8 @@ namespace Treepie.Indexing.Analysis;
 
 /// <summary>
 /// Every fragment of so many to so many characters of every word, so that a part of a word finds it: <c>NGramAnalyzer</c> (2 to 6)
-/// or <c>NGramAnalyzer(3,4)</c>. Fragments of a word all stand at its position, so phrases of whole words still hold. Queries are cut into whole words.
+/// or <c>NGramAnalyzer(3,4)</c>. Fragments of a word all stand at its position, so phrases still hold. The words of a query stay whole where a fragment is as long; a longer one becomes its
+/// longest fragments, which have to stand at one position: all of it is looked for, so that a word finds itself, however long.
 /// </summary>
 internal sealed class NGramAnalyzer : Analyzer
 {
@@ -16,10 +17,8 @@ internal sealed class NGramAnalyzer : Analyzer
 
     private readonly int min;
     private readonly int max;
-    private readonly Analyzer words;
-
     /// <exception cref="ArgumentException">The sizes are not 1 ≤ least ≤ most ≤ 32.</exception>
-    public NGramAnalyzer(int min, int max, Analyzer words)
+    public NGramAnalyzer(int min, int max)
     {
         if (min < 1 || max < min || max > MaxSize)
         {
@@ -29,10 +28,10 @@ internal sealed class NGramAnalyzer : Analyzer
 
         this.min = min;
         this.max = max;
-        this.words = words;
+        ForQueries = new QueryAnalyzer(max);
     }
 
-    public override Analyzer ForQueries => words;
+    public override Analyzer ForQueries { get; }
 
     public override void Analyze(ReadOnlySpan<byte> text, TokenSink sink)
     {
@@ -71,5 +70,32 @@ internal sealed class NGramAnalyzer : Analyzer
 
         starts[count] = place;
         return count;
+    }
+
+    private sealed class QueryAnalyzer(int max) : Analyzer
+    {
+        public override void Analyze(ReadOnlySpan<byte> text, TokenSink sink)
+        {
+            var tokens = new StandardTokens(text, sink.Scratch);
+            Span<int> starts = stackalloc int[MaxWordCharacters + 1];
+            while (tokens.MoveNext())
+            {
+                ReadOnlySpan<byte> word = tokens.Current;
+                int count = Characters(word, starts);
+                sink.Add(count <= max ? word : word[..starts[max]], tokens.Start, tokens.End);
+                for (int i = 1; i + max <= count; i++)
+                {
+                    if (!IsRepeated(word, starts, i))
+                        sink.Add(word[starts[i]..starts[i + max]], tokens.Start, tokens.End, 0);
+                }
+            }
+        }
+
+        /// <summary>Whether a fragment of the word has been given before: a phrase asks for as many as it names.</summary>
+        private bool IsRepeated(ReadOnlySpan<byte> word, ReadOnlySpan<int> starts, int i)
+        {
+            ReadOnlySpan<byte> fragment = word[starts[i]..starts[i + max]];
+            return word[..(starts[i + max] - 1)].IndexOf(fragment) >= 0;
+        }
     }
 }

@@ -43,7 +43,9 @@ public sealed class AnalyzerSetTests
         Assert.Equal(["äb", "äbc", "bc", "x", "de"], tokens.Select(token => Encoding.UTF8.GetString(token.Form)));
         Assert.Equal([0, 0, 0, 1, 2], tokens.Select(token => token.Position));
         Assert.Equal((0, 4), (tokens[2].Start, tokens[2].End));
-        Assert.Same(AnalyzerSet.BuiltIn.Get(AnalyzerSet.DefaultName), AnalyzerSet.BuiltIn.Get("NGramAnalyzer").ForQueries);
+        IReadOnlyList<TokenList.Token> asked = TokenList.Of(AnalyzerSet.BuiltIn.Get("NGramAnalyzer(2,3)").ForQueries, "x Äbcd abcabcab ééééé y"u8);
+        Assert.Equal(["x", "äbc", "bcd", "abc", "bca", "cab", "ééé", "y"], asked.Select(token => Encoding.UTF8.GetString(token.Form)));
+        Assert.Equal([0, 1, 1, 2, 2, 2, 3, 4], asked.Select(token => token.Position));
     }
 
     [Fact]

@@ -37,11 +37,49 @@ public sealed class FieldAnalyzersTests
         Assert.Equal("a", Find(environment, "english", "runs running"));
         Assert.Equal("a", Find(environment, "grams", "cra"));
         Assert.Equal("a b", Find(environment, "grams", "SKY"));
-        Assert.Equal("", Find(environment, "grams", "skyscraper")); // longer than a fragment
+        Assert.Equal("a", Find(environment, "grams", "skyscraper"));
+        Assert.Equal("a", Find(environment, "grams", "yscrape"));
+        Assert.Equal("", Find(environment, "grams", "skyscrapes"));
         Assert.Equal("b", Find(environment, "whole", "New"));
         Assert.Equal("a", Find(environment, "whole", "New*", "b"));
         Assert.Equal("a", Find(environment, "own", "abcd"));
         Assert.Equal("b", Find(environment, "own", "xyab"));
+    }
+
+    /// <summary>Against a look into every text: parts of words, whole words, and phrases of them, of any length.</summary>
+    [Fact]
+    public void Fragments_find_every_part_of_every_word()
+    {
+        var random = new Random(Seed.Next());
+        using var directory = new TemporaryDirectory();
+        using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
+        var writer = new IndexWriter(environment, new IndexSchema([new IndexField("grams", FieldAnalysis.FullText, "NGramAnalyzer(2,4)")]));
+        string[][] texts = [.. Enumerable.Range(0, 150).Select(_ => Enumerable.Range(0, random.Next(1, 6)).Select(_ => Word(1, 14)).ToArray())];
+        IndexBatch batch = writer.BeginBatch();
+        for (int i = 0; i < texts.Length; i++)
+            Put(batch, $"{i}", string.Join(' ', texts[i]));
+        writer.Commit(batch, 1, TestContext.Current.CancellationToken);
+        for (int i = 0; i < 300; i++)
+        {
+            string[] of = texts[random.Next(texts.Length)];
+            string asked = of[random.Next(of.Length)];
+            int start = random.Next(asked.Length);
+            asked = random.Next(4) switch { 0 => Word(2, 9), 1 => asked, _ => asked[start..(start + random.Next(1, asked.Length - start + 1))] };
+            string[] found = Find(environment, "grams", asked).Split(' ', StringSplitOptions.RemoveEmptyEntries);
+
+            // A part below the least size is found as a word alone. One longer than a fragment has all its fragments in one word, which nearly always means that it is in there as a whole.
+            string[] there = [.. Matching(word => asked.Length < 2 ? word == asked : word.Contains(asked, StringComparison.Ordinal))];
+            string[] fragments = [.. Enumerable.Range(0, Math.Max(1, asked.Length - 3)).Select(place => asked[place..Math.Min(asked.Length, place + 4)])];
+            string[] nearly = [.. Matching(word => asked.Length < 2 ? word == asked : fragments.All(part => word.Contains(part, StringComparison.Ordinal)))];
+            Assert.All(there, key => Assert.Contains(key, found));
+            Assert.Equal(nearly, found);
+        }
+
+        string[] words = texts.First(text => text.Length > 2);
+        Assert.Contains($"{Array.IndexOf(texts, words)}", Find(environment, "grams", $"\"{words[0]} {words[1]} {words[2]}\"").Split(' '));
+
+        string Word(int least, int most) => string.Concat(Enumerable.Range(0, random.Next(least, most + 1)).Select(_ => (char)('a' + random.Next(3))));
+        IEnumerable<string> Matching(Func<string, bool> fits) => Enumerable.Range(0, texts.Length).Where(i => texts[i].Any(fits)).Select(i => $"{i}").Order();
     }
 
     [Fact]
