@@ -1,3 +1,4 @@
+using Treepie.Indexes.Definitions;
 using Treepie.Indexing;
 using Treepie.Store;
 
@@ -24,7 +25,7 @@ public sealed class IndexContent
     }
 
     /// <summary>Terms of a field as the index holds them, in byte order.</summary>
-    /// <param name="field">The field as the index calls it: <c>Name</c>, <c>search(Name)</c>.</param>
+    /// <param name="field">The field as the definition calls it, or the index inside: <c>Name</c>, <c>search(Name)</c>. Where a field keeps words and whole values, <c>Name</c> is the values.</param>
     /// <param name="after">The term behind which to begin; null: at the first.</param>
     /// <param name="count">How many; at most <see cref="MaxTerms"/>.</param>
     /// <param name="etag">The etag up to which they are complete.</param>
@@ -35,6 +36,8 @@ public sealed class IndexContent
         ArgumentNullException.ThrowIfNull(field);
         ArgumentOutOfRangeException.ThrowIfNegative(count);
         int most = Math.Min(count, MaxTerms);
+        if (_index.Definition.Schema.IndexOf(field) < 0 && _index.Definition is StaticIndexMapping mapping)
+            field = mapping.Resolve(new AutoIndexField(field))?.SchemaName ?? field;
         (IReadOnlyList<IndexTerm> terms, etag) = Look((searcher, tail, upTo) =>
         {
             if (tail is not null && searcher.Schema.IndexOf(field) >= 0 && !searcher.IsComplete(field))

@@ -229,7 +229,7 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
     {
         foreach (FieldUse use in context.Query.Fields)
             if (index.Definition.Schema.IndexOf(use.Field.SchemaName) < 0)
-                throw FieldBinder.NoSuchField(context.Request.Text, use.Position, index.Definition, use.Field.SchemaName);
+                throw FieldBinder.NoSuchField(context.Request.Text, use.Position, index.Definition, use.Field);
     }
 
     /// <summary>How many fields of the index must be complete for the query: all up to the last that it uses.</summary>

@@ -1,3 +1,4 @@
+using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 
 namespace Treepie.Indexing.Matching;
@@ -30,6 +31,8 @@ internal sealed class EntriesOperator(QueryContext context, long[] ids) : Operat
         else
             set.SetOffsets(offsets.AsSpan(0, count));
     }
+
+    public override PlanNode Describe() => new("given entries", label: $"{ids.Length:N0}");
 
     public override bool Contains(long id) => Array.BinarySearch(ids, id) >= 0;
 

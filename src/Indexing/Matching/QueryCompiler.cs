@@ -94,6 +94,8 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
                 return Patterns.Fuzzy(fuzzy);
             case EntriesQuery entries:
                 return new EntriesOperator(context, entries.Ids);
+            case KeyQuery keys:
+                return new ConstantOperator(context, new EntriesOperator(context, KeyLookup.Find(context, keys)));
             case ExistsQuery exists:
                 return List(view.Field(exists.Field), ListKind.Exists);
             case FullTextQuery text:

@@ -46,16 +46,22 @@ internal static class QueriesEndpoints
         }
     }
 
-    /// <summary>Runs it; null, with the answer 404 that clients take for it, when it names an index that is not there.</summary>
+    /// <summary>
+    /// Runs it; null, with the answer 404 that clients take for it, when it names an index that is not there. Clients do not read the words in it; people do. In a
+    /// <c>multi_get</c> clients would take them for an answer.
+    /// </summary>
     public static async Task<QueryResults?> RunAsync(ServerRequest request, Database database, QueryCommand command)
     {
         try
         {
             return await database.QueryAsync(command.Request, request.Aborted).ConfigureAwait(false);
         }
-        catch (IndexNotFoundException)
+        catch (IndexNotFoundException missing)
         {
-            request.EndEmpty(StatusCodes.Status404NotFound);
+            if (request.IsEmbedded)
+                request.EndEmpty(StatusCodes.Status404NotFound);
+            else
+                await new ErrorAnswer(StatusCodes.Status404NotFound, WireTypes.IndexDoesNotExist, missing.Message).WriteAsync(request).ConfigureAwait(false);
             return null;
         }
     }

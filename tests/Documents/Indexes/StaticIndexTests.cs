@@ -53,7 +53,7 @@ public sealed class StaticIndexTests : IDisposable
         Assert.Equal(["notes/1"], (await AskAsync("from index Notes where Code = 'aB'")).Ids);
         Assert.Equal(["notes/1"], (await AskAsync("from index Notes where exact(Code = 'aB')")).Ids);
         Assert.Equal(2, (await AskAsync("from index Notes where Loose = 'ab'")).Total);
-        Assert.Contains("no field 'exact(Loose)'", (await Assert.ThrowsAsync<InvalidQueryException>(() => AskAsync("from index Notes where exact(Loose = 'ab')"))).Message, StringComparison.Ordinal);
+        Assert.Contains("'Loose' of the index 'Notes' does not answer this: it holds whole values without case", (await Assert.ThrowsAsync<InvalidQueryException>(() => AskAsync("from index Notes where exact(Loose = 'ab')"))).Message, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -208,6 +208,8 @@ public sealed class StaticIndexTests : IDisposable
         Refused("not a path", ByCity with { Fields = [city with { Path = "a[x]" }] });
         Refused("metadata", ByCity with { Fields = [city with { Path = "@metadata" }] });
         Refused("boost", ByCity with { Fields = [city with { Indexing = FieldIndexing.Search, Boost = float.NaN }] });
+        Refused("1E-06 to 1000000", ByCity with { Fields = [city with { Indexing = FieldIndexing.Search, Boost = 1e30f }] });
+        Refused("1E-06 to 1000000", ByCity with { Fields = [city with { Indexing = FieldIndexing.Search, Boost = 1e-40f }] });
         Refused("boost", ByCity with { Fields = [city with { Boost = 2 }] });
         Refused("unknown way", ByCity with { Fields = [city with { Indexing = (FieldIndexing)9 }] });
         Refused("0 fields", ByCity with { Fields = [] });

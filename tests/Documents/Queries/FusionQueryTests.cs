@@ -63,7 +63,7 @@ public sealed class FusionQueryTests : IDisposable
     [InlineData("from Docs where fusion.rrf(boost(search(Text, 'a'), 0))", "greater than 0")]
     [InlineData("from Docs where fusion.rrf(boost(search(Text, 'a'), -1))", "greater than 0")]
     [InlineData("from Docs where fusion.other(search(Text, 'a'))", "fusion.rrf")]
-    [InlineData("from Docs where boost(Age = 1, 1000000000000000000000000000000000000000000000000000000000000)", "greater than 0")]
+    [InlineData("from Docs where boost(Age = 1, 1000000000000000000000000000000000000000000000000000000000000)", "from 1E-09 to 1E+12")]
     [InlineData("from Docs where boost(Age = 1, 'much')", "greater than 0")]
     [InlineData("from Docs where boost(Age = 1, null)", "greater than 0")]
     public async Task What_cannot_be_weighed_is_refused(string query, string hint)
@@ -79,11 +79,11 @@ public sealed class FusionQueryTests : IDisposable
         _database.Indexes.Put(new IndexDefinition { Name = "Plain", Collections = ["Docs"], Fields = [new() { Name = "Text", Indexing = FieldIndexing.Search }] });
         _database.Indexes.Put(new IndexDefinition { Name = "Boosted", Collections = ["Docs"], Boost = "Weight", Fields = [new() { Name = "Text", Indexing = FieldIndexing.Search }] });
         for (int i = 0; i < 200; i++)
-            await PutAsync(i, random, weight: (i % 5) switch { 0 => "null", 1 => "2.5", 2 => "\"heavy\"", 3 => "-1", _ => (random.Next(1, 4000) / 1000d).ToString(CultureInfo.InvariantCulture) });
+            await PutAsync(i, random, weight: (i % 5) switch { 0 => "null", 1 => "2.5", 2 => "\"heavy\"", 3 => (i % 4) switch { 0 => "-1", 1 => "1e300", 2 => "1e-40", _ => "1e13" }, _ => (random.Next(1, 4000) / 1000d).ToString(CultureInfo.InvariantCulture) });
         Assert.True(await _database.Indexes.WaitForNonStaleAsync(TimeSpan.FromMinutes(1), cancellationToken: TestContext.Current.CancellationToken));
         await CompareAsync();
         Assert.Equal(80, _database.Indexes.Errors("Boosted").Count);
-        Assert.Contains("greater than 0", _database.Indexes.Errors("Boosted")[0].Message, StringComparison.Ordinal);
+        Assert.Contains("from 1E-06 to 1E+12", _database.Indexes.Errors("Boosted")[0].Message, StringComparison.Ordinal);
 
         _database.Indexes.Control.Pause("Boosted");
         await PutAsync(1, random, weight: "100");
@@ -115,7 +115,7 @@ public sealed class FusionQueryTests : IDisposable
         }
 
         InvalidQueryException error = await Assert.ThrowsAsync<InvalidQueryException>(() => _database.AskAsync("from index Shapes where At = 'x'"));
-        Assert.Contains("no field 'At'", error.Message, StringComparison.Ordinal);
+        Assert.Contains("field 'At' of the index 'Shapes' does not answer this: it holds places", error.Message, StringComparison.Ordinal);
     }
 
     private sealed record Fusion(string Name, Func<List<(string Id, double Score)>, int, double> Part);
@@ -125,7 +125,7 @@ public sealed class FusionQueryTests : IDisposable
         List<(string Id, double Score)> plain = await ScoredAsync("from index Plain where search(Text, 'fox hen')", Vector);
         var weights = new Dictionary<string, double>();
         foreach (JsonObject row in (await _database.AskAsync("from Docs")).Rows)
-            weights[row["@metadata"]!["@id"]!.GetValue<string>()] = row["Weight"] is JsonValue value && value.TryGetValue(out double weight) && weight > 0 ? weight : 1; // as every document
+            weights[row["@metadata"]!["@id"]!.GetValue<string>()] = row["Weight"] is JsonValue value && value.TryGetValue(out double weight) && weight is >= 1e-6f and <= 1e12f ? weight : 1; // as every document
         (string Id, double Score)[] expected = [.. plain.Select(hit => (hit.Id, hit.Score * weights[hit.Id])).OrderByDescending(hit => hit.Item2)];
         foreach (int take in (int[])[5, 1000])
         {

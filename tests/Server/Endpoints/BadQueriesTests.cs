@@ -27,8 +27,10 @@ public sealed class BadQueriesTests
         ("boost(Name = 'x', -1)", "greater than 0"),
         ("boost(Name = 'x', 'NaN')", "greater than 0"),
         ("boost(Name = 'x', $text)", "greater than 0"),
-        ("boost(Name = 'x', 1000000000000000000000000000000000000000000000000000000000000000)", "greater than 0"),
-        ("boost(boost(Name = 'x', 9999999999999999999), 9999999999999999999)", "come to 1E+30 at the most"),
+        ("boost(Name = 'x', 1000000000000000000000000000000000000000000000000000000000000000)", "from 1E-09 to 1E+12"),
+        ("boost(Name = 'x', 0.000000000000000000000000000000000000001)", "from 1E-09 to 1E+12"),
+        ("boost(Name = 'x', 0.000000000000000000000000000000000000000000000000000000000000000001)", "from 1E-09 to 1E+12"),
+        ("boost(boost(Name = 'x', 9999999999), 9999999999)", "come to 1E-09 to 1E+12"),
         ("lucene(Notes, 'x^NaN')", "number"),
         ("lucene(Notes, 'x^-1')", "a number is expected"),
         ("regex(Name, '((((a{1000}){1000}){1000}){1000})')", "too complicated"),
@@ -62,7 +64,7 @@ public sealed class BadQueriesTests
     private static readonly (string Where, int Count)[] s_answered =
     [
         ("search(Notes, '*')", 2), ("search(Notes, '*o*')", 2), ("lucene(Notes, '*')", 2), ("lucene(Notes, '?*')", 2), ("lucene(Notes, '*:*')", 3), ("startsWith(Name, '')", 2), ("endsWith(Name, '')", 2),
-        ("regex(Name, '(a|aa)+$')", 1), ("regex(Name, '(x+x+)+y')", 0), ("regex(Name, '')", 2), ("vector.search(V, $zeros)", 1), ("Name in ()", 0), ("boost(Name = 'a', 0.000000000000000000000000000000000000001)", 1),
+        ("regex(Name, '(a|aa)+$')", 1), ("regex(Name, '(x+x+)+y')", 0), ("regex(Name, '')", 2), ("vector.search(V, $zeros)", 1), ("Name in ()", 0), ("boost(Name = 'a', 0.000000001)", 1),
         ("Age = 123456789012345678901234567890", 0), ("Age > -123456789012345678901234567890.5", 1), ("Name = ''", 0), ("search(Notes, '')", 0), ("search(Notes, '\\\"\\\"')", 0),
     ];
 
@@ -107,12 +109,12 @@ public sealed class BadQueriesTests
         await RefusedAsync(server, Body("from index Things order by Nothing", "{}"), "no field 'Nothing'");
         await RefusedAsync(server, Body("from index Things order by Notes", "{}"), "Notes");
         await RefusedAsync(server, Body("from index Things select facet(Nothing)", "{}"), "no field 'Nothing'");
-        await RefusedAsync(server, Body("from index Things select suggest(Nothing, 'x')", "{}"), "no field 'search(Nothing)'");
+        await RefusedAsync(server, Body("from index Things select suggest(Nothing, 'x')", "{}"), "no field 'Nothing'");
         await RefusedAsync(server, Body("from index Things where " + string.Join(" or ", Enumerable.Range(0, 20_000).Select(i => $"Name != 'n{i}'")), "{}"), "conditions");
         await RefusedAsync(server, Body("from index Things where Name = 'x'" + string.Concat(Enumerable.Range(0, 100_000).Select(i => $" or Age = {i}")), "{}"), "characters");
         await RefusedAsync(server, Body("from index Things where " + new string('(', 5_000) + "Name = 'a'" + new string(')', 5_000), "{}"), "nested");
         using (HttpResponseMessage nowhere = await server.SendAsync(HttpMethod.Post, "queries", Body("from index Nowhere", "{}")))
-            Assert.Equal(HttpStatusCode.NotFound, nowhere.StatusCode);
+            Assert.Contains("no index 'Nowhere'", (await TestServer.JsonOf(nowhere, HttpStatusCode.NotFound)).GetProperty("Message").GetString(), StringComparison.Ordinal);
 
         var values = new StringBuilder("{\"v\":[\"a\"");
         for (int i = 0; i < 200_000; i++)

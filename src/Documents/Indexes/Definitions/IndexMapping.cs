@@ -23,6 +23,9 @@ internal abstract class IndexMapping
     /// <summary>Fields whose values can be selected by their names in the index; those of indexes that queries made are named by their paths anyway.</summary>
     public virtual IReadOnlyList<StoredField> StoredFields => [];
 
+    /// <summary>What its fields are called in queries.</summary>
+    public virtual IEnumerable<string> FieldNames => Fields.Select(f => f.SchemaName);
+
     /// <summary>The only collection; null: several, or all documents.</summary>
     public string? OnlyCollection => Collections is [{ } only] ? only : null;
 

@@ -53,6 +53,19 @@ internal sealed class StaticIndexMapping : IndexMapping
 
     public override IReadOnlyList<StoredField> StoredFields { get; }
 
+    public override IEnumerable<string> FieldNames => Definition.Fields.Select(f => f.Name);
+
+    /// <summary>What a field holds, in words, for whoever asks something else of it; null: there is no such field.</summary>
+    public string? Uses(string name) => Definition.Fields.FirstOrDefault(field => field.Name == name) switch
+    {
+        null => null,
+        { Spatial: not null } => "places, for 'spatial.within()' and its like",
+        { Vector: not null } => "vectors, for 'vector.search()'",
+        { Indexing: FieldIndexing.Exact } => "whole values with case (\"Indexing\": \"Exact\")",
+        { Indexing: FieldIndexing.Search } => "words (\"Indexing\": \"Search\"), without case",
+        _ => "whole values without case; for 'exact()' it would need \"Indexing\": \"Exact\"",
+    };
+
     public override AutoIndexField? Resolve(AutoIndexField wanted)
     {
         // What a query asks of whole values, words can answer too: equality is then that of the words. With case only a field that kept it.

@@ -83,6 +83,8 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
     private IndexQuery BindCompare(CompareExpression compare, AutoIndexFieldKind kind)
     {
         FieldValue value = parameters.Value(compare.Right);
+        if (fields.IsKey(compare.Left) && compare.Operator is CompareOperator.Equal or CompareOperator.NotEqual)
+            return compare.Operator == CompareOperator.Equal ? ByKey([value]) : new NotQuery(ByKey([value]));
         string field = (value.Kind == FieldValueKind.Null ? fields.Existing(compare.Left, kind) : fields.Field(compare.Left, kind)).SchemaName;
         switch (compare.Operator)
         {
@@ -119,13 +121,18 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
 
     private IndexQuery BindIn(InExpression list, AutoIndexFieldKind kind)
     {
-        string field = fields.Field(list.Operand, kind).SchemaName;
         List<FieldValue> values = parameters.Values(list.Values);
+        if (fields.IsKey(list.Operand))
+            return list.All ? new AndQuery([.. values.Select(value => ByKey([value]))]) : ByKey(values);
+        string field = fields.Field(list.Operand, kind).SchemaName;
         if (list.All)
             return values.Count == 0 ? new MatchAllQuery() : new AllInQuery(field, values);
 
         return values.Count == 0 ? new MatchNoneQuery() : new InQuery(field, values);
     }
+
+    /// <summary>Documents by id: compared without case, and nothing but a text is one.</summary>
+    private static KeyQuery ByKey(List<FieldValue> values) => new([.. values.Select(value => value.Text).OfType<string>().Select(TextMethodBinder.Key)]);
 
     private IndexQuery BindMethod(MethodExpression method, AutoIndexFieldKind kind)
     {
@@ -139,6 +146,8 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
             return BindProximity(method, kind);
         if (method.Is("exists"))
             return BindExists(method);
+        if (method.Is("startsWith") && method.Arguments is [{ } id, { } start] && fields.IsKey(id.Value))
+            return parameters.Text(start.Value, "the start of the id") is { Length: > 0 } prefix ? new KeyQuery([TextMethodBinder.Key(prefix)], IsPrefix: true) : new MatchAllQuery();
         if (method.Is("startsWith"))
             return BindAffix(method, kind, static (field, text) => new PrefixQuery(field, text));
         if (method.Is("endsWith"))

@@ -78,7 +78,7 @@ internal sealed class FacetBinder(RqlQuery query, QueryParameters parameters, Fi
         if (isField || own is [MethodExpression only] && fields.IsId(only))
         {
             string field = fields.Field(own[0], AutoIndexFieldKind.Value).SchemaName;
-            return new BoundFacet(alias ?? field, WithOptions(new FacetQuery { Field = field, Aggregates = summed }, options, method.Position), sums);
+            return new BoundFacet(alias ?? fields.NameOf(own[0]), WithOptions(new FacetQuery { Field = field, Aggregates = summed }, options, method.Position), sums);
         }
 
         var ranges = new List<FacetRange>();
@@ -99,7 +99,7 @@ internal sealed class FacetBinder(RqlQuery query, QueryParameters parameters, Fi
         if (method.Arguments is not [{ Value: PathExpression or LiteralExpression { Kind: LiteralKind.String } } argument])
             throw RqlErrors.At(query.Text, method.Position, $"'{method.Name}()' of a facet takes a field.");
         string field = fields.Field(argument.Value, AutoIndexFieldKind.Value).SchemaName;
-        AddSum(sums, field, alias ?? field, KindOf(method.Name));
+        AddSum(sums, field, alias ?? fields.NameOf(argument.Value), KindOf(method.Name));
     }
 
     private static void AddSum(List<FacetSums> sums, string field, string name, FacetSumKinds kind)
@@ -122,14 +122,12 @@ internal sealed class FacetBinder(RqlQuery query, QueryParameters parameters, Fi
 
     private string TextOf(Expression range) => range switch
     {
-        CompareExpression compare => $"{NameOf(compare.Left)} {Sign(compare.Operator)} {ValueOf(compare.Right)}",
-        BetweenExpression between => $"{NameOf(between.Operand)} between {ValueOf(between.Low)} and {ValueOf(between.High)}",
+        CompareExpression compare => $"{fields.NameOf(compare.Left)} {Sign(compare.Operator)} {ValueOf(compare.Right)}",
+        BetweenExpression between => $"{fields.NameOf(between.Operand)} between {ValueOf(between.Low)} and {ValueOf(between.High)}",
         AndExpression all => string.Join(" and ", all.Clauses.Select(TextOf)),
-        InExpression list => $"{NameOf(list.Operand)} in ({string.Join(", ", parameters.Values(list.Values).Select(Text))})",
+        InExpression list => $"{fields.NameOf(list.Operand)} in ({string.Join(", ", parameters.Values(list.Values).Select(Text))})",
         _ => throw RqlErrors.At(query.Text, range.Position, "Expected a condition that compares a field with values."),
     };
-
-    private string NameOf(Expression operand) => fields.Field(operand, AutoIndexFieldKind.Value).Path;
 
     private string ValueOf(Expression value) => Text(parameters.Value(value));
 
@@ -154,9 +152,9 @@ internal sealed class FacetBinder(RqlQuery query, QueryParameters parameters, Fi
 
     private string? FieldOf(Expression range) => range switch
     {
-        CompareExpression compare => NameOf(compare.Left),
-        BetweenExpression between => NameOf(between.Operand),
-        InExpression list => NameOf(list.Operand),
+        CompareExpression compare => fields.NameOf(compare.Left),
+        BetweenExpression between => fields.NameOf(between.Operand),
+        InExpression list => fields.NameOf(list.Operand),
         AndExpression { Clauses: [{ } first, ..] } => FieldOf(first),
         _ => null,
     };
@@ -203,11 +201,11 @@ internal sealed class FacetBinder(RqlQuery query, QueryParameters parameters, Fi
         int before = _facets.Count;
         foreach (JsonElement facet in Elements(document.RootElement, "Facets"))
         {
-            string field = TextIn(facet, "FieldName") ?? throw RqlErrors.At(query.Text, position, $"A facet of the document '{id}' lacks 'FieldName'.");
-            field = fields.Field(new LiteralExpression(position, LiteralKind.String, field), AutoIndexFieldKind.Value).SchemaName;
+            string name = TextIn(facet, "FieldName") ?? throw RqlErrors.At(query.Text, position, $"A facet of the document '{id}' lacks 'FieldName'.");
+            string field = fields.Field(new LiteralExpression(position, LiteralKind.String, name), AutoIndexFieldKind.Value).SchemaName;
             List<FacetSums> sums = SumsIn(facet, position);
             var terms = new FacetQuery { Field = field, Aggregates = [.. sums.Select(sum => sum.Field)] };
-            Add(new BoundFacet(TextIn(facet, "DisplayFieldName") ?? field, WithOptions(terms, Member(facet, "Options"), position), sums), position);
+            Add(new BoundFacet(TextIn(facet, "DisplayFieldName") ?? name, WithOptions(terms, Member(facet, "Options"), position), sums), position);
         }
 
         foreach (JsonElement facet in Elements(document.RootElement, "RangeFacets"))
@@ -256,7 +254,7 @@ internal sealed class FacetBinder(RqlQuery query, QueryParameters parameters, Fi
                 if (name is null)
                     continue;
                 string field = fields.Field(new LiteralExpression(position, LiteralKind.String, name), AutoIndexFieldKind.Value).SchemaName;
-                AddSum(sums, field, TextIn(item, "DisplayName") ?? field, sum);
+                AddSum(sums, field, TextIn(item, "DisplayName") ?? name, sum);
             }
         }
 

@@ -91,14 +91,34 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null)
         _ => throw RqlErrors.At(query.Text, operand.Position, "Expected a field."),
     };
 
-    /// <summary>What is said where an index has no field that answers.</summary>
-    public static InvalidQueryException NoSuchField(string text, int position, IndexMapping index, string field) => RqlErrors.At(
-        text, position, $"The index '{index.Name}' has no field '{field}'; it has {string.Join(", ", index.Fields.Select(f => $"'{f.SchemaName}'"))}.");
+    /// <summary>Where the values of a field of a named index stand in documents; null: it has no such field.</summary>
+    /// <param name="schemaName">The field as the index calls it inside.</param>
+    public string? PathIn(string schemaName) => index?.Fields.FirstOrDefault(field => field.SchemaName == schemaName)?.Path;
+
+    /// <summary>Whether the query asks a field in this way.</summary>
+    public bool IsUsed(FieldPath path, AutoIndexFieldKind kind)
+    {
+        var wanted = new AutoIndexField(path.Text, kind);
+        return (index is null ? wanted : index.Resolve(wanted)) is { } field && field.Kind == kind && _uses.ContainsKey(field);
+    }
+
+    /// <summary>Whether documents are asked for by id of an index that has no field of ids: it knows its entries by them.</summary>
+    public bool IsKey(Expression operand) => index is not null && IsId(operand) && index.Resolve(new AutoIndexField(AutoIndexField.Id)) is null;
+
+    /// <summary>What is said where an index has no field that answers: the names of its fields, or what the field of that name is for.</summary>
+    public static InvalidQueryException NoSuchField(string text, int position, IndexMapping index, AutoIndexField wanted)
+    {
+        string? has = index is StaticIndexMapping mapping ? mapping.Uses(wanted.Path) : null;
+        string names = string.Join(", ", index.FieldNames.Select(name => $"'{name}'"));
+        return RqlErrors.At(text, position, has is null
+            ? $"The index '{index.Name}' has no field '{(index is StaticIndexMapping ? wanted.Path : wanted.SchemaName)}'; it has {names}."
+            : $"The field '{wanted.Path}' of the index '{index.Name}' does not answer this: it holds {has}.");
+    }
 
     private AutoIndexField Use(AutoIndexField wanted, int position)
     {
         // A named index gives its fields names of its own.
-        AutoIndexField field = index is null ? wanted : index.Resolve(wanted) ?? throw NoSuchField(query.Text, position, index, wanted.SchemaName);
+        AutoIndexField field = index is null ? wanted : index.Resolve(wanted) ?? throw NoSuchField(query.Text, position, index, wanted);
         if (_uses.TryAdd(field, position))
             _inOrder.Add(new FieldUse(field, position));
 

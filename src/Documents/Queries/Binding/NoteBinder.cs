@@ -61,11 +61,10 @@ internal sealed class NoteBinder(RqlQuery query, QueryParameters parameters, Fie
             (options, key) = ReadOptions(arguments[3].Value, options);
 
         // The form of the field that the condition asks about: its words if it searches, else its values.
-        bool isSearched = fields.Uses.Any(use => use.Field.Kind == AutoIndexFieldKind.Search && use.Field.Path == path.Text);
-        bool isExact = !isSearched && fields.Uses.Any(use => use.Field.Kind == AutoIndexFieldKind.Exact && use.Field.Path == path.Text);
-        AutoIndexFieldKind kind = isSearched ? AutoIndexFieldKind.Search : isExact ? AutoIndexFieldKind.Exact : AutoIndexFieldKind.Value;
-        string schemaName = fields.Field(new LiteralExpression(arguments[0].Value.Position, LiteralKind.String, path.Text), kind).SchemaName;
-        _highlights.Add(new HighlightRequest(path.Text, schemaName, path, key, options));
+        AutoIndexFieldKind kind = fields.IsUsed(path, AutoIndexFieldKind.Search) ? AutoIndexFieldKind.Search
+            : fields.IsUsed(path, AutoIndexFieldKind.Exact) ? AutoIndexFieldKind.Exact : AutoIndexFieldKind.Value;
+        AutoIndexField field = fields.Field(new LiteralExpression(arguments[0].Value.Position, LiteralKind.String, path.Text), kind);
+        _highlights.Add(new HighlightRequest(path.Text, field.SchemaName, field.FieldPath ?? path, key, options)); // a named index gives paths other names
     }
 
     private int Number(Expression expression, int least, int most, string what) =>

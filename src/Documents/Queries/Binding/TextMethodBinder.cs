@@ -102,7 +102,10 @@ internal sealed class TextMethodBinder(RqlQuery query, QueryParameters parameter
 
         var pathOf = new Dictionary<string, string>(StringComparer.Ordinal);
         foreach (string path in paths)
-            pathOf.TryAdd(fields.Field(new LiteralExpression(method.Position, LiteralKind.String, path), AutoIndexFieldKind.Search).SchemaName, path);
+        {
+            AutoIndexField field = fields.Field(new LiteralExpression(method.Position, LiteralKind.String, path), AutoIndexFieldKind.Search);
+            pathOf.TryAdd(field.SchemaName, field.Path);
+        }
 
         IsScored = true;
         options = options with { Fields = [.. pathOf.Keys] };
@@ -120,7 +123,8 @@ internal sealed class TextMethodBinder(RqlQuery query, QueryParameters parameter
         }
     }
 
-    private static string Key(string id)
+    /// <summary>An id as indexes know it.</summary>
+    public static string Key(string id)
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(id);
         if (utf8.Length is 0 or > DocumentId.MaxBytes)
@@ -141,12 +145,8 @@ internal sealed class TextMethodBinder(RqlQuery query, QueryParameters parameter
             throw RqlErrors.At(query.Text, position, $"The document of 'moreLikeThis()' is no JSON: {error.Message}");
         }
 
-        return name => FieldTexts.Of(document, FieldPath.TryParse(pathOf.GetValueOrDefault(name, Unwrapped(name))));
+        return name => FieldTexts.Of(document, FieldPath.TryParse(pathOf.GetValueOrDefault(name) ?? fields.PathIn(name) ?? name));
     }
-
-    /// <summary>The path that a field of words is named by in an auto-index.</summary>
-    private static string Unwrapped(string name) =>
-        name.StartsWith("search(", StringComparison.Ordinal) && name.EndsWith(')') ? name["search(".Length..^1] : name;
 
     private (MoreLikeThisOptions Options, IReadOnlyList<string> Paths) ReadOptions(Expression expression)
     {
