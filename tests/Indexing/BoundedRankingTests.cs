@@ -84,6 +84,7 @@ public sealed class BoundedRankingTests
         {
             0 or 1 => new AndQuery(clauses),
             2 => new NotQuery(clauses[0]),
+            3 when depth == 1 && random.Next(2) == 0 => new BoostQuery(clauses[0], random.Next(2) == 0 ? BoostLimits.LeastOfQuery * 4 : BoostLimits.MostOfQuery / 4),
             3 => new BoostQuery(clauses[0], random.Next(4) / 2f),
             _ => new OrQuery(clauses),
         };

@@ -53,8 +53,11 @@ public sealed class PatternQueryTests
         IndexQuery boosted = new MatchAllQuery();
         for (int i = 0; i < 4; i++)
             boosted = new BoostQuery(boosted, 1e9f);
-        Refused(boosted, "come to 1E+30 at the most");
-        Assert.Equal("a b c", Find(new OrQuery([.. Enumerable.Repeat(new BoostQuery(new MatchAllQuery(), 1e30f), 1_000)])));
+        Refused(boosted, "come to 1E-09 to 1E+12");
+        Refused(new BoostQuery(new BoostQuery(new MatchAllQuery(), 1e-30f), 1e-30f), "come to 1E-09 to 1E+12"); // 1e-60, which is 0 in single precision
+        Refused(new MoreLikeThisQuery(null, _ => [], new MoreLikeThisOptions { Fields = ["text"], BoostFactor = 1e30f }), "come to 1E-09 to 1E+12");
+        Assert.Equal("a b c", Find(new BoostQuery(new BoostQuery(new MatchAllQuery(), 1e-30f), 0)));
+        Assert.Equal("a b c", Find(new OrQuery([.. Enumerable.Repeat(new BoostQuery(new MatchAllQuery(), 1e12f), 1_000)])));
         SortKey[] keys = [.. Enumerable.Repeat(new SortKey("name", SortKind.Text), 65)];
         Assert.Contains("at most 64 keys", Assert.Throws<IndexQueryException>(() => Find(new MatchAllQuery(), keys)).Message, StringComparison.Ordinal);
         Assert.Equal("a b c", Find(new MatchAllQuery(), keys[1..]));

@@ -138,8 +138,8 @@ internal static class SchemaRecord
                 throw new IndexSchemaException($"The field '{field.Name}' has the unknown analysis {(int)field.Analysis}.");
             if (field.Vector is { } vector)
                 CheckVector(field, vector);
-            if (!float.IsFinite(field.Boost) || field.Boost <= 0)
-                throw new IndexSchemaException($"The field '{field.Name}' has the boost {field.Boost}; a boost is a number greater than 0.");
+            if (!BoostLimits.IsOfField(field.Boost))
+                throw new IndexSchemaException($"The field '{field.Name}' has the boost {field.Boost}; a boost is a number from {BoostLimits.LeastOfField} to {BoostLimits.MostOfField}.");
         }
     }
 }

@@ -33,7 +33,7 @@ internal sealed class DocumentBoostOperator : SameMatchesOperator
         // The dictionary is in the order of numbers: its last is the most that a score can be multiplied with.
         using TermCursor cursor = numbers.OpenCursor();
         cursor.MoveLast();
-        return new DocumentBoostOperator(context, clause, Math.Max(1, (float)NumberKey.ToDouble(cursor.Key)));
+        return new DocumentBoostOperator(context, clause, Math.Max(1, BoostLimits.OfEntry(NumberKey.ToDouble(cursor.Key))));
     }
 
     public override PlanNode Describe() => new PlanNode("boost", IndexSchema.BoostField, "of each document").Over(Clause.Describe());
@@ -45,7 +45,7 @@ internal sealed class DocumentBoostOperator : SameMatchesOperator
         Clause.Score(window, hits, mine, boost);
         long start = window << PostingWindow.SizeBits;
         for (int i = 0; i < hits.Length; i++)
-            scores[i] += boosts.TryRead(start + hits[i], out double number) ? mine[i] * (float)number : mine[i];
+            scores[i] += boosts.TryRead(start + hits[i], out double number) ? mine[i] * BoostLimits.OfEntry(number) : mine[i];
     }
 
     public override void AddBounds(long window, Span<float> bounds, float boost)

@@ -1,6 +1,7 @@
 using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Queries;
+using Treepie.Indexing.Schema;
 using Treepie.Indexing.Vectors;
 
 namespace Treepie.Indexing.Matching;
@@ -65,8 +66,8 @@ internal sealed class FusionCompiler(QueryContext context, IReadOnlyList<IndexQu
         if (query.Window is < 1 or > FusionQuery.MaxWindow)
             throw new IndexQueryException($"Each search of a fusion gives 1 to {FusionQuery.MaxWindow:N0} entries; {query.Window} is not such a number.");
         foreach (FusionClause clause in query.Clauses)
-            if (!float.IsFinite(clause.Weight) || clause.Weight <= 0)
-                throw new IndexQueryException($"The weight of a search in a fusion is a number greater than 0; {clause.Weight} is not.");
+            if (clause.Weight == 0 || !BoostLimits.IsOfQuery(clause.Weight))
+                throw new IndexQueryException($"The weight of a search in a fusion is a number from {BoostLimits.LeastOfQuery} to {BoostLimits.MostOfQuery}; {clause.Weight} is not.");
     }
 
     private Operator Search(IndexQuery query, Operator? filter)

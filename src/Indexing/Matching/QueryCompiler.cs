@@ -18,9 +18,6 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
     /// <summary>Deepest nesting of a query: twice what RQL allows. Chains of one kind (a and b and c …) count once.</summary>
     public const int MaxDepth = 256;
 
-    /// <summary>The most that boosts around one another may come to: far below what a float holds, so that sums of scores are numbers.</summary>
-    public const float MaxBoost = 1e30f;
-
     private const string EveryEntry = "every entry";
 
     private readonly IndexView view = context.View;
@@ -390,12 +387,13 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
     }
 
     /// <summary>What the boosts around a clause come to with one more.</summary>
-    private float Boosted(float factor)
+    internal float Boosted(float factor)
     {
         if (!float.IsFinite(factor) || factor < 0)
             throw new IndexQueryException($"A boost is a number from 0 on; {factor} is not.");
         float product = boosted * factor;
-        return product <= MaxBoost ? product : throw new IndexQueryException($"Boosts around one another come to {MaxBoost} at the most; these come to {product}. Only how they compare with one another counts.");
+        return BoostLimits.IsOfQuery(product) && (product > 0 || factor == 0 || boosted == 0) ? product : throw new IndexQueryException(
+            $"Boosts around one another come to {BoostLimits.LeastOfQuery} to {BoostLimits.MostOfQuery}; these come to {product}. Only how they compare with one another counts.");
     }
 
     /// <summary>Every entry that the clause does not match.</summary>

@@ -108,8 +108,8 @@ internal static class DefinitionCheck
             throw Refuse(definition, "Fields", $"the place '{field.Name}' has two paths and cannot be stored as one value: define fields of their own for what is to be selected.");
         if (field.Analyzer is not null && !isSearch)
             throw Refuse(definition, "Fields", $"the field '{field.Name}' names an analyzer, which only a field of words has: say \"Indexing\": \"Search\" too.");
-        if (!float.IsFinite(field.Boost) || field.Boost <= 0)
-            throw Refuse(definition, "Fields", $"the boost of the field '{field.Name}' is {field.Boost}; it is a number greater than 0.");
+        if (!BoostLimits.IsOfField(field.Boost))
+            throw Refuse(definition, "Fields", $"the boost of the field '{field.Name}' is {field.Boost}; it is a number from {BoostLimits.LeastOfField} to {BoostLimits.MostOfField}.");
         if (field.Boost != 1 && !isSearch)
             throw Refuse(definition, "Fields", $"the field '{field.Name}' has a boost, which weighs the words of a field: say \"Indexing\": \"Search\" too.");
         if (field.Vector is { Dimensions: < 1 or > VectorFieldOptions.MaxDimensions })

@@ -3,6 +3,7 @@ using System.Globalization;
 using System.Text.Json;
 using Treepie.Indexes.Definitions;
 using Treepie.Indexing;
+using Treepie.Indexing.Schema;
 using Treepie.Indexing.Spatial;
 using Treepie.Store;
 
@@ -271,7 +272,7 @@ internal sealed class FieldExtractor
         private void Refuse(FieldTarget target, string what) => refused.Add(target.Path, target switch
         {
             { IsVector: true } => $"A vector is an array of numbers or base64 of floats; the document has {what} there.",
-            { Kind: AutoIndexFieldKind.Boost } => $"The boost of a document is a number greater than 0; the document has {what} there.",
+            { Kind: AutoIndexFieldKind.Boost } => $"The boost of a document is a number from {BoostLimits.LeastOfEntry} to {BoostLimits.MostOfEntry}; the document has {what} there.",
             { Kind: AutoIndexFieldKind.Wkt } => $"A place or shape is a string of WKT; the document has {what} there.",
             _ => $"A {(target.IsLongitude ? "longitude" : "latitude")} is a number; the document has {what} there.",
         });
@@ -308,7 +309,7 @@ internal sealed class FieldExtractor
                     places[target.Field]?.Add(target.IsLongitude, isLong ? whole : real);
                 else if (target.Kind == AutoIndexFieldKind.Wkt)
                     Refuse(target, "a number");
-                else if (target.Kind == AutoIndexFieldKind.Boost && !(isLong ? whole > 0 : real > 0 && float.IsFinite((float)real) && (float)real > 0))
+                else if (target.Kind == AutoIndexFieldKind.Boost && !BoostLimits.IsOfEntry(isLong ? whole : real))
                     Refuse(target, "another number");
                 else if (target.IsVector)
                     continue; // of an array, which was taken as a whole

@@ -1,5 +1,6 @@
 using Treepie.Indexes.Definitions;
 using Treepie.Indexing.Queries;
+using Treepie.Indexing.Schema;
 using Treepie.Rql;
 using Treepie.Rql.Syntax;
 
@@ -180,7 +181,9 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
     {
         IReadOnlyList<Expression> arguments = Arguments(method, 2, 2);
         _isScored = true;
-        return new BoostQuery(Bind(arguments[0], kind), (float)parameters.PositiveNumber(arguments[1], "the factor of 'boost'"));
+        float factor = (float)parameters.PositiveNumber(arguments[1], "the factor of 'boost'");
+        return factor > 0 && BoostLimits.IsOfQuery(factor) ? new BoostQuery(Bind(arguments[0], kind), factor) : throw RqlErrors.At(
+            query.Text, arguments[1].Position, $"The factor of 'boost' is a number from {BoostLimits.LeastOfQuery} to {BoostLimits.MostOfQuery}. Only how boosts compare with one another counts.");
     }
 
     private FullTextQuery BindSearch(MethodExpression method, AutoIndexFieldKind kind)

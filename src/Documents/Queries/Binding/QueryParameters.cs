@@ -44,7 +44,7 @@ internal sealed class QueryParameters(string text, JsonElement given)
     {
         FieldValue value = Value(expression);
         double number = value.Kind switch { FieldValueKind.Long => value.Long, FieldValueKind.Double => value.Double, _ => double.NaN };
-        return number > 0 && float.IsFinite((float)number) ? number : throw RqlErrors.At(text, expression.Position, $"Expected {what}: a number greater than 0.");
+        return number > 0 ? number : throw RqlErrors.At(text, expression.Position, $"Expected {what}: a number greater than 0.");
     }
 
     /// <summary>How many: a whole number from 0.</summary>
