@@ -48,7 +48,7 @@ public sealed class SuggestionQueryTests(SuggestionQueryTests.Products products)
     [InlineData("from Products order by Name select suggest(Name, 'y')", "SortMode")]
     [InlineData("from Products select suggest(Name, 'y', $wrong)", "from 0 to 1")]
     [InlineData("from Products select suggest(Name, 'y', $unknown)", "Jaro")]
-    [InlineData("from index 'Products/Search' select suggest(Nothing, 'y')", "no field 'search(Nothing)'")]
+    [InlineData("from index 'Products/Search' select suggest(Nothing, 'y')", "no field 'Nothing'")]
     public async Task What_makes_no_sense_is_refused_with_a_word_of_help(string query, string hint)
     {
         InvalidQueryException error = await Assert.ThrowsAsync<InvalidQueryException>(
