@@ -237,8 +237,8 @@ internal sealed class CheckpointRunner(
 
         if (IsDue)
             Request();
-        else if (journal is null && !checkpointer.IsUpToDate && Volatile.Read(ref _timer) is null)
-            StartTimer();
+        else
+            StartTimerIfNeeded();
     }
 
     /// <summary>Lets no further one begin by itself.</summary>
@@ -327,20 +327,28 @@ internal sealed class CheckpointRunner(
             {
                 Volatile.Write(ref _isRequested, 0);
                 lane.Pulse();
+                StartTimerIfNeeded();
             }
         });
         return true;
     }
 
-    private void StartTimer()
+    /// <summary>Also after a checkpoint: the timer of a commit that came while it was written went off to no purpose if that took long.</summary>
+    private void StartTimerIfNeeded()
     {
+        if (journal is not null || checkpointer.IsUpToDate || _isStopped || Health.Failures > 0 || Volatile.Read(ref _timer) is not null)
+            return; // after a failure there is a timer of its own
+
         ITimer timer = clock.CreateTimer(
             _ =>
             {
                 Interlocked.Exchange(ref _timer, null)?.Dispose();
                 Request();
             },
-            null, options.RelaxedDelay, Timeout.InfiniteTimeSpan);
+            null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+
+        // It runs only when it stands there: one that went off before would stay, and none would follow it.
         Volatile.Write(ref _timer, timer);
+        timer.Change(options.RelaxedDelay, Timeout.InfiniteTimeSpan);
     }
 }
