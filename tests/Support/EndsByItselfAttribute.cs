@@ -1,0 +1,45 @@
+using System.Collections.Concurrent;
+using System.Reflection;
+using Xunit.v3;
+
+namespace Treepie.Tests.Support;
+
+/// <summary>
+/// Every test ends by itself: one that hangs is cancelled, and if it does not heed that either, the process ends and says which it was. Without this a run hangs with it and says nothing. How fast a machine is
+/// does not matter: no test takes a tenth of the patience. With <c>TREEPIE_ROUNDS</c> or <c>TREEPIE_THOROUGH</c>, which make tests as long as one likes, there is no limit.
+/// </summary>
+[AttributeUsage(AttributeTargets.Assembly)]
+public sealed class EndsByItselfAttribute : BeforeAfterTestAttribute
+{
+    private static readonly TimeSpan s_patience = TimeSpan.FromMinutes(15), s_grace = TimeSpan.FromMinutes(1);
+
+    private readonly ConcurrentDictionary<string, Timer> _running = new();
+
+    /// <inheritdoc/>
+    public override void Before(MethodInfo methodUnderTest, IXunitTest test)
+    {
+        if (Environment.GetEnvironmentVariable("TREEPIE_ROUNDS") is not null || Environment.GetEnvironmentVariable("TREEPIE_THOROUGH") is not null)
+            return;
+        ITestContext context = TestContext.Current;
+        bool isCancelled = false;
+        _running[test.UniqueID] = new Timer(
+            _ =>
+            {
+                if (isCancelled)
+                    Environment.FailFast($"'{test.TestDisplayName}' hangs: it has not ended {s_grace} after it was cancelled.");
+                isCancelled = true;
+                context.TestOutputHelper?.WriteLine($"It hangs: it is cancelled after {s_patience}.");
+                context.CancelCurrentTest();
+            },
+            null,
+            s_patience,
+            s_grace);
+    }
+
+    /// <inheritdoc/>
+    public override void After(MethodInfo methodUnderTest, IXunitTest test)
+    {
+        if (_running.TryRemove(test.UniqueID, out Timer? timer))
+            timer.Dispose();
+    }
+}
