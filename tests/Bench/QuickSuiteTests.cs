@@ -13,7 +13,7 @@ namespace Treepie.Bench.Tests;
 /// </summary>
 public class QuickSuiteTests
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(5);
+    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(10);
 
     public static TheoryData<string> Suites => [.. RunAsync("--list").GetAwaiter().GetResult().Split('\n', StringSplitOptions.RemoveEmptyEntries)];
 

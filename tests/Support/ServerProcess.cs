@@ -12,7 +12,7 @@ public sealed class ServerProcess : IAsyncDisposable
     private const string AddressLine = "Server available on:";
 
     /// <summary>A server that has not come up, or not gone down, by then never will.</summary>
-    private static readonly TimeSpan _patience = TimeSpan.FromSeconds(60);
+    private static readonly TimeSpan _patience = Eventually.Patience;
 
     private readonly Process _process;
     private readonly TemporaryDirectory? _ownData;

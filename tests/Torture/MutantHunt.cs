@@ -24,7 +24,7 @@ internal sealed class MutantHunt
     {
         _say = say;
         _program = Find();
-        _mutants = [.. Start(0, TimeSpan.FromSeconds(60), "--list").Lines.Select(line => (line.Split('\t')[0], line.Split('\t')[^1]))];
+        _mutants = [.. Start(0, Eventually.Patience, "--list").Lines.Select(line => (line.Split('\t')[0], line.Split('\t')[^1]))];
         if (_mutants.Count == 0)
             throw new InvalidOperationException($"'{_program} --list' names no mutants.");
     }
@@ -109,7 +109,7 @@ internal sealed class MutantHunt
         if (pieces.Length == 0)
             return;
 
-        (int code, List<string> lines, string error) = Start(0, TimeSpan.FromMinutes(2), ["--again", .. pieces]);
+        (int code, List<string> lines, string error) = Start(0, Eventually.Patience, ["--again", .. pieces]);
         if (code == 0)
         {
             _say($"the engine without a mutant passes the {pieces.Length} pieces that noticed one");

@@ -99,7 +99,7 @@ public sealed class IndexKillTests
 
     private static async Task<int> AskAsync(ServerProcess server, string query, bool isWaiting)
     {
-        using JsonDocument answer = await SendAsync(server, HttpMethod.Post, $"{Path}/queries", new { Query = query + " limit 0, 1", WaitForNonStaleResults = isWaiting, WaitForNonStaleResultsTimeout = "00:01:00" });
+        using JsonDocument answer = await SendAsync(server, HttpMethod.Post, $"{Path}/queries", new { Query = query + " limit 0, 1", WaitForNonStaleResults = isWaiting, WaitForNonStaleResultsTimeout = "00:05:00" });
         return answer.RootElement.GetProperty("TotalResults").GetInt32();
     }
 

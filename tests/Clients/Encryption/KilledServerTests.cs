@@ -74,7 +74,7 @@ public sealed class KilledServerTests : IDisposable
         using HttpResponseMessage deleted = await server.Http.DeleteAsync($"/databases/{database}/docs?id=marker-of-what-was-deleted", token);
         deleted.EnsureSuccessStatusCode();
         using HttpResponseMessage query = await server.Http.PostAsJsonAsync(
-            $"/databases/{database}/queries", new { Query = "from MarkerOfACollection where MarkerOfAField = 'marker-of-a-body'", WaitForNonStaleResults = true }, System.Text.Json.JsonSerializerOptions.Default, token);
+            $"/databases/{database}/queries", new { Query = "from MarkerOfACollection where MarkerOfAField = 'marker-of-a-body'", WaitForNonStaleResults = true, WaitForNonStaleResultsTimeout = "00:05:00" }, System.Text.Json.JsonSerializerOptions.Default, token);
         string answer = await query.Content.ReadAsStringAsync(token);
         Assert.Contains($"\"TotalResults\":{run + 1},", answer, StringComparison.Ordinal);
     }

@@ -11,7 +11,7 @@ internal sealed class S3Server : IAsyncDisposable
 {
     public const string AccessKey = "S3RVER", SecretKey = "S3RVER";
 
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+    private static readonly TimeSpan Patience = Eventually.Patience;
 
     private readonly TemporaryDirectory _files = new();
     private Process? _process;

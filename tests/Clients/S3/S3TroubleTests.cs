@@ -90,10 +90,10 @@ public sealed class S3TroubleTests : IAsyncLifetime
         byte[] content = StoredContent.Draw((3 * PartBytes) + 17);
         await using var proxy = new S3Proxy(Server.Port);
         proxy.At = (PartBytes, RefuseAsync);
-        var clock = new HastyClock();
-        using BackupDestination failing = Open(proxy.Url, clock), whole = Open($"http://127.0.0.1:{Server.Port}", clock, "other"), folder = new FolderDestination(Folder);
+        HastyClock clock = new(), clockOfOthers = new(); // whose time-outs are not due
+        using BackupDestination failing = Open(proxy.Url, clock), whole = Open($"http://127.0.0.1:{Server.Port}", clockOfOthers, "other"), folder = new FolderDestination(Folder);
         await using (var all = new UploadStream(
-            [("failing", await failing.CreateAsync("a.full.backup", Cancel)), ("whole", await whole.CreateAsync("a.full.backup", Cancel)), ("folder", await folder.CreateAsync("a.full.backup", Cancel))], clock, Cancel))
+            [("failing", await failing.CreateAsync("a.full.backup", Cancel)), ("whole", await whole.CreateAsync("a.full.backup", Cancel)), ("folder", await folder.CreateAsync("a.full.backup", Cancel))], clockOfOthers, Cancel))
         {
             Task writing = Task.Run(
                 async () =>
@@ -112,7 +112,7 @@ public sealed class S3TroubleTests : IAsyncLifetime
 
         await StoredContent.AssertAsync(whole, "a.full.backup", content);
         await StoredContent.AssertAsync(folder, "a.full.backup", content);
-        using BackupDestination direct = Open($"http://127.0.0.1:{Server.Port}", clock);
+        using BackupDestination direct = Open($"http://127.0.0.1:{Server.Port}", clockOfOthers);
         Assert.Empty(await direct.ListAsync("", Cancel));
 
         Task RefuseAsync()

@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Text;
 using Treepie.Queries;
+using Treepie.Tests.Support;
 using Treepie.Writes;
 
 namespace Treepie.Documents.Tests.Backups;
@@ -36,7 +37,7 @@ internal static class RandomDatabase
         await database.NextHiLoRangeAsync(new HiLoRequest("users", 0, DateTime.UnixEpoch, 0), cancellationToken);
         foreach (string query in (string[])["from Users where Name = 'a' and n > 5", "from Orders where search(Text, 'x')", "from @all_docs where exact(Name = 'B')"])
             (await database.QueryAsync(new QueryRequest { Text = query }, cancellationToken)).Dispose();
-        await database.Indexes.WaitForNonStaleAsync(TimeSpan.FromSeconds(30), null, cancellationToken);
+        Assert.True(await database.Indexes.WaitForNonStaleAsync(Eventually.Patience, null, cancellationToken));
     }
 
     /// <summary>Ids that changed their collection, some of them twice, and a collection that became empty: what leaves superseded tombstones.</summary>

@@ -148,14 +148,14 @@ public sealed class SnapshotTests : IDisposable
         Task writer = Task.Run(
             async () =>
             {
-                for (int i = 0; !stop.IsCancellationRequested && i < 20_000; i++)
+                for (int i = 0; !stop.IsCancellationRequested; i++)
                     await database.WriteAsync(new WriteBatch().Put("left/1", Count(i)).Put("right/1", Count(i)).Put($"users/{i % 50}", Json(100)), CancellationToken.None);
             },
             Cancel);
         using var backup = new MemoryStream();
         try
         {
-            Assert.True(SpinWait.SpinUntil(() => database.LastEtag > 400, TimeSpan.FromSeconds(30)));
+            await Eventually.TrueAsync(() => database.LastEtag > 400 || writer.IsFaulted, "the writer writes");
             await database.BackupAsync(backup, new BackupOptions { Kind = BackupKind.Snapshot }, null, Cancel);
         }
         finally
@@ -171,7 +171,7 @@ public sealed class SnapshotTests : IDisposable
         string left = Body(restored, "left/1"), right = Body(restored, "right/1");
         Assert.Equal(left, right);
         Assert.All(restored.Indexes.List(), index => Assert.True(index.LastIndexedEtag <= restored.LastEtag));
-        Assert.True(await restored.Indexes.WaitForNonStaleAsync(TimeSpan.FromSeconds(30), null, Cancel));
+        Assert.True(await restored.Indexes.WaitForNonStaleAsync(Eventually.Patience, null, Cancel));
     }
 
     [Fact]

@@ -162,7 +162,7 @@ public sealed class NeverStaleTests : IDisposable
 
         TimeoutException error = await Assert.ThrowsAsync<TimeoutException>(() => _queries.ExecuteAsync(request with { WaitTimeout = TimeSpan.Zero }, TestContext.Current.CancellationToken));
         Assert.Contains("neverStale", error.Message, StringComparison.Ordinal);
-        Task<QueryResults> waiting = _queries.ExecuteAsync(request with { WaitTimeout = TimeSpan.FromMinutes(1) }, TestContext.Current.CancellationToken);
+        Task<QueryResults> waiting = _queries.ExecuteAsync(request with { WaitTimeout = Eventually.Patience }, TestContext.Current.CancellationToken);
         Assert.False(waiting.IsCompleted);
         _gate.Set();
         using QueryResults answer = await waiting;
@@ -240,7 +240,7 @@ public sealed class NeverStaleTests : IDisposable
 
     private async Task<List<string>> AskAsync(string query, bool neverStale, bool onlyIds = false)
     {
-        var request = new QueryRequest { Text = query, Parameters = s_parameters.RootElement, NeverStale = neverStale, WaitForNonStaleResults = !neverStale, WaitTimeout = TimeSpan.FromMinutes(1) };
+        var request = new QueryRequest { Text = query, Parameters = s_parameters.RootElement, NeverStale = neverStale, WaitForNonStaleResults = !neverStale, WaitTimeout = Eventually.Patience };
         using QueryResults results = await _queries.ExecuteAsync(request, TestContext.Current.CancellationToken);
         Assert.False(results.IsStale);
         List<string> answer = onlyIds ? [] : [$"{results.TotalResults}, etag {results.ResultEtag}"];

@@ -4,6 +4,7 @@ using System.Text.Json;
 using System.Text.Json.Nodes;
 using Treepie.Indexes;
 using Treepie.Queries;
+using Treepie.Tests.Support;
 using Treepie.Writes;
 
 namespace Treepie.Documents.Tests.Queries;
@@ -30,7 +31,7 @@ internal static class QueryRunner
     public static async Task<Answer> AskAsync(this Database database, string text, string? parameters = null, Func<QueryRequest, QueryRequest>? change = null)
     {
         using JsonDocument json = JsonDocument.Parse(parameters ?? "{}");
-        var request = new QueryRequest { Text = text, Parameters = json.RootElement, WaitForNonStaleResults = true, WaitTimeout = TimeSpan.FromMinutes(1) };
+        var request = new QueryRequest { Text = text, Parameters = json.RootElement, WaitForNonStaleResults = true, WaitTimeout = Eventually.Patience };
         using QueryResults results = await database.QueryAsync(change?.Invoke(request) ?? request, TestContext.Current.CancellationToken);
         var rows = new List<JsonObject>();
         var output = new ArrayBufferWriter<byte>();

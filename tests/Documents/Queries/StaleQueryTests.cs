@@ -14,7 +14,7 @@ public sealed class StaleQueryTests : IDisposable
     private readonly TemporaryDirectory _folder = new();
     private readonly ManualResetEventSlim _gate = new(initialState: true);
     private readonly ChangeSignal _changes = new();
-    private readonly DatabaseOptions _options = new();
+    private readonly DatabaseOptions _options = new() { DefaultStaleWait = Eventually.Patience };
     private readonly Database _database;
     private readonly IndexCatalogue _indexes;
     private readonly QueryExecutor _queries;

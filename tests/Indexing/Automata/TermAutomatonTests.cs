@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using System.Text;
 using System.Text.RegularExpressions;
 using Treepie.Indexing.Analysis;
@@ -118,9 +117,7 @@ public sealed class TermAutomatonTests
     {
         TermAutomaton automaton = RegexPattern.Compile(pattern, text => text);
         byte[] text = Encoding.UTF8.GetBytes(new string('a', 400) + "!");
-        long started = Stopwatch.GetTimestamp();
-        Assert.False(automaton.Matches(text));
-        Assert.True(Stopwatch.GetElapsedTime(started) < TimeSpan.FromSeconds(20)); // going back, it would not end in this universe
+        Assert.False(automaton.Matches(text)); // going back, it would not end in this universe
     }
 
     [Fact]

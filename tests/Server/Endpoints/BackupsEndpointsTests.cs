@@ -103,7 +103,7 @@ public sealed class BackupsEndpointsTests : IDisposable
     private async Task<long> TaskAsync(TestServer server) => (await PostAsync(
         server,
         "databases/db/admin/periodic-backup",
-        $$"""{"Name":"often","BackupType":"Snapshot","FullBackupFrequency":"0 2 * * *","LogInterval":"00:10:00","LocalSettings":{"FolderPath":{{JsonSerializer.Serialize(_place.Path)}}} }""")).GetProperty("TaskId").GetInt64();
+        $$"""{"Name":"often","BackupType":"Snapshot","FullBackupFrequency":"0 2 29 2 *","LogInterval":"20:00:00","LocalSettings":{"FolderPath":{{JsonSerializer.Serialize(_place.Path)}}} }""")).GetProperty("TaskId").GetInt64();
 
     private static async Task RunAsync(TestServer server, long task, string kind) =>
         await EndedAsync(server, await PostAsync(server, $"databases/db/admin/backup/database?taskId={task}&kind={kind}", null), "databases/db/");

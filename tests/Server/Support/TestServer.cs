@@ -43,6 +43,7 @@ internal sealed class TestServer : IAsyncDisposable
         builder.Services.AddTreepie(options =>
         {
             options.DataDirectory = directory.Path;
+            options.Database = options.Database with { DefaultStaleWait = Eventually.Patience };
             configure?.Invoke(options);
         });
         WebApplication app = builder.Build();

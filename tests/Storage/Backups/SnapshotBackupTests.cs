@@ -101,7 +101,7 @@ public sealed class SnapshotBackupTests
             for (int i = 0; i < 6; i++)
             {
                 long before = Last(states);
-                Assert.True(SpinWait.SpinUntil(() => writer.IsCompleted || Last(states) > before + 5, TimeSpan.FromSeconds(30)));
+                await Eventually.TrueAsync(() => writer.IsCompleted || Last(states) > before + 5, "the writer writes");
                 (byte[] bytes, link) = await BackupParts.TakeAsync(environment, link);
                 parts.Add(bytes);
             }

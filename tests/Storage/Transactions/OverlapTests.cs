@@ -149,7 +149,7 @@ public sealed class OverlapTests : IDisposable
                 throw new DiskFullException("No room.");
         };
         Task<bool> alone = Task.Run(() => _environment.Write(transaction => transaction.FindTree("t")!.Put("b"u8, new byte[4 << 20]), Token), Token);
-        Assert.Same(alone, await Task.WhenAny(alone, Task.Delay(TimeSpan.FromSeconds(30), Token)));
+        Assert.Same(alone, await Task.WhenAny(alone, Task.Delay(Eventually.Patience, Token)));
         if (staysFull)
             await Assert.ThrowsAsync<DiskFullException>(() => alone);
         else
