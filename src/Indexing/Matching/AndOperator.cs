@@ -25,14 +25,20 @@ internal sealed class AndOperator : Operator
         : base(context)
     {
         this.clauses = clauses;
-        byCost = [.. clauses.OrderBy(clause => clause.Estimate)];
+        byCost = InOrder(clauses);
         ProbeHint hint = context.Hints.Probe;
-        mostProbes = [.. byCost.Select(clause => hint switch
+        mostProbes = new int[byCost.Length];
+        for (int i = 0; i < mostProbes.Length; i++)
         {
-            ProbeHint.Windows => 0,
-            ProbeHint.Entries => PostingWindow.Size,
-            _ => Math.Min(WindowSet.MaxListCount, (int)(clause.Cost.Window / clause.Cost.Probe)),
-        })];
+            OperatorCost cost = byCost[i].Cost;
+            mostProbes[i] = hint switch
+            {
+                ProbeHint.Windows => 0,
+                ProbeHint.Entries => PostingWindow.Size,
+                _ => Math.Min(WindowSet.MaxListCount, (int)(cost.Window / cost.Probe)),
+            };
+        }
+
         long lead = byCost[0].Estimate;
         isLed = hint switch
         {
@@ -70,6 +76,24 @@ internal sealed class AndOperator : Operator
         foreach (Operator clause in byCost)
             node.Over(clause.Describe());
         return node.With(Decide());
+    }
+
+    /// <summary>The rarest first; of equally rare ones the first stays first.</summary>
+    private static Operator[] InOrder(Operator[] clauses)
+    {
+        const int Few = 16;
+        if (clauses.Length > Few)
+            return [.. clauses.OrderBy(clause => clause.Estimate)];
+        var ordered = new Operator[clauses.Length];
+        for (int i = 0; i < clauses.Length; i++)
+        {
+            int place = i;
+            for (; place > 0 && ordered[place - 1].Estimate > clauses[i].Estimate; place--)
+                ordered[place] = ordered[place - 1];
+            ordered[place] = clauses[i];
+        }
+
+        return ordered;
     }
 
     public override long Next(long from)

@@ -15,6 +15,9 @@ namespace Treepie.Indexing.Matching;
 /// </summary>
 internal sealed class IndexView
 {
+    /// <summary>Lists that are remembered as announced: a power of 2.</summary>
+    private const int AnnouncedLists = 64;
+
     private readonly PageVisits visits = new();
     private readonly Dictionary<string, Tree?> trees = new(StringComparer.Ordinal);
     private readonly Dictionary<string, DictionaryTrees> dictionaries = new(StringComparer.Ordinal);
@@ -26,6 +29,7 @@ internal sealed class IndexView
     private readonly List<QueryScratch> running = [];
     private QueryScratch? scratch;
     private WordSearch? words;
+    private readonly long[] announced = new long[AnnouncedLists];
     private long visitsOnce;
     private long? allEntries;
 
@@ -99,6 +103,16 @@ internal sealed class IndexView
         foreach (QueryScratch rented in running)
             rented.ForgetPages();
         entries?.Reset();
+    }
+
+    /// <summary>Whether the pages of a long list are to be announced, see <see cref="Operator.Announce"/>: those asked for lately were, and are in memory.</summary>
+    public bool IsToBeAnnounced(long listId)
+    {
+        ref long place = ref announced[(int)listId & (announced.Length - 1)];
+        if (place == listId + 1)
+            return false;
+        place = listId + 1;
+        return true;
     }
 
     /// <summary>What answers queries of one word.</summary>

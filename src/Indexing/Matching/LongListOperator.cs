@@ -77,17 +77,12 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
             for (int place = 0; place < segments.Count; place++)
             {
                 var segment = new PostingSegment(segments.ValueOf(place));
-                for (int i = 0; i < segment.Count; i++)
-                {
-                    ReadOnlySpan<byte> payload = segment.PayloadAt(i);
-                    Context.Meter.Count.BytesDecoded += payload.Length;
-                    list.Add(segment.WindowAt(i), segment.CountAt(i), payload);
-                }
+                Context.Meter.Count.BytesDecoded += segment.Payloads.Length;
+                list.Add(in segment);
             }
         }
 
         list.End();
-        Context.Meter.Count.EntriesScanned += copied ? count : 0;
     }
 
     public override int Count(long window) => List.TryGet(window, out PostingWindow mine) ? mine.Count : 0;
@@ -230,7 +225,7 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
             return;
         isAnnounced = true;
         scorer?.Factors.Announce(count);
-        if (count < WindowImpacts.MinEntries)
+        if (count < WindowImpacts.MinEntries || !Context.View.IsToBeAnnounced(listId))
             return;
         Span<byte> from = stackalloc byte[PostingKey.Bytes], to = stackalloc byte[PostingKey.Bytes];
         PostingKey.Write(from, listId, 0);

@@ -413,12 +413,12 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         // The sum of no scores is 0, wherever the empty group stands.
         0 => whenEmpty ?? (isScored ? new BoostOperator(context, All(), 0) : All()),
         1 => clauses[0],
-        _ => clauses.Exists(clause => clause is NoneOperator) ? None() : new AndOperator(context, Together(clauses)),
+        _ => clauses.Exists(static clause => clause is NoneOperator) ? None() : new AndOperator(context, Together(clauses)),
     };
 
     internal Operator Or(List<Operator> clauses)
     {
-        clauses.RemoveAll(clause => clause is NoneOperator);
+        clauses.RemoveAll(static clause => clause is NoneOperator);
         return clauses.Count switch
         {
             0 => None(),
@@ -432,6 +432,9 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
     {
         foreach (Operator clause in clauses)
             clause.Announce();
-        return [.. clauses.Select(Traced)];
+        Operator[] together = [.. clauses];
+        foreach (ref Operator clause in together.AsSpan())
+            clause = Traced(clause);
+        return together;
     }
 }

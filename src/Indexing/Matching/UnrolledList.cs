@@ -1,3 +1,4 @@
+using System.Numerics;
 using System.Runtime.InteropServices;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Postings;
@@ -7,10 +8,10 @@ using Treepie.Storage.Memory;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>
-/// All windows of one list of few entries a window, side by side: what several lists are merged by, without a step of a cursor or a call for each of them. Offsets are copied; frequencies stay
-/// where they lie until they are asked for.
+/// All windows of one list of few entries a window, side by side: what several lists are merged by, without a step of a cursor or a call for each of them. Offsets are copied, for who
+/// unites lists, or looked at where they lie; frequencies stay there until they are asked for.
 /// </summary>
-/// <remarks>Memory until the query ends: 2 bytes an entry, 40 bytes a window that has any.</remarks>
+/// <remarks>Memory until the query ends: 2 bytes an entry whose offset is copied, 40 bytes a window that has any.</remarks>
 internal sealed class UnrolledList : IReusable
 {
     /// <summary>So many offsets behind the last one are there to be read, whatever they are.</summary>
@@ -37,7 +38,7 @@ internal sealed class UnrolledList : IReusable
     /// <summary>Begins a list of so many entries.</summary>
     /// <param name="context">The query.</param>
     /// <param name="entries">How many.</param>
-    /// <param name="copied">Whether offsets are copied, for who goes along them; otherwise they are looked at where they lie.</param>
+    /// <param name="copied">Whether offsets are copied, so that all windows lie the same way; otherwise they are looked at where they lie. Those of a short list always are.</param>
     public void Begin(QueryContext context, long entries, bool copied)
     {
         copies = copied;
@@ -48,15 +49,37 @@ internal sealed class UnrolledList : IReusable
     /// <summary>Ends the list: behind the last window there is none.</summary>
     public void End() => Next().Window = Operator.End;
 
-    /// <summary>Adds a window of a long list.</summary>
-    public void Add(long window, int count, ReadOnlySpan<byte> payload)
+    /// <summary>Adds the windows of a segment of a long list.</summary>
+    public void Add(in PostingSegment segment)
     {
-        ref Place place = ref Next();
-        (place.Window, place.Start, place.Count, place.Payload) = (window, used, count, new HeldBytes(payload));
-        Count++;
-        if (!copies)
-            return;
+        int first = Count;
+        Count += segment.Count;
+        if (Count >= places.Length)
+            Array.Resize(ref places, (int)BitOperations.RoundUpToPowerOf2((uint)Count + 1));
+        Span<Place> mine = places.AsSpan(first, segment.Count);
+        ReadOnlySpan<byte> payloads = segment.Payloads;
+        ReadOnlySpan<uint> narrow = segment.NarrowEntries;
+        int end = payloads.Length;
+        for (int i = mine.Length - 1; i >= 0; i--)
+        {
+            // From the last on, as each ends where the one behind it begins.
+            (long window, int count, int start) = i < narrow.Length
+                ? (segment.FirstWindow + PostingSegment.WindowOf(narrow[i]), PostingSegment.CountOf(narrow[i]), PostingSegment.StartOf(narrow[i]))
+                : (segment.WindowAt(i), segment.CountAt(i), segment.StartAt(i));
+            ref Place place = ref mine[i];
+            (place.Window, place.Count, place.Rest, place.Bytes) = (window, count, new HeldBytes(payloads[start..]), end - start);
+            end = start;
+        }
 
+        foreach (ref Place place in copies ? mine : default)
+            Copy(ref place);
+    }
+
+    private void Copy(ref Place place)
+    {
+        int count = place.Count;
+        ReadOnlySpan<byte> payload = place.Payload;
+        place.Start = used;
         Span<ushort> room = offsets.AsSpan(used);
         used += count;
         if (count < PostingWindow.MinBitsCount)
@@ -83,7 +106,7 @@ internal sealed class UnrolledList : IReusable
             if (Count == 0 || places[Count - 1].Window != window)
             {
                 ref Place place = ref Next();
-                (place.Window, place.Start, place.Count, place.Payload, place.Impact) = (window, i, 0, default, byte.MaxValue);
+                (place.Window, place.Start, place.Count, place.Rest, place.Bytes, place.Impact) = (window, i, 0, default, 0, byte.MaxValue);
                 Count++;
             }
 
@@ -98,7 +121,7 @@ internal sealed class UnrolledList : IReusable
     /// <summary>Entries of the window at a place.</summary>
     public int CountAt(int place) => places[place].Count;
 
-    /// <summary>Their offsets, ascending.</summary>
+    /// <summary>Their offsets, ascending, of a list whose offsets are copied.</summary>
     public ReadOnlySpan<ushort> OffsetsAt(int place) => offsets.AsSpan(places[place].Start, places[place].Count);
 
     /// <summary>Where their offsets are among <see cref="AllOffsets"/>.</summary>
@@ -110,8 +133,17 @@ internal sealed class UnrolledList : IReusable
     /// <summary>Their offsets, and behind them <see cref="Padding"/> that mean nothing.</summary>
     public ReadOnlySpan<ushort> PaddedAt(int place) => offsets.AsSpan(places[place].Start, places[place].Count + Padding);
 
+    /// <summary>Their offsets where they lie side by side, copied or not, and behind them what may be read and means nothing; empty where they lie as bits.</summary>
+    public ReadOnlySpan<ushort> ListAt(int place)
+    {
+        ref readonly Place at = ref places[place];
+        if (postings is not null || copies)
+            return PaddedAt(place);
+        return at.Count < PostingWindow.MinBitsCount ? MemoryMarshal.Cast<byte, ushort>(at.Rest.Span) : default;
+    }
+
     /// <summary>The window of a long list at a place.</summary>
-    public PostingWindow PostingsAt(int place) => new(places[place].Count, places[place].Payload.Span);
+    public PostingWindow PostingsAt(int place) => new(places[place].Count, places[place].Payload);
 
     /// <summary>Asks for the ids of the window some places behind one, which is looked at soon.</summary>
     public void Announce(int place)
@@ -119,7 +151,7 @@ internal sealed class UnrolledList : IReusable
         const int Ahead = 2;
         if (place + Ahead >= Count)
             return;
-        ReadOnlySpan<byte> payload = places[place + Ahead].Payload.Span;
+        ReadOnlySpan<byte> payload = places[place + Ahead].Payload;
         PrefetchKernels.Prefetch(payload[..Math.Min(payload.Length, BitmapKernels.Bytes)]);
     }
 
@@ -127,7 +159,7 @@ internal sealed class UnrolledList : IReusable
     public void Announce(int place, ReadOnlySpan<ushort> entries)
     {
         ref readonly Place at = ref places[place];
-        ReadOnlySpan<byte> payload = at.Payload.Span;
+        ReadOnlySpan<byte> payload = at.Payload;
         if (at.Count is >= PostingWindow.MinBitsCount and < PostingWindow.Size)
             PrefetchKernels.PrefetchBits(payload, entries);
         else
@@ -162,7 +194,7 @@ internal sealed class UnrolledList : IReusable
     /// <param name="place">The place.</param>
     /// <param name="unit">What an impact of 1/255 is worth; 0: every match counts the same.</param>
     /// <param name="most">What no entry scores more than.</param>
-    public float Bound(int place, float unit, float most) => unit == 0 || postings is not null ? most : unit * places[place].Impact;
+    public float Bound(int place, float unit, float most) => unit == 0 || postings is not null ? most : unit * (copies ? places[place].Impact : PostingsAt(place).LargestImpact);
 
     /// <summary>The most that an entry of the window at a place can get from the list, which is not copied and has it.</summary>
     public float Bound(int place, ushort entry, float unit, float most) => unit == 0 ? most : unit * PostingsAt(place).ImpactAt(entry);
@@ -196,14 +228,15 @@ internal sealed class UnrolledList : IReusable
         if (scorer is not null && postings is null)
         {
             PostingWindow window = PostingsAt(place);
-            if (copies)
-                scorer.ScorePadded(at.Window, in window, PaddedAt(place), hits, scores, boost);
+            ReadOnlySpan<ushort> list = ListAt(place);
+            if (list.Length >= at.Count + Padding)
+                scorer.ScorePadded(at.Window, in window, list, hits, scores, boost);
             else
                 scorer.Score(at.Window, in window, hits, scores, boost);
             return;
         }
 
-        if (!copies)
+        if (!copies && postings is null)
         {
             PostingWindow window = PostingsAt(place);
             for (int i = 0; i < hits.Length; i++)
@@ -236,9 +269,14 @@ internal sealed class UnrolledList : IReusable
     private struct Place
     {
         public long Window;
-        public HeldBytes Payload;
+
+        /// <summary>The payload, and those behind it in its segment.</summary>
+        public HeldBytes Rest;
+        public int Bytes;
         public int Start;
         public int Count;
         public byte Impact;
+
+        public readonly ReadOnlySpan<byte> Payload => Rest.Span[..Bytes];
     }
 }

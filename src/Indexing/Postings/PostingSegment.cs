@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Diagnostics;
+using System.Runtime.InteropServices;
 using Treepie.Indexing.Kernels;
 
 namespace Treepie.Indexing.Postings;
@@ -68,6 +69,21 @@ internal readonly ref struct PostingSegment
         return payloads[start..end];
     }
 
+    /// <summary>The directory of form 2, an entry a number: see <see cref="WindowOf"/>, <see cref="CountOf"/>, <see cref="StartOf"/>. Empty for form 1.</summary>
+    public ReadOnlySpan<uint> NarrowEntries => isNarrow ? MemoryMarshal.Cast<byte, uint>(bytes.Slice(HeaderBytes, Count * NarrowEntryBytes)) : default;
+
+    /// <summary>The payloads of all windows.</summary>
+    public ReadOnlySpan<byte> Payloads => bytes[Place(Count)..];
+
+    /// <summary>How far the window of an entry of <see cref="NarrowEntries"/> is behind the first.</summary>
+    public static int WindowOf(uint entry) => (byte)entry;
+
+    /// <summary>Postings of such a window.</summary>
+    public static int CountOf(uint entry) => 1 + (byte)(entry >> 8);
+
+    /// <summary>Where its payload begins.</summary>
+    public static int StartOf(uint entry) => (int)(entry >> 16);
+
     /// <summary>Whether a window fits into a directory of form 2.</summary>
     public static bool IsNarrow(long windowsFromFirst, int postings) => windowsFromFirst <= byte.MaxValue && postings <= byte.MaxValue + 1;
 
@@ -126,5 +142,6 @@ internal readonly ref struct PostingSegment
 
     private int Place(int index) => HeaderBytes + (index * entryBytes);
 
-    private int StartAt(int index) => BinaryPrimitives.ReadUInt16LittleEndian(bytes[(Place(index) + (isNarrow ? 2 : 6))..]);
+    /// <summary>Where the payload of a window begins.</summary>
+    public int StartAt(int index) => BinaryPrimitives.ReadUInt16LittleEndian(bytes[(Place(index) + (isNarrow ? 2 : 6))..]);
 }

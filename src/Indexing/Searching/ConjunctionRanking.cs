@@ -16,7 +16,7 @@ internal sealed class ConjunctionRanking(QueryContext context, ListQuery query, 
 
     public override long Run(bool countsHits)
     {
-        Unroll();
+        Unroll(copied: false);
         int[] order = Order();
         Span<float> others = [];
         if (Query.Clauses[order[0]].List.Estimate >= ManyEntries && HasOthers)
@@ -71,27 +71,65 @@ internal sealed class ConjunctionRanking(QueryContext context, ListQuery query, 
                 return 0;
         }
 
-        int at = Places[order[0]], count = lead.CountAt(at), next = 1;
+        int at = Places[order[0]], count, next = 1;
         if (IsMerged(order[1]))
         {
-            UnrolledList second = Lists[order[1]]!; // merged
-            count = OffsetKernels.Intersect(lead.PaddedAt(at), count, second.OffsetsAt(Places[order[1]]), hits);
+            count = Meet(lead, at, Lists[order[1]]!, Places[order[1]]); // merged
             next = 2;
         }
         else
         {
-            lead.OffsetsAt(at).CopyTo(hits);
+            count = Copy(lead, at);
         }
 
         for (; next < order.Length && count > 0; next++)
         {
             int clause = order[next];
             count = IsMerged(clause)
-                ? SortedSets.Intersect(hits.AsSpan(0, count), Lists[clause]!.OffsetsAt(Places[clause])) // merged
+                ? KeepMerged(Lists[clause]!, Places[clause], count) // merged
                 : Keep(clause, window, hits.AsSpan(0, count), wanted: true);
         }
 
         return count;
+    }
+
+    /// <summary>Writes what two lists have in common in a window; returns how many. Mostly they have few entries there and nothing in common.</summary>
+    private int Meet(UnrolledList one, int oneAt, UnrolledList other, int otherAt)
+    {
+        int oneCount = one.CountAt(oneAt), otherCount = other.CountAt(otherAt);
+        ReadOnlySpan<ushort> left = one.ListAt(oneAt), right = other.ListAt(otherAt);
+        if (oneCount <= OffsetKernels.Few && otherCount <= OffsetKernels.Few && left.Length >= OffsetKernels.Few && right.Length >= OffsetKernels.Few)
+        {
+            return oneCount < otherCount
+                ? OffsetKernels.IntersectFew(right, otherCount, left, oneCount, hits)
+                : OffsetKernels.IntersectFew(left, oneCount, right, otherCount, hits);
+        }
+
+        if (!right.IsEmpty && left.Length >= oneCount + UnrolledList.Padding)
+            return OffsetKernels.Intersect(left, oneCount, right[..otherCount], hits);
+        if (!left.IsEmpty && right.Length >= otherCount + UnrolledList.Padding)
+            return OffsetKernels.Intersect(right, otherCount, left[..oneCount], hits);
+        if (!left.IsEmpty)
+            return KeepMerged(other, otherAt, Copy(one, oneAt));
+        return KeepMerged(one, oneAt, Copy(other, otherAt));
+    }
+
+    /// <summary>Writes the entries of a window of a merged list; returns how many.</summary>
+    private int Copy(UnrolledList list, int place)
+    {
+        int count = list.CountAt(place);
+        ReadOnlySpan<ushort> mine = list.ListAt(place);
+        if (mine.IsEmpty)
+            return list.PostingsAt(place).CopyOffsets(hits);
+        mine[..count].CopyTo(hits);
+        return count;
+    }
+
+    /// <summary>Of the hits written, keeps those that a merged list has; returns how many.</summary>
+    private int KeepMerged(UnrolledList list, int place, int count)
+    {
+        ReadOnlySpan<ushort> mine = list.ListAt(place);
+        return mine.IsEmpty ? list.PostingsAt(place).Keep(hits.AsSpan(0, count), wanted: true) : SortedSets.Intersect(hits.AsSpan(0, count), mine[..list.CountAt(place)]);
     }
 
     /// <summary>Whether no hit of a window can be one of the best.</summary>

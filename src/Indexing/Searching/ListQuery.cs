@@ -52,7 +52,9 @@ internal sealed record ListQuery(bool IsAll, float Boost, ListClause[] Clauses, 
         }
 
         ListWay[] ways = Choose(context, clauses, root is AndOperator);
-        long merged = clauses.Where((_, i) => ways[i] == ListWay.Merged).Sum(clause => clause.List.Estimate);
+        long merged = 0;
+        for (int i = 0; i < ways.Length; i++)
+            merged += ways[i] == ListWay.Merged ? clauses[i].List.Estimate : 0;
         return merged is 0 or > MostMerged ? null : new ListQuery(root is AndOperator, boost, clauses, ways);
     }
 
@@ -71,7 +73,9 @@ internal sealed record ListQuery(bool IsAll, float Boost, ListClause[] Clauses, 
     private static ListWay[] Choose(QueryContext context, ListClause[] clauses, bool isAll)
     {
         long windows = context.View.WindowCount, most = context.Hints.Rank == RankHint.Lists ? long.MaxValue : MostPerWindow * windows;
-        long least = clauses.Min(clause => clause.List.Estimate), merged = 0;
+        long least = long.MaxValue, merged = 0;
+        foreach (ListClause clause in clauses)
+            least = Math.Min(least, clause.List.Estimate);
         var ways = new ListWay[clauses.Length];
         for (int i = 0; i < ways.Length; i++)
         {

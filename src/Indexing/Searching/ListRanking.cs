@@ -54,16 +54,18 @@ internal abstract class ListRanking(QueryContext context, ListQuery query, HitSo
     /// <summary>Whether a list is merged.</summary>
     protected bool IsMerged(int clause) => query.Ways[clause] == ListWay.Merged;
 
-    /// <summary>Puts the windows of lists side by side.</summary>
-    protected void Unroll()
+    /// <summary>Puts the windows of lists side by side; of those that are merged also their offsets, where that is wanted.</summary>
+    protected void Unroll(bool copied)
     {
         for (int i = 0; i < lists.Length; i++)
         {
             if (query.Ways[i] == ListWay.Asked)
                 continue;
             UnrolledList list = context.Rent<UnrolledList>();
-            query.Clauses[i].Source.Unroll(list, copied: IsMerged(i));
+            query.Clauses[i].Source.Unroll(list, copied && IsMerged(i));
             lists[i] = list;
+            if (IsMerged(i) && query.Clauses[i].List is LongListOperator merged)
+                context.Meter.Count.EntriesScanned += merged.Estimate;
         }
     }
 

@@ -9,9 +9,9 @@ internal static class SortPlan
 {
     public static bool NeedsScores(IReadOnlyList<SortKey> sort)
     {
-        foreach (SortKey key in sort)
+        for (int i = 0; i < sort.Count; i++)
         {
-            if (key.Kind == SortKind.Score)
+            if (sort[i].Kind == SortKind.Score)
                 return true;
         }
 

@@ -42,6 +42,21 @@ public sealed class OffsetKernelsTests
         }
     }
 
+    [Fact]
+    public void What_two_lists_of_few_have_in_common_is_found_whatever_lies_behind_them()
+    {
+        var random = new Random(Seed.Next());
+        for (int round = 0; round < 5_000; round++)
+        {
+            int most = new[] { 20, 200, 4_096 }[random.Next(3)];
+            ushort[] left = [.. Offsets(random, most).Take(OffsetKernels.Few)], right = [.. Offsets(random, most).Take(OffsetKernels.Few)];
+            ushort[] expected = [.. left.Intersect(right)], common = new ushort[OffsetKernels.Few];
+            ushort[] paddedLeft = [.. left, .. right, .. new ushort[OffsetKernels.Few]], paddedRight = [.. right, .. left, .. new ushort[OffsetKernels.Few]];
+            Assert.Equal(expected.Length, OffsetKernels.IntersectFew(paddedLeft, left.Length, paddedRight, right.Length, common));
+            Assert.Equal(expected, common[..expected.Length]);
+        }
+    }
+
     private static ushort[] Offsets(Random random, int most)
     {
         int[] all = [.. Enumerable.Range(0, most)];
