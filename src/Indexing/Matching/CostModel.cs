@@ -14,6 +14,9 @@ internal static class CostModel
     /// <summary>One entry in a window of a long list: the search of the window, and a bit or a search among offsets.</summary>
     public const double ListProbe = 40;
 
+    /// <summary>A window of a long list, found with all others and not looked at.</summary>
+    public const double PlacedWindow = 25;
+
     /// <summary>A window of a short list, decoded before.</summary>
     public const double ShortWindow = 30;
 

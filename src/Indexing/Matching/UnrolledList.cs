@@ -190,6 +190,15 @@ internal sealed class UnrolledList : IReusable
         return low;
     }
 
+    /// <summary>Whether an entry is in a long list, asked in no order.</summary>
+    public bool Contains(long id)
+    {
+        // Where no window is missing, its number is its place.
+        long window = id >> PostingWindow.SizeBits;
+        int place = window < Count && places[window].Window == window ? (int)window : Seek(window);
+        return places[place].Window == window && PostingsAt(place).Contains((int)(id & (PostingWindow.Size - 1)));
+    }
+
     /// <summary>The most that an entry of the window at a place can score.</summary>
     /// <param name="place">The place.</param>
     /// <param name="unit">What an impact of 1/255 is worth; 0: every match counts the same.</param>

@@ -22,6 +22,8 @@ internal sealed class FilterProbe
     private ulong[]? words;
     private Dictionary<long, WindowSet>? kept;
     private ulong[]? all;
+    private readonly Operator? list;
+    private UnrolledList? placed;
     private long probesLeft;
 
     /// <param name="context">The query.</param>
@@ -38,8 +40,9 @@ internal sealed class FilterProbe
         if (matchesAll || hits is not null)
             return;
 
-        double windows = Math.Min(context.View.WindowCount, root.Estimate);
-        probesLeft = (long)(windows * root.Cost.Window / (root.Cost.Probe * NoOrder));
+        list = ListClause.Of(root, boost: 1) is { List: LongListOperator } clause ? clause.Source : null;
+        double windows = Math.Min(context.View.WindowCount, root.Estimate), cost = list is null ? root.Cost.Window : CostModel.PlacedWindow;
+        probesLeft = (long)(windows * cost / (root.Cost.Probe * NoOrder));
         if (expectedProbes >= probesLeft)
             probesLeft = 0;
     }
@@ -49,6 +52,8 @@ internal sealed class FilterProbe
         context.Meter.Count.EntriesScanned++;
         if (matchesAll)
             return true;
+        if (placed is not null)
+            return placed.Contains(id);
         if (all is { } found)
             return (found[(int)(id >> 6)] >> (int)(id & 63) & 1) != 0;
         if (hits is not null)
@@ -95,6 +100,13 @@ internal sealed class FilterProbe
     /// <summary>Whether an entry is among the hits of all windows, or, where those are too many to be kept, among those of its own, which are.</summary>
     private bool ContainsKept(long id)
     {
+        if (list is not null)
+        {
+            placed = context.Rent<UnrolledList>();
+            list.Unroll(placed, copied: false);
+            return placed.Contains(id);
+        }
+
         if (context.View.WindowCount <= HitSet.MaxKeptWindows)
         {
             all = FindAll();

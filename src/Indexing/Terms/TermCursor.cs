@@ -112,10 +112,10 @@ internal sealed class TermCursor(Tree tree) : IDisposable
     {
         value = default;
         blocks.Dispose(); // each look-up goes the same way, so that what is counted does not depend on those before
-        if (!SeekBlock(term))
+        if (!blocks.SeekBefore(BlockKeyBehind(term)) || !blocks.IsAt([TermTree.BlockMark], out ReadOnlySpan<byte> bytes))
             return false;
 
-        var block = new TermBlock(blocks.Value);
+        var block = new TermBlock(bytes);
         keyLength = -1;
         count = block.Count;
         index = block.LowerBound(term, out current, out next, out bool isExact);
@@ -125,15 +125,17 @@ internal sealed class TermCursor(Tree tree) : IDisposable
     }
 
     /// <summary>Goes to the block that a term belongs to; false if all are behind it.</summary>
-    private bool SeekBlock(scoped ReadOnlySpan<byte> term)
+    private bool SeekBlock(scoped ReadOnlySpan<byte> term) => blocks.SeekBefore(BlockKeyBehind(term)) && blocks.Key[0] == TermTree.BlockMark;
+
+    /// <summary>The least key of a block that is greater than that of the term.</summary>
+    private ReadOnlySpan<byte> BlockKeyBehind(scoped ReadOnlySpan<byte> term)
     {
-        // The least key that is greater than that of the term.
         if (scratch.Length < term.Length + 2)
             scratch = new byte[term.Length * 2];
         scratch[0] = TermTree.BlockMark;
         term.CopyTo(scratch.AsSpan(1));
         scratch[term.Length + 1] = 0;
-        return blocks.SeekBefore(scratch.AsSpan(0, term.Length + 2)) && blocks.Key[0] == TermTree.BlockMark;
+        return scratch.AsSpan(0, term.Length + 2);
     }
 
     private bool EnterFirst()

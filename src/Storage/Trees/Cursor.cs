@@ -318,7 +318,7 @@ public sealed class Cursor : IDisposable
         for (int depth = 0; depth < _depth; depth++)
         {
             _pages[depth] = reference;
-            SlottedPage branch = Page(depth);
+            var branch = new SlottedPage(_tree.Store.Enter(reference, _depth - depth));
             _indexes[depth] = branch.FindChild(key);
             reference = branch.Child(_indexes[depth]);
         }
@@ -326,7 +326,7 @@ public sealed class Cursor : IDisposable
         _tree.Visit(_depth + 1);
         _seeksNear = _pages[_depth] == reference;
         _pages[_depth] = reference;
-        _leafCount = Page(_depth).Count;
+        _leafCount = new SlottedPage(_tree.Store.Enter(reference, level: 0)).Count;
     }
 
     private bool DescendFirst(int depth, PageReference reference)
