@@ -1,6 +1,5 @@
 using System.Diagnostics;
-using System.Net;
-using System.Net.Sockets;
+using System.Globalization;
 using System.Text;
 using Treepie.Tests.Support;
 
@@ -16,13 +15,12 @@ internal sealed class S3Server : IAsyncDisposable
     private readonly TemporaryDirectory _files = new();
     private Process? _process;
 
-    private S3Server(int port) => Port = port;
-
-    public int Port { get; }
+    /// <summary>A free one, from its first start on.</summary>
+    public int Port { get; private set; }
 
     public static async Task<S3Server> StartAsync()
     {
-        var server = new S3Server(FreePort());
+        var server = new S3Server();
         try
         {
             await server.RestartAsync();
@@ -47,13 +45,13 @@ internal sealed class S3Server : IAsyncDisposable
         };
         _process = Process.Start(start)!; // a new process, so never null
         var output = new StringBuilder();
-        var listens = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var listens = new TaskCompletionSource<int>(TaskCreationOptions.RunContinuationsAsynchronously);
         void Take(string? line)
         {
             lock (output)
                 output.AppendLine(line);
             if (line?.Contains("listening", StringComparison.OrdinalIgnoreCase) == true)
-                listens.TrySetResult();
+                listens.TrySetResult(int.Parse(line.AsSpan(line.LastIndexOf(':') + 1), CultureInfo.InvariantCulture));
         }
 
         _process.OutputDataReceived += (_, line) => Take(line.Data);
@@ -62,6 +60,7 @@ internal sealed class S3Server : IAsyncDisposable
         _process.BeginErrorReadLine();
         Task first = await Task.WhenAny(listens.Task, _process.WaitForExitAsync(), Task.Delay(Patience));
         Assert.True(first == listens.Task, $"s3rver did not come up. It wrote:\n{output}");
+        Port = await listens.Task;
     }
 
     /// <summary>Kills it at once.</summary>
@@ -79,12 +78,5 @@ internal sealed class S3Server : IAsyncDisposable
     {
         await KillAsync();
         _files.Dispose();
-    }
-
-    private static int FreePort()
-    {
-        using var listener = new TcpListener(IPAddress.Loopback, 0);
-        listener.Start();
-        return ((IPEndPoint)listener.LocalEndpoint).Port;
     }
 }
