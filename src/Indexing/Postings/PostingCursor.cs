@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Diagnostics;
+using Treepie.Indexing.Kernels;
 using Treepie.Storage.Memory;
 using Treepie.Storage.Trees;
 
@@ -13,6 +14,9 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
 {
     /// <summary>No window.</summary>
     public const long End = long.MaxValue;
+
+    /// <summary>So much of the next segment of a dense list is asked for while a window is looked at: all up to its impacts, or its frequencies.</summary>
+    private const int AheadBytes = PostingSegment.HeaderBytes + PostingSegment.DirectoryEntryBytes + BitmapKernels.Bytes + PostingWindow.Blocks;
 
     private readonly Cursor cursor = postings.OpenCursor();
     private bool isOnSegment;
@@ -191,7 +195,12 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
     {
         Span<byte> list = stackalloc byte[sizeof(long)];
         BinaryPrimitives.WriteInt64BigEndian(list, listId);
-        return cursor.MoveNext(list, out ReadOnlySpan<byte> value) ? Enter(value) : Leave();
+        if (!cursor.MoveNext(list, out ReadOnlySpan<byte> value))
+            return Leave();
+        Enter(value);
+        if (SegmentWindows == 1)
+            cursor.PrefetchNext(AheadBytes);
+        return true;
     }
 
     private bool Enter(ReadOnlySpan<byte> value)

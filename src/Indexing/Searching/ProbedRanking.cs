@@ -8,7 +8,7 @@ using Treepie.Storage.Kernels;
 namespace Treepie.Indexing.Searching;
 
 /// <summary>
-/// Of lists all of which have to match, one of few entries a window and others of many: the entries of the rarest are sought in all windows of the others first, which is a look at a bit for each. Then the
+/// Of lists all of which have to match, one of few entries a window and others of many: the entries of the rarest are sought in all windows of the others first, which is a look at a bit for each, so they are counted in any case. Then the
 /// hits stand side by side, and what the shorter lists give them is added up for those of windows that promise enough. Those that have most of it are scored first, so that of most others nothing is
 /// looked at in the longer lists.
 /// </summary>
@@ -46,18 +46,10 @@ internal sealed class ProbedRanking(QueryContext context, ListQuery query, HitSo
         hits = Context.RentOffsets(Lead.AllOffsets.Length);
         counts = Context.RentOffsets(Lead.Count);
         Lead.AllOffsets.CopyTo(hits);
-        IsTotalExact = countsHits;
-        if (countsHits)
-        {
-            long total = Probe();
-            if (total > 0)
-                Rank(total, isProbed: true);
-            return total;
-        }
-
-        for (int place = 0; place < Lead.Count; place++)
-            counts[place] = (ushort)Lead.CountAt(place);
-        return Rank(Lead.AllOffsets.Length, isProbed: false);
+        long total = Probe();
+        if (total > 0)
+            Rank(total);
+        return total;
     }
 
     /// <summary>Seeks the entries of all windows; returns how many are hits.</summary>
@@ -107,8 +99,8 @@ internal sealed class ProbedRanking(QueryContext context, ListQuery query, HitSo
         return left.Length;
     }
 
-    /// <summary>Offers the best hits; returns how many were seen.</summary>
-    private long Rank(long possible, bool isProbed)
+    /// <summary>Offers the best hits.</summary>
+    private void Rank(long total)
     {
         int windows = checked((int)Context.View.WindowCount);
         others = Context.RentNumbers(windows);
@@ -116,8 +108,7 @@ internal sealed class ProbedRanking(QueryContext context, ListQuery query, HitSo
         AddOthers(others.AsSpan(0, windows));
         Span<float> bounds = Context.RentNumbers(Lead.Count).AsSpan(0, Lead.Count);
         AddBounds(bounds);
-        long seen = 0;
-        if (possible >= ManyHits)
+        if (total >= ManyHits)
         {
             Span<int> best = stackalloc int[BestWindows];
             foreach (int place in best[..BoundKernels.TakeBest(bounds, best)])
@@ -125,15 +116,13 @@ internal sealed class ProbedRanking(QueryContext context, ListQuery query, HitSo
                 if (IsBelow(bounds[place]))
                     break;
                 Stand(place, isInOrder: false);
-                int count = isProbed ? counts[place] : Probe(place);
-                counts[place] = 0; // it is done
-                seen += count;
                 WindowsScored++;
-                OfferPromising(Lead.WindowAt(place), hits.AsSpan(Lead.StartAt(place), count), others[(int)Lead.WindowAt(place)]);
+                OfferPromising(Lead.WindowAt(place), hits.AsSpan(Lead.StartAt(place), counts[place]), others[(int)Lead.WindowAt(place)]);
+                counts[place] = 0; // it is done
             }
         }
 
-        return seen + RankHits(bounds, isProbed);
+        RankHits(bounds);
     }
 
     /// <summary>By window of the rarest list, the most that a hit can score; below 0 where there is none.</summary>
@@ -158,18 +147,18 @@ internal sealed class ProbedRanking(QueryContext context, ListQuery query, HitSo
         Places.Clear();
     }
 
-    /// <summary>Of the hits of all windows that promise enough, scores those first that get most from the shorter lists; returns how many hits were seen.</summary>
-    private long RankHits(ReadOnlySpan<float> bounds, bool isProbed)
+    /// <summary>Of the hits of all windows that promise enough, scores those first that get most from the shorter lists.</summary>
+    private void RankHits(ReadOnlySpan<float> bounds)
     {
         // By hit what the shorter lists give it, the most that it can score, and place and entry: candidates go to the front, as there are never more of them than hits were gone along.
         int room = Lead.AllOffsets.Length, candidates = 0;
         Span<float> parts = Context.RentNumbers(room).AsSpan(0, room), most = Context.RentNumbers(room).AsSpan(0, room);
         Span<ulong> found = Context.RentWords(room).AsSpan(0, room);
         float least = Sorter.WorstScore > 0 ? Sorter.WorstScore : float.NegativeInfinity;
-        long seen = 0;
         for (int place = 0; place < bounds.Length; place++)
         {
-            if (counts[place] == 0)
+            int count = counts[place];
+            if (count == 0)
                 continue;
             if (bounds[place] < least)
             {
@@ -178,10 +167,6 @@ internal sealed class ProbedRanking(QueryContext context, ListQuery query, HitSo
             }
 
             Stand(place, isInOrder: true);
-            int count = isProbed ? counts[place] : Probe(place);
-            if (count == 0)
-                continue;
-            seen += count;
             WindowsScored++;
             Context.Meter.Count.CandidatesScored += count;
             if ((WindowsScored & 63) == 0)
@@ -199,7 +184,6 @@ internal sealed class ProbedRanking(QueryContext context, ListQuery query, HitSo
         }
 
         OfferBest(parts, most[..candidates], found);
-        return seen;
     }
 
     /// <summary>Scores hits, those with the greatest bounds first, and the others as far as they can still be among the best.</summary>

@@ -14,6 +14,9 @@ public sealed class Cursor : IDisposable
 {
     private const int LeastKeyBytes = 64;
 
+    /// <summary>So many entries of a leaf are asked for at once, and so much of each.</summary>
+    private const int MostAsked = 16, CellBeginning = 64;
+
     private readonly Tree _tree;
     private PageReference[] _pages = new PageReference[4];
     private int[] _indexes = new int[4];
@@ -197,7 +200,7 @@ public sealed class Cursor : IDisposable
     {
         SlottedPage leaf = Leaf();
         int first = _indexes[_depth], last = _leafCount - 1;
-        leaf.Prefetch(first, last);
+        leaf.Prefetch(first, Math.Min(last, first + MostAsked), CellBeginning);
         Debug.Assert(leaf.StartsWith(first, beginning), "it stands on one that does");
         if (!leaf.StartsWith(last, beginning))
         {
@@ -228,6 +231,16 @@ public sealed class Cursor : IDisposable
     {
         if (NextLeafNumber() is { } next)
             _tree.Store.Prefetch(next);
+    }
+
+    /// <summary>Asks for the next entry of the leaf it stands in, as far as its first bytes go, and behind the last for where the next leaf begins: for who goes along long values.</summary>
+    internal void PrefetchNext(int bytes)
+    {
+        int next = _indexes[_depth] + 1;
+        if (next < _leafCount)
+            Page(_depth).Prefetch(next, next, bytes);
+        else if (NextLeafNumber() is { } number)
+            _tree.Store.PrefetchHead(number);
     }
 
     private long? NextLeafNumber()

@@ -104,15 +104,14 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
         return new Cell(_bytes.Slice(offset + CellHeadBytes, keyBytes + (info & ~OverflowFlag)), keyBytes, (info & OverflowFlag) != 0);
     }
 
-    /// <summary>Asks for the lines in which some cells begin, all at once, before they are read one after the other: of few, as long ones are.</summary>
-    public void Prefetch(int first, int last)
+    /// <summary>Asks for the first bytes of some cells, all at once, before they are read one after the other.</summary>
+    public void Prefetch(int first, int last, int bytes)
     {
-        const int MostAsked = 16, Beginning = 48;
-        ReadOnlySpan<ushort> slots = Slots[first..(Math.Min(last, first + MostAsked) + 1)];
-        foreach (ushort slot in slots)
+        const int LineBytes = 64;
+        foreach (ushort slot in Slots[first..(last + 1)])
         {
-            RawValue.Prefetch(in _bytes[slot]);
-            RawValue.Prefetch(in _bytes[Math.Min(slot + Beginning, PageLayout.SizeBytes - 1)]);
+            for (int place = slot; place < Math.Min(slot + bytes, PageLayout.SizeBytes); place += LineBytes)
+                RawValue.Prefetch(in _bytes[place]);
         }
     }
 
