@@ -144,6 +144,27 @@ public sealed class PatternQueryTests
         Assert.Empty(Keys(new ContainsQuery("name", "x")));
     }
 
+    /// <summary>Where the answer hangs on bytes that the index has not kept, it is refused; never are such texts left out in silence.</summary>
+    [Fact]
+    public void A_start_or_an_end_that_is_longer_than_what_is_kept_of_long_texts_is_refused_where_one_may_fit()
+    {
+        using var fixture = new IndexFixture(Schema);
+        fixture.Put("long", (0, FieldValue.Of(new string('x', 600))));
+        fixture.Put("short", (0, FieldValue.Of(new string('x', 450))));
+        fixture.Put("whole", (0, FieldValue.Of(new string('w', 512))));
+        fixture.Commit();
+        List<string> Keys(IndexQuery query) => fixture.Keys(new SearchRequest { Query = query });
+        Assert.Equal(["long", "short"], Keys(new PrefixQuery("name", new string('X', 384))));
+        Assert.Equal(["long", "short"], Keys(new SuffixQuery("name", new string('X', 96))));
+        Assert.Equal(["whole"], Keys(new PrefixQuery("name", new string('w', 500))));
+        Assert.Equal(["whole"], Keys(new WildcardQuery("name", "*" + new string('w', 500))));
+        Assert.Empty(Keys(new PrefixQuery("name", new string('x', 383) + "yy")));
+        Assert.Empty(Keys(new SuffixQuery("name", new string('x', 400) + "y")));
+        foreach (IndexQuery query in (IndexQuery[])[new PrefixQuery("name", new string('x', 385)), new WildcardQuery("name", new string('x', 400) + "*")])
+            Assert.Contains("at most 384 bytes", Assert.Throws<IndexQueryException>(() => Keys(query)).Message, StringComparison.Ordinal);
+        Assert.Contains("at most 96 bytes", Assert.Throws<IndexQueryException>(() => Keys(new SuffixQuery("name", new string('x', 97)))).Message, StringComparison.Ordinal);
+    }
+
     [Fact]
     public void Equality_ignores_case_of_every_script_and_not_how_a_letter_is_composed()
     {

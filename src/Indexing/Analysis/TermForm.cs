@@ -47,10 +47,6 @@ internal static class TermForm
     /// <summary>Whether a stored form stands for a longer term.</summary>
     public static bool IsCut(ReadOnlySpan<byte> form) => form.Length == CutBytes;
 
-    /// <summary>Whether the term of a stored form begins with the bytes, as far as the form tells.</summary>
-    public static bool StartsWith(ReadOnlySpan<byte> form, ReadOnlySpan<byte> prefix) =>
-        IsCut(form) ? form[..HeadBytes].StartsWith(prefix) : form.StartsWith(prefix);
-
     /// <summary>Whether the term of a stored form ends with the bytes, as far as the form tells.</summary>
     public static bool EndsWith(ReadOnlySpan<byte> form, ReadOnlySpan<byte> suffix) =>
         IsCut(form) ? form[^TailBytes..].EndsWith(suffix) : form.EndsWith(suffix);

@@ -17,6 +17,23 @@ public sealed class DifferentialQueryTests
 
     private const int QueriesPerRound = 40;
 
+    /// <summary>What the generator does not draw, no comparison shows.</summary>
+    [Fact]
+    public void Random_queries_have_every_operator_and_order()
+    {
+        var make = new RandomDocuments(new Random(Seed.Next()));
+        string[] queries = [.. Enumerable.Range(0, 4_000).Select(_ => make.Query("Docs"))];
+        string[] parts =
+        [
+            " = '", " != '", " < '", " <= 1", " > 1", " >= '", " = null", " != null", " between '", " between 1 and", " in ('", " in (1", " all in ('", "Age in ()", "startsWith(", "endsWith(", "exists(", "exact(",
+            "search(Notes", "search(Address", ", and)", ", or)", "'qu*'", "'*x'", "'b*wn'", "\"quick fox\"", "proximity(", "regex(", "fuzzy(", "lucene(", "intersect(", "boost(", "id() =", "id() <",
+            "spatial.within(spatial.point", "spatial.intersects(spatial.point", "spatial.disjoint(spatial.point", "spatial.within(spatial.wkt", "spatial.contains(spatial.wkt", "spatial.intersects(spatial.wkt",
+            "spatial.disjoint(spatial.wkt", "spatial.circle(", "'ENVELOPE(", "'POLYGON(", "where true", " and ", " or ", " and not (", " or not (", " as d",
+            " as string", " as long", " as double", " as alphaNumeric", " desc", " nulls first", " nulls last", "custom(", "random('seed')", "spatial.distance(", "order by id()",
+        ];
+        Assert.All(parts, part => Assert.True(queries.Count(query => query.Contains(part, StringComparison.Ordinal)) > 2, part));
+    }
+
     [Fact]
     public async Task Random_queries_give_what_a_scan_gives_while_documents_change()
     {

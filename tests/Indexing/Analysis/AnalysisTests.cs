@@ -86,7 +86,7 @@ public sealed class AnalysisTests
         Assert.Equal(TermForm.CutBytes, first.Length);
         Assert.NotEqual(first, second);
         Assert.Equal(first, TermForm.Of([.. one], scratch).ToArray());
-        Assert.True(TermForm.StartsWith(first, one.AsSpan(0, TermForm.HeadBytes)));
+        Assert.True(first.AsSpan().StartsWith(one.AsSpan(0, TermForm.HeadBytes)));
         Assert.True(TermForm.EndsWith(first, one.AsSpan(0, TermForm.TailBytes)));
         Assert.Equal(512, TermForm.Of(one.AsSpan(0, 512), scratch).Length);
     }

@@ -225,7 +225,7 @@ public sealed class ListHeadTests
         IndexQuery word = new FullTextQuery("text", "w" + random.Next(3), All: false);
         return (place % 7) switch
         {
-            5 => new BoostQuery(word, random.Next(3) switch { 0 => 0, 1 => 1e-25f, _ => random.NextSingle() * 3 }),
+            5 => new BoostQuery(word, random.Next(3) switch { 0 => 0, 1 => BoostLimits.LeastOfQuery, _ => random.NextSingle() * 3 }),
             6 => random.Next(4) switch
             {
                 0 => new AndQuery([word, new RangeQuery("number", FieldValue.Of((long)random.Next(10)), true, null, false)]),
