@@ -268,6 +268,47 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
         return _bytes.Slice(cell + CellHeadBytes + keyBytes, valueBytes);
     }
 
+    /// <summary>
+    /// As <see cref="Replace"/>, where the page has the room only without its garbage: cells are laid anew, one after the other. Keys stay what they are, so that heads and prefix do: a page whose entries grow pays a copy
+    /// of its cells, not for being made anew.
+    /// </summary>
+    /// <param name="index">The entry.</param>
+    /// <param name="valueBytes">Bytes of its new value.</param>
+    /// <param name="isOverflow">Whether that stands for an overflow run.</param>
+    /// <param name="copy">Room for a page.</param>
+    public Span<byte> ReplaceCompacted(int index, int valueBytes, bool isOverflow, Span<byte> copy)
+    {
+        Page header = Header;
+        int count = header.Count;
+        _bytes[header.HeapStart..].CopyTo(copy[header.HeapStart..]);
+        int end = PageLayout.SizeBytes - header.PrefixLength, place = 0;
+        if (header.PrefixLength > 0)
+        {
+            copy.Slice(header.PrefixOffset, header.PrefixLength).CopyTo(_bytes[end..]);
+            header.PrefixOffset = end;
+        }
+
+        for (int i = 0; i < count; i++)
+        {
+            int slot = SlotsStart(count) + (i * SlotBytes), old = header.ReadUInt16(slot);
+            int keyEnd = CellHeadBytes + MemoryMarshal.Read<ushort>(copy[old..]);
+            int kept = i == index ? keyEnd : keyEnd + (MemoryMarshal.Read<ushort>(copy[(old + 2)..]) & ~OverflowFlag);
+            end -= i == index ? keyEnd + valueBytes : kept;
+            copy.Slice(old, kept).CopyTo(_bytes[end..]);
+            header.WriteUInt16(slot, end);
+            if (i != index)
+                continue;
+            header.WriteUInt16(end + 2, valueBytes | (isOverflow ? OverflowFlag : 0));
+            place = end + keyEnd;
+        }
+
+        Debug.Assert(end >= SlotsEnd(count), "The caller has made sure of room.");
+        _bytes[SlotsEnd(count)..end].Clear();
+        header.HeapStart = end;
+        header.Garbage = 0;
+        return _bytes.Slice(place, valueBytes);
+    }
+
     /// <summary>The lines that hold the header, an entry's slot and its cell: all that changes where an entry gets a value.</summary>
     public LineSet LinesOf(int index)
     {

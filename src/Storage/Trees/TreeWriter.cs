@@ -83,6 +83,11 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
                 place = leaf.Replace(index, cellValueBytes, isOverflow);
                 pages.Note(number, leaf.LinesOf(index));
             }
+            else if (leaf.FreeBytes + old.Length >= cellValueBytes)
+            {
+                pages.Note(number, LineSet.All);
+                place = leaf.ReplaceCompacted(index, cellValueBytes, isOverflow, _copy);
+            }
             else
             {
                 pages.Note(number, LineSet.All);
