@@ -102,7 +102,7 @@ public sealed class BatchMapperTests : IDisposable
         for (int i = 0; i < 10; i++)
             await database.WriteAsync(RandomChanges(new Random(i), 100), TestContext.Current.CancellationToken);
         DocumentIndex index = database.Indexes.Find(s_everything.Name)!; // it was put
-        var context = new IndexingContext(database.BeginRead, new ChangeSignal(), TimeProvider.System, AnalyzerSet.BuiltIn, new IndexingOptions { Mappers = 2, MaxBatchChanges = 200 });
+        var context = new IndexingContext(database.BeginRead, new ChangeSignal(), _clock, AnalyzerSet.BuiltIn, new IndexingOptions { Mappers = 2, MaxBatchChanges = 200 });
         MappedBatch mapped = new BatchMapper(index, context).Map(index.Writer.BeginBatch(), new FieldRange(0, 5), 0, long.MaxValue, TestContext.Current.CancellationToken);
         Assert.InRange(mapped.Batch.Count, 200, 200 + RangeCut.MaxChanges);
         Assert.False(mapped.IsComplete);

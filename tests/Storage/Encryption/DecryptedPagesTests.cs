@@ -79,7 +79,7 @@ public sealed class DecryptedPagesTests
         Task[] readers = [.. Enumerable.Range(0, 3).Select(reader => Task.Run(() => Read(new Random(seed + reader)), CancellationToken.None))];
         var random = new Random(seed + 100);
         long most = 0;
-        for (int i = 0; i < 150; i++)
+        for (int i = 0; (i < 150 || most < Budget) && errors.IsEmpty; i++) // readers may get their turn late
         {
             environment.Write(transaction =>
             {
@@ -100,7 +100,6 @@ public sealed class DecryptedPagesTests
         await stop.CancelAsync();
         await Task.WhenAll(readers);
         Assert.Empty(errors);
-        Assert.True(most >= Budget, $"{most} bytes at most: the budget was never reached, so this shows nothing.");
         Assert.True(environment.Check(TestContext.Current.CancellationToken).IsClean);
 
         void Read(Random own)
