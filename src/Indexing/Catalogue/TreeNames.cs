@@ -17,6 +17,7 @@ namespace Treepie.Indexing.Catalogue;
 /// numbers.N, .postings    NumberKey                          TermPayload
 /// sort.N                  chunk number                       SortChunk
 /// sorttexts.N             entry id / 2,048                   TextBlock, which stands for chunks
+/// sortnumbers.N           entry id / 4,096                   NumberBlock, which stands for chunks
 /// norms.N                 chunk number                       NormChunk
 /// points.N                chunk number                       PointChunk
 /// shapes.N                entry id                           GeometryRecord
@@ -36,6 +37,7 @@ internal static class TreeNames
     private static readonly string[] numberTrees = Named("numbers");
     private static readonly string[] sortTrees = Named("sort");
     private static readonly string[] sortTextTrees = Named("sorttexts");
+    private static readonly string[] sortNumberTrees = Named("sortnumbers");
     private static readonly string[] normTrees = Named("norms");
 
     public const string Index = "index";
@@ -54,6 +56,8 @@ internal static class TreeNames
     public static string Sort(int field) => field < NamedFields ? sortTrees[field] : Of("sort", field);
 
     public static string SortTexts(int field) => field < NamedFields ? sortTextTrees[field] : Of("sorttexts", field);
+
+    public static string SortNumbers(int field) => field < NamedFields ? sortNumberTrees[field] : Of("sortnumbers", field);
 
     public static string Norms(int field) => field < NamedFields ? normTrees[field] : Of("norms", field);
 

@@ -64,7 +64,7 @@ internal sealed class EntryReader(Func<string, Tree?> tree) : IEntrySource
     public ReadOnlySpan<byte> SortValue(int field, long id, out bool isNumber)
     {
         if (!columns.TryGetValue(field, out SortColumn? column))
-            columns.Add(field, column = new SortColumn(new ChunkCursor(tree(TreeNames.Sort(field))), tree(TreeNames.SortTexts(field)) is { } texts ? new ChunkCursor(texts) : null));
+            columns.Add(field, column = new SortColumn(new ChunkCursor(tree(TreeNames.Sort(field))), Open(TreeNames.SortTexts(field)), Open(TreeNames.SortNumbers(field))));
         SortChunk chunk = column.Read(id >> SortChunk.EntryBits);
         int slot = (int)(id & (SortChunk.Entries - 1));
         SortTag tag = chunk.TagAt(slot);
@@ -76,4 +76,6 @@ internal sealed class EntryReader(Func<string, Tree?> tree) : IEntrySource
             ? text.AsSpan(0, SortText.Copy(chunk, slot, text))
             : throw new CorruptionException($"The index tree '{TreeNames.Sort(field)}' misses the value of entry {id}. Reset the index to build it again.");
     }
+
+    private ChunkCursor? Open(string name) => tree(name) is { } chunks ? new ChunkCursor(chunks) : null;
 }

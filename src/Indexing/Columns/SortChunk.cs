@@ -25,10 +25,10 @@ namespace Treepie.Indexing.Columns;
 /// 18       …     for each slot its value less the least, w bits, lowest first; seven bytes more than needed
 /// </code>
 /// A text is compared by its first eight bytes without touching the rest, which is read for ties only. Where few texts are the values of many entries they lie in a
-/// <see cref="TextBlock"/>, of which a chunk is a part.
+/// <see cref="TextBlock"/>, and where all values of a window are whole numbers they lie in a <see cref="NumberBlock"/>: a chunk is a part of either.
 /// </summary>
-/// <param name="bytes">The chunk, or the block.</param>
-/// <param name="part">Which part of the block it is, from 1 on; 0: it is a chunk.</param>
+/// <param name="bytes">The chunk, or the block of texts.</param>
+/// <param name="part">Which part of the block it is, from 1 on; 0: it is a chunk; less: a part of a block of numbers.</param>
 internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
 {
     /// <summary>Whole numbers up to this, and down to less this, are doubles exactly.</summary>
@@ -58,20 +58,31 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
 
     private readonly ReadOnlySpan<byte> bytes = bytes;
     private readonly int part = part;
+    private readonly NumberBlock numbers;
 
-    public int Count => bytes.IsEmpty ? 0 : IsOfBlock ? Entries : bytes[0] & ~PackedFlag;
+    private SortChunk(NumberBlock numbers, int part)
+        : this(default(ReadOnlySpan<byte>), ~part) => this.numbers = numbers;
 
-    /// <summary>Whether all values are whole numbers that lie close to each other.</summary>
-    public bool IsPacked => !IsOfBlock && !bytes.IsEmpty && bytes[0] >= PackedFlag && bytes[1] != TextMark;
+    public int Count => IsOfBlock || IsOfNumbers ? Entries : bytes.IsEmpty ? 0 : bytes[0] & ~PackedFlag;
+
+    /// <summary>Whether all values are whole numbers that lie close to each other, in a chunk of their own.</summary>
+    public bool IsPacked => part == 0 && !bytes.IsEmpty && bytes[0] >= PackedFlag && bytes[1] != TextMark;
 
     private bool IsOfBlock => part > 0;
 
-    private bool IsTexts => !bytes.IsEmpty && bytes[0] >= PackedFlag && bytes[1] == TextMark;
+    private bool IsOfNumbers => part < 0;
+
+    private bool IsTexts => part == 0 && !bytes.IsEmpty && bytes[0] >= PackedFlag && bytes[1] == TextMark;
 
     private TextBlock Block => new(bytes);
 
+    /// <summary>64 of the entries of a block of numbers.</summary>
+    public static SortChunk Of(NumberBlock numbers, int part) => new(numbers, part);
+
     public SortTag TagAt(int slot)
     {
+        if (IsOfNumbers)
+            return HasPacked(slot) ? SortTag.Number : SortTag.None;
         if (slot >= Count)
             return SortTag.None;
         if (IsOfBlock)
@@ -84,12 +95,12 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
     /// <summary>The first eight bytes of a value (0 where there is none) as a number that orders as they do.</summary>
     public ulong HeadAt(int slot) => IsOfBlock || IsTexts
         ? TextHead(slot)
-        : !IsPacked ? BinaryPrimitives.ReadUInt64BigEndian(Slot(slot)[1..]) : HasPacked(slot) ? NumberKey.HeadOf(PackedAt(slot)) : 0;
+        : !IsWhole ? BinaryPrimitives.ReadUInt64BigEndian(Slot(slot)[1..]) : HasPacked(slot) ? NumberKey.HeadOf(PackedAt(slot)) : 0;
 
     /// <summary>The ten bytes of a number, in place or in <paramref name="room"/>, which has ten.</summary>
     public ReadOnlySpan<byte> NumberAt(int slot, Span<byte> room)
     {
-        if (!IsPacked)
+        if (!IsWhole)
             return Slot(slot).Slice(1, NumberKey.Bytes);
 
         NumberKey.Write(room, PackedAt(slot));
@@ -97,10 +108,10 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
     }
 
     /// <summary>A number as the nearest double.</summary>
-    public double DoubleAt(int slot) => IsPacked ? PackedAt(slot) : NumberKey.ToDouble(Slot(slot).Slice(1, NumberKey.Bytes));
+    public double DoubleAt(int slot) => IsWhole ? PackedAt(slot) : NumberKey.ToDouble(Slot(slot).Slice(1, NumberKey.Bytes));
 
     /// <summary>A number as <see cref="NumberKey.ToSaturatedLong"/> gives it.</summary>
-    public long LongAt(int slot) => IsPacked ? PackedAt(slot) : NumberKey.ToSaturatedLong(Slot(slot).Slice(1, NumberKey.Bytes));
+    public long LongAt(int slot) => IsWhole ? PackedAt(slot) : NumberKey.ToSaturatedLong(Slot(slot).Slice(1, NumberKey.Bytes));
 
     public int TextLengthAt(int slot) => IsOfBlock || IsTexts ? Text(slot).Length : BinaryPrimitives.ReadUInt16LittleEndian(Slot(slot)[9..]);
 
@@ -118,7 +129,7 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
     public bool TryTextHead(int slot, out ulong head, out int length)
     {
         (head, length) = (0, 0);
-        if (slot >= Count || IsPacked)
+        if (slot >= Count || IsWhole)
             return false;
 
         if (IsOfBlock)
@@ -245,10 +256,18 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
         return found;
     }
 
-    private bool HasPacked(int slot) => (BinaryPrimitives.ReadUInt64LittleEndian(bytes[10..]) >> slot & 1) != 0;
+    /// <summary>Whether all values are whole numbers, wherever they lie.</summary>
+    private bool IsWhole => IsOfNumbers || IsPacked;
+
+    private bool HasPacked(int slot) => IsOfNumbers ? numbers.Has(PlaceInNumbers(slot)) : (BinaryPrimitives.ReadUInt64LittleEndian(bytes[10..]) >> slot & 1) != 0;
+
+    private int PlaceInNumbers(int slot) => (~part << EntryBits) + slot;
 
     private long PackedAt(int slot)
     {
+        if (IsOfNumbers)
+            return numbers.ValueAt(PlaceInNumbers(slot));
+
         int width = bytes[1];
         int bit = slot * width;
         ulong value = BinaryPrimitives.ReadUInt64LittleEndian(bytes[(PackedHeaderBytes + (bit >> 3))..]) >> (bit & 7);

@@ -5,19 +5,34 @@ namespace Treepie.Indexing.Columns;
 /// <summary>The sort values of one field, chunk by chunk, wherever these lie.</summary>
 /// <param name="chunks">Chunks by number.</param>
 /// <param name="blocks">Blocks of texts; null: the field never had one.</param>
-internal sealed class SortColumn(ChunkCursor chunks, ChunkCursor? blocks)
+/// <param name="numbers">Blocks of numbers; null: the field never had one.</param>
+internal sealed class SortColumn(ChunkCursor chunks, ChunkCursor? blocks, ChunkCursor? numbers)
 {
     private const int ChunkBits = TextBlock.EntryBits - SortChunk.EntryBits;
+    private const int NumberChunkBits = NumberBlock.EntryBits - SortChunk.EntryBits;
+
+    /// <summary>Whether it has blocks of numbers.</summary>
+    public bool HasNumbers => numbers is not null;
 
     /// <summary>A chunk; it lives as what <see cref="ChunkCursor.Read"/> gives.</summary>
     public SortChunk Read(long chunk)
     {
+        if (numbers is not null && numbers.Read(chunk >> NumberChunkBits) is { IsEmpty: false } window)
+            return SortChunk.Of(new NumberBlock(window), (int)(chunk & (NumberBlock.Chunks - 1)));
         if (blocks is not null && blocks.Read(chunk >> ChunkBits) is { IsEmpty: false } block)
             return new SortChunk(block, 1 + (int)(chunk & (TextBlock.Chunks - 1)));
         return new SortChunk(chunks.Read(chunk));
     }
 
-    /// <summary>As <see cref="ChunkCursor.TryReadLeaf"/>: false where there may be blocks, too.</summary>
+    /// <summary>The numbers of a window; false where its entries have chunks or texts, or no values.</summary>
+    public bool TryReadNumbers(long window, out NumberBlock found)
+    {
+        ReadOnlySpan<byte> bytes = numbers is null ? default : numbers.Read(window);
+        found = bytes.IsEmpty ? default : new NumberBlock(bytes);
+        return !bytes.IsEmpty;
+    }
+
+    /// <summary>As <see cref="ChunkCursor.TryReadLeaf"/>, of a window without numbers of its own: false where there may be blocks of texts.</summary>
     public bool TryReadLeaf(long chunk, out LeafEntries leaf, out long first)
     {
         if (blocks is null)

@@ -8,8 +8,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Columns;
 
 /// <summary>
-/// Changes sort values of one field. Entries come in ascending order; a chunk is read and written once. Texts of neighbouring entries are a <see cref="TextBlock"/> as long as they are few
-/// different ones; where they are not any more the block is taken apart into chunks, and stays so. Scratch, used for one field of one write transaction after the other:
+/// Changes sort values of one field. Entries come in ascending order; a chunk is read and written once. Numbers of a window are a <see cref="NumberBlock"/> as long as all its values are such
+/// numbers, and texts of neighbouring entries a <see cref="TextBlock"/> as long as they are few different ones; where they are not any more the block is taken apart into chunks, and stays so. Scratch, used for one field of one write transaction after the other:
 /// <see cref="Begin"/>, changes, <see cref="Flush"/>.
 /// </summary>
 internal sealed class SortColumnWriter
@@ -23,28 +23,37 @@ internal sealed class SortColumnWriter
     private readonly int[] firsts = new int[SortChunk.Entries];
     private readonly byte[] output = new byte[1 + (SortChunk.Entries * (SortChunk.SlotBytes + MaxTextBytes))];
     private readonly TextBlockEditor texts = new();
+    private readonly NumberBlockEditor numbers = new();
     private WriteTransaction transaction = null!; // Begin comes first
     private string blocksName = ""; // as above
+    private string numbersName = ""; // as above
     private Tree column = null!; // as above
     private Tree? blocks;
+    private Tree? windows;
     private Cursor? cursor;
     private long chunk = -1;
     private long block = -1;
+    private long window = -1;
     private bool isBlock;
     private bool wasBlock;
+    private bool isNumbers;
+    private bool wasNumbers;
 
     /// <summary>Goes to another field; what was not written of the one before is forgotten.</summary>
     /// <param name="writing">The transaction.</param>
     /// <param name="chunksName">The tree of its chunks.</param>
     /// <param name="textsName">The tree of its blocks of texts, which is there once there was one.</param>
-    public void Begin(WriteTransaction writing, string chunksName, string textsName)
+    /// <param name="wholeName">The tree of its blocks of numbers, as that.</param>
+    public void Begin(WriteTransaction writing, string chunksName, string textsName, string wholeName)
     {
         transaction = writing;
         column = writing.GetOrCreateTree(chunksName);
         blocksName = textsName;
         blocks = writing.FindTree(textsName);
+        numbersName = wholeName;
+        windows = writing.FindTree(wholeName);
         cursor = null;
-        chunk = block = -1;
+        chunk = block = window = -1;
     }
 
     public void SetNumber(long id, ReadOnlySpan<byte> numberKey) => Set(id, SortTag.Number, numberKey);
@@ -56,10 +65,35 @@ internal sealed class SortColumnWriter
     /// <summary>Writes what was changed last.</summary>
     public void Flush()
     {
+        if (window >= 0 && isNumbers)
+            FlushNumbers();
+        window = -1;
+        LeaveBlock();
+    }
+
+    private void LeaveBlock()
+    {
         if (block >= 0 && isBlock)
             FlushBlock();
         FlushChunk();
         block = -1;
+    }
+
+    private void FlushNumbers()
+    {
+        int length = numbers.Encode(output);
+        if (length < 0)
+        {
+            TakeNumbersApart();
+            return;
+        }
+
+        Span<byte> key = stackalloc byte[EntryKey.Bytes];
+        EntryKey.Write(key, window);
+        if (length > 0)
+            (windows ??= transaction.GetOrCreateTree(numbersName)).Put(key, output.AsSpan(0, length));
+        else if (wasNumbers)
+            windows!.Delete(key); // it was there
     }
 
     private void FlushBlock()
@@ -94,10 +128,74 @@ internal sealed class SortColumnWriter
         chunk = -1;
     }
 
+    /// <summary>Goes to a window: to its numbers, which may be none yet, or to what else it has.</summary>
+    private void EnterWindow(long number)
+    {
+        Flush();
+        window = number;
+        Span<byte> key = stackalloc byte[EntryKey.Bytes];
+        EntryKey.Write(key, number);
+        ReadOnlySpan<byte> bytes = default;
+        wasNumbers = windows is not null && windows.TryGet(key, out bytes);
+        if (wasNumbers)
+        {
+            numbers.Load(new NumberBlock(bytes));
+            isNumbers = true;
+            return;
+        }
+
+        isNumbers = !HasChunks(number * NumberBlock.Chunks, NumberBlock.Chunks);
+        for (int i = 0; i < TextBlock.OfWindow && isNumbers && blocks is not null; i++)
+        {
+            EntryKey.Write(key, (number * TextBlock.OfWindow) + i);
+            isNumbers = !blocks.Contains(key);
+        }
+
+        if (isNumbers)
+            numbers.Clear();
+    }
+
+    private bool HasChunks(long first, int count)
+    {
+        Span<byte> key = stackalloc byte[EntryKey.Bytes];
+        EntryKey.Write(key, first);
+        cursor ??= column.OpenCursor();
+        return cursor.Seek(key) && EntryKey.Read(cursor.Key) < first + count;
+    }
+
+    /// <summary>Gives the numbers of the window to chunks.</summary>
+    private void TakeNumbersApart()
+    {
+        isNumbers = false;
+        if (wasNumbers)
+        {
+            Span<byte> key = stackalloc byte[EntryKey.Bytes];
+            EntryKey.Write(key, window);
+            windows!.Delete(key); // it was there
+        }
+
+        Span<byte> number = stackalloc byte[NumberKey.Bytes];
+        for (int slot = 0; slot < NumberBlock.Entries; slot++)
+        {
+            if (!numbers.TryGet(slot, out long value))
+                continue;
+            NumberKey.Write(number, value);
+            SetInBlock((window << NumberBlock.EntryBits) + slot, SortTag.Number, number);
+        }
+    }
+
+    private bool TrySetInNumbers(long id, SortTag tag, ReadOnlySpan<byte> value)
+    {
+        int slot = (int)(id & (NumberBlock.Entries - 1));
+        if (tag == SortTag.None)
+            numbers.Remove(slot);
+        return tag == SortTag.None || (tag == SortTag.Number && numbers.TrySet(slot, value));
+    }
+
     /// <summary>Goes to a block: one that is there, or none where there are no chunks of its entries either.</summary>
     private void Enter(long number)
     {
-        Flush();
+        LeaveBlock();
         block = number;
         Span<byte> key = stackalloc byte[EntryKey.Bytes];
         EntryKey.Write(key, number);
@@ -110,9 +208,7 @@ internal sealed class SortColumnWriter
             return;
         }
 
-        EntryKey.Write(key, number * TextBlock.Chunks);
-        cursor ??= column.OpenCursor();
-        isBlock = !cursor.Seek(key) || EntryKey.Read(cursor.Key) >= (number + 1) * TextBlock.Chunks;
+        isBlock = !HasChunks(number * TextBlock.Chunks, TextBlock.Chunks);
         if (isBlock)
             texts.Clear();
     }
@@ -144,6 +240,17 @@ internal sealed class SortColumnWriter
     }
 
     private void Set(long id, SortTag tag, ReadOnlySpan<byte> value)
+    {
+        if (id >> NumberBlock.EntryBits != window)
+            EnterWindow(id >> NumberBlock.EntryBits);
+        if (isNumbers && TrySetInNumbers(id, tag, value))
+            return;
+        if (isNumbers)
+            TakeNumbersApart();
+        SetInBlock(id, tag, value);
+    }
+
+    private void SetInBlock(long id, SortTag tag, ReadOnlySpan<byte> value)
     {
         if (id >> TextBlock.EntryBits != block)
             Enter(id >> TextBlock.EntryBits);

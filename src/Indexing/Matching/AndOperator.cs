@@ -6,7 +6,8 @@ namespace Treepie.Indexing.Matching;
 
 /// <summary>
 /// Matches what all clauses match. The rarest clause leads; the others look at its survivors only, as windows or, where few survive in a window, one by
-/// one. Where the rarest is rarer than windows are, the others are not asked which windows they have: its entries are looked up there.
+/// one. Where the rarest is rarer than windows are, the others are not asked which windows they have: its entries are looked up there. A clause that looks at each entry by itself, as a range
+/// that is compared, comes behind those whose windows cost less, how rare ever it is.
 /// </summary>
 internal sealed class AndOperator : Operator
 {
@@ -26,6 +27,8 @@ internal sealed class AndOperator : Operator
     {
         this.clauses = clauses;
         byCost = InOrder(clauses);
+        Estimate = byCost[0].Estimate;
+        PutBehind(byCost);
         ProbeHint hint = context.Hints.Probe;
         mostProbes = new int[byCost.Length];
         for (int i = 0; i < mostProbes.Length; i++)
@@ -51,22 +54,26 @@ internal sealed class AndOperator : Operator
     /// <summary>In the order in which their scores are added up.</summary>
     public Operator[] Clauses => clauses;
 
-    public override long Estimate => byCost[0].Estimate;
+    public override long Estimate { get; }
 
     /// <summary>As many as if clauses had nothing to do with each other, four times: what is asked together stands together.</summary>
     public override double Likely
     {
         get
         {
-            double likely = 4;
+            double likely = 4, least = Estimate;
             double entries = Math.Max(1, Context.View.State.EntryCount);
             foreach (Operator clause in byCost)
+            {
+                least = Math.Min(least, clause.Likely);
                 likely *= clause.Likely / entries;
-            return Math.Min(byCost[0].Likely, likely * entries);
+            }
+
+            return Math.Min(least, likely * entries);
         }
     }
 
-    public override bool IsExact => byCost[0].Estimate == 0;
+    public override bool IsExact => Estimate == 0;
 
     public override OperatorCost Cost => new(byCost.Sum(clause => clause.Cost.Window), byCost[0].Cost.Probe + (byCost[1].Cost.Probe / 2));
 
@@ -94,6 +101,16 @@ internal sealed class AndOperator : Operator
         }
 
         return ordered;
+    }
+
+    /// <summary>Puts what looks at each survivor behind those whose windows cost less.</summary>
+    private static void PutBehind(Operator[] ordered)
+    {
+        for (int i = ordered.Length - 2; i >= 0; i--)
+        {
+            for (int place = i; place + 1 < ordered.Length && ordered[place].LooksAtSurvivors && ordered[place + 1].Cost.Window < ordered[place].Cost.Window; place++)
+                (ordered[place], ordered[place + 1]) = (ordered[place + 1], ordered[place]);
+        }
     }
 
     public override long Next(long from)

@@ -1,8 +1,6 @@
 using System.Buffers.Binary;
 using System.Numerics;
-using System.Runtime.InteropServices;
 using Treepie.Indexing.Columns;
-using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Terms;
@@ -11,9 +9,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>
-/// A range of numbers that is too wide to gather: reads the sort values of the windows it is asked about and compares. A chunk
-/// of a column has 64 entries, which is one word of a window's bitmap. Right only where the sort value of an entry is its
-/// only value.
+/// A range of numbers that is too wide to gather: reads the sort values of the windows it is asked about and compares: all of a window at once where they are a
+/// <see cref="NumberBlock"/>, else by chunks, which have 64 entries, one word of a window's bitmap. Right only where the sort value of an entry is its only value.
 /// </summary>
 /// <param name="context">The query.</param>
 /// <param name="all">Every entry: says which windows there are.</param>
@@ -26,20 +23,24 @@ internal sealed class ColumnRangeOperator(QueryContext context, Operator all, So
 {
     private const int ChunksPerWindow = PostingWindow.Size / SortChunk.Entries;
 
+    /// <summary>So many entries of a window of numbers are looked at one by one; more cost as much as all.</summary>
+    private const int MostSingle = 48;
+
     private readonly ulong lowHead = low is null ? 0 : BinaryPrimitives.ReadUInt64BigEndian(low);
     private readonly ulong highHead = high is null ? ulong.MaxValue : BinaryPrimitives.ReadUInt64BigEndian(high);
     private readonly long lowWhole = low is null ? -SortChunk.MaxPacked : LeastNotBelow(low);
     private readonly long highWhole = high is null ? SortChunk.MaxPacked : GreatestNotAbove(high);
-    private readonly ulong[] words = new ulong[BitmapKernels.Words];
 
     public override long Estimate => count;
 
     public override bool IsExact => true;
 
+    public override bool LooksAtSurvivors => true;
+
     /// <summary>Field and bounds, for the plan.</summary>
     public (string? Field, string? Label) Name { get; set; }
 
-    public override OperatorCost Cost => new(CostModel.ColumnWindow, CostModel.ColumnProbe);
+    public override OperatorCost Cost => column.HasNumbers ? new(CostModel.NumberWindow, CostModel.NumberProbe) : new(CostModel.ColumnWindow, CostModel.ColumnProbe);
 
     public override PlanNode Describe() => new("range, compared with sort values", Name.Field, Name.Label) { Estimate = Estimate, IsExact = true };
 
@@ -47,21 +48,38 @@ internal sealed class ColumnRangeOperator(QueryContext context, Operator all, So
 
     public override void Fill(long window, WindowSet set)
     {
-        Array.Fill(words, ulong.MaxValue);
-        Narrow(window);
-        set.SetBits(MemoryMarshal.AsBytes<ulong>(words));
+        set.SetFull();
+        Narrow(window, set.ToBits());
     }
 
     /// <summary>Looks at the chunks of survivors only.</summary>
     public override void And(long window, WindowSet set)
     {
-        set.CopyWords(words);
-        Narrow(window);
-        set.SetBits(MemoryMarshal.AsBytes<ulong>(words));
+        if (set.Form == WindowSetForm.List && set.Count <= MostSingle && column.TryReadNumbers(window, out NumberBlock numbers))
+        {
+            Context.Meter.Count.EntriesScanned += set.Count;
+            set.SetOffsets(set.List[..numbers.Keep(lowWhole, highWhole, set.List)]);
+            return;
+        }
+
+        Narrow(window, set.ToBits());
     }
 
-    /// <summary>Leaves the words those of their entries that are in the range: leaf by leaf, as chunks have hardly any gaps.</summary>
-    private void Narrow(long window)
+    /// <summary>Leaves the words those of their entries that are in the range.</summary>
+    private void Narrow(long window, Span<ulong> words)
+    {
+        if (!column.TryReadNumbers(window, out NumberBlock numbers))
+        {
+            NarrowChunks(window, words);
+            return;
+        }
+
+        Context.Meter.Count.EntriesScanned += numbers.Count;
+        numbers.Between(lowWhole, highWhole, words);
+    }
+
+    /// <summary>As <see cref="Narrow"/>, leaf by leaf, as chunks have hardly any gaps.</summary>
+    private void NarrowChunks(long window, Span<ulong> words)
     {
         long start = window * ChunksPerWindow;
         for (int i = 0; i < ChunksPerWindow;)
@@ -98,6 +116,12 @@ internal sealed class ColumnRangeOperator(QueryContext context, Operator all, So
 
     public override bool Contains(long id)
     {
+        if (column.TryReadNumbers(id >> NumberBlock.EntryBits, out NumberBlock numbers))
+        {
+            Context.Meter.Count.EntriesScanned++;
+            return numbers.IsBetween((int)(id & (NumberBlock.Entries - 1)), lowWhole, highWhole);
+        }
+
         ulong bit = 1UL << (int)(id & (SortChunk.Entries - 1));
         return Matches(column.Read(id >> SortChunk.EntryBits), bit) != 0;
     }
@@ -134,7 +158,7 @@ internal sealed class ColumnRangeOperator(QueryContext context, Operator all, So
             && (head != highHead || high is null || number.SequenceCompareTo(high) <= 0);
     }
 
-    /// <summary>The least whole number a chunk may have packed that is not below a key; one more than the greatest, if all are. The key may be that of no number.</summary>
+    /// <summary>The least whole number a block or a packed chunk may have that is not below a key; one more than the greatest, if all are. The key may be that of no number.</summary>
     private static long LeastNotBelow(byte[] bound)
     {
         Span<byte> key = stackalloc byte[NumberKey.Bytes];
@@ -152,7 +176,7 @@ internal sealed class ColumnRangeOperator(QueryContext context, Operator all, So
         return from;
     }
 
-    /// <summary>The greatest whole number a chunk may have packed that is not above a key; one less than the least, if all are.</summary>
+    /// <summary>The greatest whole number a block or a packed chunk may have that is not above a key; one less than the least, if all are.</summary>
     private static long GreatestNotAbove(byte[] bound)
     {
         Span<byte> key = stackalloc byte[NumberKey.Bytes];

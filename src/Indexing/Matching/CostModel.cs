@@ -38,6 +38,12 @@ internal static class CostModel
     /// <summary>A window of a column: 64 chunks, 4,096 comparisons.</summary>
     public const double ColumnWindow = 5_000;
 
+    /// <summary>A window whose numbers are a block: found, 4,096 bytes compared with bounds, and the few numbers that these do not decide.</summary>
+    public const double NumberWindow = 200;
+
+    /// <summary>One entry of such a window: the block is found, a number read.</summary>
+    public const double NumberProbe = 20;
+
     /// <summary>One term of a dictionary, with its few entries put into a bitmap: what comparing one value of a column costs, eighteen times.</summary>
     public const double GatheredTerm = 220;
 

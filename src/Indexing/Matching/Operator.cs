@@ -34,6 +34,9 @@ internal abstract class Operator(QueryContext context)
     /// <summary>What a window and what a single entry cost, for those who choose between asking for one or the other.</summary>
     public virtual OperatorCost Cost => CostModel.Unknown;
 
+    /// <summary>Whether it looks at each entry it is asked about, so that others, where their windows cost less, had better be asked before.</summary>
+    public virtual bool LooksAtSurvivors => false;
+
     /// <summary>What was decided when it was made, for the plan.</summary>
     public PlanDecision? Decision { get; set; }
 

@@ -21,6 +21,7 @@ internal sealed class QueryContext : IDisposable
     private readonly long pagesBefore;
     private readonly long diskBefore = -1;
     private readonly QueryLimits? limits;
+    private (RangeQuery? Range, RangeCount? Count) counted;
     private bool isEnded;
 
     /// <param name="view">What is asked.</param>
@@ -124,9 +125,23 @@ internal sealed class QueryContext : IDisposable
         return cursor;
     }
 
+    /// <summary>What is in a range, counted when it is first asked for: see <see cref="RangeCount.Of"/>.</summary>
+    public RangeCount? CountOf(RangeQuery range, KeyRange keys, int field)
+    {
+        if (!ReferenceEquals(counted.Range, range))
+            counted = (range, RangeCount.Of(this, keys, field));
+        return counted.Count;
+    }
+
+    /// <summary>As <see cref="CountOf"/>, where it was counted last; null where it was not.</summary>
+    public RangeCount? Counted(RangeQuery range) => ReferenceEquals(counted.Range, range) ? counted.Count : null;
+
     /// <summary>The sort values of a field, open until the query ends.</summary>
     public SortColumn OpenSortColumn(int field) =>
-        new(OpenColumn(View.Tree(TreeNames.Sort(field))), View.Tree(TreeNames.SortTexts(field)) is { } blocks ? OpenColumn(blocks) : null);
+        new(
+            OpenColumn(View.Tree(TreeNames.Sort(field))),
+            View.Tree(TreeNames.SortTexts(field)) is { } blocks ? OpenColumn(blocks) : null,
+            View.Tree(TreeNames.SortNumbers(field)) is { } numbers ? OpenColumn(numbers) : null);
 
     /// <summary>Lengths of a full-text field, shared by its terms.</summary>
     public LengthFactors Factors(int field)

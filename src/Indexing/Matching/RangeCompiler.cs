@@ -28,20 +28,20 @@ internal sealed class RangeCompiler(QueryContext context)
         int field = view.Field(range.Field);
         bool inNumbers = keys.Dictionary == TreeNames.Numbers(field);
         bool canCompare = inNumbers && !view.Statistics(field).EverHadSeveralValues;
-        long mostTerms = canCompare ? MostTerms(survivors) : long.MaxValue;
+        long mostTerms = canCompare ? MostTerms(field, survivors) : long.MaxValue;
         string? label = context.Tracer is null ? null : Label(range);
-        RangeCount? count = canCompare ? RangeCount.Of(context, keys, field) : null;
+        RangeCount? count = canCompare ? context.CountOf(range, keys, field) : null;
         if (count is not { } known || known.Terms <= mostTerms)
         {
             UnionOperator gathered = Gather(field, keys, inNumbers);
             gathered.Name = ("range", range.Field, label);
-            gathered.Decision = canCompare && context.Tracer is not null ? Gathered(mostTerms, survivors) : null;
+            gathered.Decision = canCompare && context.Tracer is not null ? Gathered(field, mostTerms, survivors) : null;
             return gathered;
         }
 
         ColumnRangeOperator compared = Scan(field, keys.Low, range.LowInclusive, keys.High, range.HighInclusive, known.Entries);
         compared.Name = (range.Field, label);
-        compared.Decision = context.Tracer is null ? null : Compared(mostTerms, survivors);
+        compared.Decision = context.Tracer is null ? null : Compared(field, mostTerms, survivors);
         return compared;
     }
 
@@ -79,35 +79,36 @@ internal sealed class RangeCompiler(QueryContext context)
     /// Beyond how many numbers it is cheaper to compare. Comparing is done for the windows that are asked for: all of them, or those in which other
     /// clauses leave something, and then for their survivors alone.
     /// </summary>
-    private long MostTerms(long survivors)
+    private long MostTerms(int field, long survivors)
     {
         const int AlwaysGathered = 16; // so few terms that nothing else pays
         return context.Hints.Range switch
         {
             RangeHint.Gather => long.MaxValue,
             RangeHint.Column => -1,
-            _ => AlwaysGathered + (long)(CompareCost(survivors) / CostModel.GatheredTerm),
+            _ => AlwaysGathered + (long)(CompareCost(field, survivors) / CostModel.GatheredTerm),
         };
     }
 
-    /// <summary>Every chunk is looked at that has one of the survivors, once.</summary>
-    private double CompareCost(long survivors)
+    /// <summary>Every chunk is looked at that has one of the survivors, once, and every window of numbers.</summary>
+    private double CompareCost(int field, long survivors)
     {
-        long asked = Math.Min(survivors, view.State.EntryCount);
-        return (Math.Min(asked, (double)view.State.EntryCount / SortChunk.Entries) * CostModel.ColumnChunk) + (asked * CostModel.ColumnCompare);
+        double asked = Math.Min(survivors, view.State.EntryCount), chunks = view.Tree(TreeNames.Sort(field))?.Count ?? 0, windows = view.Tree(TreeNames.SortNumbers(field))?.Count ?? 0;
+        double compared = asked * Math.Min(1, chunks * SortChunk.Entries / Math.Max(1, view.State.EntryCount));
+        return (Math.Min(asked, windows) * CostModel.NumberWindow) + (Math.Min(asked, chunks) * CostModel.ColumnChunk) + (compared * CostModel.ColumnCompare);
     }
 
-    private PlanDecision Gathered(long mostTerms, long survivors) => new(
+    private PlanDecision Gathered(int field, long mostTerms, long survivors) => new(
         "how to find the range",
         "gather its terms",
         null,
         string.Create(CultureInfo.InvariantCulture, $"it has no more than {mostTerms:N0} different numbers"),
-        [new PlanAlternative("compare sort values", CompareCost(survivors), "each entry that other clauses leave is compared")]);
+        [new PlanAlternative("compare sort values", CompareCost(field, survivors), "each entry that other clauses leave is compared")]);
 
-    private PlanDecision Compared(long mostTerms, long survivors) => new(
+    private PlanDecision Compared(int field, long mostTerms, long survivors) => new(
         "how to find the range",
         "compare sort values",
-        CompareCost(survivors),
+        CompareCost(field, survivors),
         string.Create(CultureInfo.InvariantCulture, $"it has more than {mostTerms:N0} different numbers, and other clauses leave {(survivors == long.MaxValue ? "all" : survivors.ToString("N0", CultureInfo.InvariantCulture))} entries"),
         [new PlanAlternative("gather its terms", mostTerms * CostModel.GatheredTerm, "the cost is of those that were counted")]);
 

@@ -36,6 +36,8 @@ internal sealed class TracedOperator : Operator
 
     public override OperatorCost Cost => inner.Cost;
 
+    public override bool LooksAtSurvivors => inner.LooksAtSurvivors;
+
     public override PlanNode Describe() => node;
 
     public override void Announce() => inner.Announce();

@@ -108,6 +108,26 @@ internal sealed class WindowSet
         Form = WindowSetForm.Bits;
     }
 
+    /// <summary>Makes it a bitmap of the same members, and gives its 64 words, to be narrowed in place.</summary>
+    public Span<ulong> ToBits()
+    {
+        switch (Form)
+        {
+            case WindowSetForm.Empty:
+                Array.Clear(bits);
+                Form = WindowSetForm.Bits;
+                break;
+            case WindowSetForm.List:
+                ListToBits();
+                break;
+            case WindowSetForm.Full:
+                FullToBits();
+                break;
+        }
+
+        return bits;
+    }
+
     public void Set(in PostingWindow window)
     {
         switch (window.Form)

@@ -9,14 +9,19 @@ namespace Treepie.Indexing.Searching;
 /// A range over the field that hits are ordered by first, taken out of a query: a walk along the values of that field begins and ends with it, so that nothing outside
 /// is looked at, and no entry has to be asked whether it is inside.
 /// </summary>
+/// <param name="Query">The range.</param>
 /// <param name="Keys">The values between its bounds.</param>
 /// <param name="Rest">What the query asks besides; everything, where it asks nothing else.</param>
-internal sealed record OrderRange(KeyRange Keys, IndexQuery Rest)
+internal sealed record OrderRange(RangeQuery Query, KeyRange Keys, IndexQuery Rest)
 {
     private static readonly MatchAllQuery Everything = new();
 
     /// <summary>Whether the range is all that is asked.</summary>
     public bool IsAll => Rest is MatchAllQuery;
+
+    /// <summary>Entries among which a walk meets the hits: those of the range it stays in, where hits are of the range and it was counted; else all.</summary>
+    public static long EntriesMet(QueryContext context, OrderRange? range, bool isWithoutRange) =>
+        !isWithoutRange && range is not null && context.Counted(range.Query) is { } count ? count.Entries : context.View.State.EntryCount;
 
     /// <summary>The range of a request; null if there is none, or the order cannot be walked.</summary>
     public static OrderRange? Find(QueryContext context, SearchRequest request)
@@ -30,7 +35,7 @@ internal sealed record OrderRange(KeyRange Keys, IndexQuery Rest)
         if (request.Query is RangeQuery only)
         {
             return only.Field == first.Field && OrderWalk.Obstacle(context, first) is null && new RangeCompiler(context).TryOpen(only, out KeyRange all) && all.Dictionary == OrderWalk.Dictionary(context, first)
-                ? new OrderRange(all, Everything)
+                ? new OrderRange(only, all, Everything)
                 : null;
         }
 
@@ -47,7 +52,8 @@ internal sealed record OrderRange(KeyRange Keys, IndexQuery Rest)
             return null;
         }
 
+        var found = (RangeQuery)clauses[place];
         clauses.RemoveAt(place);
-        return new OrderRange(keys, clauses.Count switch { 0 => Everything, 1 => clauses[0], _ => new AndQuery(clauses) });
+        return new OrderRange(found, keys, clauses.Count switch { 0 => Everything, 1 => clauses[0], _ => new AndQuery(clauses) });
     }
 }

@@ -152,7 +152,7 @@ internal sealed class SearchPlanner(QueryContext context, Operator root, SearchR
         long wanted = Math.Min(Limit, total);
 
         // In a range that is all that is asked, every entry that is met is a hit.
-        double visited = (range is { IsAll: true } ? wanted : (double)wanted * entries / Math.Max(1, total)) + ((double)entries / values);
+        double visited = (range is { IsAll: true } ? wanted : (double)wanted * OrderRange.EntriesMet(context, range, isWithoutRange) / Math.Max(1, total)) + ((double)entries / values);
         double steps = visited * values / Math.Max(1, entries);
 
         // After the first probes windows are kept, so that a probe is a bit in a bitmap, and each window is found once.

@@ -39,7 +39,7 @@ internal sealed class SearchRun
         compiler = new QueryCompiler(context, IsScored);
         range = OrderRange.Find(context, request);
         if (range is { IsAll: true } && request.CountsHits)
-            rangeTotal = RangeCount.Of(context, range.Keys, context.View.Field(request.Sort[0].Field))?.Entries;
+            rangeTotal = context.CountOf(range.Query, range.Keys, context.View.Field(request.Sort[0].Field))?.Entries;
         isWithoutRange = range is not null && (!request.CountsHits || rangeTotal is not null) && request.OrderHint != OrderHint.Sort;
         root = isWithoutRange ? compiler.CompileWhole(range!.Rest) : compiler.CompileWhole(request.Query, countsOnly: request.Take == 0); // there is one
     }
@@ -172,7 +172,7 @@ internal sealed class SearchRun
     {
         bool matchesAll = request.Query is MatchAllQuery || range is { IsAll: true };
         long wanted = Math.Min(Limit, Total);
-        double expectedProbes = (double)wanted * context.View.State.EntryCount / Math.Max(1, Total);
+        double expectedProbes = wanted * OrderRange.EntriesMet(context, range, isWithoutRange) / Math.Max(1, Total);
         var filter = new FilterProbe(context, root, matchesAll, hits is { IsWhole: true } ? hits : null, expectedProbes);
         List<long> found = OrderWalk.Open(context, filter, request.Sort[0], parts, wanted, after, range?.Keys).Run();
         Ids = request.Skip >= found.Count ? [] : CollectionsMarshal.AsSpan(found)[(int)request.Skip..].ToArray();

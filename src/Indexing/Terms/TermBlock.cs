@@ -64,6 +64,16 @@ internal readonly ref struct TermBlock
     /// <summary>What the terms weigh together: entries, where they have any; null where that is not known.</summary>
     public long? Weight => BinaryPrimitives.ReadUInt32LittleEndian(bytes[WeightOffset..]) is var weight && weight < uint.MaxValue ? weight : null;
 
+    /// <summary>As <see cref="Weight"/>, -1 where it is not known, and how many terms there are, without a look at anything else.</summary>
+    /// <exception cref="CorruptionException">It is no block.</exception>
+    public static long WeightOf(ReadOnlySpan<byte> bytes, out int count)
+    {
+        if (bytes.Length <= HeaderBytes)
+            throw Damaged();
+        count = BinaryPrimitives.ReadUInt16LittleEndian(bytes);
+        return BinaryPrimitives.ReadUInt32LittleEndian(bytes[WeightOffset..]) is var weight && weight < uint.MaxValue ? weight : -1;
+    }
+
     /// <summary>What all terms begin with.</summary>
     public ReadOnlySpan<byte> Prefix { get; }
 

@@ -388,7 +388,7 @@ internal sealed class BatchCommit
     private void ApplySortValues(int field, BatchField? added, BatchField? removed)
     {
         SortColumnWriter column = memory.SortValues;
-        column.Begin(transaction, TreeNames.Sort(field), TreeNames.SortTexts(field));
+        column.Begin(transaction, TreeNames.Sort(field), TreeNames.SortTexts(field), TreeNames.SortNumbers(field));
         foreach (int owner in removed?.Exists ?? [])
             column.Remove(removals.Ids[owner]);
         ReadOnlySpan<long> idOf = IdOf;

@@ -226,6 +226,12 @@ public sealed class Cursor : IDisposable
         return new LeafEntries(_tree.Store, leaf, first, last + 1 - first);
     }
 
+    /// <summary>Which entry of its leaf it stands on.</summary>
+    internal int IndexInLeaf => _indexes[_depth];
+
+    /// <summary>Whether another cursor over the same state of the tree stands in the same leaf.</summary>
+    internal bool IsInLeafOf(Cursor other) => _pages[_depth] == other._pages[other._depth];
+
     /// <summary>Begins to bring the next leaf into the caches, where one page above has both: for who goes along them.</summary>
     internal void PrefetchNextLeaf()
     {

@@ -25,7 +25,7 @@ public sealed class SortColumnTests
             environment.Write(transaction =>
             {
                 var column = new SortColumnWriter();
-                column.Begin(transaction, "sort", "texts");
+                column.Begin(transaction, "sort", "texts", "numbers");
                 for (long id = random.Next(50); id < Entries; id += 1 + random.Next(1 << round))
                     Change(column, model, id, random);
                 column.Flush();
@@ -54,7 +54,7 @@ public sealed class SortColumnTests
                 environment.Write(transaction =>
                 {
                     var column = new SortColumnWriter();
-                    column.Begin(transaction, "sort", "texts");
+                    column.Begin(transaction, "sort", "texts", "numbers");
                     long first = random.Next(4) * 1_500;
                     for (long id = first; id < first + 3_000; id += random.Next(1, step + 1))
                     {
@@ -93,6 +93,111 @@ public sealed class SortColumnTests
         Assert.True(inBlocks > 0 && inChunks > 0, $"seed {seed}: {inBlocks} blocks and {inChunks} chunks");
     }
 
+    /// <summary>Whole numbers of a window make a block; a text or a fraction among them, or few left of them, take it apart, whichever batch they come with.</summary>
+    [Fact]
+    public void Numbers_are_read_as_they_were_written_in_blocks_and_out_of_them()
+    {
+        int seed = Seed.Next();
+        var random = new Random(seed);
+        int inBlocks = 0, inChunks = 0;
+        for (int set = 0; set < 6; set++)
+        {
+            using var folder = new TemporaryDirectory();
+            using StorageEnvironment environment = StorageEnvironment.Open(folder.Path, new StorageOptions { Durability = Durability.Relaxed });
+            var model = new SortedDictionary<long, byte[]>();
+            for (int round = 0; round < 5; round++)
+            {
+                int bits = random.Next(54), step = 1 << random.Next(set % 3 == 0 ? 7 : 2), others = round > 0 && random.Next(3) == 0 ? 1_500 : int.MaxValue, removed = random.Next(5) == 0 ? 1 : 20;
+                environment.Write(transaction =>
+                {
+                    var column = new SortColumnWriter();
+                    column.Begin(transaction, "sort", "texts", "numbers");
+                    byte[] key = new byte[NumberKey.Bytes];
+                    for (long id = random.Next(9_000), last = id + random.Next(5_000); id < last; id += random.Next(1, step + 1))
+                    {
+                        if (random.Next(removed) == 0)
+                        {
+                            column.Remove(id);
+                            model.Remove(id);
+                        }
+                        else if (random.Next(others) == 0 && random.Next(2) == 0)
+                        {
+                            column.SetText(id, "text"u8);
+                            model[id] = [0xFF, .. "text"u8];
+                        }
+                        else
+                        {
+                            if (random.Next(others) == 0)
+                                NumberKey.Write(key, 0.5);
+                            else
+                                NumberKey.Write(key, random.NextInt64(1L << bits) - (1L << (bits / 2)));
+                            column.SetNumber(id, key);
+                            model[id] = [.. key];
+                        }
+                    }
+
+                    column.Flush();
+                    return true;
+                }, TestContext.Current.CancellationToken);
+                using ReadTransaction read = environment.BeginRead();
+                AssertSame(read, model, seed);
+                using ChunkCursor chunks = new(read.FindTree("sort")), numbers = new(read.FindTree("numbers"));
+                for (long chunk = 0; chunk < 4 * NumberBlock.Chunks; chunk++)
+                {
+                    bool isBlock = !numbers.Read(chunk / NumberBlock.Chunks).IsEmpty, isChunk = !chunks.Read(chunk).IsEmpty;
+                    Assert.False(isBlock && isChunk, $"seed {seed}: chunk {chunk} is there twice");
+                    (inBlocks, inChunks) = (inBlocks + (isBlock ? 1 : 0), inChunks + (isChunk ? 1 : 0));
+                }
+            }
+        }
+
+        Assert.True(inBlocks > 0 && inChunks > 0, $"seed {seed}: {inBlocks} in blocks and {inChunks} chunks");
+    }
+
+    [Fact]
+    public void A_block_of_numbers_goes_with_its_last_value_and_is_not_made_of_few_far_from_each_other()
+    {
+        using var folder = new TemporaryDirectory();
+        using StorageEnvironment environment = StorageEnvironment.Open(folder.Path, new StorageOptions { Durability = Durability.Relaxed });
+        byte[] key = new byte[NumberKey.Bytes];
+        NumberKey.Write(key, 7L);
+        Change(column =>
+        {
+            for (int i = 0; i < NumberBlock.Entries; i++)
+                column.SetNumber(i, key);
+        });
+        Assert.Equal((1, 0), Count());
+        Change(column =>
+        {
+            for (int i = 0; i < NumberBlock.Entries; i++)
+                column.Remove(i);
+        });
+        Assert.Equal((0, 0), Count());
+        Change(column => column.SetNumber(200, key));
+        Assert.Equal((0, 1), Count());
+        Change(column => column.SetNumber(4_095, key));
+        Assert.Equal((0, 2), Count());
+        Change(column => column.Remove(200));
+        Change(column => column.Remove(4_095));
+        Change(column => column.SetNumber(20, key));
+        Assert.Equal((1, 0), Count());
+
+        void Change(Action<SortColumnWriter> change) => environment.Write(transaction =>
+        {
+            var column = new SortColumnWriter();
+            column.Begin(transaction, "sort", "texts", "numbers");
+            change(column);
+            column.Flush();
+            return true;
+        }, TestContext.Current.CancellationToken);
+
+        (long Blocks, long Chunks) Count()
+        {
+            using ReadTransaction read = environment.BeginRead();
+            return (read.FindTree("numbers")!.Count, read.FindTree("sort")!.Count); // both were made
+        }
+    }
+
     [Fact]
     public void A_block_has_its_texts_in_order_each_once_and_goes_with_its_last_value()
     {
@@ -127,7 +232,7 @@ public sealed class SortColumnTests
         void Change(Action<SortColumnWriter> change) => environment.Write(transaction =>
         {
             var column = new SortColumnWriter();
-            column.Begin(transaction, "sort", "texts");
+            column.Begin(transaction, "sort", "texts", "numbers");
             change(column);
             column.Flush();
             return true;
@@ -137,7 +242,7 @@ public sealed class SortColumnTests
         {
             using ReadTransaction read = environment.BeginRead();
             using ChunkCursor chunks = new(read.FindTree("sort")), blocks = new(read.FindTree("texts"));
-            Assert.True(new SortColumn(chunks, blocks).TryReadBlock(block, out TextBlock found));
+            Assert.True(new SortColumn(chunks, blocks, null).TryReadBlock(block, out TextBlock found));
             var texts = new List<string>();
             for (int place = 1; place <= found.Count; place++)
                 texts.Add(Encoding.ASCII.GetString(found.TextAt(place)));
@@ -157,7 +262,7 @@ public sealed class SortColumnTests
         environment.Write(transaction =>
         {
             var column = new SortColumnWriter();
-            column.Begin(transaction, "sort", "texts");
+            column.Begin(transaction, "sort", "texts", "numbers");
             Span<byte> key = stackalloc byte[NumberKey.Bytes];
             for (int i = 0; i < numbers.Length; i++)
             {
@@ -165,6 +270,7 @@ public sealed class SortColumnTests
                 column.SetNumber(i, key);
             }
 
+            column.SetText(NumberBlock.Entries - 1, "no number, so that they are chunks"u8);
             column.Flush();
             return true;
         }, TestContext.Current.CancellationToken);
@@ -224,7 +330,7 @@ public sealed class SortColumnTests
     private static void AssertBlocks(ReadTransaction read, ref int inBlocks, ref int inChunks)
     {
         using ChunkCursor chunks = new(read.FindTree("sort")), blocks = new(read.FindTree("texts"));
-        var column = new SortColumn(chunks, blocks);
+        var column = new SortColumn(chunks, blocks, null);
         for (long block = 0; block < 5; block++)
         {
             bool isBlock = column.TryReadBlock(block, out TextBlock texts);
@@ -249,8 +355,8 @@ public sealed class SortColumnTests
 
     private static void AssertSame(ReadTransaction read, SortedDictionary<long, byte[]> model, int seed)
     {
-        using ChunkCursor chunks = new(read.FindTree("sort")), blocks = new(read.FindTree("texts"));
-        var column = new SortColumn(chunks, blocks);
+        using ChunkCursor chunks = new(read.FindTree("sort")), blocks = new(read.FindTree("texts")), numbers = new(read.FindTree("numbers"));
+        var column = new SortColumn(chunks, blocks, numbers);
         Span<byte> room = stackalloc byte[NumberKey.Bytes];
         for (long id = 0; id <= Math.Max(Entries, model.Keys.LastOrDefault()) + 100; id++)
         {

@@ -1,0 +1,120 @@
+using System.Buffers.Binary;
+using System.Diagnostics;
+using System.Numerics;
+using Treepie.Indexing.Terms;
+
+namespace Treepie.Indexing.Columns;
+
+/// <summary>A <see cref="NumberBlock"/> that is changed. Scratch, for one block after the other.</summary>
+internal sealed class NumberBlockEditor
+{
+    /// <summary>A block may have so many slots for each value, and <see cref="FreeSlots"/>: of values far from each other chunks are smaller.</summary>
+    private const int MaxSlotsOfValue = 8;
+
+    private const int FreeSlots = 64;
+
+    private readonly long[] values = new long[NumberBlock.Entries];
+    private readonly ulong[] present = new ulong[NumberBlock.Chunks];
+
+    /// <summary>Begins with no values.</summary>
+    public void Clear() => Array.Clear(present);
+
+    /// <summary>Begins with those of a block.</summary>
+    public void Load(NumberBlock block)
+    {
+        Clear();
+        for (int slot = 0; slot < block.Count; slot++)
+        {
+            if (!block.Has(slot))
+                continue;
+            values[slot] = block.ValueAt(slot);
+            present[slot >> 6] |= 1UL << slot;
+        }
+    }
+
+    /// <summary>Gives a slot a number; false where a block cannot have it, and nothing is changed then.</summary>
+    public bool TrySet(int slot, ReadOnlySpan<byte> numberKey)
+    {
+        if (!NumberKey.TryToLong(numberKey, out long value) || value is < -SortChunk.MaxPacked or > SortChunk.MaxPacked)
+            return false;
+        values[slot] = value;
+        present[slot >> 6] |= 1UL << slot;
+        return true;
+    }
+
+    /// <summary>Takes the value of a slot away.</summary>
+    public void Remove(int slot) => present[slot >> 6] &= ~(1UL << slot);
+
+    /// <summary>The value of a slot; false where it has none.</summary>
+    public bool TryGet(int slot, out long value)
+    {
+        value = values[slot];
+        return (present[slot >> 6] >> slot & 1) != 0;
+    }
+
+    /// <summary>Writes the block; returns its bytes, 0 if no slot has a value, -1 if chunks are the better form.</summary>
+    public int Encode(Span<byte> output)
+    {
+        int groups = 0, entries = 0;
+        for (int i = 0; i < present.Length; i++)
+        {
+            entries += BitOperations.PopCount(present[i]);
+            groups = present[i] == 0 ? groups : i + 1;
+        }
+
+        if (groups == 0)
+            return 0;
+        int count = (groups * SortChunk.Entries) - BitOperations.LeadingZeroCount(present[groups - 1]);
+        if (count > (MaxSlotsOfValue * entries) + FreeSlots)
+            return -1;
+
+        bool hasAll = entries == count;
+        (long least, long greatest) = Ends(groups);
+        int width = 64 - BitOperations.LeadingZeroCount((ulong)(greatest - least));
+        if (width > 0)
+            width = Math.Max(width, NumberBlock.HighBits);
+        Debug.Assert(width <= NumberBlock.MaxBits);
+        int lowBits = Math.Max(0, width - NumberBlock.HighBits);
+        int presentStart = NumberBlock.HeaderBytes + (width == 0 ? 0 : groups * SortChunk.Entries), lowStart = presentStart + (hasAll ? 0 : groups * sizeof(ulong));
+        output = output[..(lowStart + NumberBlock.LowBytes(groups, lowBits))];
+        output.Clear();
+        BinaryPrimitives.WriteUInt16LittleEndian(output, (ushort)count);
+        output[NumberBlock.WidthOffset] = (byte)width;
+        output[NumberBlock.AllOffset] = (byte)(hasAll ? 1 : 0);
+        BinaryPrimitives.WriteInt64LittleEndian(output[NumberBlock.LeastOffset..], least);
+        BinaryPrimitives.WriteInt64LittleEndian(output[NumberBlock.GreatestOffset..], greatest);
+        for (int i = 0; i < groups && !hasAll; i++)
+            BinaryPrimitives.WriteUInt64LittleEndian(output[(presentStart + (i * sizeof(ulong)))..], present[i]);
+        for (int i = 0; i < groups && width > 0; i++)
+        {
+            for (ulong left = present[i]; left != 0; left &= left - 1)
+            {
+                int slot = (i << SortChunk.EntryBits) + BitOperations.TrailingZeroCount(left), bit = slot * lowBits;
+                ulong above = (ulong)(values[slot] - least);
+                output[NumberBlock.HeaderBytes + slot] = (byte)(above >> lowBits);
+                if (lowBits == 0)
+                    continue;
+                Span<byte> place = output[(lowStart + (bit >> 3))..];
+                BinaryPrimitives.WriteUInt64LittleEndian(place, BinaryPrimitives.ReadUInt64LittleEndian(place) | ((above & ((1UL << lowBits) - 1)) << (bit & 7)));
+            }
+        }
+
+        return output.Length;
+    }
+
+    private (long Least, long Greatest) Ends(int groups)
+    {
+        long least = long.MaxValue, greatest = long.MinValue;
+        for (int i = 0; i < groups; i++)
+        {
+            for (ulong left = present[i]; left != 0; left &= left - 1)
+            {
+                long value = values[(i << SortChunk.EntryBits) + BitOperations.TrailingZeroCount(left)];
+                least = Math.Min(least, value);
+                greatest = Math.Max(greatest, value);
+            }
+        }
+
+        return (least, greatest);
+    }
+}
