@@ -12,6 +12,7 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
     private PostingCursor? opened;
     private byte[] head = [];
     private int headBytes;
+    private WindowsAhead? ahead;
     private bool isAnnounced;
 
     /// <summary>The list: where its head is all that is asked for, none of its pages is looked at.</summary>
@@ -27,6 +28,9 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
 
     protected override string Form => "term, long list";
 
+    /// <summary>Its windows that are known, and their positions; only where it was opened with them.</summary>
+    private WindowsAhead Ahead => ahead ??= OpenAhead();
+
     /// <summary>Keeps the head of the list, see <see cref="ListHead"/>, for who asks for the best.</summary>
     public void KeepHead(ReadOnlySpan<byte> best)
     {
@@ -39,7 +43,7 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
 
     public override void Fill(long window, WindowSet set)
     {
-        if (List.TryGet(window, out PostingWindow mine))
+        if (TryGet(window, out PostingWindow mine))
             set.Set(mine);
         else
             set.SetEmpty();
@@ -47,7 +51,7 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
 
     public override void And(long window, WindowSet set)
     {
-        if (List.TryGet(window, out PostingWindow mine))
+        if (TryGet(window, out PostingWindow mine))
             set.And(mine);
         else
             set.SetEmpty();
@@ -55,18 +59,18 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
 
     public override void Or(long window, WindowSet set)
     {
-        if (List.TryGet(window, out PostingWindow mine))
+        if (TryGet(window, out PostingWindow mine))
             set.Or(mine);
     }
 
     public override void AndNot(long window, WindowSet set)
     {
-        if (List.TryGet(window, out PostingWindow mine))
+        if (TryGet(window, out PostingWindow mine))
             set.AndNot(mine);
     }
 
     public override int Keep(long window, Span<ushort> offsets, bool wanted) =>
-        List.TryGet(window, out PostingWindow mine) ? mine.Keep(offsets, wanted) : wanted ? 0 : offsets.Length;
+        TryGet(window, out PostingWindow mine) ? mine.Keep(offsets, wanted) : wanted ? 0 : offsets.Length;
 
     public override void Unroll(UnrolledList list, bool copied)
     {
@@ -85,41 +89,41 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
         list.End();
     }
 
-    public override int Count(long window) => List.TryGet(window, out PostingWindow mine) ? mine.Count : 0;
+    public override int Count(long window) => TryGet(window, out PostingWindow mine) ? mine.Count : 0;
 
     public override bool KnowsCounts => true;
 
     public override bool Contains(long id) =>
-        List.TryGet(id >> PostingWindow.SizeBits, out PostingWindow mine) && mine.Contains((int)(id & (PostingWindow.Size - 1)));
+        TryGet(id >> PostingWindow.SizeBits, out PostingWindow mine) && mine.Contains((int)(id & (PostingWindow.Size - 1)));
 
     public override ReadOnlySpan<int> Positions(long id)
     {
-        if (positionCursor is null || !List.TryGet(id >> PostingWindow.SizeBits, out PostingWindow mine))
+        if (positionCursor is null || !TryHold(id >> PostingWindow.SizeBits, out HeldWindow held))
             return default;
 
-        int rank = mine.Rank((int)(id & (PostingWindow.Size - 1)));
-        return rank < 0 ? default : positionCursor.Read(List, mine, rank);
+        int rank = held.Postings.Rank((int)(id & (PostingWindow.Size - 1)));
+        return rank < 0 ? default : positionCursor.Read(held, rank);
     }
 
-    public override void ReadMasks(long window, ReadOnlySpan<ushort> entries, Span<ulong> masks, Span<byte> isLong)
-    {
-        if (positionCursor is not null && List.TryGet(window, out PostingWindow mine))
-            positionCursor.ReadMasks(List, mine, entries, masks, isLong);
-        else
-            masks[..entries.Length].Clear();
-    }
+    public override void Expect(long window, bool isOneOfMany) => Ahead.Expect(List, window, isOneOfMany);
 
-    public override int PlacesIn(long window) => List.TryGet(window, out PostingWindow mine) ? mine.Count : 0;
+    public override void ExpectNone() => ahead?.ForgetPages();
+
+    public override void LocatePositions(long window, ReadOnlySpan<ushort> entries) => Ahead.Locate(List, window, entries);
+
+    public override void ReadMasks(Span<ulong> masks, Span<byte> isLong) => Ahead.ReadMasks(masks, isLong);
+
+    public override int PlacesIn(long window) => TryGet(window, out PostingWindow mine) ? mine.Count : 0;
 
     public override bool TryCopyPlaces(long window, WindowPlaces places) =>
-        positionCursor is not null && List.TryGet(window, out PostingWindow mine) && positionCursor.TryCopy(List, mine, places);
+        positionCursor is not null && TryHold(window, out HeldWindow held) && positionCursor.TryCopy(held, places);
 
     public override void CopyPositions(long window, ReadOnlySpan<ushort> entries, PositionTable table)
     {
         table.Clear();
-        if (positionCursor is not null && List.TryGet(window, out PostingWindow mine))
+        if (positionCursor is not null && TryHold(window, out HeldWindow held))
         {
-            positionCursor.Read(List, mine, entries, table);
+            positionCursor.Read(held, entries, table);
             return;
         }
 
@@ -130,7 +134,7 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
     public override void Parts(long window, Span<float> parts)
     {
         parts.Clear();
-        if (!List.TryGet(window, out PostingWindow mine))
+        if (!TryGet(window, out PostingWindow mine))
             return;
         if (scorer is null)
             parts.Fill(1);
@@ -140,7 +144,7 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
 
     public override void AddBounds(long window, Span<float> bounds, float boost)
     {
-        if (!List.TryGet(window, out PostingWindow mine))
+        if (!TryGet(window, out PostingWindow mine))
             return;
         if (scorer is null)
             base.AddBounds(window, bounds, boost);
@@ -150,12 +154,12 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
 
     public override void AddEntryBounds(long window, EntryBounds bounds, float boost)
     {
-        if (List.TryGet(window, out PostingWindow mine) && (scorer is null || !bounds.TryAdd(in mine, scorer, boost)))
+        if (TryGet(window, out PostingWindow mine) && (scorer is null || !bounds.TryAdd(in mine, scorer, boost)))
             AddBounds(window, bounds.Rest, boost);
     }
 
     public override float Bound(long window, float boost) =>
-        !List.TryGet(window, out PostingWindow mine) ? 0 : scorer is null ? boost : scorer.Bound(mine, boost);
+        !TryGet(window, out PostingWindow mine) ? 0 : scorer is null ? boost : scorer.Bound(mine, boost);
 
     public override void Bounds(Span<float> windows, float boost)
     {
@@ -202,7 +206,7 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
 
     public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
     {
-        if (!List.TryGet(window, out PostingWindow mine))
+        if (!TryGet(window, out PostingWindow mine))
             return;
 
         if (scorer is not null)
@@ -231,6 +235,17 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
         PostingKey.Write(from, listId, 0);
         PostingKey.Write(to, listId, long.MaxValue);
         postings.Announce(from, to);
+    }
+
+    private bool TryGet(long window, out PostingWindow found) => (ahead is not null && ahead.TryGet(window, out found)) || List.TryGet(window, out found);
+
+    private bool TryHold(long window, out HeldWindow held) => (ahead is not null && ahead.TryHold(window, out held)) || List.TryHold(window, out held);
+
+    private WindowsAhead OpenAhead()
+    {
+        var room = new WindowsAhead(positions ?? throw new InvalidOperationException("The term was opened without positions."), listId, Context.Rent<PositionBatch>());
+        Context.Own(room);
+        return room;
     }
 
     private PostingCursor Open()

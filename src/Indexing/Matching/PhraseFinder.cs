@@ -18,6 +18,9 @@ internal sealed class PhraseFinder
     /// <summary>What one entry that is located by itself costs, in postings of a window that is laid out as a whole.</summary>
     private const int EntryCost = 32;
 
+    /// <summary>Up to so many entries of a window are always tested each by itself.</summary>
+    private const int FewEntries = 64;
+
     /// <summary>From so many entries on it is asked whether laying out a window pays.</summary>
     private const int ManyEntries = 16;
 
@@ -40,10 +43,6 @@ internal sealed class PhraseFinder
     private PositionTable[]? tables;
     private WindowPlaces? first;
     private WindowPlaces? second;
-    private ulong[]? begins;
-    private ulong[]? masks;
-    private byte[]? isLong;
-    private byte[]? areLong;
     private long current = -1;
 
     /// <param name="context">The query.</param>
@@ -56,10 +55,14 @@ internal sealed class PhraseFinder
         this.matcher = matcher;
         order = [.. Enumerable.Range(0, terms.Length).OrderBy(term => terms[term].Estimate)];
         places = matcher.Places();
+        Masks = new PhraseMasks(context, terms, order, places, matcher.Slop);
         positions = [.. terms.Select(_ => new PositionList())];
         frequencies = context.RentNumbers(PostingWindow.Size);
         entries = context.RentOffsets();
     }
+
+    /// <summary>Tests entries by masks.</summary>
+    public PhraseMasks Masks { get; }
 
     /// <summary>The entries of the current window that were looked at and have the phrase, as a bitmap.</summary>
     public ReadOnlySpan<ulong> Matched => matched;
@@ -113,6 +116,9 @@ internal sealed class PhraseFinder
         BitmapKernels.Set(words, entries.AsSpan(0, count));
         FindMany(window, words, count);
     }
+
+    /// <summary>Whether so many entries of a window may be found at once, by laying out all of it.</summary>
+    public static bool IsForPairs(int count) => count > FewEntries;
 
     /// <summary>How often one entry that has all words has the phrase.</summary>
     public float FrequencyOf(long id)
@@ -172,51 +178,26 @@ internal sealed class PhraseFinder
 
     private WindowPlaces Rent() => new(context.RentWords(BitmapKernels.Words), context.RentBytes(WindowPlaces.StartBytes), context.RentBytes(WindowPlaces.RoomBytes));
 
-    /// <summary>Tests entries by masks, term by term: each is read of those that are left. Those of which masks do not say all stand first then; returns how many.</summary>
+    /// <summary>Tests entries by Masks. Those of which masks do not say all stand first then; returns how many.</summary>
     private int FindByMasks(long window, Span<ushort> asked)
     {
-        begins ??= context.RentWords(PostingWindow.Size);
-        masks ??= context.RentWords(PostingWindow.Size);
-        isLong ??= context.RentBytes(PostingWindow.Size);
-        areLong ??= context.RentBytes(PostingWindow.Size);
-        int count = asked.Length;
-        begins.AsSpan(0, count).Fill(ulong.MaxValue);
-        areLong.AsSpan(0, count).Clear();
-        foreach (int term in order)
-        {
-            if (count == 0)
-                return 0;
-            terms[term].ReadMasks(window, asked[..count], masks.AsSpan(0, count), isLong.AsSpan(0, count));
-            foreach (int place in places[term])
-                Narrow(begins.AsSpan(0, count), masks.AsSpan(0, count), isLong.AsSpan(0, count), place);
-            int left = 0;
-            for (int i = 0; i < count; i++)
-            {
-                (asked[left], begins[left], areLong[left]) = (asked[i], begins[i], (byte)(areLong[i] | isLong[i]));
-                left += begins[left] != 0 ? 1 : 0;
-            }
-
-            count = left;
-        }
-
+        Masks.Clear();
+        asked.CopyTo(Masks.Room);
+        Masks.Add(window, asked.Length);
+        Masks.Run();
+        ReadOnlySpan<ushort> left = Masks.Entries(0);
+        ReadOnlySpan<ulong> begins = Masks.Begins(0);
+        ReadOnlySpan<byte> areLong = Masks.AreLong(0);
         int unsure = 0;
-        for (int i = 0; i < count; i++)
+        for (int i = 0; i < left.Length; i++)
         {
             if (areLong[i] != 0 || matcher.Slop > 0)
-                asked[unsure++] = asked[i];
+                asked[unsure++] = left[i];
             else
-                Add(asked[i], BitOperations.PopCount(begins[i]));
+                Add(left[i], BitOperations.PopCount(begins[i]));
         }
 
         return unsure;
-    }
-
-    private void Narrow(Span<ulong> begins, Span<ulong> masks, ReadOnlySpan<byte> isLong, int place)
-    {
-        if (matcher.Slop == 0)
-            PositionKernels.Narrow(begins, masks, isLong, place);
-        else
-            PositionKernels.NarrowNear(begins, masks, place, matcher.Slop);
     }
 
     /// <summary>Tests entries by all their positions: those of each term are read in one pass.</summary>

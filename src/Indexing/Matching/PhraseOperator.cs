@@ -10,13 +10,24 @@ namespace Treepie.Indexing.Matching;
 /// </summary>
 internal sealed class PhraseOperator : Operator
 {
+    /// <summary>Most windows that are looked at together where all words have long lists: what lies there has to fit into the nearest caches.</summary>
+    private const int LongTogether = 16;
+
+    /// <summary>Up to so many entries found say what they score themselves.</summary>
+    private const int FewFound = 10;
+
     private readonly TermOperator[] terms;
     private readonly TermOperator[] byCost;
     private readonly PhraseMatcher matcher;
     private readonly LengthFactors? factors;
     private readonly float idf;
+    private readonly int firstWords;
     private readonly bool isExact;
     private readonly PhraseFinder finder;
+    private readonly PhraseAhead? ahead;
+    private float[]? known;
+    private int knownCount;
+    private long last = -1;
 
     /// <param name="context">The query.</param>
     /// <param name="terms">The different terms, opened with positions.</param>
@@ -33,7 +44,9 @@ internal sealed class PhraseOperator : Operator
         this.idf = (float)idf;
         this.isExact = isExact;
         byCost = [.. terms.OrderBy(term => term.Estimate)];
+        firstWords = CountFirstWords();
         finder = new PhraseFinder(context, terms, matcher);
+        ahead = matcher.Slop == 0 ? new PhraseAhead(context, finder.Masks, finder) : null;
     }
 
     public override long Estimate => byCost[0].Estimate;
@@ -60,35 +73,21 @@ internal sealed class PhraseOperator : Operator
         return node;
     }
 
-    public override long Next(long from)
-    {
-        long window = from;
-        for (int agreed = 0; agreed < byCost.Length;)
-        {
-            agreed = 0;
-            foreach (TermOperator term in byCost)
-            {
-                long next = term.Next(window);
-                if (next == End)
-                    return End;
-                if (next != window)
-                {
-                    window = next;
-                    break;
-                }
-
-                agreed++;
-            }
-        }
-
-        return window;
-    }
+    public override long Next(long from) => ahead is not null && ahead.TryNext(ref from) ? from : NextOfWords(from);
 
     public override void Fill(long window, WindowSet set)
     {
+        if (IsKnown(window, threshold: 0, margin: 1))
+        {
+            set.SetOffsets(ahead!.Found); // it is known by it
+            return;
+        }
+
         FillWords(window, set);
         Verify(window, set);
     }
+
+    public override int Count(long window) => IsKnown(window, threshold: 0, margin: 1) ? ahead!.Found.Length : base.Count(window); // it is known by it
 
     public override void And(long window, WindowSet set)
     {
@@ -138,8 +137,22 @@ internal sealed class PhraseOperator : Operator
             return;
         }
 
-        finder.Look(window, hits);
         WindowFactors lengths = factors.OfWindow(window);
+        if (ahead is not null && ahead.TryFind(window, wantsAll: false))
+        {
+            ReadOnlySpan<ushort> found = ahead.Found;
+            ReadOnlySpan<float> frequencies = ahead.Frequencies;
+            for (int i = 0, place = 0; i < hits.Length; i++)
+            {
+                while (found[place] < hits[i])
+                    place++;
+                scores[i] += boost * idf * frequencies[place] / (frequencies[place] + lengths[hits[i]]);
+            }
+
+            return;
+        }
+
+        finder.Look(window, hits);
         for (int i = 0; i < hits.Length; i++)
         {
             float frequency = finder.Frequencies[hits[i]];
@@ -159,12 +172,25 @@ internal sealed class PhraseOperator : Operator
         }
 
         float weight = factors is null ? boost : boost * idf;
-        foreach (ref float bound in windows)
-            bound = bound < 0 ? NoMatch : weight * (factors is not null && isExact ? Math.Min(1, bound) : 1);
+        if (ahead is not null)
+            known = Context.RentNumbers(knownCount = windows.Length);
+        for (int i = 0; i < windows.Length; i++)
+        {
+            float part = windows[i] < 0 ? NoMatch : factors is not null && isExact ? Math.Min(1, windows[i]) : 1;
+            windows[i] = part < 0 ? NoMatch : weight * part;
+            if (known is not null)
+                known[i] = part < 0 ? NoMatch : idf * part;
+        }
     }
 
     public override void AddBounds(long window, Span<float> bounds, float boost)
     {
+        if (ahead is not null && ahead.TryFind(window, wantsAll: false) && ahead.Found.Length <= FewFound)
+        {
+            AddFound(window, bounds, boost);
+            return;
+        }
+
         Span<float> least = stackalloc float[PostingWindow.Blocks];
         Span<float> parts = stackalloc float[PostingWindow.Blocks];
         least.Fill(1);
@@ -185,9 +211,23 @@ internal sealed class PhraseOperator : Operator
         if (counts || threshold <= 0 || factors is null)
             return base.Select(window, set, threshold, margin, counts);
 
+        if (IsKnown(window, threshold, margin))
+        {
+            set.SetOffsets(ahead!.Found); // it is known by it
+            return set.Count;
+        }
+
         FillWords(window, set);
+        NarrowByBlocks(window, set, threshold, margin);
+        Verify(window, set);
+        return set.Count;
+    }
+
+    /// <summary>Of entries that have all words, keeps those in blocks that promise enough.</summary>
+    private void NarrowByBlocks(long window, WindowSet set, float threshold, float margin)
+    {
         if (set.IsEmpty)
-            return 0;
+            return;
         Span<float> bounds = stackalloc float[PostingWindow.Blocks];
         bounds.Clear();
         AddBounds(window, bounds, 1);
@@ -202,9 +242,129 @@ internal sealed class PhraseOperator : Operator
             BoundKernels.Narrow(words, bounds, threshold, margin);
             set.And(words);
         }
+    }
 
-        Verify(window, set);
-        return set.Count;
+    /// <summary>The first window from one on in which the words are that are looked for first.</summary>
+    private long NextOfWords(long from)
+    {
+        long window = from;
+        for (int agreed = 0; agreed < firstWords;)
+        {
+            agreed = 0;
+            foreach (TermOperator term in byCost.AsSpan(0, firstWords))
+            {
+                long next = term.Next(window);
+                if (next == End)
+                    return End;
+                if (next != window)
+                {
+                    window = next;
+                    break;
+                }
+
+                agreed++;
+            }
+        }
+
+        return window;
+    }
+
+    /// <summary>As <see cref="NextOfWords"/>; where bounds of windows are known, of those that may have a hit of at least so much and were not asked for.</summary>
+    private long NextToAsk(long from, float threshold, float margin)
+    {
+        if (known is null)
+            return NextOfWords(from);
+        for (long window = from; window < knownCount; window++)
+        {
+            if (known[(int)window] >= 0 && known[(int)window] * margin >= threshold)
+                return window;
+        }
+
+        return End;
+    }
+
+    /// <summary>Whether it is known which entries of a window have the phrase, of those that may score so much: if windows are asked for one after the other it is found out, of some windows at once.</summary>
+    private bool IsKnown(long window, float threshold, float margin)
+    {
+        if (ahead is null)
+            return false;
+        bool isKnown = ahead.TryFind(window, wantsAll: threshold <= 0);
+        if (!isKnown && window > last && !ahead.Covers(window, wantsAll: threshold <= 0) && NextToAsk(last + 1, threshold, margin) == window)
+        {
+            LookAhead(window, threshold, margin);
+            isKnown = ahead.TryFind(window, wantsAll: threshold <= 0);
+        }
+
+        last = window;
+        if (known is not null)
+            known[(int)window] = NoMatch;
+        return isKnown;
+    }
+
+    private void LookAhead(long window, float threshold, float margin)
+    {
+        Span<long> windows = stackalloc long[IsShort(0) ? PhraseMasks.MaxWindows : LongTogether];
+        foreach (TermOperator term in byCost)
+            term.ExpectNone();
+        int count = 0;
+        for (; count < windows.Length && window != End; window = NextToAsk(window + 1, threshold, margin))
+        {
+            windows[count++] = window;
+            foreach (TermOperator term in byCost.AsSpan(0, firstWords))
+                term.Expect(window, isOneOfMany: true);
+        }
+
+        ahead!.Begin(isWhole: threshold <= 0); // who asks has looked whether it is there
+        WindowSet set = Context.Rent();
+        for (int i = 0; i < count && ahead.HasRoom; i++)
+        {
+            byCost[0].Fill(windows[i], set);
+            for (int word = 1; word < firstWords && !set.IsEmpty; word++)
+                byCost[word].And(windows[i], set);
+            if (threshold > 0)
+                NarrowByBlocks(windows[i], set, threshold, margin);
+            ahead.Add(windows[i], set);
+        }
+
+        Context.Return(set);
+        foreach (TermOperator term in byCost.AsSpan(firstWords))
+            ahead.Masks.Keep(term);
+        ahead.Find();
+    }
+
+    private bool IsShort(int word) => byCost[word] is ShortListOperator;
+
+    /// <summary>
+    /// How many words, the rarest first, are looked for in whole windows. Where few entries have these, others are asked about such entries alone.
+    /// </summary>
+    private int CountFirstWords()
+    {
+        const int Few = WindowSet.MaxListCount / 2;
+        int count = 1;
+        while (count < byCost.Length && IsShort(0) && IsShort(count))
+            count++;
+        return IsShort(0) ? count : byCost[0].Estimate / Math.Max(1, Context.View.WindowCount) < Few ? Math.Min(2, byCost.Length) : byCost.Length;
+    }
+
+    /// <summary>Adds what the entries that were found score.</summary>
+    private void AddFound(long window, Span<float> bounds, float boost)
+    {
+        ReadOnlySpan<ushort> found = ahead!.Found; // who asks has looked whether it is there
+        Span<float> scores = stackalloc float[FewFound];
+        scores.Clear();
+        if (factors is null)
+            scores[..found.Length].Fill(boost);
+        else if (found.Length > 0)
+            ScoreMatches(window, found, scores, boost);
+        Span<float> most = stackalloc float[PostingWindow.Blocks];
+        most.Clear();
+        for (int i = 0; i < found.Length; i++)
+        {
+            ref float bound = ref most[found[i] >> PostingWindow.BlockBits];
+            bound = Math.Max(bound, scores[i]);
+        }
+
+        BoundKernels.AddScaled(bounds, most, 1);
     }
 
     /// <summary>The entries that have all words.</summary>

@@ -117,6 +117,9 @@ internal sealed class QueryContext : IDisposable
         return cursor;
     }
 
+    /// <summary>Closes it when the query ends, and has it forget pages when others do.</summary>
+    public void Own(IHoldsPages held) => scratch.Own(held);
+
     /// <summary>A cursor over the chunks of a column, open until the query ends.</summary>
     public ChunkCursor OpenColumn(Tree? column)
     {

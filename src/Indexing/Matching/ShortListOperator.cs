@@ -15,6 +15,8 @@ internal sealed class ShortListOperator : TermOperator
     private readonly int[] positions;
     private readonly TermScorer? scorer;
     private float[]? parts;
+    private ushort[]? located;
+    private int locatedCount;
     private int position;
 
     public ShortListOperator(QueryContext context, TermPayload payload, TermScorer? scorer, bool withPositions = false)
@@ -210,21 +212,32 @@ internal sealed class ShortListOperator : TermOperator
         }
     }
 
-    public override void ReadMasks(long window, ReadOnlySpan<ushort> entries, Span<ulong> masks, Span<byte> isLong)
+    public override void LocatePositions(long window, ReadOnlySpan<ushort> entries)
     {
         ReadOnlySpan<Posting> mine = In(window);
+        located ??= Context.RentOffsets(FlatPostings.MaxEntries);
         int next = 0;
-        for (int i = 0; i < entries.Length; i++)
+        foreach (ushort entry in entries)
         {
-            while (next < mine.Length && mine[next].Offset < entries[i])
+            while (mine[next].Offset < entry)
                 next++;
-            bool isThere = next < mine.Length && mine[next].Offset == entries[i];
-            ReadOnlySpan<int> found = isThere ? positions.AsSpan(positionStarts[position + next]..positionStarts[position + next + 1]) : default;
+            located[locatedCount++] = (ushort)(position + next);
+        }
+    }
+
+    public override void ReadMasks(Span<ulong> masks, Span<byte> isLong)
+    {
+        for (int i = 0; i < locatedCount; i++)
+        {
+            int place = located![i]; // there are some
+            ReadOnlySpan<int> found = positions.AsSpan(positionStarts[place]..positionStarts[place + 1]);
             masks[i] = 0;
-            foreach (int place in found)
-                masks[i] |= 1UL << place;
+            foreach (int at in found)
+                masks[i] |= 1UL << at;
             isLong[i] = (byte)(found.Length > 0 && found[^1] >= PositionKernels.MaskBits ? 1 : 0);
         }
+
+        locatedCount = 0;
     }
 
     private static (int Count, int[] Starts, int[] Positions) Decode(TermPayload payload, Span<Posting> postings, bool withPositions)

@@ -30,8 +30,23 @@ internal abstract class TermOperator(QueryContext context) : Operator(context)
     /// <summary>As <see cref="Positions"/>, of several entries of a window at once, which ascend; an entry that has not the term has none.</summary>
     public abstract void CopyPositions(long window, ReadOnlySpan<ushort> entries, PositionTable table);
 
-    /// <summary>As <see cref="CopyPositions"/>, as masks, see <see cref="Kernels.PositionKernels"/>; all entries have the term.</summary>
-    public abstract void ReadMasks(long window, ReadOnlySpan<ushort> entries, Span<ulong> masks, Span<byte> isLong);
+    /// <summary>Says that it is going to be asked about a window, and others after it, which ascend: it looks for them now and asks for what lies there. Others may be asked about as well.</summary>
+    /// <param name="window">The window.</param>
+    /// <param name="isOneOfMany">Whether it is one of many that follow each other closely.</param>
+    public virtual void Expect(long window, bool isOneOfMany)
+    {
+    }
+
+    /// <summary>Forgets the windows it was going to be asked about.</summary>
+    public virtual void ExpectNone()
+    {
+    }
+
+    /// <summary>Looks for the positions of some entries of a window, which ascend and all have the term, and asks for them: <see cref="ReadMasks"/> reads those of all calls before it.</summary>
+    public abstract void LocatePositions(long window, ReadOnlySpan<ushort> entries);
+
+    /// <summary>Reads positions as masks, see <see cref="Kernels.PositionKernels"/>: those of all entries that were asked for by <see cref="LocatePositions"/>, in that order.</summary>
+    public abstract void ReadMasks(Span<ulong> masks, Span<byte> isLong);
 
     /// <summary>How many entries of a window have the term, where its positions can be copied as a whole; 0 otherwise.</summary>
     public virtual int PlacesIn(long window) => 0;

@@ -1,5 +1,4 @@
 using System.Buffers.Binary;
-using System.Runtime.CompilerServices;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Terms;
 using Treepie.Storage;
@@ -22,12 +21,13 @@ internal sealed class PositionCursor(PositionPlaces blocks, long listId)
     private int nextRank;
     private int place;
 
-    /// <summary>The positions of the posting of a rank in the window that <paramref name="list"/> stands on; they live until the next call.</summary>
-    public ReadOnlySpan<int> Read(PostingCursor list, PostingWindow postings, int rank)
+    /// <summary>The positions of the posting of a rank in a window; they live until the next call.</summary>
+    public ReadOnlySpan<int> Read(scoped in HeldWindow held, int rank)
     {
-        if (window < 0 || list.SegmentFirstWindow != segment || list.WindowIndex != windowIndex || rank < firstRank)
+        PostingWindow postings = held.Postings;
+        if (window < 0 || held.Segment != segment || held.WindowIndex != windowIndex || rank < firstRank)
         {
-            Enter(list);
+            Enter(held);
             window = segment;
         }
 
@@ -51,12 +51,13 @@ internal sealed class PositionCursor(PositionPlaces blocks, long listId)
     }
 
     /// <summary>
-    /// The positions of several entries of the window that <paramref name="list"/> stands on, which ascend: one pass over what lies there. An entry that is not among the
+    /// The positions of several entries of a window, which ascend: one pass over what lies there. An entry that is not among the
     /// postings has none.
     /// </summary>
-    public void Read(PostingCursor list, PostingWindow postings, ReadOnlySpan<ushort> entries, PositionTable table)
+    public void Read(in HeldWindow held, ReadOnlySpan<ushort> entries, PositionTable table)
     {
-        Enter(list);
+        Enter(held);
+        PostingWindow postings = held.Postings;
         Span<ushort> before = stackalloc ushort[PostingWindow.Blocks];
         bool isCounted = postings.TryCountBefore(before);
         var frequencies = new FrequencyReader(postings);
@@ -100,54 +101,11 @@ internal sealed class PositionCursor(PositionPlaces blocks, long listId)
         }
     }
 
-    /// <summary>
-    /// The positions of several entries of the window that <paramref name="list"/> stands on as masks, see <see cref="PositionKernels"/>. The entries ascend, and all are among the
-    /// postings.
-    /// </summary>
-    [SkipLocalsInit]
-    public void ReadMasks(PostingCursor list, PostingWindow postings, ReadOnlySpan<ushort> entries, Span<ulong> masks, Span<byte> isLong)
+    /// <summary>The positions of all entries of a window; false where some take more than a byte, or they are too many.</summary>
+    public bool TryCopy(in HeldWindow held, WindowPlaces places)
     {
-        const int Batch = 128;
-        Enter(list);
-        Span<ushort> before = stackalloc ushort[PostingWindow.Blocks], ranks = stackalloc ushort[Batch];
-        Span<int> starts = stackalloc int[Batch], counts = stackalloc int[Batch];
-        bool isCounted = postings.TryCountBefore(before);
-        var sums = new FrequencySums(postings, stackalloc int[FrequencySums.ScratchLength]);
-        int firstStart = 0, endStart = 0, rank = 0;
-        ReadOnlySpan<byte> block = default;
-        for (; !entries.IsEmpty; entries = entries[Math.Min(Batch, entries.Length)..])
-        {
-            int count = Math.Min(Batch, entries.Length);
-            if (isCounted)
-                postings.CopyRanks(entries[..count], before, ranks);
-            else
-                rank = postings.CopyRanks(entries[..count], rank, ranks);
-            sums.Locate(ranks[..count], starts, counts);
-            for (int i = 0, end; i < count; i = end)
-            {
-                if (ranks[i] >= endRank)
-                {
-                    block = Seek(postings, ranks[i]);
-                    (firstStart, endStart) = (sums.Before(firstRank), sums.Before(endRank));
-                }
-
-                for (end = i + 1; end < count && ranks[end] < endRank;)
-                    end++;
-                if (block.Length == endStart - firstStart)
-                    PositionKernels.Masks(block, starts[i..end], firstStart, counts[i..end], masks[i..end], isLong[i..end]);
-                else
-                    ReadLongMasks(block, starts[i..end], firstStart, counts[i..end], masks[i..end], isLong[i..end]);
-            }
-
-            masks = masks[count..];
-            isLong = isLong[count..];
-        }
-    }
-
-    /// <summary>The positions of all entries of the window that <paramref name="list"/> stands on; false where some take more than a byte, or they are too many.</summary>
-    public bool TryCopy(PostingCursor list, PostingWindow postings, WindowPlaces places)
-    {
-        Enter(list);
+        Enter(held);
+        PostingWindow postings = held.Postings;
         if (!places.TryBegin(postings))
             return false;
         for (endRank = 0; endRank < postings.Count;)
@@ -159,33 +117,13 @@ internal sealed class PositionCursor(PositionPlaces blocks, long listId)
         return places.IsWhole(postings.Count);
     }
 
-    /// <summary>As <see cref="PositionKernels.Masks"/>, where some numbers take more than a byte.</summary>
-    private static void ReadLongMasks(ReadOnlySpan<byte> rest, ReadOnlySpan<int> starts, int next, ReadOnlySpan<int> counts, Span<ulong> masks, Span<byte> isLong)
-    {
-        for (int i = 0; i < starts.Length; i++)
-        {
-            rest = rest[VarintKernels.Skip(rest, starts[i] - next)..];
-            next = starts[i] + counts[i];
-            ulong mask = 0;
-            int place = 0;
-            for (int left = counts[i]; left > 0; left--)
-            {
-                place += Varint.Read(ref rest);
-                mask |= 1UL << place;
-            }
-
-            masks[i] = mask;
-            isLong[i] = (byte)(place >= PositionKernels.MaskBits ? 1 : 0);
-        }
-    }
-
     /// <summary>Begins with a window for those who read several entries at once.</summary>
-    private void Enter(PostingCursor list)
+    private void Enter(in HeldWindow held)
     {
         window = -1; // single reads begin anew
-        segment = list.SegmentFirstWindow;
-        windowIndex = list.WindowIndex;
-        segmentWindows = list.SegmentWindows;
+        segment = held.Segment;
+        windowIndex = held.WindowIndex;
+        segmentWindows = held.SegmentWindows;
         endRank = 0;
     }
 

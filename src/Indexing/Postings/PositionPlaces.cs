@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using Treepie.Indexing.Kernels;
 using Treepie.Storage;
 using Treepie.Storage.Trees;
 
@@ -31,35 +32,47 @@ internal sealed class PositionPlaces(Tree positions)
     /// <param name="postings">Gets the number it begins with: in a segment of one window, how many postings have their positions in it.</param>
     /// <returns>The block; it lives as long as the read transaction.</returns>
     /// <exception cref="CorruptionException">There is none.</exception>
-    public ReadOnlySpan<byte> Read(long listId, long segment, int rank, out int postings)
+    public ReadOnlySpan<byte> Read(long listId, long segment, int rank, out int postings) => positions.ReadAt(PlaceOf(listId, segment, rank, out postings));
+
+    /// <summary>As <see cref="Read"/>, where the block lies: what is known of it is not looked at again.</summary>
+    public ValuePlace PlaceOf(long listId, long segment, int rank, out int postings)
     {
         positions.Visit(1); // for each one, whether its place was known or not
         int home = HomeOf(listId, segment, rank);
         long key = KeyOf(segment, rank);
-        if (IsAt(home, listId, key, out int index) || IsAt(home + OtherOf(listId), listId, key, out index))
-        {
-            postings = known[index].Postings;
-            return positions.ReadAt(known[index].Place);
-        }
+        if (!IsAt(home, listId, key, out int index) && !IsAt(home + OtherOf(listId), listId, key, out index))
+            return Find(listId, segment, rank, out postings);
+        postings = known[index].Postings;
+        return known[index].Place;
+    }
 
-        return Find(listId, segment, rank, out postings);
+    /// <summary>The block at a place that <see cref="PlaceOf"/> gave.</summary>
+    public ReadOnlySpan<byte> ReadAt(ValuePlace place) => positions.ReadAt(place);
+
+    /// <summary>Where the block at a place will be read, to ask for parts of it; see <see cref="Tree.Expect"/>.</summary>
+    public ReadOnlySpan<byte> Expect(ValuePlace place) => positions.Expect(place);
+
+    /// <summary>Asks for what is known of the first blocks of a segment.</summary>
+    public void Prefetch(long listId, long segment)
+    {
+        if (known.Length > 0)
+            PrefetchKernels.Prefetch(in known[HomeOf(listId, segment, 0) & (known.Length - 1)]);
     }
 
     private static long KeyOf(long segment, int rank) => (segment << PostingWindow.SizeBits) + rank;
 
-    private ReadOnlySpan<byte> Find(long listId, long segment, int rank, out int postings)
+    private ValuePlace Find(long listId, long segment, int rank, out int postings)
     {
         Span<byte> key = stackalloc byte[PositionKey.Bytes];
         PositionKey.Write(key, listId, segment, rank);
         if (!positions.TryLocate(key, out ValuePlace place) || place.Length < sizeof(ushort))
             throw new CorruptionException($"The index misses the positions of list {listId} from window {segment}, posting {rank} on. Reset the index to build it again.");
 
-        ReadOnlySpan<byte> block = positions.ReadAt(place);
-        postings = BinaryPrimitives.ReadUInt16LittleEndian(block);
+        postings = BinaryPrimitives.ReadUInt16LittleEndian(positions.ReadAt(place));
         if (count >= known.Length / 2 && known.Length < MaxPlaces)
             Grow();
         Keep(new Known(listId, KeyOf(segment, rank), place, (ushort)postings));
-        return block;
+        return place;
     }
 
     /// <summary>Whether a block is remembered at a place, and that place in the table.</summary>

@@ -89,6 +89,21 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
         return true;
     }
 
+    /// <summary>As <see cref="TryGet"/>, for who looks at several windows by turns: what is found is good as long as the transaction keeps its pages.</summary>
+    public bool TryHold(long window, out HeldWindow held)
+    {
+        bool isThere = TryGet(window, out _);
+        held = isThere ? new HeldWindow(window, payloadCount, payload, firstWindow, SegmentWindows, index) : default;
+        return isThere;
+    }
+
+    /// <summary>Begins to bring what lies behind the window found last, as far as the next leaf: for who is going to read most of it.</summary>
+    public void PrefetchNext()
+    {
+        if (isOnSegment)
+            cursor.PrefetchNextLeafOnce();
+    }
+
     /// <summary>
     /// Goes to the first segment of the list and gives it; false if there is none. With <see cref="MoveNextSegment"/> for who reads all of them: the cheapest way along a list. It
     /// stands on no window then.

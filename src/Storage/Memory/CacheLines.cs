@@ -45,6 +45,14 @@ internal static unsafe class CacheLines
         Sse.Prefetch0(start + (2 * LineBytes));
     }
 
+    /// <summary>Begins to fetch the first line of a page.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static void PrefetchFirst(Span<byte> page)
+    {
+        if (Sse.IsSupported)
+            Sse.Prefetch0((byte*)Unsafe.AsPointer(ref MemoryMarshal.GetReference(page)));
+    }
+
     /// <summary>Begins to fetch a whole page that will be read through soon, into the second level, where it pushes nothing out that is in use.</summary>
     public static void PrefetchWhole(Span<byte> page)
     {

@@ -100,6 +100,18 @@ internal sealed class PageStore : IDisposable
         return entry > InMap ? Scratch.Bytes(entry, PageLayout.SizeBytes) : entry == InMap ? _proven.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes) : default;
     }
 
+    /// <summary>Begins to bring the header of a page, and gives where the page lies, to ask for more of it: nothing of it may be read before <see cref="Read(PageReference)"/>. Empty for one that was never looked at.</summary>
+    public ReadOnlySpan<byte> Expect(long number)
+    {
+        uint entry = (ulong)number < (ulong)Volatile.Read(ref _tablePages) ? _table.ReadUInt32(number) : 0;
+        if (entry < InMap)
+            return default;
+
+        Span<byte> page = entry > InMap ? Scratch.Bytes(entry, PageLayout.SizeBytes) : _proven.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes);
+        CacheLines.PrefetchFirst(page);
+        return page;
+    }
+
     /// <summary>The bytes of a page that must be the one its parent knows.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public Span<byte> Read(PageReference reference)

@@ -20,6 +20,7 @@ public sealed class Cursor : IDisposable
     private readonly Tree _tree;
     private PageReference[] _pages = new PageReference[4];
     private int[] _indexes = new int[4];
+    private PageReference _prefetched;
     private byte[] _key = [];
     private int _keyLength = -1;
     private int _depth;
@@ -257,6 +258,16 @@ public sealed class Cursor : IDisposable
         SlottedPage branch = Page(_depth - 1);
         int next = _indexes[_depth - 1] + 1;
         return next < branch.Count ? branch.Child(next).Number : null;
+    }
+
+    /// <summary>As <see cref="PrefetchNextLeaf"/>, once for each leaf: for who asks at every key.</summary>
+    internal void PrefetchNextLeafOnce()
+    {
+        if (_prefetched == _pages[_depth])
+            return;
+
+        _prefetched = _pages[_depth];
+        PrefetchNextLeaf();
     }
 
     /// <summary>Ends the position; the cursor may be used again by seeking.</summary>

@@ -134,6 +134,17 @@ public sealed class Tree
         ? _store.ReadRun(place.Page, place.Length)
         : _store.Read(place.Page, 0).Slice(place.Offset, place.Length);
 
+    /// <summary>
+    /// Begins to bring the head of the page in which a value lies, and gives where the value will be found: for who is going to read it by <see cref="ReadAt"/>, to ask for parts of it. Nothing of it
+    /// was proven, so nothing of it may be read. Empty where the page was never looked at, or ends before the value does.
+    /// </summary>
+    internal ReadOnlySpan<byte> Expect(ValuePlace place)
+    {
+        ReadOnlySpan<byte> page = _store.Expect(place.Page.Number);
+        int start = place.IsRun ? PageLayout.HeaderBytes : place.Offset;
+        return start > page.Length ? default : page[start..Math.Min(page.Length, start + place.Length)];
+    }
+
     /// <summary>Whether the key is there.</summary>
     public bool Contains(scoped ReadOnlySpan<byte> key) => TryGet(key, out _);
 

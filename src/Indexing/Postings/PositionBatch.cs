@@ -1,0 +1,176 @@
+using System.Buffers.Binary;
+using System.Runtime.CompilerServices;
+using Treepie.Indexing.Kernels;
+using Treepie.Indexing.Terms;
+using Treepie.Storage;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Postings;
+
+/// <summary>
+/// Reads the positions of some entries of several windows of a long list as masks, see <see cref="PositionKernels"/>: it is found where all of them lie, and that memory is asked for, before the
+/// first of them is read, so that the waits for it overlap.
+/// </summary>
+internal sealed class PositionBatch : IReusable
+{
+    /// <summary>Entries that are located at once.</summary>
+    private const int Together = 128;
+
+    /// <summary>Longest block all of which is asked for.</summary>
+    private const int ShortBlock = 512;
+
+    private int[] starts = new int[Together];
+    private int[] counts = new int[Together];
+    private Run[] runs = new Run[16];
+    private int entryCount;
+    private int runCount;
+
+    public void Clear() => entryCount = runCount = 0;
+
+    /// <summary>Finds where the positions of several entries of a window lie, which ascend, and asks for them. All entries are among the postings.</summary>
+    /// <param name="blocks">The blocks of positions.</param>
+    /// <param name="listId">The list.</param>
+    /// <param name="window">The window.</param>
+    /// <param name="entries">The entries.</param>
+    /// <exception cref="CorruptionException">The blocks are not those of the postings.</exception>
+    [SkipLocalsInit]
+    public void Locate(PositionPlaces blocks, long listId, in HeldWindow window, ReadOnlySpan<ushort> entries)
+    {
+        Reserve(entries.Length);
+        PostingWindow postings = window.Postings;
+        Span<ushort> before = stackalloc ushort[PostingWindow.Blocks], ranks = stackalloc ushort[Together];
+        bool isCounted = postings.TryCountBefore(before);
+        var sums = new FrequencySums(postings, stackalloc int[FrequencySums.ScratchLength]);
+        int endRank = 0, firstStart = 0, length = 0, rank = 0;
+        ValuePlace place = default;
+        ReadOnlySpan<byte> expected = default;
+        for (; !entries.IsEmpty; entries = entries[Math.Min(Together, entries.Length)..])
+        {
+            int count = Math.Min(Together, entries.Length);
+            if (isCounted)
+                postings.CopyRanks(entries[..count], before, ranks);
+            else
+                rank = postings.CopyRanks(entries[..count], rank, ranks);
+            Span<int> mine = starts.AsSpan(entryCount, count);
+            sums.Locate(ranks[..count], mine, counts.AsSpan(entryCount, count));
+            for (int i = 0, end; i < count; i = end)
+            {
+                if (ranks[i] >= endRank)
+                {
+                    place = Seek(blocks, listId, window, ranks[i], ref endRank, out int firstRank);
+                    firstStart = sums.Before(firstRank);
+                    length = sums.Before(endRank) - firstStart;
+                    expected = Ask(blocks.Expect(place), window.SegmentWindows);
+                }
+
+                for (end = i; end < count && ranks[end] < endRank; end++)
+                {
+                    mine[end] -= firstStart;
+                    if (mine[end] < expected.Length)
+                        PrefetchKernels.Prefetch(in expected[mine[end]]);
+                }
+
+                Add(new Run(place, length, end - i, window.SegmentWindows, window.WindowIndex));
+            }
+
+            entryCount += count;
+        }
+    }
+
+    /// <summary>Reads the masks of all entries that were located, in that order, and forgets them.</summary>
+    public void ReadMasks(PositionPlaces blocks, Span<ulong> masks, Span<byte> isLong)
+    {
+        int entry = 0;
+        foreach (ref readonly Run run in runs.AsSpan(0, runCount))
+        {
+            ReadOnlySpan<byte> block = run.PartOf(blocks.ReadAt(run.Place));
+            ReadOnlySpan<int> from = starts.AsSpan(entry, run.Count), of = counts.AsSpan(entry, run.Count);
+            if (block.Length == run.Length)
+                PositionKernels.Masks(block, from, 0, of, masks.Slice(entry, run.Count), isLong.Slice(entry, run.Count));
+            else
+                ReadLongMasks(block, from, of, masks.Slice(entry, run.Count), isLong.Slice(entry, run.Count));
+            entry += run.Count;
+        }
+
+        Clear();
+    }
+
+    /// <summary>As <see cref="PositionKernels.Masks"/>, where some numbers take more than a byte.</summary>
+    private static void ReadLongMasks(ReadOnlySpan<byte> rest, ReadOnlySpan<int> starts, ReadOnlySpan<int> counts, Span<ulong> masks, Span<byte> isLong)
+    {
+        for (int i = 0, next = 0; i < starts.Length; i++)
+        {
+            rest = rest[VarintKernels.Skip(rest, starts[i] - next)..];
+            next = starts[i] + counts[i];
+            ulong mask = 0;
+            int place = 0;
+            for (int left = counts[i]; left > 0; left--)
+            {
+                place += Varint.Read(ref rest);
+                mask |= 1UL << place;
+            }
+
+            masks[i] = mask;
+            isLong[i] = (byte)(place >= PositionKernels.MaskBits ? 1 : 0);
+        }
+    }
+
+    /// <summary>Goes on to the block of a window that holds a rank.</summary>
+    private static ValuePlace Seek(PositionPlaces blocks, long listId, in HeldWindow window, int rank, ref int endRank, out int firstRank)
+    {
+        while (true)
+        {
+            firstRank = endRank;
+            ValuePlace place = blocks.PlaceOf(listId, window.Segment, firstRank, out int postings);
+            endRank = window.SegmentWindows > 1 ? window.Count : firstRank + postings;
+            if (endRank == firstRank || endRank > window.Count)
+                throw new CorruptionException($"A block of the positions of list {listId} in window {window.Segment} is of {postings} postings from {firstRank} on, but there are {window.Count}. Reset the index to build it again.");
+            if (rank < endRank)
+                return place;
+        }
+    }
+
+    /// <summary>Where single positions of a block will be read. A block of several windows says itself where, and is short: all of it is asked for.</summary>
+    private static ReadOnlySpan<byte> Ask(ReadOnlySpan<byte> block, int windows)
+    {
+        if (windows == 1)
+            return block.Length > sizeof(ushort) ? block[sizeof(ushort)..] : default;
+        PrefetchKernels.Prefetch(block[..Math.Min(block.Length, ShortBlock)]);
+        return default;
+    }
+
+    private void Add(Run run)
+    {
+        if (runCount == runs.Length)
+            Array.Resize(ref runs, runCount * 2);
+        runs[runCount++] = run;
+    }
+
+    private void Reserve(int more)
+    {
+        if (starts.Length - entryCount >= more)
+            return;
+        int room = Math.Max(starts.Length * 2, entryCount + more);
+        Array.Resize(ref starts, room);
+        Array.Resize(ref counts, room);
+    }
+
+    /// <summary>Entries whose positions lie in one block.</summary>
+    /// <param name="Place">The block.</param>
+    /// <param name="Length">How long the positions of the window in it are where each takes a byte.</param>
+    /// <param name="Count">The entries.</param>
+    /// <param name="Windows">Windows of the segment: more than one, and the block has a table of where the positions of each begin, see <see cref="PositionKey"/>.</param>
+    /// <param name="Index">The place of the window among them.</param>
+    private readonly record struct Run(ValuePlace Place, int Length, int Count, int Windows, int Index)
+    {
+        /// <summary>The positions of the window in a block.</summary>
+        public ReadOnlySpan<byte> PartOf(ReadOnlySpan<byte> block)
+        {
+            if (Windows == 1)
+                return block[sizeof(ushort)..];
+            int table = Windows * sizeof(ushort), index = Index * sizeof(ushort), next = index + sizeof(ushort);
+            int start = BinaryPrimitives.ReadUInt16LittleEndian(block[index..]);
+            return next < table ? block[(table + start)..(table + BinaryPrimitives.ReadUInt16LittleEndian(block[next..]))] : block[(table + start)..];
+        }
+    }
+}
