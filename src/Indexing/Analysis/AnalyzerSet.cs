@@ -72,7 +72,7 @@ public sealed class AnalyzerSet
         return type[(type.LastIndexOf('.') + 1)..];
     }
 
-    private Analyzer Create(string kind, string argument, string name)
+    private static Analyzer Create(string kind, string argument, string name)
     {
         if (kind.Equals("PatternAnalyzer", StringComparison.OrdinalIgnoreCase))
             return new PatternAnalyzer(argument);

@@ -81,7 +81,7 @@ public sealed class WordSearchTests
 
         writer.Commit(batch, 1, TestContext.Current.CancellationToken);
         using var searcher = new IndexSearcher(environment);
-        using SearchResults results = searcher.Search(new SearchRequest { Query = new FullTextQuery("text", "word", All: false), Sort = Best, Take = 1 });
+        using SearchResults results = searcher.Search(new SearchRequest { Query = new FullTextQuery("text", "word", All: false), Sort = Best, Take = 1 }, TestContext.Current.CancellationToken);
         Assert.True(results.MoveNext());
         Assert.Equal([4], results.Key.ToArray());
     }
@@ -117,9 +117,9 @@ public sealed class WordSearchTests
         writer.Commit(batch, 1, TestContext.Current.CancellationToken);
         using var searcher = new IndexSearcher(environment);
         var request = new SearchRequest { Query = new FullTextQuery("nothing", "w1", All: false), Sort = Best, Take = 10 };
-        Assert.Throws<UnknownFieldException>(() => searcher.Search(request));
-        Assert.Throws<ArgumentOutOfRangeException>(() => searcher.Search(request with { Take = -1 }));
-        Assert.Throws<ArgumentOutOfRangeException>(() => searcher.Search(request with { Skip = -1 }));
+        Assert.Throws<UnknownFieldException>(() => searcher.Search(request, TestContext.Current.CancellationToken));
+        Assert.Throws<ArgumentOutOfRangeException>(() => searcher.Search(request with { Take = -1 }, TestContext.Current.CancellationToken));
+        Assert.Throws<ArgumentOutOfRangeException>(() => searcher.Search(request with { Skip = -1 }, TestContext.Current.CancellationToken));
     }
 
     private static void Compare(StorageEnvironment environment, FullTextQuery query, Random random)
@@ -134,7 +134,7 @@ public sealed class WordSearchTests
         };
         using var searcher = new IndexSearcher(environment);
         string answer = Ask(searcher, request, null);
-        using SearchResults plain = searcher.Search(request);
+        using SearchResults plain = searcher.Search(request, TestContext.Current.CancellationToken);
         using SearchResults planned = searcher.Search(request, new QueryOptions { Plan = PlanDetail.Counts });
         Assert.Equal(planned.Counters, plain.Counters);
         Assert.Equal(Ask(searcher, request, new QueryOptions()), answer);
