@@ -176,7 +176,7 @@ public sealed class IndexesEndpointsTests
         Assert.Equal(sizes.OrderDescending(), sizes);
         (string?, string?)[] kinds = [.. structures.Select(structure => (structure.GetProperty("Structure").GetString(), structure.GetProperty("Field").GetString()))];
         Assert.Equal(kinds.Length, kinds.Distinct().Count());
-        foreach ((string, string?) kind in ((string, string?)[])[("terms", "name"), ("terms", "search(notes)"), ("numbers", "age"), ("sort", "age"), ("norms", "search(notes)"), ("entries", null), ("keys", null)])
+        foreach ((string, string?) kind in ((string, string?)[])[("terms", "name"), ("terms", "search(notes)"), ("numbers", "age"), ("sortnumbers", "age"), ("norms", "search(notes)"), ("entries", null), ("keys", null)])
             Assert.Contains(kind, kinds);
 
         JsonElement terms = await server.GetAsync($"indexes/terms?name={name}&field=name&pageSize=3&fromValue=user%201");
