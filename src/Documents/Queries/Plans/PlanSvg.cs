@@ -13,8 +13,9 @@ namespace Treepie.Queries.Plans;
 /// </summary>
 internal static class PlanSvg
 {
-    private const int Width = 1_280;
+    private const int Width = 1_340;
     private const int Margin = 28;
+    private const int BarWidth = 92;
     private const int RowHeight = 30;
     private const int NoteHeight = 17;
     private const int Indent = 26;
@@ -27,7 +28,7 @@ internal static class PlanSvg
 
     private static readonly (string Title, int Right)[] _columns =
     [
-        ("expected", 628), ("in", 704), ("out", 780), ("windows", 850), ("pages", 912), ("blocks", 976), ("bytes", 1_058), ("entries", 1_140), ("time", 1_252),
+        ("expected", 628), ("in", 704), ("out", 780), ("windows", 850), ("pages", 912), ("blocks", 976), ("bytes", 1_058), ("entries", 1_140), ("scored", 1_206), ("time", 1_312),
     ];
 
     public static void Write(PlanNode plan, string query, QueryCounters counters, TimeSpan duration, IBufferWriter<byte> output)
@@ -135,12 +136,12 @@ internal static class PlanSvg
         string[] cells =
         [
             expected, Number(node.RowsIn), Number(node.RowsOut), Number(node.Windows), Number(node.Counters.PagesRead), Number(node.Counters.BlocksDecoded), Number(node.Counters.BytesDecoded),
-            Number(node.Counters.EntriesScanned), node.Elapsed is { } elapsed ? Time(elapsed) : "",
+            Number(node.Counters.EntriesScanned), Number(node.Counters.CandidatesScored), node.Elapsed is { } elapsed ? Time(elapsed) : "",
         ];
         if (node.Elapsed is { } time)
         {
             double share = Math.Clamp(time.TotalMicroseconds / whole, 0, 1);
-            svg.Append(CultureInfo.InvariantCulture, $"<rect x=\"1160\" y=\"{baseline + 4}\" width=\"{92 * share:0.#}\" height=\"3\" rx=\"1.5\" fill=\"#f0a860\"/>\n");
+            svg.Append(CultureInfo.InvariantCulture, $"<rect x=\"{_columns[^1].Right - BarWidth}\" y=\"{baseline + 4}\" width=\"{BarWidth * share:0.#}\" height=\"3\" rx=\"1.5\" fill=\"#f0a860\"/>\n");
         }
 
         for (int i = 0; i < cells.Length; i++)
