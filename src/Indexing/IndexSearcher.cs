@@ -101,6 +101,7 @@ public sealed class IndexSearcher : IDisposable
         ArgumentOutOfRangeException.ThrowIfNegative(request.Skip);
         ArgumentOutOfRangeException.ThrowIfNegative(request.Take);
         options?.Budget?.Check();
+        cancellationToken.ThrowIfCancellationRequested();
         if (options is null && view.Words.TryRun(request, out WordHits word))
             return new SearchResults(view, in word);
 

@@ -120,6 +120,7 @@ public sealed class WordSearchTests
         Assert.Throws<UnknownFieldException>(() => searcher.Search(request, TestContext.Current.CancellationToken));
         Assert.Throws<ArgumentOutOfRangeException>(() => searcher.Search(request with { Take = -1 }, TestContext.Current.CancellationToken));
         Assert.Throws<ArgumentOutOfRangeException>(() => searcher.Search(request with { Skip = -1 }, TestContext.Current.CancellationToken));
+        Assert.Throws<OperationCanceledException>(() => searcher.Search(request with { Query = new FullTextQuery("text", "w1", All: false) }, new CancellationToken(canceled: true)));
     }
 
     private static void Compare(StorageEnvironment environment, FullTextQuery query, Random random)

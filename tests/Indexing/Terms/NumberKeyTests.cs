@@ -143,23 +143,23 @@ public sealed class NumberKeyTests
 
     private static System.Numerics.BigInteger Scale(long value) => new System.Numerics.BigInteger(value) << 1074;
 
-    private static byte[] Key(long value)
+    internal static byte[] Key(long value)
     {
         byte[] key = new byte[NumberKey.Bytes];
         NumberKey.Write(key, value);
         return key;
     }
 
-    private static byte[] Key(double value)
+    internal static byte[] Key(double value)
     {
         byte[] key = new byte[NumberKey.Bytes];
         NumberKey.Write(key, value);
         return key;
     }
 
-    private static string Text(byte[] key)
+    internal static string Text(byte[] key)
     {
-        byte[] text = new byte[32];
+        byte[] text = new byte[NumberKey.MaxTextBytes];
         return Encoding.UTF8.GetString(text, 0, NumberKey.Format(key, text));
     }
 }

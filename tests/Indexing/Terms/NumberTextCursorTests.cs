@@ -4,6 +4,7 @@ using Treepie.Indexing.Terms;
 using Treepie.Storage;
 using Treepie.Storage.Transactions;
 using Treepie.Tests.Support;
+using static Treepie.Indexing.Tests.Terms.NumberKeyTests;
 
 namespace Treepie.Indexing.Tests.Terms;
 
@@ -91,25 +92,5 @@ public sealed class NumberTextCursorTests
             return true;
         });
         return environment;
-    }
-
-    private static byte[] Key(long value)
-    {
-        byte[] key = new byte[NumberKey.Bytes];
-        NumberKey.Write(key, value);
-        return key;
-    }
-
-    private static byte[] Key(double value)
-    {
-        byte[] key = new byte[NumberKey.Bytes];
-        NumberKey.Write(key, value);
-        return key;
-    }
-
-    private static string Text(byte[] key)
-    {
-        byte[] text = new byte[NumberKey.MaxTextBytes];
-        return Encoding.UTF8.GetString(text, 0, NumberKey.Format(key, text));
     }
 }
