@@ -248,6 +248,11 @@ internal sealed class SimulatedRun
                 _state.Keys = [key, .. _state.Keys.Where(other => other != key)];
                 break;
             }
+            catch (Exception error) when (_disk.HasCrashed && _isCrashDue && error is IOException or StorageException)
+            {
+                Recover(); // it is opened by the next process: this one was killed while it tried again
+                return;
+            }
             catch (StorageException error) when ((_state.IsFaulty || _scenario.CapacityBytes < long.MaxValue) && attempt < MaxOpens)
             {
                 _story?.Add($"  → cannot be opened: {error.GetType().Name}: {error.Message}");
