@@ -113,32 +113,7 @@ internal sealed class AndOperator : Operator
         }
     }
 
-    public override long Next(long from)
-    {
-        if (isLed)
-            return byCost[0].Next(from);
-
-        long window = from;
-        for (int agreed = 0; agreed < byCost.Length;)
-        {
-            agreed = 0;
-            foreach (Operator clause in byCost)
-            {
-                long next = clause.Next(window);
-                if (next == End)
-                    return End;
-                if (next != window)
-                {
-                    window = next;
-                    break;
-                }
-
-                agreed++;
-            }
-        }
-
-        return window;
-    }
+    public override long Next(long from) => isLed ? byCost[0].Next(from) : NextOfAll<Operator>(byCost, from);
 
     public override void Fill(long window, WindowSet set)
     {

@@ -58,6 +58,32 @@ internal abstract class Operator(QueryContext context)
     /// <summary>The smallest window from <paramref name="from"/> on that may have matches, or <see cref="End"/>.</summary>
     public abstract long Next(long from);
 
+    /// <summary>The smallest window from <paramref name="from"/> on that all of some operators, at least one, may have matches in, or <see cref="End"/>.</summary>
+    protected static long NextOfAll<TOperator>(ReadOnlySpan<TOperator> operators, long from)
+        where TOperator : Operator
+    {
+        long window = from;
+        for (int agreed = 0; agreed < operators.Length;)
+        {
+            agreed = 0;
+            foreach (TOperator one in operators)
+            {
+                long next = one.Next(window);
+                if (next == End)
+                    return End;
+                if (next != window)
+                {
+                    window = next;
+                    break;
+                }
+
+                agreed++;
+            }
+        }
+
+        return window;
+    }
+
     /// <summary>The set becomes the matches in the window.</summary>
     public abstract void Fill(long window, WindowSet set);
 

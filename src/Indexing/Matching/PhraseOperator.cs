@@ -245,29 +245,7 @@ internal sealed class PhraseOperator : Operator
     }
 
     /// <summary>The first window from one on in which the words are that are looked for first.</summary>
-    private long NextOfWords(long from)
-    {
-        long window = from;
-        for (int agreed = 0; agreed < firstWords;)
-        {
-            agreed = 0;
-            foreach (TermOperator term in byCost.AsSpan(0, firstWords))
-            {
-                long next = term.Next(window);
-                if (next == End)
-                    return End;
-                if (next != window)
-                {
-                    window = next;
-                    break;
-                }
-
-                agreed++;
-            }
-        }
-
-        return window;
-    }
+    private long NextOfWords(long from) => NextOfAll<TermOperator>(byCost.AsSpan(0, firstWords), from);
 
     /// <summary>As <see cref="NextOfWords"/>; where bounds of windows are known, of those that may have a hit of at least so much and were not asked for.</summary>
     private long NextToAsk(long from, float threshold, float margin)
