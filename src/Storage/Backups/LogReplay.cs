@@ -1,4 +1,3 @@
-using System.Buffers.Binary;
 using System.Security.Cryptography;
 using Treepie.Storage.Format;
 
@@ -90,42 +89,40 @@ internal sealed class LogReplay(RestoredState state, EnvironmentRestore? target,
 
     private void Apply(LogRecord record, ReadOnlySpan<byte> payload, BackupPartReader part)
     {
-        int pages = BinaryPrimitives.ReadInt32LittleEndian(payload[36..]);
-        long pageCount = Math.Max(State.PageCount, BinaryPrimitives.ReadInt64LittleEndian(payload[40..]));
-        ReadOnlySpan<byte> runs = payload.Slice(JournalPayload.HeadBytes, BinaryPrimitives.ReadInt32LittleEndian(payload[48..]) * JournalPayload.FreedRunBytes);
+        var content = new JournalContent(payload);
+        long pageCount = Math.Max(State.PageCount, content.PageCount);
         if (target is not null && inUse is not null)
         {
             target.Grow(pageCount);
-            ReadOnlySpan<byte> rest = payload[(JournalPayload.HeadBytes + runs.Length)..];
-            for (int i = 0; i < pages; i++)
+            ReadOnlySpan<byte> rest = content.FirstChanged;
+            for (int i = 0; i < content.ChangedPages; i++)
                 rest = rest[ApplyPage(record.First, rest, part)..];
-            for (; runs.Length > 0; runs = runs[JournalPayload.FreedRunBytes..])
-                inUse.Remove(new PageRun(BinaryPrimitives.ReadInt64LittleEndian(runs), BinaryPrimitives.ReadInt32LittleEndian(runs[8..])));
+            for (int i = 0; i < content.FreedRuns; i++)
+                inUse.Remove(content.Freed(i));
         }
 
-        State = new RestoredState(
-            record.Last, record.TimeMs, TreeRecord.Read(payload), TreeRecord.Read(payload[56..]), BinaryPrimitives.ReadUInt32LittleEndian(payload[32..]), pageCount);
+        State = new RestoredState(record.Last, record.TimeMs, content.Catalogue, content.System, content.NextTreeId, pageCount);
     }
 
     private int ApplyPage(long birth, ReadOnlySpan<byte> source, BackupPartReader part)
     {
-        long number = BinaryPrimitives.ReadInt64LittleEndian(source), from = BinaryPrimitives.ReadInt64LittleEndian(source[8..]);
-        int pages = BinaryPrimitives.ReadInt32LittleEndian(source[JournalPayload.RunOffset..]);
-        Span<byte> unit = pages == 1 ? _page : Run(pages);
+        var changed = new ChangedPage(source);
+        PageRun run = changed.Run;
+        Span<byte> unit = run.Pages == 1 ? _page : Run(run.Pages);
         unit.Clear();
-        if (from != 0 && (!target!.TryRead(from, unit) || new Page(unit).Birth != BinaryPrimitives.ReadInt64LittleEndian(source[JournalPayload.FromBirthOffset..]))) // Apply looked
-            throw part.Inconsistent($"transaction {birth} copies page {from}, which the parts before it left otherwise");
+        if (changed.From != 0 && (!target!.TryRead(changed.From, unit) || new Page(unit).Birth != changed.FromBirth)) // Apply looked
+            throw part.Inconsistent($"transaction {birth} copies page {changed.From}, which the parts before it left otherwise");
 
         int length = JournalPayload.Apply(source, unit);
         var page = new Page(unit);
         page.Tag = 0;
         page.Incarnation = 0;
-        if (page.Number != number || page.Birth != birth || (page.Type == PageType.Overflow ? PageLayout.RunPages(page.ValueLength) : 1) != pages || PageShape.FindFault(unit) is not null)
-            throw part.Inconsistent($"transaction {birth} makes page {number} what it cannot be");
+        if (changed.FindFault(unit, birth) is { } fault)
+            throw part.Inconsistent($"transaction {birth} makes page {run.First} what it cannot be: {fault}");
 
         page.Checksum = Page.ComputeChecksum(page.Type == PageType.Overflow ? unit[..(PageLayout.HeaderBytes + page.ValueLength)] : unit);
-        target!.Write(number, unit);
-        inUse!.Add(new PageRun(number, pages));
+        target!.Write(run.First, unit);
+        inUse!.Add(run);
         return length;
     }
 

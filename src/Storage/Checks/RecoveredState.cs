@@ -1,4 +1,3 @@
-using System.Buffers.Binary;
 using Treepie.Storage.Encryption;
 using Treepie.Storage.Files;
 using Treepie.Storage.Format;
@@ -219,42 +218,36 @@ internal sealed class RecoveredState : IDisposable
         if (JournalPayload.FindFault(payload) is { } fault)
             throw Store.CorruptFrame(header.Frame, header.FirstTransaction, fault);
 
-        int pages = BinaryPrimitives.ReadInt32LittleEndian(payload[36..]);
-        int freed = BinaryPrimitives.ReadInt32LittleEndian(payload[48..]);
-        PageCount = Math.Max(PageCount, BinaryPrimitives.ReadInt64LittleEndian(payload[40..]));
+        var content = new JournalContent(payload);
+        PageCount = Math.Max(PageCount, content.PageCount);
         Store.GrowTable(PageCount);
-
-        ReadOnlySpan<byte> runs = payload.Slice(JournalPayload.HeadBytes, freed * JournalPayload.FreedRunBytes);
-        ReadOnlySpan<byte> rest = payload[(JournalPayload.HeadBytes + runs.Length)..];
-        for (int i = 0; i < pages; i++)
+        ReadOnlySpan<byte> rest = content.FirstChanged;
+        for (int i = 0; i < content.ChangedPages; i++)
             rest = rest[ApplyPage(header.FirstTransaction, rest)..];
-
-        for (; runs.Length > 0; runs = runs[JournalPayload.FreedRunBytes..])
+        for (int i = 0; i < content.FreedRuns; i++)
         {
-            var run = new PageRun(BinaryPrimitives.ReadInt64LittleEndian(runs), BinaryPrimitives.ReadInt32LittleEndian(runs[8..]));
+            PageRun run = content.Freed(i);
             Store.Forget(run.First);
             Live.Set(run, isLive: false);
             for (long page = run.First; _unmade.Count > 0 && page < run.First + run.Pages; page++)
                 _unmade.Remove(page);
         }
 
-        State = new Snapshot(header.LastTransaction, TreeRecord.Read(payload), BinaryPrimitives.ReadUInt32LittleEndian(payload[32..]), PageCount)
-        {
-            System = TreeRecord.Read(payload[56..]),
-        };
+        State = new Snapshot(header.LastTransaction, content.Catalogue, content.NextTreeId, PageCount) { System = content.System };
     }
 
     private int ApplyPage(long birth, ReadOnlySpan<byte> source)
     {
-        long number = BinaryPrimitives.ReadInt64LittleEndian(source), from = BinaryPrimitives.ReadInt64LittleEndian(source[8..]);
-        var run = new PageRun(number, BinaryPrimitives.ReadInt32LittleEndian(source[JournalPayload.RunOffset..]));
+        var changed = new ChangedPage(source);
+        PageRun run = changed.Run;
+        long number = run.First;
         Store.Forget(number);
         Live.Set(run, isLive: true);
         _unmade.Remove(number);
         bool isInFile = Meta is null && Store.TryRead(number, out Span<byte> there) && new Page(there).Birth == birth;
         Span<byte> bytes = Store.Place(number, run.Pages, birth, out _);
         bytes.Clear();
-        bool isOriginalThere = from == 0 || TryCopyOriginal(from, BinaryPrimitives.ReadInt64LittleEndian(source[JournalPayload.FromBirthOffset..]), bytes);
+        bool isOriginalThere = changed.From == 0 || TryCopyOriginal(changed.From, changed.FromBirth, bytes);
         int length = JournalPayload.Apply(source, bytes);
         if (isInFile)
         {
@@ -262,9 +255,7 @@ internal sealed class RecoveredState : IDisposable
             return length;
         }
 
-        var made = new Page(bytes);
-        if (!isOriginalThere || made.Number != number || made.Birth != birth || PageShape.FindFault(bytes) is not null
-            || (made.Type == PageType.Overflow && PageLayout.RunPages(made.ValueLength) != run.Pages))
+        if (!isOriginalThere || changed.FindFault(bytes, birth) is not null)
         {
             bytes.Clear(); // no page has zeros for a header, so whoever is led here finds it damaged
             if (Meta is null)
@@ -274,7 +265,7 @@ internal sealed class RecoveredState : IDisposable
             }
 
             HasBrokenPages = true;
-            Report(number, $"Transaction {birth} changed it, and what it was copied from, page {from}, is damaged: it cannot be put together.");
+            Report(number, $"Transaction {birth} changed it, and what it was copied from, page {changed.From}, is damaged: it cannot be put together.");
         }
 
         return length;

@@ -38,11 +38,18 @@ internal static class JournalPayload
     /// <summary>Most bytes one page adds: its head, and its content whole (ranges are dropped where they are longer).</summary>
     public const int MaxPageBytes = PageHeadBytes + sizeof(int) + PageLayout.SizeBytes + SlackBytes;
 
+    public const int NextTreeIdOffset = 32;
+    public const int ChangedPagesOffset = 36;
+    public const int PageCountOffset = 40;
+    public const int FreedRunsOffset = 48;
+    public const int SystemOffset = 56;
+
     /// <summary>In the head of a page: birth of the page it was copied from, pages of its run, and ranges.</summary>
     public const int FromBirthOffset = 16;
     public const int RunOffset = 24;
 
     private const int RangesOffset = 28;
+
     /// <summary>Offset and length of a range.</summary>
     public const int RangeHeadBytes = 4;
 
@@ -60,6 +67,25 @@ internal static class JournalPayload
     private const int SlackBytes = 64;
 
     private static readonly ulong[] ZeroPage = new ulong[PageWords];
+
+    /// <summary>Writes the head, before it is known how many pages change.</summary>
+    public static void WriteHead(Span<byte> destination, TreeRecord catalogue, TreeRecord system, uint nextTreeId, long pageCount, int freedRuns)
+    {
+        destination[..HeadBytes].Clear();
+        catalogue.Write(destination);
+        system.Write(destination[SystemOffset..]);
+        BinaryPrimitives.WriteUInt32LittleEndian(destination[NextTreeIdOffset..], nextTreeId);
+        BinaryPrimitives.WriteInt64LittleEndian(destination[PageCountOffset..], pageCount);
+        BinaryPrimitives.WriteInt32LittleEndian(destination[FreedRunsOffset..], freedRuns);
+    }
+
+    /// <summary>Writes a freed run behind the head.</summary>
+    public static void WriteFreed(Span<byte> destination, int index, PageRun run)
+    {
+        Span<byte> place = destination[(HeadBytes + (index * FreedRunBytes))..];
+        BinaryPrimitives.WriteInt64LittleEndian(place, run.First);
+        BinaryPrimitives.WriteInt32LittleEndian(place[8..], run.Pages);
+    }
 
     /// <summary>
     /// Writes the ranges in which a page differs from what it was copied from (null: from zeros); returns the bytes written.
@@ -137,21 +163,21 @@ internal static class JournalPayload
         if (payload.Length < HeadBytes)
             return $"its payload has {payload.Length} bytes";
 
-        int pages = BinaryPrimitives.ReadInt32LittleEndian(payload[36..]);
-        long pageCount = BinaryPrimitives.ReadInt64LittleEndian(payload[40..]);
-        int freed = BinaryPrimitives.ReadInt32LittleEndian(payload[48..]);
+        var content = new JournalContent(payload);
+        int pages = content.ChangedPages, freed = content.FreedRuns;
+        long pageCount = content.PageCount;
         if (TreeRecord.FindFault(payload[..TreeRecord.SizeBytes]) is { } fault)
             return $"its catalogue has {fault}";
-        if (TreeRecord.FindFault(payload.Slice(56, TreeRecord.SizeBytes)) is { } systemFault)
+        if (TreeRecord.FindFault(payload.Slice(SystemOffset, TreeRecord.SizeBytes)) is { } systemFault)
             return $"its system tree has {systemFault}";
         if (pages < 0 || freed < 0 || pageCount < FormatLimits.FirstDataPage || (long)freed * FreedRunBytes > payload.Length - HeadBytes)
             return $"it speaks of {pages} pages changed, {freed} freed and {pageCount} in use";
 
-        ReadOnlySpan<byte> rest = payload[HeadBytes..];
-        for (int i = 0; i < freed; i++, rest = rest[FreedRunBytes..])
-            if (!IsInside(BinaryPrimitives.ReadInt64LittleEndian(rest), BinaryPrimitives.ReadInt32LittleEndian(rest[8..]), pageCount))
-                return $"it frees pages from {BinaryPrimitives.ReadInt64LittleEndian(rest)} on, of {pageCount}";
+        for (int i = 0; i < freed; i++)
+            if (content.Freed(i) is var run && !IsInside(run, pageCount))
+                return $"it frees pages from {run.First} on, of {pageCount}";
 
+        ReadOnlySpan<byte> rest = content.FirstChanged;
         for (int i = 0; i < pages; i++)
         {
             if (FindPageFault(rest, pageCount, out int length) is { } what)
@@ -220,10 +246,11 @@ internal static class JournalPayload
         if (source.Length < PageHeadBytes)
             return "it ends inside the head of a page";
 
-        long number = BinaryPrimitives.ReadInt64LittleEndian(source), from = BinaryPrimitives.ReadInt64LittleEndian(source[8..]);
-        int run = BinaryPrimitives.ReadInt32LittleEndian(source[RunOffset..]);
+        var page = new ChangedPage(source);
+        (long number, int run) = page.Run;
+        long from = page.From;
         uint ranges = BinaryPrimitives.ReadUInt32LittleEndian(source[RangesOffset..]);
-        if (!IsInside(number, run, pageCount) || (from != 0 && !IsInside(from, 1, pageCount)))
+        if (!IsInside(page.Run, pageCount) || (from != 0 && !IsInside(new PageRun(from, 1), pageCount)))
             return $"it changes {run} pages from {number} on, copied from {from}, of {pageCount}";
 
         if (ranges == WholePage)
@@ -256,8 +283,7 @@ internal static class JournalPayload
         return null;
     }
 
-    private static bool IsInside(long first, int pages, long pageCount) =>
-        first >= FormatLimits.FirstDataPage && pages > 0 && first <= pageCount - pages;
+    private static bool IsInside(PageRun run, long pageCount) => run.First >= FormatLimits.FirstDataPage && run.Pages > 0 && run.First <= pageCount - run.Pages;
 
     private static void WritePageHead(Span<byte> destination, long number, long from, long fromBirth, int pages)
     {

@@ -1,4 +1,3 @@
-using System.Buffers.Binary;
 using Treepie.Storage.Format;
 using Treepie.Storage.FreeSpace;
 using Treepie.Storage.Journal;
@@ -30,53 +29,34 @@ internal sealed class Recovery(PageStore store, FreePages space, MetaPage meta)
         if (JournalPayload.FindFault(payload) is { } fault)
             throw store.CorruptFrame(header.Frame, header.FirstTransaction, fault);
 
-        int pages = BinaryPrimitives.ReadInt32LittleEndian(payload[36..]);
-        int freed = BinaryPrimitives.ReadInt32LittleEndian(payload[48..]);
-        _pageCount = Math.Max(_pageCount, BinaryPrimitives.ReadInt64LittleEndian(payload[40..]));
+        var content = new JournalContent(payload);
+        _pageCount = Math.Max(_pageCount, content.PageCount);
         store.GrowTable(_pageCount);
-
-        ReadOnlySpan<byte> runs = payload.Slice(JournalPayload.HeadBytes, freed * JournalPayload.FreedRunBytes);
-        ReadOnlySpan<byte> rest = payload[(JournalPayload.HeadBytes + runs.Length)..];
-        for (int i = 0; i < pages; i++)
+        ReadOnlySpan<byte> rest = content.FirstChanged;
+        for (int i = 0; i < content.ChangedPages; i++)
             rest = rest[ApplyPage(header.FirstTransaction, rest)..];
-
-        // Freed pages go last: new ones are copied from them.
-        for (; runs.Length > 0; runs = runs[JournalPayload.FreedRunBytes..])
-            Free(new PageRun(BinaryPrimitives.ReadInt64LittleEndian(runs), BinaryPrimitives.ReadInt32LittleEndian(runs[8..])));
-
-        _snapshot = new Snapshot(
-            header.LastTransaction,
-            TreeRecord.Read(payload),
-            BinaryPrimitives.ReadUInt32LittleEndian(payload[32..]),
-            _pageCount)
-        {
-            System = TreeRecord.Read(payload[56..]),
-        };
+        for (int i = 0; i < content.FreedRuns; i++)
+            Free(content.Freed(i));
+        _snapshot = new Snapshot(header.LastTransaction, content.Catalogue, content.NextTreeId, _pageCount) { System = content.System };
     }
 
     private int ApplyPage(long birth, ReadOnlySpan<byte> source)
     {
-        long number = BinaryPrimitives.ReadInt64LittleEndian(source);
-        long from = BinaryPrimitives.ReadInt64LittleEndian(source[8..]);
-        var run = new PageRun(number, BinaryPrimitives.ReadInt32LittleEndian(source[JournalPayload.RunOffset..]));
+        var changed = new ChangedPage(source);
+        PageRun run = changed.Run;
         for (long page = run.First; page < run.First + run.Pages; page++)
             _freed.Remove(page);
 
-        store.Forget(number);
+        store.Forget(run.First);
         space.LoadLive(run);
-        Span<byte> bytes = store.Place(number, run.Pages, birth, out _);
-        if (from != 0)
-            ReadOriginal(from, BinaryPrimitives.ReadInt64LittleEndian(source[JournalPayload.FromBirthOffset..])).CopyTo(bytes);
+        Span<byte> bytes = store.Place(run.First, run.Pages, birth, out _);
+        if (changed.From != 0)
+            ReadOriginal(changed.From, changed.FromBirth).CopyTo(bytes);
         else
             bytes.Clear();
 
         int length = JournalPayload.Apply(source, bytes);
-        var made = new Page(bytes);
-        if (made.Number != number || made.Birth != birth || (made.Type == PageType.Overflow && PageLayout.RunPages(made.ValueLength) != run.Pages))
-            throw store.Corrupt(number, $"a frame of the journal makes it page {made.Number}, born {made.Birth}, type {made.Type}");
-        if (PageShape.FindFault(bytes) is { } fault)
-            throw store.Corrupt(number, $"as a frame of the journal makes it, {fault}");
-        return length;
+        return changed.FindFault(bytes, birth) is { } fault ? throw store.Corrupt(run.First, $"as a frame of the journal makes it: {fault}") : length;
     }
 
     /// <summary>The page that another is copied from, as it was: one of an earlier frame, or of the checkpoint.</summary>

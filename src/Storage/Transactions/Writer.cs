@@ -1,4 +1,3 @@
-using System.Buffers.Binary;
 using System.Diagnostics;
 using Treepie.Storage.Format;
 using Treepie.Storage.Journal;
@@ -358,19 +357,9 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
     {
         buffer.Clear();
         Span<byte> head = buffer.Room(JournalPayload.HeadBytes + ((long)batch.Pages.Freed.Count * JournalPayload.FreedRunBytes));
-        head.Clear();
-        batch.Catalogue.Write(head);
-        BinaryPrimitives.WriteUInt32LittleEndian(head[32..], batch.NextTreeId);
-        BinaryPrimitives.WriteInt64LittleEndian(head[40..], pageCount);
-        BinaryPrimitives.WriteInt32LittleEndian(head[48..], batch.Pages.Freed.Count);
-        batch.System.Write(head[56..]);
-        int offset = JournalPayload.HeadBytes;
-        foreach (PageWriter.FreedRun freed in batch.Pages.Freed)
-        {
-            BinaryPrimitives.WriteInt64LittleEndian(head[offset..], freed.Run.First);
-            BinaryPrimitives.WriteInt32LittleEndian(head[(offset + 8)..], freed.Run.Pages);
-            offset += JournalPayload.FreedRunBytes;
-        }
+        JournalPayload.WriteHead(head, batch.Catalogue, batch.System, batch.NextTreeId, pageCount, batch.Pages.Freed.Count);
+        for (int i = 0; i < batch.Pages.Freed.Count; i++)
+            JournalPayload.WriteFreed(head, i, batch.Pages.Freed[i].Run);
 
         buffer.Advance(head.Length);
         int pages = 0;
@@ -383,7 +372,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
             pages++;
         }
 
-        buffer.WriteInt32At(FrameHeader.SizeBytes + 36, pages);
+        buffer.WriteInt32At(FrameHeader.SizeBytes + JournalPayload.ChangedPagesOffset, pages);
     }
 
     private void EncodePage(PageWriter.WrittenPage written, FrameBuffer buffer)
