@@ -1,24 +1,24 @@
 using Treepie.Storage.Format;
-using Treepie.Storage.Paging;
 
 namespace Treepie.Storage.Trees;
 
 /// <summary>
 /// Fills the leaves of a tree that changes in no order have left two thirds full: the entries under one branch are written again, one leaf after the other, where that frees
-/// at least every eighth of them. Goes in key order, a bounded number of leaves at a time, and says where it stopped.
+/// at least every eighth of them.
 /// </summary>
 /// <param name="tree">The tree.</param>
 /// <param name="pages">The batch.</param>
-internal sealed class TreePacker(Tree tree, PageWriter pages)
+internal sealed class TreePacker(Tree tree, PageWriter pages) : TreeRewrite(tree, pages, lowest: LeafParents)
 {
     /// <summary>Leaves looked at, at a time: some milliseconds in which other writers wait. A branch with its leaves is never divided.</summary>
     public const int MaxLeaves = 512;
 
+    /// <summary>Level of the branches right above leaves.</summary>
+    private const int LeafParents = 1;
+
     private readonly byte[] _first = new byte[Tree.MaxKeyBytes];
     private readonly byte[] _key = new byte[Tree.MaxKeyBytes];
     private readonly byte[] _before = new byte[Tree.MaxKeyBytes];
-    private byte[]? _resume;
-    private bool _isStopped;
     private int _leaves;
 
     private readonly record struct Place(int Leaf, int Entry);
@@ -26,48 +26,9 @@ internal sealed class TreePacker(Tree tree, PageWriter pages)
     /// <summary>Leaves that are not needed any more.</summary>
     public int Saved { get; private set; }
 
-    private PageStore Store => pages.Store;
+    protected override bool IsEnough => _leaves >= MaxLeaves;
 
-    /// <summary>Goes on from a key (empty: from the start); returns the key to go on from later, or null at the end.</summary>
-    public byte[]? Run(ReadOnlySpan<byte> from)
-    {
-        TreeRecord record = tree.Record;
-        if (record.Levels < 2)
-            return null;
-
-        PageReference root = Visit(record.Root, record.Levels - 1, from, isFirst: from.Length > 0);
-        if (root != record.Root)
-            tree.Record = tree.Record with { Root = root };
-        return _resume;
-    }
-
-    private PageReference Visit(PageReference reference, int level, ReadOnlySpan<byte> from, bool isFirst)
-    {
-        if (level == 1)
-            return Pack(reference);
-
-        var page = new SlottedPage(Store.Read(reference, level));
-        PageReference own = reference;
-        int start = isFirst ? page.FindChild(from) : 0;
-        for (int i = start; i < page.Count; i++)
-        {
-            if (_isStopped || _leaves >= MaxLeaves)
-            {
-                Stop(page, i);
-                break;
-            }
-
-            PageReference child = page.Child(i);
-            PageReference packed = Visit(child, level - 1, from, isFirst && i == start);
-            if (packed == child)
-                continue;
-            own = pages.MakeWritable(own, level);
-            new SlottedPage(pages.Bytes(own.Number)).SetChild(i, packed);
-            page = new SlottedPage(Store.Read(own, level));
-        }
-
-        return own;
-    }
+    protected override PageReference Rewrite(PageReference reference, int level) => level == LeafParents ? Pack(reference) : reference;
 
     /// <summary>Packs the leaves under a branch, where that is worth it; returns the branch.</summary>
     private PageReference Pack(PageReference reference)
@@ -93,11 +54,11 @@ internal sealed class TreePacker(Tree tree, PageWriter pages)
         for (int i = 0; i < made.Length; i++)
             made[i] = Write(leaves, starts[i], i + 1 < made.Length ? starts[i + 1] : new Place(leaves.Length, 0));
         foreach (PageReference leaf in leaves)
-            pages.Free(leaf);
+            Pages.Free(leaf);
         Saved += leaves.Length - made.Length;
 
-        PageReference own = pages.MakeWritable(reference, 1);
-        var page = new SlottedPage(pages.Bytes(own.Number));
+        PageReference own = MakeWritable(reference, LeafParents);
+        var page = new SlottedPage(Pages.Bytes(own.Number));
         page.Clear();
         int prefix = Prefix(separators);
         page.SetPrefix(separators[^1].AsSpan(0, prefix), default);
@@ -146,8 +107,8 @@ internal sealed class TreePacker(Tree tree, PageWriter pages)
         while (last.Entry < 0 && Leaf(leaves[last.Leaf]).Count is var entries)
             last = entries > 0 ? last with { Entry = entries - 1 } : new Place(last.Leaf - 1, -1);
 
-        PageReference made = pages.New(tree.Record.Id, PageType.Leaf, 0);
-        var page = new SlottedPage(pages.Bytes(made.Number));
+        PageReference made = Pages.New(Tree.Record.Id, PageType.Leaf, 0);
+        var page = new SlottedPage(Pages.Bytes(made.Number));
         int firstLength = Leaf(leaves[from.Leaf]).CopyKey(from.Entry, _first), lastLength = Leaf(leaves[last.Leaf]).CopyKey(last.Entry, _key);
         int prefix = from == last ? 0 : _first.AsSpan(0, firstLength).CommonPrefixLength(_key.AsSpan(0, lastLength));
         page.SetPrefix(_first.AsSpan(0, prefix), default);
@@ -177,11 +138,4 @@ internal sealed class TreePacker(Tree tree, PageWriter pages)
 
     /// <summary>What all keys of the branch begin with; the first has none.</summary>
     private static int Prefix(List<byte[]> separators) => separators.Count < 3 ? 0 : separators[1].AsSpan().CommonPrefixLength(separators[^1]);
-
-    /// <summary>The deepest branch that has a next child knows where to go on.</summary>
-    private void Stop(SlottedPage branch, int next)
-    {
-        _isStopped = true;
-        _resume ??= _key[..branch.CopyKey(next, _key)];
-    }
 }
