@@ -6,8 +6,6 @@ namespace Treepie.Backups;
 /// <summary>What <see cref="Database"/> offers of backups, behind its door: opens and closes what they need, and leaves nothing half done.</summary>
 internal static class DatabaseBackup
 {
-    private const int FileBufferBytes = 128 * 1024;
-
     public static async Task<BackupReport> WriteAsync(
         Database database, Stream destination, BackupOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
     {

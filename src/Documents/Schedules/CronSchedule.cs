@@ -85,9 +85,6 @@ public sealed class CronSchedule
     /// <summary>The line as it was written.</summary>
     public override string ToString() => TimeZone.Equals(TimeZoneInfo.Utc) ? $"{_text} (UTC)" : $"{_text} ({TimeZone.Id})";
 
-    /// <summary>Whether the clocks showing this (to the minute) are a time when it is due.</summary>
-    internal bool IsDue(DateTime local) => IsDay(local) && Has(_hours, local.Hour) && Has(_minutes, local.Minute);
-
     private static DateTime Earlier(DateTime time, TimeSpan by) => time.Ticks > by.Ticks ? time - by : DateTime.MinValue;
 
     private static bool Has(ulong set, int value) => (set >> value & 1) != 0;

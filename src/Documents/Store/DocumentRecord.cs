@@ -34,8 +34,6 @@ internal readonly ref struct DocumentRecord
         Debug.Assert(bytes.Length == HeaderBytes + IdLength + MetadataLength + BodyLength, "lengths add up");
     }
 
-    public bool IsEmpty => _bytes.IsEmpty;
-
     public long Etag => BinaryPrimitives.ReadInt64LittleEndian(_bytes);
 
     public long LastModifiedTicks => BinaryPrimitives.ReadInt64LittleEndian(_bytes[8..]);

@@ -30,14 +30,8 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
     private int payloadCount;
     private long payloadWindow = -1;
 
-    /// <summary>First window of the segment that the window found last is in.</summary>
-    public long SegmentFirstWindow => firstWindow;
-
-    /// <summary>Windows of that segment.</summary>
+    /// <summary>Windows of the segment that the window found last is in.</summary>
     public int SegmentWindows { get; private set; }
-
-    /// <summary>Place in it of the window found last.</summary>
-    public int WindowIndex => index;
 
     /// <summary>The smallest window that is not before <paramref name="from"/> and has postings, or <see cref="End"/>.</summary>
     public long Next(long from)

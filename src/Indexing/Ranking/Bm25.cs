@@ -18,7 +18,4 @@ internal static class Bm25
 
     /// <summary>That part itself.</summary>
     public static double Part(int frequency, int length, double averageLength) => frequency / (frequency + (K1 * (1 - B + (B * length / averageLength))));
-
-    /// <summary>The same for an entry of no length: no entry has more.</summary>
-    public static double LargestPart(int frequency) => frequency / (frequency + (K1 * (1 - B)));
 }

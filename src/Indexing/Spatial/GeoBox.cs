@@ -5,8 +5,6 @@ internal readonly record struct GeoBox(double MinX, double MinY, double MaxX, do
 {
     public static GeoBox Empty => new(double.PositiveInfinity, double.PositiveInfinity, double.NegativeInfinity, double.NegativeInfinity);
 
-    public static GeoBox World => new(-180, -90, 180, 90);
-
     public bool IsEmpty => MinX > MaxX;
 
     public GeoPoint Centre

@@ -19,9 +19,6 @@ internal sealed class Polygon
 
     public GeoBox Bounds { get; }
 
-    /// <summary>The same, turned around the earth.</summary>
-    public Polygon Shift(double x) => x == 0 ? this : new Polygon([.. Rings.Select(ring => Array.ConvertAll(ring, vertex => new Vertex(vertex.X + x, vertex.Y)))]);
-
     /// <summary>Whether a point is inside or on the border, in whichever turn.</summary>
     public bool Contains(Vertex point)
     {

@@ -15,5 +15,4 @@ internal static class WireTypes
     public const string Authorization = "Raven.Client.Exceptions.Security.AuthorizationException";
     public const string NotSupported = "Raven.Client.Exceptions.NotSupportedException";
     public const string Timeout = "System.TimeoutException";
-    public const string DocumentTooLarge = "Raven.Client.Exceptions.Documents.DocumentTooLargeException";
 }

@@ -37,8 +37,6 @@ internal sealed class CheckContext(PageStore store, long pageCount, IProgress<Ch
 
     public long JournalFrames { get; set; }
 
-    public IReadOnlyList<CheckProblem> Problems => _problems;
-
     public long ProblemCount { get; private set; }
 
     public void Report(string what, string? tree = null, long? page = null, string? file = null)

@@ -10,8 +10,6 @@ namespace Treepie.Storage.Checks;
 /// </summary>
 internal sealed class LiveMap
 {
-    private const int WordsPerGroup = PageLayout.ContentBytes / sizeof(ulong);
-
     private readonly List<ulong[]?> _groups = [];
     private readonly Dictionary<long, bool> _overrides = [];
 

@@ -204,9 +204,6 @@ internal sealed class FreePages
     /// <summary>Whether the bits of a group are in memory; otherwise they are those on disk.</summary>
     public bool IsLoaded(int group) => group < _groups.Length && _groups[group] is not null;
 
-    /// <summary>Reads the bits of a group, if that is not done.</summary>
-    public void EnsureLoaded(int group) => _ = Group(group);
-
     /// <summary>Copies the bits of pages in use of a group as of now.</summary>
     public void CopyBitmap(int group, Span<ulong> words) => Group(group).Live.CopyTo(words);
 

@@ -36,22 +36,6 @@ internal static class SortedSearch
             + BitOperations.PopCount(Below(ref start, low + (2 * lanes), wanted)) + BitOperations.PopCount(Below(ref start, low + (3 * lanes), wanted));
     }
 
-    /// <summary>With vectors of 64 bytes. Lists shorter than four of them go the narrower way.</summary>
-    public static int LowerBound512<T>(ReadOnlySpan<T> sorted, T value)
-        where T : unmanaged, IBinaryInteger<T>
-    {
-        int lanes = Vector512<T>.Count, window = Vectors * lanes;
-        if (sorted.Length < window)
-            return LowerBound256(sorted, value);
-
-        ref T start = ref MemoryMarshal.GetReference(sorted);
-        int low = Halve(sorted, value, window);
-        Vector512<T> wanted = Vector512.Create(value);
-        return low
-            + BitOperations.PopCount(Below(ref start, low, wanted)) + BitOperations.PopCount(Below(ref start, low + lanes, wanted))
-            + BitOperations.PopCount(Below(ref start, low + (2 * lanes), wanted)) + BitOperations.PopCount(Below(ref start, low + (3 * lanes), wanted));
-    }
-
     /// <summary>In plain steps: for short lists, and processors without vectors.</summary>
     public static int LowerBoundScalar<T>(ReadOnlySpan<T> sorted, T value)
         where T : unmanaged, IBinaryInteger<T>
@@ -91,9 +75,4 @@ internal static class SortedSearch
     private static uint Below<T>(ref T start, int index, Vector256<T> wanted)
         where T : unmanaged, IBinaryInteger<T> =>
         Vector256.LessThan(Vector256.LoadUnsafe(ref start, (nuint)index), wanted).ExtractMostSignificantBits();
-
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static ulong Below<T>(ref T start, int index, Vector512<T> wanted)
-        where T : unmanaged, IBinaryInteger<T> =>
-        Vector512.LessThan(Vector512.LoadUnsafe(ref start, (nuint)index), wanted).ExtractMostSignificantBits();
 }

@@ -6,11 +6,6 @@ namespace Treepie.Storage.Maps;
 /// <summary>What a map records about its types and serializers, and compares when it is opened.</summary>
 internal static class MapDescription
 {
-    /// <summary>The layout of a map's buckets.</summary>
-    public static BucketLayout Layout<TKey, TValue, TKeySerializer, TValueSerializer>()
-        where TKeySerializer : struct, IMapSerializer<TKey>
-        where TValueSerializer : struct, IMapSerializer<TValue> => new(TKeySerializer.FixedBytes, TValueSerializer.FixedBytes);
-
     /// <summary>Type and serializer in words.</summary>
     public static string Of<T, TSerializer>()
         where TSerializer : struct, IMapSerializer<T>

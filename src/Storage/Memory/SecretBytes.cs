@@ -16,11 +16,8 @@ internal sealed class SecretBytes : IDisposable
         _range = AddressRange.Reserve(Environment.SystemPageSize);
         _range.Commit(0, _range.Length);
         _range.ExcludeFromDumps(0, _range.Length);
-        IsLocked = _range.TryLock(0, _range.Length);
+        _ = _range.TryLock(0, _range.Length);
     }
-
-    /// <summary>Whether the system keeps them in memory.</summary>
-    public bool IsLocked { get; }
 
     /// <summary>The bytes.</summary>
     /// <exception cref="ObjectDisposedException">They are zeroed.</exception>

@@ -39,9 +39,6 @@ internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler sc
     private Action? _help;
     private int _state;
 
-    /// <summary>Whether commands wait that no batch has taken.</summary>
-    public bool HasWaiting => !_queue.IsEmpty;
-
     /// <summary>Runs a command through the lane, blocking.</summary>
     public void Submit(WriteRequest request, CancellationToken cancellationToken)
     {

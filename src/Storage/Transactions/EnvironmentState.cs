@@ -70,9 +70,6 @@ internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPag
     /// <summary>Bytes of the data file that only open readers keep, as of the last batch.</summary>
     public long BytesHeldByReaders => Volatile.Read(ref _heldByReaders) * PageLayout.SizeBytes;
 
-    /// <summary>Bytes of pages that a checkpoint has written and that stay in memory because readers may hold them.</summary>
-    public long RetiredBytes => Interlocked.Read(ref _retiredBytes);
-
     /// <summary>Bytes of pages that a checkpoint still has to write.</summary>
     public long UnwrittenBytes => Store.Scratch.BytesInUse - Interlocked.Read(ref _retiredBytes);
 

@@ -222,10 +222,7 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
     }
 
     /// <summary>Whether an entry fits into the gap.</summary>
-    public bool HasRoom(int suffixBytes, int valueBytes) => HasRoomWith(Header.HeapStart, suffixBytes, valueBytes);
-
-    /// <summary>Whether an entry would fit after compaction.</summary>
-    public bool HasRoomCompacted(int suffixBytes, int valueBytes) => HasRoomWith(Header.HeapStart + Header.Garbage, suffixBytes, valueBytes);
+    public bool HasRoom(int suffixBytes, int valueBytes) => Header.HeapStart - (CellHeadBytes + suffixBytes + valueBytes) >= SlotsEnd(Count + 1);
 
     /// <summary>Gives a value as many bytes as it has or fewer, in its place; the rest becomes garbage. Returns the bytes of the value.</summary>
     public Span<byte> ShrinkValue(int index, int valueBytes)
@@ -412,9 +409,6 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
     private static int SlotsStart(int count) => PageLayout.HeaderBytes + (((count + HeadStep - 1) & ~(HeadStep - 1)) * HeadBytes);
 
     private static int SlotsEnd(int count) => SlotsStart(count) + (count * SlotBytes);
-
-    private bool HasRoomWith(int heapStart, int suffixBytes, int valueBytes) =>
-        heapStart - (CellHeadBytes + suffixBytes + valueBytes) >= SlotsEnd(Count + 1);
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private int CellOffset(int index)

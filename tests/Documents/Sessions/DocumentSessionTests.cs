@@ -113,7 +113,10 @@ public sealed class DocumentSessionTests : IDisposable
         Assert.Same(first, many["users/1"]);
         Assert.Null(many["users/none"]);
         Assert.Same(first, session.LoadStartingWith<User>("users/")[0]);
+        Assert.True(session.IsLoaded("USERS/1"));
+        Assert.False(session.IsLoaded("users/none"));
         session.Evict(first);
+        Assert.False(session.IsLoaded("users/1"));
         Assert.NotSame(first, session.Load<User>("users/1"));
         Assert.Throws<InvalidOperationException>(() => session.Load<OrderLine>("users/1"));
         Assert.Throws<InvalidOperationException>(() => session.Store(new User(), "USERS/1"));
@@ -150,8 +153,15 @@ public sealed class DocumentSessionTests : IDisposable
     public async Task A_change_vector_of_the_caller_is_checked_whatever_the_options_say()
     {
         using DocumentSession session = _database.OpenSession();
-        session.Store(new User { Name = "Ada" }, "users/1", changeVector: "");
+        var ada = new User { Name = "Ada" };
+        session.Store(ada, "users/1", changeVector: "");
+        Assert.Null(session.GetLastModifiedFor(ada));
         await session.SaveChangesAsync(TestContext.Current.CancellationToken);
+        using (DatabaseSnapshot snapshot = _database.BeginRead())
+        {
+            Assert.True(snapshot.TryGet("users/1", out Document document));
+            Assert.Equal(new DateTime(document.LastModifiedTicks, DateTimeKind.Utc), session.GetLastModifiedFor(ada));
+        }
 
         using DocumentSession second = _database.OpenSession();
         second.Store(new User { Name = "Bob" }, "users/1", changeVector: "");

@@ -29,7 +29,6 @@ public sealed class SortedSearchTests
                 Assert.Equal(expected, SortedSearch.LowerBoundScalar<T>(sorted, value));
                 Assert.Equal(expected, SortedSearch.LowerBound<T>(sorted, value));
                 Assert.Equal(expected, SortedSearch.LowerBound256<T>(sorted, value));
-                Assert.Equal(expected, SortedSearch.LowerBound512<T>(sorted, value));
             }
         }
     }
