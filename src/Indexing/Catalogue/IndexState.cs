@@ -7,7 +7,7 @@ namespace Treepie.Indexing.Catalogue;
 /// How far an index is. An index of another format is not read: its owner builds it again from the documents.
 /// <code>
 /// OFFSET  SIZE  MEANING
-/// 0       4     format version, 10
+/// 0       4     format version
 /// 4       8     etag of the last batch
 /// 12      8     next entry id; ids grow and are never used again
 /// 20      8     entries

@@ -23,6 +23,13 @@ namespace Treepie.Indexing.Columns;
 /// 2        8     the least of them, little-endian
 /// 10       8     a bit for each slot: whether it has a value
 /// 18       …     for each slot its value less the least, w bits, lowest first; seven bytes more than needed
+/// packed, where all values are texts that repeat:
+/// 1        1     255
+/// 2        1     t, different texts
+/// 3        1     w, bits of a place; 128 more where ends take two bytes
+/// 4        t, 2t where each text ends
+/// …        …     for each slot which text it has, w bits, lowest first; t: no value
+/// …        …     the texts; eight bytes of 0
 /// </code>
 /// A text is compared by its first eight bytes without touching the rest, which is read for ties only. Where few texts are the values of many entries they lie in a
 /// <see cref="TextBlock"/>, and where all values of a window are whole numbers they lie in a <see cref="NumberBlock"/>: a chunk is a part of either.

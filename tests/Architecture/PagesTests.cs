@@ -1,0 +1,68 @@
+using System.Text.RegularExpressions;
+using Treepie.Tests.Support;
+
+namespace Treepie.Architecture.Tests;
+
+/// <summary>What the pages of <c>docs</c> say where a program can look whether it is so.</summary>
+public sealed partial class PagesTests
+{
+    [Theory]
+    [MemberData(nameof(RoomOrderTests.Rooms), MemberType = typeof(RoomOrderTests))]
+    public void The_page_about_the_house_has_its_rooms_in_their_order(string assembly, string[] rooms)
+    {
+        string project = assembly == "Treepie" ? "Documents" : assembly["Treepie.".Length..];
+        string page = File.ReadAllText(Page("docs/architecture.md"));
+        int start = page.IndexOf($"\n- **{project}**: ", StringComparison.Ordinal);
+        Assert.True(start > 0, $"docs/architecture.md has no list of the rooms of {project}.");
+        int end = NextItem().Match(page, start + 2) is { Success: true } next ? next.Index : page.Length;
+        Assert.Equal(rooms, page[start..end].Split('→').Select(room => Quoted().Match(room).Groups[1].Value));
+    }
+
+    [Theory]
+    [InlineData("docs/file-format.md", "Everything here is format version (\\d+)", "src/Storage/Format/MetaPage.cs")]
+    [InlineData("docs/file-format.md", "An index is an environment of its own, in format (\\d+)", "src/Indexing/Catalogue/IndexState.cs")]
+    [InlineData("docs/backup-format.md", "^\\| 8 \\| 2 \\| version, (\\d+);", "src/Storage/Backups/PartFormat.cs")]
+    public void The_pages_about_formats_are_about_the_formats_that_are_written(string page, string says, string source)
+    {
+        Match said = Regex.Match(File.ReadAllText(Page(page)), says, RegexOptions.Multiline);
+        Assert.True(said.Success, $"{page} does not say '{says}'.");
+        Assert.Equal(Version().Match(File.ReadAllText(Page(source))).Groups[1].Value, said.Groups[1].Value);
+    }
+
+    [Fact]
+    public void Links_between_pages_lead_somewhere()
+    {
+        string[] pages = ["README.md", "samples/README.md", .. Directory.EnumerateFiles(Page("docs"), "*.md", SearchOption.AllDirectories).Select(file => Path.GetRelativePath(DataSets.RepositoryRoot, file))];
+        string[] broken = [.. pages.SelectMany(page => Link().Matches(File.ReadAllText(Page(page))).Select(link => (page, link.Groups[1].Value))).Where(link => !Leads(link.page, link.Value)).Select(link => $"{link.page}: {link.Value}")];
+        Assert.True(broken.Length == 0, string.Join('\n', broken));
+    }
+
+    private static bool Leads(string page, string link)
+    {
+        if (link.Contains("://", StringComparison.Ordinal))
+            return true;
+        string[] parts = link.Split('#');
+        string target = parts[0].Length == 0 ? Page(page) : Path.GetFullPath(Path.Combine(Path.GetDirectoryName(Page(page))!, parts[0])); // a page lies in a folder
+        return parts.Length == 1 ? Path.Exists(target) : File.Exists(target) && File.ReadLines(target).Any(line => line.StartsWith('#') && Anchor(line) == parts[1]);
+    }
+
+    /// <summary>What browsers call a heading.</summary>
+    private static string Anchor(string heading) => NotInAnchors().Replace(heading.TrimStart('#').Trim().ToLowerInvariant(), "").Replace(' ', '-');
+
+    private static string Page(string path) => Path.Combine(DataSets.RepositoryRoot, path);
+
+    [GeneratedRegex("^(- \\*\\*|#|$)", RegexOptions.Multiline)]
+    private static partial Regex NextItem();
+
+    [GeneratedRegex("`([A-Za-z0-9]+)`")]
+    private static partial Regex Quoted();
+
+    [GeneratedRegex("const int (?:FormatVersion|Version) = (\\d+);")]
+    private static partial Regex Version();
+
+    [GeneratedRegex("\\]\\(([^)\\s]+)\\)")]
+    private static partial Regex Link();
+
+    [GeneratedRegex("[^\\p{L}\\p{N} _-]")]
+    private static partial Regex NotInAnchors();
+}
