@@ -232,7 +232,7 @@ public sealed class TransactionMapTests
         }
     }
 
-    internal static StorageEnvironment Open(SimulatedDisk disk, int seed, StorageOptions options) =>
+    private static StorageEnvironment Open(SimulatedDisk disk, int seed, StorageOptions options) =>
         StorageEnvironment.Open(new World(disk, TimeProvider.System, new Random(seed), false), options);
 
     internal static string Text(int number) => (number % 4) switch

@@ -1,5 +1,3 @@
-using Treepie.Storage.Files;
-using Treepie.Storage.Simulation;
 using Treepie.Storage.Transactions;
 
 namespace Treepie.Storage.Tests.Snapshots;
@@ -13,80 +11,23 @@ public sealed class NamedSnapshotCrashTests
     [Theory]
     [InlineData(Durability.Durable)]
     [InlineData(Durability.Relaxed)]
-    public void After_a_crash_state_and_snapshots_are_those_of_one_prefix(Durability durability) =>
-        SmallDisk.Repeat(Runs, seed => Run(seed, SmallDisk.Options with { Durability = durability }));
-
-    private static void Run(int seed, StorageOptions options)
+    public void After_a_crash_state_and_snapshots_are_those_of_one_prefix(Durability durability) => SmallDisk.Repeat(Runs, seed =>
     {
         var random = new Random(seed);
-        var disk = new SimulatedDisk(random);
         var workload = new Workload(random, new WorkloadShape { Keys = 300, MaxSteps = 20, MaxValueBytes = 20_000, DropPerMille = 4 });
-        var possible = new List<SnapshotModel> { new() };
-        for (int crash = 0; crash < CrashesPerRun; crash++)
+        var run = new CrashRun<SnapshotModel>(random, SmallDisk.Options with { Durability = durability }, new SnapshotModel(), static (model, environment) => model.IsEqual(environment));
+        run.Run(CrashesPerRun, operations: 80, environment =>
         {
-            disk.CrashAt = disk.Operations + random.Next(crash == 0 ? 150 : 80);
-            Work(random, disk, workload, options, possible);
-            disk.Crash();
-            using StorageEnvironment environment = Open(disk, random, options);
-            Assert.Empty(environment.Check().Problems);
-            Settle(environment, possible);
-        }
-    }
+            SnapshotModel next = run.Last.Copy();
+            Func<WriteTransaction, bool> command = SnapshotModel.Next(random, workload, next);
+            run.Do(next, () => environment.Write(command));
+            if (next.Named.Count <= 4)
+                return;
 
-    private static void Settle(StorageEnvironment environment, List<SnapshotModel> possible)
-    {
-        SnapshotModel? found = possible.FindLast(model => model.IsEqual(environment));
-        Assert.True(found is not null, $"The state found is none of the {possible.Count} possible ones.");
-        possible.Clear();
-        possible.Add(found);
-    }
-
-    private static void Work(Random random, SimulatedDisk disk, Workload workload, StorageOptions options, List<SnapshotModel> possible)
-    {
-        StorageEnvironment? environment = null;
-        try
-        {
-            environment = Open(disk, random, options);
-            Settle(environment, possible);
-            while (!disk.HasCrashed)
-            {
-                if (random.Next(100) < 10)
-                {
-                    environment.Checkpoint();
-                    KeepLast(possible);
-                    continue;
-                }
-
-                SnapshotModel next = possible[^1].Copy();
-                Func<WriteTransaction, bool> command = SnapshotModel.Next(random, workload, next);
-                possible.Add(next);
-                environment.Write(command);
-                if (options.Durability == Durability.Durable)
-                    KeepLast(possible);
-                if (next.Named.Count > 4)
-                {
-                    string name = next.Named.Keys.ElementAt(random.Next(next.Named.Count));
-                    SnapshotModel dropped = next.Copy();
-                    dropped.Named.Remove(name);
-                    possible.Add(dropped);
-                    Assert.True(environment.DropSnapshot(name));
-                    if (options.Durability == Durability.Durable)
-                        KeepLast(possible);
-                }
-            }
-        }
-        catch (Exception error) when (disk.HasCrashed && error is IOException or StorageException)
-        {
-            // The power is off; what was under way may be there or not.
-        }
-        finally
-        {
-            environment?.Dispose();
-        }
-    }
-
-    private static StorageEnvironment Open(SimulatedDisk disk, Random random, StorageOptions options) =>
-        StorageEnvironment.Open(new World(disk, TimeProvider.System, random, false), options);
-
-    private static void KeepLast(List<SnapshotModel> possible) => possible.RemoveRange(0, possible.Count - 1);
+            string name = next.Named.Keys.ElementAt(random.Next(next.Named.Count));
+            SnapshotModel dropped = next.Copy();
+            dropped.Named.Remove(name);
+            run.Do(dropped, () => Assert.True(environment.DropSnapshot(name)));
+        });
+    });
 }
