@@ -46,10 +46,7 @@ public sealed class ListRankingTests
         using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
         var writer = new IndexWriter(environment, Schema);
         IndexBatch batch = writer.BeginBatch();
-        List<string>[] words = Deal(random);
-        for (int i = 0; i < words.Length; i++)
-            Put(batch, i, words[i], random, longest: 30);
-        writer.Commit(batch, 1, TestContext.Current.CancellationToken);
+        List<string>[] words = Fill(writer, batch, random, longest: 30);
         int merged = 0;
         for (int round = 0; round < 3; round++)
         {
@@ -95,11 +92,7 @@ public sealed class ListRankingTests
         using var directory = new TemporaryDirectory();
         using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
         var writer = new IndexWriter(environment, Schema);
-        IndexBatch batch = writer.BeginBatch();
-        List<string>[] words = Deal(random);
-        for (int i = 0; i < words.Length; i++)
-            Put(batch, i, words[i], random, longest: 10);
-        writer.Commit(batch, 1, TestContext.Current.CancellationToken);
+        _ = Fill(writer, writer.BeginBatch(), random, longest: 10);
         using var searcher = new IndexSearcher(environment);
         foreach ((string text, bool all, bool isMerged) in new[]
         {
@@ -152,6 +145,16 @@ public sealed class ListRankingTests
     }
 
     private static SearchRequest Request(IndexQuery query, int take, int skip) => new() { Query = query, Sort = [new SortKey("", SortKind.Score, Descending: true)], Take = take, Skip = skip };
+
+    /// <summary>Makes all entries, with the words that they have for being in a list; gives these back.</summary>
+    private static List<string>[] Fill(IndexWriter writer, IndexBatch batch, Random random, int longest)
+    {
+        List<string>[] words = Deal(random);
+        for (int i = 0; i < words.Length; i++)
+            Put(batch, i, words[i], random, longest);
+        writer.Commit(batch, 1, TestContext.Current.CancellationToken);
+        return words;
+    }
 
     /// <summary>The words that each entry has for being in a list.</summary>
     private static List<string>[] Deal(Random random)

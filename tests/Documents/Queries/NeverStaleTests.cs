@@ -2,9 +2,7 @@ using System.Text;
 using System.Text.Json;
 using System.Text.Json.Nodes;
 using Treepie.Indexes;
-using Treepie.Indexing.Analysis;
 using Treepie.Queries;
-using Treepie.Store;
 using Treepie.Tests.Support;
 using Treepie.Writes;
 
@@ -74,29 +72,9 @@ public sealed class NeverStaleTests : IDisposable
 
     private static readonly JsonDocument s_parameters = JsonDocument.Parse(Parameters);
 
-    private readonly TemporaryDirectory _folder = new();
-    private readonly ManualResetEventSlim _gate = new(initialState: true);
-    private readonly ChangeSignal _changes = new();
-    private readonly Database _database;
-    private readonly IndexCatalogue _indexes;
-    private readonly QueryExecutor _queries;
+    private readonly HeldBackIndexes _store = new(new DatabaseOptions());
 
-    public NeverStaleTests()
-    {
-        _database = Database.Open(Path.Combine(_folder.Path, "database"));
-        _indexes = IndexCatalogue.Open(Path.Combine(_folder.Path, "indexes"), new IndexingContext(BeginReadForIndexes, _changes, TimeProvider.System, AnalyzerSet.BuiltIn, new IndexingOptions()));
-        _queries = new QueryExecutor(_indexes, _database.BeginRead, _changes, _database.Options);
-    }
-
-    public void Dispose()
-    {
-        _gate.Set();
-        _changes.Close();
-        ((IDisposable)_indexes).Dispose();
-        _database.Dispose();
-        _gate.Dispose();
-        _folder.Dispose();
-    }
+    public void Dispose() => _store.Dispose();
 
     [Fact]
     public async Task An_index_that_is_held_back_answers_as_one_that_has_caught_up()
@@ -107,7 +85,7 @@ public sealed class NeverStaleTests : IDisposable
         await AskAsync("from Docs where search(Notes, 'x') and Name = 'x' and exact(Name = 'x') and Age = 1 and Tags = 'a' and id() != 'x' and vector.search(V, $v) and vector.search(embedding.f32_i8(V), $v) and spatial.within(spatial.point(Lat, Lng), spatial.circle(1, 2, 3))", neverStale: false);
         for (int round = 0; round < 4; round++)
         {
-            _gate.Reset();
+            _store.Hold();
             await ChangeAsync(random, random.Next(1, 30));
             var asked = new List<(string Query, List<string> Answer)>();
             foreach (string query in s_queries)
@@ -116,7 +94,7 @@ public sealed class NeverStaleTests : IDisposable
                 asked.Add((paged, await AskAsync(paged, neverStale: true)));
             }
 
-            _gate.Set();
+            _store.LetGo();
             foreach ((string query, List<string> answer) in asked)
                 Assert.True((await AskAsync(query, neverStale: false)) is var caughtUp && caughtUp.SequenceEqual(answer), $"seed {seed}, round {round}: {query}\n{string.Join('\n', caughtUp)}\n--\n{string.Join('\n', answer)}");
         }
@@ -127,18 +105,18 @@ public sealed class NeverStaleTests : IDisposable
     {
         await ChangeAsync(new Random(1), 20);
         await AskAsync("from Docs where Age = 1 and id() != 'x'", neverStale: false);
-        _gate.Reset();
+        _store.Hold();
         await Task.WhenAll(Enumerable.Range(0, 4).Select(async writer =>
         {
             for (int i = 0; i < 25; i++)
             {
-                await WriteAsync(new WriteBatch().Put($"docs/w{writer}", Encoding.UTF8.GetBytes($$"""{"Age":{{(writer * 1_000) + i}},"@metadata":{"@collection":"Docs"} }""")));
+                await _store.WriteAsync(new WriteBatch().Put($"docs/w{writer}", Encoding.UTF8.GetBytes($$"""{"Age":{{(writer * 1_000) + i}},"@metadata":{"@collection":"Docs"} }""")));
                 List<string> found = await AskAsync($"from Docs where Age between {writer * 1_000} and {(writer * 1_000) + 999} and id() = 'docs/w{writer}'", neverStale: true, onlyIds: true);
                 Assert.Equal([$"docs/w{writer}"], found);
                 Assert.Equal([$"docs/w{writer}"], await AskAsync($"from Docs where Age = {(writer * 1_000) + i} and id() >= 'docs/w'", neverStale: true, onlyIds: true));
             }
         }));
-        Assert.False(_gate.IsSet);
+        Assert.True(_store.AreHeld);
     }
 
     [Fact]
@@ -146,10 +124,10 @@ public sealed class NeverStaleTests : IDisposable
     {
         await ChangeAsync(new Random(2), 5);
         await AskAsync("from Docs where Age = 1", neverStale: false);
-        _gate.Reset();
-        await WriteAsync(new WriteBatch().Put("docs/new", """{"Age":77,"@metadata":{"@collection":"Docs"} }"""u8.ToArray()));
+        _store.Hold();
+        await _store.WriteAsync(new WriteBatch().Put("docs/new", """{"Age":77,"@metadata":{"@collection":"Docs"} }"""u8.ToArray()));
         var request = new QueryRequest { Text = "from Docs where Age = 77 include neverStale()" };
-        using (QueryResults results = await _queries.ExecuteAsync(request, TestContext.Current.CancellationToken))
+        using (QueryResults results = await _store.Queries.ExecuteAsync(request, TestContext.Current.CancellationToken))
             Assert.Equal((1, false), (results.TotalResults, results.IsStale));
 
         for (int from = 0; from <= DocumentIndex.MaxTailChanges; from += 4_096)
@@ -157,14 +135,14 @@ public sealed class NeverStaleTests : IDisposable
             var batch = new WriteBatch();
             for (int i = 0; i < 4_096; i++)
                 batch.Put($"docs/m{from + i}", """{"Age":78,"@metadata":{"@collection":"Docs"} }"""u8.ToArray());
-            await WriteAsync(batch);
+            await _store.WriteAsync(batch);
         }
 
-        TimeoutException error = await Assert.ThrowsAsync<TimeoutException>(() => _queries.ExecuteAsync(request with { WaitTimeout = TimeSpan.Zero }, TestContext.Current.CancellationToken));
+        TimeoutException error = await Assert.ThrowsAsync<TimeoutException>(() => _store.Queries.ExecuteAsync(request with { WaitTimeout = TimeSpan.Zero }, TestContext.Current.CancellationToken));
         Assert.Contains("neverStale", error.Message, StringComparison.Ordinal);
-        Task<QueryResults> waiting = _queries.ExecuteAsync(request with { WaitTimeout = Eventually.Patience }, TestContext.Current.CancellationToken);
+        Task<QueryResults> waiting = _store.Queries.ExecuteAsync(request with { WaitTimeout = Eventually.Patience }, TestContext.Current.CancellationToken);
         Assert.False(waiting.IsCompleted);
-        _gate.Set();
+        _store.LetGo();
         using QueryResults answer = await waiting;
         Assert.Equal((1, false), (answer.TotalResults, answer.IsStale));
     }
@@ -174,7 +152,7 @@ public sealed class NeverStaleTests : IDisposable
     {
         await ChangeAsync(new Random(3), 50);
         await AskAsync("from Docs where search(Notes, 'x') and vector.search(V, $v) and Tags = 'a'", neverStale: false);
-        _gate.Reset();
+        _store.Hold();
         await ChangeAsync(new Random(4), 20);
         foreach (string query in (string[])["from Docs where search(Notes, 'fox') and vector.search(V, $v, null, 5)", "from Docs where search(Notes, 'fox') select facet(Tags)"])
         {
@@ -182,7 +160,7 @@ public sealed class NeverStaleTests : IDisposable
             var counters = new List<Indexing.QueryCounters>();
             for (int run = 0; run < 3; run++)
             {
-                using QueryResults results = await _queries.ExecuteAsync(request with { WithTimings = run < 2 }, TestContext.Current.CancellationToken);
+                using QueryResults results = await _store.Queries.ExecuteAsync(request with { WithTimings = run < 2 }, TestContext.Current.CancellationToken);
                 counters.Add(results.Counters);
                 Assert.Equal(run < 2 ? ["never stale"] : [], results.Plan is { } plan ? [plan.Operation] : Array.Empty<string>());
                 Assert.Equal(2, results.Plan?.Children.Count ?? 2);
@@ -191,9 +169,9 @@ public sealed class NeverStaleTests : IDisposable
             Assert.True(counters[0].PagesRead > 0);
             Assert.Single(counters.Distinct());
             InvalidQueryException error = await Assert.ThrowsAsync<InvalidQueryException>(
-                () => _queries.ExecuteAsync(request with { MaxPages = counters[0].PagesRead / 2 }, TestContext.Current.CancellationToken));
+                () => _store.Queries.ExecuteAsync(request with { MaxPages = counters[0].PagesRead / 2 }, TestContext.Current.CancellationToken));
             Assert.Contains("budget", error.Message, StringComparison.Ordinal);
-            using QueryResults enough = await _queries.ExecuteAsync(request with { MaxPages = counters[0].PagesRead }, TestContext.Current.CancellationToken);
+            using QueryResults enough = await _store.Queries.ExecuteAsync(request with { MaxPages = counters[0].PagesRead }, TestContext.Current.CancellationToken);
         }
     }
 
@@ -203,18 +181,18 @@ public sealed class NeverStaleTests : IDisposable
         var random = new Random(Seed.Next());
         await ChangeAsync(random, 60);
         await AskAsync("from Docs where search(Notes, 'x') and Name = 'x' and Age = 1 and Tags = 'a'", neverStale: false);
-        string name = Assert.Single(_indexes.List()).Name;
-        _gate.Reset();
+        string name = Assert.Single(_store.Indexes.List()).Name;
+        _store.Hold();
         await ChangeAsync(random, 40);
         List<string> now = Look(neverStale: false), expected = Look(neverStale: true);
-        _gate.Set();
+        _store.LetGo();
         await AskAsync("from Docs where search(Notes, 'x') and Name = 'x' and Age = 1 and Tags = 'a'", neverStale: false);
         Assert.Equal(Look(neverStale: false), expected);
         Assert.NotEqual(now, expected);
 
         List<string> Look(bool neverStale)
         {
-            var content = new IndexContent(_indexes.Find(name)!, TimeProvider.System, neverStale ? _database.BeginRead : null); // it was listed
+            var content = new IndexContent(_store.Indexes.Find(name)!, TimeProvider.System, neverStale ? _store.Database.BeginRead : null); // it was listed
             var seen = new List<string>();
             foreach (string field in (string[])["search(Notes)", "Name", "Age", "Tags"])
             {
@@ -232,16 +210,10 @@ public sealed class NeverStaleTests : IDisposable
         }
     }
 
-    private DatabaseSnapshot BeginReadForIndexes()
-    {
-        _gate.Wait(TestContext.Current.CancellationToken);
-        return _database.BeginRead();
-    }
-
     private async Task<List<string>> AskAsync(string query, bool neverStale, bool onlyIds = false)
     {
         var request = new QueryRequest { Text = query, Parameters = s_parameters.RootElement, NeverStale = neverStale, WaitForNonStaleResults = !neverStale, WaitTimeout = Eventually.Patience };
-        using QueryResults results = await _queries.ExecuteAsync(request, TestContext.Current.CancellationToken);
+        using QueryResults results = await _store.Queries.ExecuteAsync(request, TestContext.Current.CancellationToken);
         Assert.False(results.IsStale);
         List<string> answer = onlyIds ? [] : [$"{results.TotalResults}, etag {results.ResultEtag}"];
         var output = new System.Buffers.ArrayBufferWriter<byte>();
@@ -286,14 +258,8 @@ public sealed class NeverStaleTests : IDisposable
             batch.Put($"docs/{number}", Encoding.UTF8.GetBytes(document.ToJsonString()));
         }
 
-        await WriteAsync(batch);
+        await _store.WriteAsync(batch);
     }
 
     private static JsonArray Vector(Random random) => [.. Enumerable.Range(0, 3).Select(_ => (JsonNode)(random.NextDouble() - 0.4))];
-
-    private async Task WriteAsync(WriteBatch batch)
-    {
-        await _database.WriteAsync(batch, TestContext.Current.CancellationToken);
-        _changes.Publish(_database.LastEtag);
-    }
 }

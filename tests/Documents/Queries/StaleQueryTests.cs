@@ -1,8 +1,6 @@
 using System.Text;
 using Treepie.Indexes;
-using Treepie.Indexing.Analysis;
 using Treepie.Queries;
-using Treepie.Store;
 using Treepie.Tests.Support;
 using Treepie.Writes;
 
@@ -11,30 +9,11 @@ namespace Treepie.Documents.Tests.Queries;
 /// <summary>What queries say while an index is behind: the index of these tests works only when it is let.</summary>
 public sealed class StaleQueryTests : IDisposable
 {
-    private readonly TemporaryDirectory _folder = new();
-    private readonly ManualResetEventSlim _gate = new(initialState: true);
-    private readonly ChangeSignal _changes = new();
-    private readonly DatabaseOptions _options = new() { DefaultStaleWait = Eventually.Patience };
-    private readonly Database _database;
-    private readonly IndexCatalogue _indexes;
-    private readonly QueryExecutor _queries;
+    private static readonly DatabaseOptions s_options = new() { DefaultStaleWait = Eventually.Patience };
 
-    public StaleQueryTests()
-    {
-        _database = Database.Open(Path.Combine(_folder.Path, "database"));
-        _indexes = IndexCatalogue.Open(Path.Combine(_folder.Path, "indexes"), new IndexingContext(BeginReadForIndexes, _changes, TimeProvider.System, AnalyzerSet.BuiltIn, new IndexingOptions()));
-        _queries = new QueryExecutor(_indexes, _database.BeginRead, _changes, _options);
-    }
+    private readonly HeldBackIndexes _store = new(s_options);
 
-    public void Dispose()
-    {
-        _gate.Set();
-        _changes.Close();
-        ((IDisposable)_indexes).Dispose();
-        _database.Dispose();
-        _gate.Dispose();
-        _folder.Dispose();
-    }
+    public void Dispose() => _store.Dispose();
 
     [Fact]
     public async Task An_answer_from_behind_says_so_and_leaves_out_what_is_gone()
@@ -42,7 +21,7 @@ public sealed class StaleQueryTests : IDisposable
         await PutAsync("users/1", "users/2", "users/3");
         Assert.Equal(["users/1", "users/2", "users/3"], (await AskAsync()).Ids);
 
-        _gate.Reset();
+        _store.Hold();
         await DeleteAsync("users/2");
         await PutAsync("users/4");
         (List<string> ids, bool isStale, long total) = await AskAsync();
@@ -56,8 +35,8 @@ public sealed class StaleQueryTests : IDisposable
     {
         await PutAsync("users/1");
         await AskAsync();
-        _gate.Reset();
-        await WriteAsync(new WriteBatch().Put("dogs/1", """{"Age":1,"@metadata":{"@collection":"Dogs"}}"""u8.ToArray()));
+        _store.Hold();
+        await _store.WriteAsync(new WriteBatch().Put("dogs/1", """{"Age":1,"@metadata":{"@collection":"Dogs"}}"""u8.ToArray()));
         Assert.False((await AskAsync()).IsStale);
     }
 
@@ -66,11 +45,11 @@ public sealed class StaleQueryTests : IDisposable
     {
         await PutAsync("users/1");
         await AskAsync();
-        _gate.Reset();
+        _store.Hold();
         await PutAsync("users/2");
         Task<(List<string> Ids, bool IsStale, long Total)> waiting = AskAsync(wait: TimeSpan.FromMinutes(5));
         Assert.False(waiting.IsCompleted);
-        _gate.Set();
+        _store.LetGo();
         (List<string> ids, bool isStale, _) = await waiting;
         Assert.Equal(["users/1", "users/2"], ids);
         Assert.False(isStale);
@@ -81,7 +60,7 @@ public sealed class StaleQueryTests : IDisposable
     {
         await PutAsync("users/1");
         await AskAsync();
-        _gate.Reset();
+        _store.Hold();
         await PutAsync("users/2");
         (List<string> ids, bool isStale, _) = await AskAsync(wait: TimeSpan.Zero);
         Assert.Equal(["users/1"], ids);
@@ -93,7 +72,7 @@ public sealed class StaleQueryTests : IDisposable
     {
         await PutAsync("users/1");
         await AskAsync();
-        _gate.Reset();
+        _store.Hold();
         await PutAsync("users/2");
         using var stop = new CancellationTokenSource();
         Task waiting = AskAsync(wait: TimeSpan.FromMinutes(5), stop);
@@ -106,9 +85,9 @@ public sealed class StaleQueryTests : IDisposable
     {
         await PutAsync("users/1");
         await AskAsync();
-        _gate.Reset();
+        _store.Hold();
         await PutAsync("users/2");
-        var queries = new QueryExecutor(_indexes, _database.BeginRead, _changes, _options with { MaxQueryTime = TimeSpan.FromMilliseconds(1) });
+        var queries = new QueryExecutor(_store.Indexes, _store.Database.BeginRead, _store.Changes, s_options with { MaxQueryTime = TimeSpan.FromMilliseconds(1) });
         var request = new QueryRequest { Text = "from Users where Age = 1", WaitForNonStaleResults = true, WaitTimeout = TimeSpan.FromMinutes(5) };
         var error = await Assert.ThrowsAsync<TimeoutException>(() => queries.ExecuteAsync(request, TestContext.Current.CancellationToken));
         Assert.Contains("MaxQueryTime", error.Message, StringComparison.Ordinal);
@@ -119,11 +98,11 @@ public sealed class StaleQueryTests : IDisposable
     {
         await PutAsync("users/1");
         await AskAsync();
-        _gate.Reset();
+        _store.Hold();
         await PutAsync("users/2");
         Task<(List<string> Ids, bool IsStale, long Total)> waiting = AskAsync(wait: TimeSpan.FromMinutes(5));
-        Assert.True(_indexes.Delete("Auto/Users/ByAge"));
-        _gate.Set();
+        Assert.True(_store.Indexes.Delete("Auto/Users/ByAge"));
+        _store.LetGo();
         (List<string> ids, bool isStale, _) = await waiting;
         Assert.Equal(["users/1", "users/2"], ids);
         Assert.False(isStale);
@@ -134,8 +113,8 @@ public sealed class StaleQueryTests : IDisposable
     {
         await PutAsync("users/1");
         await AskAsync();
-        _gate.Reset();
-        using QueryResults wider = await _queries.ExecuteAsync(
+        _store.Hold();
+        using QueryResults wider = await _store.Queries.ExecuteAsync(
             new QueryRequest { Text = "from Users where Name = null", WaitForNonStaleResults = true, WaitTimeout = TimeSpan.Zero }, TestContext.Current.CancellationToken);
         Assert.True(wider.IsStale);
         Assert.Equal("Auto/Users/ByAgeAndName", wider.IndexName);
@@ -143,23 +122,17 @@ public sealed class StaleQueryTests : IDisposable
         Assert.Equal(["users/1"], ids);
         Assert.False(isStale);
 
-        Task gone = _indexes.Find("Auto/Users/ByAge")?.Released ?? Task.CompletedTask;
-        _gate.Set();
+        Task gone = _store.Indexes.Find("Auto/Users/ByAge")?.Released ?? Task.CompletedTask;
+        _store.LetGo();
         await gone;
-        Assert.Equal("Auto/Users/ByAgeAndName", Assert.Single(_indexes.List()).Name);
-    }
-
-    private DatabaseSnapshot BeginReadForIndexes()
-    {
-        _gate.Wait(TestContext.Current.CancellationToken);
-        return _database.BeginRead();
+        Assert.Equal("Auto/Users/ByAgeAndName", Assert.Single(_store.Indexes.List()).Name);
     }
 
     private async Task<(List<string> Ids, bool IsStale, long Total)> AskAsync(TimeSpan? wait = null, CancellationTokenSource? stop = null)
     {
         var request = new QueryRequest { Text = "from Users where Age = 1", WaitForNonStaleResults = wait is not null, WaitTimeout = wait };
         using CancellationTokenSource either = CancellationTokenSource.CreateLinkedTokenSource(stop?.Token ?? default, TestContext.Current.CancellationToken);
-        using QueryResults results = await _queries.ExecuteAsync(request, either.Token);
+        using QueryResults results = await _store.Queries.ExecuteAsync(request, either.Token);
         var ids = new List<string>();
         while (results.MoveNext())
             ids.Add(results.Current.IdText());
@@ -172,14 +145,8 @@ public sealed class StaleQueryTests : IDisposable
         var batch = new WriteBatch();
         foreach (string id in ids)
             batch.Put(id, Encoding.UTF8.GetBytes("""{"Age":1,"@metadata":{"@collection":"Users"}}"""));
-        return WriteAsync(batch);
+        return _store.WriteAsync(batch);
     }
 
-    private Task DeleteAsync(string id) => WriteAsync(new WriteBatch().Delete(id));
-
-    private async Task WriteAsync(WriteBatch batch)
-    {
-        await _database.WriteAsync(batch, TestContext.Current.CancellationToken);
-        _changes.Publish(_database.LastEtag);
-    }
+    private Task DeleteAsync(string id) => _store.WriteAsync(new WriteBatch().Delete(id));
 }

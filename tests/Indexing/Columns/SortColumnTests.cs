@@ -22,15 +22,11 @@ public sealed class SortColumnTests
         var model = new SortedDictionary<long, byte[]>(); // a number as its key of ten bytes, a text with a byte 0xFF in front
         for (int round = 0; round < 6; round++)
         {
-            environment.Write(transaction =>
+            Write(environment, column =>
             {
-                var column = new SortColumnWriter();
-                column.Begin(transaction, "sort", "texts", "numbers");
                 for (long id = random.Next(50); id < Entries; id += 1 + random.Next(1 << round))
                     Change(column, model, id, random);
-                column.Flush();
-                return true;
-            }, TestContext.Current.CancellationToken);
+            });
             using ReadTransaction read = environment.BeginRead();
             AssertSame(read, model, seed);
         }
@@ -51,10 +47,8 @@ public sealed class SortColumnTests
             for (int round = 0; round < 6; round++)
             {
                 int different = 1 << random.Next(round == 0 ? 4 : 8), step = 1 << random.Next(set % 3 == 0 ? 9 : 3), longest = random.Next(3) == 0 ? 60 : 6, numbers = round > 0 && random.Next(4) == 0 ? 500 : int.MaxValue;
-                environment.Write(transaction =>
+                Write(environment, column =>
                 {
-                    var column = new SortColumnWriter();
-                    column.Begin(transaction, "sort", "texts", "numbers");
                     long first = random.Next(4) * 1_500;
                     for (long id = first; id < first + 3_000; id += random.Next(1, step + 1))
                     {
@@ -80,10 +74,7 @@ public sealed class SortColumnTests
                             model[id] = [0xFF, .. text];
                         }
                     }
-
-                    column.Flush();
-                    return true;
-                }, TestContext.Current.CancellationToken);
+                });
                 using ReadTransaction read = environment.BeginRead();
                 AssertSame(read, model, seed);
                 AssertBlocks(read, ref inBlocks, ref inChunks);
@@ -108,10 +99,8 @@ public sealed class SortColumnTests
             for (int round = 0; round < 5; round++)
             {
                 int bits = random.Next(54), step = 1 << random.Next(set % 3 == 0 ? 7 : 2), others = round > 0 && random.Next(3) == 0 ? 1_500 : int.MaxValue, removed = random.Next(5) == 0 ? 1 : 20;
-                environment.Write(transaction =>
+                Write(environment, column =>
                 {
-                    var column = new SortColumnWriter();
-                    column.Begin(transaction, "sort", "texts", "numbers");
                     byte[] key = new byte[NumberKey.Bytes];
                     for (long id = random.Next(9_000), last = id + random.Next(5_000); id < last; id += random.Next(1, step + 1))
                     {
@@ -135,10 +124,7 @@ public sealed class SortColumnTests
                             model[id] = [.. key];
                         }
                     }
-
-                    column.Flush();
-                    return true;
-                }, TestContext.Current.CancellationToken);
+                });
                 using ReadTransaction read = environment.BeginRead();
                 AssertSame(read, model, seed);
                 using ChunkCursor chunks = new(read.FindTree("sort")), numbers = new(read.FindTree("numbers"));
@@ -161,35 +147,26 @@ public sealed class SortColumnTests
         using StorageEnvironment environment = StorageEnvironment.Open(folder.Path, new StorageOptions { Durability = Durability.Relaxed });
         byte[] key = new byte[NumberKey.Bytes];
         NumberKey.Write(key, 7L);
-        Change(column =>
+        Write(environment, column =>
         {
             for (int i = 0; i < NumberBlock.Entries; i++)
                 column.SetNumber(i, key);
         });
         Assert.Equal((1, 0), Count());
-        Change(column =>
+        Write(environment, column =>
         {
             for (int i = 0; i < NumberBlock.Entries; i++)
                 column.Remove(i);
         });
         Assert.Equal((0, 0), Count());
-        Change(column => column.SetNumber(200, key));
+        Write(environment, column => column.SetNumber(200, key));
         Assert.Equal((0, 1), Count());
-        Change(column => column.SetNumber(4_095, key));
+        Write(environment, column => column.SetNumber(4_095, key));
         Assert.Equal((0, 2), Count());
-        Change(column => column.Remove(200));
-        Change(column => column.Remove(4_095));
-        Change(column => column.SetNumber(20, key));
+        Write(environment, column => column.Remove(200));
+        Write(environment, column => column.Remove(4_095));
+        Write(environment, column => column.SetNumber(20, key));
         Assert.Equal((1, 0), Count());
-
-        void Change(Action<SortColumnWriter> change) => environment.Write(transaction =>
-        {
-            var column = new SortColumnWriter();
-            column.Begin(transaction, "sort", "texts", "numbers");
-            change(column);
-            column.Flush();
-            return true;
-        }, TestContext.Current.CancellationToken);
 
         (long Blocks, long Chunks) Count()
         {
@@ -203,14 +180,14 @@ public sealed class SortColumnTests
     {
         using var folder = new TemporaryDirectory();
         using StorageEnvironment environment = StorageEnvironment.Open(folder.Path, new StorageOptions { Durability = Durability.Relaxed });
-        Change(column =>
+        Write(environment, column =>
         {
             for (int i = 0; i < 3_000; i++)
                 column.SetText(i, Encoding.ASCII.GetBytes(((i * 7) % 5).ToString(System.Globalization.CultureInfo.InvariantCulture)));
         });
         Assert.Equal(["0", "1", "2", "3", "4"], Texts(0));
         Assert.Equal(["0", "1", "2", "3", "4"], Texts(1));
-        Change(column =>
+        Write(environment, column =>
         {
             for (int i = 0; i < TextBlock.Entries; i++)
             {
@@ -221,22 +198,13 @@ public sealed class SortColumnTests
             column.SetText(1, "35"u8);
         });
         Assert.Equal(["1", "2", "3", "35", "4"], Texts(0));
-        Change(column =>
+        Write(environment, column =>
         {
             for (int i = 0; i < 3_000; i++)
                 column.Remove(i);
         });
         using ReadTransaction read = environment.BeginRead();
         Assert.Equal((0, 0), (read.FindTree("texts")!.Count, read.FindTree("sort")!.Count)); // both were made
-
-        void Change(Action<SortColumnWriter> change) => environment.Write(transaction =>
-        {
-            var column = new SortColumnWriter();
-            column.Begin(transaction, "sort", "texts", "numbers");
-            change(column);
-            column.Flush();
-            return true;
-        }, TestContext.Current.CancellationToken);
 
         string[] Texts(long block)
         {
@@ -259,10 +227,8 @@ public sealed class SortColumnTests
         long[] numbers = new long[20 * SortChunk.Entries];
         for (int i = 0; i < numbers.Length; i++)
             numbers[i] = random.Next(1 << (1 + (i / SortChunk.Entries)));
-        environment.Write(transaction =>
+        Write(environment, column =>
         {
-            var column = new SortColumnWriter();
-            column.Begin(transaction, "sort", "texts", "numbers");
             Span<byte> key = stackalloc byte[NumberKey.Bytes];
             for (int i = 0; i < numbers.Length; i++)
             {
@@ -271,9 +237,7 @@ public sealed class SortColumnTests
             }
 
             column.SetText(NumberBlock.Entries - 1, "no number, so that they are chunks"u8);
-            column.Flush();
-            return true;
-        }, TestContext.Current.CancellationToken);
+        });
         using ReadTransaction read = environment.BeginRead();
         using var cursor = new ChunkCursor(read.FindTree("sort"));
         for (int round = 0; round < 2_000; round++)
@@ -288,6 +252,15 @@ public sealed class SortColumnTests
             Assert.Equal(expected & asked, chunk.PackedBetween(low, high, asked));
         }
     }
+
+    private static void Write(StorageEnvironment environment, Action<SortColumnWriter> change) => environment.Write(transaction =>
+    {
+        var column = new SortColumnWriter();
+        column.Begin(transaction, "sort", "texts", "numbers");
+        change(column);
+        column.Flush();
+        return true;
+    }, TestContext.Current.CancellationToken);
 
     private static void Change(SortColumnWriter column, SortedDictionary<long, byte[]> model, long id, Random random)
     {
