@@ -399,6 +399,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
 
             data = files.Open(FormatLimits.DataFileName, create: false, writable: !options.ReadOnly);
             MetaPage meta = DataFile.ReadMeta(files, data);
+            data.Announce(meta.Catalogue.Root.Number * PageLayout.SizeBytes, PageLayout.SizeBytes); // every reader begins there: it comes while the rest is opened
             cipher = StoreCipher.Open(world, meta, options.EncryptionKey);
             environment = new StorageEnvironment(world, options, fileLock, data, meta, cipher);
             files.NameHolder(fileLock, world.Clock.GetUtcNow());

@@ -29,7 +29,7 @@ public sealed class BadWorldTests
     {
         using var directory = new TemporaryDirectory();
         string file = Path.Combine(directory.Path, FormatLimits.LockFileName);
-        foreach (int length in new[] { 0, 1, 55, 191, 192, 193, 500 })
+        foreach (int length in new[] { 0, 1, 55, 191, 192, 193, 500, 4_095, 4_096, 4_097, 9_000 })
         {
             StorageEnvironment.Open(directory.Path).Dispose();
             File.WriteAllText(file, new string('#', length));
@@ -37,6 +37,7 @@ public sealed class BadWorldTests
             EnvironmentLockedException error = Assert.Throws<EnvironmentLockedException>(() => StorageEnvironment.Open(directory.Path));
             Assert.Matches($@"open elsewhere: by process {Environment.ProcessId} \(.+\) on .+, since \d{{4}}-\d\d-\d\d \d\d:\d\d:\d\dZ\. Close it there first", error.Message);
             Assert.DoesNotContain("#", error.Message, StringComparison.Ordinal);
+            Assert.Equal(4_096, new FileInfo(file).Length); // a whole block: nothing of it is read to be written
         }
     }
 

@@ -54,6 +54,12 @@ internal sealed class DiskFile : IFile
         return total;
     }
 
+    public void Announce(long offset, long lengthBytes)
+    {
+        if (OperatingSystem.IsLinux())
+            UnixFileCalls.Announce(Handle, offset, lengthBytes);
+    }
+
     public void Write(ReadOnlySpan<byte> source, long offset)
     {
         try

@@ -7,8 +7,8 @@ namespace Treepie.Storage.Files;
 /// <summary>The real disk.</summary>
 internal sealed class DiskFileSystem(string path) : IFileSystem
 {
-    /// <summary>Bytes of the lock's text, filled up with blanks: most names of programs and machines have room.</summary>
-    private const int HolderBytes = 192;
+    /// <summary>Bytes of the lock's text, filled up with blanks: a block of the file system, which need not be read to be written as a whole.</summary>
+    private const int HolderBytes = 4_096;
 
     public string Path { get; } = System.IO.Path.GetFullPath(path);
 
@@ -109,7 +109,9 @@ internal sealed class DiskFileSystem(string path) : IFileSystem
     {
         string program = System.IO.Path.GetFileNameWithoutExtension(Environment.ProcessPath) ?? "unknown";
         string holder = string.Create(CultureInfo.InvariantCulture, $"process {Environment.ProcessId} ({program}) on {Environment.MachineName}, since {now.UtcDateTime:yyyy-MM-dd HH:mm:ss}Z");
-        byte[] text = Encoding.UTF8.GetBytes(holder.PadRight(HolderBytes));
+        byte[] text = new byte[HolderBytes];
+        text.AsSpan().Fill((byte)' ');
+        Encoding.UTF8.TryGetBytes(holder, text, out _);
 
         // A file that is cut waits for the file system's journal, some milliseconds where others write: it is written over instead.
         if (stream.Length > text.Length)

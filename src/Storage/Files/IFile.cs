@@ -12,6 +12,11 @@ internal interface IFile : IDisposable
     /// <summary>Reads until the span is full or the file ends; returns the bytes read.</summary>
     int Read(Span<byte> destination, long offset);
 
+    /// <summary>Says that a part is going to be read soon, and nothing around it. Waits for nothing, and may do nothing.</summary>
+    void Announce(long offset, long lengthBytes)
+    {
+    }
+
     /// <summary>Writes all bytes; durable after <see cref="Sync"/>.</summary>
     void Write(ReadOnlySpan<byte> source, long offset);
 

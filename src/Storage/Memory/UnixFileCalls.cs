@@ -11,6 +11,7 @@ internal static partial class UnixFileCalls
     private const int OpenReadWrite = 2;
     private const int OpenDataSync = 0x1000; // Linux
     private const int OpenCloseOnExec = 0x80000; // Linux
+    private const int AdviseWillNeed = 3; // Linux
     private const int ErrorInterrupted = 4;
     private const int ErrorInputOutput = 5;
 
@@ -35,6 +36,22 @@ internal static partial class UnixFileCalls
             }
             while (error == ErrorInterrupted);
             return error;
+        }
+        finally
+        {
+            if (held)
+                file.DangerousRelease();
+        }
+    }
+
+    /// <summary>Has Linux begin to read a part of a file, just that and no more; waits for nothing. Refusal changes nothing.</summary>
+    public static void Announce(SafeFileHandle file, long offset, long lengthBytes)
+    {
+        bool held = false;
+        try
+        {
+            file.DangerousAddRef(ref held);
+            _ = PosixFAdvise((int)file.DangerousGetHandle(), offset, lengthBytes, AdviseWillNeed);
         }
         finally
         {
@@ -138,6 +155,9 @@ internal static partial class UnixFileCalls
 
     [LibraryImport("libc", EntryPoint = "posix_fallocate")]
     private static partial int PosixFAllocate(int file, long offset, long length);
+
+    [LibraryImport("libc", EntryPoint = "posix_fadvise")]
+    private static partial int PosixFAdvise(int file, long offset, long length, int advice);
 
     [LibraryImport("libc", EntryPoint = "open", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
     private static partial int Open(string path, int flags);

@@ -65,16 +65,16 @@ internal static class DataFile
     public static MetaPage ReadMeta(IFileSystem files, IFile file)
     {
         string path = Path.Combine(files.Path, file.Name);
-        var bytes = new byte[PageLayout.SizeBytes];
+        var bytes = new byte[FormatLimits.FirstDataPage * PageLayout.SizeBytes];
+        file.Announce(0, bytes.Length); // a plain read would have the system read on
+        int whole = file.Read(bytes, 0) / PageLayout.SizeBytes;
         MetaPage? newest = null;
         bool sawMagic = false;
-        for (int slot = 0; slot < 2; slot++)
+        for (int slot = 0; slot < whole; slot++)
         {
-            if (file.Read(bytes, (long)slot * PageLayout.SizeBytes) < bytes.Length)
-                break;
-
-            sawMagic |= MetaPage.IsMarked(bytes);
-            if (MetaPage.TryRead(bytes, slot, path) is { } meta && meta.Checkpoint >= (newest?.Checkpoint ?? 0))
+            Span<byte> page = bytes.AsSpan(slot * PageLayout.SizeBytes, PageLayout.SizeBytes);
+            sawMagic |= MetaPage.IsMarked(page);
+            if (MetaPage.TryRead(page, slot, path) is { } meta && meta.Checkpoint >= (newest?.Checkpoint ?? 0))
                 newest = meta;
         }
 

@@ -17,6 +17,12 @@ internal sealed class WatchedFiles(IFileSystem files) : IFileSystem
     /// <summary>Called when a file is created.</summary>
     public Action<string>? OnCreate { get; set; }
 
+    /// <summary>Called before a part of the data file is read: where it begins and how long it is.</summary>
+    public Action<long, long>? OnDataRead { get; set; }
+
+    /// <summary>Called when a part of the data file is announced.</summary>
+    public Action<long, long>? OnDataAnnounced { get; set; }
+
     /// <summary>Whether no file can be opened for direct writes.</summary>
     public bool RefusesDirect { get; set; }
 
@@ -61,7 +67,21 @@ internal sealed class WatchedFiles(IFileSystem files) : IFileSystem
 
         public long Length => inner.Length;
 
-        public int Read(Span<byte> destination, long offset) => inner.Read(destination, offset);
+        private bool IsData => Name == "data.treepie";
+
+        public int Read(Span<byte> destination, long offset)
+        {
+            if (IsData)
+                owner.OnDataRead?.Invoke(offset, destination.Length);
+            return inner.Read(destination, offset);
+        }
+
+        public void Announce(long offset, long lengthBytes)
+        {
+            if (IsData)
+                owner.OnDataAnnounced?.Invoke(offset, lengthBytes);
+            inner.Announce(offset, lengthBytes);
+        }
 
         public void Write(ReadOnlySpan<byte> source, long offset) => inner.Write(source, offset);
 
