@@ -96,6 +96,11 @@ public sealed class IndexWindowsTests
             CheckPage(searcher, new OrQuery([term, new TermQuery("number", FieldValue.Of((long)g))]), [.. entries.Where(i => group[i] == g || number[i] == g)]);
         }
 
+        // Lists of all lengths in one bitmap: those of a pattern, and of a range of words.
+        CheckPage(searcher, new PrefixQuery("group", "g"), entries);
+        CheckPage(searcher, new RangeQuery("group", FieldValue.Of("g1"), true, FieldValue.Of("g4"), false), [.. entries.Where(i => group[i] is 1 or 2 or 3)]);
+        CheckPage(searcher, new AndQuery([new PrefixQuery("group", "g"), new NotQuery(new RangeQuery("group", FieldValue.Of("g0"), true, FieldValue.Of("g3"), true))]), [.. entries.Where(i => group[i] == 4)]);
+
         CheckPage(searcher, new RangeQuery("number", FieldValue.Of(5_000L), true, null, true), [.. entries.Where(i => number[i] >= 5_000)]);
 
         // Wide ranges compare sort values instead of gathering numbers; bounds that are and are not among the numbers.

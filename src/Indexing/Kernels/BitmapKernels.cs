@@ -211,6 +211,44 @@ internal static class BitmapKernels
             bits[offset >> 6] |= 1UL << (offset & 63);
     }
 
+    /// <summary>Offsets behind the last that <see cref="SetPadded"/> reads.</summary>
+    public const int SetPadding = 7;
+
+    /// <summary>For the first so many of eight 1, for the others 0: from the eighth on, less how many.</summary>
+    private static ReadOnlySpan<ulong> Ones => [1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0];
+
+    /// <summary>
+    /// Sets the bits of the first so many offsets, of a list behind which <see cref="SetPadding"/> may be read that mean nothing: always eight, so that no branch depends on how few there are.
+    /// </summary>
+    public static void SetPadded(Span<ulong> bits, ReadOnlySpan<ushort> padded, int count)
+    {
+        Debug.Assert(bits.Length == Words && padded.Length >= count + SetPadding);
+        const int Step = 8;
+        ref ulong words = ref MemoryMarshal.GetReference(bits);
+        ref ushort first = ref MemoryMarshal.GetReference(padded);
+        for (int i = 0; i < count; i += Step)
+        {
+            ref ushort offsets = ref Unsafe.Add(ref first, i);
+            ref ulong ones = ref Unsafe.Add(ref MemoryMarshal.GetReference(Ones), Math.Max(0, Step - (count - i)));
+            Set(ref words, ref offsets, ref ones, 0);
+            Set(ref words, ref offsets, ref ones, 1);
+            Set(ref words, ref offsets, ref ones, 2);
+            Set(ref words, ref offsets, ref ones, 3);
+            Set(ref words, ref offsets, ref ones, 4);
+            Set(ref words, ref offsets, ref ones, 5);
+            Set(ref words, ref offsets, ref ones, 6);
+            Set(ref words, ref offsets, ref ones, 7);
+        }
+    }
+
+    /// <summary>What means nothing sets no bit, in whichever word of the window.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static void Set(ref ulong words, ref ushort offsets, ref ulong ones, int place)
+    {
+        uint offset = Unsafe.Add(ref offsets, place);
+        Unsafe.Add(ref words, (offset >> 6) & (Words - 1)) |= Unsafe.Add(ref ones, place) << (int)offset;
+    }
+
     /// <summary>Clears the bits of the offsets.</summary>
     public static void Clear(Span<ulong> bits, ReadOnlySpan<ushort> offsets)
     {

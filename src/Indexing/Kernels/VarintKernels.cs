@@ -11,6 +11,9 @@ internal static class VarintKernels
 {
     private const ulong GoesOn = 0x8080808080808080;
 
+    /// <summary>Bytes whose ends are found at once.</summary>
+    private const int ByMask = 64;
+
     /// <summary>Bytes that the first <paramref name="count"/> numbers take; all of them if there are not so many.</summary>
     public static int Skip(ReadOnlySpan<byte> bytes, int count)
     {
@@ -61,58 +64,91 @@ internal static class VarintKernels
     /// Goes along entries as a short list keeps them: (number − number before) · 2, 1 more where a frequency follows. Sets the bit of each number; false where a number is beyond the
     /// bits, or does not end.
     /// </summary>
-    public static bool SetEntries(Span<ulong> bits, ReadOnlySpan<byte> entries)
+    /// <param name="bits">The bitmap.</param>
+    /// <param name="bytes">The entries, and what may be read behind them.</param>
+    /// <param name="length">Bytes of the entries.</param>
+    public static bool SetEntries(Span<ulong> bits, ReadOnlySpan<byte> bytes, int length)
     {
-        ref byte start = ref MemoryMarshal.GetReference(entries);
+        if (!Bmi2.X64.IsSupported || !Vector256.IsHardwareAccelerated || bytes.Length < sizeof(ulong))
+            return SetEntriesScalar(bits, bytes[..length]);
+
+        // Where numbers end is a bit for each of 64 bytes, so that none waits for where the one before it ends.
+        ref byte start = ref MemoryMarshal.GetReference(bytes);
         ref ulong words = ref MemoryMarshal.GetReference(bits);
-        ulong number = 0, end = (ulong)bits.Length << 6;
-        int place = 0;
-        if (Bmi2.X64.IsSupported)
+        ulong number = 0, end = (ulong)bits.Length << 6, isFrequency = 0;
+        int place = 0, from = 0;
+        for (; place < length && place <= bytes.Length - ByMask - sizeof(ulong); place += ByMask)
         {
-            // Two at a time that end within eight bytes and have no frequencies, as most of rare words: what follows waits for half as many sums.
-            while (place <= entries.Length - sizeof(ulong))
+            ulong ends = EndsAt(ref Unsafe.Add(ref start, place));
+            if (length - place < ByMask)
+                ends = Bmi2.X64.ZeroHighBits(ends, (ulong)(length - place));
+            for (; ends != 0; ends &= ends - 1)
             {
-                ulong eight = Unsafe.ReadUnaligned<ulong>(ref Unsafe.Add(ref start, place));
-                ulong ends = ~eight & GoesOn, second = ends & (ends - 1);
-                ulong one = Bmi2.X64.ParallelBitExtract(eight & (ends ^ (ends - 1)), ~GoesOn);
-                if (second == 0 || (one & 1) != 0)
-                {
-                    if (!SetEntry(bits, entries, ref place, ref number))
-                        return false;
-                    continue;
-                }
-
-                int firstBytes = (BitOperations.TrailingZeroCount(ends) >> 3) + 1;
-                ulong two = Bmi2.X64.ParallelBitExtract((eight & (second ^ (second - 1))) >> (8 * firstBytes), ~GoesOn);
-                ulong next = number + (one >> 1), last = next + (two >> 1);
-                if ((two & 1) != 0)
-                {
-                    if (next >= end)
-                        return false;
-                    number = next;
-                    Unsafe.Add(ref words, (nuint)(next >> 6)) |= 1UL << (int)next;
-                    place += firstBytes;
-                    if (!SetEntry(bits, entries, ref place, ref number))
-                        return false;
-                    continue;
-                }
-
-                if (last >= end)
+                int next = place + BitOperations.TrailingZeroCount(ends) + 1;
+                if (!SetEntry(ref words, end, Unsafe.ReadUnaligned<ulong>(ref Unsafe.Add(ref start, from)), next - from, ref number, ref isFrequency))
                     return false;
-                Unsafe.Add(ref words, (nuint)(next >> 6)) |= 1UL << (int)next;
-                Unsafe.Add(ref words, (nuint)(last >> 6)) |= 1UL << (int)last;
-                number = last;
-                place += (BitOperations.TrailingZeroCount(second) >> 3) + 1;
+                from = next;
             }
         }
 
-        while (place < entries.Length)
+        // Where too little is behind them, what stands before is read, too, and shifted out.
+        for (int last = bytes.Length - sizeof(ulong); place < length; place += ByMask)
         {
-            if (!SetEntry(bits, entries, ref place, ref number))
-                return false;
+            int first = Math.Max(0, Math.Min(place, bytes.Length - ByMask));
+            ulong ends = bytes.Length < ByMask ? EndsOf(ref start, bytes.Length) : EndsAt(ref Unsafe.Add(ref start, first)) >> (place - first);
+            ends = Bmi2.X64.ZeroHighBits(ends, (ulong)Math.Min(ByMask, length - place));
+            for (; ends != 0; ends &= ends - 1)
+            {
+                int next = place + BitOperations.TrailingZeroCount(ends) + 1, at = Math.Min(from, last);
+                ulong eight = Unsafe.ReadUnaligned<ulong>(ref Unsafe.Add(ref start, at)) >> (8 * (from - at));
+                if (!SetEntry(ref words, end, eight, next - from, ref number, ref isFrequency))
+                    return false;
+                from = next;
+            }
         }
 
+        return from == length && isFrequency == 0;
+    }
+
+    /// <summary>
+    /// Sets the bit of the entry whose number is the first bytes of eight; a frequency sets that of its entry again, so that no branch depends on which it is. False where the number is too long, or beyond the
+    /// bits.
+    /// </summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static bool SetEntry(ref ulong words, ulong end, ulong eight, int length, ref ulong number, ref ulong isFrequency)
+    {
+        ulong step = Bmi2.X64.ParallelBitExtract(Bmi2.X64.ZeroHighBits(eight, (ulong)(8 * length)), ~GoesOn);
+        number += (step >> 1) & (isFrequency - 1);
+        isFrequency = step & ~isFrequency & 1;
+        if (number >= end || length > sizeof(ulong))
+            return false;
+        Unsafe.Add(ref words, (nuint)(number >> 6)) |= 1UL << (int)number;
         return true;
+    }
+
+    /// <summary>A bit for each of 64 bytes at which a number ends.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static ulong EndsAt(ref byte start) =>
+        ~(Vector256.LoadUnsafe(ref start).ExtractMostSignificantBits() | ((ulong)Vector256.LoadUnsafe(ref start, (nuint)Vector256<byte>.Count).ExtractMostSignificantBits() << 32));
+
+    /// <summary>As <see cref="EndsAt"/>, of 8 to 63 bytes: the last are read again with those before them, not with what is behind. Bits for what is behind mean nothing.</summary>
+    private static ulong EndsOf(ref byte start, int length)
+    {
+        if (length >= Vector256<byte>.Count)
+        {
+            int rest = length - Vector256<byte>.Count;
+            return ~(Vector256.LoadUnsafe(ref start).ExtractMostSignificantBits() | ((ulong)Vector256.LoadUnsafe(ref start, (nuint)rest).ExtractMostSignificantBits() << rest));
+        }
+
+        if (length >= Vector128<byte>.Count)
+        {
+            int rest = length - Vector128<byte>.Count;
+            return ~(Vector128.LoadUnsafe(ref start).ExtractMostSignificantBits() | ((ulong)Vector128.LoadUnsafe(ref start, (nuint)rest).ExtractMostSignificantBits() << rest));
+        }
+
+        int last = length - sizeof(ulong);
+        return ~(Bmi2.X64.ParallelBitExtract(Unsafe.ReadUnaligned<ulong>(ref start), GoesOn)
+            | (Bmi2.X64.ParallelBitExtract(Unsafe.ReadUnaligned<ulong>(ref Unsafe.Add(ref start, last)), GoesOn) << last));
     }
 
     /// <summary>The scalar twin of <see cref="SetEntries"/>.</summary>

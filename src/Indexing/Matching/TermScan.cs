@@ -20,6 +20,9 @@ internal sealed class TermScan(QueryContext context, int field, string what)
     /// <summary>Terms that the patterns of one query may read: at about ten million a second, a second or two.</summary>
     public const long MaxTerms = 16 << 20;
 
+    /// <summary>Where so many were read, as some blocks have, more follow: the next are asked for.</summary>
+    private const int ManyTerms = 64;
+
     private readonly string dictionary = TreeNames.Terms(field);
     private byte[] form = new byte[TermForm.CutBytes];
 
@@ -101,6 +104,8 @@ internal sealed class TermScan(QueryContext context, int field, string what)
             {
                 if (!AddBlock(union, cursor.Block, cursor.Index, postings, start, test, ref read, all))
                     break;
+                if (read >= ManyTerms)
+                    cursor.PrefetchNextLeaf();
             }
         }
 

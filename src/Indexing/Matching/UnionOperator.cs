@@ -23,6 +23,7 @@ internal sealed class UnionOperator : Operator
 
     private readonly Dictionary<long, WindowSet> sets = [];
     private readonly List<long> windows = [];
+    private readonly LongListUnion longLists;
     private ulong[]? flat;
     private ushort[] counts = [];
     private long lastWindow = -1;
@@ -33,9 +34,7 @@ internal sealed class UnionOperator : Operator
     private long count;
 
     public UnionOperator(QueryContext context)
-        : base(context)
-    {
-    }
+        : base(context) => longLists = new LongListUnion(context);
 
     public override long Estimate => count;
 
@@ -51,7 +50,11 @@ internal sealed class UnionOperator : Operator
         Reserve(payload.EntryCount);
         if (payload.Kind == PostingKind.Long)
         {
-            AddLong(postings!, payload.ListId); // a dictionary with a long list has its postings tree
+            // A dictionary with a long list has its postings tree.
+            if (flat is not null)
+                longLists.Add(postings!, payload.ListId);
+            else
+                AddLong(postings!, payload.ListId);
             return;
         }
 
@@ -88,6 +91,7 @@ internal sealed class UnionOperator : Operator
             return;
         }
 
+        longLists.CopyTo(Flat);
         counts = new ushort[Context.View.WindowCount];
         for (int window = 0; window < counts.Length; window++)
         {
@@ -214,22 +218,22 @@ internal sealed class UnionOperator : Operator
         for (bool more = cursor.MoveFirstSegment(out PostingSegment segment); more; more = cursor.MoveNextSegment(out segment))
         {
             Context.Check();
+            Context.Meter.Count.BytesDecoded += segment.Payloads.Length;
             for (int i = 0; i < segment.Count; i++)
-            {
-                PostingWindow found = segment.PostingsAt(i);
-                Context.Meter.Count.BytesDecoded += found.Bytes;
-                if (flat is null)
-                    Set(segment.WindowAt(i)).Or(found);
-                else
-                    Merge(found, Flat.Slice((int)segment.WindowAt(i) * BitmapKernels.Words, BitmapKernels.Words));
-            }
+                Set(segment.WindowAt(i)).Or(segment.PostingsAt(i));
         }
     }
 
     /// <summary>Says that so many entries follow; from many on they are gathered in one bitmap of all windows, where nothing has to be searched or moved.</summary>
     private void Reserve(long entries)
     {
-        if (flat is not null || (addedApart += entries) < ManyEntries || Context.View.WindowCount > MostFlatWindows)
+        if (flat is null)
+            ReserveApart(entries);
+    }
+
+    private void ReserveApart(long entries)
+    {
+        if ((addedApart += entries) < ManyEntries || Context.View.WindowCount > MostFlatWindows)
             return;
 
         flat = Context.RentWords((int)Context.View.WindowCount * BitmapKernels.Words);
@@ -237,22 +241,6 @@ internal sealed class UnionOperator : Operator
         foreach ((long window, WindowSet set) in sets)
             set.CopyWords(Flat.Slice((int)window * BitmapKernels.Words, BitmapKernels.Words));
         sets.Clear();
-    }
-
-    private static void Merge(PostingWindow found, Span<ulong> words)
-    {
-        switch (found.Form)
-        {
-            case WindowSetForm.List:
-                BitmapKernels.Set(words, found.Offsets);
-                break;
-            case WindowSetForm.Bits:
-                BitmapKernels.Combine<OrOperation>(words, found.Bitmap);
-                break;
-            case WindowSetForm.Full:
-                words.Fill(ulong.MaxValue);
-                break;
-        }
     }
 
     private WindowSet Set(long window)

@@ -23,6 +23,7 @@ internal ref struct FlatPostings
     /// <summary>Longest such list: a leaf of 8 KiB still holds seven.</summary>
     public const int MaxBytes = 1_024;
 
+    private readonly ReadOnlySpan<byte> all;
     private ReadOnlySpan<byte> entries;
     private ReadOnlySpan<byte> positions;
     private long lastId;
@@ -31,15 +32,17 @@ internal ref struct FlatPostings
     {
         Count = Varint.Read(ref bytes);
         int length = Varint.Read(ref bytes);
+        all = bytes;
         entries = bytes[..length];
         positions = bytes[length..];
     }
 
-    private FlatPostings(ReadOnlySpan<byte> entries, ReadOnlySpan<byte> positions)
+    private FlatPostings(ReadOnlySpan<byte> all, int length)
     {
         Count = 1;
-        this.entries = entries;
-        this.positions = positions;
+        this.all = all;
+        entries = all[..length];
+        positions = all[length..];
     }
 
     /// <summary>Entries of the whole list.</summary>
@@ -54,7 +57,7 @@ internal ref struct FlatPostings
         ReadOnlySpan<byte> rest = bytes;
         if ((Varint.ReadLong(ref rest) & 1) != 0)
             Varint.Read(ref rest);
-        return new FlatPostings(bytes[..^rest.Length], rest);
+        return new FlatPostings(bytes, bytes.Length - rest.Length);
     }
 
     /// <summary>Goes to the next entry.</summary>
@@ -94,11 +97,11 @@ internal ref struct FlatPostings
         return count;
     }
 
-    /// <summary>Sets the bits of all entries in a bitmap; the list is not moved.</summary>
+    /// <summary>Sets the bits of all entries in a bitmap, of a list that was not walked.</summary>
     /// <exception cref="CorruptionException">One is beyond its end.</exception>
     public readonly void CopyTo(Span<ulong> bits)
     {
-        if (!VarintKernels.SetEntries(bits, entries))
+        if (!VarintKernels.SetEntries(bits, all, entries.Length))
             throw new CorruptionException("A list of entries in the index is damaged. Reset the index to build it again.");
     }
 

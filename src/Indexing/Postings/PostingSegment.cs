@@ -75,6 +75,36 @@ internal readonly ref struct PostingSegment
     /// <summary>The payloads of all windows.</summary>
     public ReadOnlySpan<byte> Payloads => bytes[Place(Count)..];
 
+    /// <summary>Sets the bits of all postings in a bitmap of all windows.</summary>
+    public void CopyTo(Span<ulong> bits)
+    {
+        ReadOnlySpan<byte> payloads = Payloads;
+        ReadOnlySpan<uint> narrow = NarrowEntries;
+        for (int i = 0; i < Count; i++)
+        {
+            (long window, int count, int start) = i < narrow.Length
+                ? (FirstWindow + WindowOf(narrow[i]), CountOf(narrow[i]), StartOf(narrow[i]))
+                : (WindowAt(i), CountAt(i), StartAt(i));
+            Span<ulong> words = bits.Slice(checked((int)window * BitmapKernels.Words), BitmapKernels.Words);
+            ReadOnlySpan<byte> rest = payloads[start..];
+            if (count >= PostingWindow.MinBitsCount)
+            {
+                if (count == PostingWindow.Size)
+                    words.Fill(ulong.MaxValue);
+                else
+                    BitmapKernels.Combine<OrOperation>(words, rest[..BitmapKernels.Bytes]);
+                continue;
+            }
+
+            // The payloads that follow are what may be read behind the offsets.
+            ReadOnlySpan<ushort> offsets = MemoryMarshal.Cast<byte, ushort>(rest);
+            if (offsets.Length >= count + BitmapKernels.SetPadding)
+                BitmapKernels.SetPadded(words, offsets, count);
+            else
+                BitmapKernels.Set(words, offsets[..count]);
+        }
+    }
+
     /// <summary>How far the window of an entry of <see cref="NarrowEntries"/> is behind the first.</summary>
     public static int WindowOf(uint entry) => (byte)entry;
 

@@ -31,6 +31,7 @@ internal readonly ref struct TermPayload
     private const int NumberFlag = 128;
     private const int Single = 3;
 
+    private readonly ReadOnlySpan<byte> bytes;
     private readonly ReadOnlySpan<byte> list;
     private readonly bool isSingle;
 
@@ -39,12 +40,20 @@ internal readonly ref struct TermPayload
 
     public TermPayload(ReadOnlySpan<byte> bytes)
     {
+        this.bytes = bytes;
         int kind = bytes[0] & ~NumberFlag;
         isSingle = kind == Single;
         Kind = isSingle ? PostingKind.Flat : (PostingKind)kind;
         Debug.Assert(Kind is PostingKind.Flat or PostingKind.Long);
-        list = bytes[1..];
-        Word = (bytes[0] & NumberFlag) != 0 ? Varint.ReadLong(ref list) : -1;
+        int start = 1;
+        if ((bytes[0] & NumberFlag) != 0)
+        {
+            while (bytes[start] >= 0x80)
+                start++;
+            start++;
+        }
+
+        list = bytes[start..];
         if (Kind == PostingKind.Flat)
         {
             EntryCount = isSingle ? 1 : FlatPostings.CountOf(list);
@@ -58,7 +67,14 @@ internal readonly ref struct TermPayload
     public PostingKind Kind { get; }
 
     /// <summary>Number of the word; -1 for a term that has none.</summary>
-    public long Word { get; }
+    public long Word
+    {
+        get
+        {
+            ReadOnlySpan<byte> number = bytes[1..];
+            return (bytes[0] & NumberFlag) != 0 ? Varint.ReadLong(ref number) : -1;
+        }
+    }
 
     /// <summary>Number of entries that have the term.</summary>
     public long EntryCount { get; }

@@ -51,6 +51,9 @@ internal sealed class TermCursor(Tree tree) : IDisposable
     /// <summary>Goes to the first term of the next block; false if there is none.</summary>
     public bool MoveToNextBlock() => blocks.MoveNext() && EnterFirst();
 
+    /// <summary>Begins to bring the next leaf of blocks into the caches, once for each: for who goes along them.</summary>
+    public void PrefetchNextLeaf() => blocks.PrefetchNextLeafOnce();
+
     /// <summary>
     /// Goes on to the next leaf of blocks, or to the block of another cursor behind this one, where that is before it, or to the first block whose weight is not known; says what the blocks
     /// passed have. The blocks of a leaf wait for memory together: each alone would take as long.

@@ -1,3 +1,5 @@
+using System.Runtime.CompilerServices;
+
 namespace Treepie.Indexing.Terms;
 
 /// <summary>Whole numbers from 0 in 7-bit groups, lowest first.</summary>
@@ -39,10 +41,32 @@ internal static class Varint
         return written;
     }
 
+    /// <summary>As <see cref="Read"/>, up to 64 bits.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static long ReadLong(ref ReadOnlySpan<byte> input)
     {
+        if (input.IsEmpty || input[0] >= 0x80)
+            return ReadLonger(ref input, MaxLongBytes);
+        long value = input[0];
+        input = input[1..];
+        return value;
+    }
+
+    /// <summary>Reads a number and moves the span behind it. Most have one byte.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static int Read(ref ReadOnlySpan<byte> input)
+    {
+        if (input.IsEmpty || input[0] >= 0x80)
+            return (int)ReadLonger(ref input, MaxBytes);
+        int value = input[0];
+        input = input[1..];
+        return value;
+    }
+
+    private static long ReadLonger(ref ReadOnlySpan<byte> input, int maxBytes)
+    {
         ulong value = 0;
-        for (int i = 0; i < MaxLongBytes && i < input.Length; i++)
+        for (int i = 0; i < maxBytes && i < input.Length; i++)
         {
             byte next = input[i];
             value |= (ulong)(next & 0x7F) << (7 * i);
@@ -50,24 +74,6 @@ internal static class Varint
             {
                 input = input[(i + 1)..];
                 return (long)value;
-            }
-        }
-
-        throw new Storage.CorruptionException("A number in an index record does not end. Reset the index to build it again.");
-    }
-
-    /// <summary>Reads a number and moves the span behind it.</summary>
-    public static int Read(ref ReadOnlySpan<byte> input)
-    {
-        uint value = 0;
-        for (int i = 0; i < MaxBytes && i < input.Length; i++)
-        {
-            byte next = input[i];
-            value |= (uint)(next & 0x7F) << (7 * i);
-            if (next < 0x80)
-            {
-                input = input[(i + 1)..];
-                return (int)value;
             }
         }
 

@@ -95,6 +95,21 @@ public sealed class BitmapKernelsTests
         }
     }
 
+    [Fact]
+    public void Of_a_padded_list_only_its_own_bits_are_set()
+    {
+        var random = new Random(Seed.Next());
+        for (int count = 1; count < 128; count++)
+        {
+            ulong[] bits = Bits(random, count % 3), expected = [.. bits];
+            ushort[] offsets = [.. Enumerable.Range(0, 4_096).OrderBy(_ => random.Next()).Take(count).Order().Select(offset => (ushort)offset)];
+            ushort[] padding = [.. Enumerable.Range(0, BitmapKernels.SetPadding).Select(_ => (ushort)random.Next(ushort.MaxValue + 1))];
+            BitmapKernels.Set(expected, offsets);
+            BitmapKernels.SetPadded(bits, [.. offsets, .. padding], count);
+            Assert.Equal(expected, bits);
+        }
+    }
+
     private static SortedSet<ushort> Some(Random random, int range) => [.. Enumerable.Range(0, random.Next(30)).Select(_ => (ushort)random.Next(range))];
 
     [Fact]

@@ -7,16 +7,16 @@ namespace Treepie.Indexing.Tests.Kernels;
 public sealed class VarintKernelsTests
 {
     [Fact]
-    public void Entries_of_short_lists_are_set_by_eight_bytes_as_one_by_one()
+    public void Entries_of_short_lists_are_set_by_their_ends_as_one_by_one()
     {
         var random = new Random(Seed.Next());
         byte[] bytes = new byte[20_000];
         for (int round = 0; round < 500; round++)
         {
             ulong[] expected = new ulong[2_000], bits = new ulong[2_000], scalar = new ulong[2_000];
-            int length = 0, oneIn = random.Next(1, 30), step = 1 << random.Next(17);
+            int length = 0, most = random.Next(2) == 0 ? random.Next(1, 30) : int.MaxValue, behind = random.Next(2) * random.Next(200), oneIn = random.Next(1, 30), step = 1 << random.Next(17);
             long last = 0;
-            for (long id = random.Next(step); id < expected.Length * 64 && length < bytes.Length - 20; id += random.Next(1, step + 1))
+            for (long id = random.Next(step); most-- > 0 && id < expected.Length * 64 && length < bytes.Length - 300; id += random.Next(1, step + 1))
             {
                 bool isAbove = random.Next(oneIn) == 0;
                 length += Varint.WriteLong(bytes.AsSpan(length), ((id - last) * 2) + (isAbove ? 1 : 0));
@@ -25,18 +25,35 @@ public sealed class VarintKernelsTests
                 last = id;
             }
 
-            Assert.True(VarintKernels.SetEntries(bits, bytes.AsSpan(0, length)));
+            // What is behind them may be anything.
+            random.NextBytes(bytes.AsSpan(length, behind));
+            Assert.True(VarintKernels.SetEntries(bits, bytes.AsSpan(0, length + behind), length));
             Assert.True(VarintKernels.SetEntriesScalar(scalar, bytes.AsSpan(0, length)));
             Assert.Equal(expected, bits);
             Assert.Equal(expected, scalar);
 
             // What is beyond the bits, or does not end, is damage.
             int words = (int)(last >> 6);
-            Assert.False(VarintKernels.SetEntries(new ulong[words], bytes.AsSpan(0, length)));
+            Assert.False(VarintKernels.SetEntries(new ulong[words], bytes.AsSpan(0, length + behind), length));
             Assert.False(VarintKernels.SetEntriesScalar(new ulong[words], bytes.AsSpan(0, length)));
             bytes[length++] = 0x80;
-            Assert.False(VarintKernels.SetEntries(bits, bytes.AsSpan(0, length)));
+            Assert.False(VarintKernels.SetEntries(bits, bytes.AsSpan(0, length + behind), length));
             Assert.False(VarintKernels.SetEntriesScalar(scalar, bytes.AsSpan(0, length)));
+        }
+    }
+
+    [Fact]
+    public void Of_short_lists_a_frequency_that_is_missing_and_a_number_without_end_are_damage()
+    {
+        byte[] bytes = [.. Enumerable.Repeat((byte)0x80, 100)];
+        foreach (int length in new[] { 9, 20, 40, 70, 100 })
+        {
+            Assert.False(VarintKernels.SetEntries(new ulong[64], bytes.AsSpan(0, length), length));
+            byte[] entries = [.. Enumerable.Repeat((byte)2, length - 1), 3];
+            Assert.False(VarintKernels.SetEntries(new ulong[64], entries, length));
+            Assert.False(VarintKernels.SetEntriesScalar(new ulong[64], entries));
+            Assert.False(VarintKernels.SetEntries(new ulong[64], [.. entries, 1, 1, 1], length));
+            Assert.True(VarintKernels.SetEntries(new ulong[64], [.. entries, 7], length + 1));
         }
     }
 }

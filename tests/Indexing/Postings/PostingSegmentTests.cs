@@ -6,6 +6,9 @@ namespace Treepie.Indexing.Tests.Postings;
 /// <summary>Lists as they lie beside their term and in segments, in every form.</summary>
 public sealed class PostingSegmentTests
 {
+    /// <summary>Lists that do not go farther are set in a bitmap of all windows, too.</summary>
+    private const int MostWindows = 1_000;
+
     [Fact]
     public void Segments_give_back_the_windows_they_were_made_of()
     {
@@ -28,6 +31,7 @@ public sealed class PostingSegmentTests
             edit.Run(new PostingRun([.. expected.Select(id => new Posting(id, 1))], default, default));
             var read = new List<long>();
             ushort[] offsets = new ushort[PostingWindow.Size];
+            ulong[] bits = new ulong[window < MostWindows ? (window + 1) * PostingWindow.Blocks : 0];
             for (int next = 0; next < edit.WindowCount;)
             {
                 var segment = new PostingSegment(edit.PackSegment(ref next, out long firstWindow));
@@ -43,7 +47,12 @@ public sealed class PostingSegmentTests
                 }
 
                 Assert.Equal(segment.Count, segment.LowerBound(segment.LastWindow + 1));
+                if (window < MostWindows)
+                    segment.CopyTo(bits);
             }
+
+            if (window < MostWindows)
+                Assert.True(expected.SequenceEqual(Enumerable.Range(0, bits.Length * 64).Where(id => (bits[id >> 6] >> id & 1) != 0).Select(id => (long)id)), $"seed {seed}, round {round}");
 
             Assert.True(expected.SequenceEqual(read), $"seed {seed}, round {round}");
         }
