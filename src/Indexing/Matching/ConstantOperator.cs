@@ -30,5 +30,7 @@ internal sealed class ConstantOperator(QueryContext context, Operator clause) : 
 
     public override void Unroll(UnrolledList list, bool copied) => clause.Unroll(list, copied);
 
+    public override void Collect(SegmentList list) => clause.Collect(list);
+
     public override bool Contains(long id) => clause.Contains(id);
 }

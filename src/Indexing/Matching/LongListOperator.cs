@@ -89,6 +89,12 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
         list.End();
     }
 
+    public override void Collect(SegmentList list)
+    {
+        Context.Check();
+        list.Add(List, Context.Meter);
+    }
+
     public override int Count(long window) => TryGet(window, out PostingWindow mine) ? mine.Count : 0;
 
     public override bool KnowsCounts => true;

@@ -131,6 +131,9 @@ internal abstract class Operator(QueryContext context)
     /// <summary>Writes all its windows, where it is a list and nothing else: see <see cref="ListClause"/>. A short list is always copied.</summary>
     public virtual void Unroll(UnrolledList list, bool copied) => throw new InvalidOperationException("Only a list can be unrolled.");
 
+    /// <summary>As <see cref="Unroll"/>, its segments: for who goes along them where they lie.</summary>
+    public virtual void Collect(SegmentList list) => throw new InvalidOperationException("Only a list has segments.");
+
     /// <summary>Whether one entry matches.</summary>
     public virtual bool Contains(long id)
     {

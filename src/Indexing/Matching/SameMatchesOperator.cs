@@ -33,5 +33,7 @@ internal abstract class SameMatchesOperator(QueryContext context, Operator claus
 
     public override void Unroll(UnrolledList list, bool copied) => Clause.Unroll(list, copied);
 
+    public override void Collect(SegmentList list) => Clause.Collect(list);
+
     public override bool Contains(long id) => Clause.Contains(id);
 }

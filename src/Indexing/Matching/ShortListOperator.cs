@@ -64,6 +64,8 @@ internal sealed class ShortListOperator : TermOperator
         list.End();
     }
 
+    public override void Collect(SegmentList list) => list.Add(Postings);
+
     public override int Count(long window) => In(window).Length;
 
     public override bool KnowsCounts => true;

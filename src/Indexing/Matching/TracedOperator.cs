@@ -101,6 +101,15 @@ internal sealed class TracedOperator : Operator
         node.RowsOut += inner.Estimate;
     }
 
+    public override void Collect(SegmentList list)
+    {
+        tracer.Enter(node);
+        inner.Collect(list);
+        tracer.Leave(node);
+        node.Windows += list.Windows;
+        node.RowsOut += inner.Estimate;
+    }
+
     public override bool Contains(long id)
     {
         tracer.Enter(node);

@@ -36,7 +36,7 @@ internal sealed class DisjunctionRanking(QueryContext context, ListQuery query, 
 
     public override long Run(bool countsHits)
     {
-        Unroll(copied: true);
+        Unroll();
         int windows = checked((int)Context.View.WindowCount);
         others = Context.RentNumbers(windows);
         others.AsSpan(0, windows).Clear();

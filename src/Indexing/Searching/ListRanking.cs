@@ -54,19 +54,31 @@ internal abstract class ListRanking(QueryContext context, ListQuery query, HitSo
     /// <summary>Whether a list is merged.</summary>
     protected bool IsMerged(int clause) => query.Ways[clause] == ListWay.Merged;
 
-    /// <summary>Puts the windows of lists side by side; of those that are merged also their offsets, where that is wanted.</summary>
-    protected void Unroll(bool copied)
+    /// <summary>Puts the windows of a list side by side, or also the offsets of its entries.</summary>
+    protected void Unroll(int clause, bool copied)
+    {
+        UnrolledList list = context.Rent<UnrolledList>();
+        query.Clauses[clause].Source.Unroll(list, copied);
+        lists[clause] = list;
+        if (IsMerged(clause))
+            CountMerged(clause);
+    }
+
+    /// <summary>Puts the windows of all lists side by side that are not asked; of those that are merged also the offsets of their entries.</summary>
+    protected void Unroll()
     {
         for (int i = 0; i < lists.Length; i++)
         {
-            if (query.Ways[i] == ListWay.Asked)
-                continue;
-            UnrolledList list = context.Rent<UnrolledList>();
-            query.Clauses[i].Source.Unroll(list, copied && IsMerged(i));
-            lists[i] = list;
-            if (IsMerged(i) && query.Clauses[i].List is LongListOperator merged)
-                context.Meter.Count.EntriesScanned += merged.Estimate;
+            if (query.Ways[i] != ListWay.Asked)
+                Unroll(i, copied: IsMerged(i));
         }
+    }
+
+    /// <summary>Counts the entries of a list that is merged. Those of a short one were counted when it was decoded.</summary>
+    protected void CountMerged(int clause)
+    {
+        if (query.Clauses[clause].List is LongListOperator merged)
+            context.Meter.Count.EntriesScanned += merged.Estimate;
     }
 
     /// <summary>The clauses of a conjunction, merged lists first, and rare ones before others.</summary>
@@ -179,18 +191,19 @@ internal abstract class ListRanking(QueryContext context, ListQuery query, HitSo
         sums.Clear();
         for (int i = 0; i < lists.Length; i++)
         {
-            if (!withOthers && !IsMerged(i))
-                continue;
-            if (lists[i] is not { } list)
-            {
-                query.Clauses[i].Source.Score(window, hits, sums, query.Boost);
-            }
-            else if (list.WindowAt(places[i]) == window)
-            {
-                list.Score(places[i], query.Clauses[i].Scorer, hits, sums, query.Clauses[i].Boost);
-            }
+            if (withOthers || IsMerged(i))
+                Score(i, window, hits, sums);
         }
 
         return sums;
+    }
+
+    /// <summary>Adds what a list gives hits of a window.</summary>
+    protected virtual void Score(int clause, long window, ReadOnlySpan<ushort> hits, Span<float> sums)
+    {
+        if (lists[clause] is not { } list)
+            query.Clauses[clause].Source.Score(window, hits, sums, query.Boost);
+        else if (list.WindowAt(places[clause]) == window)
+            list.Score(places[clause], query.Clauses[clause].Scorer, hits, sums, query.Clauses[clause].Boost);
     }
 }

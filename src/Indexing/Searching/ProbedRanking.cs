@@ -41,7 +41,7 @@ internal sealed class ProbedRanking(QueryContext context, ListQuery query, HitSo
 
     public override long Run(bool countsHits)
     {
-        Unroll(copied: true);
+        Unroll();
         order = Order();
         hits = Context.RentOffsets(Lead.AllOffsets.Length);
         counts = Context.RentOffsets(Lead.Count);

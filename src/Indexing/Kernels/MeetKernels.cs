@@ -1,0 +1,134 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using System.Runtime.Intrinsics;
+using System.Runtime.Intrinsics.X86;
+
+namespace Treepie.Indexing.Kernels;
+
+/// <summary>
+/// Goes along the windows of two lists side by side to those in which both may have an entry. Most windows of lists that have few entries a window have none in common, which is told here by comparing all of the
+/// one with all of the other at once, without a look at how many they are.
+/// </summary>
+internal static class MeetKernels
+{
+    /// <summary>Entries of a window that are compared at once: with more, both may have one in common.</summary>
+    private const int Lanes = 8, ManyLanes = 16;
+
+    /// <summary>
+    /// Goes on to the first window that both have and in which they may have an entry in common; false where one of them has no more windows. What is said is the same with and without the instructions, but for
+    /// windows in which they have none, of which some may be given.
+    /// </summary>
+    /// <param name="one">The one.</param>
+    /// <param name="oneAt">Where it stands, and is to stand.</param>
+    /// <param name="other">The other.</param>
+    /// <param name="otherAt">As <paramref name="oneAt"/>.</param>
+    /// <param name="apart">How far the windows of the other are counted from behind where those of the one are.</param>
+    public static bool Next(in WindowRun one, ref int oneAt, in WindowRun other, ref int otherAt, int apart)
+    {
+        int i = oneAt, j = otherAt;
+        bool found = false;
+        if (i < one.Directory.Length && j < other.Directory.Length)
+            found = Avx2.IsSupported ? Next256(one, ref i, other, ref j, apart) : NextScalar(one, ref i, other, ref j, apart);
+        (oneAt, otherAt) = (i, j);
+        return found;
+    }
+
+    /// <summary>The scalar twin of <see cref="Next"/>: all windows that both have.</summary>
+    public static bool NextScalar(in WindowRun one, ref int oneAt, in WindowRun other, ref int otherAt, int apart)
+    {
+        while (oneAt < one.Directory.Length && otherAt < other.Directory.Length)
+        {
+            int distance = (byte)one.Directory[oneAt] - (byte)other.Directory[otherAt] - apart;
+            if (distance == 0)
+                return true;
+            oneAt += distance < 0 ? 1 : 0;
+            otherAt += distance > 0 ? 1 : 0;
+        }
+
+        return false;
+    }
+
+    private static bool Next256(in WindowRun one, ref int oneAt, in WindowRun other, ref int otherAt, int apart)
+    {
+        // Starts are compared with these, so that nothing behind the payloads is read.
+        int few = sizeof(ushort) * Lanes, many = sizeof(ushort) * ManyLanes;
+        int oneFew = one.Payloads.Length - few, otherFew = other.Payloads.Length - few, oneMany = one.Payloads.Length - many, otherMany = other.Payloads.Length - many;
+        ref uint ofOne = ref MemoryMarshal.GetReference(one.Directory), ofOther = ref MemoryMarshal.GetReference(other.Directory);
+        ref byte oneBytes = ref MemoryMarshal.GetReference(one.Payloads), otherBytes = ref MemoryMarshal.GetReference(other.Payloads);
+        int oneEnd = one.Directory.Length, otherEnd = other.Directory.Length, i = oneAt, j = otherAt;
+        Vector256<byte> first = Spread(0), second = Spread(4), third = Spread(8), fourth = Spread(12);
+        bool found = false;
+        while (i < oneEnd && j < otherEnd)
+        {
+            uint mine = Unsafe.Add(ref ofOne, i), others = Unsafe.Add(ref ofOther, j);
+            int distance = (byte)mine - (byte)others - apart;
+            if (distance != 0)
+            {
+                i += distance < 0 ? 1 : 0;
+                j += distance > 0 ? 1 : 0;
+                continue;
+            }
+
+            uint counts = ((mine | others) >> 8) & byte.MaxValue; // less 1
+            int oneStart = (int)(mine >> 16), otherStart = (int)(others >> 16);
+            if (counts < Lanes && oneStart <= oneFew && otherStart <= otherFew)
+            {
+                // Eight of the one twice, each time with one of the other in all places.
+                Vector128<ushort> left = Unsafe.ReadUnaligned<Vector128<ushort>>(ref Unsafe.Add(ref oneBytes, oneStart));
+                Vector128<byte> right = Unsafe.ReadUnaligned<Vector128<byte>>(ref Unsafe.Add(ref otherBytes, otherStart));
+                Vector256<ushort> all = Vector256.Create(left, left);
+                Vector256<byte> each = Vector256.Create(right, right);
+                Vector256<ushort> equal = Vector256.Equals(all, Avx2.Shuffle(each, first).AsUInt16()) | Vector256.Equals(all, Avx2.Shuffle(each, second).AsUInt16())
+                    | Vector256.Equals(all, Avx2.Shuffle(each, third).AsUInt16()) | Vector256.Equals(all, Avx2.Shuffle(each, fourth).AsUInt16());
+                found = equal != Vector256<ushort>.Zero;
+            }
+            else
+            {
+                found = counts >= ManyLanes || oneStart > oneMany || otherStart > otherMany
+                    || Meet(ref Unsafe.Add(ref oneBytes, oneStart), ref Unsafe.Add(ref otherBytes, otherStart));
+            }
+
+            if (found)
+                break;
+            i++;
+            j++;
+        }
+
+        (oneAt, otherAt) = (i, j);
+        return found;
+    }
+
+    /// <summary>Whether one of sixteen is one of sixteen others.</summary>
+    private static bool Meet(ref byte one, ref byte other)
+    {
+        Vector256<ushort> left = Unsafe.ReadUnaligned<Vector256<ushort>>(ref one), swapped = Vector256.Create(left.GetUpper(), left.GetLower());
+        Vector256<byte> right = Unsafe.ReadUnaligned<Vector256<byte>>(ref other);
+        Vector256<ushort> equal = Vector256<ushort>.Zero;
+        Vector256<byte> place = Vector256.Create((ushort)0x0100).AsByte();
+        for (int i = 0; i < Lanes; i++)
+        {
+            // One of the lower eight in the lower half, one of the upper in the upper half.
+            Vector256<ushort> each = Avx2.Shuffle(right, place).AsUInt16();
+            equal |= Vector256.Equals(left, each) | Vector256.Equals(swapped, each);
+            place += Vector256.Create((byte)2);
+        }
+
+        return equal != Vector256<ushort>.Zero;
+    }
+
+    /// <summary>Brings two bytes into all places of the lower half, and those behind them into all of the upper.</summary>
+    private static Vector256<byte> Spread(byte place)
+    {
+        var lower = Vector128.Create((ushort)(((place + 1) << 8) | place));
+        return Vector256.Create(lower, lower + Vector128.Create((ushort)0x0202)).AsByte();
+    }
+}
+
+/// <summary>Windows of a list that lie side by side.</summary>
+/// <param name="directory">By window, ascending: which it is (1 byte), entries less 1 (1), where its payload begins (2).</param>
+/// <param name="payloads">The payloads: each begins with its entries, 2 bytes each, ascending, where they are fewer than 128.</param>
+internal readonly ref struct WindowRun(ReadOnlySpan<uint> directory, ReadOnlySpan<byte> payloads)
+{
+    public readonly ReadOnlySpan<uint> Directory = directory;
+    public readonly ReadOnlySpan<byte> Payloads = payloads;
+}
