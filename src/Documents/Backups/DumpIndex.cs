@@ -30,6 +30,8 @@ internal static class DumpIndex
         json.WriteString("Name"u8, definition.Name);
         json.WriteString("Type"u8, Map);
         json.WriteStartArray("Maps"u8);
+        foreach (string map in definition.Maps)
+            json.WriteStringValue(map);
         json.WriteEndArray();
         WriteSettings(json, settings);
         json.WriteEndObject();

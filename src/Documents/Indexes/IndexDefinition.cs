@@ -40,6 +40,11 @@ public sealed record IndexDefinition
     public required IReadOnlyList<IndexFieldDefinition> Fields { get; init; }
 
     /// <summary>
+    /// Maps in C# or JavaScript that it was read from, for who reads it; <see cref="Collections"/> and <see cref="Fields"/> say what they mean. None: it was not defined by maps.
+    /// </summary>
+    public IReadOnlyList<string> Maps { get; init; } = [];
+
+    /// <summary>
     /// Reads a definition in JSON: <c>{"Name":"Orders/ByCity","Collections":["Orders"],"Fields":{"City":{"Path":"ShipTo.City"}}}</c>, or with <c>Maps</c> in C# or JavaScript that
     /// only name fields and their paths.
     /// </summary>
@@ -63,6 +68,10 @@ public sealed record IndexDefinition
         IndexDefinitionJson.Write(json, this);
     }
 
-    /// <summary>Whether another definition makes the same index.</summary>
-    public bool IsSameAs(IndexDefinition other) => IndexDefinitionJson.Write(this).AsSpan().SequenceEqual(IndexDefinitionJson.Write(other));
+    /// <summary>Whether another definition makes the same index, in whichever words.</summary>
+    public bool IsSameAs(IndexDefinition other)
+    {
+        ArgumentNullException.ThrowIfNull(other);
+        return IndexDefinitionJson.Write(this with { Maps = [] }).AsSpan().SequenceEqual(IndexDefinitionJson.Write(other with { Maps = [] }));
+    }
 }

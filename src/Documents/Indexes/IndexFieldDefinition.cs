@@ -70,5 +70,6 @@ public sealed record SpatialFieldDefinition
 }
 
 /// <summary>A vector of a document: an array of numbers at the field's path.</summary>
-/// <param name="Dimensions">Numbers of each vector.</param>
-public sealed record VectorFieldDefinition(int Dimensions);
+/// <param name="Dimensions">Numbers of each vector; 0: as many as the first one has.</param>
+/// <param name="Bytes">Whether a byte is kept for each number: a quarter of the room, and similarities to about 1 %.</param>
+public sealed record VectorFieldDefinition(int Dimensions, bool Bytes = false);

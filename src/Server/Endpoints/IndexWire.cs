@@ -36,6 +36,8 @@ internal static class IndexWire
         json.WriteString("Priority", index.Settings.Priority.ToString());
         json.WriteString("State", StateOf(index));
         json.WriteStartArray("Maps");
+        foreach (string map in index.Definition?.Maps ?? [])
+            json.WriteStringValue(map);
         if (index.Definition is null)
             json.WriteStringValue($"{index.Collections[0]}:[{string.Join(", ", index.Fields.Select(static field => $"<Name:{field}>"))}]");
         json.WriteEndArray();
@@ -103,7 +105,7 @@ internal static class IndexWire
             definition.WriteTo(own);
         using JsonDocument members = JsonDocument.Parse(buffer.WrittenMemory);
         foreach (JsonProperty member in members.RootElement.EnumerateObject())
-            if (member.Name != "Name")
+            if (member.Name is not ("Name" or "Maps"))
                 member.WriteTo(json);
     }
 }

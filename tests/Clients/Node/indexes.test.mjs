@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-    DeleteIndexErrorsOperation, DeleteIndexOperation, DisableIndexOperation, EnableIndexOperation, GetIndexErrorsOperation, GetIndexesOperation, GetIndexingStatusOperation,
+    AbstractCsharpIndexCreationTask, AbstractJavaScriptIndexCreationTask, AbstractJavaScriptMultiMapIndexCreationTask, DeleteIndexErrorsOperation, DeleteIndexOperation, DisableIndexOperation, EnableIndexOperation, GetIndexErrorsOperation, GetIndexesOperation, GetIndexingStatusOperation,
     GetIndexNamesOperation, GetIndexOperation, GetIndexStatisticsOperation, GetTermsOperation, IndexDefinition, IndexHasChangedOperation, PutIndexesOperation, ResetIndexOperation,
     SetIndexesLockOperation, SetIndexesPriorityOperation, StartIndexingOperation, StartIndexOperation, StopIndexingOperation, StopIndexOperation,
 } from "ravendb";
@@ -83,7 +83,8 @@ test("what cannot be run is refused, with its reason, and nothing changes", () =
     await assert.rejects(store.maintenance.send(new PutIndexesOperation(define("A", "map('Users', u => ({ n: u.name + 'x' }))"))), refused);
     const reduce = define("A", "from u in docs.Users select new { u.name }");
     reduce.reduce = "from r in results group r by r.name into g select new { name = g.Key }";
-    await assert.rejects(store.maintenance.send(new PutIndexesOperation(reduce)), refused);
+    await assert.rejects(store.maintenance.send(new PutIndexesOperation(reduce)), { ...refused, message: /map-reduce is not built yet.*facet\(/s });
+    await assert.rejects(store.openSession().query({ collection: "Users" }).groupBy("name").selectKey().selectCount().all(), { name: "InvalidQueryException", message: /map-reduce.*facet\(/s });
     await assert.rejects(
         store.maintenance.send(new PutIndexesOperation(define("B", "from u in docs.Users select new { u.name }"), define("A", "map(")), refused), refused);
     assert.deepEqual(await store.maintenance.send(new GetIndexNamesOperation(0, 10)), []);
@@ -125,6 +126,79 @@ test("an index is locked, given a priority, disabled and stopped, and says so", 
     await store.maintenance.send(new StartIndexingOperation());
     assert.equal((await store.maintenance.send(new GetIndexingStatusOperation())).status, "Running");
 }));
+
+test("definitions as the client's own classes make them", async t => {
+    class Place extends AbstractJavaScriptIndexCreationTask {
+        constructor() {
+            super();
+            const { createSpatialField } = this.mapUtils();
+            this.map("Users", u => ({ name: u.name, place: createSpatialField(u.at.lat, u.at.lng) }));
+            this.spatial("place", f => f.geography().defaultOptions());
+        }
+    }
+    class Vectors extends AbstractJavaScriptIndexCreationTask {
+        constructor() {
+            super();
+            const { createVector } = this.mapUtils();
+            this.map("Users", u => ({ v: u.v, bytes: createVector(u.v) }));
+            this.vectorField("v", { dimensions: 2, sourceEmbeddingType: "Single", destinationEmbeddingType: "Single" });
+            this.vectorField("bytes", { sourceEmbeddingType: "Single", destinationEmbeddingType: "Int8", numberOfEdges: 12, numberOfCandidatesForIndexing: 16 });
+        }
+    }
+    class All extends AbstractJavaScriptIndexCreationTask {
+        constructor() {
+            super();
+            this.map("Users", u => ({ name: u.name, collection: getMetadata(u)["@collection"] }));
+            this.storeAllFields("Yes");
+            this.index("name", "Search");
+        }
+    }
+    class CSharp extends AbstractCsharpIndexCreationTask {
+        constructor() {
+            super();
+            this.map = "docs.Users.Select(u => new { Id = Id(u), place = this.CreateSpatialField((double?)u.at.lat, (double?)u.at.lng) })";
+            this.spatial("place", f => f.geography().geohashPrefixTreeIndex(9));
+            this.searchEngineType = "Corax";
+        }
+    }
+    class Several extends AbstractJavaScriptMultiMapIndexCreationTask {
+        constructor() {
+            super();
+            this.map("Users", u => ({ name: u.name }));
+            this.map("Companies", c => ({ name: c.name }));
+        }
+    }
+    await withDatabase(async store => {
+        await seed(store, {
+            "users/1": new User({ name: "Ada", at: { lat: 49, lng: 4 }, v: [1, 0] }), "users/2": new User({ name: "Bob", at: { lat: 10, lng: 4 }, v: [0, 1] }),
+            "companies/1": new Company({ name: "Treepie" }),
+        });
+        await store.executeIndexes([new Place(), new Vectors(), new All(), new CSharp(), new Several()]);
+        const ids = async query => (await query.waitForNonStaleResults().all()).map(found => found.id).sort();
+        const of = name => store.openSession().query({ indexName: name });
+        await t.test("places", async () => {
+            assert.deepEqual(await ids(of("Place").withinRadiusOf("place", 100, 49, 4, "Miles", 0.01)), ["users/1"]);
+            assert.deepEqual(await ids(of("CSharp").relatesToShape("place", "POLYGON ((3 9, 5 9, 5 11, 3 11, 3 9))", "Within")), ["users/2"]);
+            assert.deepEqual((await of("Place").orderByDistanceDescending("place", "POINT (4 49)").all()).map(user => user.id), ["users/2", "users/1"]);
+        });
+        await t.test("vectors", async () => {
+            for (const field of ["v", "bytes"])
+                assert.deepEqual(await ids(of("Vectors").vectorSearch(f => f.withField(field), f => f.byEmbedding([1, 0.1]), { similarity: 0.9 })), ["users/1"]);
+        });
+        await t.test("options of all fields", async () => {
+            assert.deepEqual(await ids(of("All").search("name", "ada").andAlso().whereEquals("collection", "users")), ["users/1"]);
+            for (const behavior of ["FromIndex", "FromIndexOrThrow"])
+                assert.deepEqual((await of("All").orderBy("collection").selectFields(["name", "collection"], User, behavior).all()).map(row => row.name).sort(), ["Ada", "Bob"]);
+        });
+        await t.test("several maps", async () => assert.deepEqual(await ids(of("Several").whereStartsWith("name", "T")), ["companies/1"]));
+        await t.test("maps come back as they were put, and have not changed", async () => {
+            const kept = await store.maintenance.send(new GetIndexOperation("All"));
+            assert.deepEqual([...kept.maps], [...new All().createIndexDefinition().maps]);
+            for (const index of [new Place(), new Vectors(), new All(), new CSharp(), new Several()])
+                assert.equal(await store.maintenance.send(new IndexHasChangedOperation(index.createIndexDefinition())), false);
+        });
+    });
+});
 
 test("terms of a field are paged", () => withDatabase(async store => {
     await seed(store, people);

@@ -16,6 +16,9 @@ public sealed class PathMapTests
     [InlineData("map('Orders', o => ({ Company: o.Company, 'Id of it': id(o) }))", "Orders: Company=Company Id of it=id()")]
     [InlineData("map(\"Orders\", (o) => { return { P: o.Lines.map(l => l.Product) }; });", "Orders: P=Lines[].Product")]
     [InlineData("map('Orders', function (o) { return { A: o.a_1 }; })", "Orders: A=a_1")]
+    [InlineData("docs.Orders.Select(o => new { N = (double?)o.A.B, I = Id(o), C = this.MetadataFor(o)[\"@collection\"] })", "Orders: N=A.B I=id() C=@metadata.@collection")]
+    [InlineData("map('Orders', o => ({ c: getMetadata(o)['@last-modified'], i: id(o) }))", "Orders: c=@metadata.@last-modified i=id()")]
+    [InlineData("map('Orders', o => ({ v: createVector(o.V.E) }))", "Orders: v=V.E")]
     public void Maps_of_paths_are_read(string map, string expected)
     {
         IndexDefinition definition = Read(map);
@@ -76,6 +79,65 @@ public sealed class PathMapTests
                      "5",
                  ])
             Assert.Throws<InvalidIndexDefinitionException>(() => Read(wrong, isWhole: true));
+    }
+
+    [Fact]
+    public void Places_and_vectors_are_said_as_clients_say_them()
+    {
+        IndexDefinition places = Read("docs.Orders.Select(o => new { A = this.CreateSpatialField((double?)o.Lat, (double)o.Lng), B = CreateSpatialField(o.Wkt), V = CreateVector(o.V) })");
+        Assert.Equal(new SpatialFieldDefinition { Latitude = "Lat", Longitude = "Lng" }, places.Fields[0].Spatial);
+        Assert.Equal(new SpatialFieldDefinition { Wkt = "Wkt" }, places.Fields[1].Spatial);
+        Assert.Equal(new VectorFieldDefinition(0), places.Fields[2].Vector);
+        foreach ((string options, VectorFieldDefinition expected) in ((string, VectorFieldDefinition)[])
+                 [
+                     ("""{"Dimensions":3,"SourceEmbeddingType":"Single","DestinationEmbeddingType":"Single","NumberOfEdges":12,"NumberOfCandidatesForIndexing":16}""", new(3)),
+                     ("""{"Dimensions":null,"SourceEmbeddingType":"Int8","DestinationEmbeddingType":"Int8"}""", new(0, Bytes: true)),
+                     ("""{"Bytes":true,"Dimensions":7}""", new(7, Bytes: true)),
+                 ])
+        {
+            IndexDefinition definition = Read($$$$"""{"Name":"X","Maps":["map('Orders', o => ({ v: o.v }))"],"Fields":{"v":{"Vector":{{{{options}}}}}}}""", isWhole: true);
+            Assert.Equal(expected, definition.Fields[0].Vector);
+            using JsonDocument written = JsonDocument.Parse(JsonOf(definition));
+            Assert.Equal(expected, IndexDefinition.FromJson(written.RootElement).Fields[0].Vector);
+        }
+
+        foreach (string wrong in (string[])["""{"Dimensions":0}""", """{"Dimensions":"3"}""", """{"SourceEmbeddingType":"Text"}""", """{"DestinationEmbeddingType":"Binary"}""", """{"Metric":"Dot"}""", "5"])
+            Assert.Throws<InvalidIndexDefinitionException>(() => Read($$$$"""{"Name":"X","Fields":{"v":{"Vector":{{{{wrong}}}}}}}""", isWhole: true));
+    }
+
+    [Fact]
+    public void Options_of_all_fields_hold_where_a_field_has_none_of_its_own()
+    {
+        const string Text =
+            """
+            {"Name":"X","Maps":["map('Orders', o => ({ a: o.a, b: o.b, at: createSpatialField(o.lat, o.lng) }))"],"Configuration":{"Indexing.Static.SearchEngineType":"Corax"},
+             "Fields":{"__all_fields":{"Indexing":"Search","Analyzer":"SimpleAnalyzer","Storage":"Yes","Suggestions":true},"B":{"Indexing":"Exact"}}}
+            """;
+        IndexDefinition definition = Read(Text, isWhole: true);
+        Assert.Equal(new IndexFieldDefinition { Name = "a", Path = "a", Indexing = FieldIndexing.Search, Analyzer = "SimpleAnalyzer", Stored = true, Suggestions = true }, definition.Fields[0]);
+        Assert.Equal(new IndexFieldDefinition { Name = "b", Path = "b", Indexing = FieldIndexing.Exact, Stored = true, Suggestions = true }, definition.Fields[1]);
+        Assert.Equal(new IndexFieldDefinition { Name = "at", Spatial = new SpatialFieldDefinition { Latitude = "lat", Longitude = "lng" } }, definition.Fields[2]);
+    }
+
+    [Fact]
+    public void Maps_are_kept_as_they_were_and_make_no_other_index()
+    {
+        IndexDefinition first = Read("from o in docs.Orders select new { o.Company }"), second = Read("map('Orders', o => ({ Company: o.Company }))");
+        Assert.Equal(["from o in docs.Orders select new { o.Company }"], first.Maps);
+        Assert.True(first.IsSameAs(second));
+        Assert.False(first.IsSameAs(Read("map('Orders', o => ({ Company: o.Other }))")));
+        using JsonDocument written = JsonDocument.Parse(JsonOf(first));
+        IndexDefinition again = IndexDefinition.FromJson(written.RootElement);
+        Assert.Equal(first.Maps, again.Maps);
+        Assert.True(again.IsSameAs(first));
+    }
+
+    private static byte[] JsonOf(IndexDefinition definition)
+    {
+        using var buffer = new MemoryStream();
+        using (var json = new Utf8JsonWriter(buffer))
+            definition.WriteTo(json);
+        return buffer.ToArray();
     }
 
     private static IndexDefinition Read(string text, bool isWhole = false)

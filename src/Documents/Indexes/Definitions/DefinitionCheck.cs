@@ -112,7 +112,7 @@ internal static class DefinitionCheck
             throw Refuse(definition, "Fields", $"the boost of the field '{field.Name}' is {field.Boost}; it is a number from {BoostLimits.LeastOfField} to {BoostLimits.MostOfField}.");
         if (field.Boost != 1 && !isSearch)
             throw Refuse(definition, "Fields", $"the field '{field.Name}' has a boost, which weighs the words of a field: say \"Indexing\": \"Search\" too.");
-        if (field.Vector is { Dimensions: < 1 or > VectorFieldOptions.MaxDimensions })
+        if (field.Vector is { Dimensions: < 0 or > VectorFieldOptions.MaxDimensions })
             throw Refuse(definition, "Fields", $"the vectors of the field '{field.Name}' have {field.Vector.Dimensions} dimensions; they have 1 to {VectorFieldOptions.MaxDimensions}.");
     }
 

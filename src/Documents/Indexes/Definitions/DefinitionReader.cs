@@ -126,17 +126,33 @@ internal sealed class DefinitionReader(string indexName)
         return place;
     }
 
+    /// <summary>This program's form, or RavenDB's, of which only what is kept matters here: how many numbers, and how many bytes of each.</summary>
     private VectorFieldDefinition? Vector(string field, JsonProperty option)
     {
         if (option.Value.ValueKind == JsonValueKind.Null)
             return null;
-        int dimensions = 0;
-        foreach (JsonProperty part in option.Value.ValueKind == JsonValueKind.Object ? option.Value.EnumerateObject() : default)
+        if (option.Value.ValueKind != JsonValueKind.Object)
+            throw Refuse("Fields", $"'Vector' of the field '{field}' is an object such as {{\"Dimensions\":384}}.");
+
+        var vector = new VectorFieldDefinition(0);
+        foreach (JsonProperty part in option.Value.EnumerateObject())
         {
-            if (part.Name != "Dimensions" || part.Value.ValueKind != JsonValueKind.Number || !part.Value.TryGetInt32(out dimensions))
-                throw Refuse("Fields", $"'Vector' of the field '{field}' is an object with 'Dimensions', a whole number, and nothing else.");
+            vector = part.Name switch
+            {
+                "Dimensions" when part.Value.ValueKind == JsonValueKind.Null => vector,
+                "Dimensions" when part.Value.ValueKind == JsonValueKind.Number && part.Value.TryGetInt32(out int dimensions) && dimensions != 0 => vector with { Dimensions = dimensions },
+                "Dimensions" => throw Refuse("Fields", $"'Dimensions' of the vector '{field}' is a whole number from 1 on; left out, it is as many as the first vector has."),
+                "Bytes" => vector with { Bytes = Flag(field, part) },
+                "SourceEmbeddingType" when Text(field, part) is null or "Single" or "Int8" => vector,
+                "DestinationEmbeddingType" when Text(field, part) is null or "Single" => vector,
+                "DestinationEmbeddingType" when part.Value.ValueEquals("Int8"u8) => vector with { Bytes = true },
+                "SourceEmbeddingType" or "DestinationEmbeddingType" =>
+                    throw Refuse("Fields", $"the vector '{field}' has the {part.Name} '{part.Value}'; there are Single (all digits) and Int8 (a byte for each number). Vectors are not made of texts here: store them with the documents."),
+                "NumberOfEdges" or "NumberOfCandidatesForIndexing" => vector, // how another engine builds its graph
+                _ => throw Refuse("Fields", $"the vector '{field}' has the option '{part.Name}', which does not exist. Options are: Dimensions, Bytes."),
+            };
         }
 
-        return new VectorFieldDefinition(dimensions);
+        return vector;
     }
 }

@@ -41,6 +41,14 @@ internal static class IndexDefinitionJson
         json.WriteEndArray();
         if (definition.Boost is not null)
             json.WriteString("Boost"u8, definition.Boost);
+        if (definition.Maps.Count > 0)
+        {
+            json.WriteStartArray("Maps"u8);
+            foreach (string map in definition.Maps)
+                json.WriteStringValue(map);
+            json.WriteEndArray();
+        }
+
         json.WriteStartObject("Fields"u8);
         foreach (IndexFieldDefinition field in definition.Fields)
             WriteField(json, field);
@@ -55,7 +63,7 @@ internal static class IndexDefinitionJson
             ? given.GetString() ?? ""
             : throw new InvalidIndexDefinitionException("", "Name", "it is a JSON object with a 'Name', which is a string.");
         var reader = new DefinitionReader(name);
-        List<string> collections = [];
+        List<string> collections = [], maps = [];
         List<IndexFieldDefinition> fields = [];
         string? boost = null;
         foreach (JsonProperty member in json.EnumerateObject())
@@ -70,6 +78,9 @@ internal static class IndexDefinitionJson
                 case "Boost":
                     boost = reader.Path(member);
                     break;
+                case "Maps":
+                    maps = reader.Texts(member);
+                    break;
                 case "Fields":
                     fields = reader.Fields(member);
                     break;
@@ -80,7 +91,7 @@ internal static class IndexDefinitionJson
             }
         }
 
-        return new IndexDefinition { Name = name, Collections = collections, Boost = boost, Fields = fields };
+        return new IndexDefinition { Name = name, Collections = collections, Boost = boost, Maps = maps, Fields = fields };
     }
 
     private static void WriteField(Utf8JsonWriter json, IndexFieldDefinition field)
@@ -115,7 +126,10 @@ internal static class IndexDefinitionJson
         if (field.Vector is { } vector)
         {
             json.WriteStartObject("Vector"u8);
-            json.WriteNumber("Dimensions"u8, vector.Dimensions);
+            if (vector.Dimensions > 0)
+                json.WriteNumber("Dimensions"u8, vector.Dimensions);
+            if (vector.Bytes)
+                json.WriteBoolean("Bytes"u8, true);
             json.WriteEndObject();
         }
 

@@ -3,6 +3,8 @@ namespace Treepie.Indexes.Definitions;
 /// <summary>The words and signs of a map, one after the other.</summary>
 internal sealed class MapTokens(string indexName, string text)
 {
+    private static readonly string[] s_types = ["double", "float", "decimal", "int", "long", "string", "object"];
+
     private int _position;
 
     /// <summary>Whether nothing but space is left.</summary>
@@ -43,8 +45,20 @@ internal sealed class MapTokens(string indexName, string text)
     /// <summary>Takes <c>.Name(</c>.</summary>
     public bool TakeCall(string name) => TakeAll(".", name, "(") || TakeAll("?.", name, "(");
 
-    /// <summary>Takes <c>Name(</c>, its first letter in either case.</summary>
-    public bool TakeFunction(string name) => TakeAll(name, "(") || TakeAll(char.ToLowerInvariant(name[0]) + name[1..], "(");
+    /// <summary>Takes <c>Name(</c> or <c>this.Name(</c>, its first letter in either case.</summary>
+    public bool TakeFunction(string name)
+    {
+        string lower = char.ToLowerInvariant(name[0]) + name[1..];
+        return TakeAll(name, "(") || TakeAll(lower, "(") || TakeAll("this", ".", name, "(") || TakeAll("this", ".", lower, "(");
+    }
+
+    /// <summary>Takes a cast to a type of values, <c>(double?)</c>, which does nothing to what is indexed.</summary>
+    public void TakeCast()
+    {
+        foreach (string type in s_types)
+            if (TakeAll("(", type, ")") || TakeAll("(", type, "?", ")"))
+                return;
+    }
 
     public void Require(string token)
     {
@@ -98,7 +112,7 @@ internal sealed class MapTokens(string indexName, string text)
         const int Shown = 40;
         string rest = _position >= text.Length ? "its end" : $"'{text.AsSpan(_position, Math.Min(Shown, text.Length - _position))}'";
         return new InvalidIndexDefinitionException(
-            indexName, "Maps", $"its map computes, or is not one: {problem} at {rest}. Maps that only name fields and their paths are run; others, in C# or JavaScript, are not yet.");
+            indexName, "Maps", $"its map computes, or is not one: {problem} at {rest}. Maps that only name fields and their paths are run; others, in C# or JavaScript, are not yet. Store what it would compute with the documents, and name its path.");
     }
 
     private bool TakeAll(params ReadOnlySpan<string> tokens)

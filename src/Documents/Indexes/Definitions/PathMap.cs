@@ -1,3 +1,5 @@
+using Treepie.Indexes.Fields;
+
 namespace Treepie.Indexes.Definitions;
 
 /// <summary>
@@ -7,7 +9,7 @@ namespace Treepie.Indexes.Definitions;
 /// from o in docs.Orders select new { o.Company, City = o.ShipTo.City, Product = o.Lines.Select(l => l.Product) }
 /// docs.Orders.Select(o => new { o.Company, Where = CreateSpatialField(o.Lat, o.Lng) })
 /// map('Orders', o => ({ Company: o.Company, City: o.ShipTo.City, Product: o.Lines.map(l => l.Product), Id: id(o) }))
-/// map('Orders', function (o) { return { Company: o.Company }; })
+/// map('Orders', function (o) { return { Company: o.Company, Collection: getMetadata(o)['@collection'], V: createVector(o.Embedding) }; })
 /// </code>
 /// </summary>
 internal sealed class PathMap
@@ -151,13 +153,28 @@ internal sealed class PathMap
     {
         if (_tokens.TakeFunction("CreateSpatialField"))
             return new IndexFieldDefinition { Name = name, Spatial = ReadPlace() };
-        if (_tokens.TakeFunction("id"))
+        if (_tokens.TakeFunction("CreateVector"))
+        {
+            var vector = new IndexFieldDefinition { Name = name, Path = ReadArgument(), Vector = new VectorFieldDefinition(0) };
+            _tokens.Require(")");
+            return vector;
+        }
+
+        if (_tokens.TakeFunction("Id"))
         {
             _tokens.Require(_alias);
             _tokens.Require(")");
             return new IndexFieldDefinition { Name = name, Path = AutoIndexField.Id };
         }
 
+        if (_tokens.TakeFunction("MetadataFor") || _tokens.TakeFunction("GetMetadata"))
+        {
+            _tokens.Require(_alias);
+            _tokens.Require(")");
+            return new IndexFieldDefinition { Name = name, Path = $"{FieldPath.MetadataMember}.{ReadKey()}" };
+        }
+
+        _tokens.TakeCast();
         if (!_tokens.Take(_alias))
             throw _tokens.Refuse($"the value of '{name}' is not a path of '{_alias}'");
         return new IndexFieldDefinition { Name = name, Path = IdOr(ReadPath()) };
@@ -165,15 +182,30 @@ internal sealed class PathMap
 
     private SpatialFieldDefinition ReadPlace()
     {
-        _tokens.Require(_alias);
-        string first = ReadPath();
+        string first = ReadArgument();
         if (_tokens.Take(")"))
             return new SpatialFieldDefinition { Wkt = first };
         _tokens.Require(",");
-        _tokens.Require(_alias);
-        var place = new SpatialFieldDefinition { Latitude = first, Longitude = ReadPath() };
+        var place = new SpatialFieldDefinition { Latitude = first, Longitude = ReadArgument() };
         _tokens.Require(")");
         return place;
+    }
+
+    /// <summary>A path of the document as the argument of a function.</summary>
+    private string ReadArgument()
+    {
+        _tokens.TakeCast();
+        _tokens.Require(_alias);
+        return ReadPath();
+    }
+
+    /// <summary>A key of the metadata, <c>['@collection']</c>.</summary>
+    private string ReadKey()
+    {
+        _tokens.Require("[");
+        string key = _tokens.Text("a key of the metadata");
+        _tokens.Require("]");
+        return key;
     }
 
     /// <summary>The members behind a name, <c>.a?.b</c>; through an array <c>.a.Select(x => x.b)</c> is <c>a[].b</c>.</summary>

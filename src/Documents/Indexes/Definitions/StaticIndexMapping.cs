@@ -85,7 +85,7 @@ internal sealed class StaticIndexMapping : IndexMapping
     }
 
     public override bool IsSameAs(IndexMapping other) =>
-        other is StaticIndexMapping mapping && IndexDefinitionJson.Write(mapping.Definition).AsSpan().SequenceEqual(IndexDefinitionJson.Write(Definition));
+        other is StaticIndexMapping mapping && mapping.Definition.IsSameAs(Definition);
 
     /// <summary>The only path of a field; null for a point, which has two.</summary>
     private static string? PathOf(IndexFieldDefinition field) => field.Spatial switch
@@ -132,7 +132,7 @@ internal sealed class StaticIndexMapping : IndexMapping
     {
         var schema = new IndexField(source.SchemaName, source.Analysis);
         if (field.Vector is { } vector)
-            return schema with { Vector = new VectorFieldOptions(vector.Dimensions) };
+            return schema with { Vector = new VectorFieldOptions(vector.Dimensions, IsQuantised: vector.Bytes) };
         return source.Kind == AutoIndexFieldKind.Search ? schema with { Analyzer = field.Analyzer, Boost = field.Boost } : schema;
     }
 }

@@ -13,24 +13,37 @@ internal static class WireDefinition
 
     private static readonly string[] s_code = ["AdditionalSources", "AdditionalAssemblies", "CompoundFields"];
 
+    /// <summary>Name under which clients give options to all fields of a definition.</summary>
+    private const string AllFields = "__all_fields";
+
+    /// <summary>Settings that say which of another program's engines an index is for: here is one, which does what both do.</summary>
+    private static readonly string[] s_engines = ["Indexing.Static.SearchEngineType", "Indexing.Auto.SearchEngineType"];
+
     /// <summary>What changes nothing of the answers.</summary>
     private static readonly string[] s_passedOver = ["IndexType", "Type", "SourceType", "LockMode", "Priority", "State", "DeploymentMode", "ArchivedDataProcessingBehavior", "SearchEngineType", "ClusterState"];
 
     /// <exception cref="InvalidIndexDefinitionException">It cannot be run.</exception>
     public static IndexDefinition Read(JsonElement json)
     {
-        IndexDefinition definition = IndexDefinitionJson.Read(json, static name => name is "Maps" or "Configuration" || s_mapReduce.Contains(name) || s_code.Contains(name) || s_passedOver.Contains(name));
+        IndexDefinition definition = IndexDefinitionJson.Read(json, static name => name is "Configuration" || s_mapReduce.Contains(name) || s_code.Contains(name) || s_passedOver.Contains(name));
         foreach (string part in s_mapReduce)
             if (IsGiven(json, part))
-                throw new InvalidIndexDefinitionException(definition.Name, part, $"it reduces ('{part}'), and map-reduce is not built yet.");
+                throw new InvalidIndexDefinitionException(definition.Name, part, $"it reduces ('{part}'), and map-reduce is not built yet. Of an index of its map alone, 'select facet(City, sum(Freight))' counts and sums up by the values of a field.");
         foreach (string part in s_code)
             if (IsGiven(json, part))
-                throw new InvalidIndexDefinitionException(definition.Name, part, $"it has '{part}', which is not built yet.");
+                throw new InvalidIndexDefinitionException(definition.Name, part, $"it has '{part}', which is not built yet. Store what it would compute with the documents, and name its path.");
         if (IsGiven(json, "Configuration"))
-            throw new InvalidIndexDefinitionException(definition.Name, "Configuration", "it has settings of its own ('Configuration'), which this program has not. Leave them out.");
+            CheckConfiguration(definition.Name, json.GetProperty("Configuration"));
+        return definition.Maps.Count == 0 ? definition : Merge(definition, [.. definition.Maps.Select(map => PathMap.Read(definition.Name, map))]);
+    }
 
-        List<string> maps = IsGiven(json, "Maps") ? new DefinitionReader(definition.Name).Texts(json.EnumerateObject().First(m => m.Name == "Maps")) : [];
-        return maps.Count == 0 ? definition : Merge(definition, [.. maps.Select(map => PathMap.Read(definition.Name, map))]);
+    private static void CheckConfiguration(string index, JsonElement settings)
+    {
+        string? unknown = settings.ValueKind == JsonValueKind.Object
+            ? settings.EnumerateObject().Select(setting => setting.Name).FirstOrDefault(name => !s_engines.Contains(name, StringComparer.OrdinalIgnoreCase))
+            : settings.ToString();
+        if (unknown is not null)
+            throw new InvalidIndexDefinitionException(index, "Configuration", $"it has the setting '{unknown}' of its own ('Configuration'), which this program has not. Leave it out.");
     }
 
     private static bool IsGiven(JsonElement json, string name) => json.TryGetProperty(name, out JsonElement value) && value.ValueKind switch
@@ -49,18 +62,35 @@ internal static class WireDefinition
             throw new InvalidIndexDefinitionException(definition.Name, "Maps", "its maps give different fields, or the same from different paths; several maps of one index must be alike but for the collection.");
 
         Dictionary<string, IndexFieldDefinition> options = definition.Fields.ToDictionary(field => field.Name, StringComparer.Ordinal);
+        options.Remove(AllFields, out IndexFieldDefinition? all);
         var fields = new List<IndexFieldDefinition>();
         foreach (IndexFieldDefinition mapped in first.Fields)
         {
-            IndexFieldDefinition field = options.Remove(mapped.Name, out IndexFieldDefinition? given)
-                ? given with { Path = mapped.Path ?? given.Path, Spatial = mapped.Spatial ?? given.Spatial }
+            // Some requests of clients begin every name with a capital, whichever it was.
+            bool isGiven = options.Remove(mapped.Name, out IndexFieldDefinition? given) || options.Remove(char.ToUpperInvariant(mapped.Name[0]) + mapped.Name[1..], out given);
+            IndexFieldDefinition field = isGiven && given is not null
+                ? given with { Name = mapped.Name, Path = mapped.Path ?? given.Path, Spatial = mapped.Spatial ?? given.Spatial, Vector = given.Vector ?? mapped.Vector }
                 : mapped;
-            fields.Add(field);
+            fields.Add(all is null ? field : WithOptions(field, all));
         }
 
         if (options.Keys.FirstOrDefault() is { } unknown)
             throw new InvalidIndexDefinitionException(definition.Name, "Fields", $"it has options for the field '{unknown}', which its map does not give.");
         bool coversAll = maps.Exists(map => map.Collection is null);
         return definition with { Collections = coversAll ? [] : [.. maps.Select(map => map.Collection).OfType<string>()], Fields = fields };
+    }
+
+    /// <summary>A field with the options of all fields where it has none of its own; places and vectors have neither words nor analyzers.</summary>
+    private static IndexFieldDefinition WithOptions(IndexFieldDefinition field, IndexFieldDefinition all)
+    {
+        bool isWhole = field.Spatial is null && field.Vector is null;
+        FieldIndexing indexing = isWhole && field.Indexing == FieldIndexing.Default ? all.Indexing : field.Indexing;
+        return field with
+        {
+            Indexing = indexing,
+            Analyzer = field.Analyzer ?? (indexing == FieldIndexing.Search ? all.Analyzer : null),
+            Stored = field.Stored || (all.Stored && field.Spatial is not { Latitude: not null }),
+            Suggestions = field.Suggestions || (all.Suggestions && isWhole),
+        };
     }
 }

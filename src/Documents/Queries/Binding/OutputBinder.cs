@@ -79,9 +79,9 @@ internal sealed class OutputBinder(RqlQuery query, QueryParameters parameters, F
         bool isStored = field is { IsStored: true };
         switch (Behavior)
         {
-            case ProjectionBehavior.FromIndexOrThrow when !isStored:
+            case ProjectionBehavior.FromIndexOrThrow when !isStored && !path.IsMetadata: // clients ask for some metadata in any case
                 throw RqlErrors.At(query.Text, position, $"The index does not keep '{path.Text}' (\"Stored\": true), from which alone the projection may take values (FromIndexOrThrow).");
-            case ProjectionBehavior.FromIndex when !isStored:
+            case ProjectionBehavior.FromIndex or ProjectionBehavior.FromIndexOrThrow when !isStored:
                 return ProjectedField.OfNothing(name);
             case ProjectionBehavior.FromDocument or ProjectionBehavior.FromDocumentOrThrow:
                 return ProjectedField.OfPath(name, path, isRequired: Behavior == ProjectionBehavior.FromDocumentOrThrow);
