@@ -34,8 +34,8 @@ internal sealed class MoreLikeThisCompiler(QueryCompiler compiler, QueryContext 
         if (fields.Length == 0)
             throw new IndexQueryException("'moreLikeThis()' compares words, but the index has no full-text field. Name one in the option 'Fields', as search(F).");
 
-        (IndexView of, long self) = query.Key is null ? (context.View, -1) : Find(query.Key);
-        if (query.Key is not null && self < 0)
+        (IndexView of, long self) = query.Key is not null ? Find(query.Key) : query.First is not null ? Find(query.First) : (context.View, -1);
+        if (query.Texts is null && self < 0)
             return compiler.None();
 
         var candidates = new List<Candidate>();
@@ -82,6 +82,35 @@ internal sealed class MoreLikeThisCompiler(QueryCompiler compiler, QueryContext 
         if (context.Combined is not { } combined)
             return (context.View, context.View.Find(utf8));
         return combined.TryFind(utf8, out QueryContext where, out long id) ? (where.View, id) : (context.View, -1);
+    }
+
+    /// <summary>The first entry of a condition: of an index and its changes, the index goes first.</summary>
+    private (IndexView View, long Id) Find(IndexQuery condition)
+    {
+        if (context.Combined is not { } combined)
+            return (context.View, First(context, condition));
+        long id = First(combined.Main, combined.Present(condition));
+        return id >= 0 ? (combined.Main.View, id) : (combined.Tail.View, First(combined.Tail, condition));
+    }
+
+    private static long First(QueryContext context, IndexQuery condition)
+    {
+        Operator root = new QueryCompiler(context, isScored: false).Compile(condition);
+        WindowSet set = context.Rent();
+        long first = -1;
+        for (long window = root.Next(0); window != Operator.End && first < 0; window = root.Next(window + 1))
+        {
+            context.Check();
+            root.Fill(window, set);
+            if (set.IsEmpty)
+                continue;
+            ushort[] members = context.RentOffsets();
+            set.CopyTo(members);
+            first = (window << PostingWindow.SizeBits) + members[0];
+        }
+
+        context.Return(set);
+        return first;
     }
 
     /// <summary>The terms an entry has in a field, and how often each.</summary>

@@ -1,3 +1,4 @@
+using System.Text;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Schema;
 using Treepie.Indexing.Vectors;
@@ -44,21 +45,52 @@ internal sealed class VectorCompiler(QueryContext context)
         if (query.Candidates is < 1 or > VectorQuery.MaxCandidates)
             throw new IndexQueryException($"The number of candidates is from 1 to {VectorQuery.MaxCandidates:N0}; {query.Candidates} is not.");
 
-        var reader = new VectorReader(view.Tree, field, known.Vector ?? new VectorFieldOptions());
-        float[] wanted = [.. query.Vector];
-        try
+        var options = known.Vector ?? new VectorFieldOptions();
+        var reader = new VectorReader(view.Tree, field, options);
+        List<float[]> wanted = query.OfEntry is { } key ? VectorsOf(key, field, options) : [[.. query.Vector], .. query.Others.Select(static other => other.ToArray())];
+        if (wanted.Count > VectorQuery.MaxVectors)
+            throw new IndexQueryException($"A search looks for {VectorQuery.MaxVectors} vectors at once, {wanted.Count} are given.");
+        foreach (float[] vector in wanted)
         {
-            Similarity.Check(wanted, reader.Dimensions);
-        }
-        catch (InvalidVectorException error)
-        {
-            throw new IndexQueryException($"The vector asked for in '{query.Field}': {error.Message}");
+            try
+            {
+                Similarity.Check(vector, reader.Dimensions);
+            }
+            catch (InvalidVectorException error)
+            {
+                throw new IndexQueryException($"The vector asked for in '{query.Field}': {error.Message}");
+            }
         }
 
-        List<NearEntry> found = reader.Count == 0 ? [] : Find(reader, query, wanted, filter);
+        List<NearEntry> found = reader.Count == 0 ? [] : FindAny(reader, query, wanted, filter);
         if (query.MinimumSimilarity is { } least)
             found.RemoveAll(entry => entry.Similarity < least);
         return found;
+    }
+
+    /// <summary>Of several vectors each has its own nearest, and the best of these are the answer.</summary>
+    private List<NearEntry> FindAny(VectorReader reader, VectorQuery query, List<float[]> wanted, Operator? filter)
+    {
+        if (wanted is [float[] only])
+            return Find(reader, query, only, filter);
+
+        var nearest = new NearestEntries(query.Candidates);
+        foreach (float[] vector in wanted)
+        {
+            foreach (NearEntry entry in Find(reader, query, vector, filter))
+                nearest.Add(entry.Id, entry.Similarity);
+        }
+
+        return nearest.Finish();
+    }
+
+    /// <summary>The vectors of the entry of a key: of an index and its changes, wherever it is.</summary>
+    private List<float[]> VectorsOf(string key, int field, VectorFieldOptions options)
+    {
+        byte[] utf8 = Encoding.UTF8.GetBytes(key);
+        if (context.Combined is not { } combined)
+            return view.Find(utf8) is >= 0 and var own ? new VectorReader(view.Tree, field, options).Of(own) : [];
+        return combined.TryFind(utf8, out QueryContext where, out long id) ? new VectorReader(where.View.Tree, field, options).Of(id) : [];
     }
 
     private List<NearEntry> Find(VectorReader reader, VectorQuery query, float[] wanted, Operator? filter)

@@ -74,6 +74,15 @@ public sealed record VectorQuery(string Field, IReadOnlyList<float> Vector, int 
 {
     /// <summary>Most entries that one search finds.</summary>
     public const int MaxCandidates = 16_384;
+
+    /// <summary>Most vectors of one search: each is a search of its own.</summary>
+    public const int MaxVectors = 256;
+
+    /// <summary>Vectors beside the first: an entry is as similar as it is to that which it is most similar to.</summary>
+    public IReadOnlyList<IReadOnlyList<float>> Others { get; init; } = [];
+
+    /// <summary>Key of an entry whose vectors are meant, instead of any given here; one that has none is like no other. Null: those given here.</summary>
+    public string? OfEntry { get; init; }
 }
 
 /// <summary>Entries that match every clause.</summary>

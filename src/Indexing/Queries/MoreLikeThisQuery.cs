@@ -7,7 +7,11 @@ namespace Treepie.Indexing.Queries;
 /// <param name="Key">Key of the entry in this index; null: the texts are given.</param>
 /// <param name="Texts">Where there is no key: the texts of a field, by its name.</param>
 /// <param name="Options">What counts as telling.</param>
-public sealed record MoreLikeThisQuery(string? Key, Func<string, IReadOnlyList<string>>? Texts, MoreLikeThisOptions Options) : IndexQuery;
+public sealed record MoreLikeThisQuery(string? Key, Func<string, IReadOnlyList<string>>? Texts, MoreLikeThisOptions Options) : IndexQuery
+{
+    /// <summary>Where there are neither key nor texts: the first entry that matches is the one.</summary>
+    public IndexQuery? First { get; init; }
+}
 
 /// <summary>Which terms of an entry tell what it is about.</summary>
 public sealed record MoreLikeThisOptions

@@ -96,6 +96,30 @@ internal sealed class VectorReader
         return nearest.Finish();
     }
 
+    /// <summary>The vectors of an entry; of a field of bytes what these stand for.</summary>
+    public List<float[]> Of(long entry)
+    {
+        EntryKey.Write(key, entry);
+        var own = new List<float[]>();
+        if (nodes is null || !nodes.TryGet(key, out ReadOnlySpan<byte> value))
+            return own;
+        foreach (uint node in NodeList.Read(value))
+        {
+            if (full is null)
+            {
+                float[] numbers = new float[Dimensions];
+                graph.Node(node).CopyTo(numbers);
+                own.Add(numbers);
+            }
+            else
+            {
+                own.Add(Full(node).ToArray());
+            }
+        }
+
+        return own;
+    }
+
     private float SimilarityTo(float[] wanted, float squares, uint node)
     {
         if (full is null)
@@ -104,9 +128,15 @@ internal sealed class VectorReader
             return Similarity.Of(wanted, squares, scratch, options.Metric);
         }
 
+        return Similarity.Of(wanted, squares, Full(node), options.Metric);
+    }
+
+    /// <summary>All numbers of a node, of a field that keeps them.</summary>
+    private ReadOnlySpan<float> Full(uint node)
+    {
         Span<byte> name = stackalloc byte[VectorKey.Bytes];
-        return full.TryGet(VectorKey.Write(name, node), out ReadOnlySpan<byte> numbers)
-            ? Similarity.Of(wanted, squares, MemoryMarshal.Cast<byte, float>(numbers), options.Metric)
+        return full!.TryGet(VectorKey.Write(name, node), out ReadOnlySpan<byte> numbers) // such a field has the tree
+            ? MemoryMarshal.Cast<byte, float>(numbers)
             : throw new CorruptionException($"The index misses the numbers of node {node} of a vector field. Reset the index to build it again.");
     }
 }

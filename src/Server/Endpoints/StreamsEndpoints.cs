@@ -1,3 +1,4 @@
+using System.Buffers;
 using Treepie.Queries;
 using Treepie.Server.Http;
 using Treepie.Store;
@@ -76,10 +77,25 @@ internal static class StreamsEndpoints
         for (; any; any = results.MoveNext())
         {
             output.Write("{\"Item\":"u8);
-            results.WriteCurrent(output);
+            WriteItem(results, output);
             output.Write("}\n"u8);
             await output.FlushIfNeededAsync(request.Aborted).ConfigureAwait(false);
         }
+    }
+
+    /// <summary>The current result. Clients want metadata of all that is streamed, so facets and suggestions get some here, which have none elsewhere.</summary>
+    private static void WriteItem(QueryResults results, ResponseBody output)
+    {
+        if (!results.IsComputed)
+        {
+            results.WriteCurrent(output);
+            return;
+        }
+
+        var row = new ArrayBufferWriter<byte>();
+        results.WriteCurrent(row);
+        output.Write(row.WrittenSpan[..^1]);
+        output.Write(",\"@metadata\":{\"@projection\":true}}"u8);
     }
 
     private static async Task WriteObjectAsync(HttpServerRequest request, QueryResults results, bool any)

@@ -7,6 +7,10 @@ namespace Treepie.Server.Endpoints;
 /// </summary>
 internal static class UnbuiltEndpoints
 {
+    private const string Analyzers = "Analyzers of one's own over HTTP (the program that opens the database gives them, in DatabaseOptions.Analyzers; many are there by name)";
+
+    private const string Sorters = "Sorters of one's own over HTTP (the program that opens the database gives them, in DatabaseOptions.CustomOrders)";
+
     private static readonly (string Pattern, string Feature)[] OfDatabases =
     [
         ("/attachments", "Attachments"), ("/attachments/{**rest}", "Attachments"), ("/admin/attachments/{**rest}", "Attachments"),
@@ -25,8 +29,8 @@ internal static class UnbuiltEndpoints
         ("/admin/etl", "ETL"), ("/admin/etl/{**rest}", "ETL"), ("/admin/queue-sink", "Queue sinks"),
         ("/tasks/{**rest}", "Other ongoing tasks than backups"), ("/admin/tasks/{**rest}", "Other ongoing tasks than backups"),
         ("/admin/connection-strings", "Connection strings"), ("/replication/{**rest}", "Replication"),
-        ("/admin/analyzers", "Analyzers of one's own"), ("/analyzers", "Analyzers of one's own"),
-        ("/admin/sorters", "Sorters of one's own"), ("/sorters", "Sorters of one's own"),
+        ("/admin/analyzers", Analyzers), ("/analyzers", Analyzers),
+        ("/admin/sorters", Sorters), ("/sorters", Sorters),
         ("/admin/configuration/{**rest}", "Settings of a database"), ("/admin/documents-compression/{**rest}", "Compression of documents"),
         ("/admin/transactions/{**rest}", "Recording of transactions"), ("/admin/ai/{**rest}", "AI tasks"), ("/ai/{**rest}", "AI tasks"),
     ];
@@ -38,7 +42,7 @@ internal static class UnbuiltEndpoints
         ("/admin/certificates", "Certificates"), ("/admin/certificates/{**rest}", "Certificates"), ("/certificates/{**rest}", "Certificates"),
         ("/admin/cluster/{**rest}", "Clusters"), ("/admin/restore/{**rest}", "Other ways to restore"), ("/admin/backup-task/{**rest}", "Other requests about backup tasks"),
         ("/admin/periodic-backup/{**rest}", "Other requests about backup tasks"), ("/periodic-backup/{**rest}", "Other requests about backup tasks"), ("/admin/replication/{**rest}", "Replication"),
-        ("/admin/analyzers", "Analyzers of one's own"), ("/admin/sorters", "Sorters of one's own"),
+        ("/admin/analyzers", Analyzers), ("/admin/sorters", Sorters),
         ("/info/{**rest}", "TCP connections"),
     ];
 

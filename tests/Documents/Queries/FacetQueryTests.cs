@@ -27,6 +27,7 @@ public sealed class FacetQueryTests : IAsyncLifetime
             "facets/cars",
             """{"facets":[{"fieldName":"Make","displayFieldName":"Maker","options":{"termSortMode":"CountDesc"},"aggregations":{"Average":["Price"]}}],"RangeFacets":[{"Ranges":["Price < 300","Price >= 300 and Price < 1000"]}]}""",
             "Facets");
+        await _database.PutAsync("facets/all", """{"Facets":[{"DisplayFieldName":"All","Aggregations":{"Sum":"Price"}}]}""", "Facets");
     }
 
     public ValueTask DisposeAsync()
@@ -42,6 +43,8 @@ public sealed class FacetQueryTests : IAsyncLifetime
     [InlineData("facet(Make, sum(Price), max(Price))", """[{"Name":"Make","Values":[{"Range":"tatra","Count":2,"Name":"Price","Sum":1000,"Max":900},{"Range":"škoda","Count":1,"Name":"Price","Sum":250.5,"Max":250.5}],"RemainingTerms":[],"RemainingTermsCount":0,"RemainingHits":0}]""")]
     [InlineData("facet(Make, $options)", """[{"Name":"Make","Values":[{"Range":"škoda","Count":1}],"RemainingTerms":["tatra"],"RemainingTermsCount":1,"RemainingHits":2}]""")]
     [InlineData("facet(Price < 200, Price between 200 and $most, Price > 800, avg(Price))", """[{"Name":"Price","Values":[{"Range":"Price < 200","Count":1,"Name":"Price","Average":100},{"Range":"Price between 200 and 400","Count":2,"Name":"Price","Average":325.25},{"Range":"Price > 800","Count":1,"Name":"Price","Average":900}],"RemainingTerms":[],"RemainingTermsCount":0,"RemainingHits":0}]""")]
+    [InlineData("facet(avg(Price), max(Price))", """[{"Name":"@AllResults","Values":[{"Range":"@AllResults","Count":4,"Name":"Price","Max":900,"Average":412.625}],"RemainingTerms":[],"RemainingTermsCount":0,"RemainingHits":0}]""")]
+    [InlineData("facet(id('facets/all'))", """[{"Name":"All","Values":[{"Range":"@AllResults","Count":4,"Name":"Price","Sum":1650.5}],"RemainingTerms":[],"RemainingTermsCount":0,"RemainingHits":0}]""")]
     [InlineData("facet(id('facets/cars'))", """[{"Name":"Maker","Values":[{"Range":"tatra","Count":2,"Name":"Price","Average":500},{"Range":"škoda","Count":1,"Name":"Price","Average":250.5}],"RemainingTerms":[],"RemainingTermsCount":0,"RemainingHits":0},{"Name":"Price","Values":[{"Range":"Price < 300","Count":2},{"Range":"Price >= 300 and Price < 1000","Count":2}],"RemainingTerms":[],"RemainingTermsCount":0,"RemainingHits":0}]""")]
     public async Task Facets_count_hits_by_terms_ranges_and_as_documents_say(string select, string rows)
     {

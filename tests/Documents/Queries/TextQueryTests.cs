@@ -85,6 +85,7 @@ public sealed class TextQueryTests : IAsyncLifetime
     [InlineData("lucene(Text, $many)", "more than 16,384 conditions")]
     [InlineData("intersect(Title = 'x')", "takes other arguments")]
     [InlineData("moreLikeThis(id() = 'notes/1')", "which fields to compare")]
+    [InlineData("moreLikeThis(5, '{\"Fields\":[\"Text\"]}')", "takes a document of the index")]
     [InlineData("moreLikeThis('{', '{\"Fields\":[\"Text\"]}')", "is no JSON")]
     [InlineData("moreLikeThis('notes/1', '{\"Fields\":[\"Text\"],\"Nothing\":1}')", "has no option 'Nothing'")]
     [InlineData("moreLikeThis('notes/1', '{\"Fields\":[\"Text\"],\"MaximumQueryTerms\":0}')", "from 1 to 1,024")]
@@ -106,6 +107,23 @@ public sealed class TextQueryTests : IAsyncLifetime
         Assert.Empty((await _database.AskAsync("from Notes where moreLikeThis(id() = 'notes/404', $options)", parameters)).Ids);
         string index = (await _database.AskAsync("from Notes where search(Text, 'x')")).Index;
         Assert.Equal(["notes/3", "notes/1"], (await _database.AskAsync($"from index '{index}' where moreLikeThis($json, '{{\"MinimumTermFrequency\":1,\"MinimumDocumentFrequency\":1}}')", parameters)).Ids);
+    }
+
+    [Fact]
+    public async Task The_first_document_of_a_condition_stands_for_itself_and_stop_words_may_stand_in_a_document()
+    {
+        await _database.PutAsync("stop/1", """{"stopWords":["the","a","and","fox"]}""", "Stops");
+        const string Options = """{"Fields":["Text"],"MinimumTermFrequency":1,"MinimumDocumentFrequency":1,"StopWords":["dog"],"StopWordsDocumentId":"stop/1"}""";
+        const string Parameters = $$"""{"options":{{Options}}}""";
+        Assert.Equal(["notes/1"], (await _database.AskAsync("from Notes where moreLikeThis(Title = 'hannah', $options)", Parameters)).Ids);
+        Assert.Equal(["notes/2", "notes/3"], (await _database.AskAsync("from Notes where moreLikeThis(true, $options)", Parameters)).Ids.Order(StringComparer.Ordinal));
+        Assert.Empty((await _database.AskAsync("from Notes where moreLikeThis(Title = 'nobody', $options)", Parameters)).Ids);
+        foreach ((string options, string reason) in ((string, string)[])[("stop/2", "no document 'stop/2'"), ("notes/1", "has no stop words")])
+        {
+            var error = await Assert.ThrowsAsync<InvalidQueryException>(
+                () => _database.AskAsync($$"""from Notes where moreLikeThis(true, '{"Fields":["Text"],"StopWordsDocumentId":"{{options}}"}')"""));
+            Assert.Contains(reason, error.Message, StringComparison.Ordinal);
+        }
     }
 
     [Fact]

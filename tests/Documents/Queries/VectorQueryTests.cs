@@ -37,9 +37,17 @@ public sealed class VectorQueryTests : IAsyncLifetime
     [InlineData("vector.search(V, $north, 0.1, 1) and Kind = 'a'", "books/1")]
     [InlineData("vector.search(V, $east, 0.1, 1) or boost(Title = 'NORTH', 5)", "books/1 books/3")]
     [InlineData("boost(vector.search(V, $east, 0, 3), 10) and exists(Title)", "books/3 books/2 books/4")]
+    [InlineData("vector.search(V, $several, 0.5)", "books/1 books/3 books/2")]
+    [InlineData("vector.search(V, $several, 0.5, 2)", "books/1 books/3")]
+    [InlineData("Kind = 'b' and vector.search(V, $several, 0.5)", "books/2")]
+    [InlineData("vector.search(V, embedding.forDoc('BOOKS/3'), 0.5)", "books/3 books/2")]
+    [InlineData("vector.search(V, embedding.forDoc($id), 0)", "books/4 books/3 books/1")]
+    [InlineData("vector.search(V, embedding.forDoc('books/5')) or Title = 'none'", "books/5")]
+    [InlineData("vector.search(V, embedding.forDoc('books/404')) or Title = 'none'", "books/5")]
     public async Task The_nearest_come_first(string condition, string ids)
     {
-        Answer answer = await _database.AskAsync($"from Books where {condition}", """{"north":[3,0],"east":[0,2],"base64":"AAAAAAAAgD8=","wrapped":{"@vector":[1,0]}}""");
+        Answer answer = await _database.AskAsync(
+            $"from Books where {condition}", """{"north":[3,0],"east":[0,2],"base64":"AAAAAAAAgD8=","wrapped":{"@vector":[1,0]},"several":[[3,0],{"@vector":[0,1]}],"id":"books/4"}""");
         Assert.Equal(ids, string.Join(' ', answer.Ids));
         Assert.Contains("Vector.search(", answer.Index, StringComparison.Ordinal);
     }
@@ -59,14 +67,18 @@ public sealed class VectorQueryTests : IAsyncLifetime
     [InlineData("vector.search(V, 'no base64')", "no vector")]
     [InlineData("vector.search(V, $three)", "2 numbers; this one has 3")]
     [InlineData("vector.search(V, $none)", "empty")]
+    [InlineData("vector.search(V, $lengths)", "2 numbers; this one has 3")]
+    [InlineData("vector.search(V, $many)", "256 vectors at once")]
+    [InlineData("vector.search(V, embedding.forDoc(5))", "id of a document")]
     [InlineData("vector.search(V, $north, 'much')", "least similarity")]
     [InlineData("vector.search(V, $north, 0.5, 0)", "number of candidates")]
     [InlineData("vector.search(V)", "2 to 4 arguments")]
     [InlineData("vector.search(embedding.text(V), $north)", "needs a model")]
     public async Task What_is_no_search_is_refused_with_the_reason(string condition, string reason)
     {
+        string many = $"[{string.Join(',', Enumerable.Repeat("[1,0]", 257))}]";
         InvalidQueryException error = await Assert.ThrowsAsync<InvalidQueryException>(() =>
-            _database.AskAsync($"from Books where {condition}", """{"north":[1,0],"three":[1,2,3],"none":[],"words":["a"]}"""));
+            _database.AskAsync($"from Books where {condition}", $$"""{"north":[1,0],"three":[1,2,3],"none":[],"words":["a"],"lengths":[[1,0],[1,2,3]],"many":{{many}}}"""));
         Assert.Contains(reason, error.Message, StringComparison.Ordinal);
     }
 }

@@ -12,7 +12,7 @@ public sealed class BadQueriesTests
     private const string Definition =
         """{"Indexes":[{"Name":"Things","Collections":["Docs"],"Fields":{"Name":{},"Notes":{"Indexing":"Search"},"Age":{},"V":{"Vector":{"Dimensions":3}},"At":{"Spatial":{"Wkt":"Wkt"}}}}]}""";
 
-    private const string Parameters = """{"two":[1,2],"nan":["NaN",1,2],"text":"NaN","huge":[1e300,1,2],"none":[],"deep":[[1,2,3]],"three":[1,2,3],"zeros":[0,0,0],"object":{"a":1}}""";
+    private const string Parameters = """{"two":[1,2],"nan":["NaN",1,2],"text":"NaN","huge":[1e300,1,2],"none":[],"deep":[[[1,2,3]]],"three":[1,2,3],"zeros":[0,0,0],"object":{"a":1}}""";
 
     /// <summary>Condition, and what the answer has to say.</summary>
     private static readonly (string Where, string Hint)[] s_refused =

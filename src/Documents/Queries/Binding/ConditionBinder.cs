@@ -10,7 +10,11 @@ namespace Treepie.Queries.Binding;
 /// WHERE as a query over an index. A field compares without case unless inside <c>exact()</c>; null stands for missing too; what has no
 /// order (booleans) has no ranges, and nothing is less or greater than null.
 /// </summary>
-internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters, FieldBinder fields)
+/// <param name="query">The query.</param>
+/// <param name="parameters">Its values.</param>
+/// <param name="fields">Its fields.</param>
+/// <param name="loadDocument">Gives the body of a document that a condition refers to; null where it is not there.</param>
+internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters, FieldBinder fields, Func<string, byte[]?> loadDocument)
 {
     /// <summary>Methods that are understood but not run yet.</summary>
     private static readonly string[] KnownMethods =
@@ -32,7 +36,7 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
     /// <summary>Whether something in the condition gives scores.</summary>
     public bool IsScored => _isScored || _textMethods is { IsScored: true };
 
-    private TextMethodBinder TextMethods => _textMethods ??= new TextMethodBinder(query, parameters, fields, Bind);
+    private TextMethodBinder TextMethods => _textMethods ??= new TextMethodBinder(query, parameters, fields, loadDocument, Bind);
 
     public IndexQuery Bind(Expression expression) => Bind(expression, AutoIndexFieldKind.Value);
 
@@ -90,20 +94,24 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
         switch (compare.Operator)
         {
             case CompareOperator.Equal:
-                return new TermQuery(field, value);
+                return Equal(field, value, kind);
             case CompareOperator.NotEqual:
-                return new NotQuery(new TermQuery(field, value));
+                return new NotQuery(Equal(field, value, kind));
         }
 
         RequireOrder(value, compare.Right);
         return value.Kind == FieldValueKind.Null ? new MatchNoneQuery() : compare.Operator switch
         {
-            CompareOperator.Less => new RangeQuery(field, null, false, value, false),
-            CompareOperator.LessOrEqual => new RangeQuery(field, null, false, value, true),
-            CompareOperator.Greater => new RangeQuery(field, value, false, null, false),
-            _ => new RangeQuery(field, value, true, null, false),
+            CompareOperator.Less => new RangeQuery(field, null, false, TimeText.First(value, kind), false),
+            CompareOperator.LessOrEqual => new RangeQuery(field, null, false, TimeText.Last(value, kind), true),
+            CompareOperator.Greater => new RangeQuery(field, TimeText.Last(value, kind), false, null, false),
+            _ => new RangeQuery(field, TimeText.First(value, kind), true, null, false),
         };
     }
+
+    /// <summary>A time is written in two ways, and is the same in both.</summary>
+    private static IndexQuery Equal(string field, FieldValue value, AutoIndexFieldKind kind) =>
+        TimeText.Is(value, kind) ? new InQuery(field, [TimeText.First(value, kind), TimeText.Last(value, kind)]) : new TermQuery(field, value);
 
     private IndexQuery BindBetween(BetweenExpression between, AutoIndexFieldKind kind)
     {
@@ -117,7 +125,7 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
         if ((low.Kind == FieldValueKind.Text) != (high.Kind == FieldValueKind.Text))
             throw RqlErrors.At(query.Text, between.Position, "The values of 'between' must be of one kind: two numbers or two strings.");
 
-        return new RangeQuery(field, low, true, high, true);
+        return new RangeQuery(field, TimeText.First(low, kind), true, TimeText.Last(high, kind), true);
     }
 
     private IndexQuery BindIn(InExpression list, AutoIndexFieldKind kind)
@@ -126,9 +134,14 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
         if (fields.IsKey(list.Operand))
             return list.All ? new AndQuery([.. values.Select(value => ByKey([value]))]) : ByKey(values);
         string field = fields.Field(list.Operand, kind).SchemaName;
+        bool hasTimes = values.Exists(value => TimeText.Is(value, kind));
+        if (list.All && hasTimes)
+            return new AndQuery([.. values.Select(value => Equal(field, value, kind))]);
         if (list.All)
             return values.Count == 0 ? new MatchAllQuery() : new AllInQuery(field, values);
 
+        if (hasTimes)
+            values = [.. values.SelectMany(value => TimeText.Is(value, kind) ? [TimeText.First(value, kind), TimeText.Last(value, kind)] : (FieldValue[])[value])];
         return values.Count == 0 ? new MatchNoneQuery() : new InQuery(field, values);
     }
 

@@ -16,6 +16,9 @@ internal sealed class FacetBinder(RqlQuery query, QueryParameters parameters, Fi
     /// <summary>Most facets of one query, and most ranges of one facet.</summary>
     public const int MaxFacets = 1_024;
 
+    /// <summary>Name of the one group of a facet of sums alone, and of that facet.</summary>
+    public const string AllResults = "@AllResults";
+
     private readonly List<BoundFacet> _facets = [];
 
     /// <summary>Whether a method of SELECT is a facet.</summary>
@@ -64,7 +67,7 @@ internal sealed class FacetBinder(RqlQuery query, QueryParameters parameters, Fi
 
         var sums = new List<FacetSums>();
         int own = arguments.Count;
-        while (own > 1 && arguments[own - 1] is MethodExpression sum && KindOf(sum.Name) != FacetSumKinds.None)
+        while (own > 0 && arguments[own - 1] is MethodExpression sum && KindOf(sum.Name) != FacetSumKinds.None)
             own--;
         foreach (Expression sum in arguments.Skip(own))
             AddSum(sums, (MethodExpression)sum, method.Arguments.First(argument => ReferenceEquals(argument.Value, sum)).Alias);
@@ -74,6 +77,8 @@ internal sealed class FacetBinder(RqlQuery query, QueryParameters parameters, Fi
     private BoundFacet BindOwn(List<Expression> own, string? alias, List<FacetSums> sums, JsonElement options, MethodExpression method)
     {
         string[] summed = [.. sums.Select(sum => sum.Field)];
+        if (own.Count == 0)
+            return OfAllResults(alias, sums);
         bool isField = own is [PathExpression or LiteralExpression { Kind: LiteralKind.String }];
         if (isField || own is [MethodExpression only] && fields.IsId(only))
         {
@@ -93,6 +98,9 @@ internal sealed class FacetBinder(RqlQuery query, QueryParameters parameters, Fi
 
         return new BoundFacet(alias ?? name ?? "", new FacetQuery { Ranges = ranges, Aggregates = summed }, sums);
     }
+
+    private static BoundFacet OfAllResults(string? name, List<FacetSums> sums) =>
+        new(name ?? AllResults, new FacetQuery { Ranges = [new FacetRange(AllResults, new MatchAllQuery())], Aggregates = [.. sums.Select(sum => sum.Field)] }, sums);
 
     private void AddSum(List<FacetSums> sums, MethodExpression method, string? alias)
     {
@@ -201,9 +209,16 @@ internal sealed class FacetBinder(RqlQuery query, QueryParameters parameters, Fi
         int before = _facets.Count;
         foreach (JsonElement facet in Elements(document.RootElement, "Facets"))
         {
-            string name = TextIn(facet, "FieldName") ?? throw RqlErrors.At(query.Text, position, $"A facet of the document '{id}' lacks 'FieldName'.");
-            string field = fields.Field(new LiteralExpression(position, LiteralKind.String, name), AutoIndexFieldKind.Value).SchemaName;
             List<FacetSums> sums = SumsIn(facet, position);
+            if (TextIn(facet, "FieldName") is not { } name)
+            {
+                if (sums.Count == 0)
+                    throw RqlErrors.At(query.Text, position, $"A facet of the document '{id}' lacks 'FieldName', and has no 'Aggregations' of all results.");
+                Add(OfAllResults(TextIn(facet, "DisplayFieldName"), sums), position);
+                continue;
+            }
+
+            string field = fields.Field(new LiteralExpression(position, LiteralKind.String, name), AutoIndexFieldKind.Value).SchemaName;
             var terms = new FacetQuery { Field = field, Aggregates = [.. sums.Select(sum => sum.Field)] };
             Add(new BoundFacet(TextIn(facet, "DisplayFieldName") ?? name, WithOptions(terms, Member(facet, "Options"), position), sums), position);
         }

@@ -47,19 +47,19 @@ internal sealed class QueryBinder
     private void RefuseUnsupported()
     {
         if (_query.Declarations is [{ } declaration, ..])
-            throw NotYet(declaration.Position, "'declare'");
+            throw NotYet(declaration.Position, "'declare' (JavaScript)", "'select a, b.c as d' takes fields as they are; what is to be computed of them can be stored with the document, or be computed of the answer.");
         if (_query.From.PreFilter is { } preFilter)
             throw NotYet(preFilter.Position, "A condition in parentheses after the collection", "Write it after 'where'.");
         if (_query.GroupBy is [{ } group, ..])
-            throw NotYet(group.Value.Position, "'group by'");
+            throw NotYet(group.Value.Position, "'group by' (map-reduce)", "'select facet(City, sum(Freight), avg(Freight))' counts and sums up the hits of each value of a field, with 'min' and 'max' too.");
         if (_query.Load is [{ } load, ..])
             throw NotYet(load.Source.Position, "'load'", "'include' sends documents that results refer to.");
         if (_query.Filter is { } filter)
             throw NotYet(filter.Position, "'filter'", "'where' makes an index for the condition.");
         if (_query.FilterLimit is { } filterLimit)
-            throw NotYet(filterLimit.Position, "'filter_limit'");
+            throw NotYet(filterLimit.Position, "'filter_limit'", "A query's \"Budget\" says how many entries it may look at.");
         if (_query.Update is { } update)
-            throw NotYet(update.Position, "'update'");
+            throw NotYet(update.Position, "'update' (JavaScript)", "Load what the query finds, change it and save it: a batch of documents is saved as a whole or not at all.");
         if (_query.Select?.Script is { } script)
             throw NotYet(script.Position, "'select { … }' (JavaScript)", "'select a, b as c' takes fields.");
     }
@@ -71,7 +71,7 @@ internal sealed class QueryBinder
         if (!from.IsIndex && _query.OrderBy.Count == 0 && !IsComputed && BindIds() is { } direct)
             return direct with { Collection = collection };
 
-        var conditions = new ConditionBinder(_query, _parameters, _fields);
+        var conditions = new ConditionBinder(_query, _parameters, _fields, _context.LoadDocument);
         IndexQuery condition = _query.Where is null ? new MatchAllQuery() : conditions.Bind(_query.Where);
         IReadOnlyList<SortKey> sort = [.. _query.OrderBy.Select(BindOrderKey)];
         if (sort.Count == 0 && conditions.IsScored)

@@ -14,8 +14,10 @@ namespace Treepie.Queries.Binding;
 /// <param name="query">The query.</param>
 /// <param name="parameters">Its values.</param>
 /// <param name="fields">Its fields.</param>
+/// <param name="loadDocument">Gives the body of a document that a method refers to; null where it is not there.</param>
 /// <param name="bind">Gives any condition its meaning.</param>
-internal sealed class TextMethodBinder(RqlQuery query, QueryParameters parameters, FieldBinder fields, Func<Expression, AutoIndexFieldKind, IndexQuery> bind)
+internal sealed class TextMethodBinder(
+    RqlQuery query, QueryParameters parameters, FieldBinder fields, Func<string, byte[]?> loadDocument, Func<Expression, AutoIndexFieldKind, IndexQuery> bind)
 {
     /// <summary>Whether something bound here gives scores.</summary>
     public bool IsScored { get; private set; }
@@ -113,14 +115,27 @@ internal sealed class TextMethodBinder(RqlQuery query, QueryParameters parameter
         {
             case CompareExpression { Operator: CompareOperator.Equal } compare when fields.IsId(compare.Left):
                 return new MoreLikeThisQuery(Key(parameters.Text(compare.Right, "the id of a document")), null, options);
-            case LiteralExpression or ParameterExpression:
+            case LiteralExpression { Kind: LiteralKind.String } or ParameterExpression:
                 string text = parameters.Text(arguments[0], "a document as JSON");
                 return text.TrimStart().StartsWith('{')
                     ? new MoreLikeThisQuery(null, TextsOf(text, pathOf, arguments[0].Position), options)
                     : new MoreLikeThisQuery(Key(text), null, options);
+            case LiteralExpression { Kind: not LiteralKind.True }:
+                throw RqlErrors.At(query.Text, arguments[0].Position, "'moreLikeThis()' takes a document of the index, as moreLikeThis(id() = 'articles/1') or by any other condition, or one as JSON.");
             default:
-                throw RqlErrors.At(query.Text, arguments[0].Position, "'moreLikeThis()' takes a document of the index, as moreLikeThis(id() = 'articles/1'), or one as JSON.");
+                return new MoreLikeThisQuery(null, null, options) { First = bind(arguments[0], AutoIndexFieldKind.Value) };
         }
+    }
+
+    /// <summary>Words of a document as clients store it: its member <c>StopWords</c>, in either case.</summary>
+    private IReadOnlyList<string> StopWordsOf(string id, int position)
+    {
+        byte[] body = loadDocument(id) ?? throw RqlErrors.At(query.Text, position, $"There is no document '{id}' with stop words ('StopWordsDocumentId').");
+        using JsonDocument document = JsonDocument.Parse(body);
+        JsonProperty member = document.RootElement.EnumerateObject().FirstOrDefault(member => string.Equals(member.Name, "StopWords", StringComparison.OrdinalIgnoreCase));
+        return member.Value.ValueKind == JsonValueKind.Array && member.Value.EnumerateArray().All(word => word.ValueKind == JsonValueKind.String)
+            ? Strings(member.Value)
+            : throw RqlErrors.At(query.Text, position, $"The document '{id}' has no stop words: expected is an array of strings, 'StopWords'.");
     }
 
     /// <summary>An id as indexes know it.</summary>
@@ -174,9 +189,8 @@ internal sealed class TextMethodBinder(RqlQuery query, QueryParameters parameter
                     case "maximumdocumentfrequencypercentage": options = options with { MaxDocumentFrequencyPercentage = value.GetInt32() }; break;
                     case "boost": options = options with { Boost = value.GetBoolean() }; break;
                     case "boostfactor": options = options with { BoostFactor = value.GetSingle() }; break;
-                    case "stopwords": options = options with { StopWords = Strings(value) }; break;
-                    case "stopwordsdocumentid":
-                        throw RqlErrors.NotSupportedYet(query.Text, expression.Position, "'StopWordsDocumentId'", "Give the words themselves in 'StopWords'.");
+                    case "stopwords": options = options with { StopWords = [.. options.StopWords, .. Strings(value)] }; break;
+                    case "stopwordsdocumentid": options = options with { StopWords = [.. options.StopWords, .. StopWordsOf(value.GetString() ?? "", expression.Position)] }; break;
                     default:
                         throw RqlErrors.At(query.Text, expression.Position, $"'moreLikeThis()' has no option '{option.Name}'.");
                 }

@@ -21,7 +21,9 @@ internal sealed class VectorBinder(RqlQuery query, QueryParameters parameters, F
             throw RqlErrors.At(query.Text, method.Position, $"'{method.Name}()' takes 2 to 4 arguments: a field, a vector, the least similarity, the number of candidates; {count} are given.");
 
         string field = Field(method.Arguments[0].Value).SchemaName;
-        float[] vector = Vector(method.Arguments[1].Value);
+        Expression given = method.Arguments[1].Value;
+        string? document = given is MethodExpression { Arguments: [{ Value: { } id }] } of && of.Is("embedding.forDoc") ? parameters.Text(id, "the id of a document") : null;
+        List<float[]> vectors = document is null ? Vectors(given) : [];
         FieldValue least = count > 2 ? parameters.Value(method.Arguments[2].Value) : FieldValue.Null;
         FieldValue most = count > 3 ? parameters.Value(method.Arguments[3].Value) : FieldValue.Null;
         float? minimum = least.Kind switch
@@ -33,7 +35,11 @@ internal sealed class VectorBinder(RqlQuery query, QueryParameters parameters, F
         };
         if (most is not ({ Kind: FieldValueKind.Null } or { Kind: FieldValueKind.Long, Long: >= 1 and <= VectorQuery.MaxCandidates }))
             throw RqlErrors.At(query.Text, method.Arguments[3].Value.Position, $"The number of candidates is a whole number from 1 to {VectorQuery.MaxCandidates:N0}.");
-        return new VectorQuery(field, vector, most.Kind == FieldValueKind.Null ? DefaultCandidates : (int)most.Long, minimum, isExact);
+        return new VectorQuery(field, vectors is [{ } first, ..] ? first : [], most.Kind == FieldValueKind.Null ? DefaultCandidates : (int)most.Long, minimum, isExact)
+        {
+            Others = [.. vectors.Skip(1)],
+            OfEntry = document is null ? null : TextMethodBinder.Key(document),
+        };
     }
 
     /// <summary>A field, kept with all its digits, or with a byte for each number.</summary>
@@ -50,25 +56,35 @@ internal sealed class VectorBinder(RqlQuery query, QueryParameters parameters, F
             "embedding.f32_i8" or "embedding.i8" => fields.Field(method.Arguments[0].Value, AutoIndexFieldKind.VectorBytes),
             "embedding.text" or "embedding.text_i8" or "embedding.text_i1" =>
                 throw RqlErrors.NotSupportedYet(query.Text, method.Position, $"'{method.Name}()', which needs a model that makes vectors of texts,", "Store vectors in the documents and search those."),
-            _ => throw RqlErrors.NotSupportedYet(query.Text, method.Position, $"'{method.Name}()'", "embedding.f32_i8 keeps a byte for each number."),
+            _ => throw RqlErrors.NotSupportedYet(query.Text, method.Position, $"'{method.Name}()'", "embedding.f32_i8 keeps a byte for each number, which is the least there is."),
         };
     }
 
-    /// <summary>A parameter: an array of numbers, <c>{"@vector": […]}</c>, or base64 of floats.</summary>
-    private float[] Vector(Expression expression)
+    /// <summary>A vector, or as a parameter several in an array: what is near to any of them is meant.</summary>
+    private List<float[]> Vectors(Expression expression)
     {
         if (expression is LiteralExpression { Kind: LiteralKind.String } literal)
-            return FromBase64(literal.Text, literal.Position);
+            return [FromBase64(literal.Text, literal.Position)];
         if (expression is not ParameterExpression parameter)
-            throw RqlErrors.At(query.Text, expression.Position, "Expected a vector: a parameter that is an array of numbers, or base64 of 32-bit floats.");
+            throw RqlErrors.At(query.Text, expression.Position, "Expected a vector: a parameter that is an array of numbers, base64 of 32-bit floats, or embedding.forDoc('books/1') for those of a document.");
 
         JsonElement json = parameters.Element(parameter);
+        if (json.ValueKind != JsonValueKind.Array || json.GetArrayLength() == 0 || json[0].ValueKind == JsonValueKind.Number)
+            return [Vector(json, parameter)];
+        return json.GetArrayLength() <= VectorQuery.MaxVectors
+            ? [.. json.EnumerateArray().Select(vector => Vector(vector, parameter))]
+            : throw RqlErrors.At(query.Text, parameter.Position, $"A search looks for {VectorQuery.MaxVectors} vectors at once; the parameter ${parameter.Name} has {json.GetArrayLength():N0}.");
+    }
+
+    /// <summary>An array of numbers, <c>{"@vector": […]}</c>, or base64 of floats.</summary>
+    private float[] Vector(JsonElement json, ParameterExpression parameter)
+    {
         if (json.ValueKind == JsonValueKind.Object && json.TryGetProperty("@vector"u8, out JsonElement inner))
             json = inner;
         if (json.ValueKind == JsonValueKind.String)
             return FromBase64(json.GetString() ?? "", parameter.Position);
         if (json.ValueKind != JsonValueKind.Array || json.EnumerateArray().Any(number => number.ValueKind != JsonValueKind.Number))
-            throw RqlErrors.At(query.Text, parameter.Position, $"The parameter ${parameter.Name} is no vector: expected an array of numbers, {{\"@vector\": […]}}, or base64 of 32-bit floats.");
+            throw RqlErrors.At(query.Text, parameter.Position, $"The parameter ${parameter.Name} is no vector: expected an array of numbers, {{\"@vector\": […]}}, base64 of 32-bit floats, or an array of these.");
         return [.. json.EnumerateArray().Select(number => (float)number.GetDouble())];
     }
 
