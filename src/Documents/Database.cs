@@ -156,6 +156,15 @@ public sealed class Database : IDisposable, IAsyncDisposable
         return _queries.ExecuteAsync(request, cancellationToken);
     }
 
+    /// <summary>Which index would answer a query, first, and why others would not. The query is not run, and no index is made for it.</summary>
+    /// <exception cref="InvalidQueryException">The text is not valid; names line and column.</exception>
+    /// <exception cref="IndexNotFoundException">A named index does not exist.</exception>
+    public IReadOnlyList<IndexChoice> IndexChoices(QueryRequest request)
+    {
+        ArgumentNullException.ThrowIfNull(request);
+        return _queries.Choices(request);
+    }
+
     /// <summary>A unit of work over C# objects, read and written by reflection over their public properties.</summary>
     /// <remarks>In trimmed or natively compiled programs use <see cref="OpenSession(SessionOptions)"/> with a source-generated context.</remarks>
     [RequiresUnreferencedCode("Serializes objects by reflection. Give OpenSession options with a source-generated JsonSerializerContext instead.")]

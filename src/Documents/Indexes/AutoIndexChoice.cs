@@ -23,6 +23,38 @@ internal static class AutoIndexChoice
         return (best, widest);
     }
 
+    /// <summary>What <see cref="Of"/> would choose, first, and every other index of the collection with why it is not chosen.</summary>
+    public static IReadOnlyList<IndexChoice> Explain(IEnumerable<DocumentIndex> indexes, string collection, IReadOnlyList<AutoIndexField> fields)
+    {
+        DocumentIndex[] own = [.. indexes.Where(index => index.Definition is AutoIndexDefinition definition && definition.IsFor(collection))];
+        DocumentIndex? best = null;
+        foreach (DocumentIndex index in own)
+        {
+            if (((AutoIndexDefinition)index.Definition).Covers(fields) && (best is null || IsBetter(index, best)))
+                best = index;
+        }
+
+        DocumentIndex? widest = own.MaxBy(index => index.Definition.Fields.Count);
+        var choices = new List<IndexChoice>();
+        if (best is not null)
+            choices.Add(new IndexChoice(best.Name, "It has all fields of the query."));
+        else if (widest is null)
+            choices.Add(new IndexChoice(new AutoIndexDefinition(collection, fields).Name, "It does not exist: the query makes it."));
+
+        foreach (DocumentIndex index in own.Where(index => index != best).OrderByDescending(index => index == widest))
+        {
+            string[] lacking = [.. fields.Where(field => !index.Definition.Fields.Contains(field)).Select(field => $"'{field.SchemaName}'")];
+            choices.Add(new IndexChoice(index.Name, (lacking.Length, best is null && index == widest) switch
+            {
+                (0, _) => "It has all fields of the query, but another one has more, or has seen more of the documents.",
+                (_, true) => $"It lacks {string.Join(", ", lacking)}: the query gives it these fields.",
+                _ => $"It lacks {string.Join(", ", lacking)}.",
+            }));
+        }
+
+        return choices;
+    }
+
     private static bool IsBetter(DocumentIndex index, DocumentIndex other) =>
         index.Progress.IsCaughtUp != other.Progress.IsCaughtUp
             ? index.Progress.IsCaughtUp

@@ -437,7 +437,7 @@ public sealed class IndexCatalogue : IDisposable
         return Find(name) ?? throw new IndexNotFoundException(name);
     }
 
-    private IReadOnlyList<DocumentIndex> Indexes()
+    internal IReadOnlyList<DocumentIndex> Indexes()
     {
         lock (_lock)
             return [.. _indexers.Values.Concat(_replacements.Values).Select(i => i.Index)];

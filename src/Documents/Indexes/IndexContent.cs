@@ -71,7 +71,9 @@ public sealed class IndexContent
         if (!DocumentId.TryFold(id, key, out int length))
             return null;
         IReadOnlyList<IndexEntryField>? fields = Look((searcher, tail, _) => tail is null ? searcher.Entry(key.AsSpan(0, length)) : searcher.Entry(key.AsSpan(0, length), tail));
-        return fields is null ? null : [.. fields.Select(field => new IndexedValues(field.Field, field.Terms, field.Numbers, field.HasNull))];
+        return fields is null
+            ? null
+            : [.. fields.Select(field => new IndexedValues(field.Field, field.Terms, field.Numbers, field.HasNull) { Positions = field.Positions, Places = field.Places, Vectors = field.Vectors })];
     }
 
     /// <summary>Looks at one view of the index, with what it has not seen where that is wanted.</summary>
@@ -124,7 +126,17 @@ public sealed class IndexContent
 /// <param name="Terms">Terms, numbers among them as text.</param>
 /// <param name="Numbers">Numbers.</param>
 /// <param name="HasNull">Whether there is an explicit null.</param>
-public sealed record IndexedValues(string Field, IReadOnlyList<string> Terms, IReadOnlyList<double> Numbers, bool HasNull);
+public sealed record IndexedValues(string Field, IReadOnlyList<string> Terms, IReadOnlyList<double> Numbers, bool HasNull)
+{
+    /// <summary>Of a field of words: where each of the terms stands, counted from 0, ascending; as many as there are terms. Empty for other fields.</summary>
+    public IReadOnlyList<IReadOnlyList<int>> Positions { get; init; } = [];
+
+    /// <summary>Of a field of places: points and shapes as WKT, as the index keeps them (points to 5 mm).</summary>
+    public IReadOnlyList<string> Places { get; init; } = [];
+
+    /// <summary>Of a field of vectors: the vectors as the index keeps them: all numbers, or where it keeps a byte for each, what these stand for.</summary>
+    public IReadOnlyList<IReadOnlyList<float>> Vectors { get; init; } = [];
+}
 
 /// <summary>How much room one structure of an index takes.</summary>
 /// <param name="Name">What it is: <c>terms</c>, <c>terms.postings</c>, <c>terms.positions</c>, <c>numbers</c>, <c>sort</c>, <c>entries</c>, <c>keys</c>, …</param>

@@ -28,11 +28,7 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
     {
         long started = options.TimeProvider.GetTimestamp();
         var phases = new QueryPhases(options.TimeProvider, started);
-        RqlQuery parsed = RqlParser.Parse(request.Text);
-        phases.End("Parse");
-        IndexMapping? named = parsed.From.IsIndex ? (indexes.Find(parsed.From.Name) ?? throw new IndexNotFoundException(parsed.From.Name)).Definition : null;
-        var names = new BindingContext { LoadDocument = Load, Orders = options.CustomOrders, Projection = request.ProjectionBehavior };
-        BoundQuery query = Page(QueryBinder.Bind(parsed, request.Parameters, options.TimeProvider, named, names), request);
+        BoundQuery query = Page(Bind(request, phases), request);
         phases.End("Bind");
         var context = new QueryContext(request, query, options.TimeProvider, started, cancellationToken) { Phases = phases };
 
@@ -52,6 +48,30 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
         }
     }
 
+    /// <summary>Which index would answer a query, first, and why others would not. Nothing is run, and no index is made.</summary>
+    public IReadOnlyList<IndexChoice> Choices(QueryRequest request)
+    {
+        BoundQuery query = Bind(request, new QueryPhases(options.TimeProvider, options.TimeProvider.GetTimestamp()));
+        using DatabaseSnapshot snapshot = beginRead();
+        if (query.IndexName is { } name)
+            return [new IndexChoice(name, "The query names it.")];
+        if (query.Source != SourceKind.AutoIndex)
+            return [new IndexChoice(StoreName(query, snapshot), "The documents themselves answer it: it has no condition and no order that an index is needed for.")];
+        if (query.Collection is { } collection && snapshot.Collection(collection) is null)
+            return [new IndexChoice(StoreName(query, snapshot), "The collection has no documents, so no index is made.")];
+
+        return AutoIndexChoice.Explain(indexes.Indexes(), query.Collection is { } of ? snapshot.Collection(of)!.Name : AutoIndexDefinition.AllDocuments, [.. query.Fields.Select(use => use.Field)]); // it was just looked up
+    }
+
+    private BoundQuery Bind(QueryRequest request, QueryPhases phases)
+    {
+        RqlQuery parsed = RqlParser.Parse(request.Text);
+        phases.End("Parse");
+        IndexMapping? named = parsed.From.IsIndex ? (indexes.Find(parsed.From.Name) ?? throw new IndexNotFoundException(parsed.From.Name)).Definition : null;
+        var names = new BindingContext { LoadDocument = Load, Orders = options.CustomOrders, Projection = request.ProjectionBehavior };
+        return QueryBinder.Bind(parsed, request.Parameters, options.TimeProvider, named, names);
+    }
+
     private static BoundQuery Page(BoundQuery query, QueryRequest request)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(request.Start);
@@ -59,7 +79,19 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
         long skip = query.Skip > long.MaxValue - request.Start ? long.MaxValue : query.Skip + request.Start;
         RefuseContinuation(query, request);
         RefuseBudget(request);
+        if (request.IndexEntries)
+            query = AsEntries(query);
         return query with { Skip = skip, Take = Math.Min(query.Take, request.PageSize), WantsTimings = query.WantsTimings || request.WithTimings, NeverStale = query.NeverStale | request.NeverStale };
+    }
+
+    /// <summary>The same query, of which nothing is asked but the hits.</summary>
+    private static BoundQuery AsEntries(BoundQuery query)
+    {
+        if (query.Source is not (SourceKind.AutoIndex or SourceKind.NamedIndex))
+            throw new InvalidQueryException("No index answers this query, so there are no entries to see: give it a condition or an order, or name an index ('from index …').");
+        if (query.IsComputed)
+            throw new InvalidQueryException("Facets and suggestions are counted over all hits and are no entries: ask for the entries without 'select'.");
+        return query with { Projection = null, Distinct = false, IncludePaths = [], IncludeIds = [], Highlights = [], WantsExplanations = false };
     }
 
     private static void RefuseContinuation(BoundQuery query, QueryRequest request)

@@ -30,6 +30,12 @@ public sealed record QueryRequest
     public bool MetadataOnly { get; init; }
 
     /// <summary>
+    /// Results are what the index has of each hit, by field, instead of documents: for people who wonder why something is found or not. The query has to be one that an index answers; what
+    /// it selects and includes is passed over.
+    /// </summary>
+    public bool IndexEntries { get; init; }
+
+    /// <summary>
     /// What <see cref="QueryResults.Continuation"/> gave: the page behind it, which costs what the first one did. The query has to be the same, and one that an
     /// index answers.
     /// </summary>

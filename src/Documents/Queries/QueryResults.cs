@@ -122,7 +122,7 @@ public sealed class QueryResults : IDisposable
     }
 
     /// <summary>Whether the current result is a projection, not a whole document.</summary>
-    public bool IsProjection => _projection is not null && !_context.Request.MetadataOnly;
+    public bool IsProjection => (_projection is not null && !_context.Request.MetadataOnly) || _context.Request.IndexEntries;
 
     /// <summary>The document of the current result; lives until the next move.</summary>
     public Document Current => _source.Current;
@@ -139,7 +139,9 @@ public sealed class QueryResults : IDisposable
 
         Span<byte> scratch = stackalloc byte[256];
         ReadOnlySpan<byte> extra = WriteExtraMetadata(scratch);
-        if (IsProjection)
+        if (_context.Request.IndexEntries)
+            Projection.WriteObject(_source.Id, Entry(), extra, output);
+        else if (IsProjection)
             Projection.WriteObject(_source.Id, Projected(), extra, output);
         else
             _source.Current.WriteTo(output, _context.Request.MetadataOnly, extra);
@@ -197,6 +199,14 @@ public sealed class QueryResults : IDisposable
         _found.Notes?.Dispose();
         _source.Dispose();
         _found.Snapshot.Dispose();
+    }
+
+    /// <summary>What the index has of the current result.</summary>
+    private ReadOnlySpan<byte> Entry()
+    {
+        var fields = new ArrayBufferWriter<byte>();
+        EntryRow.WriteFields(_source.Id, _source.Entry(), fields);
+        return fields.WrittenSpan;
     }
 
     /// <summary>The fields of the current result; made once for each.</summary>

@@ -1,7 +1,12 @@
 using System.Text;
 using Treepie.Indexing.Analysis;
+using Treepie.Indexing.Catalogue;
+using Treepie.Indexing.Columns;
 using Treepie.Indexing.Matching;
+using Treepie.Indexing.Schema;
+using Treepie.Indexing.Spatial;
 using Treepie.Indexing.Terms;
+using Treepie.Indexing.Vectors;
 
 namespace Treepie.Indexing.Searching;
 
@@ -49,41 +54,80 @@ internal static class TermView
         return valid && after is not null && cursor!.Key.SequenceEqual(from) ? cursor.MoveNext() : valid; // valid, so it is there
     }
 
-    public static IReadOnlyList<IndexEntryField>? Entry(IndexView view, ReadOnlySpan<byte> key)
+    /// <summary>What an entry has in each field; null where there is no entry of that key.</summary>
+    public static IReadOnlyList<IndexEntryField>? Entry(IndexView view, ReadOnlySpan<byte> key) => view.Find(key) is >= 0 and var id ? Entry(view, id) : null;
+
+    /// <summary>What an entry has in each field; null where there is no entry of that number.</summary>
+    public static IReadOnlyList<IndexEntryField>? Entry(IndexView view, long id)
     {
-        long id = view.Find(key);
-        if (id < 0 || !view.Entries.TryGet(id, out EntryRecord record))
+        if (!view.Entries.TryGet(id, out EntryRecord record))
             return null;
 
-        var terms = new List<string>[view.Schema.Fields.Count];
-        var numbers = new List<double>[terms.Length];
-        bool[] nulls = new bool[terms.Length];
+        var fields = new Held?[view.Schema.Fields.Count];
         Span<byte> text = stackalloc byte[32];
         while (record.MoveNextGroup())
         {
-            (terms[record.Field], numbers[record.Field]) = (terms[record.Field] ?? [], numbers[record.Field] ?? []);
-            nulls[record.Field] |= record.Group == EntryGroup.Null;
+            Held held = fields[record.Field] ??= new Held();
+            bool isFullText = view.Schema.Fields[record.Field].Analysis == FieldAnalysis.FullText;
+            held.HasNull |= record.Group == EntryGroup.Null;
             while (record.MoveNextItem(out ReadOnlySpan<byte> item))
             {
-                if (record.Group != EntryGroup.Numbers)
+                if (record.Group == EntryGroup.Numbers)
                 {
-                    if (!TermForm.IsNoText(item))
-                        terms[record.Field].Add(TermText.Of(item, isNumber: false));
-                    continue;
+                    held.Numbers.Add(NumberKey.ToDouble(item));
+                    held.Terms.Add(Encoding.ASCII.GetString(text[..NumberKey.Format(item, text)]));
                 }
-
-                numbers[record.Field].Add(NumberKey.ToDouble(item));
-                terms[record.Field].Add(Encoding.ASCII.GetString(text[..NumberKey.Format(item, text)]));
+                else if (!TermForm.IsNoText(item))
+                {
+                    held.Terms.Add(TermText.Of(item, isNumber: false));
+                    if (isFullText)
+                        held.Positions.Add(TermPositions.Of(view, TreeNames.Terms(record.Field), item, id));
+                }
             }
         }
 
-        var fields = new List<IndexEntryField>();
-        for (int i = 0; i < terms.Length; i++)
+        var entry = new List<IndexEntryField>();
+        for (int i = 0; i < fields.Length; i++)
         {
-            if (terms[i] is not null)
-                fields.Add(new IndexEntryField(view.Schema.Fields[i].Name, terms[i], numbers[i], nulls[i]));
+            if (fields[i] is not { } held)
+                continue;
+            FieldAnalysis analysis = view.Schema.Fields[i].Analysis;
+            if (analysis == FieldAnalysis.FullText)
+                held.OrderByPosition();
+            entry.Add(new IndexEntryField(view.Schema.Fields[i].Name, held.Terms, held.Numbers, held.HasNull)
+            {
+                Positions = held.Positions,
+                Places = analysis == FieldAnalysis.Spatial ? PlacesOf(view, i, id) : [],
+                Vectors = analysis == FieldAnalysis.Vector ? new VectorReader(view.Tree, i, view.Schema.Fields[i].Vector ?? new VectorFieldOptions()).Of(id) : [],
+            });
         }
 
-        return fields;
+        return entry;
+    }
+
+    private static List<string> PlacesOf(IndexView view, int field, long id)
+    {
+        var column = new ChunkCursor(view.Tree(TreeNames.Points(field)));
+        return [.. new PlaceReader(column, view.Tree(TreeNames.Shapes(field))).All(id).Select(WktWriter.Write)];
+    }
+
+    /// <summary>What was read of one field.</summary>
+    private sealed class Held
+    {
+        public List<string> Terms { get; } = [];
+
+        public List<double> Numbers { get; } = [];
+
+        public List<int[]> Positions { get; } = [];
+
+        public bool HasNull { get; set; }
+
+        /// <summary>As the text reads; how words are numbered depends on what was indexed before.</summary>
+        public void OrderByPosition()
+        {
+            var words = Terms.Zip(Positions).OrderBy(static word => word.Second is [int first, ..] ? first : int.MaxValue).ThenBy(static word => word.First, StringComparer.Ordinal).ToList();
+            for (int i = 0; i < words.Count; i++)
+                (Terms[i], Positions[i]) = words[i];
+        }
     }
 }

@@ -50,6 +50,20 @@ internal sealed class PlaceReader(ChunkCursor column, Tree? shapes)
         return true;
     }
 
+    /// <summary>All that an entry has.</summary>
+    public List<Geometry> All(long id)
+    {
+        PointChunk chunk = Chunk(id >> PointChunk.EntryBits);
+        int slot = (int)(id & (PointChunk.Entries - 1));
+        if ((chunk.Points >> slot & 1) != 0)
+            return [Geometry.Point(chunk[slot].Point)];
+
+        var places = new List<Geometry>();
+        for (ReadOnlySpan<byte> record = (chunk.Shapes >> slot & 1) != 0 ? Record(id) : default; !record.IsEmpty;)
+            places.Add(GeometryRecord.Read(ref record, out GridPoint place) ?? Geometry.Point(place.Point));
+        return places;
+    }
+
     /// <summary>Whether a value of an entry in the tree of shapes lies as wanted.</summary>
     public bool AnyHolds(long id, SpatialRelation relation, Geometry wanted)
     {

@@ -1,4 +1,5 @@
 using System.Buffers;
+using Treepie.Indexes;
 using Treepie.Queries;
 using Treepie.Server.Http;
 
@@ -8,6 +9,36 @@ namespace Treepie.Server.Endpoints;
 internal static class ExplainEndpoints
 {
     public static void Map(Routes routes) => routes.Database("POST", "/queries/explain", Post);
+
+    /// <summary>Which index would answer, and why others would not: <c>queries?debug=explain</c> of the wire.</summary>
+    public static Task ChoicesAsync(ServerRequest request, Database database, QueryRequest query)
+    {
+        IReadOnlyList<IndexChoice> choices;
+        try
+        {
+            choices = database.IndexChoices(query);
+        }
+        catch (IndexNotFoundException missing)
+        {
+            return QueriesEndpoints.MissingIndexAsync(request, missing);
+        }
+
+        return request.JsonAsync(choices, static (json, choices) =>
+        {
+            json.WriteStartObject();
+            json.WriteStartArray("Results");
+            foreach (IndexChoice choice in choices)
+            {
+                json.WriteStartObject();
+                json.WriteString("Index", choice.Index);
+                json.WriteString("Reason", choice.Reason);
+                json.WriteEndObject();
+            }
+
+            json.WriteEndArray();
+            json.WriteEndObject();
+        });
+    }
 
     private static async Task Post(HttpServerRequest request, Database database)
     {

@@ -1,3 +1,4 @@
+using System.Text.Json;
 using Treepie.Indexes;
 using Treepie.Server.Http;
 
@@ -88,11 +89,43 @@ internal static class IndexContentEndpoints
 
                 json.WriteEndArray();
                 json.WriteBoolean("HasNull", field.HasNull);
+                WriteOthers(json, field);
                 json.WriteEndObject();
             }
 
             json.WriteEndObject();
             json.WriteEndObject();
         });
+    }
+
+    /// <summary>What only fields of words, of places and of vectors have.</summary>
+    private static void WriteOthers(Utf8JsonWriter json, IndexedValues field)
+    {
+        if (field.Positions.Count > 0)
+            WriteNumbers(json, "Positions", field.Positions, static (json, position) => json.WriteNumberValue(position));
+        if (field.Places.Count > 0)
+        {
+            json.WriteStartArray("Places");
+            foreach (string place in field.Places)
+                json.WriteStringValue(place);
+            json.WriteEndArray();
+        }
+
+        if (field.Vectors.Count > 0)
+            WriteNumbers(json, "Vectors", field.Vectors, static (json, number) => json.WriteNumberValue(number));
+    }
+
+    private static void WriteNumbers<T>(Utf8JsonWriter json, string name, IReadOnlyList<IReadOnlyList<T>> rows, Action<Utf8JsonWriter, T> write)
+    {
+        json.WriteStartArray(name);
+        foreach (IReadOnlyList<T> row in rows)
+        {
+            json.WriteStartArray();
+            foreach (T number in row)
+                write(json, number);
+            json.WriteEndArray();
+        }
+
+        json.WriteEndArray();
     }
 }

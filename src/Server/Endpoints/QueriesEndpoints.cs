@@ -13,7 +13,7 @@ internal static class QueriesEndpoints
     {
         routes.Database("POST", "/queries", Post);
         routes.DatabaseLease("DELETE", "/queries", Delete);
-        routes.Database("PATCH", "/queries", static (_, _) => throw WireException.NotBuilt("Patching by query"));
+        routes.Database("PATCH", "/queries", static (_, _) => throw WireException.NotBuilt("Patching by query (load what it finds, change and save it)"));
         routes.Database("GET", "/queries", static (_, _) =>
             throw WireException.BadRequest("Queries are sent as POST, with a body such as {\"Query\":\"from Users\"}."));
     }
@@ -21,10 +21,17 @@ internal static class QueriesEndpoints
     /// <summary>Runs a query and writes its answer.</summary>
     public static async Task Post(ServerRequest request, Database database)
     {
-        if (request.Parameter("debug") is { Length: > 0 } debug)
-            throw WireException.NotBuilt($"A query's debug={debug}");
+        string debug = request.Parameter("debug") ?? "";
+        if (debug is not ("" or "entries" or "explain"))
+            throw WireException.BadRequest($"A query's 'debug' is entries (what the index has of each hit) or explain (which index answers); '{debug}' is given. How a query is run says 'include timings()'.");
 
-        using QueryCommand command = await QueryCommand.ReadAsync(request).ConfigureAwait(false);
+        using QueryCommand command = await QueryCommand.ReadAsync(request, query => query with { IndexEntries = debug == "entries" }).ConfigureAwait(false);
+        if (debug == "explain")
+        {
+            await ExplainEndpoints.ChoicesAsync(request, database, command.Request).ConfigureAwait(false);
+            return;
+        }
+
         QueryResults? results = await RunAsync(request, database, command).ConfigureAwait(false);
         if (results is null)
             return;
@@ -58,12 +65,18 @@ internal static class QueriesEndpoints
         }
         catch (IndexNotFoundException missing)
         {
-            if (request.IsEmbedded)
-                request.EndEmpty(StatusCodes.Status404NotFound);
-            else
-                await new ErrorAnswer(StatusCodes.Status404NotFound, WireTypes.IndexDoesNotExist, missing.Message).WriteAsync(request).ConfigureAwait(false);
+            await MissingIndexAsync(request, missing).ConfigureAwait(false);
             return null;
         }
+    }
+
+    /// <summary>The answer 404 that clients take for an index that is not there.</summary>
+    public static Task MissingIndexAsync(ServerRequest request, IndexNotFoundException missing)
+    {
+        if (!request.IsEmbedded)
+            return new ErrorAnswer(StatusCodes.Status404NotFound, WireTypes.IndexDoesNotExist, missing.Message).WriteAsync(request);
+        request.EndEmpty(StatusCodes.Status404NotFound);
+        return Task.CompletedTask;
     }
 
     private static async Task WriteAnswerAsync(ServerRequest request, QueryResults results, bool any)

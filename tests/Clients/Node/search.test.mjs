@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { IndexDefinition, PointField, PutIndexesOperation, RangeBuilder } from "ravendb";
-import { Company, seed, User, withDatabase } from "./support.mjs";
+import { ExplainQueryCommand, IndexDefinition, MoreLikeThisStopWords, PointField, PutIndexesOperation, RangeBuilder, WktField } from "ravendb";
+import { collect, Company, seed, url, User, withDatabase } from "./support.mjs";
 
 const people = {
     "users/1": new User({ name: "Anna", age: 36, city: "Paris", bio: "A red fox lives in the old garden of the abbey", at: { lat: 48.85, lng: 2.35 }, v: [1, 0, 0] }),
@@ -39,7 +39,7 @@ test("suggestions: did you mean", () => withPeople(async ({ users, indexed }) =>
     assert.deepEqual((await lazy.getValue()).name.suggestions, ["bob"]);
 }));
 
-test("more like this", () => withPeople(async ({ indexed, users }) => {
+test("more like this", () => withPeople(async ({ store, indexed, users }) => {
     const options = { minimumTermFrequency: 1, minimumDocumentFrequency: 1, fields: ["bio"] };
     const like = await indexed().moreLikeThis(x => x.usingDocument(d => d.whereEquals("id()", "users/1")).withOptions(options)).all();
     assert.equal(like[0].name, "Annie");
@@ -48,9 +48,14 @@ test("more like this", () => withPeople(async ({ indexed, users }) => {
     assert.deepEqual(any.map(user => user.name), ["Bob"]);
     const filtered = await indexed().moreLikeThis(x => x.usingDocument(d => d.whereEquals("id()", "users/1")).withOptions(options)).andAlso().whereLessThan("age", 10).all();
     assert.deepEqual(filtered.map(user => user.age), [9]);
+    assert.ok((await users().moreLikeThis(x => x.usingAnyDocument().withOptions(options)).all()).length > 0);
+    const session = store.openSession();
+    await session.store(Object.assign(new MoreLikeThisStopWords(), { stopWords: ["a", "red", "fox", "lives", "in", "the", "old", "garden", "of"] }), "stop/1");
+    await session.saveChanges();
+    assert.deepEqual(await indexed().moreLikeThis(x => x.usingDocument(d => d.whereEquals("id()", "users/1")).withOptions({ ...options, stopWordsDocumentId: "stop/1" })).all(), []);
 }));
 
-test("facets by term, by range, with sums, and over all results", () => withPeople(async ({ users, indexed }) => {
+test("facets by term, by range, with sums, and over all results", () => withPeople(async ({ store, users, indexed }) => {
     const byCity = await users().aggregateBy(x => x.byField("city").sumOn("age").averageOn("age")).execute();
     assert.deepEqual(
         byCity.city.values.map(v => [v.range, v.count, v.sum, v.average]).sort(), [["paris", 2, 90, 45], ["reims", 2, 29, 14.5]]);
@@ -62,6 +67,11 @@ test("facets by term, by range, with sums, and over all results", () => withPeop
     assert.deepEqual(filtered.city.remainingTerms, ["reims"]);
     const lazy = users().aggregateBy(x => x.byField("city")).executeLazy();
     assert.equal((await lazy.getValue()).city.values.length, 2);
+    const all = (await users().aggregateBy(x => x.allResults().averageOn("age").maxOn("age")).execute())["@AllResults"];
+    assert.deepEqual(all.values.map(v => [v.range, v.count, v.average, v.max]), [["@AllResults", 4, 29.75, 54]]);
+    const session = store.openSession();
+    const streamed = await collect(await session.advanced.stream(session.advanced.rawQuery("from Users select facet(city)")));
+    assert.deepEqual(streamed[0].document.Values.map(v => v.Range), ["paris", "reims"]);
 }));
 
 test("found words are highlighted, with tags of one's own", () => withPeople(async ({ users }) => {
@@ -110,6 +120,66 @@ test("vectors through RQL, with a filter", () => withPeople(async ({ store }) =>
     const found = await store.openSession().advanced.rawQuery("from Users where age > 10 and vector.search(v, $v, 0.5)", User)
         .addParameter("v", { "@vector": [1, 0, 0] }).waitForNonStaleResults().all();
     assert.deepEqual(found.map(user => user.id), ["users/1", "users/2"]);
+}));
+
+test("vectors by every way of the query builder", async t => {
+    await withPeople(async ({ users }) => {
+        const near = [1, 0, 0], base64 = Buffer.from(new Float32Array(near).buffer).toString("base64"), least = { similarity: 0.5 };
+        const cases = {
+            "a field": [q => q.vectorSearch("v", near, least), [1, 2]],
+            "an embedding": [q => q.vectorSearch(f => f.withEmbedding("v"), f => f.byEmbedding({ "@vector": near }), least), [1, 2]],
+            "in bytes": [q => q.vectorSearch(f => f.withEmbedding("v").targetQuantization("Int8"), f => f.byEmbedding(near), least), [1, 2]],
+            "base64": [q => q.vectorSearch(f => f.withBase64("v"), f => f.byBase64(base64), least), [1, 2]],
+            "several": [q => q.vectorSearch(f => f.withEmbedding("v"), f => f.byEmbeddings([near, [0, 1, 0]]), least), [1, 2, 3]],
+            "like a document": [q => q.vectorSearch(f => f.withField("v"), f => f.forDocument("users/1"), least), [1, 2]],
+            "compared with all": [q => q.vectorSearch("v", near, { ...least, numberOfCandidates: 10, isExact: true }), [1, 2]],
+            "beside a condition": [q => q.whereGreaterThan("age", 30).andAlso().vectorSearch("v", near, least), [1]],
+        };
+        for (const [name, [build, expected]] of Object.entries(cases))
+            await t.test(name, async () => assert.deepEqual((await build(users()).all()).map(user => user.id).sort(), expected.map(i => `users/${i}`)));
+        await assert.rejects(users().vectorSearch(f => f.withText("bio"), f => f.byText("animals")).all(), /needs a model/);
+    });
+});
+
+test("dates are found that were stored by the same client", () => withPeople(async ({ store, users }) => {
+    const day = i => new Date(Date.UTC(2024, 0, i));
+    await seed(store, Object.fromEntries([1, 2, 3].map(i => [`users/day${i}`, new User({ name: `day${i}`, born: day(i) })])));
+    const names = async query => (await query.all()).map(user => user.name).sort();
+    assert.deepEqual(await names(users().whereEquals("born", day(2))), ["day2"]);
+    assert.deepEqual(await names(users().whereIn("born", [day(1), day(3)])), ["day1", "day3"]);
+    assert.deepEqual(await names(users().whereLessThan("born", day(2))), ["day1"]);
+    assert.deepEqual(await names(users().whereGreaterThanOrEqual("born", day(2))), ["day2", "day3"]);
+    assert.deepEqual(await names(users().whereBetween("born", day(2), day(3))), ["day2", "day3"]);
+}));
+
+test("shapes as WKT: what lies in them, crosses them, is nearest", () => withPeople(async ({ store, users }) => {
+    await seed(store, {
+        "users/line": new User({ name: "line", shape: "LINESTRING (4 49, 5 50)" }), "users/area": new User({ name: "area", shape: "POLYGON ((0 0, 1 0, 1 1, 0 1, 0 0))" }),
+    });
+    const shape = new WktField("shape"), names = async query => (await query.all()).map(user => user.name).sort();
+    assert.deepEqual(await names(users().spatial(shape, c => c.intersects("LINESTRING (4 50, 5 49)"))), ["line"]);
+    assert.deepEqual(await names(users().spatial(shape, c => c.contains("POINT (0.5 0.5)"))), ["area"]);
+    assert.deepEqual(await names(users().spatial(shape, c => c.relatesToShape("POLYGON ((3 48, 6 48, 6 51, 3 51, 3 48))", "Within"))), ["line"]);
+    assert.deepEqual(await names(users().spatial(shape, c => c.disjoint("CIRCLE (0.5 0.5 d=10)", "Miles", 0.1))), ["line"]);
+    assert.deepEqual((await users().whereExists("shape").orderByDistance(shape, 0, 0, "Last").all()).map(user => user.name), ["area", "line"]);
+}));
+
+test("which index answers, and what it has of each hit", () => withPeople(async ({ store, users }) => {
+    const asked = users().whereEquals("city", "Reims");
+    const explain = async () => {
+        const command = new ExplainQueryCommand(store.conventions, asked.getIndexQuery());
+        await store.getRequestExecutor().execute(command);
+        return command.result[0];
+    };
+    assert.match((await explain()).reason, /does not exist/);
+    await asked.all();
+    assert.deepEqual(await explain(), { index: "Auto/Users/Bycity", reason: "It has all fields of the query." });
+    const response = await fetch(`${url}/databases/${store.database}/queries?debug=entries`, { method: "POST", body: JSON.stringify({ Query: "from Users where city = 'reims' order by id()" }) });
+    assert.equal(response.status, 200);
+    assert.deepEqual((await response.json()).Results.map(row => [row["@metadata"]["@id"], row.city]), [["users/2", "reims"], ["users/4", "reims"]]);
+    const unknown = await fetch(`${url}/databases/${store.database}/queries?debug=all`, { method: "POST", body: JSON.stringify({ Query: "from Users" }) });
+    assert.equal(unknown.status, 400);
+    assert.match((await unknown.json()).Message, /entries .* or explain/);
 }));
 
 test("random order with a seed, natural order, nulls, distinct", () => withPeople(async ({ store, users }) => {

@@ -43,6 +43,8 @@ internal sealed class IndexSource : ResultSource
 
     public override ReadOnlySpan<byte> Id => _hits.Stored.TryGet(StoredExtractor.IdSlot, out ReadOnlySpan<byte> id) ? id : Current.Id;
 
+    public override IReadOnlyList<IndexEntryField> Entry() => (_tail is null ? _searcher.Entry(_hits.Key) : _searcher.Entry(_hits.Key, _tail)) ?? [];
+
     public override StoredRecord Stored => _hits.Stored;
 
     public override Document Current => _snapshot.TryGet(_hits.Key, out Document document)

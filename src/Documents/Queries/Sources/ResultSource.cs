@@ -31,6 +31,9 @@ internal abstract class ResultSource : IDisposable
     /// <summary>Number of the entry it stands on in its index; -1 where no index answers.</summary>
     public virtual long EntryId => -1;
 
+    /// <summary>What the index has of the entry it stands on, by field; nothing where no index answers.</summary>
+    public virtual IReadOnlyList<IndexEntryField> Entry() => [];
+
     /// <summary>Goes to the next; false after the last.</summary>
     public abstract bool MoveNext();
 

@@ -1,0 +1,42 @@
+using System.Globalization;
+using System.Text;
+
+namespace Treepie.Indexing.Spatial;
+
+/// <summary>
+/// Writes shapes as WKT that <see cref="WktParser"/> reads as the same shapes: longitude first, longitudes from −180 to 180, circles with their radius in kilometres. What has several parts
+/// is a collection of them.
+/// </summary>
+internal static class WktWriter
+{
+    /// <summary>A shape.</summary>
+    public static string Write(Geometry shape)
+    {
+        List<string> parts =
+        [
+            .. shape.Points.Select(static point => $"POINT ({Place(point)})"),
+            .. shape.Lines.Select(static line => $"LINESTRING {Chain(line)}"),
+            .. shape.Polygons.Select(static polygon => $"POLYGON ({string.Join(", ", polygon.Rings.Select(Chain))})"),
+            .. shape.Circles.Select(static circle => $"CIRCLE ({Place(new Vertex(circle.Centre.Longitude, circle.Centre.Latitude))} d={Number(circle.RadiusKm)})"),
+        ];
+        return parts is [{ } only] ? only : $"GEOMETRYCOLLECTION ({string.Join(", ", parts)})";
+    }
+
+    private static string Chain(Vertex[] chain)
+    {
+        var text = new StringBuilder("(");
+        for (int i = 0; i < chain.Length; i++)
+            text.Append(i == 0 ? "" : ", ").Append(Place(chain[i]));
+        return text.Append(')').ToString();
+    }
+
+    /// <summary>What was laid out flat beyond the dateline is turned back.</summary>
+    private static string Place(Vertex place)
+    {
+        double longitude = place.X is >= -180 and <= 180 ? place.X : place.X - (360 * Math.Round(place.X / 360));
+        return $"{Number(longitude)} {Number(place.Y)}";
+    }
+
+    /// <summary>Without an exponent, which not every reader of WKT knows.</summary>
+    private static string Number(double value) => value.ToString("0.###############", CultureInfo.InvariantCulture);
+}
