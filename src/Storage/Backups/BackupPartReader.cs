@@ -1,6 +1,5 @@
 using System.Buffers.Binary;
 using System.Security.Cryptography;
-using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Backups;
 
@@ -116,25 +115,22 @@ internal sealed class BackupPartReader : IDisposable
 
     private PartFrameKind ReadHead()
     {
-        ReadOnlySpan<byte> head = _frame.AsSpan(0, PartFormat.FrameHeadBytes);
-        _contentBytes = BinaryPrimitives.ReadInt32LittleEndian(head[4..]);
+        var frame = new PartFrame(_frame);
+        _contentBytes = frame.ContentBytes;
         if (_contentBytes is < 0 or > PartFormat.MaxContentBytes)
             throw Damaged($"frame {_frames} is said to have {_contentBytes} bytes");
-        var kind = (PartFrameKind)BinaryPrimitives.ReadInt32LittleEndian(head);
-        return kind == PartFrameKind.End && _contentBytes != PartFormat.EndBytes ? throw Damaged($"its end has {_contentBytes} bytes") : kind;
+        return frame.Kind == PartFrameKind.End && _contentBytes != PartFormat.EndBytes ? throw Damaged($"its end has {_contentBytes} bytes") : frame.Kind;
     }
 
     private void CheckFrame()
     {
-        ReadOnlySpan<byte> head = _frame.AsSpan(0, PartFormat.FrameHeadBytes);
-        uint checksum = ~Crc32C.Append(Crc32C.Append(uint.MaxValue, head[..16]), Content);
-        if (checksum != BinaryPrimitives.ReadUInt32LittleEndian(head[16..]))
+        var frame = new PartFrame(_frame);
+        if (frame.ComputeChecksum() != frame.Checksum)
             throw Damaged($"frame {_frames} has another checksum than its content");
-        if (BinaryPrimitives.ReadUInt32LittleEndian(head[20..]) != _mark)
+        if (frame.Mark != _mark)
             throw new BackupPartException(BackupPartFault.FrameForeign, $"Frame {_frames} of '{_name}' is of another part: it was put together from several. Take another copy.");
-        long number = BinaryPrimitives.ReadInt64LittleEndian(head[8..]);
-        if (number != _frames)
-            throw new BackupPartException(BackupPartFault.FrameMisplaced, $"Frame {_frames} of '{_name}' is missing: frame {number} stands in its place. It was reordered, or a piece is left out. Take another copy.");
+        if (frame.Number != _frames)
+            throw new BackupPartException(BackupPartFault.FrameMisplaced, $"Frame {_frames} of '{_name}' is missing: frame {frame.Number} stands in its place. It was reordered, or a piece is left out. Take another copy.");
     }
 
     private void CheckEnd(byte[] hash)

@@ -1,6 +1,5 @@
 using System.Buffers.Binary;
 using System.Security.Cryptography;
-using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Backups;
 
@@ -74,7 +73,7 @@ public sealed class BackupPartWriter : IDisposable
 
         await BeginAsync(cancellationToken).ConfigureAwait(false);
         int length = PartFormat.FrameHeadBytes + contentBytes;
-        WriteHead(kind, contentBytes);
+        new PartFrame(_frame).WriteHead(kind, contentBytes, _frames, _mark);
         _hash.Append(_frame.AsSpan(0, length));
         Bytes += length;
         await _destination.WriteAsync(_frame.AsMemory(0, length), cancellationToken).ConfigureAwait(false);
@@ -91,16 +90,5 @@ public sealed class BackupPartWriter : IDisposable
         _hash.Append(header);
         Bytes += header.Length;
         await _destination.WriteAsync(header, cancellationToken).ConfigureAwait(false);
-    }
-
-    private void WriteHead(PartFrameKind kind, int contentBytes)
-    {
-        Span<byte> head = _frame.AsSpan(0, PartFormat.FrameHeadBytes);
-        BinaryPrimitives.WriteInt32LittleEndian(head, (int)kind);
-        BinaryPrimitives.WriteInt32LittleEndian(head[4..], contentBytes);
-        BinaryPrimitives.WriteInt64LittleEndian(head[8..], _frames);
-        uint checksum = ~Crc32C.Append(Crc32C.Append(uint.MaxValue, head[..16]), _frame.AsSpan(PartFormat.FrameHeadBytes, contentBytes));
-        BinaryPrimitives.WriteUInt32LittleEndian(head[16..], checksum);
-        BinaryPrimitives.WriteUInt32LittleEndian(head[20..], _mark);
     }
 }
