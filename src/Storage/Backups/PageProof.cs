@@ -1,4 +1,3 @@
-using System.Buffers.Binary;
 using System.Numerics;
 using Treepie.Storage.Format;
 using Treepie.Storage.Maps;
@@ -98,8 +97,8 @@ internal sealed class PageProof(long pageCount, bool countsKeys)
 
     private void ReferRun(ReadOnlySpan<byte> overflow, uint tree)
     {
-        int length = BinaryPrimitives.ReadInt32LittleEndian(overflow[PageReference.PackedBytes..]);
-        Refer(PageReference.ReadPacked(overflow), PageType.Overflow, 0, tree, length is < 0 or > FormatLimits.MaxValueBytes ? -1 : PageLayout.RunPages(length));
+        OverflowReference value = OverflowReference.ReadPacked(overflow);
+        Refer(value.First, PageType.Overflow, 0, tree, value.IsPossible ? value.Run.Pages : -1);
     }
 
     private void Leaf(SlottedPage leaf)

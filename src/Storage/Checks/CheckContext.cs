@@ -93,6 +93,30 @@ internal sealed class CheckContext(PageStore store, long pageCount, IProgress<Ch
         return false;
     }
 
+    /// <summary>Looks at the long value that a cell of a page refers to; false, with a report, if it is not there or not sound.</summary>
+    public bool CheckRun(OverflowReference value, string tree, long page)
+    {
+        if (!value.IsPossible)
+        {
+            Report($"It speaks of a value of {value.LengthBytes} bytes.", tree, page);
+            return false;
+        }
+
+        if (!Mark(value.Run, tree) || !Verify(value.First.Number, tree))
+            return false;
+
+        try
+        {
+            store.ReadRun(value);
+            return true;
+        }
+        catch (CorruptionException error)
+        {
+            Report(error.Message, tree, value.First.Number);
+            return false;
+        }
+    }
+
     /// <summary>The result.</summary>
     public CheckReport ToReport(long transactionId, long freePages) => new()
     {

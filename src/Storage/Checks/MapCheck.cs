@@ -1,4 +1,3 @@
-using System.Buffers.Binary;
 using Treepie.Storage.Format;
 using Treepie.Storage.Maps;
 using Treepie.Storage.Paging;
@@ -158,30 +157,12 @@ internal sealed class MapCheck(CheckContext context) : ITreeCheck
 
     private void CheckRun(ReadOnlySpan<byte> overflow, long number)
     {
-        if (overflow.Length != BucketPage.OverflowBytes)
+        if (overflow.Length != OverflowReference.PackedBytes)
         {
             context.Report($"A reference to a long value has {overflow.Length} bytes.", _name, number);
             return;
         }
 
-        PageReference reference = PageReference.ReadPacked(overflow);
-        int length = BinaryPrimitives.ReadInt32LittleEndian(overflow[PageReference.PackedBytes..]);
-        if (length is < 0 or > FormatLimits.MaxValueBytes)
-        {
-            context.Report($"It speaks of a value of {length} bytes.", _name, number);
-            return;
-        }
-
-        if (!context.Mark(new PageRun(reference.Number, PageLayout.RunPages(length)), _name) || !context.Verify(reference.Number, _name))
-            return;
-
-        try
-        {
-            _store.ReadRun(reference, length);
-        }
-        catch (CorruptionException error)
-        {
-            context.Report(error.Message, _name, reference.Number);
-        }
+        context.CheckRun(OverflowReference.ReadPacked(overflow), _name, number);
     }
 }

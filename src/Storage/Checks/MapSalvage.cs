@@ -1,4 +1,3 @@
-using System.Buffers.Binary;
 using Treepie.Storage.Format;
 using Treepie.Storage.Maps;
 using Treepie.Storage.Paging;
@@ -13,7 +12,7 @@ internal sealed class MapSalvage(PageStore source, StorageEnvironment target, st
 {
     private const int MaxBatchBytes = 1 << 20;
 
-    private readonly List<(byte[] Key, byte[]? Value, PageReference Run, int LengthBytes)> _records = [];
+    private readonly List<(byte[] Key, byte[]? Value, OverflowReference Run)> _records = [];
     private MapHeader _header;
     private BucketLayout _layout;
     private byte[] _keyDescription = [];
@@ -142,15 +141,13 @@ internal sealed class MapSalvage(PageStore source, StorageEnvironment target, st
     private void Add(BucketPage page, int slot)
     {
         ReadOnlySpan<byte> value = page.Value(slot, out bool isOverflow);
-        PageReference run = default;
-        int lengthBytes = value.Length;
+        var run = new OverflowReference(default, value.Length);
         if (isOverflow)
         {
-            run = PageReference.ReadPacked(value);
-            lengthBytes = BinaryPrimitives.ReadInt32LittleEndian(value[PageReference.PackedBytes..]);
+            run = OverflowReference.ReadPacked(value);
             try
             {
-                source.ReadRun(run, lengthBytes);
+                source.ReadRun(run);
             }
             catch (CorruptionException)
             {
@@ -160,9 +157,9 @@ internal sealed class MapSalvage(PageStore source, StorageEnvironment target, st
             }
         }
 
-        _records.Add((page.Key(slot).ToArray(), isOverflow ? null : value.ToArray(), run, lengthBytes));
+        _records.Add((page.Key(slot).ToArray(), isOverflow ? null : value.ToArray(), run));
         _keys++;
-        _bytes += lengthBytes;
+        _bytes += run.LengthBytes;
         if (_bytes >= MaxBatchBytes)
             Flush();
     }
@@ -175,8 +172,8 @@ internal sealed class MapSalvage(PageStore source, StorageEnvironment target, st
                 ?? MapWriter.Create(transaction.Batch.Pages, transaction.Batch.NextTreeId++, _header with { Buckets = 1, UsedBytes = 0 }, _keyDescription, _valueDescription);
             var writer = new MapWriter(transaction.Batch.Pages.Store, transaction.Batch.Pages, map, _layout);
             var hashing = new StandardKeyHash(_header.Seed);
-            foreach ((byte[] key, byte[]? value, PageReference run, int lengthBytes) in _records)
-                writer.Put(hashing.Of(key), key, value is null ? source.ReadRun(run, lengthBytes) : value, hashing);
+            foreach ((byte[] key, byte[]? value, OverflowReference run) in _records)
+                writer.Put(hashing.Of(key), key, value is null ? source.ReadRun(run) : value, hashing);
             transaction.Batch.SetTree(name, writer.Record);
             return true;
         });

@@ -1,4 +1,3 @@
-using System.Buffers.Binary;
 using System.Globalization;
 using Treepie.Storage.Format;
 using Treepie.Storage.Paging;
@@ -132,10 +131,9 @@ internal sealed class SalvageRun(
             if (!isOverflow)
                 continue;
 
-            int lengthBytes = BinaryPrimitives.ReadInt32LittleEndian(value[PageReference.PackedBytes..]);
-            long first = PageReference.ReadPacked(value).Number;
-            for (int page = 0; lengthBytes is >= 0 and <= FormatLimits.MaxValueBytes && page < PageLayout.RunPages(lengthBytes); page++)
-                _reached.Add(first + page);
+            OverflowReference run = OverflowReference.ReadPacked(value);
+            for (int page = 0; run.IsPossible && page < run.Run.Pages; page++)
+                _reached.Add(run.First.Number + page);
         }
     }
 

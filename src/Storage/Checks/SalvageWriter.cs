@@ -12,10 +12,10 @@ internal sealed class SalvageWriter(StorageEnvironment target, PageStore source,
     private readonly List<Entry> _entries = [];
     private long _bytes;
 
-    public void Add(byte[] key, ReadOnlySpan<byte> value) => Add(new Entry(key, value.ToArray(), default, 0), value.Length);
+    public void Add(byte[] key, ReadOnlySpan<byte> value) => Add(new Entry(key, value.ToArray(), default), value.Length);
 
     /// <summary>Adds a value that lies in an overflow run, which was read once and found sound.</summary>
-    public void Add(byte[] key, PageReference run, int lengthBytes) => Add(new Entry(key, null, run, lengthBytes), lengthBytes);
+    public void Add(byte[] key, OverflowReference run) => Add(new Entry(key, null, run), run.LengthBytes);
 
     /// <summary>Writes what was added; without entries it still makes the tree.</summary>
     public void Flush()
@@ -24,7 +24,7 @@ internal sealed class SalvageWriter(StorageEnvironment target, PageStore source,
         {
             Tree destination = transaction.GetOrCreateTree(tree);
             foreach (Entry entry in _entries)
-                destination.Put(entry.Key, entry.Value is { } value ? value : source.ReadRun(entry.Run, entry.LengthBytes));
+                destination.Put(entry.Key, entry.Value is { } value ? value : source.ReadRun(entry.Run));
             return true;
         });
         _entries.Clear();
@@ -39,5 +39,5 @@ internal sealed class SalvageWriter(StorageEnvironment target, PageStore source,
             Flush();
     }
 
-    private sealed record Entry(byte[] Key, byte[]? Value, PageReference Run, int LengthBytes);
+    private sealed record Entry(byte[] Key, byte[]? Value, OverflowReference Run);
 }

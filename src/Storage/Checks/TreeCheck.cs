@@ -1,4 +1,3 @@
-using System.Buffers.Binary;
 using Treepie.Storage.Format;
 using Treepie.Storage.Paging;
 using Treepie.Storage.Trees;
@@ -96,27 +95,11 @@ internal sealed class TreeCheck(CheckContext context) : ITreeCheck
 
     private void CheckRun(ReadOnlySpan<byte> overflow, PageReference leaf)
     {
-        PageReference reference = PageReference.ReadPacked(overflow);
-        int length = BinaryPrimitives.ReadInt32LittleEndian(overflow[PageReference.PackedBytes..]);
-        if (length is < 0 or > FormatLimits.MaxValueBytes)
-        {
-            context.Report($"It speaks of a value of {length} bytes.", _name, leaf.Number);
-            return;
-        }
-
-        if (!context.Mark(new PageRun(reference.Number, PageLayout.RunPages(length)), _name) || !context.Verify(reference.Number, _name))
+        OverflowReference value = OverflowReference.ReadPacked(overflow);
+        if (!context.CheckRun(value, _name, leaf.Number))
             return;
 
-        try
-        {
-            _store.ReadRun(reference, length);
-        }
-        catch (CorruptionException error)
-        {
-            context.Report(error.Message, _name, reference.Number);
-            return;
-        }
-
+        PageReference reference = value.First;
         if (reference.Birth > leaf.Birth)
             context.Report($"Its value at page {reference.Number} was born in transaction {reference.Birth}, after it ({leaf.Birth}).", _name, leaf.Number);
         uint owner = new Page(_store.Read(reference)).TreeId;

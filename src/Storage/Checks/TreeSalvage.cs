@@ -1,4 +1,3 @@
-using System.Buffers.Binary;
 using Treepie.Storage.Format;
 using Treepie.Storage.Paging;
 using Treepie.Storage.Trees;
@@ -101,18 +100,17 @@ internal sealed class TreeSalvage(PageStore source, long pageCount, OrphanLeaves
 
     private bool TryAddRun(byte[] key, ReadOnlySpan<byte> overflow)
     {
-        PageReference run = PageReference.ReadPacked(overflow);
-        int lengthBytes = BinaryPrimitives.ReadInt32LittleEndian(overflow[PageReference.PackedBytes..]);
+        OverflowReference run = OverflowReference.ReadPacked(overflow);
         try
         {
-            source.ReadRun(run, lengthBytes);
+            source.ReadRun(run);
         }
         catch (CorruptionException)
         {
             return false;
         }
 
-        _writer.Add(key, run, lengthBytes);
+        _writer.Add(key, run);
         return true;
     }
 

@@ -1,4 +1,3 @@
-using System.Buffers.Binary;
 using System.Runtime.InteropServices;
 
 namespace Treepie.Storage.Format;
@@ -11,7 +10,6 @@ internal static class MapShape
     private const int LineBytes = 64;
     private const int CellHeadBytes = 4;
     private const int OverflowFlag = 0x8000;
-    private const int OverflowBytes = PageReference.PackedBytes + sizeof(int);
 
     /// <summary>What is wrong inside a directory page, or null.</summary>
     public static string? FindDirectoryFault(ReadOnlySpan<byte> page)
@@ -54,9 +52,9 @@ internal static class MapShape
 
             int key = UInt16(page, cell), info = UInt16(page, cell + 2);
             int value = info & ~OverflowFlag;
-            if (cell + CellHeadBytes + key + value > page.Length || ((info & OverflowFlag) != 0 && value != OverflowBytes))
+            if (cell + CellHeadBytes + key + value > page.Length || ((info & OverflowFlag) != 0 && value != OverflowReference.PackedBytes))
                 return $"record {slot} has a key of {key} and a value of {value} bytes at {cell}";
-            if ((info & OverflowFlag) != 0 && BinaryPrimitives.ReadInt32LittleEndian(page[(cell + CellHeadBytes + key + PageReference.PackedBytes)..]) is < 0 or > FormatLimits.MaxValueBytes)
+            if ((info & OverflowFlag) != 0 && !OverflowReference.ReadPacked(page[(cell + CellHeadBytes + key)..]).IsPossible)
                 return $"record {slot} refers to a value of an impossible length";
             cells += CellHeadBytes + key + value;
         }

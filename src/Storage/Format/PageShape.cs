@@ -15,7 +15,6 @@ internal static class PageShape
 {
     private const int CellHeadBytes = 4;
     private const int OverflowFlag = 0x8000;
-    private const int OverflowBytes = PageReference.PackedBytes + sizeof(int);
     private const int HeadBytes = 4;
     private const int SlotBytes = 2;
     private const int HeadStep = 8;
@@ -67,7 +66,7 @@ internal static class PageShape
                 return $"entry {i} has a key of {prefixLength + key} and a value of {value} bytes at {cell}";
 
             bool isOverflow = (info & OverflowFlag) != 0;
-            if (isLeaf ? isOverflow && value != OverflowBytes : isOverflow || value != PageReference.PackedBytes)
+            if (isLeaf ? isOverflow && value != OverflowReference.PackedBytes : isOverflow || value != PageReference.PackedBytes)
                 return $"entry {i} has a reference of {value} bytes";
             if (CellHeadBytes + prefixLength + key + value > FormatLimits.MaxCellBytes)
                 return $"entry {i} has {CellHeadBytes + prefixLength + key + value} bytes";

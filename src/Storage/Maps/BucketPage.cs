@@ -35,7 +35,6 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
     public const int NextOffset = 64;
     public const int CellHeadBytes = 4;
     public const int OverflowFlag = 0x8000;
-    public const int OverflowBytes = PageReference.PackedBytes + sizeof(int);
 
     private const int OffsetBytes = 2;
     private const int PairRecords = 2 * KeyLine.Records;

@@ -1,4 +1,3 @@
-using System.Buffers.Binary;
 using Treepie.Storage.Format;
 using Treepie.Storage.Trees;
 
@@ -94,13 +93,12 @@ internal sealed class MapMover(PageWriter pages, MoveChoice choice, long seenUpT
         if (!isOverflow)
             return;
 
-        PageReference run = PageReference.ReadPacked(value);
-        if (!choice.Includes(run))
+        OverflowReference run = OverflowReference.ReadPacked(value);
+        if (!choice.Includes(run.First))
             return;
 
-        int valueBytes = BinaryPrimitives.ReadInt32LittleEndian(value[PageReference.PackedBytes..]);
-        PageReference moved = pages.MoveRun(run, valueBytes, _mapId);
-        Moved += PageLayout.RunPages(valueBytes);
+        PageReference moved = pages.MoveRun(run, _mapId);
+        Moved += run.Run.Pages;
         bucket = Make(bucket);
         moved.WritePacked(new BucketPage(pages.Bytes(bucket.Number), _layout).Value(slot, out _));
     }

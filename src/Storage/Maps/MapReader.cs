@@ -1,4 +1,3 @@
-using System.Buffers.Binary;
 using System.Runtime.CompilerServices;
 using Treepie.Storage.Format;
 using Treepie.Storage.Paging;
@@ -73,7 +72,7 @@ internal static class MapReader
     {
         Span<byte> value = page.Value(slot, out bool isOverflow);
         return isOverflow
-            ? store.ReadRun(PageReference.ReadPacked(value), BinaryPrimitives.ReadInt32LittleEndian(value[PageReference.PackedBytes..]))
+            ? store.ReadRun(OverflowReference.ReadPacked(value))
             : value;
     }
 

@@ -1,4 +1,3 @@
-using System.Buffers.Binary;
 using Treepie.Storage.Format;
 using Treepie.Storage.Paging;
 
@@ -62,12 +61,8 @@ internal sealed class MapWalk(PageStore store, Func<PageRun, bool> visit, Cancel
 
     private void VisitRun(ReadOnlySpan<byte> overflow)
     {
-        (long first, long birth) = PageReference.ReadPacked(overflow);
-        if (birth <= bornAfter)
-            return;
-
-        int lengthBytes = BinaryPrimitives.ReadInt32LittleEndian(overflow[PageReference.PackedBytes..]);
-        store.ThrowIfOutside(first, lengthBytes);
-        visit(new PageRun(first, PageLayout.RunPages(lengthBytes)));
+        OverflowReference value = OverflowReference.ReadPacked(overflow);
+        if (value.First.Birth > bornAfter)
+            visit(store.RunOf(value));
     }
 }

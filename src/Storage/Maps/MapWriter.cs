@@ -1,4 +1,3 @@
-using System.Buffers.Binary;
 using System.Diagnostics;
 using Treepie.Storage.Format;
 using Treepie.Storage.Memory;
@@ -60,10 +59,9 @@ internal sealed class MapWriter
         if (_layout.IsFixed || value.Length <= MapLayout.MaxInlineValueBytes)
             return PutCell(hash, key, value, isOverflow: false, hashing);
 
-        Span<byte> cell = stackalloc byte[BucketPage.OverflowBytes];
+        Span<byte> cell = stackalloc byte[OverflowReference.PackedBytes];
         value.CopyTo(_pages.NewRun(Record.Id, value.Length, out PageReference run));
-        run.WritePacked(cell);
-        BinaryPrimitives.WriteInt32LittleEndian(cell[PageReference.PackedBytes..], value.Length);
+        new OverflowReference(run, value.Length).WritePacked(cell);
         return PutCell(hash, key, cell, isOverflow: true, hashing);
     }
 
@@ -425,7 +423,5 @@ internal sealed class MapWriter
         }
     }
 
-    private void FreeRun(ReadOnlySpan<byte> overflow) => _pages.Free(
-        PageReference.ReadPacked(overflow),
-        PageLayout.RunPages(BinaryPrimitives.ReadInt32LittleEndian(overflow[PageReference.PackedBytes..])));
+    private void FreeRun(ReadOnlySpan<byte> overflow) => _pages.Free(OverflowReference.ReadPacked(overflow));
 }

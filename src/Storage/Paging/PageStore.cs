@@ -150,7 +150,10 @@ internal sealed class PageStore : IDisposable
     }
 
     /// <summary>The value in an overflow run.</summary>
-    public Span<byte> ReadRun(PageReference reference, int valueBytes)
+    [MethodImpl(MethodImplOptions.AggressiveInlining)] // no more than what a cell says is handed on
+    public Span<byte> ReadRun(OverflowReference value) => ReadRun(value.First, value.LengthBytes);
+
+    private Span<byte> ReadRun(PageReference reference, int valueBytes)
     {
         // Asked once: a checkpoint may move the run from scratch to the file meanwhile, and what is there then was not proven yet.
         uint frame = FrameOf(reference.Number);
@@ -267,11 +270,14 @@ internal sealed class PageStore : IDisposable
         Volatile.Write(ref _filePages, wanted);
     }
 
-    /// <summary>Refuses an overflow run that cannot be where a cell says it is, before its pages are given free.</summary>
-    public void ThrowIfOutside(long number, int valueBytes)
+    /// <summary>The pages of the value that a cell refers to.</summary>
+    /// <exception cref="CorruptionException">They cannot be there.</exception>
+    public PageRun RunOf(OverflowReference value)
     {
-        if (number < FormatLimits.FirstDataPage || valueBytes is < 0 or > FormatLimits.MaxValueBytes || number + PageLayout.RunPages(valueBytes) > _tablePages)
-            throw Corrupt(number, $"it is said to begin a value of {valueBytes} bytes, which cannot be there");
+        PageRun run = value.Run;
+        return value.IsPossible && run.First >= FormatLimits.FirstDataPage && run.First + run.Pages <= _tablePages
+            ? run
+            : throw Corrupt(run.First, $"it is said to begin a value of {value.LengthBytes} bytes, which cannot be there");
     }
 
     /// <summary>

@@ -1,4 +1,3 @@
-using System.Buffers.Binary;
 using Treepie.Storage.Format;
 using Treepie.Storage.Maps;
 using Treepie.Storage.Paging;
@@ -32,13 +31,9 @@ internal sealed class RootWalk(PageStore store, Func<PageRun, bool> visit, Cance
 
     private void VisitRun(ReadOnlySpan<byte> overflow)
     {
-        (long first, long birth) = PageReference.ReadPacked(overflow);
-        if (birth <= bornAfter)
-            return;
-
-        int lengthBytes = BinaryPrimitives.ReadInt32LittleEndian(overflow[PageReference.PackedBytes..]);
-        store.ThrowIfOutside(first, lengthBytes);
-        visit(new PageRun(first, PageLayout.RunPages(lengthBytes)));
+        OverflowReference value = OverflowReference.ReadPacked(overflow);
+        if (value.First.Birth > bornAfter)
+            visit(store.RunOf(value));
     }
 
     private void Walk(PageReference reference, int level, bool isCatalogue)

@@ -1,4 +1,3 @@
-using System.Buffers.Binary;
 using System.Runtime.CompilerServices;
 using Treepie.Storage.Format;
 using Treepie.Storage.Paging;
@@ -67,7 +66,7 @@ public readonly ref struct LeafEntries
     {
         Span<byte> value = _leaf.Value(At(index), out bool isOverflow);
         return isOverflow
-            ? _store.ReadRun(PageReference.ReadPacked(value), BinaryPrimitives.ReadInt32LittleEndian(value[PageReference.PackedBytes..]))
+            ? _store.ReadRun(OverflowReference.ReadPacked(value))
             : value;
     }
 
@@ -91,7 +90,7 @@ public readonly ref struct LeafEntries
         }
 
         if (cell.IsOverflow)
-            value = _store.ReadRun(PageReference.ReadPacked(value), BinaryPrimitives.ReadInt32LittleEndian(value[PageReference.PackedBytes..]));
+            value = _store.ReadRun(OverflowReference.ReadPacked(value));
     }
 
     /// <summary>As <see cref="Value"/>, for who reads those of all entries, and not their keys.</summary>
@@ -100,7 +99,7 @@ public readonly ref struct LeafEntries
     {
         SlottedPage.Cell cell = _leaf.At(_slots[index]);
         ReadOnlySpan<byte> value = cell.Value;
-        return cell.IsOverflow ? _store.ReadRun(PageReference.ReadPacked(value), BinaryPrimitives.ReadInt32LittleEndian(value[PageReference.PackedBytes..])) : value;
+        return cell.IsOverflow ? _store.ReadRun(OverflowReference.ReadPacked(value)) : value;
     }
 
     private int At(int index)

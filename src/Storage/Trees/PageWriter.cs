@@ -193,11 +193,11 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     }
 
     /// <summary>A copy of an overflow run in another place; the old one is freed.</summary>
-    public PageReference MoveRun(PageReference reference, int valueBytes, uint treeId)
+    public PageReference MoveRun(OverflowReference run, uint treeId)
     {
-        ReadOnlySpan<byte> value = store.ReadRun(reference, valueBytes);
-        value.CopyTo(NewRun(treeId, valueBytes, out PageReference moved));
-        Free(reference, PageLayout.RunPages(valueBytes));
+        ReadOnlySpan<byte> value = store.ReadRun(run);
+        value.CopyTo(NewRun(treeId, value.Length, out PageReference moved));
+        Free(run);
         return moved;
     }
 
@@ -272,8 +272,14 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
         return bytes;
     }
 
-    /// <summary>The state after the batch does not use this page or run.</summary>
-    public void Free(PageReference reference, int pages = 1)
+    /// <summary>The state after the batch does not use this page.</summary>
+    public void Free(PageReference reference) => Free(reference, pages: 1);
+
+    /// <summary>The state after the batch does not use the pages of this value.</summary>
+    /// <exception cref="CorruptionException">They cannot be where the cell says they are.</exception>
+    public void Free(OverflowReference value) => Free(value.First, store.RunOf(value).Pages);
+
+    private void Free(PageReference reference, int pages)
     {
         if (reference.Birth == Birth && store.Scratch.Record(OwnFrame(reference.Number)).Index >= _writtenMark)
             GiveBackOwn(reference.Number);

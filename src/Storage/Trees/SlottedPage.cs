@@ -28,7 +28,6 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
 {
     public const int CellHeadBytes = 4;
     public const int OverflowFlag = 0x8000;
-    public const int OverflowBytes = PageReference.PackedBytes + sizeof(int);
 
     private const int HeadBytes = 4;
     private const int SlotBytes = 2;

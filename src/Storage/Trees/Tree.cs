@@ -1,4 +1,3 @@
-using System.Buffers.Binary;
 using Treepie.Storage.Format;
 using Treepie.Storage.Paging;
 
@@ -71,8 +70,8 @@ public sealed class Tree
             return false;
 
         ReadOnlySpan<byte> value = leaf.Value(index, out bool isRun);
-        place = isRun
-            ? new ValuePlace(PageReference.ReadPacked(value), Offset: 0, BinaryPrimitives.ReadInt32LittleEndian(value[PageReference.PackedBytes..]))
+        place = isRun && OverflowReference.ReadPacked(value) is var run
+            ? new ValuePlace(run.First, Offset: 0, run.LengthBytes)
             : new ValuePlace(reference, leaf.ValueOffset(index), value.Length);
         return true;
     }
@@ -109,8 +108,8 @@ public sealed class Tree
         for (int i = first; i < leaf.Count && i < first + count; i++)
         {
             ReadOnlySpan<byte> value = leaf.Value(i, out bool isRun);
-            if (isRun)
-                pages.Add(PageReference.ReadPacked(value).Number, PageLayout.RunPages(BinaryPrimitives.ReadInt32LittleEndian(value[PageReference.PackedBytes..])));
+            if (isRun && OverflowReference.ReadPacked(value).Run is var run)
+                pages.Add(run.First, run.Pages);
         }
 
         pages.End();
@@ -131,7 +130,7 @@ public sealed class Tree
 
     /// <summary>The value at a place that <see cref="TryLocate"/> gave in the same state.</summary>
     internal ReadOnlySpan<byte> ReadAt(ValuePlace place) => place.IsRun
-        ? _store.ReadRun(place.Page, place.Length)
+        ? _store.ReadRun(new OverflowReference(place.Page, place.Length))
         : _store.Read(place.Page, 0).Slice(place.Offset, place.Length);
 
     /// <summary>
@@ -221,7 +220,7 @@ public sealed class Tree
     {
         Span<byte> value = leaf.Value(index, out bool isOverflow);
         return isOverflow
-            ? store.ReadRun(PageReference.ReadPacked(value), BinaryPrimitives.ReadInt32LittleEndian(value[PageReference.PackedBytes..]))
+            ? store.ReadRun(OverflowReference.ReadPacked(value))
             : value;
     }
 

@@ -1,4 +1,3 @@
-using System.Buffers.Binary;
 using Treepie.Storage.Format;
 using Treepie.Storage.Paging;
 
@@ -40,7 +39,7 @@ internal ref struct TreeMeasure(PageStore store, CancellationToken cancellationT
         {
             _keyBytes += leaf.Suffix(i).Length;
             ReadOnlySpan<byte> value = leaf.Value(i, out bool isOverflow);
-            int bytes = isOverflow ? BinaryPrimitives.ReadInt32LittleEndian(value[PageReference.PackedBytes..]) : value.Length;
+            int bytes = isOverflow ? OverflowReference.ReadPacked(value).LengthBytes : value.Length;
             _valueBytes += bytes;
             if (!isOverflow)
                 continue;

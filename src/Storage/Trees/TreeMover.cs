@@ -1,4 +1,3 @@
-using System.Buffers.Binary;
 using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Trees;
@@ -49,13 +48,12 @@ internal sealed class TreeMover(Tree tree, PageWriter pages, MoveChoice choice, 
         if (!isOverflow)
             return;
 
-        PageReference run = PageReference.ReadPacked(value);
-        if (!choice.Includes(run))
+        OverflowReference run = OverflowReference.ReadPacked(value);
+        if (!choice.Includes(run.First))
             return;
 
-        int valueBytes = BinaryPrimitives.ReadInt32LittleEndian(value[PageReference.PackedBytes..]);
-        PageReference moved = Pages.MoveRun(run, valueBytes, Tree.Record.Id);
-        Moved += PageLayout.RunPages(valueBytes);
+        PageReference moved = Pages.MoveRun(run, Tree.Record.Id);
+        Moved += run.Run.Pages;
         leaf = MakeWritable(leaf, 0);
         moved.WritePacked(new SlottedPage(Pages.Bytes(leaf.Number)).Value(index, out _));
     }

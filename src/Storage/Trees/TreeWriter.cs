@@ -1,4 +1,3 @@
-using System.Buffers.Binary;
 using System.Diagnostics;
 using Treepie.Storage.Format;
 using Treepie.Storage.Memory;
@@ -59,7 +58,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
         long number = _path[depth].Number;
         var leaf = new SlottedPage(pages.Edit(number));
         bool isOverflow = valueBytes > FormatLimits.MaxInlineValueBytes || SlottedPage.CellHeadBytes + key.Length + valueBytes > FormatLimits.MaxCellBytes;
-        int cellValueBytes = isOverflow ? SlottedPage.OverflowBytes : valueBytes;
+        int cellValueBytes = isOverflow ? OverflowReference.PackedBytes : valueBytes;
         isNew = !isExact;
 
         // Room for a long value comes first: it is the one step that can find the disk full with nothing changed in the leaf.
@@ -104,8 +103,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
         if (!isOverflow)
             return place;
 
-        run.WritePacked(place);
-        BinaryPrimitives.WriteInt32LittleEndian(place[PageReference.PackedBytes..], valueBytes);
+        new OverflowReference(run, valueBytes).WritePacked(place);
         return runBytes;
     }
 
@@ -418,11 +416,5 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
         }
     }
 
-    private void FreeRun(ReadOnlySpan<byte> overflow)
-    {
-        PageReference run = PageReference.ReadPacked(overflow);
-        int lengthBytes = BinaryPrimitives.ReadInt32LittleEndian(overflow[PageReference.PackedBytes..]);
-        store.ThrowIfOutside(run.Number, lengthBytes);
-        pages.Free(run, PageLayout.RunPages(lengthBytes));
-    }
+    private void FreeRun(ReadOnlySpan<byte> overflow) => pages.Free(OverflowReference.ReadPacked(overflow));
 }
