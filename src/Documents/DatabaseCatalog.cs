@@ -200,10 +200,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         CatalogEntry entry = FindEntry(name) ?? throw NotThere(name);
         lock (entry.Gate)
         {
-            ObjectDisposedException.ThrowIf(_disposed, this);
-            if (!entry.IsCreated)
-                throw NotThere(name);
-            Database database = entry.Database ??= _opener.Open(entry);
+            Database database = Open(entry);
             database.RequireEncryption();
             using EncryptionKey current = entry.TakeKey(_keys);
             _keys.PutNext(entry.Name, current, next);
@@ -224,10 +221,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         EncryptionKey key;
         lock (entry.Gate)
         {
-            ObjectDisposedException.ThrowIf(_disposed, this);
-            if (!entry.IsCreated)
-                throw NotThere(name);
-            database = entry.Database ??= _opener.Open(entry);
+            database = Open(entry);
             database.RequireEncryption();
             key = entry.TakeKey(_keys);
         }
@@ -407,12 +401,18 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         CatalogEntry entry = FindEntry(name) ?? throw NotThere(name);
         lock (entry.Gate)
         {
-            ObjectDisposedException.ThrowIf(_disposed, this);
-            if (!entry.IsCreated)
-                throw NotThere(name);
-            Database database = entry.Database ??= _opener.Open(entry);
+            Database database = Open(entry);
             return (database, needsKey && database.IsEncrypted ? entry.TakeKey(_keys) : null);
         }
+    }
+
+    /// <summary>The database of an entry whose gate is held.</summary>
+    private Database Open(CatalogEntry entry)
+    {
+        ObjectDisposedException.ThrowIf(_disposed, this);
+        if (!entry.IsCreated)
+            throw NotThere(entry.Name);
+        return entry.Database ??= _opener.Open(entry);
     }
 
     private Database Make(CatalogEntry entry, bool encrypted)

@@ -70,10 +70,7 @@ internal sealed class BackupService : IAsyncDisposable
         foreach (BackupPlaceResult place in report.Places)
             BackupTaskJson.Write(json, place);
         json.WriteEndArray();
-        json.WriteStartArray("Deleted");
-        foreach (string name in report.Deleted)
-            json.WriteStringValue(name);
-        json.WriteEndArray();
+        json.WriteTexts("Deleted", report.Deleted);
         json.WriteEndObject();
     };
 

@@ -67,10 +67,7 @@ internal static class InventoryJson
         }
 
         json.WriteEndArray();
-        json.WriteStartArray("Gaps");
-        foreach (string gap in history.Gaps)
-            json.WriteStringValue(gap);
-        json.WriteEndArray();
+        json.WriteTexts("Gaps", history.Gaps);
         json.WriteEndObject();
     }
 }

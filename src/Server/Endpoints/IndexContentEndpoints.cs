@@ -25,10 +25,7 @@ internal static class IndexContentEndpoints
         return request.JsonAsync((terms, etag, name), static (json, state) =>
         {
             json.WriteStartObject();
-            json.WriteStartArray("Terms");
-            foreach (string term in state.terms)
-                json.WriteStringValue(term);
-            json.WriteEndArray();
+            json.WriteTexts("Terms", state.terms);
             json.WriteNumber("ResultEtag", state.etag);
             json.WriteString("IndexName", state.name);
             json.WriteEndObject();
@@ -74,10 +71,7 @@ internal static class IndexContentEndpoints
             foreach (IndexedValues field in state.fields)
             {
                 json.WriteStartObject(field.Field);
-                json.WriteStartArray("Terms");
-                foreach (string term in field.Terms)
-                    json.WriteStringValue(term);
-                json.WriteEndArray();
+                json.WriteTexts("Terms", field.Terms);
                 json.WriteStartArray("Numbers");
                 foreach (double number in field.Numbers)
                 {

@@ -234,10 +234,7 @@ internal static class RestoreEndpoints
         json.WriteNumber("CountedAtCommit", report.CountedAtCommit);
         json.WriteString("ContentHash", report.ContentHash);
         json.WriteNumber("RefusedDocuments", report.RefusedDocuments);
-        json.WriteStartArray("Refusals");
-        foreach (string refusal in report.Refusals)
-            json.WriteStringValue(refusal);
-        json.WriteEndArray();
+        json.WriteTexts("Refusals", report.Refusals);
         json.WriteEndObject();
     }
 

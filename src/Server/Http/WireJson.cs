@@ -2,7 +2,7 @@ using System.Text.Json;
 
 namespace Treepie.Server.Http;
 
-/// <summary>Reading the small JSON objects of the protocol itself. Documents never come through here.</summary>
+/// <summary>The small JSON objects of the protocol itself. Documents never come through here.</summary>
 internal static class WireJson
 {
     /// <summary>Deeper than any command of the protocol; parameters of queries included.</summary>
@@ -22,6 +22,15 @@ internal static class WireJson
         JsonValueKind found = document.RootElement.ValueKind;
         document.Dispose();
         throw WireException.BadRequest($"The request body is a JSON {found}; expected is {expected}.");
+    }
+
+    /// <summary>Writes an array of strings.</summary>
+    public static void WriteTexts(this Utf8JsonWriter json, string name, IReadOnlyList<string> texts)
+    {
+        json.WriteStartArray(name);
+        foreach (string text in texts)
+            json.WriteStringValue(text);
+        json.WriteEndArray();
     }
 
     /// <summary>The text of a string element; null for null.</summary>
