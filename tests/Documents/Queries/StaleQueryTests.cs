@@ -1,5 +1,4 @@
 using System.Text;
-using Treepie.Indexes;
 using Treepie.Queries;
 using Treepie.Tests.Support;
 using Treepie.Writes;
