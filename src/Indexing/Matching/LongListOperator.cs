@@ -111,9 +111,32 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
         return rank < 0 ? default : positionCursor.Read(held, rank);
     }
 
-    public override void Expect(long window, bool isOneOfMany) => Ahead.Expect(List, window, isOneOfMany);
+    public override ReadOnlySpan<HeldWindow> Windows => ahead is { IsWhole: true } ? ahead.Windows : default;
+
+    public override void Expect(long window, ReadOnlySpan<ushort> entries) => Ahead.Expect(List, window, entries);
+
+    public override void ExpectPositions(long window) => Ahead.ExpectPositions(window);
 
     public override void ExpectNone() => ahead?.ForgetPages();
+
+    public override void ExpectAll()
+    {
+        if (Ahead.IsWhole)
+            return;
+        Ahead.ForgetPages();
+        for (bool more = List.MoveFirstSegments(out LeafEntries segments); more; more = List.MoveNextSegments(out segments))
+        {
+            Context.Check();
+            for (int place = 0; place < segments.Count; place++)
+            {
+                var segment = new PostingSegment(segments.ValueOf(place));
+                Context.Meter.Count.BytesDecoded += segment.Payloads.Length;
+                Ahead.Add(in segment);
+            }
+        }
+
+        Ahead.End();
+    }
 
     public override void LocatePositions(long window, ReadOnlySpan<ushort> entries) => Ahead.Locate(List, window, entries);
 
@@ -249,7 +272,8 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
 
     private WindowsAhead OpenAhead()
     {
-        var room = new WindowsAhead(positions ?? throw new InvalidOperationException("The term was opened without positions."), listId, Context.Rent<PositionBatch>());
+        WindowsAhead room = Context.Rent<WindowsAhead>();
+        room.Open(listId, positions ?? throw new InvalidOperationException("The term was opened without positions."), Context.Rent<PositionBatch>());
         Context.Own(room);
         return room;
     }

@@ -21,7 +21,10 @@ internal sealed class PhraseAhead(QueryContext context, PhraseMasks masks, Phras
     private readonly float[] frequencies = context.RentNumbers(RoomEntries);
     private int count;
     private int current;
+    private long from;
+    private long end;
     private bool isWhole;
+    private bool isNone;
 
     /// <summary>Whether there is room for another window.</summary>
     public bool HasRoom => count < PhraseMasks.MaxWindows && masks.EntryCount < PhraseMasks.ManyEntries;
@@ -30,36 +33,49 @@ internal sealed class PhraseAhead(QueryContext context, PhraseMasks masks, Phras
     public PhraseMasks Masks => masks;
 
     /// <summary>Of the window it stands on, the entries that have the phrase.</summary>
-    public ReadOnlySpan<ushort> Found => found.AsSpan(ends[current]..ends[current + 1]);
+    public ReadOnlySpan<ushort> Found => isNone ? default : found.AsSpan(ends[current]..ends[current + 1]);
 
     /// <summary>How often each of these has it.</summary>
     public ReadOnlySpan<float> Frequencies => frequencies.AsSpan(ends[current]..ends[current + 1]);
 
     /// <summary>Forgets what was found, and goes on with other windows.</summary>
+    /// <param name="from">The first of them.</param>
     /// <param name="isWhole">Whether all entries that have all words will be looked at.</param>
-    public void Begin(bool isWhole)
+    public void Begin(long from, bool isWhole)
     {
-        this.isWhole = isWhole;
+        (this.from, end, this.isWhole) = (from, from, isWhole); // nothing is known before Find
         count = current = 0;
         masks.Clear();
     }
 
-    /// <summary>Adds a window, later than those before, with entries that have the words that are looked for first.</summary>
-    public void Add(long window, WindowSet entries)
+    /// <summary>Adds a window, later than those before, so many entries of which, which stand in the room of <see cref="Masks"/>, have the words that are looked for first. Where all entries are looked at, windows that are not added have none.</summary>
+    public void Add(long window, int entries)
     {
-        int members = entries.Count;
+        if (isWhole && entries == 0)
+            return;
         windows[count] = window;
-        areOpen[count] = PhraseFinder.IsForPairs(members);
-        masks.Add(window, areOpen[count] ? 0 : entries.CopyTo(masks.Room));
+        areOpen[count] = false;
+        masks.Add(window, entries);
+        count++;
+    }
+
+    /// <summary>Adds a window, later than those before, that has to be looked at by itself.</summary>
+    public void AddOpen(long window)
+    {
+        windows[count] = window;
+        areOpen[count] = true;
+        masks.Add(window, 0);
         count++;
     }
 
     /// <summary>Finds the phrase in the windows added.</summary>
-    public void Find()
+    /// <param name="end">The first window behind those that were looked at.</param>
+    public void Find(long end)
     {
+        this.end = end;
         context.Meter.Count.EntriesScanned += masks.EntryCount;
         masks.Run();
-        int end = 0;
+        int kept = 0;
         for (int i = 0; i < count; i++)
         {
             ReadOnlySpan<ushort> left = masks.Entries(i);
@@ -67,36 +83,37 @@ internal sealed class PhraseAhead(QueryContext context, PhraseMasks masks, Phras
             ReadOnlySpan<byte> areLong = masks.AreLong(i);
             for (int entry = 0; entry < left.Length; entry++)
             {
-                found[end] = left[entry];
-                frequencies[end] = areLong[entry] != 0 ? finder.FrequencyOf((windows[i] << PostingWindow.SizeBits) + left[entry]) : BitOperations.PopCount(begins[entry]);
-                end += frequencies[end] > 0 ? 1 : 0;
+                found[kept] = left[entry];
+                frequencies[kept] = areLong[entry] != 0 ? finder.FrequencyOf((windows[i] << PostingWindow.SizeBits) + left[entry]) : BitOperations.PopCount(begins[entry]);
+                kept += frequencies[kept] > 0 ? 1 : 0;
             }
 
-            ends[i + 1] = end;
+            ends[i + 1] = kept;
         }
     }
 
     /// <summary>Whether a window is among those that were looked at, or before one of them.</summary>
-    public bool Covers(long window, bool wantsAll) => count > 0 && (isWhole || !wantsAll) && window >= windows[0] && window <= windows[count - 1];
+    public bool Covers(long window, bool wantsAll) => (isWhole || !wantsAll) && window >= from && window < end;
 
     /// <summary>Goes to a window, if it is known what it has; where not all entries were looked at, only if that is enough.</summary>
     public bool TryFind(long window, bool wantsAll)
     {
         if (!Covers(window, wantsAll))
             return false;
-        while (windows[current] > window)
+        while (current > 0 && windows[current] > window)
             current--;
-        while (windows[current] < window)
+        while (current < count && windows[current] < window)
             current++;
-        return windows[current] == window && !areOpen[current];
+        isNone = current == count || windows[current] != window;
+        return isNone ? isWhole : !areOpen[current];
     }
 
-    /// <summary>The first window from one on that may have the phrase, or a later one than all that are known; false where nothing is known of it.</summary>
+    /// <summary>The first window from one on that may have the phrase; false where nothing is known of it.</summary>
     public bool TryNext(ref long from)
     {
         if (!Covers(from, wantsAll: true))
             return false;
-        for (int i = 0; i < count; i++)
+        for (int i = current < count && windows[current] < from ? current : 0; i < count; i++)
         {
             if (windows[i] < from || (ends[i] == ends[i + 1] && !areOpen[i]))
                 continue;
@@ -104,7 +121,7 @@ internal sealed class PhraseAhead(QueryContext context, PhraseMasks masks, Phras
             return true;
         }
 
-        from = windows[count - 1] + 1;
-        return false;
+        from = end; // it has the words that are looked for first, if it is one
+        return true;
     }
 }

@@ -74,7 +74,7 @@ internal sealed class PhraseMasks
         for (int i = 0; i < WindowCount; i++)
         {
             if (ends[i] < ends[i + 1])
-                term.Expect(windows[i], isOneOfMany: false);
+                term.Expect(windows[i], entries.AsSpan(ends[i]..ends[i + 1]));
         }
 
         int start = 0, kept = 0;
@@ -83,6 +83,8 @@ internal sealed class PhraseMasks
             Span<ushort> mine = entries.AsSpan(start..ends[i + 1]);
             start = ends[i + 1];
             int stay = mine.IsEmpty ? 0 : term.Keep(windows[i], mine, wanted: true);
+            if (stay > 0)
+                term.ExpectPositions(windows[i]);
             mine[..stay].CopyTo(entries.AsSpan(kept));
             ends[i + 1] = kept += stay;
         }

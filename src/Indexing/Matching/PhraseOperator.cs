@@ -10,9 +10,6 @@ namespace Treepie.Indexing.Matching;
 /// </summary>
 internal sealed class PhraseOperator : Operator
 {
-    /// <summary>Most windows that are looked at together where all words have long lists: what lies there has to fit into the nearest caches.</summary>
-    private const int LongTogether = 16;
-
     /// <summary>Up to so many entries found say what they score themselves.</summary>
     private const int FewFound = 10;
 
@@ -21,13 +18,14 @@ internal sealed class PhraseOperator : Operator
     private readonly PhraseMatcher matcher;
     private readonly LengthFactors? factors;
     private readonly float idf;
-    private readonly int firstWords;
+    private readonly PhraseWords? words;
     private readonly bool isExact;
     private readonly PhraseFinder finder;
     private readonly PhraseAhead? ahead;
     private float[]? known;
     private int knownCount;
     private long last = -1;
+    private long expected = -1;
 
     /// <param name="context">The query.</param>
     /// <param name="terms">The different terms, opened with positions.</param>
@@ -44,9 +42,11 @@ internal sealed class PhraseOperator : Operator
         this.idf = (float)idf;
         this.isExact = isExact;
         byCost = [.. terms.OrderBy(term => term.Estimate)];
-        firstWords = CountFirstWords();
         finder = new PhraseFinder(context, terms, matcher);
-        ahead = matcher.Slop == 0 ? new PhraseAhead(context, finder.Masks, finder) : null;
+        if (matcher.Slop > 0)
+            return;
+        ahead = new PhraseAhead(context, finder.Masks, finder);
+        words = new PhraseWords(context, byCost);
     }
 
     public override long Estimate => byCost[0].Estimate;
@@ -73,7 +73,14 @@ internal sealed class PhraseOperator : Operator
         return node;
     }
 
-    public override long Next(long from) => ahead is not null && ahead.TryNext(ref from) ? from : NextOfWords(from);
+    public override long Next(long from)
+    {
+        bool isNext = from == last + 1;
+        if (ahead is null || !ahead.TryNext(ref from))
+            from = isNext && from == 0 ? FirstOfWords() : NextOfWords(from);
+        expected = isNext ? from : -1;
+        return from;
+    }
 
     public override void Fill(long window, WindowSet set)
     {
@@ -244,8 +251,17 @@ internal sealed class PhraseOperator : Operator
         }
     }
 
-    /// <summary>The first window from one on in which the words are that are looked for first.</summary>
-    private long NextOfWords(long from) => NextOfAll<TermOperator>(byCost.AsSpan(0, firstWords), from);
+    /// <summary>The first window in which the words are that are looked for first, for who will go along all windows.</summary>
+    private long FirstOfWords()
+    {
+        if (words is null)
+            return NextOfWords(0);
+        words.Begin();
+        return words.Next(0);
+    }
+
+    /// <summary>The first window from one on in which all words are.</summary>
+    private long NextOfWords(long from) => NextOfAll<TermOperator>(byCost, from);
 
     /// <summary>As <see cref="NextOfWords"/>; where bounds of windows are known, of those that may have a hit of at least so much and were not asked for.</summary>
     private long NextToAsk(long from, float threshold, float margin)
@@ -254,12 +270,15 @@ internal sealed class PhraseOperator : Operator
             return NextOfWords(from);
         for (long window = from; window < knownCount; window++)
         {
-            if (known[(int)window] >= 0 && known[(int)window] * margin >= threshold)
+            if (IsToAsk(window, threshold, margin))
                 return window;
         }
 
         return End;
     }
+
+    /// <summary>Whether a window may have a hit of at least so much and was not asked for, as far as that is known.</summary>
+    private bool IsToAsk(long window, float threshold, float margin) => known is null || (known[(int)window] >= 0 && known[(int)window] * margin >= threshold);
 
     /// <summary>Whether it is known which entries of a window have the phrase, of those that may score so much: if windows are asked for one after the other it is found out, of some windows at once.</summary>
     private bool IsKnown(long window, float threshold, float margin)
@@ -267,7 +286,7 @@ internal sealed class PhraseOperator : Operator
         if (ahead is null)
             return false;
         bool isKnown = ahead.TryFind(window, wantsAll: threshold <= 0);
-        if (!isKnown && window > last && !ahead.Covers(window, wantsAll: threshold <= 0) && NextToAsk(last + 1, threshold, margin) == window)
+        if (!isKnown && window > last && !ahead.Covers(window, wantsAll: threshold <= 0) && (window == expected || NextToAsk(last + 1, threshold, margin) == window))
         {
             LookAhead(window, threshold, margin);
             isKnown = ahead.TryFind(window, wantsAll: threshold <= 0);
@@ -281,47 +300,55 @@ internal sealed class PhraseOperator : Operator
 
     private void LookAhead(long window, float threshold, float margin)
     {
-        Span<long> windows = stackalloc long[IsShort(0) ? PhraseMasks.MaxWindows : LongTogether];
-        foreach (TermOperator term in byCost)
-            term.ExpectNone();
-        int count = 0;
-        for (; count < windows.Length && window != End; window = NextToAsk(window + 1, threshold, margin))
+        (PhraseAhead ahead, PhraseWords words) = (this.ahead!, this.words!); // who asks has looked whether they are there
+        bool isWhole = threshold <= 0;
+        ahead.Begin(window, isWhole);
+        words.Begin();
+        long next = words.Next(window);
+        for (; next != End && ahead.HasRoom; next = words.Next(next + 1))
         {
-            windows[count++] = window;
-            foreach (TermOperator term in byCost.AsSpan(0, firstWords))
-                term.Expect(window, isOneOfMany: true);
+            if (IsToAsk(next, threshold, margin))
+                Add(next, threshold, margin);
+            else if (isWhole)
+                ahead.AddOpen(next);
         }
 
-        ahead!.Begin(isWhole: threshold <= 0); // who asks has looked whether it is there
-        WindowSet set = Context.Rent();
-        for (int i = 0; i < count && ahead.HasRoom; i++)
-        {
-            byCost[0].Fill(windows[i], set);
-            for (int word = 1; word < firstWords && !set.IsEmpty; word++)
-                byCost[word].And(windows[i], set);
-            if (threshold > 0)
-                NarrowByBlocks(windows[i], set, threshold, margin);
-            ahead.Add(windows[i], set);
-        }
-
-        Context.Return(set);
-        foreach (TermOperator term in byCost.AsSpan(firstWords))
+        foreach (TermOperator term in words.Others)
             ahead.Masks.Keep(term);
-        ahead.Find();
+        ahead.Find(end: next);
     }
 
-    private bool IsShort(int word) => byCost[word] is ShortListOperator;
-
-    /// <summary>
-    /// How many words, the rarest first, are looked for in whole windows. Where few entries have these, others are asked about such entries alone.
-    /// </summary>
-    private int CountFirstWords()
+    /// <summary>Looks which entries of a window have the words that are looked for first, and has them tested.</summary>
+    private void Add(long window, float threshold, float margin)
     {
-        const int Few = WindowSet.MaxListCount / 2;
-        int count = 1;
-        while (count < byCost.Length && IsShort(0) && IsShort(count))
-            count++;
-        return IsShort(0) ? count : byCost[0].Estimate / Math.Max(1, Context.View.WindowCount) < Few ? Math.Min(2, byCost.Length) : byCost.Length;
+        (PhraseAhead ahead, PhraseWords words) = (this.ahead!, this.words!); // as above
+        int count = words.Meet(window, ahead.Masks.Room);
+        if (threshold > 0 && count != 0)
+        {
+            Span<float> bounds = stackalloc float[PostingWindow.Blocks];
+            bounds.Clear();
+            AddBounds(window, bounds, 1);
+            if (count != PhraseWords.Many)
+            {
+                count = OffsetKernels.Narrow(ahead.Masks.Room[..count], bounds, threshold, margin);
+            }
+            else
+            {
+                BoundKernels.Narrow(words.Bits, bounds, threshold, margin);
+                if (!PhraseFinder.IsForPairs(BitmapKernels.Count(words.Bits)))
+                    count = BitmapKernels.Decode(words.Bits, ahead.Masks.Room);
+            }
+        }
+
+        if (count == PhraseWords.Many)
+        {
+            ahead.AddOpen(window);
+            return;
+        }
+
+        if (count > 0)
+            words.ExpectPositions(window);
+        ahead.Add(window, count);
     }
 
     /// <summary>Adds what the entries that were found score.</summary>

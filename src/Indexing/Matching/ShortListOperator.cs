@@ -51,10 +51,16 @@ internal sealed class ShortListOperator : TermOperator
     public override void Fill(long window, WindowSet set)
     {
         Span<ushort> offsets = stackalloc ushort[FlatPostings.MaxEntries];
-        int count = 0;
-        foreach (Posting posting in In(window))
-            offsets[count++] = posting.Offset;
-        set.SetOffsets(offsets[..count]);
+        set.SetOffsets(offsets[..CopyOffsets(window, offsets)]);
+    }
+
+    /// <summary>Writes the entries of a window; returns how many.</summary>
+    public int CopyOffsets(long window, Span<ushort> offsets)
+    {
+        ReadOnlySpan<Posting> mine = In(window);
+        for (int i = 0; i < mine.Length; i++)
+            offsets[i] = mine[i].Offset;
+        return mine.Length;
     }
 
     public override void Unroll(UnrolledList list, bool copied)
@@ -67,6 +73,21 @@ internal sealed class ShortListOperator : TermOperator
     public override void Collect(SegmentList list) => list.Add(Postings);
 
     public override int Count(long window) => In(window).Length;
+
+    public override int Keep(long window, Span<ushort> offsets, bool wanted)
+    {
+        ReadOnlySpan<Posting> mine = In(window);
+        int kept = 0, next = 0;
+        foreach (ushort offset in offsets)
+        {
+            while (next < mine.Length && mine[next].Offset < offset)
+                next++;
+            offsets[kept] = offset;
+            kept += (next < mine.Length && mine[next].Offset == offset) == wanted ? 1 : 0;
+        }
+
+        return kept;
+    }
 
     public override bool KnowsCounts => true;
 

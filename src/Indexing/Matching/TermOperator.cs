@@ -30,10 +30,23 @@ internal abstract class TermOperator(QueryContext context) : Operator(context)
     /// <summary>As <see cref="Positions"/>, of several entries of a window at once, which ascend; an entry that has not the term has none.</summary>
     public abstract void CopyPositions(long window, ReadOnlySpan<ushort> entries, PositionTable table);
 
-    /// <summary>Says that it is going to be asked about a window, and others after it, which ascend: it looks for them now and asks for what lies there. Others may be asked about as well.</summary>
+    /// <summary>Its windows, ascending, as far as <see cref="ExpectAll"/> has found them; empty for a short list.</summary>
+    public virtual ReadOnlySpan<HeldWindow> Windows => default;
+
+    /// <summary>Says that it is going to be asked about entries of a window, and others after it, which ascend: it looks for them now and asks for what lies there. Others may be asked about as well.</summary>
     /// <param name="window">The window.</param>
-    /// <param name="isOneOfMany">Whether it is one of many that follow each other closely.</param>
-    public virtual void Expect(long window, bool isOneOfMany)
+    /// <param name="entries">The entries.</param>
+    public virtual void Expect(long window, ReadOnlySpan<ushort> entries)
+    {
+    }
+
+    /// <summary>Says that it is going to be asked for positions in a window, all of whose entries that are asked about have the term: see <see cref="LocatePositions"/>.</summary>
+    public virtual void ExpectPositions(long window)
+    {
+    }
+
+    /// <summary>Says that it is going to be asked about most of its windows: it finds all of them now.</summary>
+    public virtual void ExpectAll()
     {
     }
 

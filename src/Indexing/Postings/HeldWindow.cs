@@ -1,3 +1,5 @@
+using System.Runtime.InteropServices;
+using Treepie.Indexing.Kernels;
 using Treepie.Storage.Memory;
 
 namespace Treepie.Indexing.Postings;
@@ -5,11 +7,32 @@ namespace Treepie.Indexing.Postings;
 /// <summary>Where the postings of one window of a long list lie, and in which segment.</summary>
 /// <param name="Window">The window.</param>
 /// <param name="Count">Its postings.</param>
-/// <param name="Payload">Their bytes; good as long as the transaction keeps its pages.</param>
+/// <param name="Bytes">How many bytes they have.</param>
+/// <param name="Rest">These, and those behind them in the segment; good as long as the transaction keeps its pages.</param>
 /// <param name="Segment">First window of the segment.</param>
 /// <param name="SegmentWindows">Windows of the segment.</param>
 /// <param name="WindowIndex">The place of the window in it.</param>
-internal readonly record struct HeldWindow(long Window, int Count, HeldBytes Payload, long Segment, int SegmentWindows, int WindowIndex)
+internal readonly record struct HeldWindow(long Window, int Count, int Bytes, HeldBytes Rest, long Segment, int SegmentWindows, int WindowIndex)
 {
-    public PostingWindow Postings => new(Count, Payload.Span);
+    public PostingWindow Postings => new(Count, Payload);
+
+    /// <summary>The offsets of a LIST, and what may be read behind them and means nothing.</summary>
+    public ReadOnlySpan<ushort> PaddedOffsets => MemoryMarshal.Cast<byte, ushort>(Rest.Span);
+
+    /// <summary>The bitmap of BITS.</summary>
+    public ReadOnlySpan<byte> Bitmap => Rest.Span[..BitmapKernels.Bytes];
+
+    private ReadOnlySpan<byte> Payload => Rest.Span[..Bytes];
+
+    /// <summary>Asks for what tells whether some entries are among the postings: of a bitmap the lines in which they are, of a list all of it.</summary>
+    public void Prefetch(ReadOnlySpan<ushort> entries)
+    {
+        if (Count is >= PostingWindow.MinBitsCount and < PostingWindow.Size)
+            PrefetchKernels.PrefetchBits(Rest.Span, entries);
+        else
+            PrefetchIds();
+    }
+
+    /// <summary>Asks for all ids.</summary>
+    public void PrefetchIds() => PrefetchKernels.Prefetch(Rest.Span[..PostingWindow.IdBytes(Count)]);
 }

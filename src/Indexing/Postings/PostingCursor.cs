@@ -87,15 +87,8 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
     public bool TryHold(long window, out HeldWindow held)
     {
         bool isThere = TryGet(window, out _);
-        held = isThere ? new HeldWindow(window, payloadCount, payload, firstWindow, SegmentWindows, index) : default;
+        held = isThere ? new HeldWindow(window, payloadCount, payload.Span.Length, payload, firstWindow, SegmentWindows, index) : default;
         return isThere;
-    }
-
-    /// <summary>Begins to bring what lies behind the window found last, as far as the next leaf: for who is going to read most of it.</summary>
-    public void PrefetchNext()
-    {
-        if (isOnSegment)
-            cursor.PrefetchNextLeafOnce();
     }
 
     /// <summary>

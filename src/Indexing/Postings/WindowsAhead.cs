@@ -1,34 +1,94 @@
+using System.Numerics;
 using Treepie.Indexing.Kernels;
+using Treepie.Storage.Memory;
 
 namespace Treepie.Indexing.Postings;
 
-/// <summary>Windows of a long list that are going to be asked about: where their postings lie is found for all of them at once, so that the waits for that memory overlap; so it is of the positions of some of their entries.</summary>
-/// <param name="blocks">The blocks of positions.</param>
-/// <param name="listId">The list.</param>
-/// <param name="positions">Reads positions.</param>
-internal sealed class WindowsAhead(PositionPlaces blocks, long listId, PositionBatch positions) : IHoldsPages
+/// <summary>
+/// Windows of a long list that are going to be asked about, or all of them: where their postings lie is found once, and asked for before the first is read, so that the waits for that memory overlap; so it
+/// is of the positions of some of their entries.
+/// </summary>
+/// <remarks>Memory until the query ends: 48 bytes a window.</remarks>
+internal sealed class WindowsAhead : IHoldsPages, IReusable
 {
-    private const int FirstWindows = 16;
+    private const int FirstWindows = 64, MaxKeptWindows = 4_096;
 
-    private HeldWindow[] windows = [];
+    private HeldWindow[] windows = new HeldWindow[FirstWindows];
+    private PositionPlaces? blocks;
+    private PositionBatch? positions;
+    private long listId;
     private int count;
     private int next;
 
-    /// <summary>Finds a window, which is behind those found before, and asks for what lies there; it is passed over if the list has nothing in it.</summary>
+    /// <summary>Whether they are all windows of the list.</summary>
+    public bool IsWhole { get; private set; }
+
+    /// <summary>The windows, ascending.</summary>
+    public ReadOnlySpan<HeldWindow> Windows => windows.AsSpan(0, count);
+
+    /// <summary>Begins with a list.</summary>
+    /// <param name="listId">The list.</param>
+    /// <param name="blocks">The blocks of its positions.</param>
+    /// <param name="positions">Reads these.</param>
+    public void Open(long listId, PositionPlaces blocks, PositionBatch positions)
+    {
+        (this.listId, this.blocks, this.positions) = (listId, blocks, positions);
+        ForgetPages();
+    }
+
+    /// <summary>Adds all windows of a segment, which is behind those added before.</summary>
+    public void Add(in PostingSegment segment)
+    {
+        int first = count, of = segment.Count;
+        count += of;
+        if (count > windows.Length)
+            Array.Resize(ref windows, (int)BitOperations.RoundUpToPowerOf2((uint)count));
+        Span<HeldWindow> mine = windows.AsSpan(first, of);
+        ReadOnlySpan<byte> payloads = segment.Payloads;
+        ReadOnlySpan<uint> narrow = segment.NarrowEntries;
+        long firstWindow = segment.FirstWindow;
+        int end = payloads.Length;
+        for (int i = mine.Length - 1; i >= 0; i--)
+        {
+            // From the last on, as each ends where the one behind it begins.
+            (long window, int postings, int start) = i < narrow.Length
+                ? (firstWindow + PostingSegment.WindowOf(narrow[i]), PostingSegment.CountOf(narrow[i]), PostingSegment.StartOf(narrow[i]))
+                : (segment.WindowAt(i), segment.CountAt(i), segment.StartAt(i));
+            mine[i] = new HeldWindow(window, postings, end - start, new HeldBytes(payloads[start..]), firstWindow, of, i);
+            end = start;
+        }
+    }
+
+    /// <summary>Says that all segments were added.</summary>
+    public void End() => IsWhole = true;
+
+    /// <summary>Finds a window, which is behind those found before; it is passed over if the list has nothing in it. Asks for what tells whether some entries have the term.</summary>
     /// <param name="list">The list.</param>
     /// <param name="window">The window.</param>
-    /// <param name="isOneOfMany">Whether most windows that follow are going to be looked for, too.</param>
-    public void Expect(PostingCursor list, long window, bool isOneOfMany)
+    /// <param name="entries">The entries.</param>
+    public void Expect(PostingCursor list, long window, ReadOnlySpan<ushort> entries)
     {
-        if (count == windows.Length)
-            Array.Resize(ref windows, Math.Max(FirstWindows, 2 * count));
-        if (!list.TryHold(window, out windows[count]))
+        if (IsWhole)
+        {
+            if (TryFind(window))
+                windows[next].Prefetch(entries);
             return;
-        if (isOneOfMany)
-            list.PrefetchNext();
-        PrefetchKernels.Prefetch(windows[count].Payload.Span);
-        blocks.Prefetch(listId, windows[count].Segment);
-        count++;
+        }
+
+        if (count == windows.Length)
+            Array.Resize(ref windows, 2 * count);
+        if (list.TryHold(window, out windows[count]))
+            windows[count++].Prefetch(entries);
+    }
+
+    /// <summary>Asks for what tells where positions of a window lie, if it is one of these.</summary>
+    public void ExpectPositions(long window)
+    {
+        if (!TryFind(window))
+            return;
+        ref readonly HeldWindow mine = ref windows[next];
+        PrefetchKernels.Prefetch(mine.Rest.Span[..mine.Bytes]);
+        blocks!.Prefetch(listId, mine.Segment); // Open has set them
     }
 
     /// <summary>The postings of a window, if it is one of these.</summary>
@@ -51,17 +111,29 @@ internal sealed class WindowsAhead(PositionPlaces blocks, long listId, PositionB
     public void Locate(PostingCursor list, long window, ReadOnlySpan<ushort> entries)
     {
         if (TryFind(window))
-            positions.Locate(blocks, listId, windows[next], entries);
+            positions!.Locate(blocks!, listId, windows[next], entries); // Open has set both
         else if (list.TryHold(window, out HeldWindow held))
-            positions.Locate(blocks, listId, held, entries);
+            positions!.Locate(blocks!, listId, held, entries);
     }
 
     /// <summary>As <see cref="PositionBatch.ReadMasks"/>.</summary>
-    public void ReadMasks(Span<ulong> masks, Span<byte> isLong) => positions.ReadMasks(blocks, masks, isLong);
+    public void ReadMasks(Span<ulong> masks, Span<byte> isLong) => positions!.ReadMasks(blocks!, masks, isLong);
 
-    public void ForgetPages() => count = next = 0;
+    public void ForgetPages()
+    {
+        count = next = 0;
+        IsWhole = false;
+    }
 
     public void Dispose() => ForgetPages();
+
+    public void Clear()
+    {
+        ForgetPages();
+        (blocks, positions) = (null, null);
+        if (windows.Length > MaxKeptWindows)
+            windows = new HeldWindow[FirstWindows];
+    }
 
     /// <summary>Goes to a window: mostly it is the one it stands on, or the next.</summary>
     private bool TryFind(long window)
