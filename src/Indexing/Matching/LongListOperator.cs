@@ -111,7 +111,7 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
         return rank < 0 ? default : positionCursor.Read(held, rank);
     }
 
-    public override ReadOnlySpan<HeldWindow> Windows => ahead is { IsWhole: true } ? ahead.Windows : default;
+    public override ReadOnlySpan<HeldWindow> Windows => ahead is null ? default : ahead.Windows;
 
     public override void Expect(long window, ReadOnlySpan<ushort> entries) => Ahead.Expect(List, window, entries);
 

@@ -1,5 +1,6 @@
 using System.Numerics;
 using Treepie.Indexing.Postings;
+using Treepie.Indexing.Ranking;
 
 namespace Treepie.Indexing.Matching;
 
@@ -10,7 +11,8 @@ namespace Treepie.Indexing.Matching;
 /// <param name="context">The query.</param>
 /// <param name="masks">Tests entries by masks.</param>
 /// <param name="finder">Tests those of which masks do not say all, and windows in which very many entries have all words.</param>
-internal sealed class PhraseAhead(QueryContext context, PhraseMasks masks, PhraseFinder finder)
+/// <param name="factors">Lengths of the field where scores are wanted.</param>
+internal sealed class PhraseAhead(QueryContext context, PhraseMasks masks, PhraseFinder finder, LengthFactors? factors)
 {
     private const int RoomEntries = PostingWindow.Size + PhraseMasks.ManyEntries;
 
@@ -89,6 +91,8 @@ internal sealed class PhraseAhead(QueryContext context, PhraseMasks masks, Phras
             }
 
             ends[i + 1] = kept;
+            if (kept > ends[i])
+                factors?.Prefetch(windows[i], found.AsSpan(ends[i]..kept));
         }
     }
 
@@ -100,7 +104,7 @@ internal sealed class PhraseAhead(QueryContext context, PhraseMasks masks, Phras
     {
         if (!Covers(window, wantsAll))
             return false;
-        while (current > 0 && windows[current] > window)
+        while (current > 0 && windows[current - 1] >= window)
             current--;
         while (current < count && windows[current] < window)
             current++;

@@ -36,10 +36,10 @@ internal sealed class PhraseFinder
     private readonly int[] order;
     private readonly int[][] places;
     private readonly PositionList[] positions;
-    private readonly ulong[] known = new ulong[BitmapKernels.Words];
-    private readonly ulong[] matched = new ulong[BitmapKernels.Words];
-    private readonly float[] frequencies;
-    private readonly ushort[] entries;
+    private ulong[] known = [];
+    private ulong[] matched = [];
+    private float[] frequencies = [];
+    private ushort[] entries = [];
     private PositionTable[]? tables;
     private WindowPlaces? first;
     private WindowPlaces? second;
@@ -53,12 +53,10 @@ internal sealed class PhraseFinder
         this.context = context;
         this.terms = terms;
         this.matcher = matcher;
-        order = [.. Enumerable.Range(0, terms.Length).OrderBy(term => terms[term].Estimate)];
+        order = ByCost(terms);
         places = matcher.Places();
         Masks = new PhraseMasks(context, terms, order, places, matcher.Slop);
         positions = [.. terms.Select(_ => new PositionList())];
-        frequencies = context.RentNumbers(PostingWindow.Size);
-        entries = context.RentOffsets();
     }
 
     /// <summary>Tests entries by masks.</summary>
@@ -129,10 +127,32 @@ internal sealed class PhraseFinder
         return matcher.Match(positions);
     }
 
+    private static int[] ByCost(TermOperator[] terms)
+    {
+        int[] ordered = new int[terms.Length];
+        for (int i = 0; i < ordered.Length; i++)
+        {
+            int place = i;
+            for (; place > 0 && terms[ordered[place - 1]].Estimate > terms[i].Estimate; place--)
+                ordered[place] = ordered[place - 1];
+            ordered[place] = i;
+        }
+
+        return ordered;
+    }
+
     private void Enter(long window)
     {
         if (window == current)
             return;
+        if (known.Length == 0)
+        {
+            known = new ulong[BitmapKernels.Words];
+            matched = new ulong[BitmapKernels.Words];
+            frequencies = context.RentNumbers(PostingWindow.Size);
+            entries = context.RentOffsets();
+        }
+
         Array.Clear(known);
         Array.Clear(matched);
         current = window;

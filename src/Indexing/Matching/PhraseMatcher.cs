@@ -18,7 +18,7 @@ internal sealed class PhraseMatcher
     private readonly bool ordered;
     private readonly int[] lastOfTerm;
     private readonly int[] cursors;
-    private int[] starts = new int[64];
+    private int[] starts = [];
 
     /// <param name="terms">By word of the phrase, which of the different terms it is.</param>
     /// <param name="offsets">By word, its position in the query, ascending.</param>
@@ -84,8 +84,12 @@ internal sealed class PhraseMatcher
     public int[][] Places()
     {
         int[][] places = new int[lastOfTerm.Length][];
-        for (int term = 0; term < places.Length; term++)
-            places[term] = [.. offsets.Where((_, word) => terms[word] == term)];
+        for (int word = 0; word < terms.Length; word++)
+        {
+            ref int[] mine = ref places[terms[word]];
+            mine = mine is null ? [offsets[word]] : [.. mine, offsets[word]];
+        }
+
         return places;
     }
 
@@ -132,7 +136,7 @@ internal sealed class PhraseMatcher
         {
             ReadOnlySpan<int> mine = positions[terms[i]].Span;
             if (starts.Length < count + mine.Length)
-                Array.Resize(ref starts, Math.Max(count + mine.Length, starts.Length * 2));
+                Array.Resize(ref starts, Math.Max(count + mine.Length, Math.Max(64, starts.Length * 2)));
             foreach (int position in mine)
                 starts[count++] = position - offsets[i];
         }

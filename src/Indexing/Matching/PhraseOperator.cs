@@ -20,8 +20,8 @@ internal sealed class PhraseOperator : Operator
     private readonly float idf;
     private readonly PhraseWords? words;
     private readonly bool isExact;
-    private readonly PhraseFinder finder;
-    private readonly PhraseAhead? ahead;
+    private PhraseFinder? opened;
+    private PhraseAhead? ahead;
     private float[]? known;
     private int knownCount;
     private long last = -1;
@@ -41,13 +41,12 @@ internal sealed class PhraseOperator : Operator
         this.factors = factors;
         this.idf = (float)idf;
         this.isExact = isExact;
-        byCost = [.. terms.OrderBy(term => term.Estimate)];
-        finder = new PhraseFinder(context, terms, matcher);
-        if (matcher.Slop > 0)
-            return;
-        ahead = new PhraseAhead(context, finder.Masks, finder);
-        words = new PhraseWords(context, byCost);
+        byCost = ByCost(terms);
+        words = matcher.Slop == 0 ? new PhraseWords(context, byCost) : null;
     }
+
+    /// <summary>Looks at positions: of many phrases no entry has all words, so that there is nothing to look at.</summary>
+    private PhraseFinder Finder => opened ??= new PhraseFinder(Context, terms, matcher);
 
     public override long Estimate => byCost[0].Estimate;
 
@@ -111,7 +110,7 @@ internal sealed class PhraseOperator : Operator
                 return false;
         }
 
-        return finder.FrequencyOf(id) > 0;
+        return Finder.FrequencyOf(id) > 0;
     }
 
     public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
@@ -129,7 +128,7 @@ internal sealed class PhraseOperator : Operator
         {
             if (!mine.Contains(hits[i]))
                 continue;
-            float frequency = finder.Frequencies[hits[i]];
+            float frequency = Finder.Frequencies[hits[i]];
             scores[i] += boost * idf * frequency / (frequency + factors.Of((window << PostingWindow.SizeBits) + hits[i]));
         }
 
@@ -159,10 +158,10 @@ internal sealed class PhraseOperator : Operator
             return;
         }
 
-        finder.Look(window, hits);
+        Finder.Look(window, hits);
         for (int i = 0; i < hits.Length; i++)
         {
-            float frequency = finder.Frequencies[hits[i]];
+            float frequency = Finder.Frequencies[hits[i]];
             scores[i] += boost * idf * frequency / (frequency + lengths[hits[i]]);
         }
     }
@@ -179,7 +178,7 @@ internal sealed class PhraseOperator : Operator
         }
 
         float weight = factors is null ? boost : boost * idf;
-        if (ahead is not null)
+        if (words is not null)
             known = Context.RentNumbers(knownCount = windows.Length);
         for (int i = 0; i < windows.Length; i++)
         {
@@ -251,6 +250,21 @@ internal sealed class PhraseOperator : Operator
         }
     }
 
+    /// <summary>The different terms, the rarest first; of those that are as rare the first one.</summary>
+    private static TermOperator[] ByCost(TermOperator[] terms)
+    {
+        var ordered = new TermOperator[terms.Length];
+        for (int i = 0; i < terms.Length; i++)
+        {
+            int place = i;
+            for (; place > 0 && ordered[place - 1].Estimate > terms[i].Estimate; place--)
+                ordered[place] = ordered[place - 1];
+            ordered[place] = terms[i];
+        }
+
+        return ordered;
+    }
+
     /// <summary>The first window in which the words are that are looked for first, for who will go along all windows.</summary>
     private long FirstOfWords()
     {
@@ -283,11 +297,12 @@ internal sealed class PhraseOperator : Operator
     /// <summary>Whether it is known which entries of a window have the phrase, of those that may score so much: if windows are asked for one after the other it is found out, of some windows at once.</summary>
     private bool IsKnown(long window, float threshold, float margin)
     {
-        if (ahead is null)
+        if (words is null)
             return false;
-        bool isKnown = ahead.TryFind(window, wantsAll: threshold <= 0);
-        if (!isKnown && window > last && !ahead.Covers(window, wantsAll: threshold <= 0) && (window == expected || NextToAsk(last + 1, threshold, margin) == window))
+        bool isKnown = ahead is not null && ahead.TryFind(window, wantsAll: threshold <= 0);
+        if (!isKnown && window > last && ahead?.Covers(window, wantsAll: threshold <= 0) != true && (window == expected || NextToAsk(last + 1, threshold, margin) == window))
         {
+            ahead ??= new PhraseAhead(Context, Finder.Masks, Finder, factors);
             LookAhead(window, threshold, margin);
             isKnown = ahead.TryFind(window, wantsAll: threshold <= 0);
         }
@@ -387,15 +402,15 @@ internal sealed class PhraseOperator : Operator
             return;
         if (set.Form == WindowSetForm.List)
         {
-            finder.Look(window, set.List);
+            Finder.Look(window, set.List);
         }
         else
         {
             Span<ulong> asked = stackalloc ulong[BitmapKernels.Words];
             set.CopyWords(asked);
-            finder.Look(window, asked);
+            Finder.Look(window, asked);
         }
 
-        set.And(finder.Matched);
+        set.And(Finder.Matched);
     }
 }

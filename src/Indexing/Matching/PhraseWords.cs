@@ -7,7 +7,8 @@ namespace Treepie.Indexing.Matching;
 
 /// <summary>
 /// Finds the entries of whole windows that have the rarest words of a phrase. All windows of such a word are found once, one after the other, and met where they lie: of words with few entries a
-/// window, most of what is done window by window would be the way there and back. Other words are asked about the entries that are left.
+/// window, most of what is done window by window would be the way there and back. Other words are asked about the entries that are left. Where the rarest word has a short list, its entries are
+/// sought one by one in the lists of all others.
 /// </summary>
 internal sealed class PhraseWords
 {
@@ -24,6 +25,8 @@ internal sealed class PhraseWords
     private readonly bool[] areWhole;
     private readonly int[] places;
     private readonly ulong[] bits;
+    private int fewCount = -1;
+    private int fewPlace;
     private int announced;
     private int announcedOther;
 
@@ -34,7 +37,7 @@ internal sealed class PhraseWords
         this.words = words;
         places = new int[words.Length];
         areWhole = new bool[words.Length];
-        bits = context.RentWords(BitmapKernels.Words);
+        bits = context.RentWords(Math.Max(BitmapKernels.Words, FlatPostings.MaxEntries));
         double windows = Math.Max(1, context.View.WindowCount), entries = Math.Max(1, context.View.State.EntryCount), asked = windows;
         for (int i = 0; i < words.Length; i++)
         {
@@ -54,11 +57,22 @@ internal sealed class PhraseWords
     /// <summary>Entries of the window met last, as a bitmap, where they are many; scratch.</summary>
     public Span<ulong> Bits => bits.AsSpan(0, BitmapKernels.Words);
 
+    /// <summary>Whether the rarest word has so few entries that they are sought one by one in the lists of all others, before the first window is asked for.</summary>
     private bool IsShort => words[0] is ShortListOperator;
+
+    private ReadOnlySpan<ulong> Few => bits.AsSpan(0, fewCount);
 
     /// <summary>Begins at a window.</summary>
     public void Begin()
     {
+        if (IsShort)
+        {
+            if (fewCount < 0)
+                FindFew();
+            fewPlace = 0;
+            return;
+        }
+
         for (int i = 0; i < words.Length; i++)
         {
             if (areWhole[i])
@@ -74,6 +88,13 @@ internal sealed class PhraseWords
     /// <summary>The first window from one on, which is behind those asked about since <see cref="Begin"/>, in which all words are that are met here; <see cref="Operator.End"/> if there is none.</summary>
     public long Next(long from)
     {
+        if (IsShort)
+        {
+            while (fewPlace < fewCount && WindowOf(bits[fewPlace]) < from)
+                fewPlace++;
+            return fewPlace < fewCount ? WindowOf(bits[fewPlace]) : Operator.End;
+        }
+
         for (long window = from; ;)
         {
             long next = NextOf(0, window);
@@ -99,9 +120,9 @@ internal sealed class PhraseWords
     {
         if (IsShort)
         {
-            int left = ((ShortListOperator)words[0]).CopyOffsets(window, room);
-            for (int i = 1; i < FirstCount && left > 0; i++)
-                left = words[i].Keep(window, room[..left], wanted: true);
+            int left = 0;
+            for (int i = fewPlace; i < fewCount && WindowOf(bits[i]) == window; i++)
+                room[left++] = OffsetOf(bits[i]);
             return left;
         }
 
@@ -112,10 +133,62 @@ internal sealed class PhraseWords
         return words[rarest].Windows[places[rarest]].Count < PostingWindow.MinBitsCount ? MeetLists(rarest, room) : MeetBits(rarest, room);
     }
 
+    private static long WindowOf(ulong id) => (long)(id >> PostingWindow.SizeBits);
+
+    private static ushort OffsetOf(ulong id) => (ushort)(id & (PostingWindow.Size - 1));
+
+    /// <summary>Of the entries of the rarest word, keeps those that all others have.</summary>
+    private void FindFew()
+    {
+        fewCount = ((ShortListOperator)words[0]).CopyIds(bits);
+        for (int i = 1; i < words.Length && fewCount > 0; i++)
+            fewCount = words[i] is ShortListOperator other ? other.KeepIds(bits.AsSpan(0, fewCount)) : KeepFew(i);
+    }
+
+    /// <summary>Keeps those that a word with a long list has; returns how many. Where each is looked for is asked for before the first is looked at.</summary>
+    private int KeepFew(int word)
+    {
+        TermOperator term = words[word];
+        if (areWhole[word])
+            term.ExpectAll();
+        else
+            ExpectFew(term);
+        ReadOnlySpan<HeldWindow> windows = term.Windows;
+        Span<int> at = stackalloc int[FlatPostings.MaxEntries];
+        for (int i = 0, place = 0; i < fewCount; i++)
+        {
+            long window = WindowOf(bits[i]);
+            while (place < windows.Length && windows[place].Window < window)
+                place++;
+            at[i] = place < windows.Length && windows[place].Window == window ? place : -1;
+            if (at[i] >= 0)
+                windows[place].Prefetch([OffsetOf(bits[i])]);
+        }
+
+        int kept = 0;
+        for (int i = 0; i < fewCount; i++)
+        {
+            bool isThere = at[i] >= 0 && windows[at[i]].Contains(OffsetOf(bits[i]));
+            bits[kept] = bits[i];
+            kept += isThere ? 1 : 0;
+        }
+
+        return kept;
+    }
+
+    private void ExpectFew(TermOperator term)
+    {
+        term.ExpectNone();
+        long last = -1;
+        foreach (ulong id in Few)
+        {
+            if (WindowOf(id) != last)
+                term.Expect(last = WindowOf(id), default);
+        }
+    }
+
     private long NextOf(int word, long window)
     {
-        if (!areWhole[word])
-            return words[word].Next(window);
         ReadOnlySpan<HeldWindow> mine = words[word].Windows;
         ref int place = ref places[word];
         while (place < mine.Length && mine[place].Window < window)
@@ -215,9 +288,11 @@ internal sealed class PhraseWords
     /// <summary>Where few entries have the first two, others are asked about such entries alone.</summary>
     private int CountFirst(double windows)
     {
-        const int Few = WindowSet.MaxListCount / 2;
+        const int FewInWindow = WindowSet.MaxListCount / 2;
         int count = 1;
-        while (count < words.Length && (IsShort ? words[count] is ShortListOperator : areWhole[count] && (count == 1 || words[0].Estimate >= Few * windows)))
+        if (IsShort)
+            return words.Length;
+        while (count < words.Length && areWhole[count] && (count == 1 || words[0].Estimate >= FewInWindow * windows))
             count++;
         return count;
     }

@@ -3,6 +3,7 @@ using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Ranking;
 using Treepie.Indexing.Terms;
+using Treepie.Storage;
 
 namespace Treepie.Indexing.Matching;
 
@@ -11,8 +12,10 @@ internal sealed class ShortListOperator : TermOperator
 {
     private readonly Posting[] room;
     private readonly int count;
-    private readonly int[] positionStarts;
-    private readonly int[] positions;
+    private readonly byte[] encoded = [];
+    private readonly int encodedBytes;
+    private int[] positionStarts = [];
+    private int[] positions = [];
     private readonly TermScorer? scorer;
     private float[]? parts;
     private ushort[]? located;
@@ -23,8 +26,17 @@ internal sealed class ShortListOperator : TermOperator
         : base(context)
     {
         room = context.RentPostings((int)payload.EntryCount); // at most FlatPostings.MaxEntries
-        (count, positionStarts, positions) = Decode(payload, room, withPositions);
+        FlatPostings flat = payload.Flat;
+        count = flat.CopyTo(room.AsSpan(0, (int)payload.EntryCount));
+        Debug.Assert(count == flat.Count);
         this.scorer = scorer;
+        if (withPositions)
+        {
+            encodedBytes = flat.Positions.Length;
+            encoded = context.RentBytes(encodedBytes);
+            flat.Positions.CopyTo(encoded);
+        }
+
         context.Meter.Count.BlocksDecoded++;
         context.Meter.Count.BytesDecoded += payload.Bytes;
         context.Meter.Count.EntriesScanned += count;
@@ -52,6 +64,29 @@ internal sealed class ShortListOperator : TermOperator
     {
         Span<ushort> offsets = stackalloc ushort[FlatPostings.MaxEntries];
         set.SetOffsets(offsets[..CopyOffsets(window, offsets)]);
+    }
+
+    /// <summary>Writes all entries, ascending; returns how many.</summary>
+    public int CopyIds(Span<ulong> ids)
+    {
+        for (int i = 0; i < count; i++)
+            ids[i] = (ulong)room[i].EntryId;
+        return count;
+    }
+
+    /// <summary>Of ascending entries, keeps those that have the term, in place; returns how many.</summary>
+    public int KeepIds(Span<ulong> ids)
+    {
+        int kept = 0, next = 0;
+        foreach (ulong id in ids)
+        {
+            while (next < count && (ulong)room[next].EntryId < id)
+                next++;
+            ids[kept] = id;
+            kept += next < count && (ulong)room[next].EntryId == id ? 1 : 0;
+        }
+
+        return kept;
     }
 
     /// <summary>Writes the entries of a window; returns how many.</summary>
@@ -215,7 +250,7 @@ internal sealed class ShortListOperator : TermOperator
         for (int i = 0; i < mine.Length; i++)
         {
             if (mine[i].EntryId == id)
-                return positions.AsSpan(positionStarts[position + i]..positionStarts[position + i + 1]);
+                return PositionsAt(position + i);
         }
 
         return default;
@@ -230,7 +265,7 @@ internal sealed class ShortListOperator : TermOperator
         {
             while (next < mine.Length && mine[next].Offset < entry)
                 next++;
-            ReadOnlySpan<int> found = next < mine.Length && mine[next].Offset == entry ? positions.AsSpan(positionStarts[position + next]..positionStarts[position + next + 1]) : default;
+            ReadOnlySpan<int> found = next < mine.Length && mine[next].Offset == entry ? PositionsAt(position + next) : default;
             found.CopyTo(table.Next(found.Length));
         }
     }
@@ -252,8 +287,7 @@ internal sealed class ShortListOperator : TermOperator
     {
         for (int i = 0; i < locatedCount; i++)
         {
-            int place = located![i]; // there are some
-            ReadOnlySpan<int> found = positions.AsSpan(positionStarts[place]..positionStarts[place + 1]);
+            ReadOnlySpan<int> found = PositionsAt(located![i]); // there are some
             masks[i] = 0;
             foreach (int at in found)
                 masks[i] |= 1UL << at;
@@ -263,26 +297,34 @@ internal sealed class ShortListOperator : TermOperator
         locatedCount = 0;
     }
 
-    private static (int Count, int[] Starts, int[] Positions) Decode(TermPayload payload, Span<Posting> postings, bool withPositions)
+    /// <summary>The positions of the entry at a place. All are decoded when the first are asked for: of most phrases with a rare word none are.</summary>
+    private ReadOnlySpan<int> PositionsAt(int place)
     {
-        FlatPostings flat = payload.Flat;
-        if (!withPositions)
-            return (flat.CopyTo(postings), [], []);
+        if (positionStarts.Length == 0)
+            Decode();
+        return positions.AsSpan(positionStarts[place]..positionStarts[place + 1]);
+    }
 
-        int[] starts = new int[flat.Count + 1];
-        List<int> positions = [];
-        int count = 0;
-        while (flat.MoveNext(out Posting posting))
+    private void Decode()
+    {
+        int[] starts = new int[count + 1];
+        for (int i = 0; i < count; i++)
         {
-            postings[count++] = posting;
-            ReadOnlySpan<byte> encoded = flat.TakePositions(posting);
-            int last = 0;
-            for (int i = 0; i < posting.Frequency; i++)
-                positions.Add(last += Varint.Read(ref encoded));
-            starts[count] = positions.Count;
+            // Each position takes a byte or more.
+            if (room[i].Frequency > encodedBytes - starts[i])
+                throw new CorruptionException($"A short list in the index has more positions than the {encodedBytes} bytes they take. Reset the index to build it again.");
+            starts[i + 1] = starts[i] + room[i].Frequency;
         }
 
-        Debug.Assert(count == flat.Count);
-        return (count, starts, [.. positions]);
+        positions = new int[starts[count]];
+        ReadOnlySpan<byte> rest = encoded.AsSpan(0, encodedBytes);
+        for (int i = 0; i < count; i++)
+        {
+            int last = 0;
+            foreach (ref int value in positions.AsSpan(starts[i]..starts[i + 1]))
+                value = last += Varint.Read(ref rest);
+        }
+
+        positionStarts = starts;
     }
 }

@@ -30,7 +30,7 @@ internal abstract class TermOperator(QueryContext context) : Operator(context)
     /// <summary>As <see cref="Positions"/>, of several entries of a window at once, which ascend; an entry that has not the term has none.</summary>
     public abstract void CopyPositions(long window, ReadOnlySpan<ushort> entries, PositionTable table);
 
-    /// <summary>Its windows, ascending, as far as <see cref="ExpectAll"/> has found them; empty for a short list.</summary>
+    /// <summary>Its windows, ascending, that <see cref="Expect"/> or <see cref="ExpectAll"/> has found; empty for a short list.</summary>
     public virtual ReadOnlySpan<HeldWindow> Windows => default;
 
     /// <summary>Says that it is going to be asked about entries of a window, and others after it, which ascend: it looks for them now and asks for what lies there. Others may be asked about as well.</summary>

@@ -144,7 +144,6 @@ internal sealed class TextCompiler(QueryCompiler compiler, QueryContext context,
         if (words.Count > MaxPhraseWords)
             throw new IndexQueryException($"A phrase has {words.Count:N0} words; {MaxPhraseWords:N0} is the most.");
 
-        var places = new Dictionary<string, int>(StringComparer.Ordinal);
         var terms = new List<TermOperator>();
         int[] termOf = new int[words.Count];
         int[] offsets = new int[words.Count];
@@ -152,13 +151,16 @@ internal sealed class TextCompiler(QueryCompiler compiler, QueryContext context,
         LengthFactors? factors = isScored ? context.Factors(field) : null;
         for (int i = 0; i < words.Count; i++)
         {
-            string name = Convert.ToHexString(words[i].Form);
-            if (!places.TryGetValue(name, out int place))
+            // A word that stands there before is the same term; each is looked up once, which takes longer than to compare all.
+            int before = 0;
+            while (!words[before].Form.AsSpan().SequenceEqual(words[i].Form))
+                before++;
+            int place = before < i ? termOf[before] : terms.Count;
+            if (before == i)
             {
                 if (compiler.Word(field, words[i].Form, withPositions: true) is not { } term)
                     return compiler.None();
                 term.Announce();
-                places.Add(name, place = terms.Count);
                 terms.Add(term);
             }
 

@@ -105,6 +105,9 @@ internal ref struct FlatPostings
             throw new CorruptionException("A list of entries in the index is damaged. Reset the index to build it again.");
     }
 
+    /// <summary>The encoded positions of all entries that were not moved to; empty where none are kept.</summary>
+    public readonly ReadOnlySpan<byte> Positions => positions;
+
     /// <summary>The encoded positions of the entry just moved to; asked for exactly once for each entry, or for none. Empty where none are kept.</summary>
     public ReadOnlySpan<byte> TakePositions(Posting posting)
     {

@@ -24,6 +24,14 @@ internal readonly record struct HeldWindow(long Window, int Count, int Bytes, He
 
     private ReadOnlySpan<byte> Payload => Rest.Span[..Bytes];
 
+    /// <summary>Whether an entry is among the postings.</summary>
+    public bool Contains(ushort entry) => Count switch
+    {
+        < PostingWindow.MinBitsCount => PaddedOffsets[..Count].Contains(entry),
+        < PostingWindow.Size => (Bitmap[entry >> 3] >> (entry & 7) & 1) != 0,
+        _ => true,
+    };
+
     /// <summary>Asks for what tells whether some entries are among the postings: of a bitmap the lines in which they are, of a list all of it.</summary>
     public void Prefetch(ReadOnlySpan<ushort> entries)
     {
