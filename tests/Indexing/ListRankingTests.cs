@@ -47,16 +47,19 @@ public sealed class ListRankingTests
         var writer = new IndexWriter(environment, Schema);
         IndexBatch batch = writer.BeginBatch();
         List<string>[] words = Fill(writer, batch, random, longest: 30);
-        int merged = 0;
+        int merged = 0, byBlocks = 0;
         for (int round = 0; round < 3; round++)
         {
             for (int i = 0; i < 90; i++)
-                merged += Compare(environment, Query(random), random);
+                _ = Compare(environment, Query(random), random) switch { "merge lists" => merged++, "best blocks first" => byBlocks++, _ => 0 };
+            for (int i = 0; i < 20; i++)
+                byBlocks += Compare(environment, LongQuery(random), random) == "best blocks first" ? 1 : 0;
             Change(batch, words, random, longest: round == 0 ? 4 : 250);
             writer.Commit(batch, round + 2, TestContext.Current.CancellationToken);
         }
 
         Assert.True(merged > 50, $"Lists were merged {merged} times, of 270.");
+        Assert.True(byBlocks > 30, $"Lists were looked at by blocks {byBlocks} times, of 330.");
     }
 
     /// <summary>Entries of equal scores, more than are wanted: those that came first are the best, whichever list has them.</summary>
@@ -94,35 +97,37 @@ public sealed class ListRankingTests
         var writer = new IndexWriter(environment, Schema);
         _ = Fill(writer, writer.BeginBatch(), random, longest: 10);
         using var searcher = new IndexSearcher(environment);
-        foreach ((string text, bool all, bool isMerged) in new[]
+        const string Merged = "merge lists", ByBlocks = "best blocks first", ByWindows = "best bounds first";
+        foreach ((string text, bool all, string way) in new[]
         {
-            ("mid tens", true, true), ("mid tens", false, true), ("mid most", true, true), ("mid most all", false, true), ("mid thick few", false, true), ("most all", true, false), ("most all", false, false),
+            ("mid tens", true, Merged), ("mid tens", false, Merged), ("mid most", true, Merged), ("mid most all", false, Merged), ("mid thick few", false, Merged),
+            ("most all", true, ByBlocks), ("thick most all", true, ByBlocks), ("most all", false, ByWindows),
         })
         {
             SearchRequest request = Request(new FullTextQuery("text", text, all), 10, 0);
             using SearchResults planned = searcher.Search(request, new QueryOptions { Plan = PlanDetail.Counts }, TestContext.Current.CancellationToken);
             using SearchResults plain = searcher.Search(request, null, TestContext.Current.CancellationToken);
             Assert.Equal(plain.Counters, planned.Counters);
-            Assert.Equal(isMerged ? "merge lists" : "best bounds first", planned.Plan!.Operation); // it was asked for
-            Assert.Equal(isMerged, planned.Plan.Decisions[0].Chosen == "merge lists");
+            Assert.Equal(way, planned.Plan!.Operation); // it was asked for
+            Assert.Equal(way, planned.Plan.Decisions[0].Chosen);
             Assert.True(planned.Plan.Windows > 0 == plain.TotalCount > 0 && planned.Plan.Windows + planned.Plan.WindowsBelowBound <= 10, $"{text}, {all}: {planned.Plan.Windows} windows were scored, {planned.Plan.WindowsBelowBound} were not.");
             Assert.Equal(plain.TotalCount, planned.Plan.RowsIn);
         }
     }
 
-    /// <summary>Compares all ways; returns 1 where lists were merged without being told to.</summary>
-    private static int Compare(StorageEnvironment environment, IndexQuery query, Random random, int take = 0)
+    /// <summary>Compares all ways; returns the one that was taken without being told to.</summary>
+    private static string Compare(StorageEnvironment environment, IndexQuery query, Random random, int take = 0)
     {
         SearchRequest request = Request(query, take > 0 ? take : random.Next(3) switch { 0 => 1, 1 => 10, _ => random.Next(1, 400) }, random.Next(4) == 0 ? random.Next(30) : 0);
         using var searcher = new IndexSearcher(environment);
         (string expected, long total, _, ReadOnlyMemory<byte> last) = Ask(searcher, request with { OrderHint = OrderHint.Sort }, RankHint.Windows);
-        int merged = 0;
+        string taken = "";
         foreach (RankHint hint in Enum.GetValues<RankHint>())
         {
             (string found, long count, string way, _) = Ask(searcher, request, hint);
             Assert.Equal(expected, found);
             Assert.Equal(total, count);
-            merged += hint == RankHint.Cheaper && way == "merge lists" ? 1 : 0;
+            taken = hint == RankHint.Cheaper ? way : taken;
             (string uncounted, long seen, _, _) = Ask(searcher, request with { CountsHits = false }, hint);
             Assert.Equal(expected, uncounted);
             Assert.InRange(seen, Math.Min(total, expected.Count(letter => letter == ':')), total);
@@ -132,7 +137,7 @@ public sealed class ListRankingTests
             Assert.Equal(next, Ask(searcher, request with { Skip = 0, After = last }, hint).Found);
         }
 
-        return merged;
+        return taken;
     }
 
     private static (string Found, long Total, string Way, ReadOnlyMemory<byte> Last) Ask(IndexSearcher searcher, SearchRequest request, RankHint hint)
@@ -210,6 +215,20 @@ public sealed class ListRankingTests
             3 => new BoostQuery(new AndQuery(clauses[..2]), 1.7f),
             4 => new FullTextQuery("title", words, All: random.Next(2) == 0),
             _ => new FullTextQuery("text", words, All: random.Next(2) == 0),
+        };
+    }
+
+    /// <summary>Words with many entries in each window, or in most, all of which have to match.</summary>
+    private static IndexQuery LongQuery(Random random)
+    {
+        string[] words = ["thick", "whole", "most", "all", "filler"];
+        random.Shuffle(words);
+        IndexQuery query = new FullTextQuery("text", string.Join(' ', words.Take(random.Next(2, 5))), All: true);
+        return random.Next(4) switch
+        {
+            0 => new BoostQuery(query, random.Next(1, 9) / 4f),
+            1 => new AndQuery([new FullTextQuery("title", "most", All: true), query, new BoostQuery(new FullTextQuery("text", "all", All: true), 0.3f)]),
+            _ => query,
         };
     }
 

@@ -149,10 +149,26 @@ internal sealed class UnrolledList : IReusable
     public void Announce(int place)
     {
         const int Ahead = 2;
+        if (place + Ahead < Count)
+            AnnounceIds(place + Ahead);
+    }
+
+    /// <summary>Asks for the ids of the window at a place.</summary>
+    public void AnnounceIds(int place)
+    {
+        ReadOnlySpan<byte> payload = places[place].Payload;
+        PrefetchKernels.Prefetch(payload[..Math.Min(payload.Length, BitmapKernels.Bytes)]);
+    }
+
+    /// <summary>Asks for what is known of the blocks of the window some places behind one, which is looked at soon, and for its ids.</summary>
+    public void AnnounceBlocks(int place, bool withIds)
+    {
+        const int Ahead = 3;
         if (place + Ahead >= Count)
             return;
-        ReadOnlySpan<byte> payload = places[place + Ahead].Payload;
-        PrefetchKernels.Prefetch(payload[..Math.Min(payload.Length, BitmapKernels.Bytes)]);
+        ref readonly Place soon = ref places[place + Ahead];
+        int ids = PostingWindow.IdBytes(soon.Count), end = Math.Min(soon.Bytes, ids + PostingWindow.ImpactBytes(soon.Count));
+        PrefetchKernels.Prefetch(soon.Payload[(withIds ? 0 : Math.Min(ids, end))..end]);
     }
 
     /// <summary>Asks for what entries of the window at a place are going to be looked for in: of a bitmap the lines in which they are, of a list all of it.</summary>
@@ -190,12 +206,14 @@ internal sealed class UnrolledList : IReusable
         return low;
     }
 
+    /// <summary>As <see cref="Seek"/>, for who asks in no order: where no window is missing, its number is its place.</summary>
+    public int PlaceOf(long window) => window < Count && places[window].Window == window ? (int)window : Seek(window);
+
     /// <summary>Whether an entry is in a long list, asked in no order.</summary>
     public bool Contains(long id)
     {
-        // Where no window is missing, its number is its place.
         long window = id >> PostingWindow.SizeBits;
-        int place = window < Count && places[window].Window == window ? (int)window : Seek(window);
+        int place = PlaceOf(window);
         return places[place].Window == window && PostingsAt(place).Contains((int)(id & (PostingWindow.Size - 1)));
     }
 

@@ -14,6 +14,7 @@ internal sealed class PostingEdit
     public const int MaxSegmentBytes = 1_990;
 
     private IImpacts? impacts;
+    private bool isWeighedAnew;
     private readonly byte[] largest = new byte[PostingWindow.Blocks];
     private readonly List<EncodedWindow> windows = [];
     private readonly ushort[] offsets = new ushort[PostingWindow.Size];
@@ -198,9 +199,12 @@ internal sealed class PostingEdit
     {
         changedPositionStart = positionBytes;
         Array.Clear(largest);
+        int coming = 0, added = 0;
+        while (coming < additions.Count && additions[coming].Window == window)
+            coming++;
+        isWeighedAnew = IsPlaced && old.Impacts.Length == 1 && old.Count + coming >= PostingWindow.MinBitsCount;
         int count = Retain(window, old, oldPositions, removals, out removalsConsumed);
-        int added = 0;
-        while (added < additions.Count && additions[added].Window == window)
+        while (added < coming)
         {
             Debug.Assert(count == 0 || offsets[count - 1] < additions[added].Offset, "entry ids only grow");
             offsets[count] = additions[added].Offset;
@@ -224,6 +228,10 @@ internal sealed class PostingEdit
         return additions.Skip(added);
     }
 
+    /// <summary>Weighs a posting that stays: as it was, or, where all had one weight and blocks are going to have their own, anew.</summary>
+    private void WeighOld(in PostingWindow old, long window, ushort offset, int frequency) =>
+        Weigh(offset, isWeighedAnew ? impacts!.Of((window << PostingWindow.SizeBits) + offset, frequency) : old.ImpactAt(offset)); // it is placed
+
     private void Weigh(ushort offset, byte impact)
     {
         ref byte block = ref largest[offset >> PostingWindow.BlockBits];
@@ -240,7 +248,7 @@ internal sealed class PostingEdit
         int count = old.CopyOffsets(offsets);
         if (removals.IsEmpty || removals[0] >> PostingWindow.SizeBits > window)
         {
-            RetainAll(old, oldPositions);
+            RetainAll(window, old, oldPositions);
             return count;
         }
 
@@ -270,7 +278,7 @@ internal sealed class PostingEdit
             else
             {
                 if (IsPlaced)
-                    Weigh(offsets[rank], old.ImpactAt(offsets[rank]));
+                    WeighOld(in old, window, offsets[rank], frequency);
                 offsets[kept] = offsets[rank];
                 frequencies[kept++] = frequency;
             }
@@ -284,7 +292,7 @@ internal sealed class PostingEdit
     }
 
     /// <summary>Takes a window whose offsets are there already, as it is.</summary>
-    private void RetainAll(PostingWindow old, ReadOnlySpan<byte> oldPositions)
+    private void RetainAll(long window, PostingWindow old, ReadOnlySpan<byte> oldPositions)
     {
         if (IsPlaced)
             AddPositions(oldPositions);
@@ -301,8 +309,8 @@ internal sealed class PostingEdit
             return;
         }
 
-        foreach (ushort offset in offsets.AsSpan(0, old.Count))
-            Weigh(offset, old.Impacts[0]);
+        for (int rank = 0; rank < old.Count; rank++)
+            WeighOld(in old, window, offsets[rank], frequencies[rank]);
     }
 
     private static void Grow(ref byte[] buffer, int needed)

@@ -6,7 +6,7 @@ namespace Treepie.Indexing.Searching;
 
 /// <summary>
 /// A query that is nothing but lists, all of which have to match or any, at least one of them of few entries a window: the best of it are found by merging these, see <see cref="ListRanking"/>.
-/// Of a list of few entries, most of what is done window by window is the way there and back.
+/// Of a list of few entries, most of what is done window by window is the way there and back. Or all of many entries, all of which have to match: these are looked at by blocks.
 /// </summary>
 /// <param name="IsAll">Whether all have to match.</param>
 /// <param name="Boost">Boosts around the whole.</param>
@@ -14,6 +14,9 @@ namespace Treepie.Indexing.Searching;
 /// <param name="Ways">By clause, what is done with it.</param>
 internal sealed record ListQuery(bool IsAll, float Boost, ListClause[] Clauses, ListWay[] Ways)
 {
+    /// <summary>Weights of which the parts of a sum are rounded as numbers near 1 are.</summary>
+    private const float LeastWeight = 1e-20f, MostWeight = 1e30f;
+
     /// <summary>Looks whether a query is one; null if it is more, or all its lists are long, or they are too long to lie in memory.</summary>
     public static ListQuery? Of(QueryContext context, Operator root)
     {
@@ -40,14 +43,28 @@ internal sealed record ListQuery(bool IsAll, float Boost, ListClause[] Clauses, 
         long merged = 0;
         for (int i = 0; i < ways.Length; i++)
             merged += ways[i] == ListWay.Merged ? clauses[i].List.Estimate : 0;
+        if (merged == 0 && root is AndOperator && Array.TrueForAll(clauses, IsForBlocks))
+        {
+            Array.Fill(ways, ListWay.Placed);
+            return new ListQuery(true, boost, clauses, ways);
+        }
+
         return merged is 0 or > ListWays.MostMerged ? null : new ListQuery(root is AndOperator, boost, clauses, ways);
     }
+
+    /// <summary>Whether it is known what a list of many entries gives those of a block at the most, in numbers that sums can be made of.</summary>
+    private static bool IsForBlocks(ListClause clause) => clause is { List: LongListOperator, Scorer: not null, Most: >= LeastWeight and <= MostWeight };
+
+    /// <summary>Whether all lists have to match, and none has few entries a window: see <see cref="BlockRanking"/>.</summary>
+    public bool IsByBlocks => IsAll && Array.TrueForAll(Ways, way => way == ListWay.Placed);
 
     /// <summary>Why it is merged, for the plan.</summary>
     public string Reason
     {
         get
         {
+            if (IsByBlocks)
+                return "what the blocks of all lists promise is added up before a hit is looked at: the best are in few of them";
             int merged = Ways.Count(way => way == ListWay.Merged);
             return merged == Clauses.Length
                 ? "every list has few entries a window"

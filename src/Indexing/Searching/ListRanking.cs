@@ -42,6 +42,7 @@ internal abstract class ListRanking(QueryContext context, ListQuery query, HitSo
 
     public static ListRanking Open(QueryContext context, ListQuery query, HitSorter sorter) =>
         !query.IsAll ? new DisjunctionRanking(context, query, sorter)
+        : query.IsByBlocks ? new BlockRanking(context, query, sorter)
         : Array.Exists(query.Ways, way => way == ListWay.Placed) && !Array.Exists(query.Ways, way => way == ListWay.Asked) ? new ProbedRanking(context, query, sorter)
         : new ConjunctionRanking(context, query, sorter);
 

@@ -68,12 +68,14 @@ internal sealed class SearchPlanner(QueryContext context, Operator root, SearchR
         bool isBounded = canBound && Limit <= MostByBounds && request.OrderHint != OrderHint.Sort;
         Lists = isBounded ? ListQuery.Of(context, root) : null;
         if (!isDescribed)
-            return Lists is not null ? SearchWay.ByLists : isBounded ? SearchWay.ByBounds : SearchWay.ByValue;
+            return Lists is not null ? Lists.IsByBlocks ? SearchWay.ByBlocks : SearchWay.ByLists : isBounded ? SearchWay.ByBounds : SearchWay.ByValue;
         if (Lists is not null)
         {
             reason = Lists.Reason;
-            notTaken?.Add(new PlanAlternative("best bounds first", null, "each window costs a call for each of its lists, whatever few entries these have there"));
-            return SearchWay.ByLists;
+            notTaken?.Add(new PlanAlternative("best bounds first", null, Lists.IsByBlocks
+                ? "what windows promise is far above what their best hits score, so most of them would be looked at"
+                : "each window costs a call for each of its lists, whatever few entries these have there"));
+            return Lists.IsByBlocks ? SearchWay.ByBlocks : SearchWay.ByLists;
         }
 
         if (isBounded)
@@ -184,6 +186,7 @@ internal sealed class SearchPlanner(QueryContext context, Operator root, SearchR
         SearchWay.InIdOrder => "in the order of entries",
         SearchWay.ByBounds => "best bounds first",
         SearchWay.ByLists => "merge lists",
+        SearchWay.ByBlocks => "best blocks first",
         SearchWay.Walk => "walk the values in order and probe",
         SearchWay.Nearest => "nearest squares first",
         _ => "read the sort value of every hit",
@@ -204,6 +207,9 @@ internal enum SearchWay
 
     /// <summary>By score, where the query is nothing but lists: the shorter ones are merged.</summary>
     ByLists,
+
+    /// <summary>By score, where the query is nothing but long lists that all have to match: from the blocks of entries that promise most.</summary>
+    ByBlocks,
 
     /// <summary>Along the dictionary of the first key.</summary>
     Walk,

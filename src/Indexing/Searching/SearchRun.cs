@@ -140,7 +140,7 @@ internal sealed class SearchRun
                     Plan?.With(HeadTaken);
                 TakePage(sorter.Finish());
                 break;
-            case SearchWay.ByLists:
+            case SearchWay.ByLists or SearchWay.ByBlocks:
                 RankLists();
                 break;
             case SearchWay.Nearest:

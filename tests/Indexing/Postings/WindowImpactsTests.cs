@@ -44,6 +44,43 @@ public sealed class WindowImpactsTests
         Assert.Empty(environment.Check(cancellationToken: TestContext.Current.CancellationToken).Problems);
     }
 
+    /// <summary>A window of few entries has one impact for all of them. When it comes to have many, each block has that of its own entries, of those that were there before, too.</summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void Blocks_of_a_window_that_comes_to_have_many_entries_have_impacts_of_their_own(bool removes)
+    {
+        const int Before = 100, After = 400, Best = 70;
+        using var directory = new TemporaryDirectory();
+        using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
+        var writer = new IndexWriter(environment, Schema);
+        IndexBatch batch = writer.BeginBatch();
+        Add(0, Before);
+        if (removes)
+            batch.Delete(Key(Best + 1));
+        Add(Before, After);
+        using var searcher = new IndexSearcher(environment);
+        Assert.True(searcher.View.TryGetTerm(TreeNames.Terms(0), "w"u8, out TermPayload payload));
+        using var cursor = new PostingCursor(searcher.View.Postings(TreeNames.Terms(0))!, payload.ListId); // a long list lies there
+        Assert.True(cursor.TryGet(0, out PostingWindow window));
+        byte[] impacts = window.Impacts[..(After >> PostingWindow.BlockBits)].ToArray();
+        byte best = impacts[Best >> PostingWindow.BlockBits];
+        Assert.Equal(window.LargestImpact, best);
+        Assert.All(impacts.Where((_, block) => block != Best >> PostingWindow.BlockBits), impact => Assert.True(impact < best, $"{string.Join(' ', impacts)}"));
+
+        void Add(int from, int to)
+        {
+            for (int i = from; i < to; i++)
+            {
+                batch.BeginEntry(Key(i));
+                batch.AddText(0, Encoding.UTF8.GetBytes(i == Best ? "w" : "w " + string.Join(' ', Enumerable.Repeat("x", 200))));
+                batch.EndEntry();
+            }
+
+            writer.Commit(batch, to, TestContext.Current.CancellationToken);
+        }
+    }
+
     private static byte[] Key(int number) => Encoding.UTF8.GetBytes("k" + number);
 
     private static bool Check(StorageEnvironment environment, string term, int count)
