@@ -44,6 +44,9 @@ internal sealed class ChunkCursor(Tree? column, QueryMeter? meter = null) : IHol
         return true;
     }
 
+    /// <summary>Begins to bring the leaf behind that of the chunk read last, which was there, into the caches, once for each.</summary>
+    public void PrefetchNextLeaf() => cursor!.PrefetchNextLeafOnce(); // it found one
+
     private void Find(long chunk)
     {
         if (cursor is null)

@@ -19,6 +19,9 @@ internal sealed class ChunkReader(ChunkPlaces places, QueryMeter meter)
         return found.Span;
     }
 
+    /// <summary>Whether it is the chunk that was read last.</summary>
+    public bool Has(long chunk) => chunk == current;
+
     /// <summary>Says that so many places all over the column are going to be looked at: chunks that are not in memory are asked for where that will be most of them.</summary>
     public void Announce(long count)
     {

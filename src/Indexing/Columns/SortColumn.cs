@@ -49,4 +49,13 @@ internal sealed class SortColumn(ChunkCursor chunks, ChunkCursor? blocks, ChunkC
         found = new TextBlock(bytes);
         return !bytes.IsEmpty;
     }
+
+    /// <summary>As <see cref="TryReadBlock"/>, for who goes along most of them: the next are asked for.</summary>
+    public bool TryReadBlockAlong(long block, out TextBlock found)
+    {
+        bool isThere = TryReadBlock(block, out found);
+        if (isThere)
+            blocks!.PrefetchNextLeaf(); // it has found one
+        return isThere;
+    }
 }

@@ -4,6 +4,7 @@ using Treepie.Indexing.Columns;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Searching;
+using Treepie.Storage.Memory;
 
 namespace Treepie.Indexing.Facets;
 
@@ -27,6 +28,9 @@ internal sealed class ValueFacet(QueryContext context, int field, HitSet hits, F
     private readonly ulong[] words = new ulong[BitmapKernels.Words];
     private readonly byte[] known = new byte[TextBlock.MaxBytes];
     private readonly long[] counts = new long[TextBlock.MaxTexts + 1];
+    private readonly HeldBytes[] blocks = new HeldBytes[PlaneKernels.MaxBlocks];
+    private readonly ulong[] hitsOfBlocks = context.RentWords(PlaneKernels.MaxBlocks * BlockWords);
+    private int blockCount;
     private readonly int[] groupOf = new int[TextBlock.MaxTexts + 1];
     private int knownTexts;
     private int knownBytes;
@@ -36,14 +40,14 @@ internal sealed class ValueFacet(QueryContext context, int field, HitSet hits, F
         for (int place = 0; place < hits.Windows.Count; place++)
         {
             context.Check();
-            hits.Read(place, words);
+            ReadOnlySpan<ulong> found = hits.Words(place, words);
             for (int i = 0; i < TextBlock.OfWindow; i++)
             {
                 long block = (hits.Windows[place] * TextBlock.OfWindow) + i;
-                ReadOnlySpan<ulong> mine = words.AsSpan(i * BlockWords, BlockWords);
+                ReadOnlySpan<ulong> mine = found.Slice(i * BlockWords, BlockWords);
                 if (!mine.ContainsAnyExcept(0UL))
                     continue;
-                if (column.TryReadBlock(block, out TextBlock texts))
+                if (column.TryReadBlockAlong(block, out TextBlock texts))
                     CountBlock(texts, block << TextBlock.EntryBits, mine[..texts.Words]);
                 else
                     CountChunks(block << TextBlock.EntryBits, mine);
@@ -75,12 +79,32 @@ internal sealed class ValueFacet(QueryContext context, int field, HitSet hits, F
             hitsOfBlock += BitOperations.PopCount(word);
         if (hitsOfBlock >= block.Count)
         {
-            PlaneKernels.Count(mine, block.Planes, block.Bits, counts.AsSpan(0, block.Count + 1));
+            if (block.Words == BlockWords)
+                CountLater(block.Planes, mine);
+            else
+                PlaneKernels.Count(mine, block.Planes, block.Bits, counts.AsSpan(0, block.Count + 1));
             return;
         }
 
         for (int i = 0, count = Decode(mine); i < count; i++)
             counts[block.PlaceOf(offsets[i])]++;
+    }
+
+    /// <summary>Blocks that have the same texts are counted together, and are asked for before.</summary>
+    private void CountLater(ReadOnlySpan<byte> planes, ReadOnlySpan<ulong> mine)
+    {
+        PrefetchKernels.Prefetch(planes);
+        mine.CopyTo(hitsOfBlocks.AsSpan(blockCount * BlockWords, BlockWords));
+        blocks[blockCount++] = new HeldBytes(planes);
+        if (blockCount == blocks.Length)
+            CountBlocks();
+    }
+
+    private void CountBlocks()
+    {
+        if (blockCount > 0)
+            PlaneKernels.Count(hitsOfBlocks.AsSpan(0, blockCount * BlockWords), blocks.AsSpan(0, blockCount), TextBlock.BitsOf(knownTexts), counts.AsSpan(0, knownTexts + 1));
+        blockCount = 0;
     }
 
     private void CountChunks(long first, ReadOnlySpan<ulong> mine)
@@ -122,6 +146,7 @@ internal sealed class ValueFacet(QueryContext context, int field, HitSet hits, F
     /// <summary>Counts what was counted by place.</summary>
     private void LeaveTexts()
     {
+        CountBlocks();
         for (int text = 1; text <= knownTexts; text++)
         {
             ReadOnlySpan<byte> term = TextBlock.TextIn(known, knownTexts, text);

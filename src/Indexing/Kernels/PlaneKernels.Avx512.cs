@@ -1,6 +1,8 @@
 using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 using System.Runtime.Intrinsics;
 using System.Runtime.Intrinsics.X86;
+using Treepie.Storage.Memory;
 
 namespace Treepie.Indexing.Kernels;
 
@@ -33,6 +35,82 @@ internal static partial class PlaneKernels
             }
 
             Add(counts, number, AddUp(sum0), AddUp(sum1), AddUp(sum2), AddUp(sum3));
+        }
+    }
+
+    private static unsafe void CountTogether(ReadOnlySpan<ulong> entries, ReadOnlySpan<HeldBytes> blocks, int bits, Span<long> counts)
+    {
+        ulong** planes = stackalloc ulong*[blocks.Length];
+        for (int i = 0; i < blocks.Length; i++)
+        {
+            ReadOnlySpan<byte> bytes = blocks[i].Span;
+            ArgumentOutOfRangeException.ThrowIfNotEqual(bytes.Length, MaxWords * bits * sizeof(ulong));
+            planes[i] = (ulong*)Unsafe.AsPointer(ref MemoryMarshal.GetReference(bytes)); // held bytes are not moved
+        }
+
+        fixed (ulong* asked = entries)
+        {
+            for (int number = 0; number < counts.Length; number += 4)
+                CountFour(asked, planes, blocks.Length, bits, number, counts);
+        }
+    }
+
+    /// <summary>Four numbers at once, those that differ in the two lowest bits.</summary>
+    private static unsafe void CountFour(ulong* entries, ulong** blocks, int count, int bits, int number, Span<long> counts)
+    {
+        Tally first = default, second = default, third = default, fourth = default;
+        for (int block = 0; block < count; block++, entries += MaxWords)
+        {
+            ulong* planes = blocks[block];
+            Part(entries, planes, bits, number, out Vector512<ulong> without0, out Vector512<ulong> with0, out Vector512<ulong> low0);
+            Part(entries + WideLanes, planes + WideLanes, bits, number, out Vector512<ulong> without1, out Vector512<ulong> with1, out Vector512<ulong> low1);
+            Part(entries + (2 * WideLanes), planes + (2 * WideLanes), bits, number, out Vector512<ulong> without2, out Vector512<ulong> with2, out Vector512<ulong> low2);
+            Part(entries + (3 * WideLanes), planes + (3 * WideLanes), bits, number, out Vector512<ulong> without3, out Vector512<ulong> with3, out Vector512<ulong> low3);
+            first.Add(Vector512.AndNot(without0, low0), Vector512.AndNot(without1, low1), Vector512.AndNot(without2, low2), Vector512.AndNot(without3, low3));
+            second.Add(without0 & low0, without1 & low1, without2 & low2, without3 & low3);
+            third.Add(Vector512.AndNot(with0, low0), Vector512.AndNot(with1, low1), Vector512.AndNot(with2, low2), Vector512.AndNot(with3, low3));
+            fourth.Add(with0 & low0, with1 & low1, with2 & low2, with3 & low3);
+        }
+
+        Add(counts, number, first.Total, second.Total, third.Total, fourth.Total);
+    }
+
+    /// <summary>Those entries of a vector that have all bits of a number but the lowest two, parted by the second, and the lowest of all.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static unsafe void Part(ulong* entries, ulong* planes, int bits, int number, out Vector512<ulong> without, out Vector512<ulong> with, out Vector512<ulong> low)
+    {
+        Vector512<ulong> mine = Vector512.Load(entries);
+        if (bits > 2)
+            mine &= Vector512.Load(planes + (2 * MaxWords)) ^ Vector512.Create((ulong)(number >> 2 & 1) - 1);
+        if (bits > 3)
+            mine &= Vector512.Load(planes + (3 * MaxWords)) ^ Vector512.Create((ulong)(number >> 3 & 1) - 1);
+        if (bits > 4)
+            mine &= Vector512.Load(planes + (4 * MaxWords)) ^ Vector512.Create((ulong)(number >> 4 & 1) - 1);
+        if (bits > 5)
+            mine &= Vector512.Load(planes + (5 * MaxWords)) ^ Vector512.Create((ulong)(number >> 5 & 1) - 1);
+        Vector512<ulong> high = bits > 1 ? Vector512.Load(planes + MaxWords) : Vector512<ulong>.Zero;
+        (without, with, low) = (Vector512.AndNot(mine, high), mine & high, Vector512.Load(planes));
+    }
+
+    /// <summary>How many bits are set in vectors, added up as bits where they stand: those that are worth one, and two; those worth four are counted by byte (Harley and Seal).</summary>
+    private struct Tally
+    {
+        private Vector512<ulong> ones;
+        private Vector512<ulong> twos;
+        private Vector512<byte> fours;
+
+        public readonly int Total => AddUp(CountBytes(ones.AsByte())) + (2 * AddUp(CountBytes(twos.AsByte()))) + (4 * AddUp(fours));
+
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        public void Add(Vector512<ulong> first, Vector512<ulong> second, Vector512<ulong> third, Vector512<ulong> fourth)
+        {
+            const byte Sum = 0x96, Most = 0xE8;
+            Vector512<ulong> carry = Avx512F.TernaryLogic(ones, first, second, Most);
+            ones = Avx512F.TernaryLogic(ones, first, second, Sum);
+            Vector512<ulong> other = Avx512F.TernaryLogic(ones, third, fourth, Most);
+            ones = Avx512F.TernaryLogic(ones, third, fourth, Sum);
+            fours += CountBytes(Avx512F.TernaryLogic(twos, carry, other, Most).AsByte());
+            twos = Avx512F.TernaryLogic(twos, carry, other, Sum);
         }
     }
 

@@ -3,6 +3,7 @@ using System.Numerics;
 using System.Runtime.InteropServices;
 using System.Runtime.Intrinsics;
 using System.Runtime.Intrinsics.X86;
+using Treepie.Storage.Memory;
 
 namespace Treepie.Indexing.Kernels;
 
@@ -14,6 +15,9 @@ internal static partial class PlaneKernels
 
     /// <summary>Words of the longest bitmap.</summary>
     public const int MaxWords = 32;
+
+    /// <summary>Fewer blocks than these are counted one by one.</summary>
+    private const int LeastTogether = 3;
 
     private const int Lanes = 4;
     private const int WideLanes = 8;
@@ -33,7 +37,29 @@ internal static partial class PlaneKernels
         CountScalar(entries, planes, bits, counts, inVectors);
     }
 
-    /// <summary>The scalar twin of <see cref="Count"/>, from a word on.</summary>
+    /// <summary>Most blocks that are counted together: each adds up to eight to a byte.</summary>
+    public const int MaxBlocks = 16;
+
+    /// <summary>As <see cref="Count(ReadOnlySpan{ulong}, ReadOnlySpan{byte}, int, Span{long})"/>, of some blocks of <see cref="MaxWords"/> whose numbers mean the same: most of what is to be added up is added up as bits, before it is counted.</summary>
+    /// <param name="entries">Those of all blocks, one behind the other.</param>
+    /// <param name="blocks">By block, its bitmaps.</param>
+    /// <param name="bits">Their number in each.</param>
+    /// <param name="counts">By number. Entries with others are left out.</param>
+    public static void Count(ReadOnlySpan<ulong> entries, ReadOnlySpan<HeldBytes> blocks, int bits, Span<long> counts)
+    {
+        Debug.Assert(bits is >= 1 and <= MaxBits && blocks.Length <= MaxBlocks);
+        ArgumentOutOfRangeException.ThrowIfNotEqual(entries.Length, blocks.Length * MaxWords);
+        if (Avx512BW.IsSupported && blocks.Length >= LeastTogether)
+        {
+            CountTogether(entries, blocks, bits, counts);
+            return;
+        }
+
+        for (int i = 0; i < blocks.Length; i++)
+            Count(entries.Slice(i * MaxWords, MaxWords), blocks[i].Span, bits, counts);
+    }
+
+    /// <summary>The scalar twin of <see cref="Count(ReadOnlySpan{ulong}, ReadOnlySpan{byte}, int, Span{long})"/>, from a word on.</summary>
     public static void CountScalar(ReadOnlySpan<ulong> entries, ReadOnlySpan<byte> planes, int bits, Span<long> counts, int from = 0)
     {
         ReadOnlySpan<ulong> words = MemoryMarshal.Cast<byte, ulong>(planes);

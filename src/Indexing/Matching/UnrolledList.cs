@@ -171,6 +171,13 @@ internal sealed class UnrolledList : IReusable
         PrefetchKernels.Prefetch(soon.Payload[(withIds ? 0 : Math.Min(ids, end))..end]);
     }
 
+    /// <summary>Asks for the lengths of the texts that the window at a place has, of a list whose offsets are copied, where they lie in the same chunk as those looked at last.</summary>
+    public void AnnounceLengths(int place, TermScorer? scorer)
+    {
+        if (place < Count)
+            scorer?.Factors.PrefetchNear(places[place].Window, OffsetsAt(place));
+    }
+
     /// <summary>Asks for what entries of the window at a place are going to be looked for in: of a bitmap the lines in which they are, of a list all of it.</summary>
     public void Announce(int place, ReadOnlySpan<ushort> entries)
     {

@@ -56,6 +56,13 @@ internal sealed class LengthFactors(ChunkReader norms, FieldStatistics statistic
     /// <summary>Asks for the lengths of some entries of a window, which are looked at soon.</summary>
     public void Prefetch(long window, ReadOnlySpan<ushort> entries) => OfWindow(window).Prefetch(entries);
 
+    /// <summary>As <see cref="Prefetch"/>, where that is in the chunk that was looked at last.</summary>
+    public void PrefetchNear(long window, ReadOnlySpan<ushort> entries)
+    {
+        if (norms.Has(NormChunk.NumberOf(window)))
+            Prefetch(window, entries);
+    }
+
     /// <summary>Says that so many entries all over the index are going to be asked for.</summary>
     public void Announce(long entries) => norms.Announce(entries);
 

@@ -136,6 +136,8 @@ internal sealed class DisjunctionRanking(QueryContext context, ListQuery query, 
     {
         Context.Check();
         Stand(window);
+        for (int i = 0; i < hereCount; i++)
+            Lists[here[i]]!.AnnounceLengths(Places[here[i]] + 1, Query.Clauses[here[i]].Scorer); // merged
         ReadOnlySpan<ushort> promising = Candidates(window);
         if (!promising.IsEmpty)
             OfferPromising(window, promising, others[window]);

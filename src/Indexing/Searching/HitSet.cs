@@ -72,14 +72,19 @@ internal sealed class HitSet
         context.Return(set);
     }
 
+    /// <summary>As <see cref="Read"/>, where it is kept, or in the scratch.</summary>
+    public ReadOnlySpan<ulong> Words(int place, Span<ulong> scratch)
+    {
+        if (place < MaxKeptWindows)
+            return kept.AsSpan(place * BitmapKernels.Words, BitmapKernels.Words);
+        Read(place, scratch);
+        return scratch;
+    }
+
     /// <summary>How many hits of the window at a place are among some postings of it.</summary>
     public int CountBoth(int place, in PostingWindow postings, Span<ulong> scratch)
     {
-        ReadOnlySpan<ulong> mine = scratch;
-        if (place < MaxKeptWindows)
-            mine = kept.AsSpan(place * BitmapKernels.Words, BitmapKernels.Words);
-        else
-            Read(place, scratch);
+        ReadOnlySpan<ulong> mine = Words(place, scratch);
         return postings.Form switch
         {
             WindowSetForm.List => BitmapKernels.CountIn(mine, postings.Offsets),

@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using Treepie.Indexing.Kernels;
+using Treepie.Storage.Memory;
 using Treepie.Tests.Support;
 
 namespace Treepie.Indexing.Tests.Kernels;
@@ -36,6 +37,36 @@ public sealed class PlaneKernelsTests
             counts[0] -= 1L << 40;
             Assert.Equal(expected, counts);
             Assert.Equal(expected, scalar);
+        }
+    }
+
+    [Fact]
+    public void Blocks_are_counted_together_as_one_by_one()
+    {
+        int seed = Seed.Next();
+        var random = new Random(seed);
+        for (int round = 0; round < 300; round++)
+        {
+            int blocks = random.Next(1, PlaneKernels.MaxBlocks + 1), bits = random.Next(1, PlaneKernels.MaxBits + 1), most = random.Next((1 << bits) >> 1, 1 << bits);
+            ulong[] entries = new ulong[blocks * PlaneKernels.MaxWords], planes = GC.AllocateArray<ulong>(blocks * PlaneKernels.MaxWords * bits, pinned: true);
+            bool isFull = round % 10 == 0; // every bit of one number
+            for (int i = 0; i < entries.Length; i++)
+                entries[i] = isFull ? ulong.MaxValue : (ulong)random.NextInt64(long.MinValue, long.MaxValue);
+            for (int i = 0; i < planes.Length; i++)
+                planes[i] = isFull ? (ulong)(most >> (i / PlaneKernels.MaxWords % bits) & 1) * ulong.MaxValue : (ulong)random.NextInt64(long.MinValue, long.MaxValue);
+
+            var held = new HeldBytes[blocks];
+            long[] expected = new long[most + 1], counts = new long[most + 1];
+            expected[most] = counts[most] = 1L << 40;
+            for (int i = 0; i < blocks; i++)
+            {
+                ReadOnlySpan<byte> mine = MemoryMarshal.AsBytes(planes.AsSpan(i * PlaneKernels.MaxWords * bits, PlaneKernels.MaxWords * bits));
+                held[i] = new HeldBytes(mine);
+                PlaneKernels.CountScalar(entries.AsSpan(i * PlaneKernels.MaxWords, PlaneKernels.MaxWords), mine, bits, expected);
+            }
+
+            PlaneKernels.Count(entries, held, bits, counts);
+            Assert.True(expected.SequenceEqual(counts), $"seed {seed}, round {round}");
         }
     }
 
