@@ -28,8 +28,8 @@ public sealed class DifferentialQueryTests
             " = '", " != '", " < '", " <= 1", " > 1", " >= '", " = null", " != null", " between '", " between 1 and", " in ('", " in (1", " all in ('", "Age in ()", "startsWith(", "endsWith(", "exists(", "exact(",
             "search(Notes", "search(Address", ", and)", ", or)", "'qu*'", "'*x'", "'b*wn'", "\"quick fox\"", "proximity(", "regex(", "fuzzy(", "lucene(", "intersect(", "boost(", "id() =", "id() <",
             "spatial.within(spatial.point", "spatial.intersects(spatial.point", "spatial.disjoint(spatial.point", "spatial.within(spatial.wkt", "spatial.contains(spatial.wkt", "spatial.intersects(spatial.wkt",
-            "spatial.disjoint(spatial.wkt", "spatial.circle(", "'ENVELOPE(", "'POLYGON(", "where true", " and ", " or ", " and not (", " or not (", " as d",
-            " as string", " as long", " as double", " as alphaNumeric", " desc", " nulls first", " nulls last", "custom(", "random('seed')", "spatial.distance(", "order by id()",
+            "spatial.disjoint(spatial.wkt", "spatial.circle(", "'ENVELOPE(", "'POLYGON(", "'LINESTRING(", "where true", " and ", " or ", " and not (", " or not (", " as d",
+            " as string", " as long", " as double", " as alphaNumeric", " desc", " nulls first", " nulls last", "custom(", "random('seed')", "spatial.distance(", "order by id()", "score(),", "score() desc",
         ];
         Assert.All(parts, part => Assert.True(queries.Count(query => query.Contains(part, StringComparison.Ordinal)) > 2, part));
     }
@@ -200,6 +200,7 @@ public sealed class DifferentialQueryTests
         string added = string.Join(' ', found.Except(expected).Take(5));
         Assert.True(expected.SequenceEqual(found.Order(StringComparer.Ordinal)), $"{text}\nexpected {expected.Count}, found {found.Count}\nlost  {lost}\nadded {added}\nwith {whole.Index}");
         Assert.Equal(expected.Count, whole.Total);
+        naive.Scores = ScoresOf(whole);
         for (int i = 1; i < found.Count; i++)
         {
             int order = naive.Compare((found[i - 1], documents[found[i - 1]]), (found[i], documents[found[i]]));
@@ -216,6 +217,16 @@ public sealed class DifferentialQueryTests
         Assert.True(uncounted.IsTotalExact ? uncounted.Total == whole.Total : uncounted.Total <= whole.Total, $"{text}: {uncounted.Total} of {whole.Total}");
         if (random.Next(4) == 0 && whole.Index.StartsWith("Auto/", StringComparison.Ordinal))
             await ContinueAsync(database, text, found, PageSize(found, random));
+    }
+
+    /// <summary>The score of each result; null where the answer has none.</summary>
+    private static Dictionary<string, double>? ScoresOf(Answer answer)
+    {
+        var scores = new Dictionary<string, double>(StringComparer.Ordinal);
+        foreach ((string id, JsonObject row) in answer.Ids.Zip(answer.Rows))
+            if (row["@metadata"]?["@index-score"] is { } score)
+                scores.Add(id, score.GetValue<double>());
+        return scores.Count == answer.Rows.Count ? scores : null;
     }
 
     /// <summary>So many that there are a few dozen pages at the most: each is a query of its own.</summary>
@@ -271,6 +282,7 @@ public sealed class DifferentialQueryTests
             Assert.Equal(documents.Where(d => naive.Matches(d.Key, d.Value)).Select(d => d.Key), found.Order(StringComparer.Ordinal));
             if (answer.Index.StartsWith("Auto/", StringComparison.Ordinal))
                 await ContinueAsync(database, text, found, PageSize(found, random), NotWaiting);
+            naive.Scores = ScoresOf(answer);
             for (int j = 1; j < found.Count; j++)
                 Assert.True(naive.Compare((found[j - 1], documents[found[j - 1]]), (found[j], documents[found[j]])) <= 0, $"{text}: {found[j - 1]} {found[j]}");
         }

@@ -13,6 +13,9 @@ internal sealed partial class NaiveEvaluator(RqlQuery query, JsonObject paramete
 {
     private readonly Dictionary<string, NaiveEvaluator> _lucene = [];
 
+    /// <summary>Scores by id, as the answer says them, where it does: the words of an order by score. What they should be, the tests of the index say.</summary>
+    public IReadOnlyDictionary<string, double>? Scores { get; set; }
+
     /// <summary>Whether a document answers the query.</summary>
     public bool Matches(string id, JsonObject document) => query.Where is null || Matches(query.Where, id, document, exact: false);
 
@@ -23,12 +26,14 @@ internal sealed partial class NaiveEvaluator(RqlQuery query, JsonObject paramete
         {
             int order = key.Value switch
             {
+                MethodExpression method when method.Is("score") && Scores is not null => Scores[right.Id].CompareTo(Scores[left.Id]) * (key.Descending ? -1 : 1),
                 MethodExpression method when method.Is("random") || method.Is("score") => 0,
                 MethodExpression method when method.Is("spatial.distance") => CompareDistance(key, method, left, right),
                 MethodExpression method when method.Is("custom") => Compare(Length(method, left), Length(method, right), key with { Type = OrderType.Double }),
                 _ => Compare(SortValue(key, left), SortValue(key, right), key),
             };
-            if (order == 0 && key.Value is MethodExpression { Name: "random" or "score" or "spatial.distance" })
+            bool isExact = key.Value is not MethodExpression method2 || (method2.Is("score") ? Scores is not null : !method2.Is("random") && !method2.Is("spatial.distance"));
+            if (order == 0 && !isExact)
                 return 0; // as good as equal is not equal: what comes next decides in one case and not in the other
             if (order != 0)
                 return order;
@@ -86,7 +91,7 @@ internal sealed partial class NaiveEvaluator(RqlQuery query, JsonObject paramete
                     _lucene.Add(lucene, same = new NaiveEvaluator(RqlParser.Parse("from X where " + NaiveMethods.LuceneTexts.First(known => known.Lucene == lucene).Condition), parameters));
                 return same.Matches(id, document);
             case "SPATIAL.WITHIN" or "SPATIAL.CONTAINS" or "SPATIAL.INTERSECTS" or "SPATIAL.DISJOINT" when first is MethodExpression area && area.Is("spatial.wkt"):
-                return NaiveMethods.IsSo(method.Name, Values(area.Arguments[0].Value, id, document).FindAll(v => v.Kind == NaiveKind.Text).ConvertAll(v => NaiveMethods.BoxOf(v.Text)), NaiveMethods.BoxOf(Text(((MethodExpression)method.Arguments[1].Value).Arguments[0].Value)));
+                return NaiveShape.IsSo(method.Name, Values(area.Arguments[0].Value, id, document).FindAll(v => v.Kind == NaiveKind.Text).ConvertAll(v => NaiveShape.Of(v.Text)), NaiveShape.Of(Text(((MethodExpression)method.Arguments[1].Value).Arguments[0].Value)));
             case "SPATIAL.WITHIN" or "SPATIAL.INTERSECTS":
                 return Places(first, id, document).Exists(place => IsInside(place, (MethodExpression)method.Arguments[1].Value));
             case "SPATIAL.DISJOINT":

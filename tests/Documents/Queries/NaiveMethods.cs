@@ -99,33 +99,6 @@ internal static partial class NaiveMethods
         return 2 * 6371.0088 * Math.Asin(Math.Min(1, Math.Sqrt(h)));
     }
 
-    /// <summary>A box of two corners, from an envelope or a polygon of WKT.</summary>
-    public static (double West, double South, double East, double North) BoxOf(string wkt)
-    {
-        double[] numbers = [.. Number().Matches(wkt).Select(m => double.Parse(m.Value, CultureInfo.InvariantCulture))];
-        double[] x = wkt.StartsWith('E') ? numbers[..2] : [.. numbers.Where((_, i) => i % 2 == 0)], y = wkt.StartsWith('E') ? numbers[2..] : [.. numbers.Where((_, i) => i % 2 == 1)];
-        return (x.Min(), y.Min(), x.Max(), y.Max());
-    }
-
-    /// <summary>Whether one of some boxes lies so to another; disjoint: there are some, and none touches it.</summary>
-    public static bool IsSo(string relation, List<(double West, double South, double East, double North)> boxes, (double West, double South, double East, double North) other)
-    {
-        static bool Meets((double West, double South, double East, double North) a, (double West, double South, double East, double North) b) =>
-            a.West <= b.East && b.West <= a.East && a.South <= b.North && b.South <= a.North;
-        static bool IsIn((double West, double South, double East, double North) a, (double West, double South, double East, double North) b) =>
-            a.West >= b.West && a.East <= b.East && a.South >= b.South && a.North <= b.North;
-        return relation.ToUpperInvariant() switch
-        {
-            "SPATIAL.WITHIN" => boxes.Exists(box => IsIn(box, other)),
-            "SPATIAL.CONTAINS" => boxes.Exists(box => IsIn(other, box)),
-            "SPATIAL.INTERSECTS" => boxes.Exists(box => Meets(box, other)),
-            _ => boxes.Count > 0 && !boxes.Exists(box => Meets(box, other)),
-        };
-    }
-
-    [GeneratedRegex("-?[0-9.]+")]
-    private static partial Regex Number();
-
     [GeneratedRegex(@"[\p{L}\p{N}]+")]
     private static partial Regex Word();
 

@@ -66,7 +66,7 @@ internal sealed class RandomDocuments(Random random)
         string comparison = Pick(["=", "!=", "<", "<=", ">", ">="]);
         return random.Next(25) switch
         {
-            24 => $"spatial.{Pick(["within", "contains", "intersects", "disjoint"])}(spatial.wkt(Area), spatial.wkt('{Box(0.7)}'))",
+            24 => $"spatial.{Pick(["within", "contains", "intersects", "disjoint"])}(spatial.wkt(Area), spatial.wkt('{(random.Next(3) == 0 ? Line(0.7031, 0.9191) : Box(0.7))}'))",
             17 => $"regex({Field("Name", "Tags", "Address.City")}, '{Pick(["^an", "na$", "[äa]n+", "x1?0*$", "^(re|gr)", "o.l", "^$"])}')",
             18 => $"fuzzy({Field("Name", "Tags", "Address.City")} = {Quoted()}, {Pick(["0.5", "0.8", "0.66", "1", "2", "0"])})",
             19 => $"search(Notes, '{Pick(["qu*", "*x", "b*wn", "f*x dog", "\"quick fox\"", "\"lazy dog\" 42", "\"brown fox dog\"", "zo* k*n"])}'{Pick(["", ", and", ", or"])})",
@@ -96,7 +96,14 @@ internal sealed class RandomDocuments(Random random)
         ? $"spatial.circle({Pick(["150.7", "777.7", "3333.3"])}, {random.Next(-8, 9) * 10 + 3}, {random.Next(-17, 18) * 10 + 3})"
         : $"spatial.wkt('ENVELOPE({Pick(["-170.5, 3.5", "-20.5, 60.5", "0.5, 170.5"])}, {Pick(["80.5, -3.5", "40.5, 10.5", "-10.5, -70.5"])})')";
 
-    private JsonNode Area() => Box(0.25);
+    private JsonNode Area() => random.Next(3) == 0 ? Line(0.2513, 0.3377) : Box(0.25);
+
+    /// <summary>A line, as WKT. Its ends have parts of a degree of their own, so that it goes through no corner of another shape.</summary>
+    private string Line(double partX, double partY)
+    {
+        double x = (random.Next(-14, 10) * 10) + partX, y = (random.Next(-7, 4) * 10) + partY;
+        return string.Create(CultureInfo.InvariantCulture, $"LINESTRING({x} {y}, {x + random.Next(1, 60)} {y + (random.Next(2) == 0 ? random.Next(1, 40) : -random.Next(1, 15))})");
+    }
 
     /// <summary>A box, as WKT in one of its ways. With another part of a degree its edges are never those of another.</summary>
     private string Box(double part)
@@ -122,7 +129,7 @@ internal sealed class RandomDocuments(Random random)
             return Pick(
             [
                 "spatial.distance(spatial.point(At.Lat, At.Lng), spatial.point(13, 23))", "spatial.distance(spatial.point(At.Lat, At.Lng), spatial.point(-33, 103)) desc",
-                "custom(Name, 'ByLength')", "custom(Address.City, 'ByLength') desc nulls first", "random('seed')",
+                "custom(Name, 'ByLength')", "custom(Address.City, 'ByLength') desc nulls first", "random('seed')", "score()", "score()", "score() desc",
             ]);
         }
 
