@@ -87,6 +87,25 @@ public sealed class PlanTests
     }
 
     [Fact]
+    public void Hits_that_are_scored_are_not_looked_for_again()
+    {
+        using var fixture = new IndexFixture(RandomData.Schema);
+        string text = RandomData.Schema.Fields[0].Name, number = RandomData.Schema.Fields[2].Name;
+        for (int i = 0; i < 60; i++)
+            fixture.Put("few/" + i, (0, FieldValue.Of(i % 5 == 0 ? "w1" : "w2")), (2, FieldValue.Of((long)(i % 4))));
+        fixture.Commit();
+        using var searcher = new IndexSearcher(fixture.Environment);
+        foreach (IndexQuery other in (IndexQuery[])[new TermQuery(number, FieldValue.Of(0L)), new RangeQuery(number, FieldValue.Of(0L), true, FieldValue.Of(0L), true)])
+        {
+            var request = new SearchRequest { Query = new AndQuery([new TermQuery(text, FieldValue.Of("w1")), other]), Sort = [new SortKey("", SortKind.Score, Descending: true)], Take = 50_000 };
+            using SearchResults results = Run(searcher, request, new QueryOptions { Plan = PlanDetail.Counts });
+            Assert.Equal(3, results.Count);
+            PlanNode and = Assert.Single(results.Plan!.Children); // it was asked for
+            Assert.Equal([12L, 3L], and.Children.Select(child => child.RowsOut));
+        }
+    }
+
+    [Fact]
     public void A_budget_stops_a_query_and_says_which_step_spent_it()
     {
         var random = new Random(Seed.Next());

@@ -43,6 +43,19 @@ internal sealed class DocumentBoostOperator : SameMatchesOperator
         Span<float> mine = own.AsSpan(0, hits.Length);
         mine.Clear();
         Clause.Score(window, hits, mine, boost);
+        Add(window, hits, mine, scores);
+    }
+
+    public override void ScoreMatches(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
+    {
+        Span<float> mine = own.AsSpan(0, hits.Length);
+        mine.Clear();
+        Clause.ScoreMatches(window, hits, mine, boost);
+        Add(window, hits, mine, scores);
+    }
+
+    private void Add(long window, ReadOnlySpan<ushort> hits, ReadOnlySpan<float> mine, Span<float> scores)
+    {
         long start = window << PostingWindow.SizeBits;
         for (int i = 0; i < hits.Length; i++)
             scores[i] += boosts.TryRead(start + hits[i], out double number) ? mine[i] * BoostLimits.OfEntry(number) : mine[i];

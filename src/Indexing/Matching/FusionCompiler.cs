@@ -96,7 +96,7 @@ internal sealed class FusionCompiler(QueryContext context, IReadOnlyList<IndexQu
             filter?.And(window, set);
             int hits = set.CopyTo(offsets);
             scores.AsSpan(0, hits).Clear();
-            search.Score(window, offsets.AsSpan(0, hits), scores.AsSpan(0, hits), 1);
+            search.ScoreMatches(window, offsets.AsSpan(0, hits), scores.AsSpan(0, hits), 1);
             context.Meter.Count.CandidatesScored += hits;
             long start = window << PostingWindow.SizeBits;
             for (int i = 0; i < hits; i++)

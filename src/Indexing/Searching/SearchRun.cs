@@ -284,7 +284,7 @@ internal sealed class SearchRun
             if (isScored && count > 0)
             {
                 scores.AsSpan(0, count).Clear();
-                root.Score(window, offsets.AsSpan(0, count), scores.AsSpan(0, count), 1);
+                root.ScoreMatches(window, offsets.AsSpan(0, count), scores.AsSpan(0, count), 1);
                 context.Meter.Count.CandidatesScored += count;
             }
 
