@@ -14,6 +14,9 @@ internal sealed class TextCompiler(QueryCompiler compiler, QueryContext context,
     /// <summary>Most words of one phrase: each holds a cursor and its positions in the entry being looked at.</summary>
     public const int MaxPhraseWords = 1_024;
 
+    /// <summary>Most words, pieces and phrases of one search: each costs a few kilobytes while it runs.</summary>
+    public const int MaxParts = 16 * 1024;
+
     /// <summary>Greatest slop: beyond it all words of an entry are near one another.</summary>
     public const int MaxSlop = 1_000_000;
 
@@ -21,8 +24,13 @@ internal sealed class TextCompiler(QueryCompiler compiler, QueryContext context,
     {
         int field = context.View.Field(query.Field);
         var parts = new List<Operator>();
+        int count = 0;
         for (int place = 0; TryNextPart(query.Text, ref place, out string part, out bool isQuoted);)
         {
+            if (++count > MaxParts)
+                throw new IndexQueryException($"What is searched in '{query.Field}' has more than {MaxParts:N0} words. Leave out those that tell least, or search in several queries.");
+            if ((count & 1_023) == 0)
+                context.Check();
             if ((isQuoted ? Phrase(field, part, slop: 0, ordered: false) : Part(field, part)) is not { } operand)
                 continue;
             if (parts.Count == 0 && place == query.Text.Length)

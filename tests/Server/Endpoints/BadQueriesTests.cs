@@ -116,6 +116,11 @@ public sealed class BadQueriesTests
         using (HttpResponseMessage nowhere = await server.SendAsync(HttpMethod.Post, "queries", Body("from index Nowhere", "{}")))
             Assert.Contains("no index 'Nowhere'", (await TestServer.JsonOf(nowhere, HttpStatusCode.NotFound)).GetProperty("Message").GetString(), StringComparison.Ordinal);
 
+        string words = string.Join(' ', Enumerable.Range(0, 100_000).Select(i => $"w{i}"));
+        await RefusedAsync(server, Body("from index Things where search(Notes, $words)", $"{{\"words\":\"{words}\"}}"), "more than 16,384 words");
+        await RefusedAsync(server, Body("from index Things where lucene(Notes, $words)", $"{{\"words\":\"{words}\"}}"), "");
+        await RefusedAsync(server, Body("from index Things where proximity(search(Notes, $words), 2)", $"{{\"words\":\"{words}\"}}"), "words");
+
         var values = new StringBuilder("{\"v\":[\"a\"");
         for (int i = 0; i < 200_000; i++)
             values.Append(",\"n").Append(i).Append('"');
