@@ -30,13 +30,13 @@ internal sealed class TermScan(QueryContext context, int field, string what)
     public UnionOperator Prefix(byte[] prefix)
     {
         byte[] start = prefix[..Math.Min(prefix.Length, TermForm.HeadBytes)];
-        return Walk(start, start.Length == prefix.Length ? null : form => TermForm.IsCut(form) ? throw Untold("begins", TermForm.HeadBytes) : form.StartsWith(prefix));
+        return Walk(start, start.Length == prefix.Length ? null : form => TermForm.IsCut(form) ? IsTold(form, "begins", TermForm.HeadBytes) : form.StartsWith(prefix));
     }
 
     /// <summary>Terms that end with the bytes.</summary>
     public UnionOperator Suffix(byte[] suffix) => Walk([], suffix.Length <= TermForm.TailBytes
         ? form => TermForm.EndsWith(form, suffix)
-        : form => TermForm.IsCut(form) && suffix.AsSpan().EndsWith(form[^TermForm.TailBytes..]) ? throw Untold("ends", TermForm.TailBytes) : form.EndsWith(suffix));
+        : form => TermForm.IsCut(form) && suffix.AsSpan().EndsWith(form[^TermForm.TailBytes..]) ? IsTold(form, "ends", TermForm.TailBytes) : form.EndsWith(suffix));
 
     /// <summary>Terms that have the bytes in them.</summary>
     public UnionOperator Infix(byte[] infix) => Walk([], form => TermForm.Contains(form, infix));
@@ -156,9 +156,14 @@ internal sealed class TermScan(QueryContext context, int field, string what)
         }
     }
 
-    /// <summary>A text so long that the index keeps its ends only, and these fit: whether it does as a whole cannot be told, and saying that it does not would be wrong.</summary>
-    private static IndexQueryException Untold(string how, int bytes) => new(
-        $"A text of more than {TermForm.MaxWholeBytes} bytes {how} with {bytes} bytes of what is asked for, and the index keeps no more of it there. Ask for at most {bytes} bytes.");
+    /// <summary>
+    /// A text so long that the index keeps its ends only, and these fit: whether it does as a whole cannot be told, and saying that it does not would be wrong. But of an index and the changes it
+    /// has not seen it may be a text that nobody has any more: that does not fit.
+    /// </summary>
+    private bool IsTold(ReadOnlySpan<byte> form, string how, int bytes) => context.EntriesWith(field, form, own: 1) == 0
+        ? false
+        : throw new IndexQueryException(
+            $"A text of more than {TermForm.MaxWholeBytes} bytes {how} with {bytes} bytes of what is asked for, and the index keeps no more of it there. Ask for at most {bytes} bytes.");
 
     private void Count(long read, long all)
     {

@@ -75,6 +75,22 @@ public sealed class BadQueryInputTests : IDisposable
     }
 
     [Fact]
+    public async Task A_long_text_is_in_nobodys_way_when_its_document_is_gone()
+    {
+        const string Starts = "from Docs where startsWith(Name, $start)";
+        string parameters = new JsonObject { ["start"] = new string('p', 450) }.ToJsonString();
+        await _database.PutAsync("docs/small", """{"Name":"p"}""", "Docs");
+        await _database.PutAsync("docs/long", new JsonObject { ["Name"] = new string('p', 600) }.ToJsonString(), "Docs");
+        string index = (await _database.AskAsync("from Docs where startsWith(Name, 'p')")).Index;
+        Assert.Contains("at most 384 bytes", (await Assert.ThrowsAsync<InvalidQueryException>(() => _database.AskAsync(Starts, parameters))).Message, StringComparison.Ordinal);
+        _database.Indexes.Control.Pause(index);
+        await _database.DeleteAsync("docs/long");
+        Assert.Empty((await _database.AskAsync(Starts, parameters, request => request with { WaitForNonStaleResults = false, NeverStale = true })).Ids);
+        _database.Indexes.Control.Resume(index);
+        Assert.Empty((await _database.AskAsync(Starts, parameters)).Ids);
+    }
+
+    [Fact]
     public async Task Huge_terms_wide_documents_and_a_million_values_are_answered()
     {
         string huge = new string('x', 1_000_000) + "end";
