@@ -102,7 +102,7 @@ public sealed class IndexSearcher : IDisposable
         ArgumentOutOfRangeException.ThrowIfNegative(request.Take);
         options?.Budget?.Check();
         cancellationToken.ThrowIfCancellationRequested();
-        if (options is null && view.Words.TryRun(request, out WordHits word))
+        if (options is null && view.Words.TryRun(request, cancellationToken, out WordHits word))
             return new SearchResults(view, in word);
 
         ReadOnlyMemory<byte> after = SearchPosition.Decode(storeId, request);

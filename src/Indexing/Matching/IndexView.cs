@@ -105,14 +105,17 @@ internal sealed class IndexView
         entries?.Reset();
     }
 
-    /// <summary>Whether the pages of a long list are to be announced, see <see cref="Operator.Announce"/>: those asked for lately were, and are in memory.</summary>
-    public bool IsToBeAnnounced(long listId)
+    /// <summary>Announces the pages of a long list, see <see cref="Operator.Announce"/>, if it has several: those asked for lately were, and are in memory.</summary>
+    public void Announce(Tree postings, long listId, long entries)
     {
         ref long place = ref announced[(int)listId & (announced.Length - 1)];
-        if (place == listId + 1)
-            return false;
+        if (entries < WindowImpacts.MinEntries || place == listId + 1)
+            return;
         place = listId + 1;
-        return true;
+        Span<byte> from = stackalloc byte[PostingKey.Bytes], to = stackalloc byte[PostingKey.Bytes];
+        PostingKey.Write(from, listId, 0);
+        PostingKey.Write(to, listId, long.MaxValue);
+        postings.Announce(from, to);
     }
 
     /// <summary>What answers queries of one word.</summary>

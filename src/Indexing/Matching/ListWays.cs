@@ -11,6 +11,9 @@ internal static class ListWays
     /// <summary>Most entries of all merged lists, 2 bytes each: in a great index lists of few entries a window are long, too.</summary>
     public const long MostMerged = 1 << 20;
 
+    /// <summary>From so many entries of the rarest list on it pays to know what those that are not merged can give.</summary>
+    public const int ManyEntries = 512;
+
     /// <summary>Entries a window, over all windows of the index, up to which a list is merged: with twice as many, most of its windows are bitmaps.</summary>
     private const int MostPerWindow = 48;
 

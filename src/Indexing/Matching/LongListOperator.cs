@@ -258,12 +258,7 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
             return;
         isAnnounced = true;
         scorer?.Factors.Announce(count);
-        if (count < WindowImpacts.MinEntries || !Context.View.IsToBeAnnounced(listId))
-            return;
-        Span<byte> from = stackalloc byte[PostingKey.Bytes], to = stackalloc byte[PostingKey.Bytes];
-        PostingKey.Write(from, listId, 0);
-        PostingKey.Write(to, listId, long.MaxValue);
-        postings.Announce(from, to);
+        Context.View.Announce(postings, listId, count);
     }
 
     private bool TryGet(long window, out PostingWindow found) => (ahead is not null && ahead.TryGet(window, out found)) || List.TryGet(window, out found);

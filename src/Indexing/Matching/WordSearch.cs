@@ -2,21 +2,19 @@ using System.Buffers;
 using System.Text;
 using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Catalogue;
-using Treepie.Indexing.Columns;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Ranking;
 using Treepie.Indexing.Schema;
-using Treepie.Indexing.Terms;
 
 namespace Treepie.Indexing.Matching;
 
 /// <summary>
 /// Finds the best entries of a query that is one word, as most are, by what stands beside the word in its dictionary: all its entries, or the best of them. What takes longer than that is to
-/// make operators and to choose a way, so neither is done; the answer and the counters are those they give. Anything more than a word, and a word whose best are not all beside it, is left
-/// to them. It belongs to a view and is used by one query after the other.
+/// make operators and to choose a way, so neither is done; the answer and the counters are those they give. Of several words all of which are wanted <see cref="WordsSearch"/> finds them. Anything more than words, and a word whose
+/// best are not all beside it, is left to operators. It belongs to a view and is used by one query after the other.
 /// </summary>
-/// <remarks>Memory: some 8 KiB.</remarks>
+/// <remarks>Memory: some 8 KiB, and what <see cref="WordsSearch"/> takes.</remarks>
 internal sealed class WordSearch(IndexView view) : TokenSink
 {
     /// <summary>Longest text that is looked at, in UTF-16: three times as many bytes are on the stack.</summary>
@@ -25,28 +23,33 @@ internal sealed class WordSearch(IndexView view) : TokenSink
     /// <summary>Most hits asked for, those passed over counted.</summary>
     private const int MostWanted = ListHead.MaxEntries;
 
-    /// <summary>What parts a text or means more than itself: with one of these it is not a word alone.</summary>
-    private static readonly SearchValues<char> Special = SearchValues.Create(" \t\r\n\"*");
+    /// <summary>What parts a text, but for spaces, or means more than itself: with one of these it is not words alone.</summary>
+    private static readonly SearchValues<char> Special = SearchValues.Create("\t\r\n\"*");
 
     private WordField?[]? fields;
+    private WordsSearch? many;
     private readonly QueryMeter meter = new();
     private readonly Posting[] postings = new Posting[FlatPostings.MaxEntries];
     private readonly float[] parts = new float[FlatPostings.MaxEntries];
-    private readonly byte[] form = new byte[TermForm.CutBytes];
-    private int formLength;
+    private readonly byte[] forms = new byte[TermForm.CutBytes];
+    private readonly int[] ends = new int[WordsSearch.MostWords];
     private int words;
+
+    private WordsSearch Many => many ??= new WordsSearch(view, meter);
 
     /// <summary>Runs a request; false where it is not for this, and nothing was done.</summary>
     /// <exception cref="Storage.CorruptionException">What stands beside the word is not as it was written.</exception>
-    public bool TryRun(SearchRequest request, out WordHits hits)
+    public bool TryRun(SearchRequest request, CancellationToken cancellationToken, out WordHits hits)
     {
         hits = default;
-        if (!IsOfBest(request) || request.Query is not FullTextQuery query || FieldOf(query.Field) is not { } field || !TryReadWord(query.Text, field.Analyzer))
+        if (!IsOfBest(request) || request.Query is not FullTextQuery query || FieldOf(query.Field) is not { } field || !TryRead(query.Text, field.Analyzer))
             return false;
+        if (words > 1)
+            return query.All && Many.TryRun(field, forms, ends.AsSpan(0, words), request, postings, cancellationToken, out hits);
 
         long before = view.PageVisits;
         meter.Count = default;
-        if (!field.Terms.TryGet(form.AsSpan(0, formLength), out ReadOnlySpan<byte> value))
+        if (!field.Terms.TryGet(forms.AsSpan(0, ends[0]), out ReadOnlySpan<byte> value))
         {
             hits = new WordHits([], [], 0, Measure(before));
             return true;
@@ -85,13 +88,17 @@ internal sealed class WordSearch(IndexView view) : TokenSink
         return true;
     }
 
-    /// <summary>Takes the word, if it is the first.</summary>
+    /// <summary>Takes a word, if there is room for it; where there is not, there are too many.</summary>
     private protected override void Accept(ReadOnlySpan<byte> form, int position, int start, int end)
     {
-        if (++words > 1)
+        int before = words == 0 ? 0 : ends[Math.Min(words, ends.Length) - 1];
+        if (words >= ends.Length || !form.TryCopyTo(forms.AsSpan(before)))
+        {
+            words = ends.Length + 1;
             return;
-        form.CopyTo(this.form);
-        formLength = form.Length;
+        }
+
+        ends[words++] = before + form.Length;
     }
 
     /// <summary>Whether a page of the best by score is asked for, the first hit or the one behind some being known by its number.</summary>
@@ -103,7 +110,7 @@ internal sealed class WordSearch(IndexView view) : TokenSink
         return only is { Kind: SortKind.Score, Descending: true };
     }
 
-    private static WordField?[] Open(IndexView view)
+    private WordField?[] Open()
     {
         IReadOnlyList<IndexField> all = view.Schema.Fields;
         var fields = new WordField?[all.Count];
@@ -113,7 +120,7 @@ internal sealed class WordSearch(IndexView view) : TokenSink
         {
             if (all[i] is not { Analysis: FieldAnalysis.FullText, Boost: 1 } || view.Dictionary(TreeNames.Terms(i)) is not { } terms)
                 continue;
-            fields[i] = new WordField(all[i].Name, view.Analyzers[i].ForQueries, terms);
+            fields[i] = new WordField(view, i, view.Analyzers[i].ForQueries, terms, meter);
         }
 
         return fields;
@@ -121,30 +128,52 @@ internal sealed class WordSearch(IndexView view) : TokenSink
 
     private WordField? FieldOf(string name)
     {
-        fields ??= Open(view);
-        for (int i = 0; i < fields.Length; i++)
+        fields ??= Open();
+        foreach (WordField? field in fields)
         {
-            if (fields[i] is { } field && field.Name == name)
-            {
-                field.Open(view, i, meter);
+            if (field?.Name == name)
                 return field;
-            }
         }
 
         return null;
     }
 
-    /// <summary>Reads the word that a text is; false where it is more, or less.</summary>
-    private bool TryReadWord(string text, Analyzer analyzer)
+    /// <summary>Reads the words that a text is; false where it is more, or none, or a word stands there twice.</summary>
+    private bool TryRead(string text, Analyzer analyzer)
     {
+        words = 0;
         if (text.Length > MostChars || text.AsSpan().ContainsAny(Special))
             return false;
         Span<byte> utf8 = stackalloc byte[MostChars * 3];
-        int length = Encoding.UTF8.GetBytes(text, utf8);
-        words = 0;
-        Begin(0);
-        analyzer.Analyze(utf8[..length], this);
-        return words == 1;
+        int parts = 0;
+        for (ReadOnlySpan<char> rest = text; !rest.IsEmpty;)
+        {
+            int end = rest.IndexOf(' ');
+            ReadOnlySpan<char> part = end < 0 ? rest : rest[..end];
+            rest = end < 0 ? default : rest[(end + 1)..];
+            if (part.IsEmpty)
+                continue;
+            int length = Encoding.UTF8.GetBytes(part, utf8);
+            Begin(0);
+            analyzer.Analyze(utf8[..length], this);
+            if (words != ++parts || words > ends.Length || IsKnown(words - 1))
+                return false;
+        }
+
+        return words > 0;
+    }
+
+    /// <summary>Whether a word is one of those before it.</summary>
+    private bool IsKnown(int word)
+    {
+        ReadOnlySpan<byte> form = forms.AsSpan(ends[Math.Max(1, word) - 1]..ends[word]);
+        for (int i = 0, start = 0; i < word; start = ends[i++])
+        {
+            if (form.SequenceEqual(forms.AsSpan(start..ends[i])))
+                return true;
+        }
+
+        return false;
     }
 
     /// <summary>Scores all entries of a short list; returns how many there are.</summary>
@@ -162,56 +191,13 @@ internal sealed class WordSearch(IndexView view) : TokenSink
     /// <summary>Of the entries just scored, writes the best, best first; returns how many these are.</summary>
     private int Best(int count, int wanted, Span<long> ids, Span<float> scores)
     {
-        int found = 0;
+        var best = new BestHits(ids[..wanted], scores[..wanted]);
         for (int i = 0; i < count; i++)
-        {
-            // They come in the order of ids, so of equal scores the one before stays before.
-            float score = parts[i];
-            if (found == wanted)
-            {
-                if (score <= scores[found - 1])
-                    continue;
-                found--;
-            }
-
-            int place = found++;
-            for (; place > 0 && scores[place - 1] < score; place--)
-                (scores[place], ids[place]) = (scores[place - 1], ids[place - 1]);
-            (scores[place], ids[place]) = (score, postings[i].EntryId);
-        }
-
-        return found;
+            best.Add(postings[i].EntryId, parts[i]);
+        return best.Count;
     }
 
     private QueryCounters Measure(long before) => meter.Count with { PagesRead = view.PageVisits - before };
-
-    /// <summary>A field whose words can be looked for.</summary>
-    private sealed class WordField(string name, Analyzer analyzer, TermTree terms)
-    {
-        private LengthFactors? factors;
-        private ChunkReader? norms;
-
-        public string Name => name;
-
-        public Analyzer Analyzer => analyzer;
-
-        public TermTree Terms => terms;
-
-        /// <summary>Lengths of the field.</summary>
-        public LengthFactors Factors => factors!; // see Open
-
-        /// <summary>Where these are read.</summary>
-        public ChunkReader Norms => norms!; // see Open
-
-        /// <summary>Looks up what is needed, once.</summary>
-        public void Open(IndexView view, int number, QueryMeter meter)
-        {
-            if (factors is not null)
-                return;
-            norms = new ChunkReader(view.Norms(number), meter);
-            factors = new LengthFactors(norms, view.Statistics(number));
-        }
-    }
 }
 
 /// <summary>What a <see cref="WordSearch"/> found.</summary>

@@ -33,6 +33,15 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
     /// <summary>Windows of the segment that the window found last is in.</summary>
     public int SegmentWindows { get; private set; }
 
+    /// <summary>Makes it that of another list of the same tree, as one that was just opened.</summary>
+    public void Reset(long list)
+    {
+        cursor.Reset();
+        listId = list;
+        (lastWindow, noneFrom) = (-1, End);
+        Leave();
+    }
+
     /// <summary>The smallest window that is not before <paramref name="from"/> and has postings, or <see cref="End"/>.</summary>
     public long Next(long from)
     {

@@ -9,6 +9,9 @@ internal static class Bm25
     public const double K1 = 1.2;
     public const double B = 0.75;
 
+    /// <summary>Sums of bounds and of scores are rounded differently; this is a thousand times as much.</summary>
+    public const float BoundMargin = 1 + 1e-4f;
+
     public static double Idf(long entriesWithTerms, long entriesWithTerm) =>
         Math.Log(1 + ((entriesWithTerms - entriesWithTerm + 0.5) / (entriesWithTerm + 0.5)));
 

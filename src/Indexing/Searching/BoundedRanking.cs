@@ -1,6 +1,7 @@
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Postings;
+using Treepie.Indexing.Ranking;
 using Treepie.Indexing.Sorting;
 
 namespace Treepie.Indexing.Searching;
@@ -13,8 +14,8 @@ namespace Treepie.Indexing.Searching;
 /// <remarks>Costs: 4 bytes a window.</remarks>
 internal sealed class BoundedRanking(QueryContext context, Operator root, HitSorter sorter)
 {
-    /// <summary>Sums of bounds and of scores are rounded differently; this is a thousand times as much.</summary>
-    public const float Margin = 1 + 1e-4f;
+    /// <summary>As <see cref="Bm25.BoundMargin"/>.</summary>
+    public const float Margin = Bm25.BoundMargin;
 
     private const int Blocks = PostingWindow.Blocks;
 

@@ -6,9 +6,6 @@ namespace Treepie.Indexing.Searching;
 /// <summary>Of lists all of which have to match: those that are merged are gone along side by side, the rarest first; what they have in common in a window is sought in the others.</summary>
 internal sealed class ConjunctionRanking(QueryContext context, ListQuery query, HitSorter sorter) : ListRanking(context, query, sorter)
 {
-    /// <summary>From so many entries of the rarest list on it pays to know what the others can give.</summary>
-    public const int ManyEntries = 512;
-
     /// <summary>By clause, its segments; null for one that is not merged.</summary>
     private readonly SegmentList?[] segments = new SegmentList?[query.Clauses.Length];
 
@@ -26,7 +23,7 @@ internal sealed class ConjunctionRanking(QueryContext context, ListQuery query, 
         }
 
         Span<float> others = [];
-        if (Query.Clauses[order[0]].List.Estimate >= ManyEntries && HasOthers)
+        if (Query.Clauses[order[0]].List.Estimate >= ListWays.ManyEntries && HasOthers)
         {
             int windows = checked((int)Context.View.WindowCount);
             others = Context.RentNumbers(windows).AsSpan(0, windows);

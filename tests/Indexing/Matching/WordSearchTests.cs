@@ -33,8 +33,49 @@ public sealed class WordSearchTests
         }
     }
 
+    [Fact]
+    public void Words_all_of_which_are_wanted_find_what_the_operators_find_be_their_lists_short_or_long()
+    {
+        var random = new Random(Seed.Next());
+        using var directory = new TemporaryDirectory();
+        using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
+        var writer = new IndexWriter(environment, new IndexSchema([new IndexField("text", FieldAnalysis.FullText)]));
+        IndexBatch batch = writer.BeginBatch();
+        for (int i = 0; i < 70_000; i++)
+        {
+            // Of windows of 4,096 some are full of words that others have not, so that there are bitmaps and gaps.
+            batch.BeginEntry(Encoding.UTF8.GetBytes("e/" + i));
+            int cluster = (i >> 12) % 5 == 0 && random.Next(4) == 0 ? 1 : 0;
+            batch.AddText(0, Encoding.UTF8.GetBytes(string.Join(' ', Enumerable.Range(0, random.Next(1, 9)).Select(_ => cluster > 0 ? "w" + random.Next(40, 60) : Word(random)))));
+            batch.EndEntry();
+        }
+
+        writer.Commit(batch, 1, TestContext.Current.CancellationToken);
+        for (int i = 0; i < 70_000; i += random.Next(1, 60))
+            batch.Delete(Encoding.UTF8.GetBytes("e/" + i));
+        writer.Commit(batch, 2, TestContext.Current.CancellationToken);
+        int answered = 0, found = 0;
+        for (int i = 0; i < 1_500; i++)
+        {
+            string[] words = [.. Enumerable.Range(0, random.Next(8) == 0 ? random.Next(2, 6) : 2).Select(_ => random.Next(40) == 0 ? "nowhere" : random.Next(3) == 0 ? "w" + random.Next(30, 70) : Word(random))];
+            var query = new FullTextQuery("text", string.Join(' ', words), All: true);
+            (bool isAnswered, long hits) = Compare(environment, query, random);
+            (answered, found) = (answered + (isAnswered ? 1 : 0), found + (hits > 0 ? 1 : 0));
+        }
+
+        Assert.True(answered > 300 && found > 100, $"Without operators {answered} of 1,500 queries were answered, {found} had hits.");
+    }
+
     [Theory]
     [InlineData("w1 w2")]
+    [InlineData("w1 w1")]
+    [InlineData("w2  w1 w3")]
+    [InlineData("w1 w2 w3 w4 w5 w6")]
+    [InlineData("w1 … w2")]
+    [InlineData("w1 w2\u3000w3")]
+    [InlineData("w1 -")]
+    [InlineData("w1 \"w2\"")]
+    [InlineData("w1 w2*")]
     [InlineData(" w1 ")]
     [InlineData("W1")]
     [InlineData("w1*")]
@@ -61,7 +102,10 @@ public sealed class WordSearchTests
         Change(batch, random, 800, longest: 30, text);
         writer.Commit(batch, 1, TestContext.Current.CancellationToken);
         foreach (string field in new[] { "text", "other", "boosted", "whole" })
+        {
             Compare(environment, new FullTextQuery(field, text, All: false), random);
+            Compare(environment, new FullTextQuery(field, text, All: true), random);
+        }
     }
 
     [Fact]
@@ -123,7 +167,8 @@ public sealed class WordSearchTests
         Assert.Throws<OperationCanceledException>(() => searcher.Search(request with { Query = new FullTextQuery("text", "w1", All: false) }, new CancellationToken(canceled: true)));
     }
 
-    private static void Compare(StorageEnvironment environment, FullTextQuery query, Random random)
+    /// <summary>Compares all ways; returns whether it was answered without operators, and how many hits there are.</summary>
+    private static (bool IsAnswered, long Hits) Compare(StorageEnvironment environment, FullTextQuery query, Random random)
     {
         var request = new SearchRequest
         {
@@ -141,6 +186,7 @@ public sealed class WordSearchTests
         Assert.Equal(Ask(searcher, request, new QueryOptions()), answer);
         if (request.CountsHits || plain.IsTotalExact)
             Assert.Equal(Ask(searcher, request with { OrderHint = OrderHint.Sort, CountsHits = true }, null), answer);
+        return (request.Take > 0 && searcher.View.Words.TryRun(request, TestContext.Current.CancellationToken, out _), plain.TotalCount);
     }
 
     private static string Ask(IndexSearcher searcher, SearchRequest request, QueryOptions? options)

@@ -1,0 +1,32 @@
+namespace Treepie.Indexing.Ranking;
+
+/// <summary>Keeps the best of hits that come in the order of their ids, best first; of equal scores the one that came before is the better one. For a page of a few: each is put in its place when it comes.</summary>
+/// <param name="ids">Room for so many as are wanted, one or more.</param>
+/// <param name="scores">As <paramref name="ids"/>.</param>
+internal ref struct BestHits(Span<long> ids, Span<float> scores)
+{
+    private readonly Span<long> ids = ids;
+    private readonly Span<float> scores = scores;
+
+    /// <summary>Hits kept.</summary>
+    public int Count { get; private set; }
+
+    /// <summary>Score of the worst hit once all places are taken, negative infinity before.</summary>
+    public readonly float WorstScore => Count == scores.Length ? scores[Count - 1] : float.NegativeInfinity;
+
+    /// <summary>Offers a hit.</summary>
+    public void Add(long id, float score)
+    {
+        if (Count == scores.Length)
+        {
+            if (score <= scores[Count - 1])
+                return;
+            Count--;
+        }
+
+        int place = Count++;
+        for (; place > 0 && scores[place - 1] < score; place--)
+            (scores[place], ids[place]) = (scores[place - 1], ids[place - 1]);
+        (scores[place], ids[place]) = (score, id);
+    }
+}
