@@ -164,15 +164,109 @@ internal static class VarintKernels
         return true;
     }
 
-    private static bool SetEntry(Span<ulong> bits, ReadOnlySpan<byte> entries, ref int place, ref ulong number)
+    /// <summary>Goes along entries as <see cref="SetEntries"/> does, for the last number alone; false where one does not end.</summary>
+    public static bool TryLast(ReadOnlySpan<byte> entries, out ulong last)
+    {
+        // A byte counts by how many bytes of its number are in front of it: these are looked at, from the first entry on that has as many in front of itself.
+        const int InFront = 3;
+        last = 0;
+        int place = 0;
+        while (place < Math.Min(InFront, entries.Length))
+        {
+            if (!Pass(entries, ref place, ref last))
+                return false;
+        }
+
+        if (place == entries.Length)
+            return true;
+        if (!Avx2.IsSupported || entries.Length - place < Vector256<byte>.Count)
+            return TryLast(entries, place, ref last);
+        if (entries[^1] >= 0x80)
+            return false;
+
+        ref byte start = ref MemoryMarshal.GetReference(entries);
+        int final = entries.Length - Vector256<byte>.Count, behind = 0;
+        ulong taken = 0;
+        Vector256<ulong> sum0 = default, sum1 = default, sum2 = default, sum3 = default;
+        Vector256<byte> bytesOf = Vector256<byte>.Indices, counted = Vector256<byte>.AllBitsSet, tooLong = default;
+        for (int at = place; ; at += Vector256<byte>.Count)
+        {
+            if (at > final)
+            {
+                counted = Vector256.GreaterThanOrEqual(bytesOf, Vector256.Create((byte)(at - final))); // the others were
+                at = final;
+            }
+
+            Vector256<byte> bytes = Vector256.LoadUnsafe(ref start, (nuint)at);
+            Vector256<byte> one = GoOn(ref start, at - 1), two = one & GoOn(ref start, at - 2), three = two & GoOn(ref start, at - InFront);
+            Vector256<byte> values = bytes & counted & Vector256.Create((byte)0x7F);
+            tooLong |= three & bytes;
+            sum0 += Sum(Vector256.AndNot(values, one));
+            sum1 += Sum(Vector256.AndNot(values & one, two));
+            sum2 += Sum(Vector256.AndNot(values & two, three));
+            sum3 += Sum(values & three);
+
+            // Where a number is odd, the one behind it is a frequency, if it is not one itself.
+            uint odd = Vector256.AndNot((bytes.AsUInt16() << 7).AsByte() & counted, one).ExtractMostSignificantBits();
+            for (; odd != 0; odd &= odd - 1)
+            {
+                int number = at + BitOperations.TrailingZeroCount(odd);
+                if (number < behind)
+                    continue;
+                if (!TryRead(entries, ref number, out _) || !TryRead(entries, ref number, out ulong frequency))
+                    return false;
+                taken += frequency + 1;
+                behind = number;
+            }
+
+            if (at == final)
+                break;
+        }
+
+        if (tooLong.ExtractMostSignificantBits() != 0)
+            return TryLast(entries, place, ref last);
+        last += (Vector256.Sum(sum0) + (Vector256.Sum(sum1) << 7) + (Vector256.Sum(sum2) << 14) + (Vector256.Sum(sum3) << 21) - taken) >> 1;
+        return true;
+    }
+
+    /// <summary>The scalar twin of <see cref="TryLast(ReadOnlySpan{byte}, out ulong)"/>.</summary>
+    public static bool TryLastScalar(ReadOnlySpan<byte> entries, out ulong last)
+    {
+        last = 0;
+        return TryLast(entries, 0, ref last);
+    }
+
+    private static bool TryLast(ReadOnlySpan<byte> entries, int place, ref ulong last)
+    {
+        while (place < entries.Length)
+        {
+            if (!Pass(entries, ref place, ref last))
+                return false;
+        }
+
+        return true;
+    }
+
+    /// <summary>Passes an entry.</summary>
+    private static bool Pass(ReadOnlySpan<byte> entries, ref int place, ref ulong number)
     {
         if (!TryRead(entries, ref place, out ulong step))
             return false;
         number += step >> 1;
-        if (number >= (ulong)bits.Length << 6)
+        return (step & 1) == 0 || TryRead(entries, ref place, out _);
+    }
+
+    /// <summary>Which bytes a number goes on behind.</summary>
+    private static Vector256<byte> GoOn(ref byte start, int at) => Vector256.LessThan(Vector256.LoadUnsafe(ref start, (nuint)at).AsSByte(), Vector256<sbyte>.Zero).AsByte();
+
+    private static Vector256<ulong> Sum(Vector256<byte> bytes) => Avx2.SumAbsoluteDifferences(bytes, Vector256<byte>.Zero).AsUInt64();
+
+    private static bool SetEntry(Span<ulong> bits, ReadOnlySpan<byte> entries, ref int place, ref ulong number)
+    {
+        if (!Pass(entries, ref place, ref number) || number >= (ulong)bits.Length << 6)
             return false;
         bits[(int)(number >> 6)] |= 1UL << (int)number;
-        return (step & 1) == 0 || TryRead(entries, ref place, out _);
+        return true;
     }
 
     private static bool TryRead(ReadOnlySpan<byte> bytes, ref int place, out ulong value)

@@ -129,7 +129,9 @@ internal ref struct FlatPostings
         if (count > MaxEntries)
             return 0;
         ReadOnlySpan<byte> positions = run.Positions;
-        long lastOld = LastId(old.entries), last = lastOld;
+        if (!VarintKernels.TryLast(old.entries, out ulong lastId))
+            throw Damaged();
+        long lastOld = (long)lastId, last = lastOld;
         int more = 0;
         foreach (Posting posting in run.Postings)
         {
@@ -161,24 +163,6 @@ internal ref struct FlatPostings
         length += old.positions.Length;
         positions.CopyTo(output[length..]);
         return length + positions.Length;
-    }
-
-    /// <summary>The last id of a list: the sum of all steps.</summary>
-    private static long LastId(ReadOnlySpan<byte> entries)
-    {
-        long last = 0;
-        for (int i = 0; i < entries.Length;)
-        {
-            long step = ReadLong(entries, ref i);
-            last += step >> 1;
-            if ((step & 1) == 0)
-                continue;
-            while (i < entries.Length && entries[i] >= 0x80)
-                i++;
-            i++;
-        }
-
-        return last;
     }
 
     /// <summary>Steps of rare words are two bytes, others one: most end here.</summary>

@@ -33,10 +33,8 @@ internal sealed class PositionStore
     {
         length = 0;
         tableBytes = segment.Count > 1 ? segment.Count * sizeof(ushort) : 0;
-        bool found = SeekFirst(listId, segment.FirstWindow);
-        if (!found)
-            throw new CorruptionException($"The index tree '{name}' misses the positions of list {listId} from window {segment.FirstWindow} on. Reset the index to build it again.");
-        for (; found; found = cursor.MoveNext() && PositionKey.IsOf(cursor.Key, listId, segment.FirstWindow))
+        GoToFirst(listId, segment.FirstWindow);
+        for (bool found = true; found; found = cursor.MoveNext() && PositionKey.IsOf(cursor.Key, listId, segment.FirstWindow))
         {
             ReadOnlySpan<byte> block = segment.Count > 1 ? cursor.Value : cursor.Value[sizeof(ushort)..];
             if (scratch.Length < length + block.Length)
@@ -58,6 +56,13 @@ internal sealed class PositionStore
         int next = (index + 1) * sizeof(ushort);
         int end = next < tableBytes ? BinaryPrimitives.ReadUInt16LittleEndian(all[next..]) : length - tableBytes;
         return all[(tableBytes + start)..(tableBytes + end)];
+    }
+
+    /// <summary>The positions of a segment of several windows where they lie, until positions are written.</summary>
+    public PositionBlock BlockOf(long listId, PostingSegment segment)
+    {
+        GoToFirst(listId, segment.FirstWindow);
+        return new PositionBlock(cursor.Value, segment.Count);
     }
 
     /// <summary>Removes the positions of a segment.</summary>
@@ -118,6 +123,12 @@ internal sealed class PositionStore
         Span<byte> key = stackalloc byte[PositionKey.Bytes];
         PositionKey.Write(key, listId, firstWindow, rank);
         tree.Put(key, scratch.AsSpan(0, positions.Length + sizeof(ushort)));
+    }
+
+    private void GoToFirst(long listId, long firstWindow)
+    {
+        if (!SeekFirst(listId, firstWindow))
+            throw new CorruptionException($"The index tree '{name}' misses the positions of list {listId} from window {firstWindow} on. Reset the index to build it again.");
     }
 
     private bool SeekFirst(long listId, long firstWindow)

@@ -1,3 +1,5 @@
+using Treepie.Indexing.Terms;
+
 namespace Treepie.Indexing.Postings;
 
 /// <summary>A <see cref="PostingRun"/> being put together. Scratch, reused from term to term.</summary>
@@ -31,12 +33,12 @@ internal sealed class PostingBuffer(bool keepsPositions)
     {
         if (keepsPositions)
         {
-            Span<byte> room = Room(Terms.Varint.MaxBytes * ascending.Length);
+            Span<byte> room = Room(Varint.MaxBytes * ascending.Length);
             int written = 0;
             int last = 0;
             foreach (int position in ascending)
             {
-                written += Terms.Varint.Write(room[written..], position - last);
+                written += Varint.Write(room[written..], position - last);
                 last = position;
             }
 
@@ -46,14 +48,54 @@ internal sealed class PostingBuffer(bool keepsPositions)
         End(posting);
     }
 
-    private void End(Posting posting)
+    /// <summary>Appends the occurrences of a term.</summary>
+    /// <param name="occurrences">Those of all terms.</param>
+    /// <param name="term">Which term, by their order.</param>
+    /// <param name="idOf">Entry ids by owner; of one that has none nothing is appended.</param>
+    public void Add(TermOccurrences occurrences, int term, EntryIds idOf)
     {
-        if (Count == postings.Length)
+        int first = occurrences.Starts[term], count = occurrences.Starts[term + 1] - first;
+        ReadOnlySpan<int> owners = occurrences.Owners.Slice(first, count), frequencies = occurrences.Frequencies.Slice(first, count);
+        ReadOnlySpan<int> places = keepsPositions ? occurrences.PositionsFrom(first, count) : default;
+        Reserve(count);
+        Span<byte> room = Room(Varint.MaxBytes * places.Length);
+        int written = 0, next = 0;
+        for (int i = 0; i < owners.Length; i++)
         {
-            Array.Resize(ref postings, Count * 2);
-            Array.Resize(ref ends, Count * 2);
+            int frequency = frequencies[i], end = keepsPositions ? next + frequency : 0;
+            long id = idOf[owners[i]];
+            if (id < 0)
+            {
+                next = end;
+                continue;
+            }
+
+            for (int last = 0; next < end; next++)
+            {
+                int distance = places[next] - last;
+                if (distance < 0x80)
+                    room[written++] = (byte)distance;
+                else
+                    written += Varint.Write(room[written..], distance);
+                last = places[next];
+            }
+
+            postings[Count] = new Posting(id, frequency);
+            ends[Count++] = positionBytes + written;
         }
 
+        positionBytes += written;
+    }
+
+    private void Reserve(int more)
+    {
+        TermTable.GrowTo(ref postings, Count + more);
+        TermTable.GrowTo(ref ends, Count + more);
+    }
+
+    private void End(Posting posting)
+    {
+        Reserve(1);
         postings[Count] = posting;
         ends[Count++] = positionBytes;
     }

@@ -93,71 +93,109 @@ internal sealed class PostingEdit
     }
 
     /// <summary>
+    /// Runs an edit that adds to the last windows of a segment, and behind them: the result is these windows, and those in front of them are not looked at. Returns how many these are: what they
+    /// are is given to <see cref="PackSegment"/> and <see cref="StorePositions"/>.
+    /// </summary>
+    /// <param name="source">A segment of several windows.</param>
+    /// <param name="block">Its positions; none where none are kept.</param>
+    /// <param name="additions">Postings, greater than all of the source.</param>
+    public SegmentStart RunBehind(PostingSegment source, PositionBlock block, PostingRun additions)
+    {
+        Begin();
+        int count = source.Count;
+        if (additions[0].Window == source.LastWindow)
+        {
+            count--;
+            additions = EncodeChanged(source.LastWindow, source.PostingsAt(count), block.PositionsAt(count), additions, default, out _);
+        }
+
+        while (!additions.IsEmpty)
+            additions = EncodeChanged(additions[0].Window, default, default, additions, default, out _);
+        return new SegmentStart(source, block, count);
+    }
+
+    /// <summary>
     /// Writes as many windows from <paramref name="first"/> on as one segment holds and returns it; it lives until the next
     /// call. <paramref name="first"/> is moved behind them. Several windows share a segment only if their positions share a block.
     /// </summary>
-    public ReadOnlySpan<byte> PackSegment(ref int first, out long firstWindow)
+    /// <param name="start">Windows in front of these, which the segment begins with.</param>
+    /// <param name="first">Which is the first.</param>
+    /// <param name="firstWindow">The first window of the segment.</param>
+    public ReadOnlySpan<byte> PackSegment(SegmentStart start, ref int first, out long firstWindow)
     {
-        firstWindow = windows[first].Window;
-        int count = 0;
-        int payload = 0;
-        int block = 0;
-        bool isNarrow = true;
-        while (first + count < windows.Count)
+        firstWindow = start.Count > 0 ? start.FirstWindow : windows[first].Window;
+        int count = start.Count;
+        int payload = start.Payloads.Length;
+        int block = start.Positions.Length;
+        bool isNarrow = start.IsNarrow;
+        int end = first;
+        for (; end < windows.Count; end++, count++)
         {
-            EncodedWindow next = windows[first + count];
+            EncodedWindow next = windows[end];
             bool staysNarrow = isNarrow && PostingSegment.IsNarrow(next.Window - firstWindow, next.Count);
-            int total = PostingSegment.HeaderBytes + ((count + 1) * (staysNarrow ? PostingSegment.NarrowEntryBytes : PostingSegment.DirectoryEntryBytes)) + payload + next.Length;
+            int total = PostingSegment.PayloadStart(staysNarrow, count + 1) + payload + next.Length;
             int blockTotal = ((count + 1) * sizeof(ushort)) + block + next.PositionLength;
             if (count > 0 && (total > MaxSegmentBytes || blockTotal > PositionKey.MaxBlockBytes || next.Window - firstWindow > uint.MaxValue))
                 break;
             isNarrow = staysNarrow;
             payload += next.Length;
             block += next.PositionLength;
-            count++;
         }
 
-        int payloadStart = PostingSegment.HeaderBytes + (count * (isNarrow ? PostingSegment.NarrowEntryBytes : PostingSegment.DirectoryEntryBytes));
+        int payloadStart = PostingSegment.PayloadStart(isNarrow, count);
         Grow(ref output, payloadStart + payload);
         PostingSegment.WriteHeader(output, isNarrow, count, firstWindow);
-        int position = 0;
-        for (int i = 0; i < count; i++)
+        start.WriteEntries(output, isNarrow);
+        start.Payloads.CopyTo(output.AsSpan(payloadStart));
+        int position = start.Payloads.Length;
+        for (int i = start.Count; first < end; first++, i++)
         {
-            EncodedWindow window = windows[first + i];
+            EncodedWindow window = windows[first];
             PostingSegment.WriteEntry(output, isNarrow, i, window.Window - firstWindow, window.Count, position);
             payloads.AsSpan(window.Start, window.Length).CopyTo(output.AsSpan(payloadStart + position));
             position += window.Length;
         }
 
-        first += count;
         return output.AsSpan(0, payloadStart + position);
     }
 
-    /// <summary>
-    /// Writes the positions of a packed segment, whose windows begin at <paramref name="first"/> and end before <paramref name="end"/>. Where <paramref name="isAppended"/>, it begins with the
-    /// only window of the segment that the store has loaded, to which postings were only added: what does not change is not written.
-    /// </summary>
-    public void StorePositions(PositionStore store, long listId, int first, int end, bool isAppended = false)
+    /// <summary>Writes the positions of a packed segment.</summary>
+    /// <param name="store">Where to.</param>
+    /// <param name="listId">The list.</param>
+    /// <param name="start">The windows it begins with.</param>
+    /// <param name="first">The first of the others.</param>
+    /// <param name="end">Behind the last of them.</param>
+    /// <param name="isAppended">Its only window is that of the segment that the store has loaded, to which postings were only added: what does not change is not written.</param>
+    public void StorePositions(PositionStore store, long listId, SegmentStart start, int first, int end, bool isAppended)
     {
-        EncodedWindow window = windows[first];
-        if (end - first == 1)
+        int count = start.Count + end - first;
+        if (count == 1)
         {
-            var postings = new PostingWindow(window.Count, payloads.AsSpan(window.Start, window.Length));
-            store.PutWindow(listId, window.Window, postings, positions.AsSpan(window.PositionStart, window.PositionLength), isAppended);
+            if (start.Count == 1)
+            {
+                store.PutWindow(listId, start.FirstWindow, start.FirstPostings, start.Positions);
+                return;
+            }
+
+            EncodedWindow only = windows[first];
+            var postings = new PostingWindow(only.Count, payloads.AsSpan(only.Start, only.Length));
+            store.PutWindow(listId, only.Window, postings, positions.AsSpan(only.PositionStart, only.PositionLength), isAppended);
             return;
         }
 
-        int table = (end - first) * sizeof(ushort);
-        int length = table;
-        for (int i = first; i < end; i++)
+        int table = count * sizeof(ushort);
+        start.PositionStarts.CopyTo(blockOutput);
+        start.Positions.CopyTo(blockOutput.AsSpan(table));
+        int length = table + start.Positions.Length;
+        for (int i = first, place = start.PositionStarts.Length; i < end; i++, place += sizeof(ushort))
         {
             EncodedWindow next = windows[i];
-            BinaryPrimitives.WriteUInt16LittleEndian(blockOutput.AsSpan((i - first) * sizeof(ushort)), (ushort)(length - table));
+            BinaryPrimitives.WriteUInt16LittleEndian(blockOutput.AsSpan(place), (ushort)(length - table));
             positions.AsSpan(next.PositionStart, next.PositionLength).CopyTo(blockOutput.AsSpan(length));
             length += next.PositionLength;
         }
 
-        store.PutBlock(listId, window.Window, blockOutput.AsSpan(0, length));
+        store.PutBlock(listId, start.Count > 0 ? start.FirstWindow : windows[first].Window, blockOutput.AsSpan(0, length));
     }
 
     private void Begin()

@@ -114,6 +114,18 @@ internal readonly ref struct PostingSegment
     /// <summary>Where its payload begins.</summary>
     public static int StartOf(uint entry) => (int)(entry >> 16);
 
+    /// <summary>Whether the directory is of form 2.</summary>
+    public bool IsOfNarrowForm => isNarrow;
+
+    /// <summary>The entries of the first so many windows in the directory.</summary>
+    public ReadOnlySpan<byte> EntriesOf(int windows) => bytes[HeaderBytes..Place(windows)];
+
+    /// <summary>The payloads of the first so many windows.</summary>
+    public ReadOnlySpan<byte> PayloadsOf(int windows) => windows == Count ? Payloads : Payloads[..StartAt(windows)];
+
+    /// <summary>Where the payloads of so many windows begin.</summary>
+    public static int PayloadStart(bool isNarrow, int windows) => HeaderBytes + (windows * (isNarrow ? NarrowEntryBytes : DirectoryEntryBytes));
+
     /// <summary>Whether a window fits into a directory of form 2.</summary>
     public static bool IsNarrow(long windowsFromFirst, int postings) => windowsFromFirst <= byte.MaxValue && postings <= byte.MaxValue + 1;
 

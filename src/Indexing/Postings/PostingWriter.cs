@@ -192,9 +192,17 @@ internal sealed class PostingWriter : IDisposable
         {
             ReadOnlySpan<byte> last = segments.Value;
             var segment = new PostingSegment(last);
-            positions?.Load(listId, segment);
-            edit.Run(segment, positions, additions, default);
-            PutSegments(listId, kept, last);
+            if (segment.Count > 1)
+            {
+                PositionBlock block = positions is null ? default : positions.BlockOf(listId, segment);
+                PutSegments(listId, kept, edit.RunBehind(segment, block, additions));
+            }
+            else
+            {
+                positions?.Load(listId, segment);
+                edit.Run(segment, positions, additions, default);
+                PutSegments(listId, kept, appended: last);
+            }
         }
         else
         {
@@ -334,8 +342,9 @@ internal sealed class PostingWriter : IDisposable
     /// <summary>Writes the result of an edit.</summary>
     /// <param name="listId">Of this list.</param>
     /// <param name="kept">Where the largest impacts of its windows are kept; null: nowhere.</param>
-    /// <param name="appended">The segment whose windows come first, where postings were only added behind its own; else empty.</param>
-    private void PutSegments(long listId, WindowImpacts? kept = null, ReadOnlySpan<byte> appended = default)
+    /// <param name="start">Windows of the segment that was edited, which the result is behind.</param>
+    /// <param name="appended">The segment whose only window comes first, where postings were only added to it, or behind it; else empty.</param>
+    private void PutSegments(long listId, WindowImpacts? kept = null, SegmentStart start = default, ReadOnlySpan<byte> appended = default)
     {
         for (int i = 0; kept is not null && i < edit.WindowCount; i++)
         {
@@ -344,17 +353,16 @@ internal sealed class PostingWriter : IDisposable
         }
 
         Span<byte> key = stackalloc byte[PostingKey.Bytes];
-        bool wasOneWindow = !appended.IsEmpty && new PostingSegment(appended).Count == 1;
-        for (int next = 0; next < edit.WindowCount;)
+        for (int next = 0; next < edit.WindowCount; start = default, appended = default)
         {
             int first = next;
-            ReadOnlySpan<byte> segment = edit.PackSegment(ref next, out long firstWindow);
-            if (first == 0 && segment.SequenceEqual(appended))
+            ReadOnlySpan<byte> segment = edit.PackSegment(start, ref next, out long firstWindow);
+            if (start.Count > 0 ? start.IsWhole && next == first : segment.SequenceEqual(appended))
                 continue; // all that is new is behind it
-            PostingKey.Write(key, listId, firstWindow);
-            postings.Put(key, segment);
             if (positions is not null)
-                edit.StorePositions(positions, listId, first, next, isAppended: first == 0 && wasOneWindow);
+                edit.StorePositions(positions, listId, start, first, next, isAppended: !appended.IsEmpty);
+            PostingKey.Write(key, listId, firstWindow);
+            postings.Put(key, segment); // last, as the start may lie where it is written
         }
     }
 

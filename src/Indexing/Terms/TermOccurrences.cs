@@ -41,8 +41,8 @@ internal sealed class TermOccurrences
     /// <summary>For who fills it: a number for each term or occurrence.</summary>
     public Span<int> Next => next;
 
-    /// <summary>Positions of an occurrence.</summary>
-    public ReadOnlySpan<int> PositionsOf(int occurrence) => HasPositions ? positions.AsSpan(positionStarts[occurrence]..positionStarts[occurrence + 1]) : default;
+    /// <summary>Positions of some occurrences, as many of each as it says how often.</summary>
+    public ReadOnlySpan<int> PositionsFrom(int first, int count) => positions.AsSpan(positionStarts[first]..positionStarts[first + count]);
 
     /// <summary>Makes room, whose content is undefined.</summary>
     public void Begin(int terms, int occurrences, int places)

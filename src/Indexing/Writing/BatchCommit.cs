@@ -31,6 +31,9 @@ internal sealed class BatchCommit
     private readonly RemovalSet removals;
     private bool isBackfill;
 
+    /// <summary>The id of the first entry, where all entries of the batch have one and they follow one another; else -1.</summary>
+    private long firstId = -1;
+
     private BatchCommit(WriteTransaction transaction, IndexSchema schema, IndexBatch batch, CommitMemory memory, CancellationToken cancellationToken)
     {
         this.transaction = transaction;
@@ -46,6 +49,8 @@ internal sealed class BatchCommit
 
     /// <summary>Ids by place in the batch; -1 for an entry that a later one of the batch replaced.</summary>
     private Span<long> IdOf => memory.Ids(batch.Entries.Count);
+
+    private EntryIds EntryIds => new(IdOf, firstId);
 
     /// <summary>Applies a batch; returns how many entries there are now.</summary>
     public static long Run(WriteTransaction transaction, IndexSchema schema, IndexBatch batch, long etag, CommitMemory memory, CancellationToken cancellationToken)
@@ -162,12 +167,16 @@ internal sealed class BatchCommit
     private void AssignIds()
     {
         Span<long> idOf = IdOf;
+        long first = state.NextEntryId;
         for (int i = 0; i < idOf.Length; i++)
         {
             bool isLast = batch.LastOfKey[batch.Entries[i].Key] == i;
             idOf[i] = isLast ? state.NextEntryId++ : -1;
             state.EntryCount += isLast ? 1 : 0;
         }
+
+        if (state.NextEntryId - first == idOf.Length)
+            firstId = first;
     }
 
     /// <summary>Points keys to their new entries and collects the entries they had.</summary>
@@ -290,7 +299,7 @@ internal sealed class BatchCommit
             using NormImpacts impacts = OpenImpacts(field, added, statistics);
             using PostingWriter terms = OpenDictionary(TreeNames.Terms(field), impacts, transaction.GetOrCreateTree(TreeNames.Words(field)));
             Span<long> wordOf = added is null ? [] : ReserveWords(field, added.Terms);
-            memory.Merge.Run(terms, added?.Terms, IdOf, removed?.Terms, removals.Ids, wordOf, cancellationToken);
+            memory.Merge.Run(terms, added?.Terms, EntryIds, removed?.Terms, removals.Ids, wordOf, cancellationToken);
         }
         else
         {
@@ -298,7 +307,7 @@ internal sealed class BatchCommit
             if (added?.Numbers.Count > 0 || removed?.Numbers.Count > 0)
             {
                 using PostingWriter numbers = OpenDictionary(TreeNames.Numbers(field));
-                memory.Merge.Run(numbers, added?.Numbers, IdOf, removed?.Numbers, removals.Ids, [], cancellationToken);
+                memory.Merge.Run(numbers, added?.Numbers, EntryIds, removed?.Numbers, removals.Ids, [], cancellationToken);
             }
 
             ApplySortValues(field, added, removed);
@@ -327,7 +336,7 @@ internal sealed class BatchCommit
         }
 
         using PostingWriter terms = OpenDictionary(name);
-        memory.Merge.Run(terms, memory.NumberTexts.Added(added), IdOf, memory.NumberTexts.Removed(removed), removals.Ids, [], cancellationToken);
+        memory.Merge.Run(terms, memory.NumberTexts.Added(added), EntryIds, memory.NumberTexts.Removed(removed), removals.Ids, [], cancellationToken);
         memory.NumberTexts.Clear();
     }
 

@@ -1,3 +1,4 @@
+using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Terms;
 
@@ -6,6 +7,9 @@ namespace Treepie.Indexing.Writing;
 /// <summary>Brings the additions and removals of one dictionary into term order and applies each term once. Scratch, used for one dictionary after the other.</summary>
 internal sealed class DictionaryMerge
 {
+    /// <summary>Numbers of words lie in the order in which words came: one is asked for so many terms before it is needed.</summary>
+    private const int Ahead = 16;
+
     private readonly TermTable none = new();
 
     private readonly PostingBuffer plain = new(keepsPositions: false);
@@ -14,13 +18,13 @@ internal sealed class DictionaryMerge
 
     /// <param name="writer">The dictionary.</param>
     /// <param name="added">Terms of the batch, owned by places of its entries; null: none.</param>
-    /// <param name="idOf">Entry ids by place; -1 for an entry that a later one of the batch replaced.</param>
+    /// <param name="idOf">Entry ids by place.</param>
     /// <param name="removed">Terms taken out, owned by places in <paramref name="removedIds"/>; null: none.</param>
     /// <param name="removedIds">Entries removed.</param>
     /// <param name="wordOf">Numbers for new words by ordinal of <paramref name="added"/>, replaced by those that they have; empty where terms have no numbers.</param>
     /// <param name="cancellationToken">Checked now and then.</param>
     public void Run(
-        PostingWriter writer, TermTable? added, ReadOnlySpan<long> idOf, TermTable? removed, ReadOnlySpan<long> removedIds, Span<long> wordOf, CancellationToken cancellationToken)
+        PostingWriter writer, TermTable? added, EntryIds idOf, TermTable? removed, ReadOnlySpan<long> removedIds, Span<long> wordOf, CancellationToken cancellationToken)
     {
         TermTable adds = added ?? none, removes = removed ?? none;
         ReadOnlySpan<int> addOrder = adds.SortedOrdinals(), removeOrder = removes.SortedOrdinals();
@@ -38,8 +42,10 @@ internal sealed class DictionaryMerge
             ReadOnlySpan<byte> term = order <= 0 ? adds.InOrder(a) : removes.InOrder(r);
             int ordinal = order <= 0 ? addOrder[a] : -1;
             additions.Clear();
+            if (!wordOf.IsEmpty && a + Ahead < addOrder.Length)
+                PrefetchKernels.Prefetch(in wordOf[addOrder[a + Ahead]]);
             if (order <= 0)
-                Add(additions, addedBy, a++, idOf);
+                additions.Add(addedBy, a++, idOf);
             int goneCount = order >= 0 ? Remove(removes, r++, removedIds) : 0;
             if (additions.Count + goneCount == 0)
                 continue;
@@ -51,18 +57,6 @@ internal sealed class DictionaryMerge
         }
 
         writer.Finish();
-    }
-
-    private static void Add(PostingBuffer additions, TermOccurrences addedBy, int term, ReadOnlySpan<long> idOf)
-    {
-        ReadOnlySpan<int> owners = addedBy.Owners, frequencies = addedBy.Frequencies;
-        int end = addedBy.Starts[term + 1];
-        for (int i = addedBy.Starts[term]; i < end; i++)
-        {
-            long id = idOf[owners[i]];
-            if (id >= 0)
-                additions.Add(new Posting(id, frequencies[i]), addedBy.PositionsOf(i));
-        }
     }
 
     /// <summary>Puts the entries that a removed term was of where <see cref="Run"/> finds them; returns how many.</summary>

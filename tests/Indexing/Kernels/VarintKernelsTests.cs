@@ -56,4 +56,36 @@ public sealed class VarintKernelsTests
             Assert.True(VarintKernels.SetEntries(new ulong[64], [.. entries, 7], length + 1));
         }
     }
+
+    [Fact]
+    public void The_last_entry_is_found_by_sums_as_by_going_along()
+    {
+        int seed = Seed.Next();
+        var random = new Random(seed);
+        byte[] bytes = new byte[4_096];
+        for (int round = 0; round < 20_000; round++)
+        {
+            int length = 0, oneIn = random.Next(1, 12), mostBits = random.Next(1, random.Next(20) == 0 ? 50 : 27), count = random.Next(0, 120);
+            long last = 0;
+            for (int i = 0; i < count; i++)
+            {
+                long step = random.NextInt64(1, 1L << random.Next(1, mostBits + 1));
+                bool isAbove = random.Next(oneIn) == 0;
+                last += step;
+                length += Varint.WriteLong(bytes.AsSpan(length), (step * 2) + (isAbove ? 1 : 0));
+                length += isAbove ? Varint.Write(bytes.AsSpan(length), random.Next(2, 1 << random.Next(2, 30))) : 0;
+            }
+
+            ReadOnlySpan<byte> entries = bytes.AsSpan(0, length);
+            Assert.True(VarintKernels.TryLast(entries, out ulong found) && found == (ulong)last, $"seed {seed}, round {round}");
+            Assert.True(VarintKernels.TryLastScalar(entries, out found) && found == (ulong)last, $"seed {seed}, round {round}");
+            if (length == 0)
+                continue;
+
+            // What does not end is damage, be it a number or a frequency that is not there.
+            bytes[length - 1] |= 0x80;
+            Assert.False(VarintKernels.TryLast(entries, out _), $"seed {seed}, round {round}");
+            Assert.False(VarintKernels.TryLastScalar(entries, out _), $"seed {seed}, round {round}");
+        }
+    }
 }

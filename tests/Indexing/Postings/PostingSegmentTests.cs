@@ -34,7 +34,7 @@ public sealed class PostingSegmentTests
             ulong[] bits = new ulong[window < MostWindows ? (window + 1) * PostingWindow.Blocks : 0];
             for (int next = 0; next < edit.WindowCount;)
             {
-                var segment = new PostingSegment(edit.PackSegment(ref next, out long firstWindow));
+                var segment = new PostingSegment(edit.PackSegment(default, ref next, out long firstWindow));
                 Assert.Equal(firstWindow, segment.FirstWindow);
                 for (int i = 0; i < segment.Count; i++)
                 {
