@@ -4,6 +4,7 @@ using System.Runtime.InteropServices;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Columns;
 using Treepie.Indexing.Postings;
+using Treepie.Indexing.Ranking;
 using Treepie.Indexing.Schema;
 using Treepie.Indexing.Spatial;
 using Treepie.Indexing.Terms;
@@ -444,7 +445,7 @@ internal sealed class BatchCommit
             statistics.ReferenceLength = (double)statistics.TotalTerms / statistics.EntriesWithTerms;
 
         if (isBackfill)
-            return new NormImpacts(transaction.GetOrCreateTree(TreeNames.Norms(field)), statistics.ReferenceLength, long.MaxValue, []);
+            return new NormImpacts(transaction.GetOrCreateTree(TreeNames.Norms(field)), statistics.ReferenceLength, long.MaxValue, [], []);
 
         // Entries of a batch have neighbouring ids, those replaced within it none.
         ReadOnlySpan<long> idOf = IdOf;
@@ -452,14 +453,14 @@ internal sealed class BatchCommit
         foreach (long id in idOf)
             count += id >= 0 ? 1 : 0;
         long first = state.NextEntryId - count;
-        int[] lengths = memory.Lengths(count);
+        (int[] lengths, byte[] ofOne) = memory.Lengths(count);
         foreach (BatchField.Length length in added?.Lengths ?? [])
         {
-            if (idOf[length.Owner] >= 0)
-                lengths[idOf[length.Owner] - first] = length.Terms;
+            if (idOf[length.Owner] is var id and >= 0)
+                (lengths[id - first], ofOne[id - first]) = (length.Terms, Bm25.Impact(1, length.Terms, statistics.ReferenceLength));
         }
 
-        return new NormImpacts(transaction.GetOrCreateTree(TreeNames.Norms(field)), statistics.ReferenceLength, first, lengths);
+        return new NormImpacts(transaction.GetOrCreateTree(TreeNames.Norms(field)), statistics.ReferenceLength, first, lengths, ofOne);
     }
 
     /// <summary>

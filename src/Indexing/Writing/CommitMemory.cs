@@ -20,6 +20,7 @@ internal sealed class CommitMemory
     private long[] gone = [];
     private long[] nextWords = [];
     private int[] lengths = [];
+    private byte[] impacts = [];
 
     /// <summary>What leaves the index.</summary>
     public RemovalSet Removals { get; } = new();
@@ -62,11 +63,12 @@ internal sealed class CommitMemory
         return next;
     }
 
-    /// <summary>Lengths of the new entries in a full-text field: all 0.</summary>
-    public int[] Lengths(int count)
+    /// <summary>Lengths of the new entries in a full-text field, and their impacts where a word stands in them once: all 0.</summary>
+    public (int[] Lengths, byte[] Impacts) Lengths(int count)
     {
         Room(ref lengths, count).Clear();
-        return lengths;
+        Room(ref impacts, count).Clear();
+        return (lengths, impacts);
     }
 
     /// <summary>Room for the numbers of the words of a field.</summary>
