@@ -6,7 +6,7 @@ namespace Treepie.Indexing.Matching;
 
 /// <summary>
 /// What is between two bounds of a dictionary, without reading any list: blocks of terms say how many entries they have, and only the first and the last block of a
-/// range are read term by term. Of the others, some 250 numbers each, eight bytes are read, for those of a leaf together.
+/// range are read term by term. Of the others, some 250 numbers each, eight bytes are read, for those of a leaf together, and once for all who read the same state: see <see cref="LeafSums"/>.
 /// </summary>
 /// <param name="Terms">Terms in the range.</param>
 /// <param name="Entries">Entries that have them.</param>
@@ -30,7 +30,7 @@ internal readonly record struct RangeCount(long Terms, long Entries)
         {
             long skipped = 0, weight = 0;
             if (from == 0)
-                cursor.SkipBlocks(end, out skipped, out weight);
+                cursor.SkipBlocks(end, dictionary.Sums, out skipped, out weight);
             if (skipped == 0)
             {
                 TermBlock block = cursor.Block;

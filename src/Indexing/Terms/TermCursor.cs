@@ -55,17 +55,20 @@ internal sealed class TermCursor(Tree tree) : IDisposable
     public void PrefetchNextLeaf() => blocks.PrefetchNextLeafOnce();
 
     /// <summary>
-    /// Goes on to the next leaf of blocks, or to the block of another cursor behind this one, where that is before it, or to the first block whose weight is not known; says what the blocks
-    /// passed have. The blocks of a leaf wait for memory together: each alone would take as long.
+    /// Goes on to a leaf of blocks behind this one, or to the block of another cursor behind this one, where that is before it, or to the first block whose weight is not known; says what the
+    /// blocks passed have. The blocks of a leaf wait for memory together: each alone would take as long. Leaves that were gone through before are not looked at again.
     /// </summary>
-    public void SkipBlocks(TermCursor end, out long terms, out long weight)
+    public void SkipBlocks(TermCursor end, LeafSums sums, out long terms, out long weight)
     {
         (terms, weight) = (0, 0);
+        if (blocks.IndexInLeaf == 0 && TryPassLeaves(end, sums, ref terms, ref weight))
+            return;
+
         if (key.Length < Tree.MaxKeyBytes)
             key = new byte[Tree.MaxKeyBytes];
         bool isLast = blocks.IsInLeafOf(end.blocks);
         LeafEntries leaf = blocks.Entries(key);
-        int place = blocks.IndexInLeaf, last = isLast ? end.blocks.IndexInLeaf : leaf.Count;
+        int first = blocks.IndexInLeaf, place = first, last = isLast ? end.blocks.IndexInLeaf : leaf.Count;
         for (; place < last; place++)
         {
             long mine = TermBlock.WeightOf(leaf.Value(place), out int count);
@@ -76,10 +79,39 @@ internal sealed class TermCursor(Tree tree) : IDisposable
         }
 
         if (place < leaf.Count)
+        {
             blocks.MoveTo(place);
+        }
         else
+        {
+            if (first == 0)
+                sums.Note(blocks.Branch, blocks.LeavesOfBranch, blocks.LeafInBranch, terms, weight);
             blocks.MovePast(0); // the other cursor stands behind it
+        }
+
         EnterFirst();
+    }
+
+    /// <summary>Passes the leaves from its own on that somebody has gone through, up to that of another cursor or to the end of the page above them; false where there is none.</summary>
+    private bool TryPassLeaves(TermCursor end, LeafSums sums, ref long terms, ref long weight)
+    {
+        long branch = blocks.Branch;
+        int leaves = blocks.LeavesOfBranch, first = blocks.LeafInBranch;
+        int leaf = sums.Pass(branch, first, end.blocks.Branch == branch ? end.blocks.LeafInBranch : leaves, ref terms, ref weight);
+        if (leaf == first)
+            return false;
+        if (leaf < leaves)
+        {
+            blocks.MoveToLeaf(leaf);
+        }
+        else
+        {
+            if (leaves - 1 > first)
+                blocks.MoveToLeaf(leaves - 1);
+            blocks.MovePast(0); // as above
+        }
+
+        return EnterFirst();
     }
 
     /// <summary>Goes to the last term of the block before; false if there is none.</summary>

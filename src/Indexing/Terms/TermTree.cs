@@ -20,9 +20,13 @@ internal sealed class TermTree(Tree tree)
 
     private readonly TermCursor?[] spare = new TermCursor?[2]; // as many as one who counts a range has
     private TermCursor? finder;
+    private LeafSums? sums;
 
     /// <summary>Key of the number of terms.</summary>
     public static ReadOnlySpan<byte> CountKey => [0];
+
+    /// <summary>What its leaves have, as far as ranges of it were counted.</summary>
+    public LeafSums Sums => sums ??= new LeafSums();
 
     /// <summary>Terms. A look-up each time.</summary>
     public long Count => ReadCount(tree);

@@ -233,6 +233,25 @@ public sealed class Cursor : IDisposable
     /// <summary>Whether another cursor over the same state of the tree stands in the same leaf.</summary>
     internal bool IsInLeafOf(Cursor other) => _pages[_depth] == other._pages[other._depth];
 
+    /// <summary>Number of the page above its leaf; 0 where the tree is a leaf.</summary>
+    internal long Branch => _depth == 0 ? 0 : _pages[_depth - 1].Number;
+
+    /// <summary>Leaves of that page.</summary>
+    internal int LeavesOfBranch => _depth == 0 ? 1 : Page(_depth - 1).Count;
+
+    /// <summary>Which of them it stands in.</summary>
+    internal int LeafInBranch => _depth == 0 ? 0 : _indexes[_depth - 1];
+
+    /// <summary>Goes to the first entry of a leaf further on under the same page. Those passed count as entered, as they are where it goes through them, but are not looked at.</summary>
+    internal void MoveToLeaf(int leafInBranch)
+    {
+        Debug.Assert(leafInBranch > LeafInBranch && leafInBranch < LeavesOfBranch);
+        _tree.Visit(leafInBranch - _indexes[_depth - 1] - 1);
+        _keyLength = -1;
+        _indexes[_depth - 1] = leafInBranch;
+        DescendFirst(_depth, Page(_depth - 1).Child(leafInBranch));
+    }
+
     /// <summary>Begins to bring the next leaf into the caches, where one page above has both: for who goes along them.</summary>
     internal void PrefetchNextLeaf()
     {
