@@ -33,7 +33,7 @@ public sealed class IndexSearcher : IDisposable
     /// <param name="environment">The index's own store.</param>
     /// <param name="analyzers">The analyzers it was written with; null: the built-in ones.</param>
     /// <param name="known">The fields it is thought to have: where it has just these they are not read anew. Null: nothing is known.</param>
-    /// <exception cref="IndexSchemaException">The index has another format than this version reads.</exception>
+    /// <exception cref="IndexSchemaException">The index has another format than this version reads. Where fields are known, who asks first is told.</exception>
     public IndexSearcher(StorageEnvironment environment, AnalyzerSet? analyzers = null, IndexSchema? known = null)
     {
         ArgumentNullException.ThrowIfNull(environment);
@@ -102,6 +102,7 @@ public sealed class IndexSearcher : IDisposable
         ArgumentOutOfRangeException.ThrowIfNegative(request.Take);
         options?.Budget?.Check();
         cancellationToken.ThrowIfCancellationRequested();
+        QueryAhead.Announce(view, request);
         if (options is null && view.Words.TryRun(request, cancellationToken, out WordHits word))
             return new SearchResults(view, in word);
 

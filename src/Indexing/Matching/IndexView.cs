@@ -18,6 +18,9 @@ internal sealed class IndexView
     /// <summary>Lists that are remembered as announced: a power of 2.</summary>
     private const int AnnouncedLists = 64;
 
+    /// <summary>Queries that pages are asked for ahead for.</summary>
+    private const int QueriesAhead = 16;
+
     private readonly PageVisits visits = new();
     private readonly Dictionary<string, Tree?> trees = new(StringComparer.Ordinal);
     private readonly Dictionary<string, DictionaryTrees> dictionaries = new(StringComparer.Ordinal);
@@ -30,22 +33,45 @@ internal sealed class IndexView
     private QueryScratch? scratch;
     private WordSearch? words;
     private readonly long[] announced = new long[AnnouncedLists];
+    private readonly IndexSchema? known;
+    private IndexState? state;
+    private IndexSchema? schema;
+    private int queriesAhead = QueriesAhead;
     private long visitsOnce;
     private long? allEntries;
 
     private IndexView(ReadTransaction transaction, AnalyzerSet analyzerSet, IndexSchema? known)
     {
         this.transaction = transaction;
+        this.known = known;
         AnalyzerSet = analyzerSet;
-        Tree? index = Tree(TreeNames.Index);
-        State = IndexState.Read(index); // first, as it refuses other formats
-        Schema = SchemaRecord.Read(index, known) ?? new IndexSchema([]);
+        if (known is null)
+            Read();
     }
 
     /// <summary>The analyzers that its fields name.</summary>
     public AnalyzerSet AnalyzerSet { get; }
 
-    public IndexSchema Schema { get; }
+    /// <summary>Its fields; read with the state when one of them is first asked for, where it was opened with fields.</summary>
+    public IndexSchema Schema
+    {
+        get
+        {
+            if (schema is null)
+                Read();
+            return schema!; // just read
+        }
+    }
+
+    /// <summary>
+    /// The fields it has, or is thought to have as long as they were not read, for who asks for pages ahead: see <see cref="QueryAhead"/>. Null where there is no use in that: nothing is known, or so many
+    /// queries were run that those who find nothing in memory are over.
+    /// </summary>
+    public IndexSchema? TakeExpected() => queriesAhead-- > 0 ? schema ?? known : null;
+
+    /// <summary>The analyzers of fields it is thought to have.</summary>
+    /// <exception cref="IndexSchemaException">A field names one that this searcher was not given.</exception>
+    public FieldAnalyzers AnalyzersOf(IndexSchema expected) => ReferenceEquals(expected, schema) ? Analyzers : new FieldAnalyzers(expected, AnalyzerSet);
 
     /// <summary>The records of its entries.</summary>
     public EntryReader Entries => entries ??= new EntryReader(Tree);
@@ -55,7 +81,15 @@ internal sealed class IndexView
     /// </summary>
     public long PageVisits => visits.Count - visitsOnce;
 
-    public IndexState State { get; }
+    public IndexState State
+    {
+        get
+        {
+            if (state is null)
+                Read();
+            return state!; // just read
+        }
+    }
 
     /// <summary>Windows from the first entry to the last that was ever added.</summary>
     public long WindowCount => (State.NextEntryId + PostingWindow.Size - 1) >> PostingWindow.SizeBits;
@@ -116,6 +150,16 @@ internal sealed class IndexView
         PostingKey.Write(from, listId, 0);
         PostingKey.Write(to, listId, long.MaxValue);
         postings.Announce(from, to);
+    }
+
+    /// <summary>Reads the state; a query in which that happens has not read it.</summary>
+    private void Read()
+    {
+        long before = visits.Count;
+        Tree? index = Tree(TreeNames.Index);
+        state = IndexState.Read(index); // first, as it refuses other formats
+        schema = SchemaRecord.Read(index, known) ?? new IndexSchema([]);
+        visitsOnce += visits.Count - before;
     }
 
     /// <summary>What answers queries of one word.</summary>

@@ -251,15 +251,16 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
         }
     }
 
-    /// <summary>A list that has several pages is read along: the system is told before the first of them is waited for. So it is of the lengths of its entries.</summary>
+    /// <summary>A list that has several pages is read along: the system is told before the first of them is waited for.</summary>
     public override void Announce()
     {
         if (isAnnounced)
             return;
         isAnnounced = true;
-        scorer?.Factors.Announce(count);
         Context.View.Announce(postings, listId, count);
     }
+
+    public override void AnnounceLengths() => scorer?.Factors.Announce(count);
 
     private bool TryGet(long window, out PostingWindow found) => (ahead is not null && ahead.TryGet(window, out found)) || List.TryGet(window, out found);
 
@@ -276,6 +277,7 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
     private PostingCursor Open()
     {
         Announce();
+        AnnounceLengths();
         return Context.OpenPostings(postings, listId);
     }
 }

@@ -55,6 +55,11 @@ internal abstract class Operator(QueryContext context)
     {
     }
 
+    /// <summary>As <see cref="Announce"/>, of the lengths of its entries, which are many pages and are looked at when all else is there: those who stand together say so one after the other when all have announced the rest.</summary>
+    public virtual void AnnounceLengths()
+    {
+    }
+
     /// <summary>The smallest window from <paramref name="from"/> on that may have matches, or <see cref="End"/>.</summary>
     public abstract long Next(long from);
 

@@ -432,6 +432,8 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
     {
         foreach (Operator clause in clauses)
             clause.Announce();
+        foreach (Operator clause in clauses)
+            clause.AnnounceLengths();
         Operator[] together = [.. clauses];
         foreach (ref Operator clause in together.AsSpan())
             clause = Traced(clause);

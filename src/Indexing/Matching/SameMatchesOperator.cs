@@ -17,6 +17,8 @@ internal abstract class SameMatchesOperator(QueryContext context, Operator claus
 
     public override void Announce() => Clause.Announce();
 
+    public override void AnnounceLengths() => Clause.AnnounceLengths();
+
     public override long Next(long from) => Clause.Next(from);
 
     public override int Count(long window) => Clause.Count(window);

@@ -169,6 +169,7 @@ internal sealed class TextCompiler(QueryCompiler compiler, QueryContext context,
                 if (compiler.Word(field, words[i].Form, withPositions: true) is not { } term)
                     return compiler.None();
                 term.Announce();
+                term.AnnounceLengths();
                 terms.Add(term);
             }
 

@@ -42,6 +42,8 @@ internal sealed class TracedOperator : Operator
 
     public override void Announce() => inner.Announce();
 
+    public override void AnnounceLengths() => inner.AnnounceLengths();
+
     public override long Next(long from)
     {
         tracer.Enter(node);

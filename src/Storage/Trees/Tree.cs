@@ -77,8 +77,8 @@ public sealed class Tree
     }
 
     /// <summary>
-    /// Has the system begin to read the leaves between two keys, as far as one page above them knows them, where the first and the last of them were not looked at yet: for who is going along
-    /// them. Waits for nothing and counts nothing.
+    /// Has the system begin to read the leaves between two keys, as far as the page above the first, and the one behind that, know them, where they were not looked at yet: for who is going along
+    /// them. Waits for no leaf and counts nothing.
     /// </summary>
     internal void Announce(scoped ReadOnlySpan<byte> from, scoped ReadOnlySpan<byte> to)
     {
@@ -87,9 +87,21 @@ public sealed class Tree
 
         SlottedPage branch = Above(from, level: 1, out _);
         int first = branch.FindChild(from), last = branch.FindChild(to);
-        if (last <= first || (!_store.IsUnseen(branch.Child(first + 1).Number) && !_store.IsUnseen(branch.Child(last).Number)))
+        if (last > first && (_store.IsUnseen(branch.Child(first + 1).Number) || _store.IsUnseen(branch.Child(last).Number)))
+            AnnounceChildren(branch, first, last);
+        if (last < branch.Count - 1 || Record.Levels < 3)
             return;
 
+        SlottedPage above = Above(from, level: 2, out _);
+        int next = above.FindChild(from) + 1;
+        if (next >= above.Count || next > above.FindChild(to))
+            return;
+        branch = new SlottedPage(_store.Enter(above.Child(next), level: 1));
+        AnnounceChildren(branch, 0, branch.FindChild(to));
+    }
+
+    private void AnnounceChildren(SlottedPage branch, int first, int last)
+    {
         var pages = new PageAnnouncement(_store);
         for (int i = first; i <= last; i++)
             pages.Add(branch.Child(i).Number);

@@ -1,4 +1,5 @@
 using Treepie.Storage.Files;
+using Treepie.Storage.Memory;
 
 namespace Treepie.Storage.Tests.Transactions;
 
@@ -22,6 +23,9 @@ internal sealed class WatchedFiles(IFileSystem files) : IFileSystem
 
     /// <summary>Called when a part of the data file is announced.</summary>
     public Action<long, long>? OnDataAnnounced { get; set; }
+
+    /// <summary>As <see cref="OnDataAnnounced"/>, of what is read as memory.</summary>
+    public Action<long, long>? OnMapAnnounced { get; set; }
 
     /// <summary>Whether no file can be opened for direct writes.</summary>
     public bool RefusesDirect { get; set; }
@@ -55,7 +59,26 @@ internal sealed class WatchedFiles(IFileSystem files) : IFileSystem
 
     public void NameHolder(IDisposable fileLock, DateTimeOffset now) => files.NameHolder(fileLock, now);
 
-    public IFileMap Map(IFile file, long reserveBytes) => files.Map(((WatchedFile)file).Inner, reserveBytes);
+    public IFileMap Map(IFile file, long reserveBytes) => new WatchedMap(this, files.Map(((WatchedFile)file).Inner, reserveBytes));
+
+    private sealed class WatchedMap(WatchedFiles owner, IFileMap inner) : IFileMap
+    {
+        public AddressRange Range => inner.Range;
+
+        public bool SeesWrites => inner.SeesWrites;
+
+        public void Grow(long lengthBytes) => inner.Grow(lengthBytes);
+
+        public void Announce(long offset, long lengthBytes)
+        {
+            owner.OnMapAnnounced?.Invoke(offset, lengthBytes);
+            inner.Announce(offset, lengthBytes);
+        }
+
+        public bool Load(long offset, long lengthBytes) => inner.Load(offset, lengthBytes);
+
+        public void Dispose() => inner.Dispose();
+    }
 
     private sealed class WatchedFile(WatchedFiles owner, IFile inner) : IFile
     {
