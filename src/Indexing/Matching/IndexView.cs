@@ -67,7 +67,7 @@ internal sealed class IndexView
     /// The fields it has, or is thought to have as long as they were not read, for who asks for pages ahead: see <see cref="QueryAhead"/>. Null where there is no use in that: nothing is known, or so many
     /// queries were run that those who find nothing in memory are over.
     /// </summary>
-    public IndexSchema? TakeExpected() => queriesAhead-- > 0 ? schema ?? known : null;
+    public IndexSchema? TakeExpected() => queriesAhead > 0 && queriesAhead-- > 0 ? schema ?? known : null;
 
     /// <summary>The analyzers of fields it is thought to have.</summary>
     /// <exception cref="IndexSchemaException">A field names one that this searcher was not given.</exception>

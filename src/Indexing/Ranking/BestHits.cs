@@ -1,3 +1,5 @@
+using System.Runtime.CompilerServices;
+
 namespace Treepie.Indexing.Ranking;
 
 /// <summary>Keeps the best of hits that come in the order of their ids, best first; of equal scores the one that came before is the better one. For a page of a few: each is put in its place when it comes.</summary>
@@ -14,17 +16,17 @@ internal ref struct BestHits(Span<long> ids, Span<float> scores)
     /// <summary>Score of the worst hit once all places are taken, negative infinity before.</summary>
     public readonly float WorstScore => Count == scores.Length ? scores[Count - 1] : float.NegativeInfinity;
 
-    /// <summary>Offers a hit.</summary>
+    /// <summary>Offers a hit. Most are none of the best.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Add(long id, float score)
     {
-        if (Count == scores.Length)
-        {
-            if (score <= scores[Count - 1])
-                return;
-            Count--;
-        }
+        if (Count < scores.Length || score > scores[^1])
+            Put(id, score);
+    }
 
-        int place = Count++;
+    private void Put(long id, float score)
+    {
+        int place = Count == scores.Length ? Count - 1 : Count++;
         for (; place > 0 && scores[place - 1] < score; place--)
             (scores[place], ids[place]) = (scores[place - 1], ids[place - 1]);
         (scores[place], ids[place]) = (score, id);
