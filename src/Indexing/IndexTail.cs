@@ -1,6 +1,6 @@
 using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Catalogue;
-using Treepie.Indexing.Matching;
+using Treepie.Indexing.Matching.Views;
 using Treepie.Indexing.Schema;
 using Treepie.Indexing.Vectors;
 using Treepie.Storage;

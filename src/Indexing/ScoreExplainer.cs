@@ -3,6 +3,8 @@ using System.Text;
 using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Matching;
+using Treepie.Indexing.Matching.Compiling;
+using Treepie.Indexing.Matching.Views;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Ranking;

@@ -1,6 +1,8 @@
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Columns;
-using Treepie.Indexing.Matching;
+using Treepie.Indexing.Matching.Compiling;
+using Treepie.Indexing.Matching.Views;
+using Treepie.Indexing.Matching.Words;
 using Treepie.Indexing.Plans;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Searching;

@@ -1,6 +1,7 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.InteropServices;
-using Treepie.Indexing.Matching;
+using Treepie.Indexing.Matching.Compiling;
+using Treepie.Indexing.Matching.Views;
 using Treepie.Indexing.Queries;
 
 namespace Treepie.Indexing.Facets;

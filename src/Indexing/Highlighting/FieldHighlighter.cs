@@ -2,6 +2,7 @@ using System.Text;
 using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Automata;
 using Treepie.Indexing.Matching;
+using Treepie.Indexing.Matching.Compiling;
 using Treepie.Indexing.Queries;
 
 namespace Treepie.Indexing.Highlighting;

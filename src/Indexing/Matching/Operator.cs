@@ -1,4 +1,5 @@
 using Treepie.Indexing.Kernels;
+using Treepie.Indexing.Matching.Lists;
 using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 

@@ -1,5 +1,7 @@
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Columns;
+using Treepie.Indexing.Matching.Compiling;
+using Treepie.Indexing.Matching.Views;
 using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Queries;

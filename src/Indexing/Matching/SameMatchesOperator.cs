@@ -1,3 +1,5 @@
+using Treepie.Indexing.Matching.Lists;
+
 namespace Treepie.Indexing.Matching;
 
 /// <summary>Matches as its clause does; what stands above it scores otherwise.</summary>

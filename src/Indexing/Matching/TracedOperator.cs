@@ -1,3 +1,4 @@
+using Treepie.Indexing.Matching.Lists;
 using Treepie.Indexing.Plans;
 
 namespace Treepie.Indexing.Matching;

@@ -1,4 +1,5 @@
 using Treepie.Indexing.Matching;
+using Treepie.Indexing.Matching.Lists;
 using Treepie.Indexing.Sorting;
 
 namespace Treepie.Indexing.Searching;

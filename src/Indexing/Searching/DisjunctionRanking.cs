@@ -1,5 +1,6 @@
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching;
+using Treepie.Indexing.Matching.Lists;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Sorting;
 using Treepie.Storage.Kernels;

@@ -1,6 +1,7 @@
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching;
+using Treepie.Indexing.Matching.Compiling;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Sorting;

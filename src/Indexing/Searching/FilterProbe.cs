@@ -1,6 +1,7 @@
 using System.Runtime.InteropServices;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching;
+using Treepie.Indexing.Matching.Lists;
 using Treepie.Indexing.Postings;
 
 namespace Treepie.Indexing.Searching;

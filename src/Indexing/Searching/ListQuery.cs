@@ -1,5 +1,6 @@
 using System.Globalization;
 using Treepie.Indexing.Matching;
+using Treepie.Indexing.Matching.Lists;
 using Treepie.Indexing.Queries;
 
 namespace Treepie.Indexing.Searching;

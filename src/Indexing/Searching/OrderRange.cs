@@ -1,4 +1,5 @@
 using Treepie.Indexing.Matching;
+using Treepie.Indexing.Matching.Compiling;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Sorting;
 using SortKey = Treepie.Indexing.Queries.SortKey;

@@ -2,6 +2,7 @@ using System.Buffers.Binary;
 using System.Runtime.InteropServices;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Matching;
+using Treepie.Indexing.Matching.Compiling;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Sorting;

@@ -1,6 +1,7 @@
 using System.Runtime.CompilerServices;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching;
+using Treepie.Indexing.Matching.Lists;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Sorting;
 using Treepie.Storage.Kernels;

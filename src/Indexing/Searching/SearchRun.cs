@@ -1,6 +1,7 @@
 using System.Runtime.InteropServices;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching;
+using Treepie.Indexing.Matching.Compiling;
 using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Queries;

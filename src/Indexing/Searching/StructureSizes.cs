@@ -1,5 +1,5 @@
 using System.Globalization;
-using Treepie.Indexing.Matching;
+using Treepie.Indexing.Matching.Views;
 using Treepie.Storage.Transactions;
 using Treepie.Storage.Trees;
 

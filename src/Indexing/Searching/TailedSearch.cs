@@ -1,5 +1,6 @@
 using System.Globalization;
 using Treepie.Indexing.Matching;
+using Treepie.Indexing.Matching.Views;
 using Treepie.Indexing.Plans;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Sorting;

@@ -1,5 +1,6 @@
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching;
+using Treepie.Indexing.Matching.Lists;
 using Treepie.Indexing.Postings;
 
 namespace Treepie.Indexing.Searching;

@@ -1,4 +1,6 @@
 using Treepie.Indexing.Matching;
+using Treepie.Indexing.Matching.Compiling;
+using Treepie.Indexing.Matching.Views;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Schema;
 

@@ -1,5 +1,6 @@
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching;
+using Treepie.Indexing.Matching.Compiling;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Schema;

@@ -1,0 +1,114 @@
+using System.Text;
+using Treepie.Indexing.Analysis;
+using Treepie.Indexing.Automata;
+using Treepie.Indexing.Matching.Lists;
+using Treepie.Indexing.Queries;
+
+namespace Treepie.Indexing.Matching.Compiling;
+
+/// <summary>Turns patterns of terms into operators: pieces of terms, wildcards, regular expressions, what is nearly a text. A match counts once, whatever it is made of.</summary>
+/// <param name="compiler">Looks up terms and puts clauses together.</param>
+/// <param name="context">The running query.</param>
+/// <param name="isScored">Whether scores are wanted.</param>
+internal sealed class PatternCompiler(QueryCompiler compiler, QueryContext context, bool isScored)
+{
+    public Operator Prefix(int field, string text) => Scan(field, $"startsWith '{Shorten(text)}'").Prefix(Form(field, text));
+
+    public Operator Suffix(int field, string text) => Scan(field, $"endsWith '{Shorten(text)}'").Suffix(Form(field, text));
+
+    public Operator Infix(int field, string text) => Scan(field, $"wildcard '*{Shorten(text)}*'").Infix(Form(field, text));
+
+    public Operator Wildcard(WildcardQuery query) => Wildcard(context.View.Field(query.Field), query.Pattern);
+
+    /// <summary>A pattern with wildcards; the simple ones are compared without an automaton.</summary>
+    public Operator Wildcard(int field, string pattern)
+    {
+        if (pattern.Length > TextPatterns.MaxWildcardLength)
+            throw new IndexQueryException($"A pattern with wildcards has at most {TextPatterns.MaxWildcardLength:N0} characters; this one has {pattern.Length:N0}.");
+
+        List<WildcardPiece> pieces = TextPatterns.Cut(pattern);
+        string what = $"wildcard '{Shorten(pattern)}'";
+        switch (pieces)
+        {
+            case []:
+                return Exactly(field, "");
+            case [{ Kind: WildcardKind.Text } only]:
+                return Exactly(field, only.Text);
+            case [{ Kind: WildcardKind.Text } start, { Kind: WildcardKind.Any }]:
+                return Scan(field, what).Prefix(Form(field, start.Text));
+            case [{ Kind: WildcardKind.Any }, { Kind: WildcardKind.Text } end]:
+                return Scan(field, what).Suffix(Form(field, end.Text));
+            case [{ Kind: WildcardKind.Any }, { Kind: WildcardKind.Text } middle, { Kind: WildcardKind.Any }]:
+                return Scan(field, what).Infix(Form(field, middle.Text));
+            default:
+                return Scan(field, what).Matching(Automaton(field, pieces));
+        }
+    }
+
+    public Operator Regex(RegexQuery query)
+    {
+        int field = context.View.Field(query.Field);
+        return Scan(field, $"regular expression '{Shorten(query.Pattern)}'").Matching(Automaton(field, query));
+    }
+
+    public Operator Fuzzy(FuzzyQuery query)
+    {
+        int field = context.View.Field(query.Field);
+        return compiler.And([.. FuzzyForms(field, query).Select(form => Fuzzy(field, query, form))], whenEmpty: compiler.None());
+    }
+
+    /// <summary>What is nearly one text as it stands in the dictionary.</summary>
+    private Operator Fuzzy(int field, FuzzyQuery query, string form)
+    {
+        int edits = Edits(query, form);
+        return edits == 0
+            ? Constant(compiler.Word(field, Encoding.UTF8.GetBytes(form), withPositions: false))
+            : Scan(field, $"fuzzy '{Shorten(form)}'").Matching(TextPatterns.Near(form, edits, query.Prefix));
+    }
+
+    /// <summary>The automaton of a pattern over terms of a field.</summary>
+    internal TermAutomaton Automaton(int field, IEnumerable<WildcardPiece> pieces) =>
+        TextPatterns.Wildcard([.. pieces.Select(piece => piece with { Text = Encoding.UTF8.GetString(Form(field, piece.Text)) })]);
+
+    /// <summary>The automaton of an expression over terms of a field.</summary>
+    internal TermAutomaton Automaton(int field, RegexQuery query) =>
+        RegexPattern.Compile(query.Pattern, text => Encoding.UTF8.GetString(Form(field, text)), query.IsWhole);
+
+    /// <summary>The texts that terms are to be near to.</summary>
+    internal IEnumerable<string> FuzzyForms(int field, FuzzyQuery query)
+    {
+        if (query.Prefix < 0)
+            throw new IndexQueryException($"The prefix of a fuzzy query is a number of characters from 0 on; {query.Prefix} is not.");
+        foreach (TokenList.Token word in compiler.Words(field, Encoding.UTF8.GetBytes(query.Text)))
+        {
+            string form = Encoding.UTF8.GetString(word.Form);
+            if (TermForm.IsCut(word.Form) || form.Length > TextPatterns.MaxFuzzyLength)
+                throw new IndexQueryException($"A fuzzy query takes words of at most {TextPatterns.MaxFuzzyLength} characters; this one has {query.Text.Length:N0}.");
+            yield return form;
+        }
+    }
+
+    /// <summary>Edits that a similarity leaves a text.</summary>
+    internal static int Edits(FuzzyQuery query, string form)
+    {
+        float similarity = query.Similarity;
+        if (similarity is 1 or 2)
+            return (int)similarity;
+        if (!(similarity is >= 0 and < 1))
+            throw new IndexQueryException($"The similarity of a fuzzy query is a number from 0 to below 1, or 1 or 2 edits; {similarity} is not.");
+
+        // In doubles: 0.8 of five characters leaves one edit, not 0.99999.
+        int characters = form.EnumerateRunes().Count();
+        return (int)Math.Min(TextPatterns.MaxEdits, Math.Floor(((1 - (double)(decimal)similarity) * characters) + 1e-9));
+    }
+
+    private Operator Exactly(int field, string text) => Constant(compiler.Word(field, Form(field, text), withPositions: false));
+
+    private Operator Constant(TermOperator? term) => term is null ? compiler.None() : isScored ? new ConstantOperator(context, term) : term;
+
+    private byte[] Form(int field, string text) => compiler.Folded(field, text);
+
+    private TermScan Scan(int field, string what) => new(context, field, what);
+
+    private static string Shorten(string text) => text.Length <= 60 ? text : text[..60] + "…";
+}

@@ -1,0 +1,113 @@
+using System.Text;
+using Treepie.Indexing.Analysis;
+using Treepie.Indexing.Catalogue;
+using Treepie.Indexing.Matching.Views;
+using Treepie.Indexing.Queries;
+using Treepie.Indexing.Schema;
+using Treepie.Indexing.Terms;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Matching.Compiling;
+
+/// <summary>
+/// Has the system read what a question begins with, all of it at once: the state of the index, the ways to its words, and the roots it goes on from. Where nothing is in memory, a first question waits for
+/// pages one after the other otherwise. It is a guess from the question alone: what it misses is read when it is asked for, and nothing depends on it.
+/// </summary>
+/// <param name="view">The index.</param>
+/// <param name="schema">Its fields, or those it is thought to have.</param>
+internal sealed class QueryAhead(IndexView view, IndexSchema schema)
+{
+    private readonly PathAnnouncement paths = new();
+    private FieldAnalyzers? analyzers;
+
+    /// <summary>Asks for what a question is going to read; does nothing after the first questions on a view.</summary>
+    /// <exception cref="IndexSchemaException">A field of texts that is asked names an analyzer that is not there.</exception>
+    public static void Announce(IndexView view, SearchRequest request)
+    {
+        if (view.TakeExpected() is not { } expected)
+            return;
+
+        var ahead = new QueryAhead(view, expected);
+        ahead.paths.AddRoot(view.Tree(TreeNames.Index));
+        ahead.Add(request.Query, 0);
+        foreach (SortKey key in request.Sort)
+        {
+            if (key.Kind is SortKind.Long or SortKind.Double && expected.IndexOf(key.Field) is >= 0 and var field)
+                ahead.paths.Add(view.Tree(TreeNames.Numbers(field)), TermTree.CountKey);
+        }
+
+        ahead.paths.Run();
+    }
+
+    private void Add(IndexQuery query, int depth)
+    {
+        if (depth > QueryCompiler.MaxDepth)
+            return;
+        switch (query)
+        {
+            case AndQuery all:
+                Add(all.Clauses, depth);
+                break;
+            case OrQuery either:
+                Add(either.Clauses, depth);
+                break;
+            case BoostQuery boost:
+                Add(boost.Clause, depth + 1);
+                break;
+            case FullTextQuery text:
+                Add(text.Field, text.Text);
+                break;
+            case PhraseQuery phrase:
+                Add(phrase.Field, phrase.Text);
+                break;
+            case TextQuery text:
+                Add(text.Field, text.Text);
+                break;
+            case RangeQuery range:
+                Add(range);
+                break;
+        }
+    }
+
+    private void Add(IReadOnlyList<IndexQuery> clauses, int depth)
+    {
+        foreach (IndexQuery clause in clauses)
+            Add(clause, depth + 1);
+    }
+
+    /// <summary>The words of a text, and, where there are several, what their lists and lengths begin with.</summary>
+    private void Add(string name, string text)
+    {
+        int field = schema.IndexOf(name);
+        if (field < 0 || schema.Fields[field].Analysis != FieldAnalysis.FullText)
+            return;
+
+        string dictionary = TreeNames.Terms(field);
+        analyzers ??= view.AnalyzersOf(schema);
+        IReadOnlyList<TokenList.Token> words = TokenList.Of(analyzers[field].ForQueries, Encoding.UTF8.GetBytes(text));
+        foreach (TokenList.Token word in words)
+            paths.Add(view.Tree(dictionary), [TermTree.BlockMark, .. word.Form, 0]);
+        if (words.Count < 2)
+            return;
+        paths.AddRoot(view.Tree(TreeNames.Postings(dictionary)));
+        paths.AddRoot(view.Tree(TreeNames.Impacts(dictionary)));
+        paths.AddRoot(view.Tree(TreeNames.Norms(field)));
+    }
+
+    /// <summary>The ends of a range of numbers, and the list of all entries, which it is held against.</summary>
+    private void Add(RangeQuery range)
+    {
+        int field = schema.IndexOf(range.Field);
+        if (field < 0 || schema.Fields[field].Analysis == FieldAnalysis.FullText)
+            return;
+
+        paths.AddRoot(view.Tree(TreeNames.Lists));
+        Span<byte> key = stackalloc byte[1 + NumberKey.Bytes];
+        key[0] = TermTree.BlockMark;
+        foreach (FieldValue? bound in (ReadOnlySpan<FieldValue?>)[range.Low, range.High])
+        {
+            if (bound is { Kind: FieldValueKind.Long or FieldValueKind.Double } number && QueryValue.TryWriteNumber(number, key[1..]))
+                paths.Add(view.Tree(TreeNames.Numbers(field)), key);
+        }
+    }
+}

@@ -1,0 +1,444 @@
+using System.Text;
+using Treepie.Indexing.Analysis;
+using Treepie.Indexing.Catalogue;
+using Treepie.Indexing.Matching.Lists;
+using Treepie.Indexing.Matching.Views;
+using Treepie.Indexing.Postings;
+using Treepie.Indexing.Queries;
+using Treepie.Indexing.Ranking;
+using Treepie.Indexing.Schema;
+using Treepie.Indexing.Terms;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Matching.Compiling;
+
+/// <summary>Turns a query into operators over one view: looks terms up, gathers ranges, puts clauses together.</summary>
+/// <param name="context">The running query.</param>
+/// <param name="isScored">Whether scores are wanted; without them no frequency and no length is read.</param>
+internal sealed class QueryCompiler(QueryContext context, bool isScored)
+{
+    /// <summary>Deepest nesting of a query: twice what RQL allows. Chains of one kind (a and b and c …) count once.</summary>
+    public const int MaxDepth = 256;
+
+    private const string EveryEntry = "every entry";
+
+    private readonly IndexView view = context.View;
+    private float boosted = 1;
+
+    internal PatternCompiler Patterns => new(this, context, isScored);
+
+    public Operator Compile(IndexQuery query) => Compile(query, 0);
+
+    /// <summary>A whole query: as its clauses, and with the boosts that documents have of their own.</summary>
+    /// <param name="query">The query.</param>
+    /// <param name="countsOnly">Whether nothing but the number of hits is wanted, which is known of a range without its entries.</param>
+    public Operator CompileWhole(IndexQuery query, bool countsOnly = false)
+    {
+        if (countsOnly && query is RangeQuery range)
+            return CompileRange(range, survivors: 0);
+        return isScored ? Traced(DocumentBoostOperator.Over(context, Compile(query, 0))) : Compile(query, 0);
+    }
+
+    private Operator Compile(IndexQuery query, int depth)
+    {
+        if (context.Tracer is not { } tracer)
+            return CompileNode(query, depth);
+
+        // What is read while the operator is made, as a range gathers its terms, is its own doing.
+        string name = query.GetType().Name;
+        tracer.Enter(null, name[..^"Query".Length].ToLowerInvariant());
+        Operator compiled = Traced(CompileNode(query, depth));
+        tracer.Leave(compiled.Describe());
+        return compiled;
+    }
+
+    /// <summary>The operator as it stands in the plan: with one before it that notes what it does, where a plan is wanted.</summary>
+    internal Operator Traced(Operator compiled) => context.Tracer is not { } tracer || compiled is NoneOperator or TracedOperator
+        ? compiled
+        : new TracedOperator(context, compiled, tracer);
+
+    private Operator CompileNode(IndexQuery query, int depth)
+    {
+        if (depth > MaxDepth)
+            throw new IndexQueryException($"The query is nested more than {MaxDepth} levels deep. Use lists ('in') or flatten its groups.");
+
+        switch (query)
+        {
+            case MatchAllQuery:
+                return All();
+            case MatchNoneQuery:
+                return None();
+            case TermQuery term:
+                return Equal(view.Field(term.Field), term.Value);
+            case InQuery list:
+                // One value or several: it is the membership that counts.
+                Operator any = In(view.Field(list.Field), list.Values);
+                return isScored ? new ConstantOperator(context, any) : any;
+            case AllInQuery list:
+                int field = view.Field(list.Field);
+                return And([.. list.Values.Distinct().Select(value => Equal(field, value))]);
+            case RangeQuery range:
+                return new RangeCompiler(context).Compile(range, survivors: long.MaxValue);
+            case PrefixQuery prefix:
+                return Patterns.Prefix(view.Field(prefix.Field), prefix.Prefix);
+            case SuffixQuery suffix:
+                return Patterns.Suffix(view.Field(suffix.Field), suffix.Suffix);
+            case ContainsQuery contains:
+                return Patterns.Infix(view.Field(contains.Field), contains.Text);
+            case WildcardQuery wildcard:
+                return Patterns.Wildcard(wildcard);
+            case RegexQuery regex:
+                return Patterns.Regex(regex);
+            case FuzzyQuery fuzzy:
+                return Patterns.Fuzzy(fuzzy);
+            case EntriesQuery entries:
+                return new EntriesOperator(context, entries.Ids);
+            case KeyQuery keys:
+                return new ConstantOperator(context, new EntriesOperator(context, KeyLookup.Find(context, keys)));
+            case ExistsQuery exists:
+                return List(view.Field(exists.Field), ListKind.Exists);
+            case FullTextQuery text:
+                return Weighted(text.Field, new TextCompiler(this, context, isScored).FullText(text));
+            case PhraseQuery phrase:
+                return Weighted(phrase.Field, new TextCompiler(this, context, isScored).Phrase(phrase));
+            case TextQuery text:
+                return IsFullText(view.Field(text.Field))
+                    ? Weighted(text.Field, new TextCompiler(this, context, isScored).Phrase(new PhraseQuery(text.Field, text.Text, text.Slop)))
+                    : Equal(view.Field(text.Field), FieldValue.Of(text.Text));
+            case SpatialQuery spatial:
+                return new SpatialCompiler(context, isScored).Compile(spatial);
+            case VectorQuery or FusionQuery:
+                return Late(query, filter: null, []);
+            case MoreLikeThisQuery like:
+                return new MoreLikeThisCompiler(this, context, isScored).Compile(like);
+            case AndQuery all:
+                return And(CompileClauses(Flatten(all), depth + 1));
+            case OrQuery either:
+                return Or([.. Flatten(either).Select(clause => Compile(clause, depth + 1))]);
+            case NotQuery negated:
+                return Not(Compile(negated.Clause, depth + 1));
+            case BoostQuery boost:
+                return Boost(boost, depth);
+            default:
+                throw new IndexQueryException($"This index does not know queries of the type {query.GetType().Name}.");
+        }
+    }
+
+    /// <summary>
+    /// Ranges of an AND last: how they are found depends on how many entries the other clauses leave. The operators keep the order of the clauses. Searches by vector come after
+    /// all others, among whose matches they look; a boost around one is its own.
+    /// </summary>
+    private List<Operator> CompileClauses(List<IndexQuery> queries, int depth)
+    {
+        var operators = new Operator?[queries.Count];
+        long survivors = long.MaxValue;
+        for (int i = 0; i < operators.Length; i++)
+        {
+            if (queries[i] is RangeQuery || LateOf(queries[i]) is not null)
+                continue;
+            operators[i] = Compile(queries[i], depth);
+            survivors = Math.Min(survivors, operators[i]!.Estimate); // just set
+        }
+
+        for (int i = 0; i < operators.Length; i++)
+        {
+            if (queries[i] is RangeQuery range)
+                operators[i] = CompileRange(range, survivors);
+        }
+
+        CompileVectors(queries, operators);
+        return [.. operators.Select(compiled => compiled!)]; // all are set
+    }
+
+    private Operator CompileRange(RangeQuery range, long survivors)
+    {
+        context.Tracer?.Enter(null, "range");
+        Operator compiled = Traced(new RangeCompiler(context).Compile(range, survivors));
+        context.Tracer?.Leave(compiled.Describe());
+        return compiled;
+    }
+
+    private void CompileVectors(List<IndexQuery> queries, Operator?[] operators)
+    {
+        List<Operator> others = [.. operators.OfType<Operator>()];
+        if (others.Count == operators.Length)
+            return;
+
+        Operator? filter = others.Count == 0 ? null : And(others);
+        List<IndexQuery> beside = queries.FindAll(query => LateOf(query) is null);
+        for (int i = 0; i < operators.Length; i++)
+        {
+            if (LateOf(queries[i]) is not { } late)
+                continue;
+            context.Tracer?.Enter(null, late is VectorQuery ? "vector" : "fusion");
+            Operator nearest = Traced(Late(late, filter, beside));
+            context.Tracer?.Leave(nearest.Describe());
+            if (queries[i] is BoostQuery boost)
+                _ = Boosted(boost.Factor);
+            operators[i] = isScored && queries[i] is BoostQuery around ? new BoostOperator(context, nearest, around.Factor) : nearest;
+        }
+    }
+
+    /// <summary>The operator of such a search.</summary>
+    /// <param name="search">A search by vector, or a fusion.</param>
+    /// <param name="filter">The conditions beside it as an operator; null: there are none.</param>
+    /// <param name="beside">The conditions beside it.</param>
+    internal NearestOperator Late(IndexQuery search, Operator? filter, IReadOnlyList<IndexQuery> beside) => search switch
+    {
+        _ when context.Combined is { } combined => combined.Nearest(context, search, beside),
+        VectorQuery vector => new VectorCompiler(context).Compile(vector, filter),
+        _ => new FusionCompiler(context, beside).Compile((FusionQuery)search, filter),
+    };
+
+    /// <summary>A search that looks among what the other clauses leave.</summary>
+    internal static IndexQuery? LateOf(IndexQuery clause) => clause switch
+    {
+        VectorQuery or FusionQuery => clause,
+        BoostQuery { Clause: (VectorQuery or FusionQuery) and var late, Factor: >= 0 and < float.PositiveInfinity } => late,
+        _ => null,
+    };
+
+    /// <summary>The words of a field, with the boost that the schema gives it.</summary>
+    private Operator Weighted(string field, Operator words)
+    {
+        float boost = view.Schema.Fields[view.Field(field)].Boost;
+        return isScored && boost != 1 ? new BoostOperator(context, words, boost) : words;
+    }
+
+    /// <summary>The clauses of a chain of one kind, in order, without recursion: a parser may build <c>((a and b) and c) and …</c>.</summary>
+    internal static List<IndexQuery> Flatten(IndexQuery root)
+    {
+        bool isAnd = root is AndQuery;
+        var clauses = new List<IndexQuery>();
+        var open = new Stack<IndexQuery>([root]);
+        while (open.TryPop(out IndexQuery? next))
+        {
+            IReadOnlyList<IndexQuery>? inner = next switch
+            {
+                AndQuery all when isAnd => all.Clauses,
+                OrQuery any when !isAnd => any.Clauses,
+                _ => null,
+            };
+            if (inner is null)
+            {
+                clauses.Add(next);
+                continue;
+            }
+
+            for (int i = inner.Count - 1; i >= 0; i--)
+                open.Push(inner[i]);
+        }
+
+        return clauses;
+    }
+
+    internal NoneOperator None() => new(context);
+
+    private Operator All() => view.TryGetAll(out long listId)
+        ? new LongListOperator(context, view.Postings(TreeNames.Lists)!, listId, view.State.EntryCount, scorer: null) { Term = EveryEntry } // long lists lie there
+        : List(-1, ListKind.All);
+
+    private Operator List(int field, ListKind kind)
+    {
+        Span<byte> key = stackalloc byte[ListKey.Bytes];
+        string name = kind switch { ListKind.All => EveryEntry, ListKind.Exists => "exists", _ => "null" };
+        return Open(TreeNames.Lists, ListKey.Write(key, field, kind), -1, withPositions: false, (field < 0 ? null : view.Schema.Fields[field].Name, name)) is { } list
+            ? list
+            : None();
+    }
+
+    /// <summary>A term of a dictionary; scored if it is of a full-text <paramref name="field"/>.</summary>
+    private Operator Term(string dictionary, ReadOnlySpan<byte> term, int field) =>
+        (Operator?)Open(dictionary, term, field, withPositions: false) ?? None();
+
+    /// <summary>A term of a field as it stands in the dictionary; null if no entry has it.</summary>
+    internal TermOperator? Word(int field, ReadOnlySpan<byte> form, bool withPositions)
+    {
+        if (IsFullText(field))
+            return Open(TreeNames.Terms(field), form, field, withPositions);
+        if (!view.HasNumbersAlone(field))
+            return Open(TreeNames.Terms(field), form, -1, withPositions);
+        Span<byte> key = stackalloc byte[NumberKey.Bytes];
+        return NumberKey.TryParse(form, key) ? Open(TreeNames.Numbers(field), key, -1, withPositions) : null;
+    }
+
+    /// <param name="dictionary">Where it stands.</param>
+    /// <param name="term">The term as it stands there.</param>
+    /// <param name="field">The field it is scored by, or -1.</param>
+    /// <param name="withPositions">Whether its places will be asked for.</param>
+    /// <param name="name">Field and term for the plan, where they are not what the dictionary says.</param>
+    private TermOperator? Open(string dictionary, ReadOnlySpan<byte> term, int field, bool withPositions, (string? Field, string? Term)? name = null)
+    {
+        if (!view.TryGetTerm(dictionary, term, out TermPayload payload))
+            return null;
+
+        TermScorer? scorer = null;
+        if (isScored && field >= 0)
+            scorer = new TermScorer(context.Factors(field), context.EntriesWith(field, term, payload.EntryCount));
+        (string? fieldName, string? text) = context.Tracer is null ? (null, null) : name ?? Named(dictionary, term);
+        if (payload.Kind == PostingKind.Flat)
+            return new ShortListOperator(context, payload, scorer, withPositions) { Field = fieldName, Term = text };
+
+        PositionPlaces? positions = withPositions ? view.Positions(dictionary) : null;
+        Tree? impacts = scorer is not null && payload.EntryCount >= WindowImpacts.MinEntries ? view.Impacts(dictionary) : null;
+        var list = new LongListOperator(context, view.Postings(dictionary)!, payload.ListId, payload.EntryCount, scorer, positions, impacts) { Field = fieldName, Term = text }; // long lists lie there
+        if (scorer is not null)
+            list.KeepHead(payload.Best);
+        return list;
+    }
+
+    /// <summary>Field and term of an entry of a dictionary.</summary>
+    private (string? Field, string? Term) Named(string dictionary, ReadOnlySpan<byte> term)
+    {
+        int field = int.Parse(dictionary.AsSpan(dictionary.LastIndexOf('.') + 1), System.Globalization.CultureInfo.InvariantCulture);
+        return (view.Schema.Fields[field].Name, TermText.Of(term, isNumber: dictionary == TreeNames.Numbers(field)));
+    }
+
+    private Operator Equal(int field, FieldValue value)
+    {
+        FieldAnalysis analysis = view.Schema.Fields[field].Analysis;
+        switch (value.Kind)
+        {
+            case FieldValueKind.Null:
+                return new ConstantOperator(context, Or([List(field, ListKind.Null), Not(List(field, ListKind.Exists))]));
+            case FieldValueKind.Long or FieldValueKind.Double when analysis != FieldAnalysis.FullText:
+                Span<byte> key = stackalloc byte[NumberKey.Bytes];
+                return QueryValue.TryWriteNumber(value, key) ? Term(TreeNames.Numbers(field), key, field: -1) : None();
+            default:
+                // Equality is a filter: it scores the same in every field, also where search() would weigh the words.
+                Operator terms = And(Terms(field, QueryValue.ToText(value)), whenEmpty: None());
+                return analysis == FieldAnalysis.FullText ? new ConstantOperator(context, terms) : terms;
+        }
+    }
+
+    /// <summary>The operators of the terms that a text becomes in a field.</summary>
+    private List<Operator> Terms(int field, ReadOnlySpan<byte> text) =>
+        [.. Words(field, text).Select(word => (Operator?)Word(field, word.Form, withPositions: false) ?? None())];
+
+    private Operator In(int field, IReadOnlyList<FieldValue> values)
+    {
+        // Few values are combined window by window; many are gathered once, with one bitmap instead of an operator each.
+        const int Few = 8;
+        if (values.Count <= Few)
+            return Or([.. values.Distinct().Select(value => Equal(field, value))]);
+
+        var others = new List<Operator>();
+        var union = new UnionOperator(context);
+        FieldAnalysis analysis = view.Schema.Fields[field].Analysis;
+        var tokens = new TokenBuffer();
+        Span<byte> scratch = stackalloc byte[TermForm.CutBytes];
+        foreach (FieldValue value in values)
+        {
+            if (value.Kind == FieldValueKind.Null || analysis == FieldAnalysis.FullText)
+            {
+                others.Add(Equal(field, value));
+            }
+            else if (value.Kind is FieldValueKind.Long or FieldValueKind.Double)
+            {
+                if (QueryValue.TryWriteNumber(value, scratch) && view.TryGetTerm(TreeNames.Numbers(field), scratch[..NumberKey.Bytes], out TermPayload payload))
+                    union.Add(payload, view.Postings(TreeNames.Numbers(field)));
+            }
+            else
+            {
+                if (view.TryGetText(field, WholeValue.Of(analysis, QueryValue.ToText(value), tokens, scratch), out TermPayload payload))
+                    union.Add(payload, view.Postings(view.TextDictionary(field)));
+            }
+        }
+
+        union.Name = ("in", view.Schema.Fields[field].Name, null);
+        union.Seal();
+        return Or([union, .. others]);
+    }
+
+    /// <summary>A piece of a term as it stands in the dictionary.</summary>
+    internal byte[] Folded(int field, string text)
+    {
+        byte[] utf8 = Encoding.UTF8.GetBytes(text);
+        return view.Schema.Fields[field].Analysis switch
+        {
+            FieldAnalysis.FullText => view.Analyzers[field].Normalize(utf8),
+            FieldAnalysis.Keyword => utf8,
+            _ => KeywordAnalyzer.Fold(utf8, new TokenBuffer()).ToArray(),
+        };
+    }
+
+    internal bool IsFullText(int field) => view.Schema.Fields[field].Analysis == FieldAnalysis.FullText;
+
+    /// <summary>The words of a query's text with their places, good until the query ends; in a field of whole values the text is one.</summary>
+    internal IReadOnlyList<TokenList.Token> Words(int field, ReadOnlySpan<byte> text)
+    {
+        if (IsFullText(field))
+        {
+            TokenList words = context.Rent<TokenList>();
+            view.Analyzers[field].ForQueries.Analyze(text, words);
+            return words.Tokens;
+        }
+
+
+        ReadOnlySpan<byte> form = WholeValue.Of(view.Schema.Fields[field].Analysis, text, new TokenBuffer(), new byte[TermForm.CutBytes]);
+        return [new TokenList.Token(form.ToArray(), 0, 0, text.Length)];
+    }
+
+    private Operator Boost(BoostQuery boost, int depth)
+    {
+        float outer = boosted;
+        boosted = Boosted(boost.Factor);
+        Operator clause = Compile(boost.Clause, depth + 1);
+        boosted = outer;
+        return isScored ? new BoostOperator(context, clause, boost.Factor) : clause;
+    }
+
+    /// <summary>What the boosts around a clause come to with one more.</summary>
+    internal float Boosted(float factor)
+    {
+        if (!float.IsFinite(factor) || factor < 0)
+            throw new IndexQueryException($"A boost is a number from 0 on; {factor} is not.");
+        float product = boosted * factor;
+        return BoostLimits.IsOfQuery(product) && (product > 0 || factor == 0 || boosted == 0) ? product : throw new IndexQueryException(
+            $"Boosts around one another come to {BoostLimits.LeastOfQuery} to {BoostLimits.MostOfQuery}; these come to {product}. Only how they compare with one another counts.");
+    }
+
+    /// <summary>Every entry that the clause does not match.</summary>
+    internal Operator Except(Operator clause) => Not(clause);
+
+    private Operator Not(Operator clause)
+    {
+        if (clause is NoneOperator && !isScored)
+            return All();
+
+        // What matches every entry leaves none, which nobody has to look for window by window.
+        return clause.IsExact && clause.Estimate == view.State.EntryCount ? None() : new NotOperator(context, All(), clause);
+    }
+
+    internal Operator And(List<Operator> clauses, Operator? whenEmpty = null) => clauses.Count switch
+    {
+        // The sum of no scores is 0, wherever the empty group stands.
+        0 => whenEmpty ?? (isScored ? new BoostOperator(context, All(), 0) : All()),
+        1 => clauses[0],
+        _ => clauses.Exists(static clause => clause is NoneOperator) ? None() : new AndOperator(context, Together(clauses)),
+    };
+
+    internal Operator Or(List<Operator> clauses)
+    {
+        clauses.RemoveAll(static clause => clause is NoneOperator);
+        return clauses.Count switch
+        {
+            0 => None(),
+            1 => clauses[0],
+            _ => new OrOperator(context, Together(clauses)),
+        };
+    }
+
+    /// <summary>Clauses that stand together. Of one that stands alone perhaps no page is read.</summary>
+    private Operator[] Together(List<Operator> clauses)
+    {
+        foreach (Operator clause in clauses)
+            clause.Announce();
+        foreach (Operator clause in clauses)
+            clause.AnnounceLengths();
+        Operator[] together = [.. clauses];
+        foreach (ref Operator clause in together.AsSpan())
+            clause = Traced(clause);
+        return together;
+    }
+}

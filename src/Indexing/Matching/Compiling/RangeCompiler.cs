@@ -1,0 +1,203 @@
+using System.Globalization;
+using System.Text;
+using Treepie.Indexing.Analysis;
+using Treepie.Indexing.Catalogue;
+using Treepie.Indexing.Columns;
+using Treepie.Indexing.Matching.Lists;
+using Treepie.Indexing.Matching.Views;
+using Treepie.Indexing.Plans;
+using Treepie.Indexing.Postings;
+using Treepie.Indexing.Queries;
+using Treepie.Indexing.Schema;
+using Treepie.Indexing.Terms;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Matching.Compiling;
+
+/// <summary>Gathers the terms or numbers between two bounds.</summary>
+internal sealed class RangeCompiler(QueryContext context)
+{
+    private readonly IndexView view = context.View;
+
+    /// <summary>The operator of a range.</summary>
+    /// <param name="range">The range.</param>
+    /// <param name="survivors">Entries it will be asked about at the most, because other clauses leave no more.</param>
+    public Operator Compile(RangeQuery range, long survivors)
+    {
+        if (!TryOpen(range, out KeyRange keys))
+            return new NoneOperator(context);
+
+        int field = view.Field(range.Field);
+        bool inNumbers = keys.Dictionary == TreeNames.Numbers(field);
+        bool canCompare = inNumbers && !view.Statistics(field).EverHadSeveralValues;
+        long mostTerms = canCompare ? MostTerms(field, survivors) : long.MaxValue;
+        string? label = context.Tracer is null ? null : Label(range);
+        RangeCount? count = canCompare ? context.CountOf(range, keys, field) : null;
+        if (count is not { } known || known.Terms <= mostTerms)
+        {
+            UnionOperator gathered = Gather(field, keys, inNumbers);
+            gathered.Name = ("range", range.Field, label);
+            gathered.Decision = canCompare && context.Tracer is not null ? Gathered(field, mostTerms, survivors) : null;
+            return gathered;
+        }
+
+        ColumnRangeOperator compared = Scan(field, keys.Low, range.LowInclusive, keys.High, range.HighInclusive, known.Entries);
+        compared.Name = (range.Field, label);
+        compared.Decision = context.Tracer is null ? null : Compared(field, mostTerms, survivors);
+        return compared;
+    }
+
+    /// <summary>The keys that a range is; false if it is none, as nothing compares with a bound of it.</summary>
+    /// <exception cref="IndexQueryException">Its bounds are of two kinds.</exception>
+    public bool TryOpen(RangeQuery range, out KeyRange keys)
+    {
+        keys = default;
+        int field = view.Field(range.Field);
+        bool isNumber = IsNumber(range.Low) || IsNumber(range.High);
+        bool isText = IsText(range.Low) || IsText(range.High);
+        if (isNumber && isText)
+            throw new IndexQueryException($"The range over '{range.Field}' has a number for one bound and a text for the other.");
+        if (range.Low is { Kind: FieldValueKind.Null } || range.High is { Kind: FieldValueKind.Null })
+            return false;
+
+        // Words of a full-text field are terms only, so a number means its text there.
+        bool inNumbers = isNumber && view.Schema.Fields[field].Analysis != FieldAnalysis.FullText;
+        byte[]? low = null;
+        byte[]? high = null;
+        if ((range.Low is { } first && (low = Bound(field, first, inNumbers)) is null)
+            || (range.High is { } last && (high = Bound(field, last, inNumbers)) is null))
+        {
+            return false;
+        }
+
+        // An open end of texts is where they end.
+        keys = inNumbers || high is not null
+            ? new KeyRange(inNumbers ? TreeNames.Numbers(field) : TreeNames.Terms(field), low, range.LowInclusive, high, range.HighInclusive)
+            : new KeyRange(TreeNames.Terms(field), low, range.LowInclusive, TermForm.NoText.ToArray(), HighInclusive: false);
+        return true;
+    }
+
+    /// <summary>
+    /// Beyond how many numbers it is cheaper to compare. Comparing is done for the windows that are asked for: all of them, or those in which other
+    /// clauses leave something, and then for their survivors alone.
+    /// </summary>
+    private long MostTerms(int field, long survivors)
+    {
+        const int AlwaysGathered = 16; // so few terms that nothing else pays
+        return context.Hints.Range switch
+        {
+            RangeHint.Gather => long.MaxValue,
+            RangeHint.Column => -1,
+            _ => AlwaysGathered + (long)(CompareCost(field, survivors) / CostModel.GatheredTerm),
+        };
+    }
+
+    /// <summary>Every chunk is looked at that has one of the survivors, once, and every window of numbers.</summary>
+    private double CompareCost(int field, long survivors)
+    {
+        double asked = Math.Min(survivors, view.State.EntryCount), chunks = view.Tree(TreeNames.Sort(field))?.Count ?? 0, windows = view.Tree(TreeNames.SortNumbers(field))?.Count ?? 0;
+        double compared = asked * Math.Min(1, chunks * SortChunk.Entries / Math.Max(1, view.State.EntryCount));
+        return (Math.Min(asked, windows) * CostModel.NumberWindow) + (Math.Min(asked, chunks) * CostModel.ColumnChunk) + (compared * CostModel.ColumnCompare);
+    }
+
+    private PlanDecision Gathered(int field, long mostTerms, long survivors) => new(
+        "how to find the range",
+        "gather its terms",
+        null,
+        string.Create(CultureInfo.InvariantCulture, $"it has no more than {mostTerms:N0} different numbers"),
+        [new PlanAlternative("compare sort values", CompareCost(field, survivors), "each entry that other clauses leave is compared")]);
+
+    private PlanDecision Compared(int field, long mostTerms, long survivors) => new(
+        "how to find the range",
+        "compare sort values",
+        CompareCost(field, survivors),
+        string.Create(CultureInfo.InvariantCulture, $"it has more than {mostTerms:N0} different numbers, and other clauses leave {(survivors == long.MaxValue ? "all" : survivors.ToString("N0", CultureInfo.InvariantCulture))} entries"),
+        [new PlanAlternative("gather its terms", mostTerms * CostModel.GatheredTerm, "the cost is of those that were counted")]);
+
+    private static string Label(RangeQuery range) =>
+        $"{(range.LowInclusive ? "[" : "(")}{Text(range.Low)}, {Text(range.High)}{(range.HighInclusive ? "]" : ")")}";
+
+    private static string Text(FieldValue? bound) => bound is { } value ? Encoding.UTF8.GetString(QueryValue.ToText(value)) : "…";
+
+    /// <summary>Compares sort values with the bounds, which are moved to the nearest key that belongs to the range.</summary>
+    private ColumnRangeOperator Scan(int field, byte[]? low, bool lowInclusive, byte[]? high, bool highInclusive, long entries)
+    {
+        if (low is not null && !lowInclusive)
+            Step(low, +1);
+        if (high is not null && !highInclusive)
+            Step(high, -1);
+        Operator all = new QueryCompiler(context, isScored: false).Compile(new MatchAllQuery());
+        return new ColumnRangeOperator(context, all, context.OpenSortColumn(field), low, high, entries);
+    }
+
+    /// <summary>
+    /// The next byte string in order. It may be the key of no number; bounds are only compared with.
+    /// </summary>
+    private static void Step(byte[] key, int direction)
+    {
+        for (int i = key.Length - 1; i >= 0; i--)
+        {
+            key[i] = (byte)(key[i] + direction);
+            if (key[i] != (direction > 0 ? byte.MinValue : byte.MaxValue))
+                return;
+        }
+    }
+
+    private static bool IsNumber(FieldValue? value) => value is { Kind: FieldValueKind.Long or FieldValueKind.Double };
+
+    private static bool IsText(FieldValue? value) => value is { Kind: FieldValueKind.Text or FieldValueKind.Boolean };
+
+    /// <summary>The bound as a key of the dictionary; null if nothing compares with it (NaN).</summary>
+    private byte[]? Bound(int field, FieldValue value, bool inNumbers)
+    {
+        if (inNumbers)
+        {
+            byte[] key = new byte[NumberKey.Bytes];
+            return QueryValue.TryWriteNumber(value, key) ? key : null;
+        }
+
+        // A bound is one place in the order of terms, so it is never cut into words.
+        FieldAnalysis analysis = view.Schema.Fields[field].Analysis;
+        byte[] text = QueryValue.ToText(value);
+        byte[] scratch = new byte[TermForm.CutBytes];
+        ReadOnlySpan<byte> term = analysis == FieldAnalysis.FullText
+            ? TermForm.Of(view.Analyzers[field].Normalize(text), scratch)
+            : WholeValue.Of(analysis, text, new TokenBuffer(), scratch);
+        return term.ToArray();
+    }
+
+    /// <summary>The union of all terms between the bounds.</summary>
+    private UnionOperator Gather(int field, KeyRange keys, bool inNumbers)
+    {
+        var union = new UnionOperator(context);
+        if (!inNumbers && view.HasNumbersAlone(field))
+        {
+            GatherTexts(union, field, keys);
+        }
+        else if (view.Dictionary(keys.Dictionary) is { } dictionary)
+        {
+            Tree? postings = view.Postings(keys.Dictionary);
+            using TermCursor cursor = dictionary.OpenCursor();
+            for (bool found = keys.MoveFirst(cursor); found && keys.IsUpTo(cursor.Key); found = cursor.MoveNext())
+            {
+                context.Meter.Count.TermsScanned++;
+                union.Add(new TermPayload(cursor.Value), postings);
+            }
+        }
+
+        union.Seal();
+        return union;
+    }
+
+    /// <summary>As <see cref="Gather"/>, of texts that are kept as numbers.</summary>
+    private void GatherTexts(UnionOperator union, int field, KeyRange keys)
+    {
+        using FieldTexts? texts = FieldTexts.Open(view, field);
+        for (bool found = texts is not null && texts.Seek(keys.Low); found && keys.IsUpTo(texts!.Key); found = texts.MoveNext()) // found, so it is there
+        {
+            context.Meter.Count.TermsScanned++;
+            if (keys.IsFrom(texts.Key))
+                union.Add(texts.Payload, texts.Postings);
+        }
+    }
+}

@@ -1,0 +1,173 @@
+using Treepie.Indexing.Catalogue;
+using Treepie.Indexing.Matching.Lists;
+using Treepie.Indexing.Matching.Views;
+using Treepie.Indexing.Queries;
+using Treepie.Indexing.Schema;
+using Treepie.Indexing.Spatial;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Matching.Compiling;
+
+/// <summary>
+/// Finds entries by the place of their values. The shape is covered by at most 16 ranges of the curve; entries in ranges wholly inside it are taken unread, those on its border
+/// are verified. Where too many places lie in the ranges the columns of the windows that are asked about are compared instead.
+/// </summary>
+internal sealed class SpatialCompiler(QueryContext context, bool isScored)
+{
+    private readonly IndexView view = context.View;
+
+    /// <exception cref="IndexQueryException">The field is not spatial.</exception>
+    public Operator Compile(SpatialQuery query)
+    {
+        int field = SpatialField(view, query.Field);
+        if (query.Relation == SpatialRelation.Disjoint)
+            return new SpatialScanOperator(context, All(), Reader(context, field), query, view.State.EntryCount);
+
+        List<CellRange> ranges = CellCover.Ranges(query.Shape);
+        UnionOperator? gathered = Gather(field, query, ranges);
+        if (gathered is not null)
+            gathered.Name = ("places in the squares of a shape", query.Field, query.Relation.ToString().ToLowerInvariant());
+        Operator found = gathered is not null
+            ? gathered
+            : new SpatialScanOperator(context, All(), Reader(context, field), query, view.State.EntryCount);
+        return isScored && query.Shape is { Circles: [{ RadiusKm: > 0 } circle], Points: [], Lines: [], Polygons: [] }
+            ? new DistanceScoreOperator(context, found, Reader(context, field), circle)
+            : found;
+    }
+
+    /// <summary>Position of a spatial field.</summary>
+    public static int SpatialField(IndexView view, string name)
+    {
+        int field = view.Field(name);
+        return view.Schema.Fields[field].Analysis == FieldAnalysis.Spatial
+            ? field
+            : throw new IndexQueryException($"The field '{name}' has no places: it is not spatial.");
+    }
+
+    /// <summary>Reads the places of a field while the query runs.</summary>
+    public static PlaceReader Reader(QueryContext context, int field) =>
+        new(context.OpenColumn(context.View.Tree(TreeNames.Points(field))), context.View.Tree(TreeNames.Shapes(field)));
+
+    private Operator All() => new QueryCompiler(context, isScored: false).Compile(new MatchAllQuery());
+
+    /// <summary>Reading a key costs about ten times what comparing a place of a column costs.</summary>
+    private long MostKeys() => 256 + (view.State.EntryCount / 10);
+
+    /// <summary>The matches, gathered; null if more places than that are worth it lie in the ranges.</summary>
+    private UnionOperator? Gather(int field, SpatialQuery query, List<CellRange> ranges)
+    {
+        var union = new UnionOperator(context);
+        if (view.Tree(TreeNames.Cells(field)) is { } cells && !GatherPoints(cells, query, ranges, union))
+            return null;
+        if (view.Tree(TreeNames.Covers(field)) is { Count: > 0 } covers && !GatherShapes(covers, field, query, ranges, union))
+            return null;
+        union.Seal();
+        return union;
+    }
+
+    private bool GatherPoints(Tree cells, SpatialQuery query, List<CellRange> ranges, UnionOperator union)
+    {
+        var border = new BorderPoints(query, union);
+        bool takesInside = query.Relation is SpatialRelation.Within or SpatialRelation.Intersects;
+        long left = MostKeys();
+        Span<byte> key = stackalloc byte[SpatialKey.CellBytes];
+        using Cursor cursor = cells.OpenCursor();
+        foreach (CellRange range in ranges)
+        {
+            for (bool found = cursor.Seek(SpatialKey.WriteCell(key, range.First, 0)); found; found = cursor.MoveNext())
+            {
+                ulong cell = SpatialKey.Cell(cursor.Key);
+                if (cell > range.Last)
+                    break;
+                if (--left < 0)
+                    return false;
+                context.Meter.Count.EntriesScanned++;
+                if ((left & 1023) == 0)
+                    context.Check();
+                if (!cursor.Value.IsEmpty)
+                    continue; // the centre of a shape
+                if (range.IsInside && takesInside)
+                    union.Add(SpatialKey.EntryOfCell(cursor.Key));
+                else
+                    border.Add(SpatialKey.EntryOfCell(cursor.Key), HilbertCurve.Decode(cell));
+            }
+        }
+
+        border.Flush();
+        return true;
+    }
+
+    /// <summary>Shapes of squares in the ranges and around them, each looked at once.</summary>
+    private bool GatherShapes(Tree covers, int field, SpatialQuery query, List<CellRange> ranges, UnionOperator union)
+    {
+        PlaceReader reader = Reader(context, field);
+        var seen = new HashSet<long>();
+        var around = new HashSet<CellSquare>();
+        long left = MostKeys();
+        Span<byte> key = stackalloc byte[SpatialKey.CoverBytes];
+        using Cursor cursor = covers.OpenCursor();
+        foreach (CellRange range in ranges)
+        {
+            for (bool found = cursor.Seek(SpatialKey.WriteCover(key, new CellSquare(range.First, 0), 0)); found; found = cursor.MoveNext())
+            {
+                if (SpatialKey.Square(cursor.Key).First > range.Last)
+                    break;
+                seen.Add(SpatialKey.EntryOfCover(cursor.Key));
+                if (--left < 0)
+                    return false;
+            }
+
+            // A square that begins before the range and reaches into it holds the range's first cell.
+            for (int level = 0; level < HilbertCurve.Levels; level++)
+            {
+                CellSquare square = new CellSquare(range.First, HilbertCurve.Levels).Ancestor(level);
+                if (square.First == range.First)
+                    break;
+                if (!around.Add(square))
+                    continue;
+                for (bool found = cursor.Seek(SpatialKey.WriteCover(key, square, 0)); found && SpatialKey.Square(cursor.Key) == square; found = cursor.MoveNext())
+                {
+                    seen.Add(SpatialKey.EntryOfCover(cursor.Key));
+                    if (--left < 0)
+                        return false;
+                }
+            }
+        }
+
+        foreach (long id in seen.Order())
+        {
+            context.Check();
+            if (reader.AnyHolds(id, query.Relation, query.Shape))
+                union.Add(id);
+        }
+
+        return true;
+    }
+
+    /// <summary>Places on the border of the shape, verified 64 at a time.</summary>
+    private sealed class BorderPoints(SpatialQuery query, UnionOperator union)
+    {
+        private readonly uint[] xs = new uint[PointChunk.Entries];
+        private readonly uint[] ys = new uint[PointChunk.Entries];
+        private readonly long[] ids = new long[PointChunk.Entries];
+        private readonly PlaceTest test = new(query);
+        private int count;
+
+        public void Add(long id, GridPoint point)
+        {
+            ids[count] = id;
+            xs[count] = point.X;
+            ys[count] = point.Y;
+            if (++count == ids.Length)
+                Flush();
+        }
+
+        public void Flush()
+        {
+            ulong asked = count == PointChunk.Entries ? ulong.MaxValue : (1UL << count) - 1;
+            for (ulong found = test.Holds(xs.AsSpan(0, count), ys.AsSpan(0, count), asked); found != 0; found &= found - 1)
+                union.Add(ids[System.Numerics.BitOperations.TrailingZeroCount(found)]);
+            count = 0;
+        }
+    }
+}

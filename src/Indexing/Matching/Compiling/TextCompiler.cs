@@ -1,0 +1,185 @@
+using System.Text;
+using Treepie.Indexing.Analysis;
+using Treepie.Indexing.Matching.Lists;
+using Treepie.Indexing.Matching.Phrases;
+using Treepie.Indexing.Queries;
+using Treepie.Indexing.Ranking;
+
+namespace Treepie.Indexing.Matching.Compiling;
+
+/// <summary>Turns the text of full-text queries into operators: parts, words, pieces of words, phrases.</summary>
+/// <param name="compiler">Looks up terms and puts clauses together.</param>
+/// <param name="context">The running query.</param>
+/// <param name="isScored">Whether scores are wanted.</param>
+internal sealed class TextCompiler(QueryCompiler compiler, QueryContext context, bool isScored)
+{
+    /// <summary>Most words of one phrase: each holds a cursor and its positions in the entry being looked at.</summary>
+    public const int MaxPhraseWords = 1_024;
+
+    /// <summary>Most words, pieces and phrases of one search: each costs a few kilobytes while it runs.</summary>
+    public const int MaxParts = 16 * 1024;
+
+    /// <summary>Greatest slop: beyond it all words of an entry are near one another.</summary>
+    public const int MaxSlop = 1_000_000;
+
+    public Operator FullText(FullTextQuery query)
+    {
+        int field = context.View.Field(query.Field);
+        var parts = new List<Operator>();
+        int count = 0;
+        for (int place = 0; TryNextPart(query.Text, ref place, out string part, out bool isQuoted);)
+        {
+            if (++count > MaxParts)
+                throw new IndexQueryException($"What is searched in '{query.Field}' has more than {MaxParts:N0} words. Leave out those that tell least, or search in several queries.");
+            if ((count & 1_023) == 0)
+                context.Check();
+            if ((isQuoted ? Phrase(field, part, slop: 0, ordered: false) : Part(field, part)) is not { } operand)
+                continue;
+            if (parts.Count == 0 && place == query.Text.Length)
+                return operand; // one word alone is most of what is asked
+            parts.Add(operand);
+        }
+
+        return query.All ? compiler.And(parts, whenEmpty: compiler.None()) : compiler.Or(parts);
+    }
+
+    public Operator Phrase(PhraseQuery query)
+    {
+        if (query.Slop is < 0 or > MaxSlop)
+            throw new IndexQueryException($"The slop of a phrase is a number from 0 to {MaxSlop:N0}; {query.Slop} is not.");
+        int field = context.View.Field(query.Field);
+        if (!compiler.IsFullText(field))
+            throw new IndexQueryException($"The field '{query.Field}' has whole values: words near one another can be looked for in full-text fields only.");
+        return Phrase(field, query.Text, query.Slop, query.Ordered) ?? compiler.None();
+    }
+
+    /// <summary>What stands between white space, and what stands between quotes. A quote within a word, or without another one, is part of the word.</summary>
+    internal static IEnumerable<(string Part, bool IsQuoted)> Parts(string text)
+    {
+        for (int place = 0; TryNextPart(text, ref place, out string part, out bool isQuoted);)
+            yield return (part, isQuoted);
+    }
+
+    /// <summary>The part that begins at a place or behind it, and the place behind that; false if there is none.</summary>
+    private static bool TryNextPart(string text, ref int place, out string part, out bool isQuoted)
+    {
+        part = "";
+        isQuoted = false;
+        while (place < text.Length && char.IsWhiteSpace(text[place]))
+            place++;
+        if (place == text.Length)
+            return false;
+
+        int start = place, close = text[place] == '"' ? ClosingQuote(text, place + 1) : -1;
+        if (close >= 0)
+        {
+            isQuoted = true;
+            part = text[(start + 1)..close];
+            place = close + 1;
+            return true;
+        }
+
+        while (place < text.Length && !char.IsWhiteSpace(text[place]))
+            place++;
+        part = start == 0 && place == text.Length ? text : text[start..place];
+        return true;
+    }
+
+    private static int ClosingQuote(string text, int from)
+    {
+        for (int place = from; place < text.Length; place++)
+        {
+            if (text[place] == '"' && (place + 1 == text.Length || char.IsWhiteSpace(text[place + 1])))
+                return place;
+        }
+
+        return -1;
+    }
+
+    /// <summary>One part that is not quoted; null if nothing of it is a word.</summary>
+    private Operator? Part(int field, string part)
+    {
+        bool isPrefix = part.EndsWith('*');
+        bool isSuffix = part.StartsWith('*');
+        string text = part.Trim('*');
+        if (text.Length == 0)
+            return isPrefix ? compiler.Patterns.Prefix(field, "") : null;
+        if (text.Contains('*', StringComparison.Ordinal) && IsOneWord(field, text))
+            return compiler.Patterns.Wildcard(field, Escape(part));
+        if (!isPrefix && !isSuffix)
+            return Phrase(field, text, slop: 0, ordered: false);
+
+        byte[] utf8 = Encoding.UTF8.GetBytes(text);
+        IReadOnlyList<TokenList.Token> words = compiler.Words(field, utf8);
+        if (words.Count == 0)
+            return null;
+
+        var operators = new List<Operator>();
+        for (int i = 0; i < words.Count; i++)
+        {
+            bool open = isPrefix && i == words.Count - 1;
+            bool begun = isSuffix && i == 0;
+
+            // A piece of a word is compared with terms as it is: it has no stem.
+            string piece = Encoding.UTF8.GetString(utf8.AsSpan(words[i].Start, words[i].End - words[i].Start));
+            if (open && begun)
+                operators.Add(compiler.Patterns.Infix(field, piece));
+            else if (open)
+                operators.Add(compiler.Patterns.Prefix(field, piece));
+            else if (begun)
+                operators.Add(compiler.Patterns.Suffix(field, piece));
+            else
+                operators.Add((Operator?)compiler.Word(field, words[i].Form, withPositions: false) ?? compiler.None());
+        }
+
+        return compiler.And(operators);
+    }
+
+    /// <summary>Whether what stands between stars is a word each, so that the stars stand within a word.</summary>
+    private bool IsOneWord(int field, string text) =>
+        Array.TrueForAll(text.Split('*', StringSplitOptions.RemoveEmptyEntries), piece => compiler.Words(field, Encoding.UTF8.GetBytes(piece)) is [var word]
+            && word.Start == 0 && word.End == Encoding.UTF8.GetByteCount(piece));
+
+    /// <summary>Only the star stands for something else here.</summary>
+    private static string Escape(string part) => part.Replace("\\", "\\\\", StringComparison.Ordinal).Replace("?", "\\?", StringComparison.Ordinal);
+
+    /// <summary>The words of a text together; null if there is none.</summary>
+    private Operator? Phrase(int field, string text, int slop, bool ordered)
+    {
+        IReadOnlyList<TokenList.Token> words = compiler.Words(field, Encoding.UTF8.GetBytes(text));
+        if (words.Count == 0)
+            return null;
+        if (words.Count == 1)
+            return (Operator?)compiler.Word(field, words[0].Form, withPositions: false) ?? compiler.None();
+        if (words.Count > MaxPhraseWords)
+            throw new IndexQueryException($"A phrase has {words.Count:N0} words; {MaxPhraseWords:N0} is the most.");
+
+        var terms = new List<TermOperator>();
+        int[] termOf = new int[words.Count];
+        int[] offsets = new int[words.Count];
+        double idf = 0;
+        LengthFactors? factors = isScored ? context.Factors(field) : null;
+        for (int i = 0; i < words.Count; i++)
+        {
+            // A word that stands there before is the same term; each is looked up once, which takes longer than to compare all.
+            int before = 0;
+            while (!words[before].Form.AsSpan().SequenceEqual(words[i].Form))
+                before++;
+            int place = before < i ? termOf[before] : terms.Count;
+            if (before == i)
+            {
+                if (compiler.Word(field, words[i].Form, withPositions: true) is not { } term)
+                    return compiler.None();
+                term.Announce();
+                term.AnnounceLengths();
+                terms.Add(term);
+            }
+
+            termOf[i] = place;
+            offsets[i] = words[i].Position - words[0].Position;
+            idf += factors is null ? 0 : Bm25.Idf(factors.Statistics.EntriesWithTerms, context.EntriesWith(field, words[i].Form, terms[place].Estimate));
+        }
+
+        return new PhraseOperator(context, [.. terms], new PhraseMatcher(termOf, offsets, slop, ordered), factors, idf, isExact: slop == 0);
+    }
+}

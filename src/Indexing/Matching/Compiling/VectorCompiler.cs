@@ -1,0 +1,122 @@
+using System.Text;
+using Treepie.Indexing.Matching.Views;
+using Treepie.Indexing.Queries;
+using Treepie.Indexing.Schema;
+using Treepie.Indexing.Vectors;
+
+namespace Treepie.Indexing.Matching.Compiling;
+
+/// <summary>
+/// Finds the entries nearest to a vector, among those that the other conditions of its conjunction leave: the filter is asked during the search, so as many are found as are
+/// wanted. Where the filter leaves few, all of them are compared instead of looking for them in the graph.
+/// </summary>
+internal sealed class VectorCompiler(QueryContext context)
+{
+    /// <summary>The graph is not asked for so few: comparing them all is no slower, and exact.</summary>
+    private const long FewEntries = 1_000;
+
+    /// <summary>A filter that leaves less than one entry in this many is gathered and compared: a walk would look at as many others for each one that counts.</summary>
+    private const int ScanBelow = 50;
+
+    /// <summary>
+    /// A walk looks at about 1,500 vectors, and at 1 / s times as many beside a filter that leaves a share s; one costs an eighth of comparing an entry that the filter leaves, with its
+    /// full numbers. So of n entries comparing is cheaper up to √(1,500 / 8 · n) of them.
+    /// </summary>
+    private const double WalkAgainstScan = 1_500 / 8.0;
+
+    /// <summary>Candidates of a walk at the least: what a recall of 0.95 among the nearest ten takes, see <c>VectorIndexTests</c>.</summary>
+    private const int LeastCandidates = 96;
+
+    private readonly IndexView view = context.View;
+    private string way = "none";
+
+    /// <summary>An operator of what is found.</summary>
+    /// <inheritdoc cref="Find(VectorQuery, Operator?)"/>
+    public NearestOperator Compile(VectorQuery query, Operator? filter) => new(context, Find(query, filter), query.Field, way);
+
+    /// <summary>Finds the nearest entries, nearest first.</summary>
+    /// <param name="query">What is wanted.</param>
+    /// <param name="filter">Conditions beside it; null: none.</param>
+    /// <exception cref="IndexQueryException">The field has no vectors, or the vector is none of it.</exception>
+    public List<NearEntry> Find(VectorQuery query, Operator? filter)
+    {
+        int field = view.Field(query.Field);
+        if (view.Schema.Fields[field] is not { Analysis: FieldAnalysis.Vector } known)
+            throw new IndexQueryException($"The field '{query.Field}' has no vectors.");
+        if (query.Candidates is < 1 or > VectorQuery.MaxCandidates)
+            throw new IndexQueryException($"The number of candidates is from 1 to {VectorQuery.MaxCandidates:N0}; {query.Candidates} is not.");
+
+        var options = known.Vector ?? new VectorFieldOptions();
+        var reader = new VectorReader(view.Tree, field, options);
+        List<float[]> wanted = query.OfEntry is { } key ? VectorsOf(key, field, options) : [[.. query.Vector], .. query.Others.Select(static other => other.ToArray())];
+        if (wanted.Count > VectorQuery.MaxVectors)
+            throw new IndexQueryException($"A search looks for {VectorQuery.MaxVectors} vectors at once, {wanted.Count} are given.");
+        foreach (float[] vector in wanted)
+        {
+            try
+            {
+                Similarity.Check(vector, reader.Dimensions);
+            }
+            catch (InvalidVectorException error)
+            {
+                throw new IndexQueryException($"The vector asked for in '{query.Field}': {error.Message}");
+            }
+        }
+
+        List<NearEntry> found = reader.Count == 0 ? [] : FindAny(reader, query, wanted, filter);
+        if (query.MinimumSimilarity is { } least)
+            found.RemoveAll(entry => entry.Similarity < least);
+        return found;
+    }
+
+    /// <summary>Of several vectors each has its own nearest, and the best of these are the answer.</summary>
+    private List<NearEntry> FindAny(VectorReader reader, VectorQuery query, List<float[]> wanted, Operator? filter)
+    {
+        if (wanted is [float[] only])
+            return Find(reader, query, only, filter);
+
+        var nearest = new NearestEntries(query.Candidates);
+        foreach (float[] vector in wanted)
+        {
+            foreach (NearEntry entry in Find(reader, query, vector, filter))
+                nearest.Add(entry.Id, entry.Similarity);
+        }
+
+        return nearest.Finish();
+    }
+
+    /// <summary>The vectors of the entry of a key: of an index and its changes, wherever it is.</summary>
+    private List<float[]> VectorsOf(string key, int field, VectorFieldOptions options)
+    {
+        byte[] utf8 = Encoding.UTF8.GetBytes(key);
+        if (context.Combined is not { } combined)
+            return view.Find(utf8) is >= 0 and var own ? new VectorReader(view.Tree, field, options).Of(own) : [];
+        return combined.TryFind(utf8, out QueryContext where, out long id) ? new VectorReader(where.View.Tree, field, options).Of(id) : [];
+    }
+
+    private List<NearEntry> Find(VectorReader reader, VectorQuery query, float[] wanted, Operator? filter)
+    {
+        int count = query.Candidates;
+        if (filter is null)
+        {
+            way = query.IsExact || reader.Count <= FewEntries ? "all compared" : "by the graph";
+            return way == "all compared"
+                ? reader.ScanAll(wanted, count, context.CancellationToken)
+                : Walk(reader, wanted, count, null, long.MaxValue) ?? [];
+        }
+
+        var left = new FilteredEntries(context, filter);
+        way = "those that the other conditions leave compared";
+        if (query.IsExact || reader.Count <= FewEntries || left.Count <= FewEntries || left.Count < view.State.EntryCount / ScanBelow || left.Count < Math.Sqrt(WalkAgainstScan * view.State.EntryCount))
+            return reader.Scan(wanted, count, left, context.CancellationToken);
+
+        // A filter that leaves what is far from the vector makes the walk long; then comparing is shorter.
+        if (Walk(reader, wanted, count, left.Contains, 8 * left.Count) is not { } found)
+            return reader.Scan(wanted, count, left, context.CancellationToken);
+        way = "by the graph, among those that the other conditions leave";
+        return found;
+    }
+
+    private List<NearEntry>? Walk(VectorReader reader, float[] wanted, int count, Func<long, bool>? accepts, long mostVisits) =>
+        reader.Walk(wanted, count, LeastCandidates, accepts, mostVisits, context.CancellationToken);
+}

@@ -1,0 +1,283 @@
+using Treepie.Indexing.Postings;
+using Treepie.Indexing.Ranking;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Matching.Lists;
+
+/// <summary>A term with a long list: its windows are combined where they lie in the pages.</summary>
+internal sealed class LongListOperator(QueryContext context, Tree postings, long listId, long count, TermScorer? scorer, PositionPlaces? positions = null, Tree? largest = null)
+    : TermOperator(context)
+{
+    private readonly PositionCursor? positionCursor = positions is null ? null : new PositionCursor(positions, listId);
+    private PostingCursor? opened;
+    private byte[] head = [];
+    private int headBytes;
+    private WindowsAhead? ahead;
+    private bool isAnnounced;
+
+    /// <summary>The list: where its head is all that is asked for, none of its pages is looked at.</summary>
+    private PostingCursor List => opened ??= Open();
+
+    public override long Estimate => count;
+
+    public override bool IsExact => true;
+
+    public override OperatorCost Cost => new(CostModel.ListWindow, CostModel.ListProbe);
+
+    public override TermScorer? Scorer => scorer;
+
+    protected override string Form => "term, long list";
+
+    /// <summary>Its windows that are known, and their positions; only where it was opened with them.</summary>
+    private WindowsAhead Ahead => ahead ??= OpenAhead();
+
+    /// <summary>Keeps the head of the list, see <see cref="ListHead"/>, for who asks for the best.</summary>
+    public void KeepHead(ReadOnlySpan<byte> best)
+    {
+        head = Context.RentBytes(best.Length);
+        best.CopyTo(head);
+        headBytes = best.Length;
+    }
+
+    public override long Next(long from) => List.Next(from);
+
+    public override void Fill(long window, WindowSet set)
+    {
+        if (TryGet(window, out PostingWindow mine))
+            set.Set(mine);
+        else
+            set.SetEmpty();
+    }
+
+    public override void And(long window, WindowSet set)
+    {
+        if (TryGet(window, out PostingWindow mine))
+            set.And(mine);
+        else
+            set.SetEmpty();
+    }
+
+    public override void Or(long window, WindowSet set)
+    {
+        if (TryGet(window, out PostingWindow mine))
+            set.Or(mine);
+    }
+
+    public override void AndNot(long window, WindowSet set)
+    {
+        if (TryGet(window, out PostingWindow mine))
+            set.AndNot(mine);
+    }
+
+    public override int Keep(long window, Span<ushort> offsets, bool wanted) =>
+        TryGet(window, out PostingWindow mine) ? mine.Keep(offsets, wanted) : wanted ? 0 : offsets.Length;
+
+    public override void Unroll(UnrolledList list, bool copied)
+    {
+        list.Begin(Context, count, copied);
+        for (bool more = List.MoveFirstSegments(out LeafEntries segments); more; more = List.MoveNextSegments(out segments))
+        {
+            Context.Check();
+            for (int place = 0; place < segments.Count; place++)
+            {
+                var segment = new PostingSegment(segments.ValueOf(place));
+                Context.Meter.Count.BytesDecoded += segment.Payloads.Length;
+                list.Add(in segment);
+            }
+        }
+
+        list.End();
+    }
+
+    public override void Collect(SegmentList list)
+    {
+        Context.Check();
+        list.Add(List, Context.Meter);
+    }
+
+    public override int Count(long window) => TryGet(window, out PostingWindow mine) ? mine.Count : 0;
+
+    public override bool KnowsCounts => true;
+
+    public override bool Contains(long id) =>
+        TryGet(id >> PostingWindow.SizeBits, out PostingWindow mine) && mine.Contains((int)(id & (PostingWindow.Size - 1)));
+
+    public override ReadOnlySpan<int> Positions(long id)
+    {
+        if (positionCursor is null || !TryHold(id >> PostingWindow.SizeBits, out HeldWindow held))
+            return default;
+
+        int rank = held.Postings.Rank((int)(id & (PostingWindow.Size - 1)));
+        return rank < 0 ? default : positionCursor.Read(held, rank);
+    }
+
+    public override ReadOnlySpan<HeldWindow> Windows => ahead is null ? default : ahead.Windows;
+
+    public override void Expect(long window, ReadOnlySpan<ushort> entries) => Ahead.Expect(List, window, entries);
+
+    public override void ExpectPositions(long window) => Ahead.ExpectPositions(window);
+
+    public override void ExpectNone() => ahead?.ForgetPages();
+
+    public override void ExpectAll()
+    {
+        if (Ahead.IsWhole)
+            return;
+        Ahead.ForgetPages();
+        for (bool more = List.MoveFirstSegments(out LeafEntries segments); more; more = List.MoveNextSegments(out segments))
+        {
+            Context.Check();
+            for (int place = 0; place < segments.Count; place++)
+            {
+                var segment = new PostingSegment(segments.ValueOf(place));
+                Context.Meter.Count.BytesDecoded += segment.Payloads.Length;
+                Ahead.Add(in segment);
+            }
+        }
+
+        Ahead.End();
+    }
+
+    public override void LocatePositions(long window, ReadOnlySpan<ushort> entries) => Ahead.Locate(List, window, entries);
+
+    public override void ReadMasks(Span<ulong> masks, Span<byte> isLong) => Ahead.ReadMasks(masks, isLong);
+
+    public override int PlacesIn(long window) => TryGet(window, out PostingWindow mine) ? mine.Count : 0;
+
+    public override bool TryCopyPlaces(long window, WindowPlaces places) =>
+        positionCursor is not null && TryHold(window, out HeldWindow held) && positionCursor.TryCopy(held, places);
+
+    public override void CopyPositions(long window, ReadOnlySpan<ushort> entries, PositionTable table)
+    {
+        table.Clear();
+        if (positionCursor is not null && TryHold(window, out HeldWindow held))
+        {
+            positionCursor.Read(held, entries, table);
+            return;
+        }
+
+        foreach (ushort _ in entries)
+            table.Next(0);
+    }
+
+    public override void Parts(long window, Span<float> parts)
+    {
+        parts.Clear();
+        if (!TryGet(window, out PostingWindow mine))
+            return;
+        if (scorer is null)
+            parts.Fill(1);
+        else
+            scorer.AddBounds(in mine, parts, 1);
+    }
+
+    public override void AddBounds(long window, Span<float> bounds, float boost)
+    {
+        if (!TryGet(window, out PostingWindow mine))
+            return;
+        if (scorer is null)
+            base.AddBounds(window, bounds, boost);
+        else
+            scorer.AddBounds(in mine, bounds, scorer.Weight(boost));
+    }
+
+    public override void AddEntryBounds(long window, EntryBounds bounds, float boost)
+    {
+        if (TryGet(window, out PostingWindow mine) && (scorer is null || !bounds.TryAdd(in mine, scorer, boost)))
+            AddBounds(window, bounds.Rest, boost);
+    }
+
+    public override float Bound(long window, float boost) =>
+        !TryGet(window, out PostingWindow mine) ? 0 : scorer is null ? boost : scorer.Bound(mine, boost);
+
+    public override void Bounds(Span<float> windows, float boost)
+    {
+        if (scorer is null)
+        {
+            base.Bounds(windows, boost);
+            return;
+        }
+
+        PartBounds(windows);
+        float weight = scorer.Weight(boost);
+        foreach (ref float bound in windows)
+            bound = bound < 0 ? NoMatch : bound * weight;
+    }
+
+    public override void PartBounds(Span<float> windows)
+    {
+        if (scorer is null)
+        {
+            base.Bounds(windows, 1);
+            return;
+        }
+
+        Span<byte> impacts = Context.RentBytes(windows.Length).AsSpan(0, windows.Length);
+        impacts.Clear();
+        if (largest is null)
+            List.CopyImpacts(impacts);
+        else
+            WindowImpacts.Copy(largest, listId, impacts);
+        float unit = scorer.ImpactUnit;
+        for (int i = 0; i < windows.Length; i++)
+            windows[i] = impacts[i] == 0 ? NoMatch : unit * impacts[i];
+    }
+
+    public override int ScoreHead(long wanted, Span<long> ids, Span<float> scores, float boost, out bool isFinal)
+    {
+        isFinal = false;
+        if (headBytes == 0 || scorer is null)
+            return 0;
+        Context.Meter.Count.BlocksDecoded++;
+        Context.Meter.Count.BytesDecoded += headBytes;
+        return HeadRanking.Score(head.AsSpan(0, headBytes), Context.View.State.NextEntryId, wanted, ids, scores, scorer, boost, out isFinal);
+    }
+
+    public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
+    {
+        if (!TryGet(window, out PostingWindow mine))
+            return;
+
+        if (scorer is not null)
+        {
+            scorer.Score(window, in mine, hits, scores, boost);
+            return;
+        }
+
+        for (int i = 0; i < hits.Length; i++)
+        {
+            if (mine.Contains(hits[i]))
+                scores[i] += boost;
+        }
+    }
+
+    /// <summary>A list that has several pages is read along: the system is told before the first of them is waited for.</summary>
+    public override void Announce()
+    {
+        if (isAnnounced)
+            return;
+        isAnnounced = true;
+        Context.View.Announce(postings, listId, count);
+    }
+
+    public override void AnnounceLengths() => scorer?.Factors.Announce(count);
+
+    private bool TryGet(long window, out PostingWindow found) => (ahead is not null && ahead.TryGet(window, out found)) || List.TryGet(window, out found);
+
+    private bool TryHold(long window, out HeldWindow held) => (ahead is not null && ahead.TryHold(window, out held)) || List.TryHold(window, out held);
+
+    private WindowsAhead OpenAhead()
+    {
+        WindowsAhead room = Context.Rent<WindowsAhead>();
+        room.Open(listId, positions ?? throw new InvalidOperationException("The term was opened without positions."), Context.Rent<PositionBatch>());
+        Context.Own(room);
+        return room;
+    }
+
+    private PostingCursor Open()
+    {
+        Announce();
+        AnnounceLengths();
+        return Context.OpenPostings(postings, listId);
+    }
+}

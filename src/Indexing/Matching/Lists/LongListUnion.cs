@@ -1,0 +1,64 @@
+using System.Buffers.Binary;
+using Treepie.Indexing.Postings;
+using Treepie.Storage.Memory;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Matching.Lists;
+
+/// <summary>
+/// Long lists that are written into one bitmap of all windows, one after the other when all are known: segments are asked for some before the one that is read, of the same list or of those that follow.
+/// </summary>
+/// <param name="context">The query.</param>
+internal sealed class LongListUnion(QueryContext context)
+{
+    /// <summary>Segments that are asked for at a time: of a list with some entries in each window, one has two to four KiB.</summary>
+    private const int Ahead = 4;
+
+    private readonly List<(Tree Postings, long ListId)> lists = [];
+    private readonly HeldBytes[] expected = new HeldBytes[Ahead];
+    private int found;
+    private int read;
+
+    /// <summary>Adds a list.</summary>
+    public void Add(Tree postings, long listId) => lists.Add((postings, listId));
+
+    /// <summary>Sets the bits of all entries of the lists added.</summary>
+    public void CopyTo(Span<ulong> bits)
+    {
+        Span<byte> key = stackalloc byte[sizeof(long)];
+        Cursor? cursor = null;
+        Tree? tree = null;
+        foreach ((Tree postings, long listId) in lists)
+        {
+            if (postings != tree)
+                cursor = (tree = postings).OpenCursor();
+            BinaryPrimitives.WriteInt64BigEndian(key, listId);
+            for (bool more = cursor!.Seek(key) && cursor.IsAt(key, out _); more; more = cursor.MoveNext(key, out _)) // opened with its tree
+            {
+                context.Check();
+                LeafEntries segments = cursor.TakeEntries(key);
+                for (int i = 0; i < segments.Count; i++)
+                    Expect(segments.ValueOf(i), bits);
+            }
+        }
+
+        while (read < found)
+            ReadNext(bits);
+    }
+
+    private void Expect(ReadOnlySpan<byte> segment, Span<ulong> bits)
+    {
+        if (found - read == Ahead)
+            ReadNext(bits);
+        new PostingSegment(segment).Prefetch();
+        expected[found++ % Ahead] = new HeldBytes(segment);
+    }
+
+    private void ReadNext(Span<ulong> bits)
+    {
+        var segment = new PostingSegment(expected[read++ % Ahead].Span);
+        context.Meter.Count.BlocksDecoded++;
+        context.Meter.Count.BytesDecoded += segment.Payloads.Length;
+        segment.CopyTo(bits);
+    }
+}

@@ -1,0 +1,330 @@
+using System.Diagnostics;
+using Treepie.Indexing.Kernels;
+using Treepie.Indexing.Postings;
+using Treepie.Indexing.Ranking;
+using Treepie.Indexing.Terms;
+using Treepie.Storage;
+
+namespace Treepie.Indexing.Matching.Lists;
+
+/// <summary>A term with few entries, decoded when the query is prepared: at most <see cref="FlatPostings.MaxEntries"/>.</summary>
+internal sealed class ShortListOperator : TermOperator
+{
+    private readonly Posting[] room;
+    private readonly int count;
+    private readonly byte[] encoded = [];
+    private readonly int encodedBytes;
+    private int[] positionStarts = [];
+    private int[] positions = [];
+    private readonly TermScorer? scorer;
+    private float[]? parts;
+    private ushort[]? located;
+    private int locatedCount;
+    private int position;
+
+    public ShortListOperator(QueryContext context, TermPayload payload, TermScorer? scorer, bool withPositions = false)
+        : base(context)
+    {
+        room = context.RentPostings((int)payload.EntryCount); // at most FlatPostings.MaxEntries
+        FlatPostings flat = payload.Flat;
+        count = flat.CopyTo(room.AsSpan(0, (int)payload.EntryCount));
+        Debug.Assert(count == flat.Count);
+        this.scorer = scorer;
+        if (withPositions)
+        {
+            encodedBytes = flat.Positions.Length;
+            encoded = context.RentBytes(encodedBytes);
+            flat.Positions.CopyTo(encoded);
+        }
+
+        context.Meter.Count.BlocksDecoded++;
+        context.Meter.Count.BytesDecoded += payload.Bytes;
+        context.Meter.Count.EntriesScanned += count;
+    }
+
+    private ReadOnlySpan<Posting> Postings => room.AsSpan(0, count);
+
+    public override long Estimate => count;
+
+    public override bool IsExact => true;
+
+    public override OperatorCost Cost => new(CostModel.ShortWindow, CostModel.ShortProbe);
+
+    public override TermScorer? Scorer => scorer;
+
+    protected override string Form => "term, short list";
+
+    public override long Next(long from)
+    {
+        Seek(from);
+        return position < count ? room[position].Window : End;
+    }
+
+    public override void Fill(long window, WindowSet set)
+    {
+        Span<ushort> offsets = stackalloc ushort[FlatPostings.MaxEntries];
+        set.SetOffsets(offsets[..CopyOffsets(window, offsets)]);
+    }
+
+    /// <summary>Writes all entries, ascending; returns how many.</summary>
+    public int CopyIds(Span<ulong> ids)
+    {
+        for (int i = 0; i < count; i++)
+            ids[i] = (ulong)room[i].EntryId;
+        return count;
+    }
+
+    /// <summary>Of ascending entries, keeps those that have the term, in place; returns how many.</summary>
+    public int KeepIds(Span<ulong> ids)
+    {
+        int kept = 0, next = 0;
+        foreach (ulong id in ids)
+        {
+            while (next < count && (ulong)room[next].EntryId < id)
+                next++;
+            ids[kept] = id;
+            kept += next < count && (ulong)room[next].EntryId == id ? 1 : 0;
+        }
+
+        return kept;
+    }
+
+    /// <summary>Writes the entries of a window; returns how many.</summary>
+    public int CopyOffsets(long window, Span<ushort> offsets)
+    {
+        ReadOnlySpan<Posting> mine = In(window);
+        for (int i = 0; i < mine.Length; i++)
+            offsets[i] = mine[i].Offset;
+        return mine.Length;
+    }
+
+    public override void Unroll(UnrolledList list, bool copied)
+    {
+        list.Begin(Context, count, copied: true);
+        list.Add(room, count);
+        list.End();
+    }
+
+    public override void Collect(SegmentList list) => list.Add(Postings);
+
+    public override int Count(long window) => In(window).Length;
+
+    public override int Keep(long window, Span<ushort> offsets, bool wanted)
+    {
+        ReadOnlySpan<Posting> mine = In(window);
+        int kept = 0, next = 0;
+        foreach (ushort offset in offsets)
+        {
+            while (next < mine.Length && mine[next].Offset < offset)
+                next++;
+            offsets[kept] = offset;
+            kept += (next < mine.Length && mine[next].Offset == offset) == wanted ? 1 : 0;
+        }
+
+        return kept;
+    }
+
+    public override bool KnowsCounts => true;
+
+    public override bool Contains(long id)
+    {
+        foreach (Posting posting in In(id >> PostingWindow.SizeBits))
+        {
+            if (posting.EntryId == id)
+                return true;
+        }
+
+        return false;
+    }
+
+    public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
+    {
+        ReadOnlySpan<Posting> mine = In(window);
+        int j = 0;
+        for (int i = 0; i < hits.Length && j < mine.Length; i++)
+        {
+            while (j < mine.Length && mine[j].Offset < hits[i])
+                j++;
+            if (j < mine.Length && mine[j].Offset == hits[i])
+                scores[i] += scorer is null ? boost : scorer.Score(mine[j].EntryId, mine[j].Frequency, boost);
+        }
+    }
+
+    public override int ScoreEntries(Span<long> ids, Span<float> scores, float boost)
+    {
+        ReadOnlySpan<Posting> postings = Postings;
+        for (int i = 0; i < postings.Length; i++)
+            ids[i] = postings[i].EntryId;
+        if (scorer is null)
+            scores[..postings.Length].Fill(boost);
+        else
+            scorer.Score(postings, scores, boost);
+        return postings.Length;
+    }
+
+    public override void Parts(long window, Span<float> parts)
+    {
+        parts.Clear();
+        ReadOnlySpan<Posting> mine = In(window);
+        ReadOnlySpan<float> exact = Exact().AsSpan(position, mine.Length);
+        for (int i = 0; i < mine.Length; i++)
+        {
+            ref float part = ref parts[mine[i].Offset >> PostingWindow.BlockBits];
+            part = Math.Max(part, exact[i]);
+        }
+    }
+
+    public override void AddBounds(long window, Span<float> bounds, float boost)
+    {
+        Span<float> parts = stackalloc float[PostingWindow.Blocks];
+        Parts(window, parts);
+        float weight = scorer is null ? boost : scorer.Weight(boost);
+        BoundKernels.AddScaled(bounds, parts, weight);
+    }
+
+    public override float Bound(long window, float boost)
+    {
+        int here = In(window).Length;
+        float most = 0;
+        foreach (float part in Exact().AsSpan(position, here))
+            most = Math.Max(most, part);
+        return most * (scorer is null ? boost : scorer.Weight(boost));
+    }
+
+    public override void Bounds(Span<float> windows, float boost)
+    {
+        PartBounds(windows);
+        float weight = scorer is null ? boost : scorer.Weight(boost);
+        foreach (ref float bound in windows)
+            bound = bound < 0 ? NoMatch : bound * weight;
+    }
+
+    public override void PartBounds(Span<float> windows)
+    {
+        windows.Fill(NoMatch);
+        float[] exact = Exact();
+        for (int i = 0; i < count; i++)
+        {
+            ref float part = ref windows[(int)room[i].Window];
+            part = Math.Max(part, exact[i]);
+        }
+    }
+
+    /// <summary>By posting, the part of BM25 that depends on the entry. Few entries are looked at once for what else many windows would be looked at for.</summary>
+    private float[] Exact()
+    {
+        if (parts is not null)
+            return parts;
+
+        parts = Context.RentNumbers(count);
+        if (scorer is null)
+            parts.AsSpan(0, count).Fill(1);
+        else
+            scorer.Parts(Postings, parts);
+        return parts;
+    }
+
+    /// <summary>Stands on the first posting that is not before the window.</summary>
+    private void Seek(long window)
+    {
+        ReadOnlySpan<Posting> postings = Postings;
+        if (position > 0 && postings[position - 1].Window >= window)
+            position = 0;
+        while (position < postings.Length && postings[position].Window < window)
+            position++;
+    }
+
+    private ReadOnlySpan<Posting> In(long window)
+    {
+        Seek(window);
+        ReadOnlySpan<Posting> postings = Postings;
+        int end = position;
+        while (end < postings.Length && postings[end].Window == window)
+            end++;
+        return postings[position..end];
+    }
+
+    public override ReadOnlySpan<int> Positions(long id)
+    {
+        ReadOnlySpan<Posting> mine = In(id >> PostingWindow.SizeBits);
+        for (int i = 0; i < mine.Length; i++)
+        {
+            if (mine[i].EntryId == id)
+                return PositionsAt(position + i);
+        }
+
+        return default;
+    }
+
+    public override void CopyPositions(long window, ReadOnlySpan<ushort> entries, PositionTable table)
+    {
+        table.Clear();
+        ReadOnlySpan<Posting> mine = In(window);
+        int next = 0;
+        foreach (ushort entry in entries)
+        {
+            while (next < mine.Length && mine[next].Offset < entry)
+                next++;
+            ReadOnlySpan<int> found = next < mine.Length && mine[next].Offset == entry ? PositionsAt(position + next) : default;
+            found.CopyTo(table.Next(found.Length));
+        }
+    }
+
+    public override void LocatePositions(long window, ReadOnlySpan<ushort> entries)
+    {
+        ReadOnlySpan<Posting> mine = In(window);
+        located ??= Context.RentOffsets(FlatPostings.MaxEntries);
+        int next = 0;
+        foreach (ushort entry in entries)
+        {
+            while (mine[next].Offset < entry)
+                next++;
+            located[locatedCount++] = (ushort)(position + next);
+        }
+    }
+
+    public override void ReadMasks(Span<ulong> masks, Span<byte> isLong)
+    {
+        for (int i = 0; i < locatedCount; i++)
+        {
+            ReadOnlySpan<int> found = PositionsAt(located![i]); // there are some
+            masks[i] = 0;
+            foreach (int at in found)
+                masks[i] |= 1UL << at;
+            isLong[i] = (byte)(found.Length > 0 && found[^1] >= PositionKernels.MaskBits ? 1 : 0);
+        }
+
+        locatedCount = 0;
+    }
+
+    /// <summary>The positions of the entry at a place. All are decoded when the first are asked for: of most phrases with a rare word none are.</summary>
+    private ReadOnlySpan<int> PositionsAt(int place)
+    {
+        if (positionStarts.Length == 0)
+            Decode();
+        return positions.AsSpan(positionStarts[place]..positionStarts[place + 1]);
+    }
+
+    private void Decode()
+    {
+        int[] starts = new int[count + 1];
+        for (int i = 0; i < count; i++)
+        {
+            // Each position takes a byte or more.
+            if (room[i].Frequency > encodedBytes - starts[i])
+                throw new CorruptionException($"A short list in the index has more positions than the {encodedBytes} bytes they take. Reset the index to build it again.");
+            starts[i + 1] = starts[i] + room[i].Frequency;
+        }
+
+        positions = new int[starts[count]];
+        ReadOnlySpan<byte> rest = encoded.AsSpan(0, encodedBytes);
+        for (int i = 0; i < count; i++)
+        {
+            int last = 0;
+            foreach (ref int value in positions.AsSpan(starts[i]..starts[i + 1]))
+                value = last += Varint.Read(ref rest);
+        }
+
+        positionStarts = starts;
+    }
+}

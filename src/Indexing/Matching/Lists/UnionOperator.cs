@@ -1,0 +1,257 @@
+using System.Runtime.InteropServices;
+using Treepie.Indexing.Kernels;
+using Treepie.Indexing.Plans;
+using Treepie.Indexing.Postings;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Matching.Lists;
+
+/// <summary>
+/// Matches entries of any of many terms (a range, a prefix, a long <c>in</c>), gathered once when the query is prepared: from many entries on, in one bitmap of all windows, into which
+/// lists are written one after the other; few, or those of an index with very many windows, in a set for each window that has any. Memory: an eighth of a byte per entry of the index,
+/// or 512 bytes per window that has any.
+/// </summary>
+internal sealed class UnionOperator : Operator
+{
+    /// <summary>From this many entries on they are gathered in one bitmap of all windows,</summary>
+    private const int ManyEntries = 1_024;
+
+    /// <summary>if these are no more: 2 MiB, 16 million entries.</summary>
+    private const int MostFlatWindows = 4_096;
+
+    private static readonly ulong[] Nothing = new ulong[BitmapKernels.Words];
+
+    private readonly Dictionary<long, WindowSet> sets = [];
+    private readonly List<long> windows = [];
+    private readonly LongListUnion longLists;
+    private ulong[]? flat;
+    private ushort[] counts = [];
+    private long lastWindow = -1;
+    private WindowSet? lastSet;
+    private long addedApart;
+    private int position;
+    private int terms;
+    private long count;
+
+    public UnionOperator(QueryContext context)
+        : base(context) => longLists = new LongListUnion(context);
+
+    public override long Estimate => count;
+
+    public override bool IsExact => true;
+
+    private Span<ulong> Flat => flat.AsSpan(0, (int)Context.View.WindowCount * BitmapKernels.Words);
+
+    /// <summary>Adds all entries of a term.</summary>
+    public void Add(TermPayload payload, Tree? postings)
+    {
+        if ((++terms & 1023) == 0)
+            Context.Check();
+        Reserve(payload.EntryCount);
+        if (payload.Kind == PostingKind.Long)
+        {
+            // A dictionary with a long list has its postings tree.
+            if (flat is not null)
+                longLists.Add(postings!, payload.ListId);
+            else
+                AddLong(postings!, payload.ListId);
+            return;
+        }
+
+        FlatPostings list = payload.Flat;
+        Context.Meter.Count.EntriesScanned += list.Count;
+        Context.Meter.Count.BytesDecoded += payload.Bytes;
+        if (flat is not null)
+        {
+            list.CopyTo(Flat);
+            return;
+        }
+
+        while (list.MoveNext(out Posting posting))
+            Set(posting.Window).Add(posting.Offset);
+    }
+
+    /// <summary>Adds one entry, in any order.</summary>
+    public void Add(long id)
+    {
+        Reserve(1);
+        if (flat is not null)
+            flat[(int)(id >> PostingWindow.BlockBits)] |= 1UL << (int)(id & (PostingWindow.Blocks - 1));
+        else
+            Set(id >> PostingWindow.SizeBits).Add((ushort)(id & (PostingWindow.Size - 1)));
+    }
+
+    /// <summary>Ends the gathering.</summary>
+    public void Seal()
+    {
+        if (flat is null)
+        {
+            windows.AddRange(sets.Keys.Order());
+            count = sets.Values.Sum(set => (long)set.Count);
+            return;
+        }
+
+        longLists.CopyTo(Flat);
+        counts = new ushort[Context.View.WindowCount];
+        for (int window = 0; window < counts.Length; window++)
+        {
+            int members = BitmapKernels.Count(Words(window));
+            counts[window] = (ushort)members;
+            count += members;
+            if (members > 0)
+                windows.Add(window);
+        }
+    }
+
+    /// <summary>What was gathered, for the plan: operation, field, label.</summary>
+    public (string Operation, string? Field, string? Label) Name { get; set; } = ("union", null, null);
+
+    public override OperatorCost Cost => new(CostModel.UnionWindow, CostModel.UnionProbe);
+
+    public override PlanNode Describe() => new(
+        Name.Operation, Name.Field, string.Create(System.Globalization.CultureInfo.InvariantCulture, $"{(Name.Label is null ? "" : Name.Label + ", ")}{(terms == 0 ? "" : $"{terms:N0} {(terms == 1 ? "term" : "terms")} ")}gathered"))
+    {
+        Estimate = count,
+        IsExact = true,
+    };
+
+    public override long Next(long from)
+    {
+        if (position >= windows.Count || windows[position] < from || (position > 0 && windows[position - 1] >= from))
+        {
+            // One step in ascending walks, a search otherwise.
+            if (position + 1 < windows.Count && windows[position] < from && windows[position + 1] >= from)
+            {
+                position++;
+            }
+            else
+            {
+                int found = windows.BinarySearch(from);
+                position = found < 0 ? ~found : found;
+            }
+        }
+
+        return position < windows.Count ? windows[position] : End;
+    }
+
+    public override void Fill(long window, WindowSet set)
+    {
+        if (flat is null)
+        {
+            if (sets.TryGetValue(window, out WindowSet? mine))
+                set.Set(mine);
+            else
+                set.SetEmpty();
+            return;
+        }
+
+        int members = window < counts.Length ? counts[window] : 0;
+        if (members > WindowSet.MaxListCount)
+        {
+            set.SetBits(MemoryMarshal.AsBytes(Words(window)));
+            return;
+        }
+
+        Span<ushort> offsets = stackalloc ushort[WindowSet.MaxListCount];
+        set.SetOffsets(offsets[..(members == 0 ? 0 : BitmapKernels.Decode(Words(window), offsets))]);
+    }
+
+    public override void And(long window, WindowSet set)
+    {
+        if (flat is not null)
+            set.And(Words(window));
+        else if (sets.TryGetValue(window, out WindowSet? mine))
+            set.And(mine);
+        else
+            set.SetEmpty();
+    }
+
+    public override void Or(long window, WindowSet set)
+    {
+        if (flat is not null)
+            set.Or(Words(window));
+        else if (sets.TryGetValue(window, out WindowSet? mine))
+            set.Or(mine);
+    }
+
+    public override void AndNot(long window, WindowSet set)
+    {
+        if (flat is not null)
+            set.AndNot(Words(window));
+        else if (sets.TryGetValue(window, out WindowSet? mine))
+            set.AndNot(mine);
+    }
+
+    public override bool Contains(long id) => flat is not null
+        ? (Words(id >> PostingWindow.SizeBits)[(int)(id & (PostingWindow.Size - 1)) >> PostingWindow.BlockBits] >> (int)(id & (PostingWindow.Blocks - 1)) & 1) != 0
+        : sets.TryGetValue(id >> PostingWindow.SizeBits, out WindowSet? mine) && mine.Contains((int)(id & (PostingWindow.Size - 1)));
+
+    public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
+    {
+        if (flat is not null)
+        {
+            ReadOnlySpan<ulong> words = Words(window);
+            for (int i = 0; i < hits.Length; i++)
+            {
+                if ((words[hits[i] >> PostingWindow.BlockBits] >> hits[i] & 1) != 0)
+                    scores[i] += boost;
+            }
+
+            return;
+        }
+
+        if (!sets.TryGetValue(window, out WindowSet? mine))
+            return;
+        for (int i = 0; i < hits.Length; i++)
+        {
+            if (mine.Contains(hits[i]))
+                scores[i] += boost;
+        }
+    }
+
+    /// <summary>The bitmap of a window, where there is one of all; those behind the last have none.</summary>
+    private ReadOnlySpan<ulong> Words(long window) => window < Context.View.WindowCount ? flat.AsSpan((int)window * BitmapKernels.Words, BitmapKernels.Words) : Nothing;
+
+    private void AddLong(Tree postings, long listId)
+    {
+        using var cursor = new PostingCursor(postings, listId, Context.Meter);
+        for (bool more = cursor.MoveFirstSegment(out PostingSegment segment); more; more = cursor.MoveNextSegment(out segment))
+        {
+            Context.Check();
+            Context.Meter.Count.BytesDecoded += segment.Payloads.Length;
+            for (int i = 0; i < segment.Count; i++)
+                Set(segment.WindowAt(i)).Or(segment.PostingsAt(i));
+        }
+    }
+
+    /// <summary>Says that so many entries follow; from many on they are gathered in one bitmap of all windows, where nothing has to be searched or moved.</summary>
+    private void Reserve(long entries)
+    {
+        if (flat is null)
+            ReserveApart(entries);
+    }
+
+    private void ReserveApart(long entries)
+    {
+        if ((addedApart += entries) < ManyEntries || Context.View.WindowCount > MostFlatWindows)
+            return;
+
+        flat = Context.RentWords((int)Context.View.WindowCount * BitmapKernels.Words);
+        Flat.Clear();
+        foreach ((long window, WindowSet set) in sets)
+            set.CopyWords(Flat.Slice((int)window * BitmapKernels.Words, BitmapKernels.Words));
+        sets.Clear();
+    }
+
+    private WindowSet Set(long window)
+    {
+        if (window == lastWindow)
+            return lastSet!; // set together with lastWindow
+
+        if (!sets.TryGetValue(window, out WindowSet? set))
+            sets.Add(window, set = new WindowSet());
+        lastWindow = window;
+        lastSet = set;
+        return set;
+    }
+}

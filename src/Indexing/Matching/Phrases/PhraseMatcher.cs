@@ -1,0 +1,185 @@
+namespace Treepie.Indexing.Matching.Phrases;
+
+/// <summary>
+/// Whether, and how well, the words of a phrase stand together in one entry. Word i of the phrase stands at query position q[i]; an entry matches
+/// from a start m if every word i has a position p with m + q[i] ≤ p ≤ m + q[i] + slop, no position serving two words of the same term,
+/// and, where order counts, positions ascending. A start counts 1 / (1 + d), d being the smallest slop that would do; the phrase's frequency is the
+/// sum over all starts. Without slop that is the number of times the phrase stands there.
+/// </summary>
+/// <remarks>
+/// For each start the words take, in order of q, the smallest position left to them. That is exact: the ranges of the words begin and end in the
+/// order of q, so a smaller position never takes anything from a later word that a greater one would leave.
+/// </remarks>
+internal sealed class PhraseMatcher
+{
+    private readonly int[] terms;
+    private readonly int[] offsets;
+    private readonly int slop;
+    private readonly bool ordered;
+    private readonly int[] lastOfTerm;
+    private readonly int[] cursors;
+    private int[] starts = [];
+
+    /// <param name="terms">By word of the phrase, which of the different terms it is.</param>
+    /// <param name="offsets">By word, its position in the query, ascending.</param>
+    /// <param name="slop">How far words may be from their places.</param>
+    /// <param name="ordered">Whether they have to keep their order.</param>
+    public PhraseMatcher(int[] terms, int[] offsets, int slop, bool ordered)
+    {
+        this.terms = terms;
+        this.offsets = offsets;
+        this.slop = slop;
+        this.ordered = ordered;
+        lastOfTerm = new int[terms.Max() + 1];
+        cursors = new int[terms.Length];
+    }
+
+    /// <summary>How far words may be from their places.</summary>
+    public int Slop => slop;
+
+    /// <summary>How far apart its words may be, for the plan; null: not at all.</summary>
+    public string? Distance => slop == 0 ? null : string.Create(System.Globalization.CultureInfo.InvariantCulture, $"{(ordered ? "in order, " : "")}up to {slop:N0} apart");
+
+    /// <summary>The frequency of the phrase in an entry; 0 if it does not match. Positions are given by different term, ascending.</summary>
+    public float Match(ReadOnlySpan<PositionList> positions)
+    {
+        if (slop == 0)
+            return terms.Length == 2 && terms[0] != terms[1] ? CountPairs(positions[terms[0]].Span, positions[terms[1]].Span) : CountExact(positions);
+
+        int count = CollectStarts(positions);
+        float frequency = 0;
+        for (int i = 0; i < count; i++)
+        {
+            int distance = DistanceAt(positions, starts[i]);
+            if (distance >= 0)
+                frequency += 1f / (1 + distance);
+        }
+
+        return frequency;
+    }
+
+    /// <summary>Two words: both go forward together.</summary>
+    private int CountPairs(ReadOnlySpan<int> first, ReadOnlySpan<int> second)
+    {
+        int apart = offsets[1] - offsets[0], found = 0, last = -1;
+        for (int i = 0, j = 0; i < first.Length && j < second.Length;)
+        {
+            int wanted = first[i] + apart;
+            if (second[j] < wanted)
+            {
+                j++;
+                continue;
+            }
+
+            // Several tokens at one position are one place; nothing stands before the first.
+            if (second[j] == wanted && first[i] != last && first[i] >= offsets[0])
+                found++;
+            last = first[i++];
+        }
+
+        return found;
+    }
+
+    /// <summary>By term, its positions in the query.</summary>
+    public int[][] Places()
+    {
+        int[][] places = new int[lastOfTerm.Length][];
+        for (int word = 0; word < terms.Length; word++)
+        {
+            ref int[] mine = ref places[terms[word]];
+            mine = mine is null ? [offsets[word]] : [.. mine, offsets[word]];
+        }
+
+        return places;
+    }
+
+    /// <summary>Walks the rarest word and looks the others up: all cursors only go forward.</summary>
+    private int CountExact(ReadOnlySpan<PositionList> positions)
+    {
+        int lead = 0;
+        for (int i = 1; i < terms.Length; i++)
+        {
+            if (positions[terms[i]].Count < positions[terms[lead]].Count)
+                lead = i;
+        }
+
+        Array.Clear(cursors);
+        int found = 0;
+        int last = -1;
+        foreach (int position in positions[terms[lead]].Span)
+        {
+            int start = position - offsets[lead];
+            if (start == last || start < 0)
+                continue; // several tokens at one position are one place
+            last = start;
+            bool all = true;
+            for (int i = 0; i < terms.Length && all; i++)
+            {
+                ReadOnlySpan<int> mine = positions[terms[i]].Span;
+                ref int cursor = ref cursors[i];
+                while (cursor < mine.Length && mine[cursor] < start + offsets[i])
+                    cursor++;
+                all = cursor < mine.Length && mine[cursor] == start + offsets[i];
+            }
+
+            found += all ? 1 : 0;
+        }
+
+        return found;
+    }
+
+    /// <summary>Every place at which some word would stand at its own place, ascending, once.</summary>
+    private int CollectStarts(ReadOnlySpan<PositionList> positions)
+    {
+        int count = 0;
+        for (int i = 0; i < terms.Length; i++)
+        {
+            ReadOnlySpan<int> mine = positions[terms[i]].Span;
+            if (starts.Length < count + mine.Length)
+                Array.Resize(ref starts, Math.Max(count + mine.Length, Math.Max(64, starts.Length * 2)));
+            foreach (int position in mine)
+                starts[count++] = position - offsets[i];
+        }
+
+        starts.AsSpan(0, count).Sort();
+        int kept = 0;
+        for (int i = 0; i < count; i++)
+        {
+            if (kept == 0 || starts[kept - 1] != starts[i])
+                starts[kept++] = starts[i];
+        }
+
+        Array.Clear(cursors);
+        return kept;
+    }
+
+    /// <summary>How far the farthest word is from its place, from a start; -1 if the slop does not suffice. Starts come ascending.</summary>
+    private int DistanceAt(ReadOnlySpan<PositionList> positions, int start)
+    {
+        int farthest = 0;
+        int last = -1;
+        Array.Fill(lastOfTerm, -1);
+        for (int i = 0; i < terms.Length; i++)
+        {
+            ReadOnlySpan<int> mine = positions[terms[i]].Span;
+            ref int cursor = ref cursors[i];
+            while (cursor < mine.Length && mine[cursor] < start + offsets[i])
+                cursor++;
+
+            // Words of one offset (synonyms) may share a position, others have to go up where order counts.
+            int least = lastOfTerm[terms[i]] + 1;
+            if (ordered && last >= 0)
+                least = Math.Max(least, offsets[i] > offsets[i - 1] ? last + 1 : last);
+            int place = cursor;
+            while (place < mine.Length && mine[place] < least)
+                place++;
+            if (place == mine.Length || mine[place] > start + offsets[i] + slop)
+                return -1;
+
+            last = lastOfTerm[terms[i]] = mine[place];
+            farthest = Math.Max(farthest, last - offsets[i] - start);
+        }
+
+        return farthest;
+    }
+}

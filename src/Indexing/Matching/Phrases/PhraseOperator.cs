@@ -1,0 +1,417 @@
+using Treepie.Indexing.Kernels;
+using Treepie.Indexing.Matching.Lists;
+using Treepie.Indexing.Plans;
+using Treepie.Indexing.Postings;
+using Treepie.Indexing.Ranking;
+
+namespace Treepie.Indexing.Matching.Phrases;
+
+/// <summary>
+/// Matches entries in which the words of a phrase stand together. Ids first: positions are read of entries that have all words, and of no others, see <see cref="PhraseFinder"/>.
+/// </summary>
+internal sealed class PhraseOperator : Operator
+{
+    /// <summary>Up to so many entries found say what they score themselves.</summary>
+    private const int FewFound = 10;
+
+    private readonly TermOperator[] terms;
+    private readonly TermOperator[] byCost;
+    private readonly PhraseMatcher matcher;
+    private readonly LengthFactors? factors;
+    private readonly float idf;
+    private readonly PhraseWords? words;
+    private readonly bool isExact;
+    private PhraseFinder? opened;
+    private PhraseAhead? ahead;
+    private float[]? known;
+    private int knownCount;
+    private long last = -1;
+    private long expected = -1;
+
+    /// <param name="context">The query.</param>
+    /// <param name="terms">The different terms, opened with positions.</param>
+    /// <param name="matcher">Tells phrases from words that stand apart.</param>
+    /// <param name="factors">Lengths of the field where scores are wanted.</param>
+    /// <param name="idf">Sum over all words of the phrase.</param>
+    /// <param name="isExact">Whether its frequency is at most that of each word.</param>
+    public PhraseOperator(QueryContext context, TermOperator[] terms, PhraseMatcher matcher, LengthFactors? factors, double idf, bool isExact)
+        : base(context)
+    {
+        this.terms = terms;
+        this.matcher = matcher;
+        this.factors = factors;
+        this.idf = (float)idf;
+        this.isExact = isExact;
+        byCost = ByCost(terms);
+        words = matcher.Slop == 0 ? new PhraseWords(context, byCost) : null;
+    }
+
+    /// <summary>Looks at positions: of many phrases no entry has all words, so that there is nothing to look at.</summary>
+    private PhraseFinder Finder => opened ??= new PhraseFinder(Context, terms, matcher);
+
+    public override long Estimate => byCost[0].Estimate;
+
+    /// <summary>An eighth of what would have all words if these had nothing to do with each other: finding a match costs more than its score, so bounds pay late.</summary>
+    public override double Likely
+    {
+        get
+        {
+            double entries = Math.Max(1, Context.View.State.EntryCount), likely = entries;
+            foreach (TermOperator term in byCost)
+                likely *= term.Estimate / entries;
+            return Math.Min(byCost[0].Estimate, likely) / 8;
+        }
+    }
+
+    public override bool IsExact => byCost[0].Estimate == 0;
+
+    public override PlanNode Describe()
+    {
+        var node = new PlanNode("phrase", terms[0].Field, matcher.Distance);
+        foreach (TermOperator term in terms)
+            node.Over(term.Describe());
+        return node;
+    }
+
+    public override long Next(long from)
+    {
+        bool isNext = from == last + 1;
+        if (ahead is null || !ahead.TryNext(ref from))
+            from = isNext && from == 0 ? FirstOfWords() : NextOfWords(from);
+        expected = isNext ? from : -1;
+        return from;
+    }
+
+    public override void Fill(long window, WindowSet set)
+    {
+        if (IsKnown(window, threshold: 0, margin: 1))
+        {
+            set.SetOffsets(ahead!.Found); // it is known by it
+            return;
+        }
+
+        FillWords(window, set);
+        Verify(window, set);
+    }
+
+    public override int Count(long window) => IsKnown(window, threshold: 0, margin: 1) ? ahead!.Found.Length : base.Count(window); // it is known by it
+
+    public override void And(long window, WindowSet set)
+    {
+        for (int i = 0; i < byCost.Length && !set.IsEmpty; i++)
+            byCost[i].And(window, set);
+        Verify(window, set);
+    }
+
+    public override bool Contains(long id)
+    {
+        foreach (TermOperator term in byCost)
+        {
+            if (!term.Contains(id))
+                return false;
+        }
+
+        return Finder.FrequencyOf(id) > 0;
+    }
+
+    public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
+    {
+        if (factors is null)
+        {
+            base.Score(window, hits, scores, boost);
+            return;
+        }
+
+        WindowSet mine = Context.Rent();
+        mine.SetOffsets(hits);
+        And(window, mine);
+        for (int i = 0; i < hits.Length; i++)
+        {
+            if (!mine.Contains(hits[i]))
+                continue;
+            float frequency = Finder.Frequencies[hits[i]];
+            scores[i] += boost * idf * frequency / (frequency + factors.Of((window << PostingWindow.SizeBits) + hits[i]));
+        }
+
+        Context.Return(mine);
+    }
+
+    public override void ScoreMatches(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
+    {
+        if (factors is null)
+        {
+            base.ScoreMatches(window, hits, scores, boost);
+            return;
+        }
+
+        WindowFactors lengths = factors.OfWindow(window);
+        if (ahead is not null && ahead.TryFind(window, wantsAll: false))
+        {
+            ReadOnlySpan<ushort> found = ahead.Found;
+            ReadOnlySpan<float> frequencies = ahead.Frequencies;
+            for (int i = 0, place = 0; i < hits.Length; i++)
+            {
+                while (found[place] < hits[i])
+                    place++;
+                scores[i] += boost * idf * frequencies[place] / (frequencies[place] + lengths[hits[i]]);
+            }
+
+            return;
+        }
+
+        Finder.Look(window, hits);
+        for (int i = 0; i < hits.Length; i++)
+        {
+            float frequency = Finder.Frequencies[hits[i]];
+            scores[i] += boost * idf * frequency / (frequency + lengths[hits[i]]);
+        }
+    }
+
+    public override void Bounds(Span<float> windows, float boost)
+    {
+        byCost[0].PartBounds(windows);
+        Span<float> others = Context.RentNumbers(windows.Length).AsSpan(0, windows.Length);
+        for (int term = 1; term < byCost.Length; term++)
+        {
+            byCost[term].PartBounds(others);
+            for (int i = 0; i < windows.Length; i++)
+                windows[i] = Math.Min(windows[i], others[i]);
+        }
+
+        float weight = factors is null ? boost : boost * idf;
+        if (words is not null)
+            known = Context.RentNumbers(knownCount = windows.Length);
+        for (int i = 0; i < windows.Length; i++)
+        {
+            float part = windows[i] < 0 ? NoMatch : factors is not null && isExact ? Math.Min(1, windows[i]) : 1;
+            windows[i] = part < 0 ? NoMatch : weight * part;
+            if (known is not null)
+                known[i] = part < 0 ? NoMatch : idf * part;
+        }
+    }
+
+    public override void AddBounds(long window, Span<float> bounds, float boost)
+    {
+        if (ahead is not null && ahead.TryFind(window, wantsAll: false) && ahead.Found.Length <= FewFound)
+        {
+            AddFound(window, bounds, boost);
+            return;
+        }
+
+        Span<float> least = stackalloc float[PostingWindow.Blocks];
+        Span<float> parts = stackalloc float[PostingWindow.Blocks];
+        least.Fill(1);
+        foreach (TermOperator term in factors is not null && isExact ? terms : [])
+        {
+            term.Parts(window, parts);
+            for (int i = 0; i < parts.Length; i++)
+                least[i] = Math.Min(least[i], parts[i]);
+        }
+
+        float weight = factors is null ? boost : boost * idf;
+        BoundKernels.AddScaled(bounds, least, weight);
+    }
+
+    /// <summary>Where matches need not be counted, positions are read only of entries in blocks that promise enough.</summary>
+    public override int Select(long window, WindowSet set, float threshold, float margin, bool counts)
+    {
+        if (counts || threshold <= 0 || factors is null)
+            return base.Select(window, set, threshold, margin, counts);
+
+        if (IsKnown(window, threshold, margin))
+        {
+            set.SetOffsets(ahead!.Found); // it is known by it
+            return set.Count;
+        }
+
+        FillWords(window, set);
+        NarrowByBlocks(window, set, threshold, margin);
+        Verify(window, set);
+        return set.Count;
+    }
+
+    /// <summary>Of entries that have all words, keeps those in blocks that promise enough.</summary>
+    private void NarrowByBlocks(long window, WindowSet set, float threshold, float margin)
+    {
+        if (set.IsEmpty)
+            return;
+        Span<float> bounds = stackalloc float[PostingWindow.Blocks];
+        bounds.Clear();
+        AddBounds(window, bounds, 1);
+        if (set.Form == WindowSetForm.List)
+        {
+            set.Narrow(bounds, threshold, margin);
+        }
+        else
+        {
+            Span<ulong> words = stackalloc ulong[BitmapKernels.Words];
+            set.CopyWords(words);
+            BoundKernels.Narrow(words, bounds, threshold, margin);
+            set.And(words);
+        }
+    }
+
+    /// <summary>The different terms, the rarest first; of those that are as rare the first one.</summary>
+    private static TermOperator[] ByCost(TermOperator[] terms)
+    {
+        var ordered = new TermOperator[terms.Length];
+        for (int i = 0; i < terms.Length; i++)
+        {
+            int place = i;
+            for (; place > 0 && ordered[place - 1].Estimate > terms[i].Estimate; place--)
+                ordered[place] = ordered[place - 1];
+            ordered[place] = terms[i];
+        }
+
+        return ordered;
+    }
+
+    /// <summary>The first window in which the words are that are looked for first, for who will go along all windows.</summary>
+    private long FirstOfWords()
+    {
+        if (words is null)
+            return NextOfWords(0);
+        words.Begin();
+        return words.Next(0);
+    }
+
+    /// <summary>The first window from one on in which all words are.</summary>
+    private long NextOfWords(long from) => NextOfAll<TermOperator>(byCost, from);
+
+    /// <summary>As <see cref="NextOfWords"/>; where bounds of windows are known, of those that may have a hit of at least so much and were not asked for.</summary>
+    private long NextToAsk(long from, float threshold, float margin)
+    {
+        if (known is null)
+            return NextOfWords(from);
+        for (long window = from; window < knownCount; window++)
+        {
+            if (IsToAsk(window, threshold, margin))
+                return window;
+        }
+
+        return End;
+    }
+
+    /// <summary>Whether a window may have a hit of at least so much and was not asked for, as far as that is known.</summary>
+    private bool IsToAsk(long window, float threshold, float margin) => known is null || (known[(int)window] >= 0 && known[(int)window] * margin >= threshold);
+
+    /// <summary>Whether it is known which entries of a window have the phrase, of those that may score so much: if windows are asked for one after the other it is found out, of some windows at once.</summary>
+    private bool IsKnown(long window, float threshold, float margin)
+    {
+        if (words is null)
+            return false;
+        bool isKnown = ahead is not null && ahead.TryFind(window, wantsAll: threshold <= 0);
+        if (!isKnown && window > last && ahead?.Covers(window, wantsAll: threshold <= 0) != true && (window == expected || NextToAsk(last + 1, threshold, margin) == window))
+        {
+            ahead ??= new PhraseAhead(Context, Finder.Masks, Finder, factors);
+            LookAhead(window, threshold, margin);
+            isKnown = ahead.TryFind(window, wantsAll: threshold <= 0);
+        }
+
+        last = window;
+        if (known is not null)
+            known[(int)window] = NoMatch;
+        return isKnown;
+    }
+
+    private void LookAhead(long window, float threshold, float margin)
+    {
+        (PhraseAhead ahead, PhraseWords words) = (this.ahead!, this.words!); // who asks has looked whether they are there
+        bool isWhole = threshold <= 0;
+        ahead.Begin(window, isWhole);
+        words.Begin();
+        long next = words.Next(window);
+        for (; next != End && ahead.HasRoom; next = words.Next(next + 1))
+        {
+            if (IsToAsk(next, threshold, margin))
+                Add(next, threshold, margin);
+            else if (isWhole)
+                ahead.AddOpen(next);
+        }
+
+        foreach (TermOperator term in words.Others)
+            ahead.Masks.Keep(term);
+        ahead.Find(end: next);
+    }
+
+    /// <summary>Looks which entries of a window have the words that are looked for first, and has them tested.</summary>
+    private void Add(long window, float threshold, float margin)
+    {
+        (PhraseAhead ahead, PhraseWords words) = (this.ahead!, this.words!); // as above
+        int count = words.Meet(window, ahead.Masks.Room);
+        if (threshold > 0 && count != 0)
+        {
+            Span<float> bounds = stackalloc float[PostingWindow.Blocks];
+            bounds.Clear();
+            AddBounds(window, bounds, 1);
+            if (count != PhraseWords.Many)
+            {
+                count = OffsetKernels.Narrow(ahead.Masks.Room[..count], bounds, threshold, margin);
+            }
+            else
+            {
+                BoundKernels.Narrow(words.Bits, bounds, threshold, margin);
+                if (!PhraseFinder.IsForPairs(BitmapKernels.Count(words.Bits)))
+                    count = BitmapKernels.Decode(words.Bits, ahead.Masks.Room);
+            }
+        }
+
+        if (count == PhraseWords.Many)
+        {
+            ahead.AddOpen(window);
+            return;
+        }
+
+        if (count > 0)
+            words.ExpectPositions(window);
+        ahead.Add(window, count);
+    }
+
+    /// <summary>Adds what the entries that were found score.</summary>
+    private void AddFound(long window, Span<float> bounds, float boost)
+    {
+        ReadOnlySpan<ushort> found = ahead!.Found; // who asks has looked whether it is there
+        Span<float> scores = stackalloc float[FewFound];
+        scores.Clear();
+        if (factors is null)
+            scores[..found.Length].Fill(boost);
+        else if (found.Length > 0)
+            ScoreMatches(window, found, scores, boost);
+        Span<float> most = stackalloc float[PostingWindow.Blocks];
+        most.Clear();
+        for (int i = 0; i < found.Length; i++)
+        {
+            ref float bound = ref most[found[i] >> PostingWindow.BlockBits];
+            bound = Math.Max(bound, scores[i]);
+        }
+
+        BoundKernels.AddScaled(bounds, most, 1);
+    }
+
+    /// <summary>The entries that have all words.</summary>
+    private void FillWords(long window, WindowSet set)
+    {
+        byCost[0].Fill(window, set);
+        for (int i = 1; i < byCost.Length && !set.IsEmpty; i++)
+            byCost[i].And(window, set);
+    }
+
+    /// <summary>Keeps what is a phrase of entries that have all its words.</summary>
+    private void Verify(long window, WindowSet set)
+    {
+        if (set.IsEmpty)
+            return;
+        if (set.Form == WindowSetForm.List)
+        {
+            Finder.Look(window, set.List);
+        }
+        else
+        {
+            Span<ulong> asked = stackalloc ulong[BitmapKernels.Words];
+            set.CopyWords(asked);
+            Finder.Look(window, asked);
+        }
+
+        set.And(Finder.Matched);
+    }
+}

@@ -1,0 +1,300 @@
+using System.Runtime.InteropServices;
+using Treepie.Indexing.Kernels;
+using Treepie.Indexing.Matching.Lists;
+using Treepie.Indexing.Postings;
+using Treepie.Storage.Kernels;
+
+namespace Treepie.Indexing.Matching.Phrases;
+
+/// <summary>
+/// Finds the entries of whole windows that have the rarest words of a phrase. All windows of such a word are found once, one after the other, and met where they lie: of words with few entries a
+/// window, most of what is done window by window would be the way there and back. Other words are asked about the entries that are left. Where the rarest word has a short list, its entries are
+/// sought one by one in the lists of all others.
+/// </summary>
+internal sealed class PhraseWords
+{
+    /// <summary>In the place of a number: entries are <see cref="Bits"/>.</summary>
+    public const int Many = -1;
+
+    /// <summary>From this part of the windows of a list on, that are asked about, it is cheaper to go along it than to seek each.</summary>
+    private const int WholeRatio = 2;
+
+    /// <summary>So many windows before they are looked at, what they are looked up in is asked for.</summary>
+    private const int Ahead = 4;
+
+    private readonly TermOperator[] words;
+    private readonly bool[] areWhole;
+    private readonly int[] places;
+    private readonly ulong[] bits;
+    private int fewCount = -1;
+    private int fewPlace;
+    private int announced;
+    private int announcedOther;
+
+    /// <param name="context">The query.</param>
+    /// <param name="words">The different words, the rarest first.</param>
+    public PhraseWords(QueryContext context, TermOperator[] words)
+    {
+        this.words = words;
+        places = new int[words.Length];
+        areWhole = new bool[words.Length];
+        bits = context.RentWords(Math.Max(BitmapKernels.Words, FlatPostings.MaxEntries));
+        double windows = Math.Max(1, context.View.WindowCount), entries = Math.Max(1, context.View.State.EntryCount), asked = windows;
+        for (int i = 0; i < words.Length; i++)
+        {
+            areWhole[i] = words[i] is LongListOperator && (i == 0 || WholeRatio * Math.Min(windows, asked) >= Math.Min(windows, words[i].Estimate));
+            asked = i == 0 ? words[0].Estimate : asked * words[i].Estimate / entries;
+        }
+
+        FirstCount = CountFirst(windows);
+    }
+
+    /// <summary>How many words are met here.</summary>
+    public int FirstCount { get; }
+
+    /// <summary>The others.</summary>
+    public ReadOnlySpan<TermOperator> Others => words.AsSpan(FirstCount);
+
+    /// <summary>Entries of the window met last, as a bitmap, where they are many; scratch.</summary>
+    public Span<ulong> Bits => bits.AsSpan(0, BitmapKernels.Words);
+
+    /// <summary>Whether the rarest word has so few entries that they are sought one by one in the lists of all others, before the first window is asked for.</summary>
+    private bool IsShort => words[0] is ShortListOperator;
+
+    private ReadOnlySpan<ulong> Few => bits.AsSpan(0, fewCount);
+
+    /// <summary>Begins at a window.</summary>
+    public void Begin()
+    {
+        if (IsShort)
+        {
+            if (fewCount < 0)
+                FindFew();
+            fewPlace = 0;
+            return;
+        }
+
+        for (int i = 0; i < words.Length; i++)
+        {
+            if (areWhole[i])
+                words[i].ExpectAll();
+            else
+                words[i].ExpectNone();
+        }
+
+        places.AsSpan().Clear();
+        announced = announcedOther = 0;
+    }
+
+    /// <summary>The first window from one on, which is behind those asked about since <see cref="Begin"/>, in which all words are that are met here; <see cref="Operator.End"/> if there is none.</summary>
+    public long Next(long from)
+    {
+        if (IsShort)
+        {
+            while (fewPlace < fewCount && WindowOf(bits[fewPlace]) < from)
+                fewPlace++;
+            return fewPlace < fewCount ? WindowOf(bits[fewPlace]) : Operator.End;
+        }
+
+        for (long window = from; ;)
+        {
+            long next = NextOf(0, window);
+            for (int i = 1; i < FirstCount && next == window; i++)
+                next = NextOf(i, window);
+            if (next == window || next == Operator.End)
+                return next;
+            window = next;
+        }
+    }
+
+    /// <summary>Says that positions of the window met last are going to be asked for.</summary>
+    public void ExpectPositions(long window)
+    {
+        for (int i = 0; i < FirstCount; i++)
+            words[i].ExpectPositions(window);
+    }
+
+    /// <summary>Writes the entries of the window found last that have all these words; returns how many, or <see cref="Many"/>.</summary>
+    /// <param name="window">The window.</param>
+    /// <param name="room">Room for all entries of a window.</param>
+    public int Meet(long window, Span<ushort> room)
+    {
+        if (IsShort)
+        {
+            int left = 0;
+            for (int i = fewPlace; i < fewCount && WindowOf(bits[i]) == window; i++)
+                room[left++] = OffsetOf(bits[i]);
+            return left;
+        }
+
+        Announce();
+        int rarest = 0;
+        for (int i = 1; i < FirstCount; i++)
+            rarest = words[i].Windows[places[i]].Count < words[rarest].Windows[places[rarest]].Count ? i : rarest;
+        return words[rarest].Windows[places[rarest]].Count < PostingWindow.MinBitsCount ? MeetLists(rarest, room) : MeetBits(rarest, room);
+    }
+
+    private static long WindowOf(ulong id) => (long)(id >> PostingWindow.SizeBits);
+
+    private static ushort OffsetOf(ulong id) => (ushort)(id & (PostingWindow.Size - 1));
+
+    /// <summary>Of the entries of the rarest word, keeps those that all others have.</summary>
+    private void FindFew()
+    {
+        fewCount = ((ShortListOperator)words[0]).CopyIds(bits);
+        for (int i = 1; i < words.Length && fewCount > 0; i++)
+            fewCount = words[i] is ShortListOperator other ? other.KeepIds(bits.AsSpan(0, fewCount)) : KeepFew(i);
+    }
+
+    /// <summary>Keeps those that a word with a long list has; returns how many. Where each is looked for is asked for before the first is looked at.</summary>
+    private int KeepFew(int word)
+    {
+        TermOperator term = words[word];
+        if (areWhole[word])
+            term.ExpectAll();
+        else
+            ExpectFew(term);
+        ReadOnlySpan<HeldWindow> windows = term.Windows;
+        Span<int> at = stackalloc int[FlatPostings.MaxEntries];
+        for (int i = 0, place = 0; i < fewCount; i++)
+        {
+            long window = WindowOf(bits[i]);
+            while (place < windows.Length && windows[place].Window < window)
+                place++;
+            at[i] = place < windows.Length && windows[place].Window == window ? place : -1;
+            if (at[i] >= 0)
+                windows[place].Prefetch([OffsetOf(bits[i])]);
+        }
+
+        int kept = 0;
+        for (int i = 0; i < fewCount; i++)
+        {
+            bool isThere = at[i] >= 0 && windows[at[i]].Contains(OffsetOf(bits[i]));
+            bits[kept] = bits[i];
+            kept += isThere ? 1 : 0;
+        }
+
+        return kept;
+    }
+
+    private void ExpectFew(TermOperator term)
+    {
+        term.ExpectNone();
+        long last = -1;
+        foreach (ulong id in Few)
+        {
+            if (WindowOf(id) != last)
+                term.Expect(last = WindowOf(id), default);
+        }
+    }
+
+    private long NextOf(int word, long window)
+    {
+        ReadOnlySpan<HeldWindow> mine = words[word].Windows;
+        ref int place = ref places[word];
+        while (place < mine.Length && mine[place].Window < window)
+            place++;
+        return place < mine.Length ? mine[place].Window : Operator.End;
+    }
+
+    /// <summary>Of the rarest word here, which has a list, keeps what the others have.</summary>
+    private int MeetLists(int rarest, Span<ushort> room)
+    {
+        HeldWindow lead = words[rarest].Windows[places[rarest]];
+        int count = lead.Count;
+        bool isCopied = false;
+        for (int i = 0; i < FirstCount && count > 0; i++)
+        {
+            if (i == rarest)
+                continue;
+            HeldWindow other = words[i].Windows[places[i]];
+            if (!isCopied && other.Count < PostingWindow.MinBitsCount)
+            {
+                count = MeetLists(lead, other, room);
+            }
+            else
+            {
+                if (!isCopied)
+                    lead.PaddedOffsets[..count].CopyTo(room);
+                count = Keep(other, room[..count]);
+            }
+
+            isCopied = true;
+        }
+
+        if (!isCopied)
+            lead.PaddedOffsets[..count].CopyTo(room);
+        return count;
+    }
+
+    private static int Keep(in HeldWindow other, Span<ushort> entries) => other.Count switch
+    {
+        < PostingWindow.MinBitsCount => SortedSets.Intersect(entries, other.PaddedOffsets[..other.Count]),
+        < PostingWindow.Size => OffsetKernels.Filter(entries, MemoryMarshal.Cast<byte, ulong>(other.Bitmap), wanted: true),
+        _ => entries.Length,
+    };
+
+    private static int MeetLists(in HeldWindow one, in HeldWindow other, Span<ushort> room)
+    {
+        const int Lanes = 16;
+        ReadOnlySpan<ushort> left = one.PaddedOffsets, right = other.PaddedOffsets;
+        if (other.Count <= OffsetKernels.Few && left.Length >= OffsetKernels.Few && right.Length >= OffsetKernels.Few)
+            return OffsetKernels.IntersectFew(right, other.Count, left, one.Count, room); // the one is not longer
+        if (right.Length >= other.Count + Lanes)
+            return OffsetKernels.Intersect(right, other.Count, left[..one.Count], room);
+        left[..one.Count].CopyTo(room);
+        return SortedSets.Intersect(room[..one.Count], right[..other.Count]);
+    }
+
+    private int MeetBits(int rarest, Span<ushort> room)
+    {
+        words[rarest].Windows[places[rarest]].Postings.CopyWords(bits);
+        for (int i = 0; i < FirstCount; i++)
+        {
+            HeldWindow other = words[i].Windows[places[i]];
+            if (i == rarest || other.Count == PostingWindow.Size)
+                continue;
+            BitmapKernels.Combine<AndOperation>(Bits, other.Bitmap);
+        }
+
+        return PhraseFinder.IsForPairs(BitmapKernels.Count(Bits)) ? Many : BitmapKernels.Decode(Bits, room);
+    }
+
+    /// <summary>Asks for what tells which entries of the windows that come soon have the second word.</summary>
+    private void Announce()
+    {
+        ReadOnlySpan<HeldWindow> mine = words[0].Windows;
+        if (FirstCount == 1)
+            return;
+        ReadOnlySpan<HeldWindow> other = words[1].Windows;
+        for (announced = Math.Max(announced, places[0]); announced < Math.Min(mine.Length, places[0] + Ahead); announced++)
+        {
+            ref readonly HeldWindow soon = ref mine[announced];
+            while (announcedOther < other.Length && other[announcedOther].Window < soon.Window)
+                announcedOther++;
+            if (announcedOther == other.Length || other[announcedOther].Window != soon.Window)
+                continue;
+            if (soon.Count < PostingWindow.MinBitsCount)
+            {
+                other[announcedOther].Prefetch(soon.PaddedOffsets[..soon.Count]);
+            }
+            else
+            {
+                soon.PrefetchIds();
+                other[announcedOther].PrefetchIds();
+            }
+        }
+    }
+
+    /// <summary>Where few entries have the first two, others are asked about such entries alone.</summary>
+    private int CountFirst(double windows)
+    {
+        const int FewInWindow = WindowSet.MaxListCount / 2;
+        int count = 1;
+        if (IsShort)
+            return words.Length;
+        while (count < words.Length && areWhole[count] && (count == 1 || words[0].Estimate >= FewInWindow * windows))
+            count++;
+        return count;
+    }
+}

@@ -1,0 +1,116 @@
+using Treepie.Indexing.Matching.Compiling;
+using Treepie.Indexing.Queries;
+using Treepie.Indexing.Vectors;
+
+namespace Treepie.Indexing.Matching.Views;
+
+/// <summary>
+/// An index and the changes it has not seen, asked as one. Most operators answer for themselves, as their entries are apart; what depends on both is here: the figures that scores are
+/// reckoned from, and the searches that give the best of all entries, which are made over both and of which each side then takes its own part.
+/// </summary>
+/// <remarks>
+/// Promises: what is found is what one index that has seen the changes would find, but for vectors by the graph, of which the changes are compared one by one. Costs: such a search
+/// is made once, for both sides.
+/// </remarks>
+internal sealed class CombinedIndex : IDisposable
+{
+    private readonly List<(IndexQuery Search, IReadOnlyList<IndexQuery> Beside, List<NearEntry> Found)> known = [];
+    private readonly NotQuery? present;
+    private readonly long firstTailId;
+
+    /// <param name="main">The index.</param>
+    /// <param name="tail">The changes, whose entries are numbered on from those of the index.</param>
+    /// <param name="gone">Entries of the index that the changes put anew or removed, ascending.</param>
+    /// <param name="cancellationToken">Ends the query.</param>
+    /// <param name="options">Plan, budget and hints; null: none.</param>
+    public CombinedIndex(IndexView main, IndexView tail, long[] gone, CancellationToken cancellationToken, QueryOptions? options = null)
+    {
+        firstTailId = main.State.NextEntryId;
+        present = gone.Length == 0 ? null : new NotQuery(new EntriesQuery(gone));
+        Statistics = new CombinedStatistics(main, tail, gone);
+        Main = new QueryContext(main, cancellationToken, options) { Combined = this };
+        Tail = new QueryContext(tail, cancellationToken, options) { Combined = this };
+    }
+
+    /// <summary>The query over the index; it sees entries that are gone, see <see cref="Present"/>.</summary>
+    public QueryContext Main { get; }
+
+    /// <summary>The query over the changes.</summary>
+    public QueryContext Tail { get; }
+
+    /// <summary>What scores are reckoned from.</summary>
+    public CombinedStatistics Statistics { get; }
+
+    /// <summary>What both have done so far.</summary>
+    public QueryCounters Measure() => Main.Measure() + Tail.Measure();
+
+    /// <summary>A query over the index, without the entries that are gone.</summary>
+    public IndexQuery Present(IndexQuery query) => present is null ? query : new AndQuery([query, present]);
+
+    /// <summary>The part of one side in what a search finds in both.</summary>
+    /// <param name="context">The side.</param>
+    /// <param name="search">A search by vector, or a fusion.</param>
+    /// <param name="beside">Conditions beside it, among whose entries it looks.</param>
+    public NearestOperator Nearest(QueryContext context, IndexQuery search, IEnumerable<IndexQuery> beside)
+    {
+        List<NearEntry> found = Found(search, [.. beside.Where(clause => clause is not NotQuery { Clause: EntriesQuery })]);
+        List<NearEntry> own = found.FindAll(entry => entry.Id < firstTailId == (context == Main));
+        string? field = (search as VectorQuery)?.Field;
+        return new NearestOperator(context, own, field, "of the index and its changes together", field is null ? "fusion" : "nearest vectors");
+    }
+
+    /// <summary>Where an entry is that has a key now.</summary>
+    public bool TryFind(ReadOnlySpan<byte> key, out QueryContext where, out long id)
+    {
+        (where, id) = (Tail, Tail.View.Find(key));
+        if (id < 0)
+            (where, id) = (Main, Main.View.Find(key));
+        return id >= 0 && (where == Tail || !Statistics.IsGone(id));
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        Main.Dispose();
+        Tail.Dispose();
+    }
+
+    /// <summary>What a search finds, best first. Both sides ask, and a plan may be made twice: it is made once.</summary>
+    private List<NearEntry> Found(IndexQuery search, List<IndexQuery> beside)
+    {
+        foreach ((IndexQuery other, IReadOnlyList<IndexQuery> besideOther, List<NearEntry> found) in known)
+        {
+            if (ReferenceEquals(other, search) && besideOther.SequenceEqual(beside, ReferenceEqualityComparer.Instance))
+                return found;
+        }
+
+        List<NearEntry> made = Make(search, beside);
+        known.Add((search, beside, made));
+        return made;
+    }
+
+    private List<NearEntry> Make(IndexQuery search, List<IndexQuery> beside)
+    {
+        Operator? inMain = Filter(Main, present is null ? beside : [.. beside, present]), inTail = Filter(Tail, beside);
+        if (search is VectorQuery vector)
+        {
+            // The graph of the changes has no more entries than are compared in no time.
+            List<NearEntry> near = new VectorCompiler(Main).Find(vector, inMain);
+            near.AddRange(new VectorCompiler(Tail).Find(vector with { IsExact = true }, inTail));
+            return Best(near, vector.Candidates);
+        }
+
+        var fusion = (FusionQuery)search; // there are no others
+        FusionCompiler main = new(Main, beside), tail = new(Tail, beside);
+        return FusionCompiler.Fuse(fusion, [.. fusion.Clauses.Select(clause => Best([.. main.Best(clause.Query, inMain, fusion.Window), .. tail.Best(clause.Query, inTail, fusion.Window)], fusion.Window))]);
+    }
+
+    private static Operator? Filter(QueryContext context, List<IndexQuery> beside) =>
+        beside.Count == 0 ? null : new QueryCompiler(context, isScored: false).Compile(new AndQuery(beside));
+
+    private static List<NearEntry> Best(List<NearEntry> found, int count)
+    {
+        found.Sort(static (x, y) => x.Similarity != y.Similarity ? y.Similarity.CompareTo(x.Similarity) : x.Id.CompareTo(y.Id));
+        return found.Count <= count ? found : found[..count];
+    }
+}

@@ -1,0 +1,119 @@
+using Treepie.Indexing.Catalogue;
+using Treepie.Indexing.Columns;
+using Treepie.Indexing.Postings;
+using Treepie.Indexing.Terms;
+
+namespace Treepie.Indexing.Matching.Views;
+
+/// <summary>
+/// What scores are reckoned from when an index and a tail of changes answer as one: counts of both, without the entries of the index that the tail has put anew or removed.
+/// They are those that one index of the newer state would have, so scores are the same to the last bit.
+/// </summary>
+/// <param name="main">The index.</param>
+/// <param name="tail">The changes.</param>
+/// <param name="gone">Entries of the index that are no more, ascending.</param>
+internal sealed class CombinedStatistics(IndexView main, IndexView tail, long[] gone)
+{
+    private readonly Dictionary<int, FieldStatistics> goneOf = [];
+    private Dictionary<int, GoneTerms>? goneTerms;
+
+    /// <summary>Entries of both.</summary>
+    public long EntryCount => main.State.EntryCount + tail.State.EntryCount - gone.Length;
+
+    /// <summary>Whether an entry of the index is no more.</summary>
+    public bool IsGone(long id) => Array.BinarySearch(gone, id) >= 0;
+
+    /// <summary>Sums over a field of both, with the reference of the one whose entries are scored.</summary>
+    public FieldStatistics Of(int field, FieldStatistics own)
+    {
+        FieldStatistics index = main.Statistics(field), changes = tail.Statistics(field), lost = Gone(field);
+        return new FieldStatistics
+        {
+            EntriesWithTerms = index.EntriesWithTerms + changes.EntriesWithTerms - lost.EntriesWithTerms,
+            TotalTerms = index.TotalTerms + changes.TotalTerms - lost.TotalTerms,
+            ReferenceLength = own.ReferenceLength,
+            EverHadSeveralValues = own.EverHadSeveralValues,
+            EverHadTextValue = own.EverHadTextValue,
+        };
+    }
+
+    /// <summary>Entries of both that have a term.</summary>
+    public long EntriesWith(int field, ReadOnlySpan<byte> form)
+    {
+        long count = main.TryGetText(field, form, out TermPayload payload) ? payload.EntryCount : 0;
+        if (tail.TryGetText(field, form, out payload))
+            count += payload.EntryCount;
+        return count - GoneWith(field, form);
+    }
+
+    /// <summary>Entries of the index that had a term and are no more.</summary>
+    private int GoneWith(int field, ReadOnlySpan<byte> form)
+    {
+        goneTerms ??= CountGone();
+        return goneTerms.TryGetValue(field, out GoneTerms? counted) ? counted.Count(form) : 0;
+    }
+
+    private FieldStatistics Gone(int field)
+    {
+        if (goneOf.TryGetValue(field, out FieldStatistics? known))
+            return known;
+
+        var lost = new FieldStatistics();
+        using var norms = new ChunkCursor(main.Tree(TreeNames.Norms(field)));
+        foreach (long id in gone)
+        {
+            long window = NormChunk.WindowOf(id);
+            int length = new NormChunk(norms.Read(NormChunk.NumberOf(window)), window)[NormChunk.SlotOf(id)];
+            lost.TotalTerms += length;
+            lost.EntriesWithTerms += length > 0 ? 1 : 0;
+        }
+
+        goneOf.Add(field, lost);
+        return lost;
+    }
+
+    private Dictionary<int, GoneTerms> CountGone()
+    {
+        var counts = new Dictionary<int, GoneTerms>();
+        foreach (long id in gone)
+            Count(main.Entries.Get(id), id, counts);
+        return counts;
+    }
+
+    /// <summary>Counts the terms of an entry: its texts, and its numbers as text.</summary>
+    private static void Count(EntryRecord record, long id, Dictionary<int, GoneTerms> counts)
+    {
+        Span<byte> text = stackalloc byte[32];
+        while (record.MoveNextGroup())
+        {
+            if (!counts.TryGetValue(record.Field, out GoneTerms? terms))
+                counts.Add(record.Field, terms = new GoneTerms());
+            while (record.MoveNextItem(out ReadOnlySpan<byte> item))
+                terms.Add(record.Group == EntryGroup.Numbers ? text[..NumberKey.Format(item, text)] : item, id);
+        }
+    }
+
+    /// <summary>How many entries had each term of a field. An entry may have one as a text and as a number.</summary>
+    private sealed class GoneTerms
+    {
+        private readonly TermTable terms = new();
+        private readonly List<(int Count, long Last)> counts = [];
+
+        public void Add(ReadOnlySpan<byte> term, long id)
+        {
+            int ordinal = terms.Intern(term);
+            if (ordinal == counts.Count)
+                counts.Add((1, id));
+            else if (counts[ordinal].Last != id)
+                counts[ordinal] = (counts[ordinal].Count + 1, id);
+        }
+
+        public int Count(ReadOnlySpan<byte> term)
+        {
+            int ordinal = terms.Intern(term);
+            if (ordinal == counts.Count)
+                counts.Add((0, -1));
+            return counts[ordinal].Count;
+        }
+    }
+}

@@ -1,0 +1,328 @@
+using Treepie.Indexing.Analysis;
+using Treepie.Indexing.Catalogue;
+using Treepie.Indexing.Columns;
+using Treepie.Indexing.Matching.Compiling;
+using Treepie.Indexing.Matching.Words;
+using Treepie.Indexing.Postings;
+using Treepie.Indexing.Schema;
+using Treepie.Indexing.Terms;
+using Treepie.Storage.Transactions;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Matching.Views;
+
+/// <summary>
+/// An index in one state: its figures, and its trees, each looked up when first asked for. One thread at a time. Nothing of it depends on what was asked before, but the time that takes:
+/// so it is kept, see <see cref="KeptViews"/>, for the next who reads the same state.
+/// </summary>
+internal sealed class IndexView
+{
+    /// <summary>Lists that are remembered as announced: a power of 2.</summary>
+    private const int AnnouncedLists = 64;
+
+    /// <summary>Queries that pages are asked for ahead for.</summary>
+    private const int QueriesAhead = 16;
+
+    private readonly PageVisits visits = new();
+    private readonly Dictionary<string, Tree?> trees = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, DictionaryTrees> dictionaries = new(StringComparer.Ordinal);
+    private readonly List<ChunkPlaces?> norms = [];
+    private FieldStatistics?[] statistics = [];
+    private ReadTransaction transaction;
+    private FieldAnalyzers? analyzers;
+    private EntryReader? entries;
+    private readonly List<QueryScratch> running = [];
+    private QueryScratch? scratch;
+    private WordSearch? words;
+    private readonly long[] announced = new long[AnnouncedLists];
+    private readonly IndexSchema? known;
+    private IndexState? state;
+    private IndexSchema? schema;
+    private int queriesAhead = QueriesAhead;
+    private long visitsOnce;
+    private long? allEntries;
+
+    private IndexView(ReadTransaction transaction, AnalyzerSet analyzerSet, IndexSchema? known)
+    {
+        this.transaction = transaction;
+        this.known = known;
+        AnalyzerSet = analyzerSet;
+        if (known is null)
+            Read();
+    }
+
+    /// <summary>The analyzers that its fields name.</summary>
+    public AnalyzerSet AnalyzerSet { get; }
+
+    /// <summary>Its fields; read with the state when one of them is first asked for, where it was opened with fields.</summary>
+    public IndexSchema Schema
+    {
+        get
+        {
+            if (schema is null)
+                Read();
+            return schema!; // just read
+        }
+    }
+
+    /// <summary>
+    /// The fields it has, or is thought to have as long as they were not read, for who asks for pages ahead: see <see cref="QueryAhead"/>. Null where there is no use in that: nothing is known, or so many
+    /// queries were run that those who find nothing in memory are over.
+    /// </summary>
+    public IndexSchema? TakeExpected() => queriesAhead > 0 && queriesAhead-- > 0 ? schema ?? known : null;
+
+    /// <summary>The analyzers of fields it is thought to have.</summary>
+    /// <exception cref="IndexSchemaException">A field names one that this searcher was not given.</exception>
+    public FieldAnalyzers AnalyzersOf(IndexSchema expected) => ReferenceEquals(expected, schema) ? Analyzers : new FieldAnalyzers(expected, AnalyzerSet);
+
+    /// <summary>The records of its entries.</summary>
+    public EntryReader Entries => entries ??= new EntryReader(Tree);
+
+    /// <summary>
+    /// Pages entered so far, see <see cref="ReadTransaction.PageVisits"/>; those of what is read once and kept left out, so that every query on a view has the same count.
+    /// </summary>
+    public long PageVisits => visits.Count - visitsOnce;
+
+    public IndexState State
+    {
+        get
+        {
+            if (state is null)
+                Read();
+            return state!; // just read
+        }
+    }
+
+    /// <summary>Windows from the first entry to the last that was ever added.</summary>
+    public long WindowCount => (State.NextEntryId + PostingWindow.Size - 1) >> PostingWindow.SizeBits;
+
+    /// <summary>The analyzers of its full-text fields.</summary>
+    /// <exception cref="IndexSchemaException">A field names one that this searcher was not given.</exception>
+    public FieldAnalyzers Analyzers => analyzers ??= new FieldAnalyzers(Schema, AnalyzerSet);
+
+    /// <summary>The state that a transaction reads: as somebody left it, or anew. To be given back with <see cref="Close"/> by whom the transaction belongs to.</summary>
+    public static IndexView Open(ReadTransaction transaction, AnalyzerSet analyzerSet, IndexSchema? known)
+    {
+        if (transaction.Derived<KeptViews>().Take(analyzerSet) is not { } kept)
+            return new IndexView(transaction, analyzerSet, known);
+
+        kept.transaction = transaction;
+        kept.entries?.Reset();
+        return kept;
+    }
+
+    /// <summary>Leaves it to the next reader of the same state; unless somebody has forgotten to end a query on it, which may still be asked.</summary>
+    public void Close()
+    {
+        if (running.Count == 0)
+            transaction.Derived<KeptViews>().Give(this);
+    }
+
+    /// <summary>What a query works with; given back with <see cref="Return"/>. There is one, which is the next query's again, and others for those that run meanwhile.</summary>
+    public QueryScratch RentScratch()
+    {
+        QueryScratch rented = scratch ?? new QueryScratch();
+        scratch = null;
+        running.Add(rented);
+        return rented;
+    }
+
+    public void Return(QueryScratch rented)
+    {
+        running.Remove(rented);
+        scratch = rented;
+    }
+
+    /// <summary>Pages that were found may go: queries that are still running find them again.</summary>
+    public void ForgetPages()
+    {
+        foreach (QueryScratch rented in running)
+            rented.ForgetPages();
+        entries?.Reset();
+    }
+
+    /// <summary>Announces the pages of a long list, see <see cref="Operator.Announce"/>, if it has several: those asked for lately were, and are in memory.</summary>
+    public void Announce(Tree postings, long listId, long entries)
+    {
+        ref long place = ref announced[(int)listId & (announced.Length - 1)];
+        if (entries < WindowImpacts.MinEntries || place == listId + 1)
+            return;
+        place = listId + 1;
+        Span<byte> from = stackalloc byte[PostingKey.Bytes], to = stackalloc byte[PostingKey.Bytes];
+        PostingKey.Write(from, listId, 0);
+        PostingKey.Write(to, listId, long.MaxValue);
+        postings.Announce(from, to);
+    }
+
+    /// <summary>Reads the state; a query in which that happens has not read it.</summary>
+    private void Read()
+    {
+        long before = visits.Count;
+        Tree? index = Tree(TreeNames.Index);
+        state = IndexState.Read(index); // first, as it refuses other formats
+        schema = SchemaRecord.Read(index, known) ?? new IndexSchema([]);
+        visitsOnce += visits.Count - before;
+    }
+
+    /// <summary>What answers queries of one word.</summary>
+    public WordSearch Words => words ??= new WordSearch(this);
+
+    /// <summary>Sums over a field, read when first asked for. Nobody changes them.</summary>
+    public FieldStatistics Statistics(int field)
+    {
+        if (statistics.Length == 0)
+            statistics = new FieldStatistics?[Schema.Fields.Count];
+        return statistics[field] ??= ReadStatistics(field);
+    }
+
+    private FieldStatistics ReadStatistics(int field)
+    {
+        long before = visits.Count;
+        var read = FieldStatistics.Read(Tree(TreeNames.Index), field);
+        visitsOnce += visits.Count - before;
+        return read;
+    }
+
+    /// <summary>The lengths of a full-text field.</summary>
+    public ChunkPlaces Norms(int field)
+    {
+        while (norms.Count <= field)
+            norms.Add(null);
+        return norms[field] ??= new ChunkPlaces(Tree(TreeNames.Norms(field)));
+    }
+
+    /// <summary>The tree of that name; null if nothing was ever put into it.</summary>
+    public Tree? Tree(string name)
+    {
+        if (!trees.TryGetValue(name, out Tree? tree))
+            trees.Add(name, tree = transaction.FindTree(name, visits));
+        return tree;
+    }
+
+    /// <summary>The dictionary of that name; null if nothing was ever put into it.</summary>
+    public TermTree? Dictionary(string name) => Of(name).Terms;
+
+    /// <summary>Terms of a dictionary, read when first asked for.</summary>
+    public long TermCount(string dictionary)
+    {
+        DictionaryTrees of = Of(dictionary);
+        if (of.Count < 0)
+        {
+            long before = visits.Count;
+            of.Count = of.Terms?.Count ?? 0;
+            visitsOnce += visits.Count - before;
+        }
+
+        return of.Count;
+    }
+
+    /// <summary>
+    /// Whether the texts of a field are those of its numbers and are not kept: a field of whole values without text, whose numbers all have plain text, has no dictionary of texts. Who looks for texts asks
+    /// the numbers then: <see cref="TryGetText"/>, <see cref="FieldTexts"/>.
+    /// </summary>
+    public bool HasNumbersAlone(int field) => TermCount(TreeNames.Terms(field)) == 0 && TermCount(TreeNames.Numbers(field)) > 0;
+
+    /// <summary>The dictionary in which the texts of a field stand, as texts or as numbers.</summary>
+    public string TextDictionary(int field) => HasNumbersAlone(field) ? TreeNames.Numbers(field) : TreeNames.Terms(field);
+
+    /// <summary>Different texts of a field, as above.</summary>
+    public long TextCount(int field) => TermCount(TextDictionary(field));
+
+    /// <summary>The list of all entries, where it is a long one, read when first asked for.</summary>
+    public bool TryGetAll(out long listId)
+    {
+        if (allEntries is not { } known)
+        {
+            long before = visits.Count;
+            Span<byte> key = stackalloc byte[ListKey.Bytes];
+            known = TryGetTerm(TreeNames.Lists, ListKey.Write(key, -1, ListKind.All), out TermPayload payload) && payload.Kind == PostingKind.Long ? payload.ListId : -1;
+            allEntries = known;
+            visitsOnce += visits.Count - before;
+        }
+
+        listId = known;
+        return known >= 0;
+    }
+
+    /// <summary>The segments of the long lists of a dictionary.</summary>
+    public Tree? Postings(string dictionary)
+    {
+        DictionaryTrees of = Of(dictionary);
+        return of.Postings ??= Tree(TreeNames.Postings(dictionary));
+    }
+
+    /// <summary>The positions of the long lists of a dictionary of words.</summary>
+    public PositionPlaces? Positions(string dictionary)
+    {
+        DictionaryTrees of = Of(dictionary);
+        return of.Positions ??= Tree(TreeNames.Positions(dictionary)) is { } tree ? new PositionPlaces(tree) : null;
+    }
+
+    /// <summary>The largest impacts of the longest lists of a dictionary of words.</summary>
+    public Tree? Impacts(string dictionary)
+    {
+        DictionaryTrees of = Of(dictionary);
+        return of.Impacts ??= Tree(TreeNames.Impacts(dictionary));
+    }
+
+    private DictionaryTrees Of(string dictionary)
+    {
+        if (!dictionaries.TryGetValue(dictionary, out DictionaryTrees? of))
+            dictionaries.Add(dictionary, of = new DictionaryTrees(Tree(dictionary) is { } tree ? new TermTree(tree) : null));
+        return of;
+    }
+
+    /// <summary>Position of a field.</summary>
+    /// <exception cref="UnknownFieldException">There is none of that name.</exception>
+    public int Field(string name)
+    {
+        int field = Schema.IndexOf(name);
+        return field >= 0
+            ? field
+            : throw new UnknownFieldException(
+                $"The index has no field '{name}'. Its fields are: {string.Join(", ", Schema.Fields.Select(known => known.Name))}.");
+    }
+
+    /// <summary>The entry of a key; -1 if there is none.</summary>
+    public long Find(ReadOnlySpan<byte> key) =>
+        key.Length is > 0 and <= IndexBatch.MaxKeyBytes && Dictionary(TreeNames.Keys) is { } keys && keys.TryGet(key, out ReadOnlySpan<byte> id) ? EntryKey.Read(id) : -1;
+
+    /// <summary>Entries that have the term.</summary>
+    public bool TryGetTerm(string dictionary, scoped ReadOnlySpan<byte> term, out TermPayload payload)
+    {
+        if (Dictionary(dictionary) is { } terms && terms.TryGet(term, out ReadOnlySpan<byte> value))
+        {
+            payload = new TermPayload(value);
+            return true;
+        }
+
+        payload = default;
+        return false;
+    }
+
+    /// <summary>Entries that have a text, in its stored form, as a text or as a number.</summary>
+    public bool TryGetText(int field, scoped ReadOnlySpan<byte> form, out TermPayload payload)
+    {
+        if (!HasNumbersAlone(field))
+            return TryGetTerm(TreeNames.Terms(field), form, out payload);
+
+        payload = default;
+        Span<byte> key = stackalloc byte[NumberKey.Bytes];
+        return NumberKey.TryParse(form, key) && TryGetTerm(TreeNames.Numbers(field), key, out payload);
+    }
+
+    /// <summary>The trees of a dictionary, looked up when first asked for. A tree that is not there is asked for again, which few do.</summary>
+    private sealed class DictionaryTrees(TermTree? terms)
+    {
+        public TermTree? Terms => terms;
+
+        /// <summary>Its terms; -1: not known yet.</summary>
+        public long Count { get; set; } = -1;
+
+        public Tree? Postings { get; set; }
+
+        public PositionPlaces? Positions { get; set; }
+
+        public Tree? Impacts { get; set; }
+    }
+}
