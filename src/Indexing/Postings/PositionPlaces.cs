@@ -11,13 +11,13 @@ namespace Treepie.Indexing.Postings;
 /// </summary>
 /// <param name="positions">The blocks of all lists of a dictionary.</param>
 /// <remarks>
-/// Memory: 48 bytes for each of up to <see cref="MaxPlaces"/> blocks, which are 1.5 MiB, and no more than four times as many as were asked for. A block has two places at which it may be
+/// Memory: 48 bytes for each of up to <see cref="MaxPlaces"/> blocks, which are 384 KiB, and no more than four times as many as were asked for. A block has two places at which it may be
 /// remembered, and those of one list lie there in the order in which they are asked for.
 /// </remarks>
 internal sealed class PositionPlaces(Tree positions)
 {
     /// <summary>Most blocks that are remembered.</summary>
-    public const int MaxPlaces = 32_768;
+    public const int MaxPlaces = 8_192;
 
     private const int FirstPlaces = 512;
     private const int GrowthFactor = 4;

@@ -13,7 +13,7 @@ namespace Treepie.Indexing.Matching.Lists;
 /// </summary>
 internal sealed class UnionOperator : Operator
 {
-    /// <summary>From this many entries on they are gathered in one bitmap of all windows,</summary>
+    /// <summary>From so many entries on, or from one for each window on, they are gathered in one bitmap of all windows,</summary>
     private const int ManyEntries = 1_024;
 
     /// <summary>if these are no more: 2 MiB, 16 million entries.</summary>
@@ -233,7 +233,7 @@ internal sealed class UnionOperator : Operator
 
     private void ReserveApart(long entries)
     {
-        if ((addedApart += entries) < ManyEntries || Context.View.WindowCount > MostFlatWindows)
+        if ((addedApart += entries) < Math.Min(ManyEntries, Context.View.WindowCount) || Context.View.WindowCount > MostFlatWindows)
             return;
 
         flat = Context.RentWords((int)Context.View.WindowCount * BitmapKernels.Words);
