@@ -84,11 +84,19 @@ public sealed class ReadScopeTests : IDisposable
             Put($"key {i:d4}", new string('v', i % 60));
         byte[] key = "key 0123"u8.ToArray();
         byte[] room = new byte[Tree.MaxKeyBytes];
-        long found = Run(200);
-        long before = GC.GetAllocatedBytesForCurrentThread();
-        found += Run(200);
-        Assert.Equal(before, GC.GetAllocatedBytesForCurrentThread());
-        Assert.Equal(400 * 501, found);
+        Assert.Equal(200 * 501, Run(200));
+
+        // What is no read may allocate on this thread in a round, as the runtime does where it compiles again; reads that do, do so in each.
+        long least = long.MaxValue;
+        for (int round = 0; round < 5 && least > 0; round++)
+        {
+            long before = GC.GetAllocatedBytesForCurrentThread();
+            long found = Run(200);
+            least = Math.Min(least, GC.GetAllocatedBytesForCurrentThread() - before);
+            Assert.Equal(200 * 501, found);
+        }
+
+        Assert.Equal(0, least);
 
         long Run(int times)
         {
