@@ -156,6 +156,7 @@ internal sealed class ProbedRanking(QueryContext context, ListQuery query, HitSo
         Span<float> parts = Context.RentNumbers(room).AsSpan(0, room), most = Context.RentNumbers(room).AsSpan(0, room);
         Span<ulong> found = Context.RentWords(room).AsSpan(0, room);
         float least = Sorter.WorstScore > 0 ? Sorter.WorstScore : float.NegativeInfinity;
+        Places.Clear(); // the best windows were not looked at in order
         for (int place = 0; place < bounds.Length; place++)
         {
             int count = counts[place];

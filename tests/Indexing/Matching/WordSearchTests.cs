@@ -58,6 +58,13 @@ public sealed class WordSearchTests
         for (int i = 0; i < 1_500; i++)
         {
             string[] words = [.. Enumerable.Range(0, random.Next(8) == 0 ? random.Next(2, 6) : 2).Select(_ => random.Next(40) == 0 ? "nowhere" : random.Next(3) == 0 ? "w" + random.Next(30, 70) : Word(random))];
+            if (random.Next(10) == 0)
+            {
+                // A word twice beside a frequent one: two merged lists that have hits in common everywhere, looked up in a third.
+                string twice = "w" + random.Next(36, 56);
+                words = ["w0", twice, twice];
+            }
+
             var query = new FullTextQuery("text", string.Join(' ', words), All: true);
             (bool isAnswered, long hits) = Compare(environment, query, random);
             (answered, found) = (answered + (isAnswered ? 1 : 0), found + (hits > 0 ? 1 : 0));
