@@ -170,7 +170,8 @@ public sealed class WhenTheWorldMisbehavesTests
         string Make(string name)
         {
             string path = Path.Combine(directory.Path, name);
-            using StorageEnvironment environment = StorageEnvironment.Open(path);
+            // One journal file for all of it, which stays when the store is closed: it is what tells two stores apart.
+            using StorageEnvironment environment = StorageEnvironment.Open(path, new StorageOptions { FirstJournalFileBytes = 4L << 20 });
             for (int i = 0; i < 200; i++)
                 Put(environment, $"{name}/{i}", new string('v', 500));
             return path;
