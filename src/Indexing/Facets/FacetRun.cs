@@ -255,20 +255,20 @@ internal sealed class FacetRun
     private void CountAlong(ReadOnlySpan<byte> term, PostingCursor list, HitSet hits, FacetGroups groups)
     {
         long count = 0;
-        for (bool more = list.MoveFirstSegment(out PostingSegment segment); more;)
+        PostingSegments segments = list.Segments();
+        for (bool more = segments.MoveNext(); more;)
         {
             // The next comes into the caches while this one is counted.
-            more = list.MoveNextSegment(out PostingSegment next);
+            PostingSegment segment = segments.Current;
+            more = segments.MoveNext();
             if (more)
-                next.Prefetch();
+                segments.Current.Prefetch();
             for (int i = 0; i < segment.Count; i++)
             {
                 int place = hits.PlaceOf(segment.WindowAt(i));
                 if (place >= 0)
                     count += hits.CountBoth(place, segment.PostingsAt(i), words);
             }
-
-            segment = next;
         }
 
         if (count > 0)

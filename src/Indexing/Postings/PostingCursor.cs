@@ -100,56 +100,41 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
         return isThere;
     }
 
-    /// <summary>
-    /// Goes to the first segment of the list and gives it; false if there is none. With <see cref="MoveNextSegment"/> for who reads all of them: the cheapest way along a list. It
-    /// stands on no window then.
-    /// </summary>
-    public bool MoveFirstSegment(out PostingSegment segment)
-    {
-        Span<byte> list = stackalloc byte[sizeof(long)];
-        BinaryPrimitives.WriteInt64BigEndian(list, listId);
-        Leave();
-        ReadOnlySpan<byte> value = default;
-        bool isThere = cursor.Seek(list) && cursor.IsAt(list, out value);
-        segment = isThere ? Read(value) : default;
-        return isThere;
-    }
+    /// <summary>All segments of the list, in order, for who reads all of them: the cheapest way along it. It stands on no window then, and one goes along it at a time.</summary>
+    public PostingSegments Segments() => new(this);
 
-    /// <summary>Goes to the next segment of the list and gives it; false behind the last.</summary>
-    public bool MoveNextSegment(out PostingSegment segment)
-    {
-        Span<byte> list = stackalloc byte[sizeof(long)];
-        BinaryPrimitives.WriteInt64BigEndian(list, listId);
-        bool isThere = cursor.MoveNext(list, out ReadOnlySpan<byte> value);
-        segment = isThere ? Read(value) : default;
-        return isThere;
-    }
-
-    /// <summary>As <see cref="MoveFirstSegment"/>, for who goes along all of them: the segments of the first page at once.</summary>
-    public bool MoveFirstSegments(out LeafEntries segments)
+    /// <summary>The segments of the first page of the list; false if there is none.</summary>
+    internal bool TryTakeFirst(out LeafEntries segments)
     {
         Span<byte> list = stackalloc byte[sizeof(long)];
         BinaryPrimitives.WriteInt64BigEndian(list, listId);
         Leave();
         bool isThere = cursor.Seek(list) && cursor.IsAt(list, out _);
-        segments = isThere ? Take(list) : default;
+        segments = isThere ? cursor.TakeEntries(list) : default;
         return isThere;
     }
 
-    /// <summary>Goes to the segments of the next page; false behind the last.</summary>
-    public bool MoveNextSegments(out LeafEntries segments)
+    /// <summary>Those of the next page; false behind the last.</summary>
+    internal bool TryTakeNext(out LeafEntries segments)
     {
         Span<byte> list = stackalloc byte[sizeof(long)];
         BinaryPrimitives.WriteInt64BigEndian(list, listId);
         bool isThere = cursor.MoveNext(list, out _);
-        segments = isThere ? Take(list) : default;
+        segments = isThere ? cursor.TakeEntries(list) : default;
         return isThere;
+    }
+
+    /// <summary>Counts a segment that was looked at.</summary>
+    internal void Count()
+    {
+        if (meter is not null)
+            meter.Count.BlocksDecoded++;
     }
 
     /// <summary>Writes the largest impact of every window, from window 0 on, and leaves those without postings alone.</summary>
     public void CopyImpacts(Span<byte> impacts)
     {
-        for (bool more = MoveFirstSegment(out PostingSegment segment); more; more = MoveNextSegment(out segment))
+        foreach (PostingSegment segment in Segments())
         {
             for (int i = 0; i < segment.Count; i++)
                 impacts[(int)segment.WindowAt(i)] = segment.PostingsAt(i).LargestImpact;
@@ -160,21 +145,6 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
     public void ForgetPages() => Leave();
 
     public void Dispose() => cursor.Dispose();
-
-    private LeafEntries Take(scoped ReadOnlySpan<byte> list)
-    {
-        LeafEntries segments = cursor.TakeEntries(list);
-        if (meter is not null)
-            meter.Count.BlocksDecoded += segments.Count;
-        return segments;
-    }
-
-    private PostingSegment Read(ReadOnlySpan<byte> value)
-    {
-        if (meter is not null)
-            meter.Count.BlocksDecoded++;
-        return new PostingSegment(value);
-    }
 
     /// <summary>Finds the postings of the window it stands on: once, however often they are asked for.</summary>
     private void Look(long window)

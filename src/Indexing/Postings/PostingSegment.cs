@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Diagnostics;
+using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using Treepie.Indexing.Kernels;
 
@@ -31,19 +32,21 @@ internal readonly ref struct PostingSegment
     private const byte PlainForm = 1;
     private const byte NarrowForm = 2;
 
-    private readonly ReadOnlySpan<byte> bytes;
     private readonly bool isNarrow;
     private readonly int entryBytes;
 
     public PostingSegment(ReadOnlySpan<byte> bytes)
     {
         Debug.Assert(bytes.Length > HeaderBytes && bytes[0] is PlainForm or NarrowForm);
-        this.bytes = bytes;
+        Bytes = bytes;
         isNarrow = bytes[0] == NarrowForm;
         entryBytes = isNarrow ? NarrowEntryBytes : DirectoryEntryBytes;
         Count = BinaryPrimitives.ReadUInt16LittleEndian(bytes[2..]);
         FirstWindow = BinaryPrimitives.ReadInt64LittleEndian(bytes[4..]);
     }
+
+    /// <summary>All of it.</summary>
+    public ReadOnlySpan<byte> Bytes { get; }
 
     /// <summary>Windows.</summary>
     public int Count { get; }
@@ -53,27 +56,27 @@ internal readonly ref struct PostingSegment
     public long LastWindow => WindowAt(Count - 1);
 
     /// <summary>Asks for its bytes before they are read.</summary>
-    public void Prefetch() => PrefetchKernels.Prefetch(bytes);
+    public void Prefetch() => PrefetchKernels.Prefetch(Bytes);
 
-    public long WindowAt(int index) => FirstWindow + (isNarrow ? bytes[Place(index)] : BinaryPrimitives.ReadUInt32LittleEndian(bytes[Place(index)..]));
+    public long WindowAt(int index) => FirstWindow + (isNarrow ? Bytes[Place(index)] : BinaryPrimitives.ReadUInt32LittleEndian(Bytes[Place(index)..]));
 
-    public int CountAt(int index) => 1 + (isNarrow ? bytes[Place(index) + 1] : BinaryPrimitives.ReadUInt16LittleEndian(bytes[(Place(index) + 4)..]));
+    public int CountAt(int index) => 1 + (isNarrow ? Bytes[Place(index) + 1] : BinaryPrimitives.ReadUInt16LittleEndian(Bytes[(Place(index) + 4)..]));
 
     public PostingWindow PostingsAt(int index) => new(CountAt(index), PayloadAt(index));
 
     public ReadOnlySpan<byte> PayloadAt(int index)
     {
-        ReadOnlySpan<byte> payloads = bytes[Place(Count)..];
+        ReadOnlySpan<byte> payloads = Bytes[Place(Count)..];
         int start = StartAt(index);
         int end = index + 1 < Count ? StartAt(index + 1) : payloads.Length;
         return payloads[start..end];
     }
 
     /// <summary>The directory of form 2, an entry a number: see <see cref="WindowOf"/>, <see cref="CountOf"/>, <see cref="StartOf"/>. Empty for form 1.</summary>
-    public ReadOnlySpan<uint> NarrowEntries => isNarrow ? MemoryMarshal.Cast<byte, uint>(bytes.Slice(HeaderBytes, Count * NarrowEntryBytes)) : default;
+    public ReadOnlySpan<uint> NarrowEntries => isNarrow ? MemoryMarshal.Cast<byte, uint>(Bytes.Slice(HeaderBytes, Count * NarrowEntryBytes)) : default;
 
     /// <summary>The payloads of all windows.</summary>
-    public ReadOnlySpan<byte> Payloads => bytes[Place(Count)..];
+    public ReadOnlySpan<byte> Payloads => Bytes[Place(Count)..];
 
     /// <summary>Sets the bits of all postings in a bitmap of all windows.</summary>
     public void CopyTo(Span<ulong> bits)
@@ -82,9 +85,7 @@ internal readonly ref struct PostingSegment
         ReadOnlySpan<uint> narrow = NarrowEntries;
         for (int i = 0; i < Count; i++)
         {
-            (long window, int count, int start) = i < narrow.Length
-                ? (FirstWindow + WindowOf(narrow[i]), CountOf(narrow[i]), StartOf(narrow[i]))
-                : (WindowAt(i), CountAt(i), StartAt(i));
+            (long window, int count, int start) = EntryAt(i, narrow);
             Span<ulong> words = bits.Slice(checked((int)window * BitmapKernels.Words), BitmapKernels.Words);
             ReadOnlySpan<byte> rest = payloads[start..];
             if (count >= PostingWindow.MinBitsCount)
@@ -105,6 +106,14 @@ internal readonly ref struct PostingSegment
         }
     }
 
+    /// <summary>An entry of the directory: the window, its postings, and where its payload begins.</summary>
+    /// <param name="index">Which.</param>
+    /// <param name="narrow">As <see cref="NarrowEntries"/>, which who goes along them asks for once.</param>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public (long Window, int Count, int Start) EntryAt(int index, ReadOnlySpan<uint> narrow) => index < narrow.Length
+        ? (FirstWindow + WindowOf(narrow[index]), CountOf(narrow[index]), StartOf(narrow[index]))
+        : (WindowAt(index), CountAt(index), StartAt(index));
+
     /// <summary>How far the window of an entry of <see cref="NarrowEntries"/> is behind the first.</summary>
     public static int WindowOf(uint entry) => (byte)entry;
 
@@ -118,7 +127,7 @@ internal readonly ref struct PostingSegment
     public bool IsOfNarrowForm => isNarrow;
 
     /// <summary>The entries of the first so many windows in the directory.</summary>
-    public ReadOnlySpan<byte> EntriesOf(int windows) => bytes[HeaderBytes..Place(windows)];
+    public ReadOnlySpan<byte> EntriesOf(int windows) => Bytes[HeaderBytes..Place(windows)];
 
     /// <summary>The payloads of the first so many windows.</summary>
     public ReadOnlySpan<byte> PayloadsOf(int windows) => windows == Count ? Payloads : Payloads[..StartAt(windows)];
@@ -185,5 +194,5 @@ internal readonly ref struct PostingSegment
     private int Place(int index) => HeaderBytes + (index * entryBytes);
 
     /// <summary>Where the payload of a window begins.</summary>
-    public int StartAt(int index) => BinaryPrimitives.ReadUInt16LittleEndian(bytes[(Place(index) + (isNarrow ? 2 : 6))..]);
+    public int StartAt(int index) => BinaryPrimitives.ReadUInt16LittleEndian(Bytes[(Place(index) + (isNarrow ? 2 : 6))..]);
 }

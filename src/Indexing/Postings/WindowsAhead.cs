@@ -46,15 +46,12 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
         Span<HeldWindow> mine = windows.AsSpan(first, of);
         ReadOnlySpan<byte> payloads = segment.Payloads;
         ReadOnlySpan<uint> narrow = segment.NarrowEntries;
-        long firstWindow = segment.FirstWindow;
         int end = payloads.Length;
         for (int i = mine.Length - 1; i >= 0; i--)
         {
             // From the last on, as each ends where the one behind it begins.
-            (long window, int postings, int start) = i < narrow.Length
-                ? (firstWindow + PostingSegment.WindowOf(narrow[i]), PostingSegment.CountOf(narrow[i]), PostingSegment.StartOf(narrow[i]))
-                : (segment.WindowAt(i), segment.CountAt(i), segment.StartAt(i));
-            mine[i] = new HeldWindow(window, postings, end - start, new HeldBytes(payloads[start..]), firstWindow, of, i);
+            (long window, int postings, int start) = segment.EntryAt(i, narrow);
+            mine[i] = new HeldWindow(window, postings, end - start, new HeldBytes(payloads[start..]), segment.FirstWindow, of, i);
             end = start;
         }
     }

@@ -75,15 +75,11 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
     public override void Unroll(UnrolledList list, bool copied)
     {
         list.Begin(Context, count, copied);
-        for (bool more = List.MoveFirstSegments(out LeafEntries segments); more; more = List.MoveNextSegments(out segments))
+        foreach (PostingSegment segment in List.Segments())
         {
             Context.Check();
-            for (int place = 0; place < segments.Count; place++)
-            {
-                var segment = new PostingSegment(segments.ValueOf(place));
-                Context.Meter.Count.BytesDecoded += segment.Payloads.Length;
-                list.Add(in segment);
-            }
+            Context.Meter.Count.BytesDecoded += segment.Payloads.Length;
+            list.Add(in segment);
         }
 
         list.End();
@@ -124,15 +120,11 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
         if (Ahead.IsWhole)
             return;
         Ahead.ForgetPages();
-        for (bool more = List.MoveFirstSegments(out LeafEntries segments); more; more = List.MoveNextSegments(out segments))
+        foreach (PostingSegment segment in List.Segments())
         {
             Context.Check();
-            for (int place = 0; place < segments.Count; place++)
-            {
-                var segment = new PostingSegment(segments.ValueOf(place));
-                Context.Meter.Count.BytesDecoded += segment.Payloads.Length;
-                Ahead.Add(in segment);
-            }
+            Context.Meter.Count.BytesDecoded += segment.Payloads.Length;
+            Ahead.Add(in segment);
         }
 
         Ahead.End();

@@ -3,7 +3,6 @@ using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Ranking;
 using Treepie.Storage.Memory;
-using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Matching.Lists;
 
@@ -116,16 +115,11 @@ internal sealed class SegmentList : IReusable
     /// <summary>Adds all segments of a long list.</summary>
     public void Add(PostingCursor list, QueryMeter meter)
     {
-        for (bool more = list.MoveFirstSegments(out LeafEntries leaf); more; more = list.MoveNextSegments(out leaf))
+        foreach (PostingSegment segment in list.Segments())
         {
-            for (int place = 0; place < leaf.Count; place++)
-            {
-                ReadOnlySpan<byte> segment = leaf.ValueOf(place);
-                var here = new PostingSegment(segment);
-                meter.Count.BytesDecoded += here.Payloads.Length;
-                Next() = new Segment { Whole = new HeldBytes(segment), Windows = here.Count };
-                Windows += here.Count;
-            }
+            meter.Count.BytesDecoded += segment.Payloads.Length;
+            Next() = new Segment { Whole = new HeldBytes(segment.Bytes), Windows = segment.Count };
+            Windows += segment.Count;
         }
     }
 

@@ -215,7 +215,7 @@ internal sealed class UnionOperator : Operator
     private void AddLong(Tree postings, long listId)
     {
         using var cursor = new PostingCursor(postings, listId, Context.Meter);
-        for (bool more = cursor.MoveFirstSegment(out PostingSegment segment); more; more = cursor.MoveNextSegment(out segment))
+        foreach (PostingSegment segment in cursor.Segments())
         {
             Context.Check();
             Context.Meter.Count.BytesDecoded += segment.Payloads.Length;

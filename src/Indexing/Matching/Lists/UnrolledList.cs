@@ -63,9 +63,7 @@ internal sealed class UnrolledList : IReusable
         for (int i = mine.Length - 1; i >= 0; i--)
         {
             // From the last on, as each ends where the one behind it begins.
-            (long window, int count, int start) = i < narrow.Length
-                ? (segment.FirstWindow + PostingSegment.WindowOf(narrow[i]), PostingSegment.CountOf(narrow[i]), PostingSegment.StartOf(narrow[i]))
-                : (segment.WindowAt(i), segment.CountAt(i), segment.StartAt(i));
+            (long window, int count, int start) = segment.EntryAt(i, narrow);
             ref Place place = ref mine[i];
             (place.Window, place.Count, place.Rest, place.Bytes) = (window, count, new HeldBytes(payloads[start..]), end - start);
             end = start;
