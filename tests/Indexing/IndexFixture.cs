@@ -3,16 +3,14 @@ using Treepie.Indexing.Queries;
 using Treepie.Indexing.Schema;
 using Treepie.Indexing.Tests.Model;
 using Treepie.Storage;
-using Treepie.Tests.Support;
 
 namespace Treepie.Indexing.Tests;
 
 /// <summary>An index and its oracle, changed and asked together.</summary>
 public sealed class IndexFixture : IDisposable
 {
-    private readonly TemporaryDirectory directory = new();
+    private readonly TemporaryStore store = new();
     private readonly IndexSchema schema;
-    private StorageEnvironment environment;
     private IndexWriter writer;
     private IndexBatch batch;
     private long etag;
@@ -21,14 +19,13 @@ public sealed class IndexFixture : IDisposable
     {
         this.schema = schema;
         Model = new NaiveIndex(schema);
-        environment = Open();
-        writer = new IndexWriter(environment, schema);
+        writer = new IndexWriter(Environment, schema);
         batch = writer.BeginBatch();
     }
 
     public NaiveIndex Model { get; }
 
-    public StorageEnvironment Environment => environment;
+    public StorageEnvironment Environment => store.Environment;
 
     public void Put(string key, params (int Field, FieldValue Value)[] values)
     {
@@ -63,9 +60,8 @@ public sealed class IndexFixture : IDisposable
 
     public void Reopen()
     {
-        environment.Dispose();
-        environment = Open();
-        writer = new IndexWriter(environment, schema);
+        store.Reopen();
+        writer = new IndexWriter(Environment, schema);
         Assert.Equal(etag, writer.LastEtag);
         batch = writer.BeginBatch();
     }
@@ -73,7 +69,7 @@ public sealed class IndexFixture : IDisposable
     /// <summary>Asks index and oracle, and compares keys, order and total.</summary>
     public void Check(SearchRequest request)
     {
-        using var searcher = new IndexSearcher(environment);
+        using var searcher = new IndexSearcher(Environment);
         Assert.Equal(Model.Count, searcher.EntryCount);
         Check(searcher, Model, request);
     }
@@ -102,7 +98,7 @@ public sealed class IndexFixture : IDisposable
     {
         var request = new SearchRequest { Query = query, Sort = [new SortKey("", SortKind.Score, Descending: true)], Take = take, OrderHint = hint, CountsHits = countsHits };
         Dictionary<string, double> expected = Model.Search(request).ToDictionary(hit => hit.Key, hit => hit.Score);
-        using var searcher = new IndexSearcher(environment);
+        using var searcher = new IndexSearcher(Environment);
         using SearchResults results = searcher.Search(request);
         string what = Describe(request);
         Assert.True(results.IsTotalExact ? expected.Count == results.TotalCount : !countsHits && expected.Count >= results.TotalCount, what);
@@ -125,18 +121,14 @@ public sealed class IndexFixture : IDisposable
 
     public List<string> Keys(SearchRequest request)
     {
-        using var searcher = new IndexSearcher(environment);
+        using var searcher = new IndexSearcher(Environment);
         using SearchResults results = searcher.Search(request);
         return Read(results);
     }
 
-    public void CheckStorage() => Assert.Empty(environment.Check().Problems);
+    public void CheckStorage() => Assert.Empty(Environment.Check().Problems);
 
-    public void Dispose()
-    {
-        environment.Dispose();
-        directory.Dispose();
-    }
+    public void Dispose() => store.Dispose();
 
     internal static void Add(IndexBatch batch, int field, FieldValue value)
     {
@@ -175,6 +167,4 @@ public sealed class IndexFixture : IDisposable
     };
 
     private static string Describe(FieldValue? value) => value is { } some ? $"{some.Kind}:{(NaiveText.IsNull(some) ? "" : NaiveText.TextOf(some))}" : "open";
-
-    private StorageEnvironment Open() => StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
 }

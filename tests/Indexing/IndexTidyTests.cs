@@ -14,17 +14,16 @@ public sealed class IndexTidyTests
     [Fact]
     public void A_tidied_index_is_smaller_and_has_the_same_entries()
     {
-        using var folder = new TemporaryDirectory();
-        using StorageEnvironment environment = StorageEnvironment.Open(folder.Path, new StorageOptions { Durability = Durability.Relaxed });
-        var writer = new IndexWriter(environment, Schema);
+        using var store = new TemporaryStore();
+        var writer = new IndexWriter(store.Environment, Schema);
         var random = new Random(Seed.Next());
         for (int round = 0; round < 24; round++)
             Commit(writer, random, round + 1);
         Assert.True(writer.IsUntidy);
-        string before = Describe(environment);
-        long pages = Pages(environment);
-        environment.Checkpoint(TestContext.Current.CancellationToken);
-        long bytes = environment.GetStatistics().DataFileBytes;
+        string before = Describe(store.Environment);
+        long pages = Pages(store.Environment);
+        store.Environment.Checkpoint(TestContext.Current.CancellationToken);
+        long bytes = store.Environment.GetStatistics().DataFileBytes;
 
         int steps = 0;
         while (!writer.Tidy(() => ++steps is not (2 or 5), TestContext.Current.CancellationToken))
@@ -32,11 +31,11 @@ public sealed class IndexTidyTests
         }
 
         Assert.False(writer.IsUntidy);
-        Assert.Equal(before, Describe(environment));
-        Assert.InRange(Pages(environment), 1, pages * 9 / 10);
-        Assert.InRange(environment.GetStatistics().DataFileBytes, 1, bytes * 9 / 10);
+        Assert.Equal(before, Describe(store.Environment));
+        Assert.InRange(Pages(store.Environment), 1, pages * 9 / 10);
+        Assert.InRange(store.Environment.GetStatistics().DataFileBytes, 1, bytes * 9 / 10);
         Commit(writer, random, 99);
-        Assert.Empty(environment.Check(TestContext.Current.CancellationToken).Problems);
+        Assert.Empty(store.Environment.Check(TestContext.Current.CancellationToken).Problems);
     }
 
     private static void Commit(IndexWriter writer, Random random, long etag)

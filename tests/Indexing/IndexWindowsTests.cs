@@ -16,9 +16,8 @@ public sealed class IndexWindowsTests
     {
         const int Count = 310_000;
         var random = new Random(Seed.Next());
-        using var directory = new TemporaryDirectory();
-        using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
-        var writer = new IndexWriter(environment, Schema);
+        using var store = new TemporaryStore();
+        var writer = new IndexWriter(store.Environment, Schema);
         IndexBatch batch = writer.BeginBatch();
 
         // Dense, middling, sparse and very sparse lists; the numbers are all different.
@@ -33,7 +32,7 @@ public sealed class IndexWindowsTests
 
         writer.Commit(batch, Count, TestContext.Current.CancellationToken);
         bool[] alive = [.. Enumerable.Repeat(true, Count)];
-        Check(environment, group, number, alive);
+        Check(store.Environment, group, number, alive);
 
         // Whole windows go, and single entries everywhere.
         for (int i = 0; i < Count; i++)
@@ -46,23 +45,22 @@ public sealed class IndexWindowsTests
         }
 
         writer.Commit(batch, Count + 1, TestContext.Current.CancellationToken);
-        Check(environment, group, number, alive);
-        Assert.Empty(environment.Check(TestContext.Current.CancellationToken).Problems);
+        Check(store.Environment, group, number, alive);
+        Assert.Empty(store.Environment.Check(TestContext.Current.CancellationToken).Problems);
     }
 
     [Fact]
     public void A_list_shrinks_to_nothing_and_grows_again()
     {
-        using var directory = new TemporaryDirectory();
-        using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
-        var writer = new IndexWriter(environment, Schema);
+        using var store = new TemporaryStore();
+        var writer = new IndexWriter(store.Environment, Schema);
         IndexBatch batch = writer.BeginBatch();
         for (int round = 0; round < 3; round++)
         {
             for (int i = 0; i < 9_000; i++)
                 Put(batch, i, 0, i);
             writer.Commit(batch, round, TestContext.Current.CancellationToken);
-            using (var searcher = new IndexSearcher(environment))
+            using (var searcher = new IndexSearcher(store.Environment))
             {
                 Assert.Equal(9_000, Count(searcher, new TermQuery("group", FieldValue.Of("g0"))));
                 Assert.Equal(9_000, Count(searcher, new MatchAllQuery()));
@@ -71,7 +69,7 @@ public sealed class IndexWindowsTests
             for (int i = 0; i < 9_000; i++)
                 batch.Delete(Key(i));
             writer.Commit(batch, round, TestContext.Current.CancellationToken);
-            using (var searcher = new IndexSearcher(environment))
+            using (var searcher = new IndexSearcher(store.Environment))
             {
                 Assert.Equal(0, Count(searcher, new TermQuery("group", FieldValue.Of("g0"))));
                 Assert.Equal(0, Count(searcher, new NotQuery(new MatchNoneQuery())));

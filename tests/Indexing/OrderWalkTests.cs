@@ -16,9 +16,8 @@ public sealed class OrderWalkTests
     {
         const int Entries = 40_000;
         var random = new Random(Seed.Next());
-        using var directory = new TemporaryDirectory();
-        using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
-        var writer = new IndexWriter(environment, Schema);
+        using var store = new TemporaryStore();
+        var writer = new IndexWriter(store.Environment, Schema);
         IndexBatch batch = writer.BeginBatch();
         for (int i = 0; i < Entries; i++)
         {
@@ -38,9 +37,9 @@ public sealed class OrderWalkTests
             foreach (int take in new[] { 1, 10, 150 })
             {
                 var request = new SearchRequest { Query = new FullTextQuery("text", word, All: true), Sort = [new SortKey("number", SortKind.Long, random.Next(2) == 0)], Take = take };
-                string expected = Ask(environment, request with { OrderHint = OrderHint.Sort });
-                Assert.Equal(expected, Ask(environment, request with { OrderHint = OrderHint.Walk }));
-                Assert.Equal(expected, Ask(environment, request));
+                string expected = Ask(store.Environment, request with { OrderHint = OrderHint.Sort });
+                Assert.Equal(expected, Ask(store.Environment, request with { OrderHint = OrderHint.Walk }));
+                Assert.Equal(expected, Ask(store.Environment, request));
             }
         }
     }

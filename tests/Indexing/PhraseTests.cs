@@ -32,25 +32,23 @@ public sealed class PhraseTests
     [InlineData("-- !", 3, false, "")]
     public void A_phrase_is_where_its_words_are(string text, int slop, bool ordered, string expected)
     {
-        using var directory = new TemporaryDirectory();
-        using StorageEnvironment environment = Open(directory);
-        var writer = new IndexWriter(environment, Schema);
+        using var store = new TemporaryStore();
+        var writer = new IndexWriter(store.Environment, Schema);
         IndexBatch batch = writer.BeginBatch();
         Put(batch, "a", "The quick fox");
         Put(batch, "b", "quick the fox the fox");
         Put(batch, "c", "a quick fox");
         Put(batch, "d", "one end", "begin two");
         writer.Commit(batch, 1, TestContext.Current.CancellationToken);
-        Assert.Equal(expected, Find(environment, new PhraseQuery("text", text, slop, ordered)));
+        Assert.Equal(expected, Find(store.Environment, new PhraseQuery("text", text, slop, ordered)));
     }
 
     [Fact]
     public void Every_word_of_a_long_text_is_there_at_its_place()
     {
         // Words go into a batch some at a time; these texts end before, at and behind such an end.
-        using var directory = new TemporaryDirectory();
-        using StorageEnvironment environment = Open(directory);
-        var writer = new IndexWriter(environment, Schema);
+        using var store = new TemporaryStore();
+        var writer = new IndexWriter(store.Environment, Schema);
         IndexBatch batch = writer.BeginBatch();
         for (int words = 1; words <= 200; words++)
             Put(batch, words.ToString("D3", System.Globalization.CultureInfo.InvariantCulture), string.Join(' ', Enumerable.Range(1, words).Select(word => $"w{word} and")));
@@ -58,7 +56,7 @@ public sealed class PhraseTests
         for (int word = 2; word <= 200; word++)
         {
             string expected = string.Join(' ', Enumerable.Range(word, 201 - word).Select(words => words.ToString("D3", System.Globalization.CultureInfo.InvariantCulture)));
-            Assert.Equal(expected, Find(environment, new PhraseQuery("text", $"w{word - 1} and w{word} and")));
+            Assert.Equal(expected, Find(store.Environment, new PhraseQuery("text", $"w{word - 1} and w{word} and")));
         }
     }
 
@@ -71,29 +69,27 @@ public sealed class PhraseTests
     [InlineData("quic* \"", "a b c")]
     public void Quotes_make_a_phrase_within_a_full_text_query(string text, string expected)
     {
-        using var directory = new TemporaryDirectory();
-        using StorageEnvironment environment = Open(directory);
-        var writer = new IndexWriter(environment, Schema);
+        using var store = new TemporaryStore();
+        var writer = new IndexWriter(store.Environment, Schema);
         IndexBatch batch = writer.BeginBatch();
         Put(batch, "a", "The quick fox");
         Put(batch, "b", "quick the fox the fox");
         Put(batch, "c", "a quick fox");
         Put(batch, "d", "fox");
         writer.Commit(batch, 1, TestContext.Current.CancellationToken);
-        Assert.Equal(expected, Find(environment, new FullTextQuery("text", text, All: false)));
+        Assert.Equal(expected, Find(store.Environment, new FullTextQuery("text", text, All: false)));
     }
 
     [Fact]
     public void What_cannot_be_a_phrase_is_refused()
     {
-        using var directory = new TemporaryDirectory();
-        using StorageEnvironment environment = Open(directory);
-        _ = new IndexWriter(environment, new IndexSchema([.. Schema.Fields, new IndexField("value")]));
-        Assert.Contains("slop", Assert.Throws<IndexQueryException>(() => Find(environment, new PhraseQuery("text", "a b", -1))).Message, StringComparison.Ordinal);
-        Assert.Contains("slop", Assert.Throws<IndexQueryException>(() => Find(environment, new PhraseQuery("text", "a b", int.MaxValue))).Message, StringComparison.Ordinal);
-        Assert.Contains("whole values", Assert.Throws<IndexQueryException>(() => Find(environment, new PhraseQuery("value", "a b"))).Message, StringComparison.Ordinal);
+        using var store = new TemporaryStore();
+        _ = new IndexWriter(store.Environment, new IndexSchema([.. Schema.Fields, new IndexField("value")]));
+        Assert.Contains("slop", Assert.Throws<IndexQueryException>(() => Find(store.Environment, new PhraseQuery("text", "a b", -1))).Message, StringComparison.Ordinal);
+        Assert.Contains("slop", Assert.Throws<IndexQueryException>(() => Find(store.Environment, new PhraseQuery("text", "a b", int.MaxValue))).Message, StringComparison.Ordinal);
+        Assert.Contains("whole values", Assert.Throws<IndexQueryException>(() => Find(store.Environment, new PhraseQuery("value", "a b"))).Message, StringComparison.Ordinal);
         string many = string.Join(' ', Enumerable.Range(0, 2_000));
-        Assert.Contains("2,000 words", Assert.Throws<IndexQueryException>(() => Find(environment, new PhraseQuery("text", many))).Message, StringComparison.Ordinal);
+        Assert.Contains("2,000 words", Assert.Throws<IndexQueryException>(() => Find(store.Environment, new PhraseQuery("text", many))).Message, StringComparison.Ordinal);
     }
 
     [Theory]
@@ -102,9 +98,8 @@ public sealed class PhraseTests
     public void Phrases_in_lists_of_every_length_are_those_of_a_scan_while_entries_change(bool hasLongTexts)
     {
         var random = new Random(Seed.Next());
-        using var directory = new TemporaryDirectory();
-        using StorageEnvironment environment = Open(directory);
-        var writer = new IndexWriter(environment, Schema);
+        using var store = new TemporaryStore();
+        var writer = new IndexWriter(store.Environment, Schema);
         var model = new SortedDictionary<string, string[]>(StringComparer.Ordinal);
         IndexBatch batch = writer.BeginBatch();
         for (int round = 0; round < 4; round++)
@@ -130,11 +125,11 @@ public sealed class PhraseTests
             {
                 string[] phrase = [.. Enumerable.Range(0, random.Next(2, 5)).Select(_ => Word(random))];
                 string expected = string.Join(' ', model.Where(entry => Contains(entry.Value, phrase)).Select(entry => entry.Key));
-                Assert.Equal(expected, Find(environment, new PhraseQuery("text", string.Join(' ', phrase))));
+                Assert.Equal(expected, Find(store.Environment, new PhraseQuery("text", string.Join(' ', phrase))));
                 int slop = random.Next(3) == 0 ? random.Next(1, 70) : random.Next(1, 5);
                 string near = string.Join(' ', model.Where(entry => IsNear(entry.Value, phrase[0], phrase[1], slop)).Select(entry => entry.Key));
                 if (phrase[0] != phrase[1])
-                    Assert.Equal(near, Find(environment, new PhraseQuery("text", $"{phrase[0]} {phrase[1]}", slop)));
+                    Assert.Equal(near, Find(store.Environment, new PhraseQuery("text", $"{phrase[0]} {phrase[1]}", slop)));
             }
         }
 
@@ -142,14 +137,14 @@ public sealed class PhraseTests
         foreach (string key in model.Keys)
             batch.Delete(Encoding.UTF8.GetBytes(key));
         writer.Commit(batch, 99, TestContext.Current.CancellationToken);
-        using (Storage.Transactions.ReadTransaction read = environment.BeginRead())
+        using (Storage.Transactions.ReadTransaction read = store.Environment.BeginRead())
         {
             Assert.Equal(0, read.FindTree("terms.0")!.Count); // made by the first commit
             Assert.Equal(0, read.FindTree("terms.0.postings")!.Count); // as above
             Assert.Equal(0, read.FindTree("terms.0.positions")!.Count); // as above
         }
 
-        Assert.Empty(environment.Check(cancellationToken: TestContext.Current.CancellationToken).Problems);
+        Assert.Empty(store.Environment.Check(cancellationToken: TestContext.Current.CancellationToken).Problems);
     }
 
     [Fact]
@@ -197,9 +192,6 @@ public sealed class PhraseTests
 
         return false;
     }
-
-    private static StorageEnvironment Open(TemporaryDirectory directory) =>
-        StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
 
     private static void Put(IndexBatch batch, string key, params string[] values)
     {

@@ -24,26 +24,25 @@ public sealed class FieldAnalyzersTests
     [Fact]
     public void Each_field_is_written_and_asked_by_its_own_analyzer()
     {
-        using var directory = new TemporaryDirectory();
-        using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
-        var writer = new IndexWriter(environment, Schema, Set);
+        using var store = new TemporaryStore();
+        var writer = new IndexWriter(store.Environment, Schema, Set);
         IndexBatch batch = writer.BeginBatch();
         Put(batch, "a", "The runners were running", "Skyscraper", "New York", "abcd");
         Put(batch, "b", "A runner", "sky", "New", "abxy");
         writer.Commit(batch, 1, TestContext.Current.CancellationToken);
 
-        Assert.Equal("a", Find(environment, "english", "run"));
-        Assert.Equal("a b", Find(environment, "english", "Runner's"));
-        Assert.Equal("a", Find(environment, "english", "runs running"));
-        Assert.Equal("a", Find(environment, "grams", "cra"));
-        Assert.Equal("a b", Find(environment, "grams", "SKY"));
-        Assert.Equal("a", Find(environment, "grams", "skyscraper"));
-        Assert.Equal("a", Find(environment, "grams", "yscrape"));
-        Assert.Equal("", Find(environment, "grams", "skyscrapes"));
-        Assert.Equal("b", Find(environment, "whole", "New"));
-        Assert.Equal("a", Find(environment, "whole", "New*", "b"));
-        Assert.Equal("a", Find(environment, "own", "abcd"));
-        Assert.Equal("b", Find(environment, "own", "xyab"));
+        Assert.Equal("a", Find(store.Environment, "english", "run"));
+        Assert.Equal("a b", Find(store.Environment, "english", "Runner's"));
+        Assert.Equal("a", Find(store.Environment, "english", "runs running"));
+        Assert.Equal("a", Find(store.Environment, "grams", "cra"));
+        Assert.Equal("a b", Find(store.Environment, "grams", "SKY"));
+        Assert.Equal("a", Find(store.Environment, "grams", "skyscraper"));
+        Assert.Equal("a", Find(store.Environment, "grams", "yscrape"));
+        Assert.Equal("", Find(store.Environment, "grams", "skyscrapes"));
+        Assert.Equal("b", Find(store.Environment, "whole", "New"));
+        Assert.Equal("a", Find(store.Environment, "whole", "New*", "b"));
+        Assert.Equal("a", Find(store.Environment, "own", "abcd"));
+        Assert.Equal("b", Find(store.Environment, "own", "xyab"));
     }
 
     /// <summary>Against a look into every text: parts of words, whole words, and phrases of them, of any length.</summary>
@@ -51,9 +50,8 @@ public sealed class FieldAnalyzersTests
     public void Fragments_find_every_part_of_every_word()
     {
         var random = new Random(Seed.Next());
-        using var directory = new TemporaryDirectory();
-        using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
-        var writer = new IndexWriter(environment, new IndexSchema([new IndexField("grams", FieldAnalysis.FullText, "NGramAnalyzer(2,4)")]));
+        using var store = new TemporaryStore();
+        var writer = new IndexWriter(store.Environment, new IndexSchema([new IndexField("grams", FieldAnalysis.FullText, "NGramAnalyzer(2,4)")]));
         string[][] texts = [.. Enumerable.Range(0, 150).Select(_ => Enumerable.Range(0, random.Next(1, 6)).Select(_ => Word(1, 14)).ToArray())];
         IndexBatch batch = writer.BeginBatch();
         for (int i = 0; i < texts.Length; i++)
@@ -65,7 +63,7 @@ public sealed class FieldAnalyzersTests
             string asked = of[random.Next(of.Length)];
             int start = random.Next(asked.Length);
             asked = random.Next(4) switch { 0 => Word(2, 9), 1 => asked, _ => asked[start..(start + random.Next(1, asked.Length - start + 1))] };
-            string[] found = Find(environment, "grams", asked).Split(' ', StringSplitOptions.RemoveEmptyEntries);
+            string[] found = Find(store.Environment, "grams", asked).Split(' ', StringSplitOptions.RemoveEmptyEntries);
 
             // A part below the least size is found as a word alone. One longer than a fragment has all its fragments in one word, which nearly always means that it is in there as a whole.
             string[] there = [.. Matching(word => asked.Length < 2 ? word == asked : word.Contains(asked, StringComparison.Ordinal))];
@@ -76,7 +74,7 @@ public sealed class FieldAnalyzersTests
         }
 
         string[] words = texts.First(text => text.Length > 2);
-        Assert.Contains($"{Array.IndexOf(texts, words)}", Find(environment, "grams", $"\"{words[0]} {words[1]} {words[2]}\"").Split(' '));
+        Assert.Contains($"{Array.IndexOf(texts, words)}", Find(store.Environment, "grams", $"\"{words[0]} {words[1]} {words[2]}\"").Split(' '));
 
         string Word(int least, int most) => string.Concat(Enumerable.Range(0, random.Next(least, most + 1)).Select(_ => (char)('a' + random.Next(3))));
         IEnumerable<string> Matching(Func<string, bool> fits) => Enumerable.Range(0, texts.Length).Where(i => texts[i].Any(fits)).Select(i => $"{i}").Order();
@@ -85,9 +83,8 @@ public sealed class FieldAnalyzersTests
     [Fact]
     public void What_an_own_analyzer_throws_leaves_nothing_of_the_value()
     {
-        using var directory = new TemporaryDirectory();
-        using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
-        var writer = new IndexWriter(environment, Schema, Set);
+        using var store = new TemporaryStore();
+        var writer = new IndexWriter(store.Environment, Schema, Set);
         IndexBatch batch = writer.BeginBatch();
         batch.BeginEntry("bad"u8);
         batch.AddText(0, "kept"u8);
@@ -95,37 +92,35 @@ public sealed class FieldAnalyzersTests
         batch.EndEntry();
         Put(batch, "good", "x", "x", "x", "abcd");
         writer.Commit(batch, 1, TestContext.Current.CancellationToken);
-        Assert.Equal("bad", Find(environment, "english", "kept"));
-        Assert.Equal("", Find(environment, "own", "o*"));
-        Assert.Equal("good", Find(environment, "own", "abcd"));
+        Assert.Equal("bad", Find(store.Environment, "english", "kept"));
+        Assert.Equal("", Find(store.Environment, "own", "o*"));
+        Assert.Equal("good", Find(store.Environment, "own", "abcd"));
     }
 
     [Fact]
     public void A_schema_with_an_analyzer_that_cannot_be_is_refused()
     {
-        using var directory = new TemporaryDirectory();
-        using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
-        IndexSchemaException error = Assert.Throws<IndexSchemaException>(() => new IndexWriter(environment, Schema));
+        using var store = new TemporaryStore();
+        IndexSchemaException error = Assert.Throws<IndexSchemaException>(() => new IndexWriter(store.Environment, Schema));
         Assert.Contains("'own'", error.Message, StringComparison.Ordinal);
         Assert.Contains("no analyzer 'Own'", error.Message, StringComparison.Ordinal);
-        error = Assert.Throws<IndexSchemaException>(() => new IndexWriter(environment, new IndexSchema([new IndexField("a", FieldAnalysis.Keyword, "StopAnalyzer")])));
+        error = Assert.Throws<IndexSchemaException>(() => new IndexWriter(store.Environment, new IndexSchema([new IndexField("a", FieldAnalysis.Keyword, "StopAnalyzer")])));
         Assert.Contains("only a full-text field", error.Message, StringComparison.Ordinal);
     }
 
     [Fact]
     public void An_index_of_another_format_is_refused_before_anything_of_it_is_read()
     {
-        using var directory = new TemporaryDirectory();
-        using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
-        environment.Write(transaction =>
+        using var store = new TemporaryStore();
+        store.Environment.Write(transaction =>
         {
             Storage.Trees.Tree index = transaction.GetOrCreateTree(TreeNames.Index);
             index.Put("state"u8, [1, 0, 0, 0, .. new byte[32]]);
             index.Put("schema"u8, [0xFF]);
             return true;
         }, TestContext.Current.CancellationToken);
-        Assert.Contains("Reset the index", Assert.Throws<IndexSchemaException>(() => new IndexWriter(environment, Schema, Set)).Message, StringComparison.Ordinal);
-        Assert.Contains("format 1", Assert.Throws<IndexSchemaException>(() => new IndexSearcher(environment)).Message, StringComparison.Ordinal);
+        Assert.Contains("Reset the index", Assert.Throws<IndexSchemaException>(() => new IndexWriter(store.Environment, Schema, Set)).Message, StringComparison.Ordinal);
+        Assert.Contains("format 1", Assert.Throws<IndexSchemaException>(() => new IndexSearcher(store.Environment)).Message, StringComparison.Ordinal);
     }
 
     private static void Put(IndexBatch batch, string key, params string[] values)

@@ -1,6 +1,5 @@
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Columns;
-using Treepie.Storage;
 using Treepie.Storage.Transactions;
 using Treepie.Tests.Support;
 
@@ -12,10 +11,9 @@ public sealed class ChunkCursorTests
     public void Chunks_are_found_in_any_order_with_gaps_between_them_and_in_pages_of_their_own()
     {
         var random = new Random(Seed.Next());
-        using var folder = new TemporaryDirectory();
-        using StorageEnvironment environment = StorageEnvironment.Open(folder.Path, new StorageOptions { Durability = Durability.Relaxed });
+        using var store = new TemporaryStore();
         var model = new Dictionary<long, byte[]>();
-        environment.Write(transaction =>
+        store.Environment.Write(transaction =>
         {
             var tree = transaction.GetOrCreateTree("column");
             byte[] key = new byte[EntryKey.Bytes];
@@ -31,7 +29,7 @@ public sealed class ChunkCursorTests
             return true;
         }, TestContext.Current.CancellationToken);
 
-        using ReadTransaction read = environment.BeginRead();
+        using ReadTransaction read = store.Environment.BeginRead();
         using var cursor = new ChunkCursor(read.FindTree("column"));
         for (int round = 0; round < 300; round++)
         {

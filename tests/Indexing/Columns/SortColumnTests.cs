@@ -17,17 +17,16 @@ public sealed class SortColumnTests
     {
         int seed = Seed.Next();
         var random = new Random(seed);
-        using var folder = new TemporaryDirectory();
-        using StorageEnvironment environment = StorageEnvironment.Open(folder.Path, new StorageOptions { Durability = Durability.Relaxed });
+        using var store = new TemporaryStore();
         var model = new SortedDictionary<long, byte[]>(); // a number as its key of ten bytes, a text with a byte 0xFF in front
         for (int round = 0; round < 6; round++)
         {
-            Write(environment, column =>
+            Write(store.Environment, column =>
             {
                 for (long id = random.Next(50); id < Entries; id += 1 + random.Next(1 << round))
                     Change(column, model, id, random);
             });
-            using ReadTransaction read = environment.BeginRead();
+            using ReadTransaction read = store.Environment.BeginRead();
             AssertSame(read, model, seed);
         }
     }
@@ -41,13 +40,12 @@ public sealed class SortColumnTests
         int inBlocks = 0, inChunks = 0;
         for (int set = 0; set < 5; set++)
         {
-            using var folder = new TemporaryDirectory();
-            using StorageEnvironment environment = StorageEnvironment.Open(folder.Path, new StorageOptions { Durability = Durability.Relaxed });
+            using var store = new TemporaryStore();
             var model = new SortedDictionary<long, byte[]>();
             for (int round = 0; round < 6; round++)
             {
                 int different = 1 << random.Next(round == 0 ? 4 : 8), step = 1 << random.Next(set % 3 == 0 ? 9 : 3), longest = random.Next(3) == 0 ? 60 : 6, numbers = round > 0 && random.Next(4) == 0 ? 500 : int.MaxValue;
-                Write(environment, column =>
+                Write(store.Environment, column =>
                 {
                     long first = random.Next(4) * 1_500;
                     for (long id = first; id < first + 3_000; id += random.Next(1, step + 1))
@@ -75,7 +73,7 @@ public sealed class SortColumnTests
                         }
                     }
                 });
-                using ReadTransaction read = environment.BeginRead();
+                using ReadTransaction read = store.Environment.BeginRead();
                 AssertSame(read, model, seed);
                 AssertBlocks(read, ref inBlocks, ref inChunks);
             }
@@ -93,13 +91,12 @@ public sealed class SortColumnTests
         int inBlocks = 0, inChunks = 0;
         for (int set = 0; set < 6; set++)
         {
-            using var folder = new TemporaryDirectory();
-            using StorageEnvironment environment = StorageEnvironment.Open(folder.Path, new StorageOptions { Durability = Durability.Relaxed });
+            using var store = new TemporaryStore();
             var model = new SortedDictionary<long, byte[]>();
             for (int round = 0; round < 5; round++)
             {
                 int bits = random.Next(54), step = 1 << random.Next(set % 3 == 0 ? 7 : 2), others = round > 0 && random.Next(3) == 0 ? 1_500 : int.MaxValue, removed = random.Next(5) == 0 ? 1 : 20;
-                Write(environment, column =>
+                Write(store.Environment, column =>
                 {
                     byte[] key = new byte[NumberKey.Bytes];
                     for (long id = random.Next(9_000), last = id + random.Next(5_000); id < last; id += random.Next(1, step + 1))
@@ -125,7 +122,7 @@ public sealed class SortColumnTests
                         }
                     }
                 });
-                using ReadTransaction read = environment.BeginRead();
+                using ReadTransaction read = store.Environment.BeginRead();
                 AssertSame(read, model, seed);
                 using ChunkCursor chunks = new(read.FindTree("sort")), numbers = new(read.FindTree("numbers"));
                 for (long chunk = 0; chunk < 4 * NumberBlock.Chunks; chunk++)
@@ -143,34 +140,33 @@ public sealed class SortColumnTests
     [Fact]
     public void A_block_of_numbers_goes_with_its_last_value_and_is_not_made_of_few_far_from_each_other()
     {
-        using var folder = new TemporaryDirectory();
-        using StorageEnvironment environment = StorageEnvironment.Open(folder.Path, new StorageOptions { Durability = Durability.Relaxed });
+        using var store = new TemporaryStore();
         byte[] key = new byte[NumberKey.Bytes];
         NumberKey.Write(key, 7L);
-        Write(environment, column =>
+        Write(store.Environment, column =>
         {
             for (int i = 0; i < NumberBlock.Entries; i++)
                 column.SetNumber(i, key);
         });
         Assert.Equal((1, 0), Count());
-        Write(environment, column =>
+        Write(store.Environment, column =>
         {
             for (int i = 0; i < NumberBlock.Entries; i++)
                 column.Remove(i);
         });
         Assert.Equal((0, 0), Count());
-        Write(environment, column => column.SetNumber(200, key));
+        Write(store.Environment, column => column.SetNumber(200, key));
         Assert.Equal((0, 1), Count());
-        Write(environment, column => column.SetNumber(4_095, key));
+        Write(store.Environment, column => column.SetNumber(4_095, key));
         Assert.Equal((0, 2), Count());
-        Write(environment, column => column.Remove(200));
-        Write(environment, column => column.Remove(4_095));
-        Write(environment, column => column.SetNumber(20, key));
+        Write(store.Environment, column => column.Remove(200));
+        Write(store.Environment, column => column.Remove(4_095));
+        Write(store.Environment, column => column.SetNumber(20, key));
         Assert.Equal((1, 0), Count());
 
         (long Blocks, long Chunks) Count()
         {
-            using ReadTransaction read = environment.BeginRead();
+            using ReadTransaction read = store.Environment.BeginRead();
             return (read.FindTree("numbers")!.Count, read.FindTree("sort")!.Count); // both were made
         }
     }
@@ -178,16 +174,15 @@ public sealed class SortColumnTests
     [Fact]
     public void A_block_has_its_texts_in_order_each_once_and_goes_with_its_last_value()
     {
-        using var folder = new TemporaryDirectory();
-        using StorageEnvironment environment = StorageEnvironment.Open(folder.Path, new StorageOptions { Durability = Durability.Relaxed });
-        Write(environment, column =>
+        using var store = new TemporaryStore();
+        Write(store.Environment, column =>
         {
             for (int i = 0; i < 3_000; i++)
                 column.SetText(i, Encoding.ASCII.GetBytes(((i * 7) % 5).ToString(System.Globalization.CultureInfo.InvariantCulture)));
         });
         Assert.Equal(["0", "1", "2", "3", "4"], Texts(0));
         Assert.Equal(["0", "1", "2", "3", "4"], Texts(1));
-        Write(environment, column =>
+        Write(store.Environment, column =>
         {
             for (int i = 0; i < TextBlock.Entries; i++)
             {
@@ -198,17 +193,17 @@ public sealed class SortColumnTests
             column.SetText(1, "35"u8);
         });
         Assert.Equal(["1", "2", "3", "35", "4"], Texts(0));
-        Write(environment, column =>
+        Write(store.Environment, column =>
         {
             for (int i = 0; i < 3_000; i++)
                 column.Remove(i);
         });
-        using ReadTransaction read = environment.BeginRead();
+        using ReadTransaction read = store.Environment.BeginRead();
         Assert.Equal((0, 0), (read.FindTree("texts")!.Count, read.FindTree("sort")!.Count)); // both were made
 
         string[] Texts(long block)
         {
-            using ReadTransaction read = environment.BeginRead();
+            using ReadTransaction read = store.Environment.BeginRead();
             using ChunkCursor chunks = new(read.FindTree("sort")), blocks = new(read.FindTree("texts"));
             Assert.True(new SortColumn(chunks, blocks, null).TryReadBlock(block, out TextBlock found));
             var texts = new List<string>();
@@ -222,12 +217,11 @@ public sealed class SortColumnTests
     public void Packed_numbers_between_two_others_are_found_also_where_an_end_is_far_away()
     {
         var random = new Random(Seed.Next());
-        using var folder = new TemporaryDirectory();
-        using StorageEnvironment environment = StorageEnvironment.Open(folder.Path, new StorageOptions { Durability = Durability.Relaxed });
+        using var store = new TemporaryStore();
         long[] numbers = new long[20 * SortChunk.Entries];
         for (int i = 0; i < numbers.Length; i++)
             numbers[i] = random.Next(1 << (1 + (i / SortChunk.Entries)));
-        Write(environment, column =>
+        Write(store.Environment, column =>
         {
             Span<byte> key = stackalloc byte[NumberKey.Bytes];
             for (int i = 0; i < numbers.Length; i++)
@@ -238,7 +232,7 @@ public sealed class SortColumnTests
 
             column.SetText(NumberBlock.Entries - 1, "no number, so that they are chunks"u8);
         });
-        using ReadTransaction read = environment.BeginRead();
+        using ReadTransaction read = store.Environment.BeginRead();
         using var cursor = new ChunkCursor(read.FindTree("sort"));
         for (int round = 0; round < 2_000; round++)
         {

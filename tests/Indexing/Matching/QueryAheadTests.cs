@@ -16,22 +16,19 @@ public sealed class QueryAheadTests
     {
         int seed = Seed.Next();
         var random = new Random(seed);
-        using var directory = new TemporaryDirectory();
-        using (StorageEnvironment environment = Open())
+        using var store = new TemporaryStore();
+        var writer = new IndexWriter(store.Environment, Schema);
+        IndexBatch batch = writer.BeginBatch();
+        for (int i = 0; i < 30_000; i++)
         {
-            var writer = new IndexWriter(environment, Schema);
-            IndexBatch batch = writer.BeginBatch();
-            for (int i = 0; i < 30_000; i++)
-            {
-                batch.BeginEntry(Encoding.UTF8.GetBytes($"{i}"));
-                batch.AddText(0, Encoding.UTF8.GetBytes(string.Join(' ', Enumerable.Range(0, 8).Select(_ => "w" + (int)Math.Pow(10_000, random.NextDouble())))));
-                batch.AddLong(1, random.Next(1_000_000));
-                batch.AddText(2, Encoding.UTF8.GetBytes("g" + random.Next(5)));
-                batch.EndEntry();
-            }
-
-            writer.Commit(batch, 1, TestContext.Current.CancellationToken);
+            batch.BeginEntry(Encoding.UTF8.GetBytes($"{i}"));
+            batch.AddText(0, Encoding.UTF8.GetBytes(string.Join(' ', Enumerable.Range(0, 8).Select(_ => "w" + (int)Math.Pow(10_000, random.NextDouble())))));
+            batch.AddLong(1, random.Next(1_000_000));
+            batch.AddText(2, Encoding.UTF8.GetBytes("g" + random.Next(5)));
+            batch.EndEntry();
         }
+
+        writer.Commit(batch, 1, TestContext.Current.CancellationToken);
 
         SortKey[] byNumber = [new SortKey("number", SortKind.Long)], byScore = [new SortKey("", SortKind.Score, Descending: true)];
         var range = new RangeQuery("number", FieldValue.Of(200_000L), true, FieldValue.Of(500_000L), false);
@@ -51,16 +48,14 @@ public sealed class QueryAheadTests
             string? first = null;
             foreach (IndexSchema? known in (IndexSchema?[])[null, .. thought])
             {
-                using StorageEnvironment environment = Open();
+                store.Reopen();
                 for (int i = 0; i < 20; i++)
                 {
-                    string answer = Ask(environment, request, known);
+                    string answer = Ask(store.Environment, request, known);
                     Assert.True(answer == (first ??= answer), $"seed {seed}, {request.Query}, question {i}: {answer}, not {first}");
                 }
             }
         }
-
-        StorageEnvironment Open() => StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
     }
 
     private static string Ask(StorageEnvironment environment, SearchRequest request, IndexSchema? known)

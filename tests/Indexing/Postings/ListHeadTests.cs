@@ -23,9 +23,8 @@ public sealed class ListHeadTests
     public void The_best_of_a_word_are_those_of_scoring_every_hit_while_entries_come_and_go(bool isTied)
     {
         var random = new Random(Seed.Next());
-        using var directory = new TemporaryDirectory();
-        using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
-        var writer = new IndexWriter(environment, Schema);
+        using var store = new TemporaryStore();
+        var writer = new IndexWriter(store.Environment, Schema);
         IndexBatch batch = writer.BeginBatch();
         int fromHead = 0, asked = 0;
         for (int round = 0; round < 24; round++)
@@ -38,24 +37,24 @@ public sealed class ListHeadTests
             if (purges)
             {
                 // Those that score most go, so that heads run empty.
-                using var searcher = new IndexSearcher(environment);
+                using var searcher = new IndexSearcher(store.Environment);
                 foreach (long id in AllOf(searcher, "w0").OrderByDescending(entry => entry.Frequency / (double)entry.Length).Take(random.Next(5, 40)).Select(entry => entry.Id))
                     batch.Delete(searcher.View.Entries.Get(id).Key.ToArray());
             }
 
             writer.Commit(batch, round + 1, TestContext.Current.CancellationToken);
-            Check(environment);
+            Check(store.Environment);
             for (int i = 0; i < 20; i++)
             {
                 IndexQuery query = Query(random, i);
                 int take = random.Next(4) switch { 0 => 1, 1 => 10, 2 => ListHead.MaxEntries, _ => random.Next(1, 50) };
                 asked++;
-                fromHead += Compare(environment, new SearchRequest { Query = query, Sort = Best, Take = take, Skip = random.Next(5) == 0 ? random.Next(20) : 0 }) ? 1 : 0;
+                fromHead += Compare(store.Environment, new SearchRequest { Query = query, Sort = Best, Take = take, Skip = random.Next(5) == 0 ? random.Next(20) : 0 }) ? 1 : 0;
             }
         }
 
         Assert.True(fromHead * 4 > asked, $"{fromHead} of {asked} were answered by heads");
-        Assert.Empty(environment.Check(cancellationToken: TestContext.Current.CancellationToken).Problems);
+        Assert.Empty(store.Environment.Check(cancellationToken: TestContext.Current.CancellationToken).Problems);
     }
 
     [Fact]
@@ -109,9 +108,8 @@ public sealed class ListHeadTests
     [Fact]
     public void A_plan_says_that_the_head_of_a_list_answered()
     {
-        using var directory = new TemporaryDirectory();
-        using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
-        var writer = new IndexWriter(environment, Schema);
+        using var store = new TemporaryStore();
+        var writer = new IndexWriter(store.Environment, Schema);
         IndexBatch batch = writer.BeginBatch();
         for (int i = 0; i < 6_000; i++)
         {
@@ -122,7 +120,7 @@ public sealed class ListHeadTests
         }
 
         writer.Commit(batch, 1, TestContext.Current.CancellationToken);
-        using var searcher = new IndexSearcher(environment);
+        using var searcher = new IndexSearcher(store.Environment);
         var word = new FullTextQuery("text", "w", All: false);
         Assert.True(IsFromHead(searcher, new SearchRequest { Query = word, Sort = Best, Take = 10 }));
         Assert.True(IsFromHead(searcher, new SearchRequest { Query = new BoostQuery(word, 3), Sort = Best, Take = 10, Skip = 5 }));

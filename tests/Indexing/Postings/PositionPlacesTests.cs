@@ -19,10 +19,9 @@ public sealed class PositionPlacesTests
     public void Blocks_are_those_of_the_tree_however_many_are_asked_for_in_whatever_order_while_pages_move()
     {
         var random = new Random(Seed.Next());
-        using var directory = new TemporaryDirectory();
-        using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
+        using var store = new TemporaryStore();
         var blocks = new List<(long List, long Segment, int Rank, byte[] Value)>();
-        environment.Write(transaction =>
+        store.Environment.Write(transaction =>
         {
             // More than are remembered: lists of many windows, most of them of a block or two.
             Tree tree = transaction.GetOrCreateTree("places");
@@ -45,7 +44,7 @@ public sealed class PositionPlacesTests
             return 0;
         }, TestContext.Current.CancellationToken);
 
-        using ReadTransaction read = environment.BeginRead();
+        using ReadTransaction read = store.Environment.BeginRead();
         var places = new PositionPlaces(read.FindTree("places")!); // just made
         foreach (int first in new[] { 0, 0, blocks.Count / 2 })
         {
@@ -53,7 +52,7 @@ public sealed class PositionPlacesTests
             foreach ((long list, long segment, int rank, byte[] value) in blocks[first..])
                 Check(places, list, segment, rank, value);
             Assert.True(read.PageVisits >= before);
-            environment.Checkpoint(TestContext.Current.CancellationToken);
+            store.Environment.Checkpoint(TestContext.Current.CancellationToken);
         }
 
         HashSet<(long, long, int)> there = [.. blocks.Select(static block => (block.List, block.Segment, block.Rank))];
@@ -74,9 +73,8 @@ public sealed class PositionPlacesTests
     public void Phrases_whose_positions_are_damaged_end_with_an_error(bool keepsBlock, int added)
     {
         var random = new Random(Seed.Next());
-        using var directory = new TemporaryDirectory();
-        using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
-        var writer = new IndexWriter(environment, Schema);
+        using var store = new TemporaryStore();
+        var writer = new IndexWriter(store.Environment, Schema);
         IndexBatch batch = writer.BeginBatch();
         for (int i = 0; i < 6_000; i++)
         {
@@ -87,12 +85,12 @@ public sealed class PositionPlacesTests
 
         writer.Commit(batch, 1, TestContext.Current.CancellationToken);
         var request = new SearchRequest { Query = new PhraseQuery("text", "a b"), Sort = [new SortKey("", SortKind.Score, Descending: true)], Take = 10 };
-        using (var searcher = new IndexSearcher(environment))
+        using (var searcher = new IndexSearcher(store.Environment))
         using (SearchResults results = searcher.Search(request, TestContext.Current.CancellationToken))
             Assert.True(results.TotalCount > 1_000);
 
         // The second block of a list: it says too little, or too much, or that it has nothing, or is not there.
-        environment.Write(transaction =>
+        store.Environment.Write(transaction =>
         {
             Tree tree = transaction.GetOrCreateTree(TreeNames.Positions(TreeNames.Terms(0)));
             using Cursor cursor = tree.OpenCursor();
@@ -106,7 +104,7 @@ public sealed class PositionPlacesTests
                 tree.Delete(key);
             return 0;
         }, TestContext.Current.CancellationToken);
-        using var damaged = new IndexSearcher(environment);
+        using var damaged = new IndexSearcher(store.Environment);
         Assert.Throws<CorruptionException>(() => damaged.Search(request, TestContext.Current.CancellationToken));
     }
 

@@ -18,8 +18,7 @@ public sealed class PostingWriterTests
         var random = new Random(seed);
         for (int round = 0; round < 30; round++)
         {
-            using var directory = new TemporaryDirectory();
-            using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
+            using var store = new TemporaryStore();
             var memory = new PostingMemory();
             var all = new List<(long Id, int[] Places)>();
             bool keepsPositions = random.Next(4) > 0;
@@ -38,7 +37,7 @@ public sealed class PostingWriterTests
                     added.Add(new Posting(id, places.Length), places);
                 }
 
-                environment.Write(
+                store.Environment.Write(
                     transaction =>
                     {
                         using PostingWriter writer = Open(transaction, keepsPositions, memory);
@@ -48,10 +47,10 @@ public sealed class PostingWriterTests
                     },
                     TestContext.Current.CancellationToken);
                 if (commit % 4 == 0 || commit == 24)
-                    Check(environment, all, keepsPositions, $"seed {seed}, round {round}, commit {commit}");
+                    Check(store.Environment, all, keepsPositions, $"seed {seed}, round {round}, commit {commit}");
             }
 
-            Assert.Empty(environment.Check(TestContext.Current.CancellationToken).Problems);
+            Assert.Empty(store.Environment.Check(TestContext.Current.CancellationToken).Problems);
         }
     }
 

@@ -15,9 +15,8 @@ public sealed class WindowImpactsTests
     public void The_largest_impacts_of_a_long_list_follow_it_while_it_grows_shrinks_and_grows_again()
     {
         var random = new Random(Seed.Next());
-        using var directory = new TemporaryDirectory();
-        using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
-        var writer = new IndexWriter(environment, Schema);
+        using var store = new TemporaryStore();
+        var writer = new IndexWriter(store.Environment, Schema);
         IndexBatch batch = writer.BeginBatch();
         int next = 0, first = 0;
         bool wasLong = false, wasShortAgain = false;
@@ -35,13 +34,13 @@ public sealed class WindowImpactsTests
             }
 
             writer.Commit(batch, next, TestContext.Current.CancellationToken);
-            bool isLong = Check(environment, "w", next - first);
+            bool isLong = Check(store.Environment, "w", next - first);
             wasShortAgain |= wasLong && !isLong;
             wasLong |= isLong;
         }
 
         Assert.True(wasLong && wasShortAgain);
-        Assert.Empty(environment.Check(cancellationToken: TestContext.Current.CancellationToken).Problems);
+        Assert.Empty(store.Environment.Check(cancellationToken: TestContext.Current.CancellationToken).Problems);
     }
 
     /// <summary>A window of few entries has one impact for all of them. When it comes to have many, each block has that of its own entries, of those that were there before, too.</summary>
@@ -51,15 +50,14 @@ public sealed class WindowImpactsTests
     public void Blocks_of_a_window_that_comes_to_have_many_entries_have_impacts_of_their_own(bool removes)
     {
         const int Before = 100, After = 400, Best = 70;
-        using var directory = new TemporaryDirectory();
-        using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
-        var writer = new IndexWriter(environment, Schema);
+        using var store = new TemporaryStore();
+        var writer = new IndexWriter(store.Environment, Schema);
         IndexBatch batch = writer.BeginBatch();
         Add(0, Before);
         if (removes)
             batch.Delete(Key(Best + 1));
         Add(Before, After);
-        using var searcher = new IndexSearcher(environment);
+        using var searcher = new IndexSearcher(store.Environment);
         Assert.True(searcher.View.TryGetTerm(TreeNames.Terms(0), "w"u8, out TermPayload payload));
         using var cursor = new PostingCursor(searcher.View.Postings(TreeNames.Terms(0))!, payload.ListId); // a long list lies there
         Assert.True(cursor.TryGet(0, out PostingWindow window));

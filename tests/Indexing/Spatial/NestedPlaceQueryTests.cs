@@ -2,7 +2,6 @@ using System.Text;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Schema;
 using Treepie.Indexing.Spatial;
-using Treepie.Storage;
 using Treepie.Tests.Support;
 
 namespace Treepie.Indexing.Tests.Spatial;
@@ -19,16 +18,15 @@ public sealed class NestedPlaceQueryTests
     public void Random_nested_queries_find_what_a_scan_finds()
     {
         var random = new Random(Seed.Next());
-        using var folder = new TemporaryDirectory();
-        using var environment = StorageEnvironment.Open(folder.Path, new StorageOptions { Durability = Durability.Relaxed });
-        var writer = new IndexWriter(environment, Schema);
+        using var store = new TemporaryStore();
+        var writer = new IndexWriter(store.Environment, Schema);
         IndexBatch batch = writer.BeginBatch();
         var model = new Dictionary<string, Entry>();
         for (int round = 0; round < 8; round++)
         {
             Change(random, model, batch);
             writer.Commit(batch, round + 1, TestContext.Current.CancellationToken);
-            using var searcher = new IndexSearcher(environment);
+            using var searcher = new IndexSearcher(store.Environment);
             for (int i = 0; i < 40; i++)
             {
                 (IndexQuery query, Func<Entry, bool> test) = Draw(random, depth: 3);

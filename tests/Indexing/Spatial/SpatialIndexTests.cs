@@ -4,7 +4,6 @@ using System.Text.Json;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Schema;
 using Treepie.Indexing.Spatial;
-using Treepie.Storage;
 using Treepie.Tests.Support;
 using SortKey = Treepie.Indexing.Queries.SortKey;
 
@@ -15,8 +14,7 @@ public sealed class SpatialIndexTests : IDisposable
 {
     private static readonly IndexSchema Schema = new([new IndexField("place", FieldAnalysis.Spatial), new IndexField("kind"), new IndexField("area", FieldAnalysis.Spatial)]);
 
-    private readonly TemporaryDirectory directory = new();
-    private readonly StorageEnvironment environment;
+    private readonly TemporaryStore store = new();
     private readonly IndexWriter writer;
     private readonly IndexBatch batch;
     private readonly SortedDictionary<string, Entry> model = new(StringComparer.Ordinal);
@@ -25,18 +23,13 @@ public sealed class SpatialIndexTests : IDisposable
 
     public SpatialIndexTests()
     {
-        environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
-        writer = new IndexWriter(environment, Schema);
+        writer = new IndexWriter(store.Environment, Schema);
         batch = writer.BeginBatch();
     }
 
     private sealed record Entry(long Id, GeoPoint[] Places, string Kind);
 
-    public void Dispose()
-    {
-        environment.Dispose();
-        directory.Dispose();
-    }
+    public void Dispose() => store.Dispose();
 
     [Fact]
     public void Circles_polygons_and_distances_are_those_of_a_scan_while_places_change()
@@ -137,7 +130,7 @@ public sealed class SpatialIndexTests : IDisposable
         foreach (string key in model.Keys)
             batch.Delete(Encoding.UTF8.GetBytes(key));
         Commit();
-        using Treepie.Storage.Transactions.ReadTransaction read = environment.BeginRead();
+        using Treepie.Storage.Transactions.ReadTransaction read = store.Environment.BeginRead();
         foreach (string tree in (string[])["points.0", "shapes.0", "cells.0", "covers.0"])
             Assert.Equal(0, read.FindTree(tree)?.Count ?? 0);
     }
@@ -165,7 +158,7 @@ public sealed class SpatialIndexTests : IDisposable
         Commit();
         Geometry circle = Geometry.Around(new GeoPoint(10, 10), 20);
         var request = new SearchRequest { Query = new SpatialQuery("place", SpatialRelation.Within, circle), Sort = [new SortKey("", SortKind.Score, Descending: true)] };
-        using var searcher = new IndexSearcher(environment);
+        using var searcher = new IndexSearcher(store.Environment);
         using SearchResults results = searcher.Search(request, TestContext.Current.CancellationToken);
         for (int i = 0; results.MoveNext(); i++)
         {
@@ -180,7 +173,7 @@ public sealed class SpatialIndexTests : IDisposable
     [Fact]
     public void A_field_without_places_and_an_order_without_a_centre_are_said()
     {
-        using var searcher = new IndexSearcher(environment);
+        using var searcher = new IndexSearcher(store.Environment);
         Geometry circle = Geometry.Around(new GeoPoint(0, 0), 1);
         CancellationToken cancellation = TestContext.Current.CancellationToken;
         Assert.Throws<IndexQueryException>(() => searcher.Search(new SearchRequest { Query = new SpatialQuery("kind", SpatialRelation.Within, circle) }, cancellation));
@@ -313,7 +306,7 @@ public sealed class SpatialIndexTests : IDisposable
 
     private string[] Keys(SearchRequest request)
     {
-        using var searcher = new IndexSearcher(environment);
+        using var searcher = new IndexSearcher(store.Environment);
         using SearchResults results = searcher.Search(request, TestContext.Current.CancellationToken);
         var keys = new List<string>();
         while (results.MoveNext())

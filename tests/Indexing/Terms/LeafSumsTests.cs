@@ -1,6 +1,5 @@
 using System.Text;
 using Treepie.Indexing.Terms;
-using Treepie.Storage;
 using Treepie.Storage.Transactions;
 using Treepie.Storage.Trees;
 using Treepie.Tests.Support;
@@ -17,8 +16,7 @@ public sealed class LeafSumsTests
     {
         int seed = Seed.Next();
         var random = new Random(seed);
-        using var folder = new TemporaryDirectory();
-        using StorageEnvironment environment = StorageEnvironment.Open(folder.Path, new StorageOptions { Durability = Durability.Relaxed });
+        using var store = new TemporaryStore();
         byte[][] terms = new byte[Count][];
         for (int i = 0; i < Count; i++)
         {
@@ -27,7 +25,7 @@ public sealed class LeafSumsTests
             Encoding.ASCII.GetBytes($"{i:D6}", terms[i]);
         }
 
-        environment.Write(transaction =>
+        store.Environment.Write(transaction =>
         {
             var writer = new TermTreeWriter(transaction.GetOrCreateTree("terms"), static value => value[0] + 1);
             foreach (byte[] term in terms)
@@ -36,7 +34,7 @@ public sealed class LeafSumsTests
             return true;
         }, TestContext.Current.CancellationToken);
 
-        using ReadTransaction read = environment.BeginRead();
+        using ReadTransaction read = store.Environment.BeginRead();
         Tree tree = read.FindTree("terms")!; // just written
         Assert.True(tree.Record.Levels > 2, "its leaves are under several pages");
         var known = new TermTree(tree);

@@ -1,7 +1,6 @@
 using System.Globalization;
 using System.Text;
 using Treepie.Indexing.Terms;
-using Treepie.Storage;
 using Treepie.Storage.Transactions;
 using Treepie.Tests.Support;
 using static Treepie.Indexing.Tests.Terms.NumberKeyTests;
@@ -19,9 +18,8 @@ public sealed class NumberTextCursorTests
         {
             byte[][] keys = [.. Enumerable.Range(0, random.Next(60)).Select(_ => Plain(random, round % 4)).DistinctBy(Convert.ToHexString)];
             string[] texts = [.. keys.Select(Text).Order(StringComparer.Ordinal)];
-            using var folder = new TemporaryDirectory();
-            using StorageEnvironment environment = Fill(folder.Path, keys);
-            using ReadTransaction read = environment.BeginRead();
+            using TemporaryStore store = Fill(keys);
+            using ReadTransaction read = store.Environment.BeginRead();
             var tree = new TermTree(read.FindTree("numbers")!); // just written
             using var forwards = new NumberTextCursor(tree, back: false);
             using var backwards = new NumberTextCursor(tree, back: true);
@@ -40,9 +38,8 @@ public sealed class NumberTextCursorTests
     [Fact]
     public void A_number_stands_beside_its_text()
     {
-        using var folder = new TemporaryDirectory();
-        using StorageEnvironment environment = Fill(folder.Path, [Key(9), Key(10), Key(-1.5)]);
-        using ReadTransaction read = environment.BeginRead();
+        using TemporaryStore store = Fill([Key(9), Key(10), Key(-1.5)]);
+        using ReadTransaction read = store.Environment.BeginRead();
         using var cursor = new NumberTextCursor(new TermTree(read.FindTree("numbers")!), back: false); // just written
         Assert.True(cursor.Seek("10"u8));
         Assert.Equal(Key(10), cursor.Value.ToArray());
@@ -80,10 +77,10 @@ public sealed class NumberTextCursorTests
         return texts;
     }
 
-    private static StorageEnvironment Fill(string path, byte[][] keys)
+    private static TemporaryStore Fill(byte[][] keys)
     {
-        StorageEnvironment environment = StorageEnvironment.Open(path, new StorageOptions { Durability = Durability.Relaxed });
-        environment.Write(transaction =>
+        var store = new TemporaryStore();
+        store.Environment.Write(transaction =>
         {
             var writer = new TermTreeWriter(transaction.GetOrCreateTree("numbers"));
             foreach (byte[] key in keys.OrderBy(Convert.ToHexString, StringComparer.Ordinal))
@@ -91,6 +88,6 @@ public sealed class NumberTextCursorTests
             writer.Flush();
             return true;
         });
-        return environment;
+        return store;
     }
 }

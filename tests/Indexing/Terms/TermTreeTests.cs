@@ -21,12 +21,11 @@ public sealed class TermTreeTests
     {
         int seed = Seed.Next();
         var random = new Random(seed);
-        using var folder = new TemporaryDirectory();
-        using StorageEnvironment environment = StorageEnvironment.Open(folder.Path, new StorageOptions { Durability = Durability.Relaxed });
+        using var store = new TemporaryStore();
         var model = new SortedDictionary<byte[], byte[]>(Order);
         for (int round = 0; round < 10; round++)
         {
-            environment.Write(transaction =>
+            store.Environment.Write(transaction =>
             {
                 var writer = new TermTreeWriter(transaction.GetOrCreateTree("terms"));
                 bool isOrdered = random.Next(4) > 0;
@@ -35,20 +34,19 @@ public sealed class TermTreeTests
                 writer.Flush();
                 return true;
             }, TestContext.Current.CancellationToken);
-            using ReadTransaction read = environment.BeginRead();
+            using ReadTransaction read = store.Environment.BeginRead();
             AssertSame(read.FindTree("terms")!, model, kind, random, $"seed {seed}, round {round}"); // just written
         }
 
-        Assert.Empty(environment.Check(TestContext.Current.CancellationToken).Problems);
+        Assert.Empty(store.Environment.Check(TestContext.Current.CancellationToken).Problems);
     }
 
     [Fact]
     public void Numbers_that_lie_close_take_few_bytes()
     {
-        using var folder = new TemporaryDirectory();
-        using StorageEnvironment environment = StorageEnvironment.Open(folder.Path, new StorageOptions { Durability = Durability.Relaxed });
+        using var store = new TemporaryStore();
         const int Count = 50_000;
-        environment.Write(transaction =>
+        store.Environment.Write(transaction =>
         {
             Tree tree = transaction.GetOrCreateTree("terms");
             for (int part = 0; part < 5; part++)
@@ -66,7 +64,7 @@ public sealed class TermTreeTests
 
             return true;
         }, TestContext.Current.CancellationToken);
-        using ReadTransaction read = environment.BeginRead();
+        using ReadTransaction read = store.Environment.BeginRead();
         TreeSize size = read.FindTree("terms")!.Measure(TestContext.Current.CancellationToken); // just written
         Assert.InRange(size.UsedBytes, Count * 6, Count * 8);
     }

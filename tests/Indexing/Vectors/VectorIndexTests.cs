@@ -2,7 +2,6 @@ using System.Text;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Schema;
 using Treepie.Indexing.Vectors;
-using Treepie.Storage;
 using Treepie.Storage.Transactions;
 using Treepie.Storage.Trees;
 using Treepie.Tests.Support;
@@ -12,22 +11,14 @@ namespace Treepie.Indexing.Tests.Vectors;
 /// <summary>Searches by vector against the comparison of all of them, while entries come and go; and the graph itself.</summary>
 public sealed class VectorIndexTests : IDisposable
 {
-    private readonly TemporaryDirectory directory = new();
-    private readonly StorageEnvironment environment;
+    private readonly TemporaryStore store = new();
     private readonly SortedDictionary<string, (float[][] Vectors, string Kind)> model = new(StringComparer.Ordinal);
     private IndexWriter? writer;
     private IndexBatch? batch;
     private VectorFieldOptions options = new();
     private long etag;
 
-    public VectorIndexTests() =>
-        environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
-
-    public void Dispose()
-    {
-        environment.Dispose();
-        directory.Dispose();
-    }
+    public void Dispose() => store.Dispose();
 
     [Theory]
     [InlineData(VectorMetric.Cosine, false)]
@@ -180,15 +171,14 @@ public sealed class VectorIndexTests : IDisposable
 
     private void Schema(VectorFieldOptions wanted)
     {
-        using var folder = new TemporaryDirectory();
-        using var store = StorageEnvironment.Open(folder.Path, new StorageOptions { Durability = Durability.Relaxed });
-        _ = new IndexWriter(store, new IndexSchema([new IndexField("v", FieldAnalysis.Vector, Vector: wanted)]));
+        using var store = new TemporaryStore();
+        _ = new IndexWriter(store.Environment, new IndexSchema([new IndexField("v", FieldAnalysis.Vector, Vector: wanted)]));
     }
 
     private void Open(VectorFieldOptions wanted)
     {
         options = wanted;
-        writer = new IndexWriter(environment, new IndexSchema([new IndexField("v", FieldAnalysis.Vector, Vector: wanted), new IndexField("kind")]));
+        writer = new IndexWriter(store.Environment, new IndexSchema([new IndexField("v", FieldAnalysis.Vector, Vector: wanted), new IndexField("kind")]));
         batch = writer.BeginBatch();
     }
 
@@ -251,7 +241,7 @@ public sealed class VectorIndexTests : IDisposable
 
     private List<(string Key, float Score)> Search(IndexQuery query)
     {
-        using var searcher = new IndexSearcher(environment);
+        using var searcher = new IndexSearcher(store.Environment);
         using SearchResults results = searcher.Search(
             new SearchRequest { Query = query, Sort = [new SortKey("", SortKind.Score, Descending: true)] }, cancellationToken: TestContext.Current.CancellationToken);
         var found = new List<(string, float)>();
@@ -263,7 +253,7 @@ public sealed class VectorIndexTests : IDisposable
     /// <summary>Every link has its counterpart, both ends exist in its layer, counts agree, and every vector is reached from where searches begin.</summary>
     private void CheckGraph()
     {
-        using ReadTransaction read = environment.BeginRead();
+        using ReadTransaction read = store.Environment.BeginRead();
         Tree? links = read.FindTree("links.0"), vectors = read.FindTree("vectors.0"), nodes = read.FindTree("nodes.0"), full = read.FindTree("fullvectors.0");
         Assert.NotNull(links);
         VectorState state = VectorState.Read(links);
@@ -312,7 +302,7 @@ public sealed class VectorIndexTests : IDisposable
 
     private byte[] Links()
     {
-        using ReadTransaction read = environment.BeginRead();
+        using ReadTransaction read = store.Environment.BeginRead();
         using Cursor cursor = (read.FindTree("links.0") ?? throw new InvalidOperationException("no links")).OpenCursor();
         var all = new List<byte>();
         for (bool more = cursor.MoveFirst(); more; more = cursor.MoveNext())

@@ -19,13 +19,12 @@ public sealed class EntryBlockWriterTests
     {
         int seed = Seed.Next();
         var random = new Random(seed);
-        using var folder = new TemporaryDirectory();
-        using StorageEnvironment environment = StorageEnvironment.Open(folder.Path, new StorageOptions { Durability = Durability.Relaxed });
+        using var store = new TemporaryStore();
         var model = new SortedDictionary<long, Parts>();
         long nextId = 0;
         for (int round = 0; round < 12; round++)
         {
-            environment.Write(transaction =>
+            store.Environment.Write(transaction =>
             {
                 var entries = new EntryBlockWriter(transaction.GetOrCreateTree(TreeNames.Entries));
                 foreach (long id in model.Keys.Where(_ => random.Next(3) == 0).ToArray())
@@ -55,7 +54,7 @@ public sealed class EntryBlockWriterTests
                 entries.Flush();
                 return true;
             }, TestContext.Current.CancellationToken);
-            using ReadTransaction read = environment.BeginRead();
+            using ReadTransaction read = store.Environment.BeginRead();
             AssertSame(read.FindTree(TreeNames.Entries)!, model, $"seed {seed}"); // just written
             var reader = new EntryReader(read.FindTree);
             foreach ((long id, Parts parts) in model)
@@ -67,7 +66,7 @@ public sealed class EntryBlockWriterTests
             }
         }
 
-        Assert.Empty(environment.Check(TestContext.Current.CancellationToken).Problems);
+        Assert.Empty(store.Environment.Check(TestContext.Current.CancellationToken).Problems);
     }
 
     [Fact]

@@ -1,7 +1,5 @@
 using System.Globalization;
 using Treepie.Indexing.Schema;
-using Treepie.Storage;
-using Treepie.Tests.Support;
 
 namespace Treepie.Indexing.Tests.Writing;
 
@@ -13,9 +11,8 @@ public sealed class GarbageTests
     [Fact]
     public void A_commit_that_replaces_entries_makes_little_garbage()
     {
-        using var folder = new TemporaryDirectory();
-        using StorageEnvironment environment = StorageEnvironment.Open(folder.Path, new StorageOptions { Durability = Durability.Relaxed });
-        var writer = new IndexWriter(environment, new IndexSchema([new IndexField("text", FieldAnalysis.FullText), new IndexField("group", FieldAnalysis.Keyword), new IndexField("number")]));
+        using var store = new TemporaryStore();
+        var writer = new IndexWriter(store.Environment, new IndexSchema([new IndexField("text", FieldAnalysis.FullText), new IndexField("group", FieldAnalysis.Keyword), new IndexField("number")]));
         IndexBatch batch = writer.BeginBatch();
         var random = new Random(1);
         for (int round = 0; round < 4; round++)
