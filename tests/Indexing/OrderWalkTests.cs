@@ -44,10 +44,61 @@ public sealed class OrderWalkTests
         }
     }
 
+    /// <summary>Hits of a word in a range are counted without being kept: in windows of numbers, in one of numbers and fractions, in one in which some have none, and in one that is not full.</summary>
+    [Fact]
+    public void A_word_in_a_range_is_counted_without_keeping_its_hits_whatever_windows_its_numbers_are_in()
+    {
+        const int Entries = 30_000;
+        var random = new Random(Seed.Next());
+        using var store = new TemporaryStore();
+        StorageEnvironment environment = store.Environment;
+        var writer = new IndexWriter(environment, Schema);
+        IndexBatch batch = writer.BeginBatch();
+        int[] each = [2, 5, 20, 60, 200];
+        for (int i = 0; i < Entries; i++)
+        {
+            int window = i >> 12;
+            batch.BeginEntry(Encoding.UTF8.GetBytes("e/" + i));
+            batch.AddText(0, Encoding.UTF8.GetBytes(string.Join(' ', each.Where(one => window == 5 || random.Next(one) == 0).Select(one => $"all{one} some{one}w{window % 3}"))));
+            if (window == 2 && i % 7 == 0)
+                batch.AddDouble(1, random.NextDouble() * Entries);
+            else if (window != 3 || i % 5 != 0)
+                batch.AddLong(1, random.Next(Entries));
+            batch.EndEntry();
+        }
+
+        writer.Commit(batch, 1, TestContext.Current.CancellationToken);
+        int apart = 0;
+        foreach (string word in each.SelectMany(one => new[] { $"all{one}", $"some{one}w0", $"some{one}w1", $"some{one}w2" }))
+        {
+            foreach (int width in new[] { 300, 3_000, 15_000 })
+            {
+                long low = random.Next(Entries - width);
+                var query = new AndQuery([new FullTextQuery("text", word, All: true), new RangeQuery("number", FieldValue.Of(low), random.Next(2) == 0, FieldValue.Of(low + width), random.Next(2) == 0)]);
+                var request = new SearchRequest { Query = query, Sort = [new SortKey("number", SortKind.Long, random.Next(2) == 0)], Take = random.Next(2) == 0 ? 10 : 100 };
+                string expected = Ask(environment, request with { OrderHint = OrderHint.Sort });
+                foreach (OrderHint hint in Enum.GetValues<OrderHint>())
+                    Assert.Equal(expected, Ask(environment, request with { OrderHint = hint }));
+
+                using var searcher = new IndexSearcher(environment);
+                using SearchResults planned = searcher.Search(request, new QueryOptions { Plan = PlanDetail.Counts }, TestContext.Current.CancellationToken);
+                Assert.Equal(expected, Text(planned));
+                apart += planned.Plan!.Decisions.Any(decision => decision.Question == "how to count") ? 1 : 0; // it was asked for
+            }
+        }
+
+        Assert.True(apart > 10, $"{apart} were counted without keeping hits");
+    }
+
     private static string Ask(StorageEnvironment environment, SearchRequest request)
     {
         using var searcher = new IndexSearcher(environment);
         using SearchResults results = searcher.Search(request);
+        return Text(results);
+    }
+
+    private static string Text(SearchResults results)
+    {
         var text = new StringBuilder().Append(results.TotalCount);
         while (results.MoveNext())
             text.Append(' ').Append(results.EntryId);

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using System.Numerics;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Postings;
@@ -84,6 +85,9 @@ internal readonly ref struct NumberBlock
     /// <summary>Whether each of them has a value.</summary>
     public bool HasAll { get; }
 
+    /// <summary>Whether each entry of the window has a value.</summary>
+    public bool IsWhole => HasAll && Count == Entries;
+
     /// <summary>The least value.</summary>
     public long Least { get; }
 
@@ -123,11 +127,9 @@ internal readonly ref struct NumberBlock
         if (low <= Least && high >= greatest)
             return;
 
-        // Not all are inside, so they differ, and have bits.
-        ulong from = low <= Least ? 0 : (ulong)(low - Least), to = (ulong)(Math.Min(high, greatest) - Least);
+        (ulong from, ulong to) = Above(low, high);
+        (ByteRange outer, ByteRange inner) = Highest(from, to);
         ulong mask = (1UL << LowBits) - 1;
-        var outer = new ByteRange((int)(from >> LowBits), (int)(to >> LowBits));
-        var inner = new ByteRange(outer.First + ((from & mask) == 0 ? 0 : 1), outer.Last - ((to & mask) == mask ? 0 : 1));
         Span<ulong> edges = stackalloc ulong[Chunks];
         ReadOnlySpan<byte> highest = bytes[HeaderBytes..presentStart];
         if (!ByteKernels.Between(highest, outer, inner, words, edges))
@@ -141,6 +143,57 @@ internal readonly ref struct NumberBlock
                 ? EdgesOf(highest.Slice(i << SortChunk.EntryBits, SortChunk.Entries), bytes[(lowStart + (i * sizeof(ulong) * LowBits))..], outer, (uint)(from & mask), (uint)(to & mask))
                 : EdgesOf(i, edges[i], from, to - from));
         }
+    }
+
+    /// <summary>
+    /// Counts, of some entries of a window each of which has a value, those with one between two, both included, as far as their highest bits tell, and asks for the lower ones of
+    /// the others, to be counted by <see cref="CountOpen"/>.
+    /// </summary>
+    /// <param name="low">The lower end.</param>
+    /// <param name="high">The upper.</param>
+    /// <param name="entries">The entries: a list, or a bitmap.</param>
+    /// <param name="open">Room for 4,096 offsets: gets those of the others.</param>
+    /// <param name="openCount">How many they are.</param>
+    public int CountBetween(long low, long high, in PostingWindow entries, Span<ushort> open, out int openCount)
+    {
+        Debug.Assert(IsWhole && entries.Form is WindowSetForm.List or WindowSetForm.Bits);
+        openCount = 0;
+        if (low > high || low > Greatest || high < Least)
+            return 0;
+        if (low <= Least && high >= Greatest)
+            return entries.Count;
+
+        (ulong from, ulong to) = Above(low, high);
+        (ByteRange outer, ByteRange inner) = Highest(from, to);
+        ReadOnlySpan<byte> highest = bytes[HeaderBytes..presentStart];
+        int count = entries.Form == WindowSetForm.List
+            ? ByteKernels.Count(highest, outer, inner, entries.Offsets, open, out openCount)
+            : ByteKernels.Count(highest, outer, inner, entries.Words, open, out openCount);
+        foreach (ushort slot in open[..openCount])
+            PrefetchKernels.Prefetch(in bytes[lowStart + (slot * LowBits >> 3)]);
+        return count;
+    }
+
+    /// <summary>How many of the offsets that <see cref="CountBetween"/> left open have a value between the two.</summary>
+    public int CountOpen(long low, long high, ReadOnlySpan<ushort> open)
+    {
+        (ulong from, ulong to) = Above(low, high);
+        ulong span = to - from;
+        int count = 0;
+        foreach (ushort slot in open)
+            count += Above(slot) - from <= span ? 1 : 0;
+        return count;
+    }
+
+    /// <summary>By how much the ends of a range, in which some values are, exceed the least.</summary>
+    private (ulong From, ulong To) Above(long low, long high) => (low <= Least ? 0 : (ulong)(low - Least), (ulong)(Math.Min(high, Greatest) - Least));
+
+    /// <summary>Of such a range, the highest bits that a value in it may have, and those with which it is in it whatever its lower bits are. Not all values are in it, so they differ, and have bits.</summary>
+    private (ByteRange Outer, ByteRange Inner) Highest(ulong from, ulong to)
+    {
+        ulong mask = (1UL << LowBits) - 1;
+        var outer = new ByteRange((int)(from >> LowBits), (int)(to >> LowBits));
+        return (outer, new ByteRange(outer.First + ((from & mask) == 0 ? 0 : 1), outer.Last - ((to & mask) == mask ? 0 : 1)));
     }
 
     /// <summary>Whether a slot has a value between two, both included.</summary>

@@ -1,3 +1,4 @@
+using System.Numerics;
 using System.Runtime.Intrinsics;
 
 namespace Treepie.Indexing.Kernels;
@@ -18,5 +19,25 @@ internal static partial class ByteKernels
         }
 
         return any != 0;
+    }
+
+    /// <summary>As <see cref="CountNarrow"/>.</summary>
+    private static unsafe int CountWide(byte* start, ByteRange outer, ByteRange inner, ReadOnlySpan<ulong> words, Span<ushort> edges, out int found)
+    {
+        Vector512<byte> from = Vector512.Create(outer.From), span = Vector512.Create(outer.Span), innerFrom = Vector512.Create(inner.From), innerSpan = Vector512.Create(inner.Span);
+        ulong some = inner.IsEmpty ? 0 : ulong.MaxValue;
+        int count = 0;
+        found = 0;
+        for (int i = 0; i < words.Length; i++, start += Group)
+        {
+            Vector512<byte> mine = Vector512.Load(start);
+            ulong within = words[i] & Vector512.LessThanOrEqual(mine - from, span).ExtractMostSignificantBits();
+            ulong inside = within & some & Vector512.LessThanOrEqual(mine - innerFrom, innerSpan).ExtractMostSignificantBits();
+            count += BitOperations.PopCount(inside);
+            if (within != inside)
+                found = Place(i, within & ~inside, edges, found);
+        }
+
+        return count;
     }
 }

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Numerics;
 using System.Runtime.InteropServices;
 using System.Runtime.Intrinsics;
 using System.Runtime.Intrinsics.X86;
@@ -58,6 +59,92 @@ internal static partial class ByteKernels
         }
 
         return any != 0;
+    }
+
+    /// <summary>Of the bytes whose bits are set in words, counts those in an inner range, and writes the places of those that are in the outer one alone.</summary>
+    /// <param name="bytes">So many for each bit.</param>
+    /// <param name="outer">The range.</param>
+    /// <param name="inner">A part of it; may be empty.</param>
+    /// <param name="words">The bits.</param>
+    /// <param name="edges">Room for as many places as there are bits.</param>
+    /// <param name="found">How many were written.</param>
+    public static unsafe int Count(ReadOnlySpan<byte> bytes, ByteRange outer, ByteRange inner, ReadOnlySpan<ulong> words, Span<ushort> edges, out int found)
+    {
+        Debug.Assert(!outer.IsEmpty);
+        ArgumentOutOfRangeException.ThrowIfLessThan(bytes.Length, words.Length * Group);
+        ArgumentOutOfRangeException.ThrowIfLessThan(edges.Length, words.Length * Group);
+        if (!Vector256.IsHardwareAccelerated)
+            return CountScalar(bytes, outer, inner, words, edges, out found);
+
+        fixed (byte* start = &MemoryMarshal.GetReference(bytes))
+            return Avx512BW.IsSupported ? CountWide(start, outer, inner, words, edges, out found) : CountNarrow(start, outer, inner, words, edges, out found);
+    }
+
+    /// <summary>As <see cref="Count(ReadOnlySpan{byte}, ByteRange, ByteRange, ReadOnlySpan{ulong}, Span{ushort}, out int)"/>, of the bytes at some places.</summary>
+    public static int Count(ReadOnlySpan<byte> bytes, ByteRange outer, ByteRange inner, ReadOnlySpan<ushort> places, Span<ushort> edges, out int found)
+    {
+        Debug.Assert(!outer.IsEmpty);
+        ArgumentOutOfRangeException.ThrowIfLessThan(edges.Length, places.Length);
+        int from = outer.First, span = outer.Last - outer.First, innerFrom = inner.First, innerSpan = inner.Last - inner.First;
+        int count = 0, open = 0;
+        foreach (ushort place in places)
+        {
+            int value = bytes[place];
+            int inside = !inner.IsEmpty && (uint)(value - innerFrom) <= (uint)innerSpan ? 1 : 0;
+            edges[open] = place;
+            open += ((uint)(value - from) <= (uint)span ? 1 : 0) - inside;
+            count += inside;
+        }
+
+        found = open;
+        return count;
+    }
+
+    /// <summary>The scalar twin of <see cref="Count(ReadOnlySpan{byte}, ByteRange, ByteRange, ReadOnlySpan{ulong}, Span{ushort}, out int)"/>.</summary>
+    public static int CountScalar(ReadOnlySpan<byte> bytes, ByteRange outer, ByteRange inner, ReadOnlySpan<ulong> words, Span<ushort> edges, out int found)
+    {
+        int count = 0;
+        found = 0;
+        for (int i = 0; i < words.Length; i++)
+        {
+            for (ulong left = words[i]; left != 0; left &= left - 1)
+            {
+                int place = (i * Group) + BitOperations.TrailingZeroCount(left);
+                if (inner.Contains(bytes[place]))
+                    count++;
+                else if (outer.Contains(bytes[place]))
+                    edges[found++] = (ushort)place;
+            }
+        }
+
+        return count;
+    }
+
+    private static unsafe int CountNarrow(byte* start, ByteRange outer, ByteRange inner, ReadOnlySpan<ulong> words, Span<ushort> edges, out int found)
+    {
+        const int Half = Group / 2;
+        Vector256<byte> from = Vector256.Create(outer.From), span = Vector256.Create(outer.Span), innerFrom = Vector256.Create(inner.From), innerSpan = Vector256.Create(inner.Span);
+        ulong some = inner.IsEmpty ? 0 : ulong.MaxValue;
+        int count = 0;
+        found = 0;
+        for (int i = 0; i < words.Length; i++, start += Group)
+        {
+            Vector256<byte> low = Vector256.Load(start), high = Vector256.Load(start + Half);
+            ulong within = words[i] & (Bits(low - from, span) | ((ulong)Bits(high - from, span) << Half));
+            ulong inside = within & some & (Bits(low - innerFrom, innerSpan) | ((ulong)Bits(high - innerFrom, innerSpan) << Half));
+            count += BitOperations.PopCount(inside);
+            found = Place(i, within & ~inside, edges, found);
+        }
+
+        return count;
+    }
+
+    /// <summary>Writes the places of the bits of a word, behind others; returns how many there are then.</summary>
+    private static int Place(int word, ulong bits, Span<ushort> places, int count)
+    {
+        for (; bits != 0; bits &= bits - 1)
+            places[count++] = (ushort)((word * Group) + BitOperations.TrailingZeroCount(bits));
+        return count;
     }
 
     private static unsafe bool BetweenNarrow(byte* start, ByteRange outer, ByteRange inner, Span<ulong> words, Span<ulong> edges)

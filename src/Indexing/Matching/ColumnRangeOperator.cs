@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using System.Numerics;
 using Treepie.Indexing.Columns;
+using Treepie.Indexing.Matching.Lists;
 using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Terms;
@@ -63,6 +64,47 @@ internal sealed class ColumnRangeOperator(QueryContext context, Operator all, So
         }
 
         Narrow(window, set.ToBits());
+    }
+
+    /// <summary>
+    /// How many entries of a list are in the range. What the highest bits of a window's numbers leave open is decided when those of the next are compared: its lower bits lie all over
+    /// the window, and are waited for together.
+    /// </summary>
+    /// <param name="list">The list, unrolled, not copied.</param>
+    public long Count(UnrolledList list)
+    {
+        Span<ushort> open = Context.RentOffsets(), openBefore = Context.RentOffsets();
+        NumberBlock before = default;
+        int leftBefore = 0;
+        long total = 0;
+        WindowSet set = Context.Rent();
+        for (int place = 0; place < list.Count; place++)
+        {
+            if ((place & 63) == 0)
+                Context.Check();
+            list.Announce(place);
+            long window = list.WindowAt(place);
+            PostingWindow mine = list.PostingsAt(place);
+            if (mine.Form == WindowSetForm.Full || !column.TryReadNumbers(window, out NumberBlock numbers) || !numbers.IsWhole)
+            {
+                set.Set(in mine);
+                And(window, set);
+                total += set.Count;
+                continue;
+            }
+
+            Context.Meter.Count.EntriesScanned += mine.Form == WindowSetForm.List ? mine.Count : numbers.Count;
+            total += numbers.CountBetween(lowWhole, highWhole, in mine, open, out int left);
+            total += leftBefore == 0 ? 0 : before.CountOpen(lowWhole, highWhole, openBefore[..leftBefore]);
+            before = numbers;
+            leftBefore = left;
+            Span<ushort> free = openBefore;
+            openBefore = open;
+            open = free;
+        }
+
+        Context.Return(set);
+        return total + (leftBefore == 0 ? 0 : before.CountOpen(lowWhole, highWhole, openBefore[..leftBefore]));
     }
 
     /// <summary>Leaves the words those of their entries that are in the range.</summary>

@@ -32,8 +32,10 @@ internal sealed class FilterProbe
     /// <param name="matchesAll">Whether everything matches.</param>
     /// <param name="hits">The hits, where they were found already.</param>
     /// <param name="expectedProbes">How many entries will be asked about, as far as that is known: where they are enough, the hits are found at once.</param>
-    public FilterProbe(QueryContext context, Operator root, bool matchesAll, HitSet? hits = null, double expectedProbes = 0)
+    /// <param name="placed">All windows of the list that is asked, where they are known.</param>
+    public FilterProbe(QueryContext context, Operator root, bool matchesAll, HitSet? hits = null, double expectedProbes = 0, UnrolledList? placed = null)
     {
+        this.placed = placed;
         this.context = context;
         this.root = root;
         this.matchesAll = matchesAll;

@@ -31,6 +31,9 @@ internal sealed class SearchPlanner(QueryContext context, Operator root, SearchR
     /// <summary>Whether the choice is made by the exact number of hits.</summary>
     public bool NeedsTotal => request.Take > 0 && request.Sort.Count > 0 && !SortPlan.NeedsScores(request.Sort);
 
+    /// <summary>Whether hits are counted without being kept, so that they had to be found before their values are read.</summary>
+    public bool IsCountedApart { get; init; }
+
     /// <summary>The lists that <see cref="SearchWay.ByLists"/> merges.</summary>
     public ListQuery? Lists { get; private set; }
 
@@ -143,7 +146,8 @@ internal sealed class SearchPlanner(QueryContext context, Operator root, SearchR
     private double SortingCost(long total)
     {
         long wanted = Math.Min(Limit, total);
-        return (total * parts.Length * CostModel.ColumnValue) + (wanted * Math.Log2(wanted + 1) * CostModel.KeyCompare);
+        double finding = IsCountedApart ? Math.Min(root.Estimate, context.View.WindowCount) * root.Cost.Window : 0;
+        return finding + (total * parts.Length * CostModel.ColumnValue) + (wanted * Math.Log2(wanted + 1) * CostModel.KeyCompare);
     }
 
     /// <summary>A walk meets a hit every entries / hits entries, and looks at whole groups of equal values.</summary>

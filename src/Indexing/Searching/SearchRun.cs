@@ -25,6 +25,7 @@ internal sealed class SearchRun
     private readonly WindowSet set;
     private Operator root;
     private ListQuery? listQuery;
+    private ComparedList? listInRange;
     private bool isWithoutRange;
     private KeyPart[] parts = [];
 
@@ -99,16 +100,34 @@ internal sealed class SearchRun
     private (HitSet? Hits, SearchPlanner Planner, SearchWay Way) Choose()
     {
         HitSet? hits = null;
-        var planner = new SearchPlanner(context, root, request, parts, range, isWithoutRange);
+        listInRange = FindListInRange();
+        var planner = new SearchPlanner(context, root, request, parts, range, isWithoutRange) { IsCountedApart = listInRange is not null };
         if (planner.NeedsTotal)
         {
-            hits = root.IsExact ? null : Counted();
-            Total = hits?.Total ?? root.Estimate;
+            hits = root.IsExact || listInRange is not null ? null : Counted();
+            Total = hits?.Total ?? (listInRange is null ? root.Estimate : CountApart(listInRange));
         }
 
         SearchWay way = planner.Choose(Total);
         listQuery = planner.Lists;
         return (hits, planner, way);
+    }
+
+    /// <summary>Hits that are counted without being kept: where so many are likely that they are met by a walk along the range.</summary>
+    private ComparedList? FindListInRange()
+    {
+        if (isWithoutRange || range is null || ComparedList.Of(root) is not { } found || found.Range.Name.Field != range.Query.Field)
+            return null;
+        var planner = new SearchPlanner(context, root, request, parts, range, isWithoutRange) { IsCountedApart = true };
+        return planner.Choose(found.Likely(context.View.State.EntryCount)) == SearchWay.Walk ? found : null;
+    }
+
+    private long CountApart(ComparedList found)
+    {
+        context.Tracer?.Enter(null, "counting");
+        long total = found.Count(context);
+        context.Tracer?.Leave(new PlanNode("counting"));
+        return total;
     }
 
     /// <summary>The hits, found before the way is chosen, as the choice is made by their number. It is no step of its own in the plan.</summary>
@@ -174,7 +193,9 @@ internal sealed class SearchRun
         bool matchesAll = request.Query is MatchAllQuery || range is { IsAll: true };
         long wanted = Math.Min(Limit, Total);
         double expectedProbes = wanted * OrderRange.EntriesMet(context, range, isWithoutRange) / Math.Max(1, Total);
-        var filter = new FilterProbe(context, root, matchesAll, hits is { IsWhole: true } ? hits : null, expectedProbes);
+        var filter = new FilterProbe(context, listInRange?.List ?? root, matchesAll, hits is { IsWhole: true } ? hits : null, expectedProbes, listInRange?.Windows);
+        if (listInRange is not null)
+            Plan?.With(ComparedList.Counting);
         List<long> found = OrderWalk.Open(context, filter, request.Sort[0], parts, wanted, after, range?.Keys).Run();
         Ids = request.Skip >= found.Count ? [] : CollectionsMarshal.AsSpan(found)[(int)request.Skip..].ToArray();
         if (!isWithoutRange)

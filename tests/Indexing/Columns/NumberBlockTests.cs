@@ -1,4 +1,6 @@
+using System.Runtime.InteropServices;
 using Treepie.Indexing.Columns;
+using Treepie.Indexing.Postings;
 using Treepie.Indexing.Terms;
 using Treepie.Storage;
 using Treepie.Tests.Support;
@@ -157,6 +159,28 @@ public sealed class NumberBlockTests
         ushort[] offsets = [.. asked];
         int kept = block.Keep(low, high, offsets);
         Assert.Equal(asked.Where(i => (expected[i >> 6] >> i & 1) != 0), offsets[..kept]);
+        if (block.IsWhole)
+            AssertCount(block, expected, asked, low, high, random, what);
+    }
+
+    /// <summary>Counts a bitmap, and a list, of what is asked.</summary>
+    private static void AssertCount(NumberBlock block, ulong[] inside, List<ushort> asked, long low, long high, Random random, string what)
+    {
+        ushort[] open = new ushort[NumberBlock.Entries], few = [.. asked.Where(_ => random.Next(60) == 0).Take(PostingWindow.MinBitsCount - 1)];
+        ulong[] words = new ulong[NumberBlock.Chunks];
+        foreach (ushort i in asked)
+            words[i >> 6] |= 1UL << i;
+        foreach ((int size, byte[] payload) in ((int, byte[])[])[(asked.Count, MemoryMarshal.AsBytes<ulong>(words).ToArray()), (few.Length, MemoryMarshal.AsBytes<ushort>(few).ToArray())])
+        {
+            if (size == 0)
+                continue;
+            var entries = new PostingWindow(size, payload);
+            int count = block.CountBetween(low, high, in entries, open, out int left), wanted = 0;
+            count += left == 0 ? 0 : block.CountOpen(low, high, open.AsSpan(0, left));
+            foreach (ushort i in entries.Form == WindowSetForm.List ? few : asked.ToArray())
+                wanted += (int)(inside[i >> 6] >> i & 1);
+            Assert.True(wanted == count, $"{what}, {entries.Count} entries: {count} instead of {wanted}");
+        }
     }
 
     private static long End(Random random, long[] there, long far) => random.Next(6) switch

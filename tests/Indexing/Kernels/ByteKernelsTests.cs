@@ -30,6 +30,37 @@ public sealed class ByteKernelsTests
     }
 
     [Fact]
+    public void Bytes_are_counted_by_words_and_by_places_as_their_scalar_twin_does()
+    {
+        var random = new Random(Seed.Next());
+        for (int round = 0; round < 2_000; round++)
+        {
+            int count = random.Next(9), mask = random.Next(4);
+            byte[] bytes = new byte[(count * ByteKernels.Group) + random.Next(5)];
+            random.NextBytes(bytes);
+            if (round % 3 == 0)
+                bytes.AsSpan().Fill((byte)random.Next(3));
+            int first = round % 4 == 0 ? random.Next(3) : random.Next(256), last = random.Next(first, 256);
+            var outer = new ByteRange(first, last);
+            var inner = new ByteRange(first + random.Next(2), last - random.Next(2));
+            ulong[] words = new ulong[count];
+            for (int i = 0; i < count * mask; i++)
+                words[random.Next(count)] |= (ulong)random.NextInt64(long.MinValue, long.MaxValue) & (ulong)random.NextInt64(long.MinValue, long.MaxValue);
+            ushort[] edges = new ushort[bytes.Length], places = [.. Enumerable.Range(0, count * ByteKernels.Group).Where(i => (words[i >> 6] >> i & 1) != 0).Select(i => (ushort)i)];
+            ushort[] expected = [.. places.Where(i => outer.Contains(bytes[i]) && !inner.Contains(bytes[i]))];
+            int inside = places.Count(i => inner.Contains(bytes[i]));
+            Assert.Equal((inside, expected.Length), (ByteKernels.CountScalar(bytes, outer, inner, words, edges, out int found), found));
+            Assert.Equal(expected, edges[..found]);
+            Array.Clear(edges);
+            Assert.Equal((inside, expected.Length), (ByteKernels.Count(bytes, outer, inner, words, edges, out found), found));
+            Assert.Equal(expected, edges[..found]);
+            Array.Clear(edges);
+            Assert.Equal((inside, expected.Length), (ByteKernels.Count(bytes, outer, inner, places, edges, out found), found));
+            Assert.Equal(expected, edges[..found]);
+        }
+    }
+
+    [Fact]
     public void Bytes_are_found_between_ends_and_those_at_an_end_said()
     {
         byte[] bytes = new byte[ByteKernels.Group];
