@@ -56,6 +56,14 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
         }
     }
 
+    /// <summary>Adds a window, which is behind those added before.</summary>
+    public void Add(in HeldWindow window)
+    {
+        if (count == windows.Length)
+            Array.Resize(ref windows, 2 * count);
+        windows[count++] = window;
+    }
+
     /// <summary>Says that all segments were added.</summary>
     public void End() => IsWhole = true;
 
@@ -72,10 +80,10 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
             return;
         }
 
-        if (count == windows.Length)
-            Array.Resize(ref windows, 2 * count);
-        if (list.TryHold(window, out windows[count]))
-            windows[count++].Prefetch(entries);
+        if (!list.TryHold(window, out HeldWindow held))
+            return;
+        Add(in held);
+        held.Prefetch(entries);
     }
 
     /// <summary>Asks for what tells where positions of a window lie, if it is one of these.</summary>

@@ -111,6 +111,8 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
 
     public override void Expect(long window, ReadOnlySpan<ushort> entries) => Ahead.Expect(List, window, entries);
 
+    public override void Hold(in HeldWindow window) => Ahead.Add(in window);
+
     public override void ExpectPositions(long window) => Ahead.ExpectPositions(window);
 
     public override void ExpectNone() => ahead?.ForgetPages();

@@ -76,6 +76,16 @@ internal sealed class SegmentList : IReusable
         }
     }
 
+    /// <summary>Where the window lies, of a long list.</summary>
+    public HeldWindow Held
+    {
+        get
+        {
+            int start = Start, end = At + 1 == Here ? payloadBytes : isNarrow ? PostingSegment.StartOf(Directory[At + 1]) : Whole.StartAt(At + 1);
+            return new HeldWindow(Window, Count, end - start, new HeldBytes(payload.Span[start..]), FirstWindow, Here, At);
+        }
+    }
+
     /// <summary>The most that an entry of the window can score.</summary>
     /// <param name="unit">What an impact of 1/255 is worth; 0: every match counts the same.</param>
     /// <param name="most">What no entry scores more than.</param>
@@ -175,6 +185,8 @@ internal sealed class SegmentList : IReusable
         }
 
         whole = segment.Whole;
+        if (next < count)
+            PrefetchKernels.Prefetch(segments[next].Whole.Span);
         PostingSegment found = Whole;
         FirstWindow = found.FirstWindow;
         ReadOnlySpan<uint> narrow = found.NarrowEntries;

@@ -40,6 +40,11 @@ internal abstract class TermOperator(QueryContext context) : Operator(context)
     {
     }
 
+    /// <summary>As <see cref="Expect"/>, of a window that somebody has found.</summary>
+    public virtual void Hold(in HeldWindow window)
+    {
+    }
+
     /// <summary>Says that it is going to be asked for positions in a window, all of whose entries that are asked about have the term: see <see cref="LocatePositions"/>.</summary>
     public virtual void ExpectPositions(long window)
     {

@@ -2,6 +2,7 @@ using System.Runtime.InteropServices;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching.Lists;
 using Treepie.Indexing.Postings;
+using Treepie.Indexing.Queries;
 using Treepie.Storage.Kernels;
 
 namespace Treepie.Indexing.Matching.Phrases;
@@ -9,7 +10,7 @@ namespace Treepie.Indexing.Matching.Phrases;
 /// <summary>
 /// Finds the entries of whole windows that have the rarest words of a phrase. All windows of such a word are found once, one after the other, and met where they lie: of words with few entries a
 /// window, most of what is done window by window would be the way there and back. Other words are asked about the entries that are left. Where the rarest word has a short list, its entries are
-/// sought one by one in the lists of all others.
+/// sought one by one in the lists of all others; where the rarest have few entries a window, their lists are merged: of these it is known which entries have them before the first window is asked for.
 /// </summary>
 internal sealed class PhraseWords
 {
@@ -22,10 +23,12 @@ internal sealed class PhraseWords
     /// <summary>So many windows before they are looked at, what they are looked up in is asked for.</summary>
     private const int Ahead = 4;
 
+    private readonly QueryContext context;
     private readonly TermOperator[] words;
     private readonly bool[] areWhole;
     private readonly int[] places;
-    private readonly ulong[] bits;
+    private readonly int merged;
+    private ulong[] bits;
     private int fewCount = -1;
     private int fewPlace;
     private int announced;
@@ -35,8 +38,10 @@ internal sealed class PhraseWords
     /// <param name="words">The different words, the rarest first.</param>
     public PhraseWords(QueryContext context, TermOperator[] words)
     {
+        this.context = context;
         this.words = words;
         places = new int[words.Length];
+        merged = CountMerged();
         areWhole = new bool[words.Length];
         bits = context.RentWords(Math.Max(BitmapKernels.Words, FlatPostings.MaxEntries));
         double windows = Math.Max(1, context.View.WindowCount), entries = Math.Max(1, context.View.State.EntryCount), asked = windows;
@@ -58,23 +63,23 @@ internal sealed class PhraseWords
     /// <summary>Entries of the window met last, as a bitmap, where they are many; scratch.</summary>
     public Span<ulong> Bits => bits.AsSpan(0, BitmapKernels.Words);
 
-    /// <summary>Whether the rarest word has so few entries that they are sought one by one in the lists of all others, before the first window is asked for.</summary>
+    /// <summary>Whether the rarest word has so few entries that they are sought one by one in the lists of all others.</summary>
     private bool IsShort => words[0] is ShortListOperator;
+
+    /// <summary>Whether all entries that have the words that are met here are found before the first window is asked for.</summary>
+    private bool AreKnown => IsShort || merged > 0;
 
     private ReadOnlySpan<ulong> Few => bits.AsSpan(0, fewCount);
 
     /// <summary>Begins at a window.</summary>
     public void Begin()
     {
-        if (IsShort)
-        {
-            if (fewCount < 0)
-                FindFew();
-            fewPlace = 0;
-            return;
-        }
-
-        for (int i = 0; i < words.Length; i++)
+        fewPlace = 0;
+        if (fewCount < 0 && IsShort)
+            FindFew();
+        else if (fewCount < 0 && merged > 0)
+            Merge();
+        for (int i = IsShort ? words.Length : merged; i < words.Length; i++)
         {
             if (areWhole[i])
                 words[i].ExpectAll();
@@ -89,7 +94,7 @@ internal sealed class PhraseWords
     /// <summary>The first window from one on, which is behind those asked about since <see cref="Begin"/>, in which all words are that are met here; <see cref="Operator.End"/> if there is none.</summary>
     public long Next(long from)
     {
-        if (IsShort)
+        if (AreKnown)
         {
             while (fewPlace < fewCount && WindowOf(bits[fewPlace]) < from)
                 fewPlace++;
@@ -119,7 +124,7 @@ internal sealed class PhraseWords
     /// <param name="room">Room for all entries of a window.</param>
     public int Meet(long window, Span<ushort> room)
     {
-        if (IsShort)
+        if (AreKnown)
         {
             int left = 0;
             for (int i = fewPlace; i < fewCount && WindowOf(bits[i]) == window; i++)
@@ -144,6 +149,40 @@ internal sealed class PhraseWords
         fewCount = ((ShortListOperator)words[0]).CopyIds(bits);
         for (int i = 1; i < words.Length && fewCount > 0; i++)
             fewCount = words[i] is ShortListOperator other ? other.KeepIds(bits.AsSpan(0, fewCount)) : KeepFew(i);
+    }
+
+    /// <summary>Finds the entries that all words have whose lists are merged.</summary>
+    private void Merge()
+    {
+        var lists = new SegmentList[merged];
+        for (int i = 0; i < lists.Length; i++)
+        {
+            lists[i] = context.Rent<SegmentList>();
+            words[i].Collect(lists[i]);
+            words[i].ExpectNone();
+        }
+
+        var windows = new ListIntersection(lists, context.RentOffsets(), context, default);
+        for (fewCount = 0; windows.MoveNext(out Span<ushort> found);)
+        {
+            if (bits.Length < fewCount + found.Length)
+                Grow();
+            ulong first = (ulong)windows.Window << PostingWindow.SizeBits;
+            foreach (ushort entry in found)
+                bits[fewCount++] = first + entry;
+            for (int i = 0; i < lists.Length; i++)
+            {
+                HeldWindow held = lists[i].Held;
+                words[i].Hold(in held);
+            }
+        }
+    }
+
+    private void Grow()
+    {
+        ulong[] before = bits;
+        bits = context.RentWords(before.Length + PostingWindow.Size);
+        before.AsSpan(0, fewCount).CopyTo(bits);
     }
 
     /// <summary>Keeps those that a word with a long list has; returns how many. Where each is looked for is asked for before the first is looked at.</summary>
@@ -286,13 +325,30 @@ internal sealed class PhraseWords
         }
     }
 
+    /// <summary>How many words have lists that are merged, as those of a <see cref="Searching.ListQuery"/> are; 0 where the rarest has a short one.</summary>
+    private int CountMerged()
+    {
+        if (IsShort || words.Length > ListWays.MostLists || context.Hints.Rank == RankHint.Windows)
+            return 0;
+        Span<long> entries = stackalloc long[words.Length];
+        for (int i = 0; i < words.Length; i++)
+            entries[i] = words[i].Estimate;
+        Span<ListWay> ways = stackalloc ListWay[words.Length];
+        long windows = context.View.WindowCount;
+        ListWays.Choose(entries, windows, context.Hints.Rank == RankHint.Lists ? long.MaxValue : Math.Min(ListWays.MostMerged, ListWays.MostEntries(windows)), isAll: true, ways);
+        int count = 0;
+        while (count < words.Length && ways[count] == ListWay.Merged)
+            count++;
+        return count > 1 ? count : 0;
+    }
+
     /// <summary>Where few entries have the first two, others are asked about such entries alone.</summary>
     private int CountFirst(double windows)
     {
         const int FewInWindow = WindowSet.MaxListCount / 2;
         int count = 1;
-        if (IsShort)
-            return words.Length;
+        if (AreKnown)
+            return IsShort ? words.Length : merged;
         while (count < words.Length && areWhole[count] && (count == 1 || words[0].Estimate >= FewInWindow * windows))
             count++;
         return count;

@@ -17,8 +17,8 @@ namespace Treepie.Indexing.Matching.Views;
 /// </summary>
 internal sealed class IndexView
 {
-    /// <summary>Lists that are remembered as announced: a power of 2.</summary>
-    private const int AnnouncedLists = 64;
+    /// <summary>Lists that are remembered as announced, a bit each: a power of 2.</summary>
+    private const int AnnouncedLists = 32 * 1024;
 
     /// <summary>Queries that pages are asked for ahead for.</summary>
     private const int QueriesAhead = 16;
@@ -34,7 +34,7 @@ internal sealed class IndexView
     private readonly List<QueryScratch> running = [];
     private QueryScratch? scratch;
     private WordSearch? words;
-    private readonly long[] announced = new long[AnnouncedLists];
+    private readonly ulong[] announced = new ulong[AnnouncedLists >> 6];
     private readonly IndexSchema? known;
     private IndexState? state;
     private IndexSchema? schema;
@@ -141,13 +141,16 @@ internal sealed class IndexView
         entries?.Reset();
     }
 
-    /// <summary>Announces the pages of a long list, see <see cref="Operator.Announce"/>, if it has several: those asked for lately were, and are in memory.</summary>
+    /// <summary>
+    /// Announces the pages of a long list, see <see cref="Operator.Announce"/>, if it has several, and was not asked for before: pages that nobody looked at, as few of the list were needed, would be
+    /// announced each time, which takes longer than such a query. (Of lists that share a bit all but the first are read page by page.)
+    /// </summary>
     public void Announce(Tree postings, long listId, long entries)
     {
-        ref long place = ref announced[(int)listId & (announced.Length - 1)];
-        if (entries < WindowImpacts.MinEntries || place == listId + 1)
+        ref ulong word = ref announced[(int)((listId & (AnnouncedLists - 1)) >> 6)];
+        if (entries < WindowImpacts.MinEntries || (word >> (int)listId & 1) != 0)
             return;
-        place = listId + 1;
+        word |= 1UL << (int)listId;
         Span<byte> from = stackalloc byte[PostingKey.Bytes], to = stackalloc byte[PostingKey.Bytes];
         PostingKey.Write(from, listId, 0);
         PostingKey.Write(to, listId, long.MaxValue);
