@@ -126,6 +126,43 @@ public sealed class PlanTests
     }
 
     [Fact]
+    public void What_is_answered_has_not_spent_more_than_its_budget()
+    {
+        using var fixture = new IndexFixture(RandomData.Schema);
+        for (int i = 0; i < 500; i++)
+            fixture.Put("docs/" + i, (0, FieldValue.Of("name " + (i % 7))), (2, FieldValue.Of((long)i)));
+        fixture.Commit();
+        using var searcher = new IndexSearcher(fixture.Environment);
+        IndexQuery[] queries = [new MatchAllQuery(), new TermQuery("name", FieldValue.Of("name 3")), new NotQuery(new TermQuery("name", FieldValue.Of("x"))), new PrefixQuery("name", "name"), new RangeQuery("number", FieldValue.Of(5L), true, FieldValue.Of(90L), true)];
+        foreach (IndexQuery query in queries)
+        {
+            foreach (SortKey[] sort in (SortKey[][])[[], [new SortKey("number", SortKind.Long)], [new SortKey("name", SortKind.Text, Descending: true), new SortKey("number", SortKind.Long)]])
+            {
+                var request = new SearchRequest { Query = query, Sort = sort, Take = 3 };
+                HeldTo(budget =>
+                {
+                    using SearchResults results = Run(searcher, request, new QueryOptions { Budget = budget });
+                    return results.Counters;
+                });
+            }
+
+            var facets = new FacetRequest(query, [new FacetQuery { Field = "name" }]);
+            HeldTo(budget => searcher.Facets(facets, new QueryOptions { Budget = budget }, TestContext.Current.CancellationToken).Counters);
+        }
+
+        static void HeldTo(Func<QueryBudget, QueryCounters> ask)
+        {
+            QueryCounters spent = ask(new QueryBudget(Pages: long.MaxValue));
+            Assert.True(spent.PagesRead > 0);
+            Assert.Equal(spent, ask(new QueryBudget(spent.PagesRead, Math.Max(1, spent.EntriesScanned))));
+            if (spent.PagesRead > 1)
+                Assert.Throws<QueryBudgetExceededException>(() => ask(new QueryBudget(spent.PagesRead - 1)));
+            if (spent.EntriesScanned > 1)
+                Assert.Throws<QueryBudgetExceededException>(() => ask(new QueryBudget(Entries: spent.EntriesScanned - 1)));
+        }
+    }
+
+    [Fact]
     public void Pages_behind_a_position_are_the_pages_of_a_scan()
     {
         var random = new Random(Seed.Next());

@@ -55,6 +55,7 @@ internal sealed class FacetRun
         var results = new List<FacetResult>();
         foreach (FacetQuery facet in request.Facets)
             results.Add(Count(facet, hits, plan));
+        context.Check(); // as at the end of a search
         if (plan is not null)
         {
             context.Tracer?.Leave(plan);

@@ -1,7 +1,8 @@
 namespace Treepie.Indexing.Queries;
 
 /// <summary>
-/// The most a query may spend; null: as much as it needs. It is checked between windows and every thousand terms, so a query ends a little above it.
+/// The most a query may spend; null: as much as it needs. It is checked between windows, every thousand terms and at the end: a query is stopped a little above it, and
+/// what is answered has not spent more.
 /// Pages and entries are counted, so that the same query is stopped on every run against the same view, or on none.
 /// </summary>
 /// <param name="Pages">Most <see cref="QueryCounters.PagesRead"/>, from 1 on.</param>

@@ -89,6 +89,7 @@ internal sealed class SearchRun
         Run(way, hits);
         if (request.WithPosition && Ids.Length > 0 && Ids.Length == request.Take)
             LastKey = KeyOf(Ids.Length - 1);
+        context.Check(); // short ways end before they look at the budget
         if (Plan is null)
             return;
 

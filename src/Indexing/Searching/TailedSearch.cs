@@ -46,6 +46,7 @@ internal sealed class TailedSearch
         SearchRun second = Execute(combined.Tail, whole, after);
         var search = new TailedSearch(request) { Total = first.Total + second.Total };
         search.Merge(combined.Main, first, combined.Tail, second);
+        combined.Main.Check();
         search.Counters = combined.Measure();
         if (first.Plan is { } plan && second.Plan is { } changes)
             search.Plan = Describe(plan, changes, tail, search.Total, search.ids.Count, combined.Main.ColdPages(search.Counters.PagesRead));

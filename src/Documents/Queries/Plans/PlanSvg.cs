@@ -88,7 +88,7 @@ internal static class PlanSvg
         int down = (lines.Count - 1) * QueryLineHeight;
         string figures = string.Create(
             CultureInfo.InvariantCulture,
-            $"{Time(duration)} in all · {counters.PagesRead:N0} pages{(coldPages is { } cold ? $" ({cold:N0} from the disk)" : "")} · {counters.BlocksDecoded:N0} blocks of {counters.BytesDecoded:N0} bytes · {counters.TermsScanned:N0} terms · {counters.EntriesScanned:N0} entries · {counters.CandidatesScored:N0} scored");
+            $"{Time(duration.TotalMicroseconds)} in all · {counters.PagesRead:N0} pages{(coldPages is { } cold ? $" ({cold:N0} from the disk)" : "")} · {counters.BlocksDecoded:N0} blocks of {counters.BytesDecoded:N0} bytes · {counters.TermsScanned:N0} terms · {counters.EntriesScanned:N0} entries · {counters.CandidatesScored:N0} scored");
         Text(svg, Margin, 62 + down, "s", figures);
         Text(svg, Margin, 98 + down, "h", "STEP");
         foreach ((string title, int right) in _columns)
@@ -136,7 +136,7 @@ internal static class PlanSvg
         string[] cells =
         [
             expected, Number(node.RowsIn), Number(node.RowsOut), Number(node.Windows), Number(node.Counters.PagesRead), Number(node.Counters.BlocksDecoded), Number(node.Counters.BytesDecoded),
-            Number(node.Counters.EntriesScanned), Number(node.Counters.CandidatesScored), node.Elapsed is { } elapsed ? Time(elapsed) : "",
+            Number(node.Counters.EntriesScanned), Number(node.Counters.CandidatesScored), node.Elapsed is { } elapsed ? Time(elapsed.TotalMicroseconds) : "",
         ];
         if (node.Elapsed is { } time)
         {
@@ -156,13 +156,13 @@ internal static class PlanSvg
 
     private static string Number(long value) => value.ToString("N0", CultureInfo.InvariantCulture);
 
-    private static string Cost(double? nanoseconds) => nanoseconds is { } cost ? $" (about {Time(TimeSpan.FromMicroseconds(cost / 1_000))})" : "";
+    private static string Cost(double? nanoseconds) => nanoseconds is { } cost ? $" (about {Time(Math.Round(cost / 1_000, 1))})" : "";
 
-    private static string Time(TimeSpan time) => time.TotalMicroseconds switch
+    private static string Time(double microseconds) => microseconds switch
     {
-        < 1_000 => string.Create(CultureInfo.InvariantCulture, $"{time.TotalMicroseconds:0.#} µs"),
-        < 1_000_000 => string.Create(CultureInfo.InvariantCulture, $"{time.TotalMilliseconds:0.##} ms"),
-        _ => string.Create(CultureInfo.InvariantCulture, $"{time.TotalSeconds:0.##} s"),
+        < 1_000 => string.Create(CultureInfo.InvariantCulture, $"{microseconds:0.#} µs"),
+        < 1_000_000 => string.Create(CultureInfo.InvariantCulture, $"{microseconds / 1_000:0.##} ms"),
+        _ => string.Create(CultureInfo.InvariantCulture, $"{microseconds / 1_000_000:0.##} s"),
     };
 
     /// <summary>The query in lines, broken between words where it can be.</summary>
