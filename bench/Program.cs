@@ -57,6 +57,9 @@ switch (args)
         IndexingProfile.Run(
             int.Parse(documents, CultureInfo.InvariantCulture), int.Parse(questions, CultureInfo.InvariantCulture), int.Parse(batch, CultureInfo.InvariantCulture), isQuiet: thread == "quiet");
         return 0;
+    case [IndexingProfile.SearchVerb, string folder, string documents, string file, string seconds]:
+        IndexingProfile.RunSearch(folder, documents, file, double.Parse(seconds, CultureInfo.InvariantCulture));
+        return 0;
     case [DirectUpload.Verb, string megabytes, string rounds]:
         await DirectUpload.PrintAsync(int.Parse(megabytes, CultureInfo.InvariantCulture), int.Parse(rounds, CultureInfo.InvariantCulture));
         return 0;
