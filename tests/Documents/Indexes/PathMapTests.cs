@@ -38,6 +38,7 @@ public sealed class PathMapTests
     [InlineData("map('Orders', o => ({ A: o.a || 1 }))", "||")]
     [InlineData("map('Orders', o => { if (o.a) return { A: o.a }; })", "if (o.a)")]
     [InlineData("map('Orders'", "','")]
+    [InlineData("map('Orders', o => ({ '': o.a }))", "without a name")]
     [InlineData("timeSeries.map('x')", "timeSeries")]
     [InlineData("", "its end")]
     public void Maps_that_compute_are_refused_with_the_place(string map, string place)
@@ -54,6 +55,17 @@ public sealed class PathMapTests
         for (int length = 0; length < Map.Length; length++)
             Assert.Throws<InvalidIndexDefinitionException>(() => Read(Map[..length]));
         Assert.Equal(3, Read(Map).Fields.Count);
+    }
+
+    [Theory]
+    [InlineData(".a", "")]
+    [InlineData(".a.map(x => x", ")")]
+    public void Paths_without_end_are_refused_at_once(string member, string end)
+    {
+        const int Members = 100_000; // as deep, it would be more than a stack; as long, minutes
+        string path = "o" + string.Concat(Enumerable.Repeat(member, Members)) + ".b" + string.Concat(Enumerable.Repeat(end, Members));
+        var error = Assert.Throws<InvalidIndexDefinitionException>(() => Read($"map('Orders', o => ({{ A: {path} }}))"));
+        Assert.Contains("members", error.Message, StringComparison.Ordinal);
     }
 
     [Fact]

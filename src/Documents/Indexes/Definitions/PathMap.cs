@@ -124,6 +124,8 @@ internal sealed class PathMap
         {
             bool isQuoted = _tokens.IsText;
             string first = isQuoted ? _tokens.Text("a field") : _tokens.Name("a field");
+            if (first.Length == 0)
+                throw _tokens.Refuse("a field without a name");
             if (_tokens.Take(sign))
             {
                 Fields.Add(ReadValue(first));
@@ -209,7 +211,8 @@ internal sealed class PathMap
     }
 
     /// <summary>The members behind a name, <c>.a?.b</c>; through an array <c>.a.Select(x => x.b)</c> is <c>a[].b</c>.</summary>
-    private string ReadPath()
+    /// <param name="members">Members in front of these: with those of inner paths there are no more than a path may have, so that a long text is neither deep nor slow.</param>
+    private string ReadPath(int members = 0)
     {
         string path = "";
         while (true)
@@ -219,7 +222,7 @@ internal sealed class PathMap
                 string element = _tokens.Name("a name for the element");
                 _tokens.Require("=>");
                 _tokens.Require(element);
-                string inner = ReadPath();
+                string inner = ReadPath(members);
                 _tokens.Require(")");
                 return $"{path}[].{inner}";
             }
@@ -227,6 +230,8 @@ internal sealed class PathMap
             if (!_tokens.Take(".") && !_tokens.Take("?."))
                 break;
             string member = _tokens.Member();
+            if (++members > FieldPath.MaxMembers)
+                throw _tokens.Refuse($"a path of more than {FieldPath.MaxMembers} members");
             path = path.Length == 0 ? member : $"{path}.{member}";
         }
 
