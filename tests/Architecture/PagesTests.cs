@@ -29,6 +29,30 @@ public sealed partial class PagesTests
         Assert.Equal(Version().Match(File.ReadAllText(Page(source))).Groups[1].Value, said.Groups[1].Value);
     }
 
+    [Theory]
+    [InlineData("up to (\\d+) entries, which stand beside the word", "Postings/FlatPostings.cs", "MaxEntries")]
+    [InlineData("its best (\\d+) entries", "Postings/ListHead.cs", "MaxEntries")]
+    [InlineData("at most (\\d+) entries a window", "Matching/Lists/ListWays.cs", "MostPerWindow")]
+    [InlineData("around them, up to (\\d+)\\.", "Matching/Lists/ListWays.cs", "MostLists")]
+    [InlineData("up to ([\\d,]+) hits wanted: phrases", "Searching/SearchPlanner.cs", "MostByBounds")]
+    [InlineData("if they are at most (\\d+)", "Searching/BoundedRanking.cs", "FewHits")]
+    public void The_page_about_ways_to_search_has_the_numbers_that_choose(string says, string source, string name)
+    {
+        Match said = Regex.Match(File.ReadAllText(Page("docs/search.md")), says);
+        Assert.True(said.Success, $"docs/search.md does not say '{says}'.");
+        Match written = Regex.Match(File.ReadAllText(Page($"src/Indexing/{source}")), $"const int {name} = ([\\d_]+);");
+        Assert.Equal(written.Groups[1].Value.Replace("_", "", StringComparison.Ordinal), said.Groups[1].Value.Replace(",", "", StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public void The_page_about_ways_to_search_names_classes_there_are()
+    {
+        string[] named = [.. Quoted().Matches(File.ReadAllText(Page("docs/search.md"))).Select(name => name.Groups[1].Value)];
+        HashSet<string> there = [.. Directory.EnumerateFiles(Page("src/Indexing"), "*.cs", SearchOption.AllDirectories).Select(file => Path.GetFileNameWithoutExtension(file)), "Searching"];
+        Assert.NotEmpty(named);
+        Assert.Empty(named.Except(there));
+    }
+
     [Fact]
     public void Links_between_pages_lead_somewhere()
     {

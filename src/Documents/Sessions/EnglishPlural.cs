@@ -1,9 +1,11 @@
+using System.Collections.Frozen;
+
 namespace Treepie.Sessions;
 
 /// <summary>The plural of an English type name, as collections are called: the rules, and the nouns that programs are full of that break them.</summary>
 internal static class EnglishPlural
 {
-    private static readonly Dictionary<string, string> s_irregular = new(StringComparer.OrdinalIgnoreCase)
+    private static readonly FrozenDictionary<string, string> s_irregular = new Dictionary<string, string>
     {
         ["Person"] = "People",
         ["Child"] = "Children",
@@ -26,12 +28,10 @@ internal static class EnglishPlural
         ["Potato"] = "Potatoes",
         ["Tomato"] = "Tomatoes",
         ["Echo"] = "Echoes",
-    };
+    }.ToFrozenDictionary(StringComparer.OrdinalIgnoreCase);
 
-    private static readonly HashSet<string> s_unchanging = new(StringComparer.OrdinalIgnoreCase)
-    {
-        "Equipment", "Information", "Money", "News", "Series", "Species", "Sheep", "Fish", "Data", "Media", "Metadata", "Software",
-    };
+    private static readonly FrozenSet<string> s_unchanging = FrozenSet.Create(
+        StringComparer.OrdinalIgnoreCase, "Equipment", "Information", "Money", "News", "Series", "Species", "Sheep", "Fish", "Data", "Media", "Metadata", "Software");
 
     /// <summary>The plural; the last word of a name of several, as in <c>OrderLine</c>, is the one that changes.</summary>
     public static string Of(string name)

@@ -1,3 +1,5 @@
+using System.Collections.Frozen;
+
 namespace Treepie.Indexing.Analysis.Stemming;
 
 /// <summary>English: the Porter2 algorithm.</summary>
@@ -5,7 +7,7 @@ internal sealed class EnglishStemmer : Stemmer
 {
     private const string Vowels = "aeiouy";
 
-    private static readonly Dictionary<string, string> Special = new(StringComparer.Ordinal)
+    private static readonly FrozenDictionary<string, string> Special = new Dictionary<string, string>
     {
         ["skis"] = "ski",
         ["skies"] = "sky",
@@ -25,7 +27,7 @@ internal sealed class EnglishStemmer : Stemmer
         ["cosmos"] = "cosmos",
         ["bias"] = "bias",
         ["andes"] = "andes",
-    };
+    }.ToFrozenDictionary(StringComparer.Ordinal);
 
     private static readonly string[] Doubles = ["bb", "dd", "ff", "gg", "mm", "nn", "pp", "rr", "tt"];
     private static readonly string[] Final = ["inning", "outing", "canning", "herring", "earring", "proceed", "exceed", "succeed"];
