@@ -1,15 +1,17 @@
 using System.Buffers.Binary;
 using System.Numerics;
 using System.Runtime.CompilerServices;
+using System.Runtime.Intrinsics;
 using Treepie.Indexing.Kernels;
 
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Sums of the frequencies of one window up to any rank, which say where the positions of a posting begin: sums up to some ranks are made once, the rest is added up from eight bytes.
+/// Sums of the frequencies of one window up to any rank, which say where the positions of a posting begin: sums up to some ranks are made once, as far as they are needed, the rest is added up from
+/// eight bytes.
 /// See <see cref="PostingWindow"/> for the forms.
 /// </summary>
-internal readonly ref struct FrequencySums
+internal ref struct FrequencySums
 {
     /// <summary>Numbers of scratch that it needs: ranks above 1 by word of the plane, sums by group.</summary>
     public const int ScratchLength = PostingWindow.Blocks + (PostingWindow.Size >> GroupBits) + 1;
@@ -25,6 +27,8 @@ internal readonly ref struct FrequencySums
     private readonly ReadOnlySpan<byte> values;
     private readonly Span<int> above;
     private readonly Span<int> sums;
+    private int words;
+    private int groups;
 
     /// <param name="postings">The window.</param>
     /// <param name="scratch">Room for <see cref="ScratchLength"/> numbers, in use as long as this is.</param>
@@ -38,52 +42,62 @@ internal readonly ref struct FrequencySums
         values = frequencies[1..];
         above = scratch[..PostingWindow.Blocks];
         sums = scratch[PostingWindow.Blocks..];
-        int count = postings.Count;
-        if (width == PostingWindow.PlaneWidth)
-        {
-            int planeBytes = PostingWindow.PlaneBytes(count);
-            plane = values[..planeBytes];
-            values = values[planeBytes..];
-            count = CountPlane(count);
-        }
-
-        if (width is 1 or PostingWindow.PlaneWidth)
-        {
-            StartKernels.AddGroups(values[..((count + 1) >> 1)], sums);
+        above[0] = sums[0] = 0;
+        if (width != PostingWindow.PlaneWidth)
             return;
-        }
+        int planeBytes = PostingWindow.PlaneBytes(postings.Count);
+        plane = values[..planeBytes];
+        values = values[planeBytes..];
+    }
 
-        // One group more: the sum of all is asked for, too.
-        int sum = 0;
-        for (int group = 0; group <= count >> GroupBits; group++)
+    /// <summary>Adds up as far as it takes to ask for ranks up to one, which may be that behind the last: what was added up before is not again.</summary>
+    public void Reach(int rank)
+    {
+        switch (width)
         {
-            sums[group] = sum;
-            sum += SumOfGroup(group, Math.Min(GroupMask + 1, count - (group << GroupBits)));
+            case 0:
+                break;
+            case 1:
+                ReachHalves(rank);
+                break;
+            case PostingWindow.PlaneWidth:
+                int word = WordOf(rank);
+                for (; words < word; words++)
+                    above[words + 1] = above[words] + BitOperations.PopCount(Load(plane, words << 3));
+                ReachHalves(above[word] + BitOperations.PopCount(BitsBefore(rank, word)));
+                break;
+            case 2:
+                for (; groups < rank >> GroupBits; groups++)
+                    sums[groups + 1] = sums[groups] + SumOfBytes(groups << GroupBits, GroupMask + 1);
+                break;
+            default:
+                for (; groups < rank >> GroupBits; groups++)
+                    sums[groups + 1] = sums[groups] + SumOfGroup(groups, GroupMask + 1);
+                break;
         }
     }
 
-    /// <summary>The sum of the frequencies before a rank, which may be that behind the last.</summary>
-    public int Before(int rank)
+    /// <summary>The sum of the frequencies before a rank that is not behind the one reached.</summary>
+    public readonly int Before(int rank)
     {
         switch (width)
         {
             case 0:
                 return rank;
             case 1:
-                return sums[rank >> GroupBits] + AddUp(Load(values, rank >> GroupBits << 3) & Below(rank));
+                return sums[rank >> GroupBits] + StartKernels.AddUp(Load(values, rank >> GroupBits << 3) & Below(rank));
             case PostingWindow.PlaneWidth:
-                // Behind a plane of full words there is none that says how many were before it.
-                int word = Math.Min(rank >> WordBits, (plane.Length - 1) >> 3);
-                ulong bits = Load(plane, word << 3);
-                int place = above[word] + BitOperations.PopCount(rank - (word << WordBits) < 64 ? bits & ((1UL << rank) - 1) : bits);
-                return rank - place + sums[place >> GroupBits] + AddUp(Load(values, place >> GroupBits << 3) & Below(place));
+                int word = WordOf(rank), place = above[word] + BitOperations.PopCount(BitsBefore(rank, word));
+                return rank - place + sums[place >> GroupBits] + StartKernels.AddUp(Load(values, place >> GroupBits << 3) & Below(place));
+            case 2:
+                return sums[rank >> GroupBits] + SumOfBytes(rank & ~GroupMask, rank & GroupMask);
             default:
                 return sums[rank >> GroupBits] + SumOfGroup(rank >> GroupBits, rank & GroupMask);
         }
     }
 
-    /// <summary>As <see cref="Before"/>, of several ranks, each with its frequency.</summary>
-    public void Locate(ReadOnlySpan<ushort> ranks, Span<int> starts, Span<int> counts)
+    /// <summary>As <see cref="Before"/>, of several ranks before the one reached, each with its frequency.</summary>
+    public readonly void Locate(ReadOnlySpan<ushort> ranks, Span<int> starts, Span<int> counts)
     {
         switch (width)
         {
@@ -97,7 +111,7 @@ internal readonly ref struct FrequencySums
                 {
                     int rank = ranks[i];
                     ulong group = Load(values, rank >> GroupBits << 3);
-                    starts[i] = sums[rank >> GroupBits] + AddUp(group & Below(rank));
+                    starts[i] = sums[rank >> GroupBits] + StartKernels.AddUp(group & Below(rank));
                     counts[i] = (int)(group >> (4 * (rank & GroupMask))) & 15;
                 }
 
@@ -116,7 +130,7 @@ internal readonly ref struct FrequencySums
         }
     }
 
-    private void LocateInPlane(ReadOnlySpan<ushort> ranks, Span<int> starts, Span<int> counts)
+    private readonly void LocateInPlane(ReadOnlySpan<ushort> ranks, Span<int> starts, Span<int> counts)
     {
         for (int i = 0; i < ranks.Length; i++)
         {
@@ -125,35 +139,49 @@ internal readonly ref struct FrequencySums
             int place = above[rank >> WordBits] + BitOperations.PopCount(word & ((1UL << rank) - 1));
             ulong group = Load(values, place >> GroupBits << 3);
             int isAbove = (int)(word >> rank) & 1;
-            starts[i] = rank - place + sums[place >> GroupBits] + AddUp(group & Below(place));
+            starts[i] = rank - place + sums[place >> GroupBits] + StartKernels.AddUp(group & Below(place));
             counts[i] = 1 + (isAbove * (((int)(group >> (4 * (place & GroupMask))) & 15) - 1));
         }
     }
 
-    /// <summary>Counts the ranks above 1 by word; returns how many there are.</summary>
-    private int CountPlane(int count)
-    {
-        int total = 0;
-        for (int word = 0; word << WordBits < count; word++)
-        {
-            above[word] = total;
-            total += BitOperations.PopCount(Load(plane, word << 3));
-        }
+    /// <summary>The word of the plane that a rank is in; behind a plane of full words there is none that says how many were before it.</summary>
+    private readonly int WordOf(int rank) => Math.Min(rank >> WordBits, (plane.Length - 1) >> 3);
 
-        return total;
+    /// <summary>The bits of that word before a rank.</summary>
+    private readonly ulong BitsBefore(int rank, int word)
+    {
+        ulong bits = Load(plane, word << 3);
+        return rank - (word << WordBits) < 64 ? bits & ((1UL << rank) - 1) : bits;
+    }
+
+    private void ReachHalves(int place)
+    {
+        int wanted = place >> GroupBits;
+        if (wanted <= groups)
+            return;
+        StartKernels.AddGroups(values[(groups << 3)..(wanted << 3)], sums[groups..], sums[groups]);
+        groups = wanted;
     }
 
     /// <summary>The half bytes of a group that are before one.</summary>
     private static ulong Below(int place) => (1UL << (4 * (place & GroupMask))) - 1;
 
-    /// <summary>The sum of sixteen half bytes: at most 240, so that it is a byte.</summary>
-    private static int AddUp(ulong group)
+    /// <summary>The sum of up to sixteen bytes.</summary>
+    private readonly int SumOfBytes(int from, int count)
     {
-        const ulong Low = 0x0F0F0F0F0F0F0F0F;
-        return (int)((((group & Low) + ((group >> 4) & Low)) * 0x0101010101010101) >> 56);
+        if (from <= values.Length - Vector128<byte>.Count)
+        {
+            Vector128<byte> wanted = Vector128.Create(values[from..]) & Vector128.LessThan(Vector128<byte>.Indices, Vector128.Create((byte)count));
+            return Vector128.Sum(Vector128.WidenLower(wanted) + Vector128.WidenUpper(wanted));
+        }
+
+        int sum = 0;
+        foreach (byte value in values.Slice(from, count))
+            sum += value;
+        return sum;
     }
 
-    private int SumOfGroup(int group, int count)
+    private readonly int SumOfGroup(int group, int count)
     {
         int sum = 0;
         for (int rank = group << GroupBits; rank < (group << GroupBits) + count; rank++)
@@ -162,7 +190,7 @@ internal readonly ref struct FrequencySums
     }
 
     /// <summary>A frequency of a byte or more.</summary>
-    private int ValueAt(int rank) => width switch
+    private readonly int ValueAt(int rank) => width switch
     {
         2 => values[rank],
         3 => BinaryPrimitives.ReadUInt16LittleEndian(values[(2 * rank)..]),

@@ -16,6 +16,9 @@ internal sealed class PositionBatch : IReusable
     /// <summary>Entries that are located at once.</summary>
     private const int Together = 128;
 
+    /// <summary>For up to so many entries it is not counted how many postings are before every block.</summary>
+    private const int FewEntries = 2;
+
     /// <summary>Longest block all of which is asked for.</summary>
     private const int ShortBlock = 512;
 
@@ -39,7 +42,7 @@ internal sealed class PositionBatch : IReusable
         Reserve(entries.Length);
         PostingWindow postings = window.Postings;
         Span<ushort> before = stackalloc ushort[PostingWindow.Blocks], ranks = stackalloc ushort[Together];
-        bool isCounted = postings.TryCountBefore(before);
+        bool isFew = entries.Length <= FewEntries && postings.Form == WindowSetForm.Bits, isCounted = !isFew && postings.TryCountBefore(before);
         var sums = new FrequencySums(postings, stackalloc int[FrequencySums.ScratchLength]);
         int endRank = 0, firstStart = 0, length = 0, rank = 0;
         ValuePlace place = default;
@@ -47,27 +50,32 @@ internal sealed class PositionBatch : IReusable
         for (; !entries.IsEmpty; entries = entries[Math.Min(Together, entries.Length)..])
         {
             int count = Math.Min(Together, entries.Length);
-            if (isCounted)
+            if (isFew)
+                postings.CopyRanks(entries[..count], ranks);
+            else if (isCounted)
                 postings.CopyRanks(entries[..count], before, ranks);
             else
                 rank = postings.CopyRanks(entries[..count], rank, ranks);
             Span<int> mine = starts.AsSpan(entryCount, count);
-            sums.Locate(ranks[..count], mine, counts.AsSpan(entryCount, count));
             for (int i = 0, end; i < count; i = end)
             {
                 if (ranks[i] >= endRank)
                 {
                     place = Seek(blocks, listId, window, ranks[i], ref endRank, out int firstRank);
+                    sums.Reach(endRank);
                     firstStart = sums.Before(firstRank);
                     length = sums.Before(endRank) - firstStart;
                     expected = Ask(blocks.Expect(place), window.SegmentWindows);
                 }
 
-                for (end = i; end < count && ranks[end] < endRank; end++)
+                for (end = i + 1; end < count && ranks[end] < endRank;)
+                    end++;
+                sums.Locate(ranks[i..end], mine[i..end], counts.AsSpan(entryCount + i, end - i));
+                foreach (ref int start in mine[i..end])
                 {
-                    mine[end] -= firstStart;
-                    if (mine[end] < expected.Length)
-                        PrefetchKernels.Prefetch(in expected[mine[end]]);
+                    start -= firstStart;
+                    if (start < expected.Length)
+                        PrefetchKernels.Prefetch(in expected[start]);
                 }
 
                 Add(new Run(place, length, end - i, window.SegmentWindows, window.WindowIndex));

@@ -58,8 +58,9 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
         }
         else if (from > lastWindow)
         {
-            // A step first: ascending walks almost always find the window in the next segment.
-            if (!Step() || (from > lastWindow && !SeekFloor(from)))
+            // A step first: ascending walks almost always find the window in the next segment. That of a dense list is the next window.
+            bool isNear = SegmentWindows > 1 || from == lastWindow + 1;
+            if ((isNear && !Step()) || (from > lastWindow && !SeekFloor(from)))
                 return EndFrom(from);
         }
 

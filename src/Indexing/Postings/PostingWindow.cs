@@ -161,6 +161,19 @@ internal readonly ref struct PostingWindow
         }
     }
 
+    /// <summary>The ranks of few postings of BITS by their offsets, which ascend.</summary>
+    public void CopyRanks(ReadOnlySpan<ushort> offsets, Span<ushort> ranks)
+    {
+        ReadOnlySpan<ulong> words = Words;
+        for (int i = 0, word = 0, before = 0; i < offsets.Length; i++)
+        {
+            int offset = offsets[i];
+            for (; word < offset >> BlockBits; word++)
+                before += BitOperations.PopCount(words[word]);
+            ranks[i] = (ushort)(before + BitOperations.PopCount(words[word] & ((1UL << offset) - 1)));
+        }
+    }
+
     /// <summary>The ranks of several postings of a LIST, or FULL, by their offsets, which ascend, from a rank on; returns the last.</summary>
     public int CopyRanks(ReadOnlySpan<ushort> offsets, int from, Span<ushort> ranks)
     {

@@ -46,7 +46,14 @@ public sealed class PostingWindowTests
                     var sums = new FrequencySums(window, new int[FrequencySums.ScratchLength]);
                     ushort[] ranks = [.. Enumerable.Range(0, count).Where(_ => random.Next(3) == 0).Select(rank => (ushort)rank)];
                     int[] starts = new int[ranks.Length], counts = new int[ranks.Length];
-                    sums.Locate(ranks, starts, counts);
+                    for (int from = 0, to; from < ranks.Length; from = to)
+                    {
+                        // Some, then those behind: it goes on where it was.
+                        to = random.Next(from + 1, ranks.Length + 1);
+                        sums.Reach(random.Next(ranks[to - 1], count + 1));
+                        sums.Locate(ranks.AsSpan(from..to), starts.AsSpan(from..to), counts.AsSpan(from..to));
+                    }
+
                     for (int i = 0; i < ranks.Length; i++)
                     {
                         Assert.Equal(frequencies.AsSpan(0, ranks[i]).ToArray().Sum(), starts[i]);
@@ -54,6 +61,7 @@ public sealed class PostingWindowTests
                         Assert.Equal(frequencies[ranks[i]], counts[i]);
                     }
 
+                    sums.Reach(count);
                     Assert.Equal(frequencies.Sum(), sums.Before(count));
 
                     ushort[] before = new ushort[PostingWindow.Blocks];
@@ -62,6 +70,10 @@ public sealed class PostingWindowTests
                         window.CopyRanks(asked, before, found);
                     else
                         window.CopyRanks(asked, 0, found);
+                    Assert.Equal(ranks, found);
+                    if (window.Form != WindowSetForm.Bits)
+                        continue;
+                    window.CopyRanks(asked, found = new ushort[ranks.Length]);
                     Assert.Equal(ranks, found);
                 }
             }

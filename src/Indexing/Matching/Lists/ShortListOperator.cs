@@ -285,17 +285,26 @@ internal sealed class ShortListOperator : TermOperator
 
     public override void ReadMasks(Span<ulong> masks, Span<byte> isLong)
     {
-        for (int i = 0; i < locatedCount; i++)
+        // They ascend: what is between is passed over.
+        ReadOnlySpan<byte> rest = encoded.AsSpan(0, encodedBytes);
+        for (int i = 0, next = 0; i < locatedCount; i++)
         {
-            ReadOnlySpan<int> found = PositionsAt(located![i]); // there are some
+            int passed = 0, last = 0;
+            while (next < located![i]) // there are some
+                passed += CheckedFrequency(next++, encodedBytes);
+            rest = rest[VarintKernels.Skip(rest, passed)..];
             masks[i] = 0;
-            foreach (int at in found)
-                masks[i] |= 1UL << at;
-            isLong[i] = (byte)(found.Length > 0 && found[^1] >= PositionKernels.MaskBits ? 1 : 0);
+            for (int left = CheckedFrequency(next++, rest.Length); left > 0; left--)
+                masks[i] |= 1UL << (last += Varint.Read(ref rest));
+            isLong[i] = (byte)(last >= PositionKernels.MaskBits ? 1 : 0);
         }
 
         locatedCount = 0;
     }
+
+    /// <summary>The frequency of the entry at a place, which has as many positions in so many bytes or more.</summary>
+    private int CheckedFrequency(int place, int bytes) =>
+        room[place].Frequency <= bytes ? room[place].Frequency : throw new CorruptionException($"A short list in the index has more positions than the {encodedBytes} bytes they take. Reset the index to build it again.");
 
     /// <summary>The positions of the entry at a place. All are decoded when the first are asked for: of most phrases with a rare word none are.</summary>
     private ReadOnlySpan<int> PositionsAt(int place)
@@ -311,9 +320,7 @@ internal sealed class ShortListOperator : TermOperator
         for (int i = 0; i < count; i++)
         {
             // Each position takes a byte or more.
-            if (room[i].Frequency > encodedBytes - starts[i])
-                throw new CorruptionException($"A short list in the index has more positions than the {encodedBytes} bytes they take. Reset the index to build it again.");
-            starts[i + 1] = starts[i] + room[i].Frequency;
+            starts[i + 1] = starts[i] + CheckedFrequency(i, encodedBytes - starts[i]);
         }
 
         positions = new int[starts[count]];

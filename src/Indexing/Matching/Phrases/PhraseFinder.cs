@@ -36,7 +36,7 @@ internal sealed class PhraseFinder
     private readonly PhraseMatcher matcher;
     private readonly int[] order;
     private readonly int[][] places;
-    private readonly PositionList[] positions;
+    private PositionList[] positions = [];
     private ulong[] known = [];
     private ulong[] matched = [];
     private float[] frequencies = [];
@@ -57,7 +57,6 @@ internal sealed class PhraseFinder
         order = ByCost(terms);
         places = matcher.Places();
         Masks = new PhraseMasks(context, terms, order, places, matcher.Slop);
-        positions = [.. terms.Select(_ => new PositionList())];
     }
 
     /// <summary>Tests entries by masks.</summary>
@@ -123,6 +122,7 @@ internal sealed class PhraseFinder
     public float FrequencyOf(long id)
     {
         context.Meter.Count.EntriesScanned++;
+        MakeLists();
         for (int i = 0; i < terms.Length; i++)
             positions[i].Set(terms[i].Positions(id));
         return matcher.Match(positions);
@@ -140,6 +140,13 @@ internal sealed class PhraseFinder
         }
 
         return ordered;
+    }
+
+    /// <summary>Of most phrases no entry is tested by all its positions.</summary>
+    private void MakeLists()
+    {
+        if (positions.Length == 0)
+            positions = [.. terms.Select(static _ => new PositionList())];
     }
 
     private void Enter(long window)
@@ -224,7 +231,8 @@ internal sealed class PhraseFinder
     /// <summary>Tests entries by all their positions: those of each term are read in one pass.</summary>
     private void FindByPositions(long window, ReadOnlySpan<ushort> asked)
     {
-        tables ??= [.. terms.Select(_ => new PositionTable())];
+        MakeLists();
+        tables ??= [.. terms.Select(static _ => new PositionTable())];
         for (int i = 0; i < terms.Length; i++)
             terms[i].CopyPositions(window, asked, tables[i]);
         for (int place = 0; place < asked.Length; place++)

@@ -20,6 +20,9 @@ internal sealed class PhraseWords
     /// <summary>From this part of the windows of a list on, that are asked about, it is cheaper to go along it than to seek each.</summary>
     private const int WholeRatio = 2;
 
+    /// <summary>How many times the entries up to which lists are merged for other queries they may have here, where windows of each would be found one by one otherwise.</summary>
+    private const int MergedRatio = 2;
+
     /// <summary>So many windows before they are looked at, what they are looked up in is asked for.</summary>
     private const int Ahead = 4;
 
@@ -335,7 +338,7 @@ internal sealed class PhraseWords
             entries[i] = words[i].Estimate;
         Span<ListWay> ways = stackalloc ListWay[words.Length];
         long windows = context.View.WindowCount;
-        ListWays.Choose(entries, windows, context.Hints.Rank == RankHint.Lists ? long.MaxValue : Math.Min(ListWays.MostMerged, ListWays.MostEntries(windows)), isAll: true, ways);
+        ListWays.Choose(entries, windows, context.Hints.Rank == RankHint.Lists ? long.MaxValue : Math.Min(ListWays.MostMerged, MergedRatio * ListWays.MostEntries(windows)), isAll: true, ways);
         int count = 0;
         while (count < words.Length && ways[count] == ListWay.Merged)
             count++;
