@@ -1,6 +1,8 @@
 using System.Buffers.Binary;
 using System.Diagnostics;
+using System.Runtime.CompilerServices;
 using Treepie.Indexing.Kernels;
+using Treepie.Storage.Format;
 using Treepie.Storage.Memory;
 using Treepie.Storage.Trees;
 
@@ -130,6 +132,51 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
     {
         if (meter is not null)
             meter.Count.BlocksDecoded++;
+    }
+
+    /// <summary>Finds several windows, which ascend, all together, so that the waits for the memory in which they lie overlap; those that have postings are added to others.</summary>
+    [SkipLocalsInit]
+    public void HoldEach(ReadOnlySpan<long> wanted, WindowsAhead held)
+    {
+        Debug.Assert(wanted.Length <= WindowsAhead.MostTogether);
+        Span<byte> key = stackalloc byte[PostingKey.Bytes];
+        var seeks = new FloorSeeks(postings, stackalloc PageReference[WindowsAhead.MostTogether]);
+        foreach (long window in wanted)
+        {
+            PostingKey.Write(key, listId, window);
+            seeks.Add(key);
+        }
+
+        seeks.ExpectEntries();
+        for (int i = 0; i < wanted.Length; i++)
+        {
+            PostingKey.Write(key, listId, wanted[i]);
+            HeldWindow found;
+            if (seeks.TryGet(i, key, sizeof(long), out ReadOnlySpan<byte> value) ? TryHold(value, wanted[i], out found) : TryHold(wanted[i], out found))
+                held.Add(in found);
+        }
+    }
+
+    /// <summary>A window in the last segment that does not begin behind it; empty: there is none.</summary>
+    private bool TryHold(ReadOnlySpan<byte> segment, long window, out HeldWindow held)
+    {
+        held = default;
+        if (segment.IsEmpty)
+            return false;
+        var windows = new PostingSegment(segment);
+        int place = windows.LowerBound(window);
+        if (place == windows.Count || windows.WindowAt(place) != window)
+            return false;
+        ReadOnlySpan<byte> payloads = windows.Payloads;
+        int start = windows.StartAt(place), end = place + 1 < windows.Count ? windows.StartAt(place + 1) : payloads.Length;
+        held = new HeldWindow(window, windows.CountAt(place), end - start, new HeldBytes(payloads[start..]), windows.FirstWindow, windows.Count, place);
+        if (meter is not null)
+        {
+            meter.Count.BlocksDecoded++;
+            meter.Count.BytesDecoded += end - start;
+        }
+
+        return true;
     }
 
     /// <summary>Writes the largest impact of every window, from window 0 on, and leaves those without postings alone.</summary>

@@ -11,6 +11,9 @@ namespace Treepie.Indexing.Postings;
 /// <remarks>Memory until the query ends: 48 bytes a window.</remarks>
 internal sealed class WindowsAhead : IHoldsPages, IReusable
 {
+    /// <summary>Most windows that are found together.</summary>
+    public const int MostTogether = 256;
+
     private const int FirstWindows = 64, MaxKeptWindows = 4_096;
 
     private HeldWindow[] windows = new HeldWindow[FirstWindows];
@@ -19,6 +22,7 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
     private long listId;
     private int count;
     private int next;
+    private long known;
 
     /// <summary>Whether they are all windows of the list.</summary>
     public bool IsWhole { get; private set; }
@@ -73,7 +77,7 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
     /// <param name="entries">The entries.</param>
     public void Expect(PostingCursor list, long window, ReadOnlySpan<ushort> entries)
     {
-        if (IsWhole)
+        if (IsWhole || window < known)
         {
             if (TryFind(window))
                 windows[next].Prefetch(entries);
@@ -84,6 +88,25 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
             return;
         Add(in held);
         held.Prefetch(entries);
+    }
+
+    /// <summary>Finds several windows, which ascend and are behind those found before.</summary>
+    /// <param name="list">The list.</param>
+    /// <param name="wanted">The windows.</param>
+    /// <param name="isDense">Whether hardly any lie in one segment, so that it pays to look for them together.</param>
+    public void Expect(PostingCursor list, ReadOnlySpan<long> wanted, bool isDense)
+    {
+        if (IsWhole || wanted.IsEmpty)
+            return;
+        known = wanted[^1] + 1;
+        foreach (long window in isDense ? default : wanted)
+        {
+            if (list.TryHold(window, out HeldWindow held))
+                Add(in held);
+        }
+
+        for (; isDense && !wanted.IsEmpty; wanted = wanted[Math.Min(MostTogether, wanted.Length)..])
+            list.HoldEach(wanted[..Math.Min(MostTogether, wanted.Length)], this);
     }
 
     /// <summary>Asks for what tells where positions of a window lie, if it is one of these.</summary>
@@ -127,6 +150,7 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
     public void ForgetPages()
     {
         count = next = 0;
+        known = 0;
         IsWhole = false;
     }
 

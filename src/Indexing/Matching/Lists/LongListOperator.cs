@@ -8,6 +8,9 @@ namespace Treepie.Indexing.Matching.Lists;
 internal sealed class LongListOperator(QueryContext context, Tree postings, long listId, long count, TermScorer? scorer, PositionPlaces? positions = null, Tree? largest = null)
     : TermOperator(context)
 {
+    /// <summary>From so many entries a window on hardly any windows lie in one segment.</summary>
+    private const int DenseEntries = PostingWindow.MinBitsCount / 2;
+
     private readonly PositionCursor? positionCursor = positions is null ? null : new PositionCursor(positions, listId);
     private PostingCursor? opened;
     private byte[] head = [];
@@ -110,6 +113,8 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
     public override ReadOnlySpan<HeldWindow> Windows => ahead is null ? default : ahead.Windows;
 
     public override void Expect(long window, ReadOnlySpan<ushort> entries) => Ahead.Expect(List, window, entries);
+
+    public override void ExpectEach(ReadOnlySpan<long> windows) => Ahead.Expect(List, windows, isDense: count >= DenseEntries * Context.View.WindowCount);
 
     public override void Hold(in HeldWindow window) => Ahead.Add(in window);
 

@@ -40,6 +40,11 @@ internal abstract class TermOperator(QueryContext context) : Operator(context)
     {
     }
 
+    /// <summary>Says that it is going to be asked about several windows, which ascend: it finds them together, before <see cref="Expect"/> is called for each.</summary>
+    public virtual void ExpectEach(ReadOnlySpan<long> windows)
+    {
+    }
+
     /// <summary>As <see cref="Expect"/>, of a window that somebody has found.</summary>
     public virtual void Hold(in HeldWindow window)
     {

@@ -72,6 +72,15 @@ internal sealed class PhraseMasks
     /// <summary>Takes out the entries that do not have a term.</summary>
     public void Keep(TermOperator term)
     {
+        Span<long> asked = stackalloc long[MaxWindows];
+        int count = 0;
+        for (int i = 0; i < WindowCount; i++)
+        {
+            asked[count] = windows[i];
+            count += ends[i] < ends[i + 1] ? 1 : 0;
+        }
+
+        term.ExpectEach(asked[..count]);
         for (int i = 0; i < WindowCount; i++)
         {
             if (ends[i] < ends[i + 1])

@@ -222,12 +222,15 @@ internal sealed class PhraseWords
     private void ExpectFew(TermOperator term)
     {
         term.ExpectNone();
-        long last = -1;
+        Span<long> windows = stackalloc long[FlatPostings.MaxEntries];
+        int count = 0;
         foreach (ulong id in Few)
         {
-            if (WindowOf(id) != last)
-                term.Expect(last = WindowOf(id), default);
+            if (count == 0 || WindowOf(id) != windows[count - 1])
+                windows[count++] = WindowOf(id);
         }
+
+        term.ExpectEach(windows[..count]);
     }
 
     private long NextOf(int word, long window)
