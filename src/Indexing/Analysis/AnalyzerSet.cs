@@ -12,7 +12,8 @@ namespace Treepie.Indexing.Analysis;
 /// Built in: RavenStandardAnalyzer (the default: every word), StandardAnalyzer (without English stop words), SimpleAnalyzer, StopAnalyzer,
 /// WhitespaceAnalyzer, LowerCaseWhitespaceAnalyzer, KeywordAnalyzer, LowerCaseKeywordAnalyzer, PatternAnalyzer or
 /// PatternAnalyzer(expression), NGramAnalyzer or NGramAnalyzer(least,most), and for stems EnglishAnalyzer, GermanAnalyzer, FrenchAnalyzer,
-/// SpanishAnalyzer, ItalianAnalyzer, PortugueseAnalyzer, DutchAnalyzer, SwedishAnalyzer, NorwegianAnalyzer, DanishAnalyzer, FinnishAnalyzer, RussianAnalyzer.
+/// SpanishAnalyzer, ItalianAnalyzer, PortugueseAnalyzer, DutchAnalyzer, SwedishAnalyzer, NorwegianAnalyzer, DanishAnalyzer, FinnishAnalyzer, RussianAnalyzer,
+/// HungarianAnalyzer, RomanianAnalyzer; BrazilianAnalyzer is the Portuguese one.
 /// </remarks>
 public sealed class AnalyzerSet
 {
@@ -107,6 +108,7 @@ public sealed class AnalyzerSet
         };
         foreach ((string language, Stemmer stemmer) in Stemmer.All())
             built.Add(language + "Analyzer", new StemAnalyzer(stemmer));
+        built.Add("BrazilianAnalyzer", built["PortugueseAnalyzer"]);
         return built;
     }
 }

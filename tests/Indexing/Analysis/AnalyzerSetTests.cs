@@ -34,6 +34,9 @@ public sealed class AnalyzerSetTests
     [InlineData("FrenchAnalyzer", "L'avion qu’elle aimait", "avion|elle|aim")]
     [InlineData("ItalianAnalyzer", "dell'acqua degli abbandonati", "acqua|degl|abbandon")]
     [InlineData("Lucene.Net.Analysis.Ru.RussianAnalyzer", "Важнейшие", "важн")]
+    [InlineData("HungarianAnalyzer", "A városokban, házzal", "a|város|ház")]
+    [InlineData("RomanianAnalyzer", "Soluții soluţii cărțile", "soluţ|soluţ|cărţ")]
+    [InlineData("Lucene.Net.Analysis.BR.BrazilianAnalyzer", "Corações", "coraçõ")]
     public void Languages_cut_words_to_stems(string name, string text, string expected) => Assert.Equal(expected, Terms(name, text));
 
     [Fact]
@@ -65,7 +68,7 @@ public sealed class AnalyzerSetTests
     [InlineData("PatternAnalyzer(()", "cannot be used")]
     [InlineData("PatternAnalyzer((a)\\1)", "cannot be used")]
     [InlineData("SimpleAnalyzer(3)", "take something in parentheses")]
-    [InlineData("KlingonAnalyzer", "There are: DanishAnalyzer")]
+    [InlineData("KlingonAnalyzer", "There are: BrazilianAnalyzer, DanishAnalyzer")]
     [InlineData("", "no analyzer")]
     public void A_name_that_makes_no_analyzer_is_refused_with_the_reason(string name, string reason) =>
         Assert.Contains(

@@ -21,6 +21,8 @@ internal abstract class Stemmer
         ("Danish", new DanishStemmer()),
         ("Finnish", new FinnishStemmer()),
         ("Russian", new RussianStemmer()),
+        ("Hungarian", new HungarianStemmer()),
+        ("Romanian", new RomanianStemmer()),
     ];
 
     /// <summary>Replaces the word by its stem.</summary>

@@ -1,0 +1,115 @@
+namespace Treepie.Indexing.Analysis.Stemming;
+
+/// <summary>Hungarian: cases, possessors and plurals, which stand behind one another.</summary>
+internal sealed class HungarianStemmer : Stemmer
+{
+    private const string Vowels = "aeiouáéíóúöőüű";
+
+    private static readonly string[] Digraphs = ["dzs", "cs", "gy", "ly", "ny", "sz", "ty", "zs"];
+
+    private static readonly string[] Doubles =
+    [
+        "bb", "cc", "ccs", "dd", "ff", "gg", "ggy", "jj", "kk", "ll", "lly", "mm", "nn", "nny", "pp", "rr", "ss", "ssz", "tt", "tty", "vv", "zz", "zzs",
+    ];
+
+    private static readonly string[] Instrumentals = ["al", "el"];
+
+    private static readonly string[] Cases =
+    [
+        "ban", "ben", "ba", "be", "ra", "re", "nak", "nek", "val", "vel", "tól", "től", "ról", "ről", "ból", "ből", "hoz", "hez", "höz", "nál", "nél", "ig", "at", "et", "ot", "öt",
+        "ért", "képp", "képpen", "kor", "ul", "ül", "vá", "vé", "onként", "enként", "anként", "ként", "en", "on", "an", "ön", "n", "t",
+    ];
+
+    private static readonly string[] SpecialCases = ["én", "án", "ánként"];
+
+    private static readonly string[] OtherCases = ["astul", "estül", "stul", "stül", "ástul", "éstül"];
+
+    private static readonly string[] Factives = ["á", "é"];
+
+    private static readonly string[] Owned = ["oké", "öké", "aké", "eké", "éké", "áké", "ké", "ééi", "áéi", "éi", "éé", "é"];
+
+    private static readonly string[] SingularOwners =
+    [
+        "ünk", "unk", "ánk", "énk", "nk", "ájuk", "éjük", "juk", "jük", "uk", "ük", "em", "om", "am", "ám", "ém", "m", "od", "ed", "ad", "öd", "ád", "éd", "d", "ja", "je", "a", "e", "o", "á", "é",
+    ];
+
+    private static readonly string[] PluralOwners =
+    [
+        "jaim", "jeim", "áim", "éim", "aim", "eim", "im", "jaid", "jeid", "áid", "éid", "aid", "eid", "id", "jai", "jei", "ái", "éi", "ai", "ei", "i", "jaink", "jeink", "eink", "aink", "áink", "éink",
+        "ink", "jaitok", "jeitek", "aitok", "eitek", "áitok", "éitek", "itek", "jeik", "jaik", "aik", "eik", "áik", "éik", "ik",
+    ];
+
+    private static readonly string[] Plurals = ["ák", "ék", "ök", "ok", "ek", "ak", "k"];
+
+    public override void Stem(StemWord word)
+    {
+        SetRegion(word);
+        Undoubled(word, Instrumentals);
+        if (word.Longest(Cases) is { } ending && word.EndsIn(ending, word.R1))
+        {
+            word.Cut(ending);
+            Take(word, Factives);
+        }
+
+        Take(word, SpecialCases);
+        Take(word, OtherCases);
+        Undoubled(word, Factives);
+        Take(word, Owned, areOwned: true);
+        Take(word, SingularOwners);
+        Take(word, PluralOwners);
+        Take(word, Plurals);
+    }
+
+    /// <summary>R1 begins behind the first consonant of a word that begins with a vowel, of others behind the first vowel. Two letters can be one consonant.</summary>
+    private static void SetRegion(StemWord word)
+    {
+        int place = 0;
+        if (word.Length == 0 || !Vowels.Contains(word[0]))
+        {
+            place = word.FirstVowel(0, Vowels);
+            word.R1 = Math.Min(word.Length, place + 1);
+            return;
+        }
+
+        while (place < word.Length && Vowels.Contains(word[place]))
+            place++;
+        word.R1 = word.Length;
+        if (place == word.Length)
+            return;
+        word.R1 = place + 1;
+        foreach (string digraph in Digraphs)
+        {
+            if (word.Text[place..].StartsWith(digraph))
+            {
+                word.R1 = place + digraph.Length;
+                return;
+            }
+        }
+    }
+
+    /// <summary>
+    /// Takes off the longest of the endings, if it lies in R1. The <c>á</c> or <c>é</c> that one begins with is the word's own vowel, made long by it, and stays, short; but not in
+    /// <c>-é</c> and <c>-éi</c>, which say whose something is.
+    /// </summary>
+    private static void Take(StemWord word, string[] endings, bool areOwned = false)
+    {
+        if (word.Longest(endings) is not { } ending || !word.EndsIn(ending, word.R1))
+            return;
+        word.Cut(ending);
+        if (ending[0] is 'á' or 'é' && !(areOwned && ending is "é" or "éi"))
+            word.Append(ending[0] == 'á' ? "a" : "e");
+    }
+
+    /// <summary>Takes off an ending behind a double consonant, and half of that.</summary>
+    private static void Undoubled(StemWord word, string[] endings)
+    {
+        if (word.Longest(endings) is not { } ending || !word.EndsIn(ending, word.R1))
+            return;
+        int length = word.Length;
+        word.Cut(ending);
+        if (word.Longest(Doubles) is null)
+            word.Restore(length);
+        else
+            word.RemoveAt(word.Length - 2);
+    }
+}
