@@ -14,7 +14,7 @@ internal sealed class FilteredEntries : IEnumerable<long>
     {
         for (long window = filter.Next(0); window != Operator.End; window = filter.Next(window + 1))
         {
-            context.CancellationToken.ThrowIfCancellationRequested();
+            context.Check();
             var set = new WindowSet();
             filter.Fill(window, set);
             int count = set.Count;

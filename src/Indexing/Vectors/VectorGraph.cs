@@ -17,7 +17,7 @@ namespace Treepie.Indexing.Vectors;
 /// Invariants: 1. links go both ways: a node is among the neighbours of each of its neighbours; 2. both ends of a link exist and are in its layer. So a node is taken out by looking at its
 /// neighbours only, and nothing ever leads to a node that is gone.
 /// </remarks>
-internal class VectorGraph(Tree? vectors, Tree? links, VectorState state, VectorFieldOptions options)
+internal class VectorGraph(Tree? vectors, Tree? links, VectorState state, VectorFieldOptions options, QueryMeter? meter = null)
 {
     /// <summary>Most links of a node in layer 0: what a count of one byte allows is far beyond it.</summary>
     public const int MaxLinks = 128;
@@ -51,8 +51,8 @@ internal class VectorGraph(Tree? vectors, Tree? links, VectorState state, Vector
     /// <param name="accepts">Which entries count; null: all. Others lead the way only.</param>
     /// <param name="mostVisits">Nodes to look at, at the most.</param>
     /// <param name="isComplete">False if the walk was ended by <paramref name="mostVisits"/>.</param>
-    /// <param name="cancellationToken">Checked now and then.</param>
-    public List<Neighbour> Search(VectorNode wanted, int count, Func<long, bool>? accepts, long mostVisits, out bool isComplete, CancellationToken cancellationToken)
+    /// <param name="check">Called now and then, to end the walk by an exception.</param>
+    public List<Neighbour> Search(VectorNode wanted, int count, Func<long, bool>? accepts, long mostVisits, out bool isComplete, Action check)
     {
         isComplete = true;
         if (State.Entry == VectorState.NoNode)
@@ -60,7 +60,7 @@ internal class VectorGraph(Tree? vectors, Tree? links, VectorState state, Vector
         var start = new Neighbour(DistanceTo(wanted, State.Entry), State.Entry);
         for (int layer = State.TopLayer; layer > 0; layer--)
             start = Descend(wanted, start, layer);
-        return SearchLayer(wanted, [start], count, 0, accepts, mostVisits, out isComplete, cancellationToken);
+        return SearchLayer(wanted, [start], count, 0, accepts, mostVisits, out isComplete, check);
     }
 
     /// <summary>Goes from neighbour to neighbour as long as that leads nearer.</summary>
@@ -86,7 +86,7 @@ internal class VectorGraph(Tree? vectors, Tree? links, VectorState state, Vector
 
     /// <summary>The best-first walk through one layer.</summary>
     public List<Neighbour> SearchLayer(
-        VectorNode wanted, List<Neighbour> starts, int keep, int layer, Func<long, bool>? accepts, long mostVisits, out bool isComplete, CancellationToken cancellationToken)
+        VectorNode wanted, List<Neighbour> starts, int keep, int layer, Func<long, bool>? accepts, long mostVisits, out bool isComplete, Action check)
     {
         isComplete = true;
         visited.Clear();
@@ -107,7 +107,7 @@ internal class VectorGraph(Tree? vectors, Tree? links, VectorState state, Vector
             if (best.Count >= keep && best.TryPeek(out _, out Neighbour worst) && here.CompareTo(worst) > 0)
                 break;
             if ((++visits & 255) == 0)
-                cancellationToken.ThrowIfCancellationRequested();
+                check();
             int count = Links(node, layer, neighbours);
             foreach (uint neighbour in neighbours[..count])
             {
@@ -120,6 +120,8 @@ internal class VectorGraph(Tree? vectors, Tree? links, VectorState state, Vector
                 }
 
                 VectorNode vector = Node(neighbour);
+                if (meter is not null)
+                    meter.Count.EntriesScanned++;
                 var next = new Neighbour(VectorNode.Distance(wanted, vector, Options.Metric), neighbour);
                 bool isFull = best.Count >= keep;
                 if (isFull && best.TryPeek(out _, out worst) && next.CompareTo(worst) > 0)
@@ -141,7 +143,12 @@ internal class VectorGraph(Tree? vectors, Tree? links, VectorState state, Vector
         return found;
     }
 
-    public float DistanceTo(VectorNode wanted, uint node) => VectorNode.Distance(wanted, Node(node), Options.Metric);
+    public float DistanceTo(VectorNode wanted, uint node)
+    {
+        if (meter is not null)
+            meter.Count.EntriesScanned++;
+        return VectorNode.Distance(wanted, Node(node), Options.Metric);
+    }
 
     protected static int ReadLayer(ReadOnlySpan<byte> value, int layer, Span<uint> output)
     {

@@ -138,7 +138,7 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
         List<Neighbour> starts = [start];
         for (int layer = Math.Min(top, State.TopLayer); layer >= 0; layer--)
         {
-            List<Neighbour> near = SearchLayer(vector, starts, Options.IndexingCandidates, layer, null, long.MaxValue, out _, cancellationToken);
+            List<Neighbour> near = SearchLayer(vector, starts, Options.IndexingCandidates, layer, null, long.MaxValue, out _, cancellationToken.ThrowIfCancellationRequested);
             foreach (Neighbour chosen in Choose(near, Options.Edges))
                 Link(number, chosen.Node, layer);
             starts = near;

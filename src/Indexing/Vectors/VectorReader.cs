@@ -18,20 +18,23 @@ internal sealed class VectorReader
     private readonly Tree? nodes;
     private readonly VectorFieldOptions options;
     private readonly VectorGraph graph;
+    private readonly QueryMeter? meter;
     private readonly byte[] key = new byte[EntryKey.Bytes];
     private readonly float[] scratch;
 
     /// <param name="tree">Trees by name.</param>
     /// <param name="field">The field.</param>
     /// <param name="options">How it is kept.</param>
-    public VectorReader(Func<string, Tree?> tree, int field, VectorFieldOptions options)
+    /// <param name="meter">Counts the vectors that are compared; null: nothing does.</param>
+    public VectorReader(Func<string, Tree?> tree, int field, VectorFieldOptions options, QueryMeter? meter = null)
     {
+        this.meter = meter;
         this.options = options;
         vectors = tree(TreeNames.Vectors(field));
         full = options.IsQuantised ? null : tree(TreeNames.FullVectors(field));
         nodes = tree(TreeNames.VectorNodes(field));
         Tree? links = tree(TreeNames.Links(field));
-        graph = new VectorGraph(vectors, links, VectorState.Read(links), options);
+        graph = new VectorGraph(vectors, links, VectorState.Read(links), options, meter);
         scratch = new float[Dimensions];
     }
 
@@ -42,10 +45,11 @@ internal sealed class VectorReader
     public long Count => graph.State.Count;
 
     /// <summary>The nearest entries by the graph; null if the walk came across more nodes than are worth it before it found enough that count.</summary>
-    public List<NearEntry>? Walk(float[] wanted, int count, int candidates, Func<long, bool>? accepts, long mostVisits, CancellationToken cancellationToken)
+    /// <remarks>This and the others call <c>check</c> now and then, which may end them by an exception.</remarks>
+    public List<NearEntry>? Walk(float[] wanted, int count, int candidates, Func<long, bool>? accepts, long mostVisits, Action check)
     {
         var node = new VectorNode(VectorNode.Encode(0, wanted, options.Metric));
-        List<Neighbour> found = graph.Search(node, Math.Max(count, candidates), accepts, mostVisits, out bool isComplete, cancellationToken);
+        List<Neighbour> found = graph.Search(node, Math.Max(count, candidates), accepts, mostVisits, out bool isComplete, check);
         if (!isComplete)
             return null;
 
@@ -57,7 +61,7 @@ internal sealed class VectorReader
     }
 
     /// <summary>The nearest of all entries.</summary>
-    public List<NearEntry> ScanAll(float[] wanted, int count, CancellationToken cancellationToken)
+    public List<NearEntry> ScanAll(float[] wanted, int count, Action check)
     {
         var nearest = new NearestEntries(count);
         float squares = VectorKernels.Dot(wanted, wanted);
@@ -68,7 +72,7 @@ internal sealed class VectorReader
         for (bool more = cursor.MoveFirst(); more; more = cursor.MoveNext())
         {
             if ((++steps & 1023) == 0)
-                cancellationToken.ThrowIfCancellationRequested();
+                check();
             uint node = VectorKey.Read(cursor.Key);
             nearest.Add(new VectorNode(cursor.Value).EntryId, SimilarityTo(wanted, squares, node));
         }
@@ -77,7 +81,7 @@ internal sealed class VectorReader
     }
 
     /// <summary>The nearest of some entries.</summary>
-    public List<NearEntry> Scan(float[] wanted, int count, IEnumerable<long> entries, CancellationToken cancellationToken)
+    public List<NearEntry> Scan(float[] wanted, int count, IEnumerable<long> entries, Action check)
     {
         var nearest = new NearestEntries(count);
         float squares = VectorKernels.Dot(wanted, wanted);
@@ -85,7 +89,7 @@ internal sealed class VectorReader
         foreach (long entry in entries)
         {
             if ((++steps & 1023) == 0)
-                cancellationToken.ThrowIfCancellationRequested();
+                check();
             EntryKey.Write(key, entry);
             if (nodes is null || !nodes.TryGet(key, out ReadOnlySpan<byte> value))
                 continue;
@@ -122,6 +126,8 @@ internal sealed class VectorReader
 
     private float SimilarityTo(float[] wanted, float squares, uint node)
     {
+        if (meter is not null)
+            meter.Count.EntriesScanned++;
         if (full is null)
         {
             graph.Node(node).CopyTo(scratch);

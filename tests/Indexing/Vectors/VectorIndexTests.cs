@@ -1,4 +1,5 @@
 using System.Text;
+using Treepie.Indexing.Plans;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Schema;
 using Treepie.Indexing.Vectors;
@@ -128,6 +129,38 @@ public sealed class VectorIndexTests : IDisposable
         Assert.Equal(["x", "xy"], Search(new VectorQuery("v", [2, 0], 10, MinimumSimilarity: 0.5f)).Select(hit => hit.Key));
         Assert.Equal(["x", "xy", "y"], Search(new VectorQuery("v", [2, 0], 10)).Select(hit => hit.Key));
         Assert.Equal(["xy"], Search(new AndQuery([new VectorQuery("v", [1, 1], 1), new TermQuery("kind", FieldValue.Of("a"))])).Select(hit => hit.Key));
+    }
+
+    [Fact]
+    public void Vectors_that_are_compared_count_and_the_plan_says_why_they_were()
+    {
+        const int Vectors = 1_200;
+        var random = new Random(Seed.Next());
+        Open(new VectorFieldOptions());
+        Fill(random, 0, Vectors, 8);
+        float[] wanted = Draw(random, 8);
+        var all = new VectorQuery("v", wanted, 10, IsExact: true);
+        Assert.Equal(("all compared", "by the graph"), Ask(all, out long compared));
+        Assert.InRange(compared, Vectors, Vectors + 100);
+        Assert.Equal(("by the graph", "all compared"), Ask(all with { IsExact = false }, out long walked));
+        Assert.InRange(walked, 96, compared - 1);
+        var some = new AndQuery([all with { IsExact = false }, new TermQuery("kind", FieldValue.Of("a"))]);
+        Assert.Equal("those that the other conditions leave compared", Ask(some, out _).Chosen);
+        QueryBudgetExceededException error = Assert.Throws<QueryBudgetExceededException>(() => Ask(all, out _, new QueryBudget(Entries: 100)));
+        Assert.Contains("vector", error.Message, StringComparison.Ordinal);
+
+        (string Chosen, string NotTaken) Ask(IndexQuery query, out long entries, QueryBudget? budget = null)
+        {
+            using var searcher = new IndexSearcher(store.Environment);
+            using SearchResults results = searcher.Search(new SearchRequest { Query = query, Take = 10 }, new QueryOptions { Plan = PlanDetail.Counts, Budget = budget }, TestContext.Current.CancellationToken);
+            entries = results.Counters.EntriesScanned;
+            PlanNode? nearest = Nearest(results.Plan);
+            PlanDecision decision = Assert.Single(nearest?.Decisions ?? []);
+            return (decision.Chosen, Assert.Single(decision.NotTaken).Name);
+        }
+
+        static PlanNode? Nearest(PlanNode? node) =>
+            node is null || node.Operation == "nearest vectors" ? node : node.Children.Select(Nearest).FirstOrDefault(found => found is not null);
     }
 
     [Fact]

@@ -1,5 +1,7 @@
+using System.Globalization;
 using System.Text;
 using Treepie.Indexing.Matching.Views;
+using Treepie.Indexing.Plans;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Schema;
 using Treepie.Indexing.Vectors;
@@ -28,11 +30,17 @@ internal sealed class VectorCompiler(QueryContext context)
     private const int LeastCandidates = 96;
 
     private readonly IndexView view = context.View;
+    private const string Compared = "all compared";
+    private const string LeftCompared = "those that the other conditions leave compared";
+    private const string Graph = "by the graph";
+    private const string FilteredGraph = "by the graph, among those that the other conditions leave";
+
     private string way = "none";
+    private PlanDecision? decision;
 
     /// <summary>An operator of what is found.</summary>
     /// <inheritdoc cref="Find(VectorQuery, Operator?)"/>
-    public NearestOperator Compile(VectorQuery query, Operator? filter) => new(context, Find(query, filter), query.Field, way);
+    public NearestOperator Compile(VectorQuery query, Operator? filter) => new(context, Find(query, filter), query.Field, way) { Decision = decision };
 
     /// <summary>Finds the nearest entries, nearest first.</summary>
     /// <param name="query">What is wanted.</param>
@@ -47,7 +55,7 @@ internal sealed class VectorCompiler(QueryContext context)
             throw new IndexQueryException($"The number of candidates is from 1 to {VectorQuery.MaxCandidates:N0}; {query.Candidates} is not.");
 
         var options = known.Vector ?? new VectorFieldOptions();
-        var reader = new VectorReader(view.Tree, field, options);
+        var reader = new VectorReader(view.Tree, field, options, context.Meter);
         List<float[]> wanted = query.OfEntry is { } key ? VectorsOf(key, field, options) : [[.. query.Vector], .. query.Others.Select(static other => other.ToArray())];
         if (wanted.Count > VectorQuery.MaxVectors)
             throw new IndexQueryException($"A search looks for {VectorQuery.MaxVectors} vectors at once, {wanted.Count} are given.");
@@ -97,26 +105,44 @@ internal sealed class VectorCompiler(QueryContext context)
     private List<NearEntry> Find(VectorReader reader, VectorQuery query, float[] wanted, Operator? filter)
     {
         int count = query.Candidates;
+        string? few = query.IsExact ? "it is asked to be exact" : reader.Count <= FewEntries ? Said($"the field has no more than {FewEntries:N0} vectors") : null;
         if (filter is null)
         {
-            way = query.IsExact || reader.Count <= FewEntries ? "all compared" : "by the graph";
-            return way == "all compared"
-                ? reader.ScanAll(wanted, count, context.CancellationToken)
-                : Walk(reader, wanted, count, null, long.MaxValue) ?? [];
+            if (few is not null)
+            {
+                Choose(Compared, few, Graph, query.IsExact ? "finds nearly all of the nearest, not all" : "no shorter, and not exact");
+                return reader.ScanAll(wanted, count, context.Check);
+            }
+
+            Choose(Graph, "it looks at a small part of the vectors", Compared, Said($"each of {reader.Count:N0} vectors would be read"));
+            return Walk(reader, wanted, count, null, long.MaxValue) ?? [];
         }
 
         var left = new FilteredEntries(context, filter);
-        way = "those that the other conditions leave compared";
-        if (query.IsExact || reader.Count <= FewEntries || left.Count <= FewEntries || left.Count < view.State.EntryCount / ScanBelow || left.Count < Math.Sqrt(WalkAgainstScan * view.State.EntryCount))
-            return reader.Scan(wanted, count, left, context.CancellationToken);
+        if (few is null && (left.Count <= FewEntries || left.Count < view.State.EntryCount / ScanBelow || left.Count < Math.Sqrt(WalkAgainstScan * view.State.EntryCount)))
+            few = Said($"the other conditions leave {left.Count:N0} of {view.State.EntryCount:N0} entries");
+        if (few is null && Walk(reader, wanted, count, left.Contains, MostVisits(left)) is { } found)
+        {
+            Choose(FilteredGraph, "it asks the other conditions as it goes", LeftCompared, Said($"each of {left.Count:N0} entries would be read"));
+            return found;
+        }
 
         // A filter that leaves what is far from the vector makes the walk long; then comparing is shorter.
-        if (Walk(reader, wanted, count, left.Contains, 8 * left.Count) is not { } found)
-            return reader.Scan(wanted, count, left, context.CancellationToken);
-        way = "by the graph, among those that the other conditions leave";
-        return found;
+        Choose(LeftCompared, few ?? "what they leave is far from the vector", FilteredGraph, few is null ? Said($"it was begun, and had looked at {MostVisits(left):N0} vectors") : query.IsExact ? "finds nearly all of the nearest, not all" : "no shorter, and not exact");
+        return reader.Scan(wanted, count, left, context.Check);
     }
 
+    private static long MostVisits(FilteredEntries left) => 8 * left.Count;
+
+    private void Choose(string chosen, string reason, string other, string why)
+    {
+        way = chosen;
+        if (context.Tracer is not null)
+            decision = new PlanDecision("how to find the nearest", chosen, null, reason, [new PlanAlternative(other, null, why)]);
+    }
+
+    private static string Said(FormattableString text) => text.ToString(CultureInfo.InvariantCulture);
+
     private List<NearEntry>? Walk(VectorReader reader, float[] wanted, int count, Func<long, bool>? accepts, long mostVisits) =>
-        reader.Walk(wanted, count, LeastCandidates, accepts, mostVisits, context.CancellationToken);
+        reader.Walk(wanted, count, LeastCandidates, accepts, mostVisits, context.Check);
 }
