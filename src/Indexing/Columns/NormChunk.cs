@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Numerics;
 using System.Runtime.CompilerServices;
 using Treepie.Storage;
 
@@ -73,6 +74,15 @@ internal readonly ref struct NormChunk
 
     /// <summary>The lengths as bytes, where they are kept as such; empty where they are longer.</summary>
     public ReadOnlySpan<byte> Bytes => width == 1 ? lengths : default;
+
+    /// <summary>Of a chunk, which may be empty, the lengths of the entries of its first windows as bytes, one behind the other, up to the first window whose lengths are none: nearly always of all.</summary>
+    public static ReadOnlySpan<byte> Plain(ReadOnlySpan<byte> chunk)
+    {
+        if (chunk.Length < HeadBytes)
+            return default;
+        int windows = BitOperations.TrailingZeroCount(BinaryPrimitives.ReadUInt64LittleEndian(chunk) ^ EveryByte) >> 3; // the last byte is 0: at most as many as there are
+        return chunk.Slice(HeadBytes, Math.Min(windows << WindowBits, chunk.Length - HeadBytes));
+    }
 
     /// <summary>Encodes the lengths of a chunk; returns the bytes written, 0 where there are none.</summary>
     /// <param name="lengths">All of them: <see cref="Entries"/>.</param>

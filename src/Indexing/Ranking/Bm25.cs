@@ -21,4 +21,7 @@ internal static class Bm25
 
     /// <summary>That part itself.</summary>
     public static double Part(int frequency, int length, double averageLength) => frequency / (frequency + (K1 * (1 - B + (B * length / averageLength))));
+
+    /// <summary>What a term counts for an entry that has it so often, whose length has such a factor: see <see cref="LengthFactors"/>.</summary>
+    public static float Part(float weight, int frequency, float factor) => weight * frequency / (frequency + factor);
 }

@@ -35,21 +35,25 @@ internal sealed class LengthFactors(ChunkReader norms, FieldStatistics statistic
     /// <summary>The factor of an entry of some length.</summary>
     public float OfLength(int length) => Base + (perTerm * length);
 
-    /// <summary>The factors of the entries of a list, in one go: what has to come from far away comes at once, not one after the other.</summary>
-    public void Read(ReadOnlySpan<Posting> postings, Span<float> factors)
+    /// <summary>What a term of some weight counts for each entry of a list, in one go: lengths that have to come from far away come at once, not one after the other.</summary>
+    public void Weigh(ReadOnlySpan<Posting> postings, Span<float> parts, float weight)
     {
-        long window = -1;
-        NormChunk lengths = default;
+        long first = long.MaxValue;
+        ReadOnlySpan<byte> chunk = default, plain = default;
         for (int i = 0; i < postings.Length; i++)
         {
             long id = postings[i].EntryId;
-            if (NormChunk.WindowOf(id) != window)
+            if ((ulong)(id - first) >= NormChunk.Entries)
             {
-                window = NormChunk.WindowOf(id);
-                lengths = new NormChunk(norms.Read(NormChunk.NumberOf(window)), window);
+                long number = NormChunk.NumberOf(NormChunk.WindowOf(id));
+                first = number * NormChunk.Entries;
+                chunk = norms.Read(number);
+                plain = NormChunk.Plain(chunk);
             }
 
-            factors[i] = OfLength(lengths[NormChunk.SlotOf(id)]);
+            int place = (int)(id - first);
+            int length = place < plain.Length ? plain[place] : new NormChunk(chunk, NormChunk.WindowOf(id))[NormChunk.SlotOf(id)];
+            parts[i] = Bm25.Part(weight, postings[i].Frequency, OfLength(length));
         }
     }
 

@@ -10,23 +10,16 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
     private readonly float idf = (float)Bm25.Idf(factors.Statistics.EntriesWithTerms, entriesWithTerm);
 
     /// <summary>The part of one entry.</summary>
-    public float Score(long id, int frequency, float boost) => Part(boost * idf, frequency, factors.Of(id));
+    public float Score(long id, int frequency, float boost) => Bm25.Part(boost * idf, frequency, factors.Of(id));
 
     /// <summary>The parts of all entries of a list.</summary>
-    public void Score(ReadOnlySpan<Posting> postings, Span<float> scores, float boost) => Weigh(postings, scores, boost * idf);
+    public void Score(ReadOnlySpan<Posting> postings, Span<float> scores, float boost) => factors.Weigh(postings, scores, boost * idf);
 
     /// <summary>The parts of all entries of a list that depend on the entry.</summary>
-    public void Parts(ReadOnlySpan<Posting> postings, Span<float> parts) => Weigh(postings, parts, 1);
-
-    private void Weigh(ReadOnlySpan<Posting> postings, Span<float> scores, float weight)
-    {
-        factors.Read(postings, scores);
-        for (int i = 0; i < postings.Length; i++)
-            scores[i] = Part(weight, postings[i].Frequency, scores[i]);
-    }
+    public void Parts(ReadOnlySpan<Posting> postings, Span<float> parts) => factors.Weigh(postings, parts, 1);
 
     /// <summary>The part of an entry of some length.</summary>
-    public float ScoreOf(int frequency, int length, float boost) => Part(boost * idf, frequency, factors.OfLength(length));
+    public float ScoreOf(int frequency, int length, float boost) => Bm25.Part(boost * idf, frequency, factors.OfLength(length));
 
     /// <summary>Adds the parts of those hits of a window that have the term.</summary>
     public void Score(long window, in PostingWindow postings, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
@@ -51,7 +44,7 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
             if (rank == postings.Count)
                 return;
             if (padded[rank] == hits[i])
-                scores[i] += Part(weight, frequencies.At(rank), lengths[hits[i]]);
+                scores[i] += Bm25.Part(weight, frequencies.At(rank), lengths[hits[i]]);
         }
     }
 
@@ -131,7 +124,7 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
             }
 
             if (hits[hit] == offset)
-                scores[hit] += Part(weight, frequencies.At(rank), lengths[offset]);
+                scores[hit] += Bm25.Part(weight, frequencies.At(rank), lengths[offset]);
         }
     }
 
@@ -158,9 +151,7 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
                 rank = before + BitOperations.PopCount(bits & (bit - 1));
             }
 
-            scores[i] += Part(weight, frequencies.At(rank), lengths[offset]);
+            scores[i] += Bm25.Part(weight, frequencies.At(rank), lengths[offset]);
         }
     }
-
-    private static float Part(float weight, int frequency, float factor) => weight * frequency / (frequency + factor);
 }

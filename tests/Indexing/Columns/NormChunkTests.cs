@@ -26,6 +26,8 @@ public sealed class NormChunkTests
 
                 lengths[count - 1] = Math.Max(1, lengths[count - 1]);
                 int bytes = NormChunk.Encode(lengths, output);
+                int wide = Enumerable.Range(0, NormChunk.Windows).FirstOrDefault(window => lengths.AsSpan(window << NormChunk.WindowBits, NormChunk.WindowEntries) is var mine && (!mine.ContainsAnyExcept(0) || mine.ContainsAnyExceptInRange(0, 255)), NormChunk.Windows);
+                Assert.Equal(lengths.Take(Math.Min(count, wide << NormChunk.WindowBits)), NormChunk.Plain(output.AsSpan(0, bytes)).ToArray().Select(static length => (int)length));
                 for (int window = 0; window < NormChunk.Windows; window++)
                 {
                     int[] mine = lengths[(window << NormChunk.WindowBits)..((window + 1) << NormChunk.WindowBits)];
@@ -41,6 +43,7 @@ public sealed class NormChunkTests
         }
 
         Assert.Equal(0, NormChunk.Encode(new int[NormChunk.Entries], output));
+        Assert.True(NormChunk.Plain(default).IsEmpty);
         Assert.Equal(0, new NormChunk(default, 0).Count);
         Assert.Equal(0, new NormChunk(default, 0)[0]);
     }
@@ -66,6 +69,7 @@ public sealed class NormChunkTests
             if (bytes.Length >= 8 && round % 2 == 0)
                 bytes[random.Next(7)] = (byte)random.Next(8);
             var chunk = new NormChunk(bytes, random.Next(7));
+            Assert.True(NormChunk.Plain(bytes).Length <= Math.Max(0, bytes.Length - 8));
             try
             {
                 for (int slot = 0; slot < 100; slot++)
