@@ -6,7 +6,17 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Catalogue;
 
-/// <summary>The schema as it is stored: count (varint), then of each field its analysis (varint), name length (varint), name in UTF-8, and in the same way the name of its analyzer (empty: the default) and its boost in digits (empty: 1), and of a vector field 0 (the default options) or 1 and dimensions, metric, whether quantised, edges, candidates (varints).</summary>
+/// <summary>
+/// The schema as it is stored. Numbers are varints; a text is its length and UTF-8.
+/// <code>
+/// number of fields, then of each field:
+///   analysis
+///   name                 text
+///   analyzer             text; empty: the default
+///   boost                text, in digits; empty: 1
+///   of a vector field    0: the default options; or 1, dimensions, metric, whether quantised, edges, candidates
+/// </code>
+/// </summary>
 internal static class SchemaRecord
 {
     private static ReadOnlySpan<byte> Key => "schema"u8;

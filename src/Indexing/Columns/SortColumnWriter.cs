@@ -9,8 +9,8 @@ namespace Treepie.Indexing.Columns;
 
 /// <summary>
 /// Changes sort values of one field. Entries come in ascending order; a chunk is read and written once. Numbers of a window are a <see cref="NumberBlock"/> as long as all its values are such
-/// numbers, and texts of neighbouring entries a <see cref="TextBlock"/> as long as they are few different ones; where they are not any more the block is taken apart into chunks, and stays so. Scratch, used for one field of one write transaction after the other:
-/// <see cref="Begin"/>, changes, <see cref="Flush"/>.
+/// numbers, and texts of neighbouring entries a <see cref="TextBlock"/> as long as few of them differ. A block for which that is no longer so is taken apart into chunks, and stays so.
+/// One is used for one field of one write transaction after the other: <see cref="Begin"/>, changes, <see cref="Flush"/>.
 /// </summary>
 internal sealed class SortColumnWriter
 {

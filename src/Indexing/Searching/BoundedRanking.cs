@@ -7,9 +7,10 @@ using Treepie.Indexing.Sorting;
 namespace Treepie.Indexing.Searching;
 
 /// <summary>
-/// Finds the best hits without scoring the others. What any hit of a window can score at the most is known of every window before the first is looked at; the few most promising
-/// come first. Their hits say what the others have to beat. All others that can still hold one of the best follow in order, as lists are read fastest so; where hits are counted, those
-/// of the windows between are counted only. Where the best of a list are kept with it, and are the best of all hits, no window is looked at. Within a window only blocks of 64 entries are looked at that can still hold one of the best, and in these only entries that match enough.
+/// Finds the best hits without scoring the others: what cannot be among the best by the most it can score is left out. Where the query is one list, and the best that are kept with it are the best of
+/// all hits, no window is looked at. If not, the most that a hit of each window can score is known before the first window is looked at. The few most promising come first: their hits say what the others
+/// have to beat. All that can still hold one of the best follow in order, as lists are read fastest so; where hits are counted, those of the windows between are counted only.
+/// Of a window only blocks of 64 entries are looked at that can still hold one of the best, and in these only entries that match enough.
 /// </summary>
 /// <remarks>Costs: 4 bytes a window.</remarks>
 internal sealed class BoundedRanking(QueryContext context, Operator root, HitSorter sorter)
