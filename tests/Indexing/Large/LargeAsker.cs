@@ -34,6 +34,8 @@ public sealed class LargeAsker(IndexSearcher searcher, LargeModel model, LargeDa
         }
 
         SearchRequest request = Request(query);
+        if (request.Sort is [{ Field: "number" }, ..] && random.Next(2) == 0)
+            request = request with { Query = data.InRange() };
         string what = Describe(request);
         SearchRequest every = request with { OrderHint = OrderHint.Sort, CountsHits = true };
         LargePage expected = Find(every, new QueryOptions { Hints = new PlanHints { Rank = RankHint.Windows, Probe = ProbeHint.Windows, Range = RangeHint.Gather } });

@@ -23,6 +23,8 @@ public sealed class LargeData
     private readonly double skew;
     private readonly int longest;
     private readonly bool hasSeveralValues;
+    private readonly bool areWhole;
+    private readonly bool areComplete;
 
     /// <param name="random">Draws.</param>
     /// <param name="model">The entries that are asked about.</param>
@@ -35,6 +37,7 @@ public sealed class LargeData
         skew = 1.5 + (3 * random.NextDouble());
         longest = new[] { 4, 10, 16 }[random.Next(3)];
         hasSeveralValues = random.Next(4) == 0;
+        (areWhole, areComplete) = (random.Next(2) == 0, random.Next(2) == 0);
         HasBoosts = random.Next(6) == 0;
         Schema = new IndexSchema(
         [
@@ -104,14 +107,14 @@ public sealed class LargeData
             key,
             cut == text.Length ? [text] : [text[..cut], text[cut..]],
             random.Next(3) == 0 ? [] : [.. Enumerable.Range(0, random.Next(1, 5)).Select(_ => random.Next(2) == 0 ? Word() : "w" + random.Next(6))],
-            [.. Enumerable.Range(0, random.Next(12) switch { 0 => 0, 1 when hasSeveralValues => 2, _ => 1 }).Select(_ => Number(place))],
+            [.. Enumerable.Range(0, random.Next(12) switch { 0 when !areComplete => 0, 1 when hasSeveralValues => 2, _ => 1 }).Select(_ => Number(place))],
             [.. Enumerable.Range(0, random.Next(20) switch { 0 => 0, 1 when hasSeveralValues => 2, _ => 1 }).Select(_ => Kind(place))],
             HasBoosts && random.Next(4) == 0 ? FieldValue.Of(random.Next(5) == 0 ? random.Next(1, 9) : random.NextDouble() + 0.01) : FieldValue.Null);
     }
 
     private FieldValue Number(int place) => random.Next(6) switch
     {
-        0 => FieldValue.Of(random.Next(4_000) / 4.0),
+        0 when !areWhole => FieldValue.Of(random.Next(4_000) / 4.0),
         1 => FieldValue.Of((long)place),
         2 => FieldValue.Of((long)(place / 3_000)),
         _ => FieldValue.Of((long)random.Next(-200, 1_000)),
@@ -204,6 +207,9 @@ public sealed class LargeData
         3 => new FullTextQuery(Field(), $"{Asked()} w{random.Next(1, 99)}*", random.Next(2) == 0),
         _ => new FullTextQuery(Field(), $"*{random.Next(10, 99)} {Words(2)}", random.Next(2) == 0),
     };
+
+    /// <summary>Hits of a word, or what else, in a range of numbers.</summary>
+    public IndexQuery InRange() => new AndQuery(random.Next(2) == 0 ? [new FullTextQuery(Field(), Asked(), All: true), Range()] : [Range(), Leaf()]);
 
     private RangeQuery Range()
     {
