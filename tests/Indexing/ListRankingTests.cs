@@ -207,9 +207,12 @@ public sealed class ListRankingTests
     {
         IndexQuery[] clauses = [.. Enumerable.Range(0, random.Next(2, 6)).Select(_ => Clause(random))];
         string words = string.Join(' ', Enumerable.Range(0, random.Next(2, 5)).Select(_ => Word(random)));
-        return random.Next(8) switch
+        return random.Next(9) switch
         {
             0 => new AndQuery(clauses[..2]),
+
+            // Short lists of two fields beside long ones.
+            8 => new AndQuery([new FullTextQuery("title", random.Next(2) == 0 ? "mid" : "tens", All: true), new FullTextQuery("text", "most", All: true), new FullTextQuery("text", random.Next(2) == 0 ? "mid" : "w256", All: true), .. clauses[..1]]),
             1 => new OrQuery(clauses),
             2 => new BoostQuery(new OrQuery(clauses), random.Next(4) / 2f),
             3 => new BoostQuery(new AndQuery(clauses[..2]), 1.7f),

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Numerics;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using System.Runtime.Intrinsics;
@@ -24,6 +25,77 @@ internal static class BoundKernels
             for (; place > 0 && bounds[best[place - 1]] < bound; place--)
                 best[place] = best[place - 1];
             best[place] = i;
+        }
+
+        return count;
+    }
+
+    /// <summary>Lanes of <see cref="BestOfLanes"/>.</summary>
+    public const int Lanes = 16;
+
+    /// <summary>
+    /// The place of the greatest bound of each lane, of equal ones the first; bound i is of lane i mod 16. So these are the greatest of all and others among the greatest, found without an order. Returns how many there are.
+    /// </summary>
+    public static int BestOfLanes(ReadOnlySpan<float> bounds, Span<int> best)
+    {
+        if (!Vector256.IsHardwareAccelerated || bounds.Length < Lanes)
+            return BestOfLanesScalar(bounds, best);
+
+        const int Half = Lanes / 2;
+        ref float source = ref MemoryMarshal.GetReference(bounds);
+        ref int target = ref MemoryMarshal.GetReference(best[..Lanes]);
+        Vector256<float> low = Vector256.LoadUnsafe(ref source), high = Vector256.LoadUnsafe(ref source, Half);
+        Vector256<int> lowAt = Vector256<int>.Indices, highAt = lowAt + Vector256.Create(Half), at = lowAt;
+        int i = Lanes;
+        for (; i <= bounds.Length - Lanes; i += Lanes)
+        {
+            at += Vector256.Create(Lanes);
+            Vector256<float> mine = Vector256.LoadUnsafe(ref source, (nuint)i), others = Vector256.LoadUnsafe(ref source, (nuint)(i + Half));
+            lowAt = Vector256.ConditionalSelect(Vector256.GreaterThan(mine, low).AsInt32(), at, lowAt);
+            highAt = Vector256.ConditionalSelect(Vector256.GreaterThan(others, high).AsInt32(), at + Vector256.Create(Half), highAt);
+            low = Vector256.Max(mine, low);
+            high = Vector256.Max(others, high);
+        }
+
+        lowAt.StoreUnsafe(ref target);
+        highAt.StoreUnsafe(ref target, Half);
+        for (; i < bounds.Length; i++)
+            best[i % Lanes] = bounds[i] > bounds[best[i % Lanes]] ? i : best[i % Lanes];
+        return Lanes;
+    }
+
+    /// <summary>The scalar twin of <see cref="BestOfLanes"/>.</summary>
+    public static int BestOfLanesScalar(ReadOnlySpan<float> bounds, Span<int> best)
+    {
+        for (int i = 0; i < bounds.Length; i++)
+        {
+            if (i < Lanes || bounds[i] > bounds[best[i % Lanes]])
+                best[i % Lanes] = i;
+        }
+
+        return Math.Min(bounds.Length, Lanes);
+    }
+
+    /// <summary>Writes the places of bounds that are not below a number, ascending; returns how many.</summary>
+    public static int CopyReaching(ReadOnlySpan<float> bounds, float least, Span<int> places)
+    {
+        int count = 0, i = 0;
+        if (Vector256.IsHardwareAccelerated)
+        {
+            Vector256<float> limit = Vector256.Create(least);
+            ref float source = ref MemoryMarshal.GetReference(bounds);
+            for (; i <= bounds.Length - Vector256<float>.Count; i += Vector256<float>.Count)
+            {
+                uint below = Vector256.LessThan(Vector256.LoadUnsafe(ref source, (nuint)i), limit).ExtractMostSignificantBits();
+                for (uint left = below ^ byte.MaxValue; left != 0; left &= left - 1)
+                    places[count++] = i + BitOperations.TrailingZeroCount(left);
+            }
+        }
+
+        for (; i < bounds.Length; i++)
+        {
+            if (!(bounds[i] < least))
+                places[count++] = i;
         }
 
         return count;

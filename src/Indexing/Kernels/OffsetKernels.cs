@@ -24,6 +24,21 @@ internal static class OffsetKernels
         return kept;
     }
 
+    /// <summary>As <see cref="Filter"/>, of those whose bit is set, written elsewhere.</summary>
+    public static int Copy(ReadOnlySpan<ushort> offsets, ReadOnlySpan<ulong> bits, Span<ushort> kept)
+    {
+        int count = 0;
+        ref ushort to = ref MemoryMarshal.GetReference(kept[..offsets.Length]);
+        ref ulong words = ref MemoryMarshal.GetReference(bits[..BitmapKernels.Words]);
+        foreach (ushort offset in offsets)
+        {
+            Unsafe.Add(ref to, count) = offset;
+            count += (int)(Unsafe.Add(ref words, (offset >> 6) & (BitmapKernels.Words - 1)) >> (offset & 63)) & 1;
+        }
+
+        return count;
+    }
+
     /// <summary>
     /// Keeps the offsets that another list has, which is longer, in place; returns how many stay. Each is compared with the sixteen of the other list among which it must be: both ascend, so these are found by steps of sixteen.
     /// </summary>

@@ -1,6 +1,7 @@
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Columns;
 using Treepie.Indexing.Matching.Compiling;
+using Treepie.Indexing.Matching.Lists;
 using Treepie.Indexing.Matching.Views;
 using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
@@ -110,6 +111,14 @@ internal sealed class QueryContext : IDisposable
     /// <summary>One of a kind, empty, to work with until the query ends.</summary>
     public T Rent<T>()
         where T : class, IReusable, new() => scratch.Rent<T>();
+
+    /// <summary>What seeks the entries of a short list in long ones, until the query ends.</summary>
+    public ProbedLists OpenProbed()
+    {
+        ProbedLists lists = scratch.Rent<ProbedLists>();
+        lists.Open(scratch, Meter, this, default);
+        return lists;
+    }
 
     /// <summary>A cursor over a long list, open until the query ends.</summary>
     public PostingCursor OpenPostings(Tree postings, long listId)

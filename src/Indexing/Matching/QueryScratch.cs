@@ -23,6 +23,7 @@ internal sealed class QueryScratch
     private readonly Rented<float> numbers = new();
     private readonly Rented<ulong> words = new();
     private readonly Rented<byte> bytes = new();
+    private readonly Rented<int> places = new();
     private readonly Rented<Posting> postings = new();
     private readonly List<IReusable> inUse = [];
     private readonly List<IReusable> kept = [];
@@ -58,6 +59,8 @@ internal sealed class QueryScratch
     public ulong[] RentWords(int count) => words.Take(count);
 
     public byte[] RentBytes(int count) => bytes.Take(count);
+
+    public int[] RentPlaces(int count) => places.Take(count);
 
     public Posting[] RentPostings(int count) => postings.Take(count);
 
@@ -102,6 +105,7 @@ internal sealed class QueryScratch
         numbers.GiveBack();
         words.GiveBack();
         bytes.GiveBack();
+        places.GiveBack();
         postings.GiveBack();
         factors.Clear();
         foreach (IReusable used in inUse)

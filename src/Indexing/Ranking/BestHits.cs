@@ -2,10 +2,10 @@ using System.Runtime.CompilerServices;
 
 namespace Treepie.Indexing.Ranking;
 
-/// <summary>Keeps the best of hits that come in the order of their ids, best first; of equal scores the one that came before is the better one. For a page of a few: each is put in its place when it comes.</summary>
+/// <summary>Keeps the best of hits, best first. For a page of a few: each is put in its place when it comes.</summary>
 /// <param name="ids">Room for so many as are wanted, one or more.</param>
 /// <param name="scores">As <paramref name="ids"/>.</param>
-internal ref struct BestHits(Span<long> ids, Span<float> scores)
+internal ref struct BestHits(Span<long> ids, Span<float> scores) : IBestHits
 {
     private readonly Span<long> ids = ids;
     private readonly Span<float> scores = scores;
@@ -18,16 +18,16 @@ internal ref struct BestHits(Span<long> ids, Span<float> scores)
 
     /// <summary>Offers a hit. Most are none of the best.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public void Add(long id, float score)
+    public void Offer(long id, float score)
     {
-        if (Count < scores.Length || score > scores[^1])
+        if (Count < scores.Length || score > scores[^1] || (score == scores[^1] && id < ids[^1]))
             Put(id, score);
     }
 
     private void Put(long id, float score)
     {
         int place = Count == scores.Length ? Count - 1 : Count++;
-        for (; place > 0 && scores[place - 1] < score; place--)
+        for (; place > 0 && (scores[place - 1] < score || (scores[place - 1] == score && ids[place - 1] > id)); place--)
             (scores[place], ids[place]) = (scores[place - 1], ids[place - 1]);
         (scores[place], ids[place]) = (score, id);
     }

@@ -3,6 +3,7 @@ using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Columns;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Postings;
+using Treepie.Storage.Memory;
 
 namespace Treepie.Indexing.Ranking;
 
@@ -79,7 +80,20 @@ internal sealed class LengthFactors(ChunkReader norms, FieldStatistics statistic
         var chunk = new NormChunk(norms.Read(NormChunk.NumberOf(window)), window);
         return new WindowFactors(this, window, chunk.Bytes, isPlain: chunk.Bytes.Length == chunk.Count, Base, perTerm);
     }
+
+    /// <summary>Notes where the lengths of a window lie, for who looks at several windows by turns.</summary>
+    public HeldLengths Hold(long window)
+    {
+        var chunk = new NormChunk(norms.Read(NormChunk.NumberOf(window)), window);
+        return new HeldLengths(window, new HeldBytes(chunk.Bytes), chunk.Bytes.Length == chunk.Count);
+    }
+
+    /// <summary>The factors of a window whose lengths were found.</summary>
+    public WindowFactors Of(in HeldLengths found) => new(this, found.Window, found.Bytes.Span, found.IsPlain, Base, perTerm);
 }
+
+/// <summary>Where the lengths of a window lie: see <see cref="WindowFactors"/>.</summary>
+internal readonly record struct HeldLengths(long Window, HeldBytes Bytes, bool IsPlain);
 
 /// <summary>The factors of the entries of one window: see <see cref="LengthFactors"/>.</summary>
 /// <param name="factors">Those of all windows.</param>

@@ -48,6 +48,33 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
         }
     }
 
+    /// <summary>Writes the parts of hits of a window that have the term, and what their lengths do to the parts of all terms of the field.</summary>
+    /// <param name="postings">The postings of the window.</param>
+    /// <param name="padded">Their offsets, behind which some may be read that mean nothing; empty where they are not side by side.</param>
+    /// <param name="hits">The hits, ascending.</param>
+    /// <param name="lengths">The lengths of the window.</param>
+    /// <param name="parts">Gets the parts.</param>
+    /// <param name="ofLengths">Gets what lengths do; empty: nobody asks.</param>
+    /// <param name="boost">The boost.</param>
+    public void WriteParts(in PostingWindow postings, ReadOnlySpan<ushort> padded, ReadOnlySpan<ushort> hits, in WindowFactors lengths, Span<float> parts, Span<float> ofLengths, float boost)
+    {
+        var frequencies = new FrequencyReader(in postings);
+        float weight = boost * idf;
+        int rank = 0;
+        for (int i = 0; i < hits.Length; i++)
+        {
+            rank = padded.IsEmpty ? postings.Rank(hits[i]) : rank + OffsetKernels.LowerBoundPadded(padded[rank..], postings.Count - rank, hits[i]);
+            float factor = lengths[hits[i]];
+            if (i < ofLengths.Length)
+                ofLengths[i] = factor;
+            parts[i] = Bm25.Part(weight, frequencies.At(rank), factor);
+        }
+    }
+
+    /// <summary>The part of a hit that has the term, by what its length does. Where all frequencies are 1 its rank is not looked for.</summary>
+    public float PartOf(in PostingWindow postings, int offset, float ofLength, float boost) =>
+        Bm25.Part(boost * idf, postings.Frequencies is [] or [0, ..] ? 1 : postings.Frequency(postings.Rank(offset)), ofLength);
+
     /// <summary>Lengths of the field.</summary>
     public LengthFactors Factors => factors;
 

@@ -16,7 +16,7 @@ internal sealed class ConjunctionRanking(QueryContext context, ListQuery query, 
         int merged = 0;
         var inOrder = new SegmentList[order.Length];
         for (; merged < order.Length && IsMerged(order[merged]); merged++)
-            inOrder[merged] = Collect(order[merged]);
+            inOrder[merged] = segments[order[merged]] = Collect(order[merged]);
         for (int i = 0; i < order.Length; i++)
         {
             if (Query.Ways[i] == ListWay.Placed)
@@ -67,14 +67,6 @@ internal sealed class ConjunctionRanking(QueryContext context, ListQuery query, 
         }
 
         return total;
-    }
-
-    private SegmentList Collect(int clause)
-    {
-        SegmentList list = Context.Rent<SegmentList>();
-        Query.Clauses[clause].Source.Collect(list);
-        CountMerged(clause);
-        return segments[clause] = list;
     }
 
     /// <summary>Whether no hit of a window can be one of the best.</summary>

@@ -83,6 +83,15 @@ internal abstract class ListRanking(QueryContext context, ListQuery query, HitSo
             context.Meter.Count.EntriesScanned += merged.Estimate;
     }
 
+    /// <summary>The segments of a list that is merged.</summary>
+    protected SegmentList Collect(int clause)
+    {
+        SegmentList list = context.Rent<SegmentList>();
+        query.Clauses[clause].Source.Collect(list);
+        CountMerged(clause);
+        return list;
+    }
+
     /// <summary>The clauses of a conjunction, merged lists first, and rare ones before others.</summary>
     protected int[] Order()
     {

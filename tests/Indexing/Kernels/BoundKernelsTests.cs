@@ -53,4 +53,26 @@ public sealed class BoundKernelsTests
                 Assert.Equal(hits[i] != 0, (BoundKernels.NotEmpty(hits) >> i & 1) != 0);
         }
     }
+
+    [Fact]
+    public void The_greatest_of_each_lane_and_those_that_reach_a_number_are_found_by_both_forms()
+    {
+        var random = new Random(Seed.Next());
+        for (int round = 0; round < 500; round++)
+        {
+            // Few different numbers, so that many are equal.
+            float[] bounds = [.. Enumerable.Range(0, random.Next(100)).Select(_ => random.Next(-1, 20) / 4f)];
+            int[] best = new int[BoundKernels.Lanes], expected = new int[BoundKernels.Lanes];
+            int count = BoundKernels.BestOfLanes(bounds, best);
+            Assert.Equal(BoundKernels.BestOfLanesScalar(bounds, expected), count);
+            Assert.Equal(expected.AsSpan(0, count), best.AsSpan(0, count));
+            for (int lane = 0; lane < count; lane++)
+                Assert.Equal(bounds.Where((_, i) => i % BoundKernels.Lanes == lane).Max(), bounds[best[lane]]);
+
+            float least = random.Next(-2, 22) / 4f;
+            int[] places = new int[bounds.Length];
+            int[] reaching = [.. Enumerable.Range(0, bounds.Length).Where(i => bounds[i] >= least)];
+            Assert.Equal(reaching, places[..BoundKernels.CopyReaching(bounds, least, places)]);
+        }
+    }
 }

@@ -57,6 +57,23 @@ public sealed class OffsetKernelsTests
         }
     }
 
+    [Fact]
+    public void Offsets_whose_bit_is_set_are_kept_where_they_are_and_elsewhere()
+    {
+        var random = new Random(Seed.Next());
+        for (int round = 0; round < 1_000; round++)
+        {
+            ushort[] offsets = Offsets(random, 4_096), others = Offsets(random, 4_096), copied = new ushort[offsets.Length];
+            ulong[] bits = new ulong[BitmapKernels.Words];
+            BitmapKernels.Set(bits, others);
+            ushort[] expected = [.. offsets.Intersect(others)];
+            Assert.Equal(expected, copied[..OffsetKernels.Copy(offsets, bits, copied)]);
+            ushort[] itself = [.. offsets];
+            Assert.Equal(expected, itself[..OffsetKernels.Copy(itself, bits, itself)]);
+            Assert.Equal(expected, offsets[..OffsetKernels.Filter(offsets, bits, wanted: true)]);
+        }
+    }
+
     private static ushort[] Offsets(Random random, int most)
     {
         int[] all = [.. Enumerable.Range(0, most)];

@@ -54,7 +54,7 @@ public sealed class WordSearchTests
         for (int i = 0; i < 70_000; i += random.Next(1, 60))
             batch.Delete(Encoding.UTF8.GetBytes("e/" + i));
         writer.Commit(batch, 2, TestContext.Current.CancellationToken);
-        int answered = 0, found = 0;
+        int answered = 0, found = 0, probed = 0;
         for (int i = 0; i < 1_500; i++)
         {
             string[] words = [.. Enumerable.Range(0, random.Next(8) == 0 ? random.Next(2, 6) : 2).Select(_ => random.Next(40) == 0 ? "nowhere" : random.Next(3) == 0 ? "w" + random.Next(30, 70) : Word(random))];
@@ -64,13 +64,21 @@ public sealed class WordSearchTests
                 string twice = "w" + random.Next(36, 56);
                 words = ["w0", twice, twice];
             }
+            else if (random.Next(5) == 0)
+            {
+                // One or two rarer words among frequent ones.
+                words = [.. new[] { "w0", "w" + random.Next(1, 4), "w" + random.Next(30, 70), "w" + random.Next(30, 70) }.Take(random.Next(2, 5))];
+                words[^1] = "w" + random.Next(30, 70);
+                random.Shuffle(words);
+            }
 
             var query = new FullTextQuery("text", string.Join(' ', words), All: true);
             (bool isAnswered, long hits) = Compare(environment, query, random);
             (answered, found) = (answered + (isAnswered ? 1 : 0), found + (hits > 0 ? 1 : 0));
+            probed += isAnswered && hits > 0 && words.Contains("w0") ? 1 : 0;
         }
 
-        Assert.True(answered > 300 && found > 100, $"Without operators {answered} of 1,500 queries were answered, {found} had hits.");
+        Assert.True(answered > 300 && found > 100 && probed > 50, $"Without operators {answered} of 1,500 queries were answered, {found} had hits, {probed} with a frequent word.");
     }
 
     [Theory]

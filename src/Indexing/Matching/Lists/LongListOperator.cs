@@ -78,14 +78,7 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
     public override void Unroll(UnrolledList list, bool copied)
     {
         list.Begin(Context, count, copied);
-        foreach (PostingSegment segment in List.Segments())
-        {
-            Context.Check();
-            Context.Meter.Count.BytesDecoded += segment.Payloads.Length;
-            list.Add(in segment);
-        }
-
-        list.End();
+        list.Add(List, Context.Meter, Context);
     }
 
     public override void Collect(SegmentList list)

@@ -76,7 +76,7 @@ internal sealed class SegmentList : IReusable
         }
     }
 
-    /// <summary>Where the window lies, of a long list.</summary>
+    /// <summary>Where the window lies, to be looked at when the list has gone on.</summary>
     public HeldWindow Held
     {
         get

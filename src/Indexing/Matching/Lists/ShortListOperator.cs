@@ -102,7 +102,6 @@ internal sealed class ShortListOperator : TermOperator
     {
         list.Begin(Context, count, copied: true);
         list.Add(room, count);
-        list.End();
     }
 
     public override void Collect(SegmentList list) => list.Add(Postings);

@@ -32,7 +32,7 @@ internal sealed class UnrolledList : IReusable
     {
         if (places.Length > MaxKeptPlaces)
             places = new Place[64];
-        (Count, used, offsets, postings) = (0, 0, [], null);
+        (Count, used, copies, offsets, postings) = (0, 0, false, [], null);
     }
 
     /// <summary>Begins a list of so many entries.</summary>
@@ -46,11 +46,33 @@ internal sealed class UnrolledList : IReusable
             offsets = context.RentOffsets(checked((int)entries + Padding));
     }
 
-    /// <summary>Ends the list: behind the last window there is none.</summary>
-    public void End() => Next().Window = Operator.End;
+    /// <summary>Adds the windows of a long list, all of them.</summary>
+    /// <param name="list">The list.</param>
+    /// <param name="meter">Counts them.</param>
+    /// <param name="context">Is asked whether the query may go on; null: nobody is.</param>
+    public void Add(PostingCursor list, QueryMeter meter, QueryContext? context)
+    {
+        foreach (PostingSegment segment in list.Segments())
+        {
+            context?.Check();
+            ReadOnlySpan<byte> payloads = segment.Payloads;
+            meter.Count.BytesDecoded += payloads.Length;
+            if (copies || segment.Count > 1)
+            {
+                Add(in segment);
+                continue;
+            }
 
-    /// <summary>Adds the windows of a segment of a long list.</summary>
-    public void Add(in PostingSegment segment)
+            // So it is in lists of many entries.
+            ref Place only = ref Next();
+            (only.Window, only.Count, only.Rest, only.Bytes) = (segment.FirstWindow, segment.CountAt(0), new HeldBytes(payloads), payloads.Length);
+            Count++;
+        }
+
+        Next().Window = Operator.End; // behind the last window there is none
+    }
+
+    private void Add(in PostingSegment segment)
     {
         int first = Count;
         Count += segment.Count;
@@ -111,6 +133,8 @@ internal sealed class UnrolledList : IReusable
             offsets[i] = all[i].Offset;
             places[Count - 1].Count++;
         }
+
+        Next().Window = Operator.End; // as in a long list
     }
 
     /// <summary>The window at a place; <see cref="Operator.End"/> behind the last.</summary>
@@ -169,6 +193,14 @@ internal sealed class UnrolledList : IReusable
         PrefetchKernels.Prefetch(soon.Payload[(withIds ? 0 : Math.Min(ids, end))..end]);
     }
 
+    /// <summary>Asks for what the frequency of an entry of the window at a place is found by, of a list that is not copied.</summary>
+    public void AnnounceFrequencies(int place)
+    {
+        const int LineBytes = 64;
+        ref readonly Place at = ref places[place];
+        PrefetchKernels.Prefetch(at.Rest.Span[..Math.Min(at.Bytes, PostingWindow.IdBytes(at.Count) + PostingWindow.ImpactBytes(at.Count) + LineBytes)]);
+    }
+
     /// <summary>Asks for the lengths of the texts that the window at a place has, of a list whose offsets are copied, where they lie in the same chunk as those looked at last.</summary>
     public void AnnounceLengths(int place, TermScorer? scorer)
     {
@@ -176,15 +208,20 @@ internal sealed class UnrolledList : IReusable
             scorer?.Factors.PrefetchNear(places[place].Window, OffsetsAt(place));
     }
 
-    /// <summary>Asks for what entries of the window at a place are going to be looked for in: of a bitmap the lines in which they are, of a list all of it.</summary>
+    /// <summary>Asks for what entries of the window at a place are going to be looked for in, and what is known of its blocks: of a bitmap the lines in which they are, of a list all of it.</summary>
     public void Announce(int place, ReadOnlySpan<ushort> entries)
     {
         ref readonly Place at = ref places[place];
         ReadOnlySpan<byte> payload = at.Payload;
         if (at.Count is >= PostingWindow.MinBitsCount and < PostingWindow.Size)
+        {
             PrefetchKernels.PrefetchBits(payload, entries);
+            PrefetchKernels.Prefetch(payload[BitmapKernels.Bytes..Math.Min(payload.Length, BitmapKernels.Bytes + PostingWindow.Blocks)]);
+        }
         else
+        {
             PrefetchKernels.Prefetch(payload[..PostingWindow.IdBytes(at.Count)]);
+        }
     }
 
     /// <summary>The first place from one on whose window is not before a window, which is near.</summary>
@@ -231,12 +268,50 @@ internal sealed class UnrolledList : IReusable
     /// <summary>The most that an entry of the window at a place can get from the list, which is not copied and has it.</summary>
     public float Bound(int place, ushort entry, float unit, float most) => unit == 0 ? most : unit * PostingsAt(place).ImpactAt(entry);
 
+    /// <summary>Of ascending entries, writes those that the window at a place has; returns how many. They may be written over those that are read.</summary>
+    public int CopyCommon(int place, ReadOnlySpan<ushort> entries, Span<ushort> common)
+    {
+        ref readonly Place at = ref places[place];
+        if (at.Count is >= PostingWindow.MinBitsCount and < PostingWindow.Size)
+            return OffsetKernels.Copy(entries, MemoryMarshal.Cast<byte, ulong>(at.Rest.Span[..BitmapKernels.Bytes]), common);
+        entries.CopyTo(common);
+        return PostingsAt(place).Keep(common[..entries.Length], wanted: true);
+    }
+
+    /// <summary>The part of an entry that the window at a place has, of a list that is not copied.</summary>
+    /// <param name="place">The place.</param>
+    /// <param name="entry">The entry.</param>
+    /// <param name="scorer">Scores it.</param>
+    /// <param name="ofLength">What its length does to all parts.</param>
+    /// <param name="boost">The boost.</param>
+    public float PartOf(int place, ushort entry, TermScorer scorer, float ofLength, float boost)
+    {
+        PostingWindow window = PostingsAt(place);
+        return scorer.PartOf(in window, entry, ofLength, boost);
+    }
+
     /// <summary>Adds to numbers of entries of the window at a place the most that they can get from the list, which is not copied.</summary>
     public void AddBounds(int place, ReadOnlySpan<ushort> entries, Span<float> bounds, float unit, float most)
     {
         PostingWindow window = PostingsAt(place);
         for (int i = 0; i < entries.Length; i++)
             bounds[i] += !window.Contains(entries[i]) ? 0 : unit == 0 ? most : unit * window.ImpactAt(entries[i]);
+    }
+
+    /// <summary>As <see cref="AddBounds"/>, of entries that the list has all.</summary>
+    public void AddBlockBounds(int place, ReadOnlySpan<ushort> entries, Span<float> bounds, float unit, float most)
+    {
+        ReadOnlySpan<byte> impacts = unit == 0 ? default : PostingsAt(place).Impacts;
+        if (impacts.Length == PostingWindow.Blocks)
+        {
+            for (int i = 0; i < entries.Length; i++)
+                bounds[i] += unit * impacts[entries[i] >> PostingWindow.BlockBits];
+            return;
+        }
+
+        float bound = unit == 0 ? most : unit * impacts[0];
+        for (int i = 0; i < entries.Length; i++)
+            bounds[i] += bound;
     }
 
     /// <summary>Writes those entries of the window at a place, ascending, that may get so much from the list alone; returns how many.</summary>

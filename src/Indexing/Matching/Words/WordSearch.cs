@@ -194,7 +194,7 @@ internal sealed class WordSearch(IndexView view) : TokenSink
     {
         var best = new BestHits(ids[..wanted], scores[..wanted]);
         for (int i = 0; i < count; i++)
-            best.Add(postings[i].EntryId, parts[i]);
+            best.Offer(postings[i].EntryId, parts[i]);
         return best.Count;
     }
 

@@ -8,8 +8,8 @@ using Treepie.Storage.Memory;
 namespace Treepie.Indexing.Matching.Words;
 
 /// <summary>
-/// Finds the best entries that have all of some words with short lists, or long ones of few entries a window, by going along these, see <see cref="ListIntersection"/>, or looking some windows up in them. As with
-/// <see cref="WordSearch"/>, whose it is, the answer and the counters are those that operators give. Words with more entries are left to them.
+/// Finds the best entries that have all of some words, one of which has a short list, or a long one of few entries a window: by going along these, see <see cref="ListIntersection"/>, and looking some windows up in the others, or
+/// most of them, see <see cref="ProbedLists"/>. As with <see cref="WordSearch"/>, whose it is, the answer and the counters are those that operators give. Words all of which have more entries are left to them.
 /// </summary>
 /// <remarks>Memory: 9 KiB, and 4 KiB for each word.</remarks>
 internal sealed class WordsSearch(IndexView view, QueryMeter meter)
@@ -23,6 +23,7 @@ internal sealed class WordsSearch(IndexView view, QueryMeter meter)
     private readonly Word[] words = [new(), new(), new(), new()];
     private readonly int[] order = new int[MostWords];
     private readonly SegmentList[] inOrder = new SegmentList[MostWords];
+    private readonly ProbedList[] probed = new ProbedList[MostWords];
     private readonly ushort[] hits = new ushort[PostingWindow.Size];
     private readonly float[] parts = new float[ScoredAtOnce];
 
@@ -52,26 +53,52 @@ internal sealed class WordsSearch(IndexView view, QueryMeter meter)
             return true;
         }
 
-        if (!TryOrder(mine, out int merged))
+        if (!TryOrder(mine, out int merged, out bool areProbed))
             return false;
 
         field.Norms.Reset();
         Open(field, mine, postings);
-        for (int i = 0; i < merged; i++)
-            inOrder[i] = mine[order[i]].Segments;
         Span<long> ids = stackalloc long[ListHead.MaxEntries];
         Span<float> scores = stackalloc float[ListHead.MaxEntries];
         int wanted = (int)(request.Skip + request.Take);
         var best = new BestHits(ids[..wanted], scores[..wanted]);
-        long total = Run(inOrder.AsSpan(0, merged), mine, order.AsSpan(merged, mine.Length - merged), cancellationToken, ref best);
+        long total = areProbed ? Probe(mine, cancellationToken, ref best) : Run(mine, merged, cancellationToken, ref best);
         int skipped = (int)Math.Min(request.Skip, best.Count);
         found = new WordHits(ids[skipped..best.Count].ToArray(), scores[skipped..best.Count].ToArray(), total, Measure(before));
         return true;
     }
 
-    private long Run(ReadOnlySpan<SegmentList> merged, ReadOnlySpan<Word> all, ReadOnlySpan<int> asked, CancellationToken cancellationToken, scoped ref BestHits best)
+    /// <summary>Looks most windows of the longer lists up.</summary>
+    private long Probe(ReadOnlySpan<Word> all, CancellationToken cancellationToken, scoped ref BestHits best)
     {
-        var windows = new ListIntersection(merged, hits, null, cancellationToken);
+        QueryScratch scratch = view.RentScratch();
+        try
+        {
+            for (int i = 0; i < all.Length; i++)
+            {
+                UnrolledList? windows = all[i].Way == ListWay.Merged ? null : scratch.Rent<UnrolledList>();
+                windows?.Add(all[i].Cursor!, meter, context: null); // it was opened
+                probed[i] = new ProbedList(windows is null ? all[i].Segments : null, windows, all[i].Scorer, 1);
+            }
+
+            ProbedLists lists = scratch.Rent<ProbedLists>();
+            lists.Open(scratch, meter, null, cancellationToken);
+            return lists.Run(probed.AsSpan(0, all.Length), order.AsSpan(0, all.Length), ref best);
+        }
+        finally
+        {
+            Array.Clear(probed);
+            scratch.End();
+            view.Return(scratch);
+        }
+    }
+
+    private long Run(ReadOnlySpan<Word> all, int merged, CancellationToken cancellationToken, scoped ref BestHits best)
+    {
+        for (int i = 0; i < merged; i++)
+            inOrder[i] = all[order[i]].Segments;
+        ReadOnlySpan<int> asked = order.AsSpan(merged, all.Length - merged);
+        var windows = new ListIntersection(inOrder.AsSpan(0, merged), hits, null, cancellationToken);
         long total = 0;
         while (windows.MoveNext(out Span<ushort> common))
         {
@@ -106,7 +133,7 @@ internal sealed class WordsSearch(IndexView view, QueryMeter meter)
 
         long start = window << PostingWindow.SizeBits;
         for (int i = 0; i < common.Length; i++)
-            best.Add(start + common[i], sums[i]);
+            best.Offer(start + common[i], sums[i]);
     }
 
     /// <summary>Whether no hit of the window on which all lists stand can be one of the best.</summary>
@@ -142,8 +169,8 @@ internal sealed class WordsSearch(IndexView view, QueryMeter meter)
         return true;
     }
 
-    /// <summary>Chooses what is done with each list, and puts those that are merged first, of them the rarest; false where it is left to the operators.</summary>
-    private bool TryOrder(ReadOnlySpan<Word> all, out int merged)
+    /// <summary>Chooses what is done with each list, and puts those that are merged first, and rare ones before others; false where it is left to the operators.</summary>
+    private bool TryOrder(ReadOnlySpan<Word> all, out int merged, out bool areProbed)
     {
         Span<long> entries = stackalloc long[all.Length];
         Span<ListWay> ways = stackalloc ListWay[all.Length];
@@ -151,21 +178,24 @@ internal sealed class WordsSearch(IndexView view, QueryMeter meter)
             entries[i] = all[i].Entries;
         ListWays.Choose(entries, view.WindowCount, ListWays.MostEntries(view.WindowCount), isAll: true, ways);
         merged = 0;
+        int asked = 0;
         long together = 0, most = ListWays.MostEntries(view.WindowCount);
+        bool areShort = true;
         for (int i = 0; i < all.Length; i++)
         {
             all[i].Way = ways[i];
             merged += ways[i] == ListWay.Merged ? 1 : 0;
             together += ways[i] == ListWay.Merged ? entries[i] : 0;
-            if (ways[i] == ListWay.Placed || (ways[i] == ListWay.Asked && entries[i] > most))
-                return false;
+            asked += ways[i] == ListWay.Asked ? 1 : 0;
+            areShort &= ways[i] == ListWay.Merged || (ways[i] == ListWay.Asked && entries[i] <= most);
             int place = i;
             for (; place > 0 && IsBefore(all[i], all[order[place - 1]]); place--)
                 order[place] = order[place - 1];
             order[place] = i;
         }
 
-        return merged > 0 && together <= ListWays.MostMerged && (merged == all.Length || all[order[0]].Entries < ListWays.ManyEntries);
+        areProbed = asked == 0 && merged < all.Length;
+        return merged > 0 && together <= ListWays.MostMerged && (areProbed || merged == all.Length || (areShort && all[order[0]].Entries < ListWays.ManyEntries));
     }
 
     private static bool IsBefore(Word word, Word other) =>
