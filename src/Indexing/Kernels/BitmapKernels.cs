@@ -140,6 +140,18 @@ internal static class BitmapKernels
         return rank;
     }
 
+    /// <summary>As <see cref="Rank"/>, of several offsets, which ascend.</summary>
+    public static void CopyRanks(ReadOnlySpan<ulong> bits, ReadOnlySpan<ushort> offsets, Span<ushort> ranks)
+    {
+        for (int i = 0, word = 0, before = 0; i < offsets.Length; i++)
+        {
+            int offset = offsets[i];
+            for (; word < offset >> 6; word++)
+                before += BitOperations.PopCount(bits[word]);
+            ranks[i] = (ushort)(before + BitOperations.PopCount(bits[word] & ((1UL << offset) - 1)));
+        }
+    }
+
     /// <summary>Puts the lowest bits of a number, in their order, where another one has its set bits.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static ulong Deposit(ulong bits, ulong places) => Bmi2.X64.IsSupported ? Bmi2.X64.ParallelBitDeposit(bits, places) : DepositScalar(bits, places);

@@ -157,6 +157,24 @@ internal static class StartKernels
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int AddUp(ulong halves) => (int)((((halves & LowHalves) + ((halves >> 4) & LowHalves)) * 0x0101010101010101) >> 56);
 
+    /// <summary>The sum of the first bytes, at most sixteen.</summary>
+    public static int SumOfBytes(ReadOnlySpan<byte> values, int count)
+    {
+        if (values.Length < Vector128<byte>.Count)
+            return SumOfBytesScalar(values, count);
+        Vector128<byte> wanted = Vector128.Create(values) & Vector128.LessThan(Vector128<byte>.Indices, Vector128.Create((byte)count));
+        return Vector128.Sum(Vector128.WidenLower(wanted) + Vector128.WidenUpper(wanted));
+    }
+
+    /// <summary>The scalar twin of <see cref="SumOfBytes"/>.</summary>
+    public static int SumOfBytesScalar(ReadOnlySpan<byte> values, int count)
+    {
+        int sum = 0;
+        foreach (byte value in values[..count])
+            sum += value;
+        return sum;
+    }
+
     private static int HalfAt(ReadOnlySpan<byte> values, int place) => values[place >> 1] >> ((place & 1) * 4) & 15;
 
     /// <summary>A byte for each half.</summary>

@@ -1,7 +1,6 @@
 using System.Buffers.Binary;
 using System.Numerics;
 using System.Runtime.CompilerServices;
-using System.Runtime.Intrinsics;
 using Treepie.Indexing.Kernels;
 
 namespace Treepie.Indexing.Postings;
@@ -68,7 +67,7 @@ internal ref struct FrequencySums
                 break;
             case 2:
                 for (; groups < rank >> GroupBits; groups++)
-                    sums[groups + 1] = sums[groups] + SumOfBytes(groups << GroupBits, GroupMask + 1);
+                    sums[groups + 1] = sums[groups] + StartKernels.SumOfBytes(values[(groups << GroupBits)..], GroupMask + 1);
                 break;
             default:
                 for (; groups < rank >> GroupBits; groups++)
@@ -90,7 +89,7 @@ internal ref struct FrequencySums
                 int word = WordOf(rank), place = above[word] + BitOperations.PopCount(BitsBefore(rank, word));
                 return rank - place + sums[place >> GroupBits] + StartKernels.AddUp(Load(values, place >> GroupBits << 3) & Below(place));
             case 2:
-                return sums[rank >> GroupBits] + SumOfBytes(rank & ~GroupMask, rank & GroupMask);
+                return sums[rank >> GroupBits] + StartKernels.SumOfBytes(values[(rank & ~GroupMask)..], rank & GroupMask);
             default:
                 return sums[rank >> GroupBits] + SumOfGroup(rank >> GroupBits, rank & GroupMask);
         }
@@ -165,21 +164,6 @@ internal ref struct FrequencySums
 
     /// <summary>The half bytes of a group that are before one.</summary>
     private static ulong Below(int place) => (1UL << (4 * (place & GroupMask))) - 1;
-
-    /// <summary>The sum of up to sixteen bytes.</summary>
-    private readonly int SumOfBytes(int from, int count)
-    {
-        if (from <= values.Length - Vector128<byte>.Count)
-        {
-            Vector128<byte> wanted = Vector128.Create(values[from..]) & Vector128.LessThan(Vector128<byte>.Indices, Vector128.Create((byte)count));
-            return Vector128.Sum(Vector128.WidenLower(wanted) + Vector128.WidenUpper(wanted));
-        }
-
-        int sum = 0;
-        foreach (byte value in values.Slice(from, count))
-            sum += value;
-        return sum;
-    }
 
     private readonly int SumOfGroup(int group, int count)
     {

@@ -162,17 +162,7 @@ internal readonly ref struct PostingWindow
     }
 
     /// <summary>The ranks of few postings of BITS by their offsets, which ascend.</summary>
-    public void CopyRanks(ReadOnlySpan<ushort> offsets, Span<ushort> ranks)
-    {
-        ReadOnlySpan<ulong> words = Words;
-        for (int i = 0, word = 0, before = 0; i < offsets.Length; i++)
-        {
-            int offset = offsets[i];
-            for (; word < offset >> BlockBits; word++)
-                before += BitOperations.PopCount(words[word]);
-            ranks[i] = (ushort)(before + BitOperations.PopCount(words[word] & ((1UL << offset) - 1)));
-        }
-    }
+    public void CopyRanks(ReadOnlySpan<ushort> offsets, Span<ushort> ranks) => BitmapKernels.CopyRanks(Words, offsets, ranks);
 
     /// <summary>The ranks of several postings of a LIST, or FULL, by their offsets, which ascend, from a rank on; returns the last.</summary>
     public int CopyRanks(ReadOnlySpan<ushort> offsets, int from, Span<ushort> ranks)
@@ -334,19 +324,14 @@ internal readonly ref struct PostingWindow
         return rest == 0 ? count : count + BitOperations.PopCount(plane[place] & ((1u << rest) - 1));
     }
 
-    /// <summary>The sum of so many half bytes. Sixteen at a time: both halves of eight bytes, added up by one multiplication.</summary>
+    /// <summary>The sum of so many half bytes, sixteen at a time.</summary>
     public static int SumNibbles(ReadOnlySpan<byte> values, int from, int to)
     {
         int sum = 0;
         for (; from < to && (from & 1) != 0; from++)
             sum += values[from >> 1] >> 4;
         for (; from + 16 <= to; from += 16)
-        {
-            ulong sixteen = BinaryPrimitives.ReadUInt64LittleEndian(values[(from >> 1)..]);
-            const ulong Low = 0x0F0F0F0F0F0F0F0F;
-            sum += (int)((((sixteen & Low) + ((sixteen >> 4) & Low)) * 0x0101010101010101) >> 56);
-        }
-
+            sum += StartKernels.AddUp(BinaryPrimitives.ReadUInt64LittleEndian(values[(from >> 1)..]));
         for (; from < to; from++)
             sum += values[from >> 1] >> ((from & 1) * 4) & 15;
         return sum;

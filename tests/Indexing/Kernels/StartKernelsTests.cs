@@ -47,6 +47,20 @@ public sealed class StartKernelsTests
         }
     }
 
+    [Fact]
+    public void A_sum_of_bytes_by_vector_is_that_of_one_after_the_other()
+    {
+        var random = new Random(Seed.Next());
+        byte[] values = new byte[32];
+        for (int round = 0; round < 300; round++)
+        {
+            random.NextBytes(values);
+            int count = random.Next(17);
+            ReadOnlySpan<byte> some = values.AsSpan(random.Next(32 - count + 1));
+            Assert.Equal(StartKernels.SumOfBytesScalar(some, count), StartKernels.SumOfBytes(some, count));
+        }
+    }
+
     private static byte[] Halves(byte[] values)
     {
         byte[] halves = new byte[(values.Length + 1) / 2];
