@@ -29,6 +29,7 @@ internal sealed class AndOperator : Operator
         byCost = InOrder(clauses);
         Estimate = byCost[0].Estimate;
         PutBehind(byCost);
+        Cost = new OperatorCost(byCost.Sum(clause => clause.Cost.Window), byCost[0].Cost.Probe + (byCost[1].Cost.Probe / 2));
         ProbeHint hint = context.Hints.Probe;
         mostProbes = new int[byCost.Length];
         for (int i = 0; i < mostProbes.Length; i++)
@@ -65,8 +66,9 @@ internal sealed class AndOperator : Operator
             double entries = Math.Max(1, Context.View.State.EntryCount);
             foreach (Operator clause in byCost)
             {
-                least = Math.Min(least, clause.Likely);
-                likely *= clause.Likely / entries;
+                double one = clause.Likely;
+                least = Math.Min(least, one);
+                likely *= one / entries;
             }
 
             return Math.Min(least, likely * entries);
@@ -75,7 +77,8 @@ internal sealed class AndOperator : Operator
 
     public override bool IsExact => Estimate == 0;
 
-    public override OperatorCost Cost => new(byCost.Sum(clause => clause.Cost.Window), byCost[0].Cost.Probe + (byCost[1].Cost.Probe / 2));
+    /// <summary>Reckoned once: it is made of those of its clauses, asked for more than once each, so that nested groups would double the work with every level.</summary>
+    public override OperatorCost Cost { get; }
 
     public override PlanNode Describe()
     {

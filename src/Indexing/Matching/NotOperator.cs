@@ -9,7 +9,7 @@ internal sealed class NotOperator(QueryContext context, Operator all, Operator c
 
     public override bool IsExact => clause.IsExact;
 
-    public override OperatorCost Cost => new(CostModel.ListWindow + clause.Cost.Window, clause.Cost.Probe);
+    public override OperatorCost Cost { get; } = new(CostModel.ListWindow + clause.Cost.Window, clause.Cost.Probe);
 
     public override PlanNode Describe() => new PlanNode("not").Over(clause.Describe());
 

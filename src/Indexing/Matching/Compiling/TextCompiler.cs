@@ -180,6 +180,6 @@ internal sealed class TextCompiler(QueryCompiler compiler, QueryContext context,
             idf += factors is null ? 0 : Bm25.Idf(factors.Statistics.EntriesWithTerms, context.EntriesWith(field, words[i].Form, terms[place].Estimate));
         }
 
-        return new PhraseOperator(context, [.. terms], new PhraseMatcher(termOf, offsets, slop, ordered), factors, idf, isExact: slop == 0);
+        return new PhraseOperator(context, [.. terms], new PhraseMatcher(context, termOf, offsets, slop, ordered), factors, idf, isExact: slop == 0);
     }
 }

@@ -12,20 +12,26 @@ namespace Treepie.Indexing.Matching.Phrases;
 /// </remarks>
 internal sealed class PhraseMatcher
 {
+    /// <summary>Words looked at between two looks at whether the query is still wanted: one entry may take a minute, of hundreds of words that each stand there a hundred thousand times.</summary>
+    private const int WordsBetweenChecks = 1 << 16;
+
+    private readonly QueryContext context;
     private readonly int[] terms;
     private readonly int[] offsets;
     private readonly int slop;
     private readonly bool ordered;
     private readonly int[] lastOfTerm;
     private readonly int[] cursors;
-    private int[] starts = [];
+    private int sinceCheck;
 
+    /// <param name="context">The query.</param>
     /// <param name="terms">By word of the phrase, which of the different terms it is.</param>
     /// <param name="offsets">By word, its position in the query, ascending.</param>
     /// <param name="slop">How far words may be from their places.</param>
     /// <param name="ordered">Whether they have to keep their order.</param>
-    public PhraseMatcher(int[] terms, int[] offsets, int slop, bool ordered)
+    public PhraseMatcher(QueryContext context, int[] terms, int[] offsets, int slop, bool ordered)
     {
+        this.context = context;
         this.terms = terms;
         this.offsets = offsets;
         this.slop = slop;
@@ -46,11 +52,11 @@ internal sealed class PhraseMatcher
         if (slop == 0)
             return terms.Length == 2 && terms[0] != terms[1] ? CountPairs(positions[terms[0]].Span, positions[terms[1]].Span) : CountExact(positions);
 
-        int count = CollectStarts(positions);
+        Array.Clear(cursors);
         float frequency = 0;
-        for (int i = 0; i < count; i++)
+        for (int start = int.MinValue; TryGetNextStart(positions, ref start);)
         {
-            int distance = DistanceAt(positions, starts[i]);
+            int distance = DistanceAt(positions, start);
             if (distance >= 0)
                 frequency += 1f / (1 + distance);
         }
@@ -112,6 +118,7 @@ internal sealed class PhraseMatcher
             if (start == last || start < 0)
                 continue; // several tokens at one position are one place
             last = start;
+            Visit();
             bool all = true;
             for (int i = 0; i < terms.Length && all; i++)
             {
@@ -128,29 +135,31 @@ internal sealed class PhraseMatcher
         return found;
     }
 
-    /// <summary>Every place at which some word would stand at its own place, ascending, once.</summary>
-    private int CollectStarts(ReadOnlySpan<PositionList> positions)
+    /// <summary>The next place at which some word would stand at its own place; the cursors go to what is left from there on.</summary>
+    private bool TryGetNextStart(ReadOnlySpan<PositionList> positions, ref int start)
     {
-        int count = 0;
+        int next = int.MaxValue;
         for (int i = 0; i < terms.Length; i++)
         {
             ReadOnlySpan<int> mine = positions[terms[i]].Span;
-            if (starts.Length < count + mine.Length)
-                Array.Resize(ref starts, Math.Max(count + mine.Length, Math.Max(64, starts.Length * 2)));
-            foreach (int position in mine)
-                starts[count++] = position - offsets[i];
+            ref int cursor = ref cursors[i];
+            while (cursor < mine.Length && mine[cursor] - offsets[i] <= start)
+                cursor++;
+            if (cursor < mine.Length)
+                next = Math.Min(next, mine[cursor] - offsets[i]);
         }
 
-        starts.AsSpan(0, count).Sort();
-        int kept = 0;
-        for (int i = 0; i < count; i++)
-        {
-            if (kept == 0 || starts[kept - 1] != starts[i])
-                starts[kept++] = starts[i];
-        }
+        Visit();
+        start = next;
+        return next != int.MaxValue;
+    }
 
-        Array.Clear(cursors);
-        return kept;
+    private void Visit()
+    {
+        if ((sinceCheck += terms.Length) < WordsBetweenChecks)
+            return;
+        sinceCheck = 0;
+        context.Check();
     }
 
     /// <summary>How far the farthest word is from its place, from a start; -1 if the slop does not suffice. Starts come ascending.</summary>
@@ -162,15 +171,12 @@ internal sealed class PhraseMatcher
         for (int i = 0; i < terms.Length; i++)
         {
             ReadOnlySpan<int> mine = positions[terms[i]].Span;
-            ref int cursor = ref cursors[i];
-            while (cursor < mine.Length && mine[cursor] < start + offsets[i])
-                cursor++;
 
             // Words of one offset (synonyms) may share a position, others have to go up where order counts.
             int least = lastOfTerm[terms[i]] + 1;
             if (ordered && last >= 0)
                 least = Math.Max(least, offsets[i] > offsets[i - 1] ? last + 1 : last);
-            int place = cursor;
+            int place = cursors[i];
             while (place < mine.Length && mine[place] < least)
                 place++;
             if (place == mine.Length || mine[place] > start + offsets[i] + slop)
