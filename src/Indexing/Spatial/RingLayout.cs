@@ -114,5 +114,6 @@ internal static class RingLayout
         return forth < 0 && Segments.Side(from, corner, to) == 0;
     }
 
-    private static string Say(Vertex vertex) => string.Create(CultureInfo.InvariantCulture, $"({vertex.X} {vertex.Y})");
+    // Rings lie unrolled, whole turns away from where their points were written.
+    private static string Say(Vertex vertex) => string.Create(CultureInfo.InvariantCulture, $"({Math.IEEERemainder(vertex.X, 360)} {vertex.Y})");
 }

@@ -31,13 +31,13 @@ internal readonly record struct IndexSettingsChange(IndexLockMode? LockMode, Ind
         where T : struct, Enum =>
         Text(json, name) is { } text ? Parse<T>(name, text) : null;
 
-    /// <summary>Of the states only one is of a user's making.</summary>
+    /// <summary>Of the states only one is of a user's making; the others, which clients send back as they got them, leave it as it is.</summary>
     private static bool? State(JsonElement json) => Text(json, "State") switch
     {
-        null => null,
+        null or "Idle" or "Error" => null,
         "Disabled" => true,
         "Normal" => false,
-        _ => null,
+        { } text => throw WireException.BadRequest($"'State' is one of Normal, Disabled, Idle, Error; '{text}' is given."),
     };
 
     private static string? Text(JsonElement json, string name) =>

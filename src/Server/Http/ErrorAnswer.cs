@@ -7,6 +7,12 @@ namespace Treepie.Server.Http;
 /// <summary>An exception as clients see it: status, name on the wire, words. What is ours to say is said; what is not stays in the log.</summary>
 internal sealed record ErrorAnswer(int StatusCode, string WireType, string Message)
 {
+    /// <summary>Most characters of a message: what it quotes of a request (a name, a path, a value) may be megabytes, and is sent twice.</summary>
+    private const int MostCharacters = 4_096;
+
+    /// <summary>What is wrong. Of a long one the beginning and the end, where places are told.</summary>
+    public string Message { get; } = Message.Length <= MostCharacters ? Message : $"{Message[..(MostCharacters / 2)]}…{Message[^((MostCharacters / 2) - 1)..]}";
+
     /// <summary>Whether it is a failure of the server itself and belongs into the log.</summary>
     public bool IsUnexpected { get; private init; }
 

@@ -9,12 +9,13 @@ internal static class WireJson
     private const int MaxDepth = 64;
 
     /// <summary>The body as one JSON object; ends with the returned document, over the body's buffer.</summary>
-    /// <exception cref="WireException">It is empty or something else.</exception>
+    /// <exception cref="WireException">It is empty or something else, or has a text that is none.</exception>
     public static JsonDocument ParseObject(RequestBody body, string expected)
     {
         if (body.Length == 0)
             throw WireException.BadRequest($"The request has no body; expected is {expected}.");
 
+        CheckEscapes(body.Memory.Span);
         var document = JsonDocument.Parse(body.Memory, new JsonDocumentOptions { MaxDepth = MaxDepth });
         if (document.RootElement.ValueKind == JsonValueKind.Object)
             return document;
@@ -22,6 +23,28 @@ internal static class WireJson
         JsonValueKind found = document.RootElement.ValueKind;
         document.Dispose();
         throw WireException.BadRequest($"The request body is a JSON {found}; expected is {expected}.");
+    }
+
+    // The parser lets half a surrogate pair pass, and whoever reads that text, or looks for a name beside it, fails over it.
+    private static void CheckEscapes(ReadOnlySpan<byte> json)
+    {
+        if (json.IndexOf("\\ud"u8) < 0 && json.IndexOf("\\uD"u8) < 0)
+            return;
+
+        var reader = new Utf8JsonReader(json, new JsonReaderOptions { MaxDepth = MaxDepth });
+        while (reader.Read())
+        {
+            if (!reader.ValueIsEscaped)
+                continue;
+            try
+            {
+                _ = reader.GetString();
+            }
+            catch (InvalidOperationException exception)
+            {
+                throw WireException.BadRequest($"The text at byte {reader.TokenStartIndex + 1} of the request body escapes half of a surrogate pair, which is no character. Write both halves, or the character itself in UTF-8.", exception);
+            }
+        }
     }
 
     /// <summary>Writes an array of strings.</summary>

@@ -58,6 +58,20 @@ public sealed class BadInputTests
     }
 
     [Theory]
+    [InlineData("""{"Query":"from Users where name = $a","QueryParameters":{"a":"\ud800"}}""")]
+    [InlineData("""{"Query":"from Users where name in ($a)","QueryParameters":{"a":["x","\uDFFF"]}}""")]
+    [InlineData("""{"Query":"from Users where name = $a","QueryParameters":{"\ud83d":"x"}}""")]
+    [InlineData("""{"Query":"from Users where name = '\ud800'"}""")]
+    public async Task Half_a_surrogate_pair_is_400_and_says_where(string query)
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        using HttpResponseMessage refused = await server.SendAsync(HttpMethod.Post, "queries", query);
+        Assert.Contains("surrogate", await TestServer.ErrorOf(refused, HttpStatusCode.BadRequest, ".BadRequestException"), StringComparison.Ordinal);
+        using HttpResponseMessage whole = await server.SendAsync(HttpMethod.Post, "queries", """{"Query":"from Users where name = $a","QueryParameters":{"a":"\ud83e\udd8a"}}""");
+        Assert.Equal(HttpStatusCode.OK, whole.StatusCode);
+    }
+
+    [Theory]
     [InlineData("x", 512)]
     [InlineData("ü", 257)]
     public async Task An_id_that_is_too_long_is_400_and_says_the_limit(string letter, int count)

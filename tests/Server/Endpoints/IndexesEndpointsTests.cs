@@ -59,6 +59,8 @@ public sealed class IndexesEndpointsTests
             Assert.Contains(hint, message, StringComparison.Ordinal);
         }
 
+        using (HttpResponseMessage state = await server.SendAsync(HttpMethod.Put, "admin/indexes", Definition.Replace("\"Priority\":\"High\"", "\"State\":\"Asleep\"", StringComparison.Ordinal)))
+            Assert.Contains("Asleep", await TestServer.ErrorOf(state, HttpStatusCode.BadRequest, ".BadRequestException"), StringComparison.Ordinal);
         Assert.Equal(("Unlock", "High", "Normal", "Running"), await StateAsync(server));
     }
 

@@ -63,7 +63,7 @@ internal sealed class StaticIndexMapping : IndexMapping
         { Vector: not null } => "vectors, for 'vector.search()'",
         { Indexing: FieldIndexing.Exact } => "whole values with case (\"Indexing\": \"Exact\")",
         { Indexing: FieldIndexing.Search } => "words (\"Indexing\": \"Search\"), without case",
-        _ => "whole values without case; for 'exact()' it would need \"Indexing\": \"Exact\"",
+        _ => "whole values without case",
     };
 
     public override AutoIndexField? Resolve(AutoIndexField wanted)

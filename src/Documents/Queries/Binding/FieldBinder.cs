@@ -112,8 +112,16 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null)
         string names = string.Join(", ", index.FieldNames.Select(name => $"'{name}'"));
         return RqlErrors.At(text, position, has is null
             ? $"The index '{index.Name}' has no field '{(index is StaticIndexMapping ? wanted.Path : wanted.SchemaName)}'; it has {names}."
-            : $"The field '{wanted.Path}' of the index '{index.Name}' does not answer this: it holds {has}.");
+            : $"The field '{wanted.Path}' of the index '{index.Name}' does not answer this: it holds {has}{Lacks(wanted.Kind)}.");
     }
+
+    private static string Lacks(AutoIndexFieldKind kind) => kind switch
+    {
+        AutoIndexFieldKind.Exact => "; for 'exact()' it would need \"Indexing\": \"Exact\"",
+        AutoIndexFieldKind.Point or AutoIndexFieldKind.Wkt => "; for places it would need \"Spatial\"",
+        AutoIndexFieldKind.Vector or AutoIndexFieldKind.VectorBytes => "; for vectors it would need \"Vector\"",
+        _ => "",
+    };
 
     private AutoIndexField Use(AutoIndexField wanted, int position)
     {
