@@ -6,7 +6,8 @@ namespace Treepie.Backups;
 
 /// <summary>
 /// The definition of an index in a dump: an auto-index as RavenDB has it (collection, fields by name with the way they are indexed), and beside it the fields exactly, in
-/// their order, which is part of the index's name. One defined by hand has its definition as it was put, under a name other programs pass over.
+/// their order, which is part of the index's name. One defined by hand has its definition as it was put, under a name other programs pass over. Of RavenDB's own dumps those are
+/// read too whose maps name fields and their paths.
 /// </summary>
 internal static class DumpIndex
 {
@@ -109,10 +110,12 @@ internal static class DumpIndex
     private static IndexMapping? ReadMapping(JsonElement json)
     {
         if (json.TryGetProperty("TreepieIndex"u8, out JsonElement byHand))
-            return ReadByHand(byHand);
+            return ByHand(() => IndexDefinitionJson.Read(byHand));
 
-        if (!json.TryGetProperty("Type"u8, out JsonElement type) || !type.ValueEquals(AutoMap) || !json.TryGetProperty("Definition"u8, out JsonElement definition))
+        if (!json.TryGetProperty("Definition"u8, out JsonElement definition) || definition.ValueKind != JsonValueKind.Object || !json.TryGetProperty("Type"u8, out JsonElement type) || type.ValueKind != JsonValueKind.String)
             return null;
+        if (!type.ValueEquals(AutoMap))
+            return definition.TryGetProperty("Maps"u8, out _) ? ByHand(() => IndexDefinition.FromJson(definition)) : null;
 
         var fields = new List<AutoIndexField>();
         if (json.TryGetProperty("TreepieFields"u8, out JsonElement exact))
@@ -135,15 +138,15 @@ internal static class DumpIndex
         return isKnown && fields.Count > 0 ? new AutoIndexDefinition(DumpJson.Text(definition, "Collection"), fields) : null;
     }
 
-    private static StaticIndexMapping? ReadByHand(JsonElement json)
+    private static StaticIndexMapping? ByHand(Func<IndexDefinition> read)
     {
         try
         {
-            return new StaticIndexMapping(DefinitionCheck.RequireForm(IndexDefinitionJson.Read(json)));
+            return new StaticIndexMapping(DefinitionCheck.RequireForm(read()));
         }
         catch (InvalidIndexDefinitionException)
         {
-            return null; // of a later version, or somebody has changed it
+            return null; // it computes, is of a later version, or somebody has changed it
         }
     }
 

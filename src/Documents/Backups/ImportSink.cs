@@ -35,7 +35,7 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
 
     public ValueTask<bool> IndexAsync(DumpedIndex index, CancellationToken cancellationToken)
     {
-        if (!options.Content.HasFlag(BackupContent.Indexes))
+        if (!options.Content.HasFlag(BackupContent.Indexes) || (index.Mapping is StaticIndexMapping byHand && !CanBuild(byHand.Definition)))
             return ValueTask.FromResult(false);
 
         string name = index.Mapping.Name;
@@ -48,6 +48,20 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
         if (isNew && index.Settings != new IndexSettings() && database.Indexes.Definitions().Any(known => known.Name == name))
             database.Indexes.Control.Set(name, _ => index.Settings);
         return ValueTask.FromResult(true);
+    }
+
+    /// <summary>Whether the program has the analyzers that it names.</summary>
+    private bool CanBuild(IndexDefinition definition)
+    {
+        try
+        {
+            database.Indexes.Check(definition);
+            return true;
+        }
+        catch (InvalidIndexDefinitionException)
+        {
+            return false;
+        }
     }
 
     public async ValueTask<bool> IdentityAsync(string name, long value, CancellationToken cancellationToken)

@@ -2,6 +2,8 @@ using System.Globalization;
 using System.IO.Compression;
 using System.Text;
 using Treepie.Backups;
+using Treepie.Indexes;
+using Treepie.Queries;
 using Treepie.Store;
 using Treepie.Tests.Support;
 using Treepie.Writes;
@@ -25,7 +27,7 @@ public sealed class ForeignDumpTests : IDisposable
           "Tombstones":[{"Key":"users/9","Collection":"Users"}],
           "Indexes":[
             {"Type":"AutoMap","Definition":{"Name":"Auto/Users/ByAgeAndsearch(Name)","Type":"AutoMap","Collection":"Users","MapFields":{"Age":{"Storage":"No","Indexing":"Default"},"Name":{"Storage":"No","Indexing":"Default, Search"}}}},
-            {"Type":"Map","Definition":{"Name":"Users/Search","Maps":["from u in docs.Users select new { u.Name }"]}}
+            {"Type":"Map","Definition":{"Name":"Users/Search","Maps":["from u in docs.Users select new { Name = u.Name.ToLower() }"]}}
           ],
           "Identities":[{"Key":"users|","Value":"7"},{"Key":"orders|","Value":3}],
           "CompareExchange":[{"Key":"a","Value":"{\"Object\":1}"},{"Key":"b","Value":"{}"}],
@@ -84,6 +86,48 @@ public sealed class ForeignDumpTests : IDisposable
         Assert.True(snapshot.TryGet("Raven/Hilo/users", out Document range));
         Assert.DoesNotContain("64}", Text(range.Body), StringComparison.Ordinal);
         Assert.Single(database.Indexes.List());
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Indexes_whose_maps_name_paths_are_taken_over_with_what_is_set_of_them(bool isImport)
+    {
+        const string Indexes = """
+            {"Type":"Map","Definition":{"AdditionalAssemblies":[],"AdditionalSources":{},"ArchivedDataProcessingBehavior":null,"CompoundFields":[],"Configuration":{},"DeploymentMode":"Parallel",
+              "Fields":{"Name":{"Analyzer":null,"Indexing":"Search","Spatial":null,"Storage":"Yes","Suggestions":null,"TermVector":null,"Vector":null}},"IsTested":false,"LockMode":"LockedIgnore",
+              "Maps":["from u in docs.Users\r\nselect new\r\n{\r\n    u.Name,\r\n    Years = u.Age\r\n}"],"Name":"Users/Words","OutputReduceToCollection":null,"PatternReferencesCollectionName":null,
+              "Priority":"High","Reduce":null,"ReduceOutputIndex":null,"SourceType":"Documents","State":null,"Type":"Map"}},
+            {"Type":"JavaScriptMap","Definition":{"Name":"Users/ByAge","Maps":["map('Users', u => ({ Age: u.Age }))"],"Type":"JavaScriptMap","State":"Disabled"}},
+            {"Type":"MapReduce","Definition":{"Name":"Users/Count","Maps":["from u in docs.Users select new { u.Name }"],"Reduce":"from r in results group r by r.Name into g select new { Name = g.Key }"}},
+            {"Type":"JavaScriptMap","Definition":{"Name":"Users/Computed","Maps":["map('Users', u => ({ Age: u.Age + 1 }))"]}},
+            {"Type":"Map","Definition":{"Name":"Users/Strange","Maps":7}},
+            {"Type":"Map","Definition":"none"}
+            """;
+        string dump = s_dump[..s_dump.IndexOf("\"Indexes\"", StringComparison.Ordinal)] + $"\"Indexes\":[{Indexes}]}}";
+        if (!isImport)
+            Assert.Equal((2L, 4L), await RestoredAsync(dump));
+        await using Database database = Database.Open(Target);
+        if (isImport)
+        {
+            BackupReport report = await database.ImportAsync(Dump(dump.Replace("\"Analyzer\":null", "\"Analyzer\":\"OurOwnAnalyzer\"", StringComparison.Ordinal), isGzip: true), null, null, Cancel);
+            Assert.Equal((4L, 1L), (report.Skipped["Indexes that this program cannot build"], report.Skipped["Indexes"]));
+            Assert.Equal(["Users/ByAge"], database.Indexes.List().Select(static index => index.Name));
+            await database.ImportAsync(Dump(dump, isGzip: true), null, null, Cancel);
+        }
+
+        Assert.Equal(["Users/ByAge", "Users/Words"], database.Indexes.List().Select(static index => index.Name).Order(StringComparer.Ordinal));
+        Assert.Equal(new IndexSettings { LockMode = IndexLockMode.LockedIgnore, Priority = IndexPriority.High }, database.Indexes.Control.Settings("Users/Words"));
+        Assert.True(database.Indexes.Control.Settings("Users/ByAge").IsDisabled);
+        Assert.Single(database.Indexes.Definition("Users/Words")!.Maps); // it is there
+        using QueryResults results = await database.QueryAsync(new QueryRequest { Text = "from index 'Users/Words' where search(Name, 'first') and Years = 36", WaitForNonStaleResults = true }, Cancel);
+        Assert.Equal(1, results.TotalResults);
+    }
+
+    private async Task<(long Indexes, long Skipped)> RestoredAsync(string dump)
+    {
+        BackupReport report = await Database.RestoreAsync(Dump(dump, isGzip: true), Target, null, null, Cancel);
+        return (report.Counts.Indexes, report.Skipped["Indexes that this program cannot build"]);
     }
 
     [Fact]

@@ -4,7 +4,7 @@ namespace Treepie.Indexes.Definitions;
 
 /// <summary>
 /// A definition as clients of the wire send it: this program's form, or RavenDB's with maps that name paths. Settings that say how another engine does its work, and are at
-/// their defaults, are passed over; what would change the answers and cannot be done is refused.
+/// their defaults, are passed over, and so is what is null, false or empty; what would change the answers and cannot be done is refused.
 /// </summary>
 internal static class WireDefinition
 {
@@ -25,7 +25,7 @@ internal static class WireDefinition
     /// <exception cref="InvalidIndexDefinitionException">It cannot be run.</exception>
     public static IndexDefinition Read(JsonElement json)
     {
-        IndexDefinition definition = IndexDefinitionJson.Read(json, static name => name is "Configuration" || s_mapReduce.Contains(name) || s_code.Contains(name) || s_passedOver.Contains(name));
+        IndexDefinition definition = IndexDefinitionJson.Read(json, name => name is "Configuration" || s_mapReduce.Contains(name) || s_code.Contains(name) || s_passedOver.Contains(name) || !IsGiven(json, name));
         foreach (string part in s_mapReduce)
             if (IsGiven(json, part))
                 throw new InvalidIndexDefinitionException(definition.Name, part, $"it reduces ('{part}'), and map-reduce is not built yet. Of an index of its map alone, 'select facet(City, sum(Freight))' counts and sums up by the values of a field.");
@@ -48,7 +48,7 @@ internal static class WireDefinition
 
     private static bool IsGiven(JsonElement json, string name) => json.TryGetProperty(name, out JsonElement value) && value.ValueKind switch
     {
-        JsonValueKind.Null or JsonValueKind.Undefined => false,
+        JsonValueKind.Null or JsonValueKind.Undefined or JsonValueKind.False => false,
         JsonValueKind.Object => value.EnumerateObject().Any(),
         JsonValueKind.Array => value.GetArrayLength() > 0,
         _ => true,
