@@ -24,6 +24,7 @@ public sealed class QueryResults : IDisposable
     private readonly DistinctFilter? _distinct;
     private readonly IncludeCollector? _includes;
     private long _remaining;
+    private int _tellingBytes;
     private bool _isCurrentProjected;
     private bool _isDisposed;
     private int _row = -1;
@@ -105,7 +106,7 @@ public sealed class QueryResults : IDisposable
             if (!_source.MoveNext())
                 break;
 
-            if (_distinct is not null && !_distinct.Add(Projected()))
+            if (_distinct is not null && !_distinct.Add(Projected()[.._tellingBytes]))
             {
                 SkippedResults++;
                 continue;
@@ -218,7 +219,7 @@ public sealed class QueryResults : IDisposable
         if (!_isCurrentProjected)
         {
             _projected.ResetWrittenCount();
-            _projection.WriteFields(_source, _projected);
+            _tellingBytes = _projection.WriteFields(_source, _projected);
             _isCurrentProjected = true;
         }
 

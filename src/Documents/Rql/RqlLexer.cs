@@ -156,8 +156,16 @@ internal sealed class RqlLexer
         while (end < _text.Length && (char.IsAsciiDigit(_text[end]) || (_text[end] == '.' && !hasPoint && char.IsAsciiDigit(At(end + 1)))))
             hasPoint |= _text[end++] == '.';
 
+        // As programs write what is very small or very great: 1e-7, 1e+21.
+        int exponent = end + (At(end + 1) is '+' or '-' ? 2 : 1);
+        if (At(end) is 'e' or 'E' && char.IsAsciiDigit(At(exponent)))
+        {
+            for (end = exponent; char.IsAsciiDigit(At(end));)
+                end++;
+        }
+
         if (end < _text.Length && (IsIdentifierStart(_text[end]) || _text[end] == '.'))
-            throw Error(end, "A number is digits with at most one point (no exponent, no unit), and a blank or a sign must follow it.");
+            throw Error(end, "A number is digits with at most one point and an exponent (no unit), and a blank or a sign must follow it.");
 
         return new RqlToken(RqlTokenKind.Number, start, end, _text[start..end]);
     }

@@ -90,6 +90,25 @@ test("fields alone are selected, and are not tracked", () => withPeople(async ({
     assert.equal(rows[0].tags, undefined);
 }));
 
+test("distinct rows are those of the fields that are selected, whatever types other members have", () => withDatabase(async store => {
+    await seed(store, {
+        "users/1": new User({ name: "Ada", company: "companies/1", born: new Date(0) }), "users/2": new User({ name: "Bob", company: "companies/1" }),
+        "users/3": new User({ name: "Cyd", company: "companies/2", born: null }),
+    });
+    const users = () => store.openSession().query({ documentType: User, collection: "Users" }).waitForNonStaleResults();
+    assert.deepEqual(await users().orderBy("name").selectFields("company").distinct().all(), ["companies/1", "companies/2"]);
+    assert.deepEqual((await users().orderBy("name").selectFields(["company", "born"]).distinct().all()).map(row => row.company), ["companies/1", "companies/1", "companies/2"]);
+}));
+
+test("numbers as JavaScript writes them, and ranges without an end", () => withPeople(async ({ users, names }) => {
+    for (const factor of [0, 1e-7, 1e12])
+        assert.deepEqual(await names(users().whereEquals("age", 36).boost(factor).orElse().whereEquals("age", 20)), ["Ada", "Bob"]);
+    assert.deepEqual(await names(users().whereEquals("name", "ad").fuzzy(1e-7)), ["Ada", "Dan"]);
+    await assert.rejects(users().whereEquals("age", 36).boost(1e21).all(), /from 1E-09 to/);
+    assert.deepEqual(await names(users().whereBetween("age", null, 20)), ["Bob", "Dan"]);
+    assert.deepEqual(await names(users().whereBetween("age", 54, null)), ["Cyd", "Eve"]);
+}));
+
 test("included documents come with the results", () => withPeople(async ({ store }) => {
     const session = store.openSession();
     const [user] = await session.query({ documentType: User, collection: "Users" }).whereEquals("name", "Bob").include("company").waitForNonStaleResults().all();

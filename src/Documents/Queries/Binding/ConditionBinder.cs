@@ -123,7 +123,14 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
         if (low.Kind == FieldValueKind.Null || high.Kind == FieldValueKind.Null)
             return new MatchNoneQuery();
         if ((low.Kind == FieldValueKind.Text) != (high.Kind == FieldValueKind.Text))
+        {
+            // So clients say that there is no bound.
+            if (low is { Kind: FieldValueKind.Text, Text: "*" })
+                return new RangeQuery(field, null, false, high, true);
+            if (high is { Kind: FieldValueKind.Text, Text: "NULL" })
+                return new RangeQuery(field, low, true, null, false);
             throw RqlErrors.At(query.Text, between.Position, "The values of 'between' must be of one kind: two numbers or two strings.");
+        }
 
         return new RangeQuery(field, TimeText.First(low, kind), true, TimeText.Last(high, kind), true);
     }
@@ -194,9 +201,10 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
     {
         IReadOnlyList<Expression> arguments = Arguments(method, 2, 2);
         _isScored = true;
-        float factor = (float)parameters.PositiveNumber(arguments[1], "the factor of 'boost'");
-        return factor > 0 && BoostLimits.IsOfQuery(factor) ? new BoostQuery(Bind(arguments[0], kind), factor) : throw RqlErrors.At(
-            query.Text, arguments[1].Position, $"The factor of 'boost' is a number from {BoostLimits.LeastOfQuery} to {BoostLimits.MostOfQuery}. Only how boosts compare with one another counts.");
+        double wanted = parameters.NumberFromZero(arguments[1], "the factor of 'boost'");
+        float factor = (float)wanted;
+        return BoostLimits.IsOfQuery(factor) && (factor > 0 || wanted == 0) ? new BoostQuery(Bind(arguments[0], kind), factor) : throw RqlErrors.At(
+            query.Text, arguments[1].Position, $"The factor of 'boost' is 0 or a number from {BoostLimits.LeastOfQuery} to {BoostLimits.MostOfQuery}. Only how boosts compare with one another counts.");
     }
 
     private FullTextQuery BindSearch(MethodExpression method, AutoIndexFieldKind kind)

@@ -39,12 +39,12 @@ internal sealed class QueryParameters(string text, JsonElement given)
     public string Text(Expression expression, string what) =>
         Value(expression) is { Kind: FieldValueKind.Text, Text: { } value } ? value : throw RqlErrors.At(text, expression.Position, $"Expected {what}: a string.");
 
-    /// <summary>A number greater than zero.</summary>
-    public double PositiveNumber(Expression expression, string what)
+    /// <summary>A number from zero on.</summary>
+    public double NumberFromZero(Expression expression, string what)
     {
         FieldValue value = Value(expression);
         double number = value.Kind switch { FieldValueKind.Long => value.Long, FieldValueKind.Double => value.Double, _ => double.NaN };
-        return number > 0 ? number : throw RqlErrors.At(text, expression.Position, $"Expected {what}: a number greater than 0.");
+        return number >= 0 ? number : throw RqlErrors.At(text, expression.Position, $"Expected {what}: a number from 0 on.");
     }
 
     /// <summary>How many: a whole number from 0.</summary>

@@ -12,11 +12,15 @@ namespace Treepie.Queries.Projecting;
 /// </summary>
 internal sealed class Projection(IReadOnlyList<ProjectedField> fields)
 {
+    /// <summary>The name under which clients select, behind all else and without being asked, what types members of a document had: of all members, not of those that are selected.</summary>
+    private const string TypesOfMembers = "__PROJECTED_NESTED_OBJECT_TYPES__";
+
     private readonly bool _needsDocument = fields.Any(field => field.NeedsDocument);
 
-    /// <summary>Writes the fields, apart by commas, without brackets: what makes two results equal.</summary>
-    public void WriteFields(ResultSource source, IBufferWriter<byte> output)
+    /// <summary>Writes the fields, apart by commas, without brackets; returns how many bytes of it make two results equal.</summary>
+    public int WriteFields(ResultSource source, ArrayBufferWriter<byte> output)
     {
+        int telling = output.WrittenCount;
         StoredRecord stored = _needsDocument ? default : source.Stored;
         for (int i = 0; i < fields.Count; i++)
         {
@@ -24,7 +28,11 @@ internal sealed class Projection(IReadOnlyList<ProjectedField> fields)
                 output.Write(","u8);
             output.Write(fields[i].EncodedName);
             WriteValue(fields[i], source, stored, output);
+            if (i < fields.Count - 1 || fields[i].Name != TypesOfMembers)
+                telling = output.WrittenCount;
         }
+
+        return telling;
     }
 
     /// <summary>Writes the fields of an object that were written before, with their metadata.</summary>
