@@ -103,7 +103,7 @@ test("distinct rows are those of the fields that are selected, whatever types ot
 test("numbers as JavaScript writes them, and ranges without an end", () => withPeople(async ({ users, names }) => {
     for (const factor of [0, 1e-7, 1e12])
         assert.deepEqual(await names(users().whereEquals("age", 36).boost(factor).orElse().whereEquals("age", 20)), ["Ada", "Bob"]);
-    assert.deepEqual(await names(users().whereEquals("name", "ad").fuzzy(1e-7)), ["Ada", "Dan"]);
+    assert.deepEqual(await names(users().whereEquals("name", "ad").fuzzy(1e-7)), ["Ada"]);
     await assert.rejects(users().whereEquals("age", 36).boost(1e21).all(), /from 1E-09 to/);
     assert.deepEqual(await names(users().whereBetween("age", null, 20)), ["Bob", "Dan"]);
     assert.deepEqual(await names(users().whereBetween("age", 54, null)), ["Cyd", "Eve"]);
