@@ -110,6 +110,46 @@ public sealed class BatchMapperTests : IDisposable
     }
 
     [Fact]
+    public async Task Documents_that_are_mapped_make_no_garbage()
+    {
+        const int Documents = 1_000;
+        using Database database = Open(1);
+        database.Indexes.Control.Pause();
+        database.Indexes.Put(new()
+        {
+            Name = "Plain",
+            Collections = ["Users"],
+            Fields =
+            [
+                new() { Name = "Name" }, new() { Name = "Age" }, new() { Name = "Tags", Path = "Tags[]" }, new() { Name = "Notes", Indexing = FieldIndexing.Search },
+                new() { Name = "At", Spatial = new SpatialFieldDefinition { Latitude = "Lat", Longitude = "Lon" } },
+            ],
+        });
+        var documents = new WriteBatch();
+        for (int i = 0; i < Documents; i++)
+            Put(documents, $"users/{i}", $$"""{"Name":"n{{i}}","Age":{{i}},"Tags":["a","b"],"Notes":"running \u00e4 word {{i}}","Lat":{{i % 80}},"Lon":12.5}""", "Users");
+        await database.WriteAsync(documents, TestContext.Current.CancellationToken);
+
+        DocumentIndex index = database.Indexes.Find("Plain")!; // it was put
+        var context = new IndexingContext(database.BeginRead, new ChangeSignal(), _clock, AnalyzerSet.BuiltIn, database.Options.Indexing with { MaxBatchBytes = 64 << 20 });
+        var mapper = new BatchMapper(index, context);
+        IndexBatch batch = index.Writer.BeginBatch();
+        long made = long.MaxValue;
+        for (int round = 0; round < 3; round++)
+        {
+            batch.Clear();
+            long before = GC.GetAllocatedBytesForCurrentThread();
+            mapper.Map(batch, new FieldRange(0, 5), 0, long.MaxValue, TestContext.Current.CancellationToken);
+            made = Math.Min(made, GC.GetAllocatedBytesForCurrentThread() - before);
+            Assert.Equal(Documents, batch.Count);
+        }
+
+        // What is made once for a batch: a snapshot, and what fields are taken out with.
+        Assert.True(made < 64 * Documents, $"{made / Documents} bytes of garbage for each document");
+        context.Workers.Dispose();
+    }
+
+    [Fact]
     public void Options_out_of_range_are_refused()
     {
         foreach (IndexingOptions options in (IndexingOptions[])

@@ -24,6 +24,7 @@ internal sealed class FieldExtractor
     private readonly PathTree _body;
     private readonly PathTree _metadata;
     private readonly List<(string Member, int Slot)> _documentMetadata = [];
+    private readonly Refusals _refused = new();
     private readonly int _idSlot = -1;
 
     /// <summary>Extracts the fields of an index, or those of them from a place on up to another.</summary>
@@ -66,10 +67,10 @@ internal sealed class FieldExtractor
     public void Extract(Document document, IndexBatch batch)
     {
         _stored?.Add(document, batch);
-        var refused = new Refusals();
+        _refused.Clear();
         foreach (PlaceCollector? place in _places)
             place?.Clear();
-        var sink = new BatchSink(batch, _slots, _places, refused);
+        var sink = new BatchSink(batch, _slots, _places, _refused);
         if (_idSlot >= 0)
             sink.Text(_idSlot, document.Id);
         if (!_body.IsEmpty)
@@ -81,8 +82,8 @@ internal sealed class FieldExtractor
             ExtractMetadata(document, member, slot, ref sink);
         foreach (PlaceCollector? place in _places)
             if (place is not null)
-                refused.Try(place.Path, () => place.AddTo(batch));
-        if (refused.First is { } error)
+                _refused.Try(place.Path, (Place: place, Batch: batch), static it => it.Place.AddTo(it.Batch));
+        if (_refused.First is { } error)
             throw error;
     }
 
@@ -122,18 +123,21 @@ internal sealed class FieldExtractor
         public bool HasTerms => !IsVector && Kind is not (AutoIndexFieldKind.Point or AutoIndexFieldKind.Wkt or AutoIndexFieldKind.Boost);
     }
 
-    /// <summary>Values that fields could not take.</summary>
+    /// <summary>Values that fields could not take, of one document after the other.</summary>
     private sealed class Refusals
     {
         public FormatException? First { get; private set; }
 
+        public void Clear() => First = null;
+
         public void Add(string path, string problem) => First ??= new FormatException($"The field '{path}': {problem}");
 
-        public void Try(string path, Action add)
+        /// <summary>Adds something, which is handed to a function that captures nothing: so that no document makes garbage.</summary>
+        public void Try<T>(string path, T it, Action<T> add)
         {
             try
             {
-                add();
+                add(it);
             }
             catch (FormatException error)
             {
@@ -212,9 +216,8 @@ internal sealed class FieldExtractor
 
         private void Wkt(FieldTarget target, ReadOnlySpan<byte> utf8)
         {
-            IndexBatch own = batch;
             string text = System.Text.Encoding.UTF8.GetString(utf8);
-            refused.Try(target.Path, () => own.AddShape(target.Field, Geometry.Parse(text)));
+            refused.Try(target.Path, (Batch: batch, target.Field, Text: text), static it => it.Batch.AddShape(it.Field, Geometry.Parse(it.Text)));
         }
 
         private void VectorOfText(FieldTarget target, ReadOnlySpan<byte> utf8)
@@ -257,9 +260,8 @@ internal sealed class FieldExtractor
 
         private void Vector(FieldTarget target, float[] numbers)
         {
-            IndexBatch own = batch;
             if (numbers.Length > 0)
-                refused.Try(target.Path, () => own.AddVector(target.Field, numbers));
+                refused.Try(target.Path, (Batch: batch, target.Field, Numbers: numbers), static it => it.Batch.AddVector(it.Field, it.Numbers));
         }
 
         public void StartOfArray(int slot, ref Utf8JsonReader reader)
