@@ -98,13 +98,7 @@ internal static class IndexContentEndpoints
         if (field.Positions.Count > 0)
             WriteNumbers(json, "Positions", field.Positions, static (json, position) => json.WriteNumberValue(position));
         if (field.Places.Count > 0)
-        {
-            json.WriteStartArray("Places");
-            foreach (string place in field.Places)
-                json.WriteStringValue(place);
-            json.WriteEndArray();
-        }
-
+            json.WriteTexts("Places", field.Places);
         if (field.Vectors.Count > 0)
             WriteNumbers(json, "Vectors", field.Vectors, static (json, number) => json.WriteNumberValue(number));
     }
