@@ -131,7 +131,7 @@ public sealed record IndexedValues(string Field, IReadOnlyList<string> Terms, IR
     /// <summary>Of a field of words: where each of the terms stands, counted from 0, ascending; as many as there are terms. Empty for other fields.</summary>
     public IReadOnlyList<IReadOnlyList<int>> Positions { get; init; } = [];
 
-    /// <summary>Of a field of places: points and shapes as WKT, as the index keeps them (points to 5 mm).</summary>
+    /// <summary>Of a field of places: points and shapes as WKT, as the index keeps them (points to 7 decimals).</summary>
     public IReadOnlyList<string> Places { get; init; } = [];
 
     /// <summary>Of a field of vectors: the vectors as the index keeps them: all numbers, or where it keeps a byte for each, what these stand for.</summary>

@@ -52,7 +52,7 @@ internal static class CellCover
             for (int i = 0; i < 4; i++)
             {
                 CellSquare quarter = square.Quarter(i);
-                switch (region.RelationTo(quarter.Box))
+                switch (region.RelationTo(quarter.Reach))
                 {
                     case BoxRelation.Inside:
                         found.Add((quarter, true));

@@ -26,6 +26,16 @@ internal readonly record struct CellSquare(ulong First, int Level)
         }
     }
 
+    /// <summary>The degrees of all coordinates that are kept as one of its cells: they are rounded to steps, so half a step more than its area.</summary>
+    public GeoBox Reach
+    {
+        get
+        {
+            GeoBox box = Box.Grow(GridPoint.DegreesPerX / 2);
+            return new GeoBox(Math.Max(-180, box.MinX), Math.Max(-90, box.MinY), Math.Min(180, box.MaxX), Math.Min(90, box.MaxY));
+        }
+    }
+
     /// <summary>One of its four quarters, in the order of the curve.</summary>
     public CellSquare Quarter(int number) => new(First | ((ulong)number << (62 - (2 * Level))), Level + 1);
 

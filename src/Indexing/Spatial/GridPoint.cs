@@ -2,7 +2,8 @@ namespace Treepie.Indexing.Spatial;
 
 /// <summary>
 /// A place as an index keeps it: 32 bits for each axis, which is at most 4.7 mm from where it was said to be (360° / 2³² are 9.3 mm on the equator, 180° / 2³² are 4.7 mm).
-/// Longitude 180 is −180. The grid is also the square that <see cref="HilbertCurve"/> runs through.
+/// Longitude 180 is −180. The grid is also the square that <see cref="HilbertCurve"/> runs through. A step is less than 10⁻⁷ degrees, so a coordinate of up to 7 decimals is read back as it was said,
+/// and lies on a border if it was said to; one of more decimals is read back within a step.
 /// </summary>
 /// <param name="X">Longitude, from −180 on.</param>
 /// <param name="Y">Latitude, from −90 on; the last one is the north pole itself.</param>
@@ -10,6 +11,9 @@ internal readonly record struct GridPoint(uint X, uint Y)
 {
     public const double DegreesPerX = 360.0 / 4294967296.0;
     public const double DegreesPerY = 180.0 / 4294967296.0;
+
+    /// <summary>Half a step, and what degrees are rounded by.</summary>
+    private const double HalfStep = 0.50001;
 
     public double Longitude => LongitudeOf(X);
 
@@ -24,7 +28,14 @@ internal readonly record struct GridPoint(uint X, uint Y)
         unchecked((uint)(ulong)Math.Round((point.Longitude + 180) / DegreesPerX)),
         (uint)Math.Min(uint.MaxValue, Math.Round((point.Latitude + 90) / DegreesPerY)));
 
-    public static double LongitudeOf(uint x) => (x * DegreesPerX) - 180;
+    public static double LongitudeOf(uint x) => Said((x * DegreesPerX) - 180, DegreesPerX);
 
-    public static double LatitudeOf(uint y) => y == uint.MaxValue ? 90 : (y * DegreesPerY) - 90;
+    public static double LatitudeOf(uint y) => y == uint.MaxValue ? 90 : Said((y * DegreesPerY) - 90, DegreesPerY);
+
+    /// <summary>Of the coordinates that are kept as a step, the one of 7 decimals, if there is one; else that of the step.</summary>
+    private static double Said(double degrees, double step)
+    {
+        double said = Math.Round(degrees, 7);
+        return Math.Abs(said - degrees) <= HalfStep * step ? said : degrees;
+    }
 }

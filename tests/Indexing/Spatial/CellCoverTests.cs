@@ -1,3 +1,4 @@
+using System.Globalization;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Spatial;
 using Treepie.Tests.Support;
@@ -31,6 +32,26 @@ public sealed class CellCoverTests
             }
 
             CheckRanges(random, region, ranges);
+        }
+    }
+
+    [Fact]
+    public void Ranges_hold_points_on_a_border_that_are_kept_in_the_square_behind_it()
+    {
+        const uint SquareCells = 16;
+        var random = new Random(Seed.Next());
+        for (int found = 0; found < 50;)
+        {
+            // Its step is the first of a square, a little north of where it is; the region ends there.
+            double longitude = Math.Round(random.NextDouble() * 100, 7), north = Math.Round(random.NextDouble() * 80, 7);
+            GridPoint point = GridPoint.Of(new GeoPoint(north, longitude));
+            if (point.Y % SquareCells != 0 || (point.Y * GridPoint.DegreesPerY) - 90 <= north)
+                continue;
+            found++;
+            string south = (north - 1e-6).ToString("F7", CultureInfo.InvariantCulture), east = (longitude + 1e-6).ToString("F7", CultureInfo.InvariantCulture);
+            Geometry region = Geometry.Parse(string.Create(CultureInfo.InvariantCulture, $"POLYGON(({longitude:F7} {south}, {east} {south}, {east} {north:F7}, {longitude:F7} {north:F7}, {longitude:F7} {south}))"));
+            Assert.True(region.Contains(new Vertex(point.Longitude, point.Latitude)));
+            Assert.Contains(CellCover.Ranges(region), range => point.Cell >= range.First && point.Cell <= range.Last);
         }
     }
 

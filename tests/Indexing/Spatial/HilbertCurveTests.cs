@@ -35,7 +35,7 @@ public sealed class HilbertCurveTests
         for (int i = 0; i < 2_000; i++)
         {
             CellSquare square = new CellSquare((ulong)random.NextInt64() << 1, HilbertCurve.Levels).Ancestor(random.Next(HilbertCurve.Levels));
-            GeoBox box = square.Box;
+            GeoBox box = square.Reach;
             ulong inside = square.First + (ulong)(random.NextDouble() * (square.Last - square.First));
             GridPoint point = HilbertCurve.Decode(inside);
             Assert.True(box.Contains(new Vertex(point.Longitude, point.Latitude)), $"{square} {box} {point}");
@@ -45,13 +45,16 @@ public sealed class HilbertCurveTests
     }
 
     [Fact]
-    public void A_place_is_kept_to_half_a_step_of_the_grid()
+    public void A_place_is_kept_to_a_step_of_the_grid_and_exactly_with_up_to_seven_decimals()
     {
         var random = new Random(Seed.Next());
         for (int i = 0; i < 10_000; i++)
         {
             var point = GeoPoint.Of((random.NextDouble() * 180) - 90, (random.NextDouble() * 360) - 180);
-            Assert.True(Earth.DistanceKm(point, GridPoint.Of(point).Point) < 5.3e-6, point.ToString());
+            Assert.True(Earth.DistanceKm(point, GridPoint.Of(point).Point) < 10.6e-6, point.ToString());
+            int decimals = random.Next(8);
+            var said = GeoPoint.Of(Math.Round(point.Latitude, decimals), Math.Round(point.Longitude, decimals));
+            Assert.Equal(said.Longitude == 180 ? said with { Longitude = -180 } : said, GridPoint.Of(said).Point);
         }
 
         Assert.Equal(new GeoPoint(0, 0), GridPoint.Of(new GeoPoint(0, 0)).Point);

@@ -14,6 +14,9 @@ public sealed class SpatialIndexTests : IDisposable
 {
     private static readonly IndexSchema Schema = new([new IndexField("place", FieldAnalysis.Spatial), new IndexField("kind"), new IndexField("area", FieldAnalysis.Spatial)]);
 
+    /// <summary>Distances are reckoned from the steps of the grid, in kilometres.</summary>
+    private const double Step = 2e-5;
+
     private readonly TemporaryStore store = new();
     private readonly IndexWriter writer;
     private readonly IndexBatch batch;
@@ -69,6 +72,30 @@ public sealed class SpatialIndexTests : IDisposable
         }
 
         Assert.NotEmpty(Keys(new SearchRequest { Query = Within(new GeoPoint(49.255, 4.154), 10 * Earth.KmPerMile) }));
+    }
+
+    [Fact]
+    public void Points_said_to_be_on_a_border_are_on_it()
+    {
+        var random = new Random(Seed.Next());
+        for (int i = 0; i < 3_000; i++)
+            Put("elsewhere/" + i, [RandomShapes.Place(random)], "b");
+        for (int round = 0; round < 60; round++)
+        {
+            // Whole degrees, and up to seven decimals of them; whole squares of the grid at times.
+            double unit = round % 4 == 0 ? 22.5 : Math.Pow(10, -random.Next(8));
+            double west = At(random.Next(-170, 150)), south = At(random.Next(-80, 60)), east = At(west + Math.Max(unit, random.Next(1, 20))), north = At(south + Math.Max(unit, random.Next(1, 20)));
+            double x = At(west + (random.NextDouble() * (east - west))), y = At(south + (random.NextDouble() * (north - south)));
+            GeoPoint[] border = [new(south, west), new(south, east), new(north, west), new(north, east), new(y, west), new(y, east), new(south, x), new(north, x)];
+            for (int i = 0; i < border.Length; i++)
+                Put("border/" + i, [border[i]], "a");
+            Commit();
+            Geometry box = Geometry.Parse(string.Create(CultureInfo.InvariantCulture, $"POLYGON(({west} {south}, {east} {south}, {east} {north}, {west} {north}, {west} {south}))"));
+            string[] found = Keys(new SearchRequest { Query = new SpatialQuery("place", SpatialRelation.Intersects, box) });
+            Assert.Equal(border.Length, found.Count(key => key.StartsWith("border/", StringComparison.Ordinal)));
+
+            double At(double degrees) => Math.Round(Math.Round(degrees / unit) * unit, 7);
+        }
     }
 
     [Fact]
@@ -241,7 +268,7 @@ public sealed class SpatialIndexTests : IDisposable
     {
         GeoPoint centre = RandomShapes.Place(random);
         double radius = random.Next(12) == 0 ? Earth.MaxDistanceKm : Math.Pow(10, random.NextDouble() * 4.3);
-        Compare(Within(centre, radius), entry => entry.Places, place => Math.Abs(RandomShapes.DistanceKm(centre, place) - radius) < 1e-6 ? -1 : RandomShapes.DistanceKm(centre, place) <= radius ? 1 : 0);
+        Compare(Within(centre, radius), entry => entry.Places, place => Math.Abs(RandomShapes.DistanceKm(centre, place) - radius) < Step ? -1 : RandomShapes.DistanceKm(centre, place) <= radius ? 1 : 0);
     }
 
     private void CheckStar(Random random)
@@ -254,7 +281,7 @@ public sealed class SpatialIndexTests : IDisposable
     {
         Circle circle = query.Shape.Circles[0];
         double distance = RandomShapes.DistanceKm(circle.Centre, place);
-        return Math.Abs(distance - circle.RadiusKm) < 1e-6 ? -1 : distance <= circle.RadiusKm ? 1 : 0;
+        return Math.Abs(distance - circle.RadiusKm) < Step ? -1 : distance <= circle.RadiusKm ? 1 : 0;
     });
 
     /// <summary>Alone, and with another condition; leaves out entries of which two formulas may say different things.</summary>
@@ -293,7 +320,7 @@ public sealed class SpatialIndexTests : IDisposable
         double[] actual = [.. bySort.Select(hit => Distance(model[hit], centre, roundTo))];
         Assert.Equal(expected.Length, actual.Length);
         for (int i = 0; i < expected.Length; i++)
-            Assert.True(expected[i] == actual[i] || Math.Abs(expected[i] - actual[i]) < 1e-6 + (roundTo > 0 ? 1.01 : 0), $"{i}: {expected[i]} {actual[i]}");
+            Assert.True(expected[i] == actual[i] || Math.Abs(expected[i] - actual[i]) < Step + (roundTo > 0 ? 1.01 : 0), $"{i}: {expected[i]} {actual[i]}");
     }
 
     private static double Distance(Entry entry, GeoPoint centre, double roundTo)
