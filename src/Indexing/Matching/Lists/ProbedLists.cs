@@ -10,7 +10,7 @@ namespace Treepie.Indexing.Matching.Lists;
 /// Some windows are gone along together, so that what is looked at in each comes from far away while something else is done. What the short lists give a hit is worked out at once, and what the long ones give in its block at the most. When there are
 /// some hundred hits, those that promise most are scored first, so that of most others nothing more is looked at in the longer lists.
 /// </summary>
-/// <remarks>Memory until the query ends: some 100 KiB, and 18 for each list that is merged; 4 KiB stay.</remarks>
+/// <remarks>Memory until the query ends: some 30 KiB, and 4 for each list that is merged; 4 KiB stay.</remarks>
 internal sealed class ProbedLists : IReusable
 {
     private const float Margin = Bm25.BoundMargin;
@@ -25,7 +25,7 @@ internal sealed class ProbedLists : IReusable
     private const int MostKnown = 512;
 
     /// <summary>Hits that may be known before that.</summary>
-    private const int Room = MostKnown + PostingWindow.Size;
+    private const int Room = 2 * MostKnown;
 
     private QueryScratch? scratch;
     private QueryMeter meter = new();
@@ -227,30 +227,38 @@ internal sealed class ProbedLists : IReusable
 
             WindowsScored++;
             meter.Count.CandidatesScored += here.Count;
-            ReadOnlySpan<ushort> hits = entries.AsSpan(here.Start, here.Count);
-            Span<float> bounds = most.AsSpan(known, here.Count);
-            bounds.Clear();
-            for (int i = 0; i < run.Merged; i++)
+            for (int first = 0; first < here.Count; first += MostKnown)
             {
-                Span<float> mine = parts.AsSpan((i * Room) + known, here.Count);
-                WriteParts(in run, window, i, hits, mine);
-                for (int hit = 0; hit < mine.Length; hit++)
-                    bounds[hit] += mine[hit];
+                Score(in run, window, entries.AsSpan(here.Start + first, Math.Min(MostKnown, here.Count - first)));
+                if (known >= MostKnown)
+                    Offer(in run, ref best);
             }
-
-            for (int i = run.Merged; i < run.Order.Length; i++)
-                run.Asked(i).AddBlockBounds(places[(window * run.Order.Length) + i], hits, bounds, run[i].Unit, run[i].Most);
-            ulong start = (ulong)here.Window << PostingWindow.SizeBits;
-            for (int hit = 0; hit < bounds.Length; hit++)
-            {
-                bounds[hit] *= Margin;
-                ids[known + hit] = start + hits[hit];
-            }
-
-            known += here.Count;
-            if (known >= MostKnown)
-                Offer(in run, ref best);
         }
+    }
+
+    /// <summary>Works that out for some hits of a window, and adds them to those that are known.</summary>
+    private void Score(in Lists run, int window, ReadOnlySpan<ushort> hits)
+    {
+        Span<float> bounds = most.AsSpan(known, hits.Length);
+        bounds.Clear();
+        for (int i = 0; i < run.Merged; i++)
+        {
+            Span<float> mine = parts.AsSpan((i * Room) + known, hits.Length);
+            WriteParts(in run, window, i, hits, mine);
+            for (int hit = 0; hit < mine.Length; hit++)
+                bounds[hit] += mine[hit];
+        }
+
+        for (int i = run.Merged; i < run.Order.Length; i++)
+            run.Asked(i).AddBlockBounds(places[(window * run.Order.Length) + i], hits, bounds, run[i].Unit, run[i].Most);
+        ulong start = (ulong)met[window].Window << PostingWindow.SizeBits;
+        for (int hit = 0; hit < bounds.Length; hit++)
+        {
+            bounds[hit] *= Margin;
+            ids[known + hit] = start + hits[hit];
+        }
+
+        known += hits.Length;
     }
 
     /// <summary>The most that the lists give an entry of a window that is met.</summary>

@@ -169,7 +169,7 @@ internal sealed class PhraseWords
         for (fewCount = 0; windows.MoveNext(out Span<ushort> found);)
         {
             if (bits.Length < fewCount + found.Length)
-                Grow();
+                Grow(fewCount + found.Length);
             ulong first = (ulong)windows.Window << PostingWindow.SizeBits;
             foreach (ushort entry in found)
                 bits[fewCount++] = first + entry;
@@ -181,10 +181,10 @@ internal sealed class PhraseWords
         }
     }
 
-    private void Grow()
+    private void Grow(int least)
     {
         ulong[] before = bits;
-        bits = context.RentWords(before.Length + PostingWindow.Size);
+        bits = context.RentWords(Math.Max(least, 2 * before.Length));
         before.AsSpan(0, fewCount).CopyTo(bits);
     }
 
