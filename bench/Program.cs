@@ -9,9 +9,11 @@ using Treepie.Bench.Suites.Indexing;
 using Treepie.Bench.Suites.Reading;
 using Treepie.Bench.Suites.Search;
 
-// dotnet run -c Release --project bench -- <suite>|all [--quick] [--json <file>] [--no-docs], or --list
+// dotnet run -c Release --project bench -- <suite>|all [--quick] [--json <file>] [--no-docs], or --list, or data
 switch (args)
 {
+    case ["data"]:
+        return Corpus.Describe(Console.Out) ? 0 : 2;
     case [LimitServer.Verb, string bytes]:
         await LimitServer.RunAsync(int.Parse(bytes, CultureInfo.InvariantCulture));
         return 0;
@@ -110,7 +112,17 @@ Console.CancelKeyPress += (_, press) =>
 var all = new List<(string, BenchRow)>();
 foreach (ISuite suite in chosen)
 {
-    IReadOnlyList<BenchRow> rows = await suite.RunAsync(quick, Console.Error, cancel.Token);
+    IReadOnlyList<BenchRow> rows;
+    try
+    {
+        rows = await suite.RunAsync(quick, Console.Error, cancel.Token);
+    }
+    catch (IncompleteDataSetException incomplete)
+    {
+        Console.Error.WriteLine($"{suite.Name}: {incomplete.Message}");
+        return 2;
+    }
+
     all.AddRange(rows.Select(row => (suite.Name, row)));
     string command = $"dotnet run -c Release --project bench -- {suite.Name}{(quick ? " --quick" : "")}";
     string section = BenchReport.Markdown(suite, rows, command, TimeProvider.System.GetUtcNow());

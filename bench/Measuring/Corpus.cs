@@ -1,27 +1,73 @@
 using System.IO.Compression;
+using System.Security.Cryptography;
+using System.Text;
 
 namespace Treepie.Bench.Measuring;
 
-/// <summary>The documents of a run: a full data set where it is found, else the samples of the repository.</summary>
+/// <summary>
+/// Reads the data sets of a run: from the folder that <c>TREEPIE_DATA</c> names, else from <c>samples/datasets</c> in the repository,
+/// which holds small sets whole and a part of large ones.
+/// </summary>
 internal static class Corpus
 {
+    private const string FolderVariable = "TREEPIE_DATA";
+
     /// <summary>The folder of <c>Engine.sln</c>.</summary>
     public static string RepositoryRoot { get; } = FindRoot();
 
-    /// <summary>The lines of a data set (<c>TREEPIE_DATA</c> or <c>../shared/data</c>), each a JSON document in UTF-8.</summary>
-    public static IReadOnlyList<byte[]> Load(string file, int most)
-    {
-        string folder = Environment.GetEnvironmentVariable("TREEPIE_DATA") ?? Path.Combine(RepositoryRoot, "..", "shared", "data");
-        string path = new[] { Path.Combine(folder, file), Path.Combine(RepositoryRoot, "samples", file) }.FirstOrDefault(File.Exists) ?? Path.Combine(folder, file);
-        if (!File.Exists(path))
-            throw new FileNotFoundException($"No data set at {path}. Set TREEPIE_DATA to the folder that holds {file}.", path);
+    /// <summary>Path of a file among the data sets.</summary>
+    public static string PathOf(string file) =>
+        Environment.GetEnvironmentVariable(FolderVariable) is { Length: > 0 } folder && Path.Combine(folder, file) is var path && File.Exists(path)
+            ? path
+            : Path.Combine(RepositoryRoot, "samples", "datasets", file);
 
-        using var content = new GZipStream(File.OpenRead(path), CompressionMode.Decompress);
-        using var reader = new StreamReader(content);
-        var documents = new List<byte[]>();
-        while (documents.Count < most && reader.ReadLine() is { } line)
-            documents.Add(System.Text.Encoding.UTF8.GetBytes(line));
+    /// <summary>The first documents of a data set in UTF-8.</summary>
+    /// <param name="set">The data set.</param>
+    /// <param name="most">How many are wanted at most.</param>
+    /// <exception cref="IncompleteDataSetException">The set has as many, but the file that is here does not.</exception>
+    public static IReadOnlyList<byte[]> Load(DataSet set, int most)
+    {
+        List<byte[]> documents = [.. Lines(set).Take(most).Select(Encoding.UTF8.GetBytes)];
+        int wanted = Math.Min(most, set.Documents);
+        if (documents.Count < wanted)
+            throw new IncompleteDataSetException(
+                $"This needs {wanted:N0} documents of '{set.File}', and {PathOf(set.File)} has {documents.Count:N0}. Put the whole set "
+                + $"({set.Origin}) into a folder and name that in {FolderVariable}; '-- data' checks it.");
         return documents;
+    }
+
+    /// <summary>Prints where each data set lies and whether it is the whole one; true if all are.</summary>
+    public static bool Describe(TextWriter output)
+    {
+        bool areWhole = true;
+        foreach (DataSet set in DataSet.All)
+        {
+            int count = 0;
+            using var hash = IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
+            foreach (string line in Lines(set))
+            {
+                count++;
+                hash.AppendData(Encoding.UTF8.GetBytes(line + "\n"));
+            }
+
+            bool isWhole = Convert.ToHexStringLower(hash.GetHashAndReset()) == set.Sha256;
+            areWhole &= isWhole;
+            string state = isWhole ? "whole" : count < set.Documents ? $"{count:N0} of {set.Documents:N0} documents" : "not the expected content";
+            output.WriteLine($"{set.File}: {state}, {PathOf(set.File)}");
+            output.WriteLine($"    from {set.Origin}; SHA-256 of its lines {set.Sha256}");
+        }
+
+        return areWhole;
+    }
+
+    /// <summary>Whether as many documents are here as the whole set has.</summary>
+    public static bool IsWhole(DataSet set) => Lines(set).Skip(set.Documents - 1).Any();
+
+    private static IEnumerable<string> Lines(DataSet set)
+    {
+        using var reader = new StreamReader(new GZipStream(File.OpenRead(PathOf(set.File)), CompressionMode.Decompress));
+        while (reader.ReadLine() is { } line)
+            yield return line;
     }
 
     private static string FindRoot()

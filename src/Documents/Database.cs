@@ -99,7 +99,12 @@ public sealed class Database : IDisposable, IAsyncDisposable
         string directory = Path.TrimEndingDirectorySeparator(Path.GetFullPath(path));
         DatabaseFormat.RefuseForeignDirectory(directory, DatabaseFormat.DocumentsFolder, DatabaseFormat.IndexesFolder);
         StorageEnvironment environment = StorageEnvironment.Open(
-            Path.Combine(directory, DatabaseFormat.DocumentsFolder), new StorageOptions { EncryptionKey = options.EncryptionKey, DecryptedBudgetBytes = options.DecryptedBudgetBytes });
+            Path.Combine(directory, DatabaseFormat.DocumentsFolder), new StorageOptions
+            {
+                EncryptionKey = options.EncryptionKey,
+                DecryptedBudgetBytes = options.DecryptedBudgetBytes,
+                MemoryBudgetBytes = Math.Max(StorageOptions.DefaultMemoryBudgetBytes, options.EncryptionKey is null ? 0 : options.DecryptedBudgetBytes),
+            });
         try
         {
             return new Database(directory, environment, options);
@@ -159,10 +164,10 @@ public sealed class Database : IDisposable, IAsyncDisposable
     /// <summary>Which index would answer a query, first, and why others would not. The query is not run, and no index is made for it.</summary>
     /// <exception cref="InvalidQueryException">The text is not valid; names line and column.</exception>
     /// <exception cref="IndexNotFoundException">A named index does not exist.</exception>
-    public IReadOnlyList<IndexChoice> IndexChoices(QueryRequest request)
+    public IReadOnlyList<IndexChoice> IndexChoices(QueryRequest request, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(request);
-        return _queries.Choices(request);
+        return _queries.Choices(request, cancellationToken);
     }
 
     /// <summary>A unit of work over C# objects, read and written by reflection over their public properties.</summary>
@@ -282,6 +287,7 @@ public sealed class Database : IDisposable, IAsyncDisposable
             SizeOnDiskBytes = DatabaseFormat.SizeOnDiskBytes(DataDirectory),
             IsEncrypted = IsEncrypted,
             DecryptedBytes = decryptedBytes,
+            OpenSnapshots = storage.OpenReaders - 1, // without this one
             IsDecryptedMemoryLocked = storage.IsDecryptedMemoryLocked,
             Indexes = Indexes.List(),
         };

@@ -45,8 +45,8 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         {
             _keys = new KeyRing(DataDirectory, keys ?? DatabaseKeySources.None);
             _opener = new EntryOpener(_options, _keys);
-            foreach ((string name, string path) in _folder.Scan())
-                _entries.TryAdd(name, new CatalogEntry(name, path) { IsCreated = true });
+            foreach (CatalogEntry entry in _folder.Scan())
+                _entries.Add(entry.Name, entry);
         }
         catch
         {
@@ -110,6 +110,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
             if (!entry.IsCreated)
                 return null; // its making failed, or it was deleted meanwhile
             ObjectDisposedException.ThrowIf(_disposed, this);
+            entry.ThrowIfAmbiguous();
             return entry.Database ??= _opener.Open(entry);
         }
     }
@@ -131,6 +132,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         {
             if (!entry.IsCreated)
                 return false;
+            entry.ThrowIfAmbiguous();
 
             entry.Database?.Dispose();
             entry.Database = null;
@@ -171,6 +173,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         lock (entry.Gate)
         {
             ObjectDisposedException.ThrowIf(_disposed, this);
+            entry.ThrowIfAmbiguous();
             if (entry.IsCreated)
                 _opener.Unlock(entry, given);
             else if (!overwrite)
@@ -254,7 +257,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
     }
 
     /// <summary>Whether a database may have backup tasks, found out without opening it.</summary>
-    internal bool MayHaveBackupTasks(string name) => FindEntry(name) is { IsCreated: true } entry && BackupTaskStore.MayHaveTasks(entry.Path);
+    internal bool MayHaveBackupTasks(string name) => FindEntry(name) is { IsCreated: true, SameNames.Count: 0 } entry && BackupTaskStore.MayHaveTasks(entry.Path);
 
     /// <summary>As <see cref="Database.ImportAsync"/>; a sealed backup for which no key is given is tried with the database's own.</summary>
     /// <exception cref="InvalidOperationException">There is no such database.</exception>
@@ -412,6 +415,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         ObjectDisposedException.ThrowIf(_disposed, this);
         if (!entry.IsCreated)
             throw NotThere(entry.Name);
+        entry.ThrowIfAmbiguous();
         return entry.Database ??= _opener.Open(entry);
     }
 

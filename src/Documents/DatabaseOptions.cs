@@ -41,6 +41,19 @@ public sealed record DatabaseOptions
     /// <summary>Longest a query may wait for an index, and the default of such a wait. Default 15 seconds.</summary>
     public TimeSpan DefaultStaleWait { get; init; } = TimeSpan.FromSeconds(15);
 
+    /// <summary>
+    /// Most corners of all shapes of a query together, each counted as often as it is asked about. Default 50,000; one shape
+    /// has at most 10,000. A query beyond it
+    /// is refused before it is run.
+    /// </summary>
+    public int MaxShapeCorners { get; init; } = 50_000;
+
+    /// <summary>
+    /// Most rows that <c>select distinct</c> tells apart, each of which takes some 40 bytes until the answer is read.
+    /// Default 1,000,000.
+    /// </summary>
+    public int MaxDistinctResults { get; init; } = 1_000_000;
+
     /// <summary>Orders of one's own, by the name that <c>order by custom(Field, 'Name')</c> gives. Default none.</summary>
     public IReadOnlyDictionary<string, ICustomOrder> CustomOrders { get; init; } = new Dictionary<string, ICustomOrder>();
 
@@ -57,10 +70,10 @@ public sealed record DatabaseOptions
     public AnalyzerSet Analyzers { get; init; } = AnalyzerSet.BuiltIn;
 
     /// <summary>
-    /// Bytes of decrypted pages that an encrypted database keeps in memory, and as many for each of its indexes; beyond, those that were not used longest go first. What
-    /// running transactions hold is beside it. Default 256 MiB, at least 1 MiB. Plain databases have none.
+    /// Bytes of decrypted pages that an encrypted database keeps in memory, and as many for each of its indexes; beyond, those that were not used longest go first. Pages
+    /// that are not in the file yet share them. What running transactions hold is beside it. Default 64 MiB, at least 1 MiB. Plain databases have none.
     /// </summary>
-    public long DecryptedBudgetBytes { get; init; } = 256L << 20;
+    public long DecryptedBudgetBytes { get; init; } = StorageOptions.DefaultMemoryBudgetBytes;
 
     /// <summary>How indexes are kept up with the documents: threads and budgets.</summary>
     public IndexingOptions Indexing { get; init; } = new();
@@ -76,6 +89,8 @@ public sealed record DatabaseOptions
         Range(MaxDocumentBytes, LeastDocumentBytes, MostDocumentBytes, nameof(MaxDocumentBytes));
         Range(MaxDocumentDepth, 1, MostDocumentDepth, nameof(MaxDocumentDepth));
         Range(MaxIdBytes, 1, MostIdBytes, nameof(MaxIdBytes));
+        Range(MaxShapeCorners, 1, int.MaxValue, nameof(MaxShapeCorners));
+        Range(MaxDistinctResults, 1, int.MaxValue, nameof(MaxDistinctResults));
         Indexing.Validate();
         if (DecryptedBudgetBytes < LeastDecryptedBudgetBytes)
             throw new ArgumentOutOfRangeException(nameof(DecryptedBudgetBytes), DecryptedBudgetBytes, $"{nameof(DecryptedBudgetBytes)} must be at least {LeastDecryptedBudgetBytes:N0}.");

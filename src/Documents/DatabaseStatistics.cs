@@ -29,6 +29,9 @@ public sealed record DatabaseStatistics
     /// <summary>Whether the system keeps decrypted pages out of swap; in a plain database false. Where it does not, raise the limit of locked memory (<c>ulimit -l</c>).</summary>
     public bool IsDecryptedMemoryLocked { get; init; }
 
+    /// <summary>Snapshots that somebody has open: requests, cursors, backups. Each keeps the pages it sees from being used again.</summary>
+    public int OpenSnapshots { get; init; }
+
     /// <summary>Indexes.</summary>
     public required IReadOnlyList<IndexStatistics> Indexes { get; init; }
 }

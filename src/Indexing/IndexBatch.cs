@@ -14,8 +14,8 @@ namespace Treepie.Indexing;
 /// </summary>
 /// <remarks>
 /// Text is analyzed when it is added; a batch holds terms, not values. The first value of a field that is not null is what
-/// the entry is sorted by. A value of any length is taken: terms of more than 512 bytes are kept in a cut form that stays
-/// exact for equality.
+/// the entry is sorted by. A value of any length is taken: terms of more than 512 bytes stand in the dictionary in a
+/// cut form that is exact for equality, and the whole texts of values are kept beside it for order.
 /// </remarks>
 public sealed class IndexBatch
 {
@@ -110,7 +110,11 @@ public sealed class IndexBatch
             return;
         }
 
-        AddTerm(target, field, owner, WholeValue.Of(analysis, utf8, tokens, cutScratch), out int ordinal);
+        ReadOnlySpan<byte> whole = WholeValue.Normalize(analysis, utf8, tokens);
+        ReadOnlySpan<byte> form = TermForm.Of(whole, cutScratch);
+        AddTerm(target, field, owner, form, out int ordinal);
+        if (TermForm.IsCut(form) && target.LongTexts.TryAdd(ordinal, whole.ToArray()))
+            SizeBytes += whole.Length;
         AddSortValue(target, owner, SortTag.Text, ordinal);
         tokens.Trim(KeepBytes);
     }

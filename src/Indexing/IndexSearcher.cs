@@ -5,7 +5,6 @@ using Treepie.Indexing.Highlighting;
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Matching.Compiling;
 using Treepie.Indexing.Matching.Views;
-using Treepie.Indexing.Matching.Words;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Schema;
 using Treepie.Indexing.Searching;
@@ -106,9 +105,6 @@ public sealed class IndexSearcher : IDisposable
         options?.Budget?.Check();
         cancellationToken.ThrowIfCancellationRequested();
         QueryAhead.Announce(view, request);
-        if (options is null && view.Words.TryRun(request, cancellationToken, out WordHits word))
-            return new SearchResults(view, in word);
-
         ReadOnlyMemory<byte> after = SearchPosition.Decode(storeId, request);
         using var context = new QueryContext(view, cancellationToken, options);
         var run = new SearchRun(context, request, after);

@@ -2,7 +2,6 @@ using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Columns;
 using Treepie.Indexing.Matching.Compiling;
 using Treepie.Indexing.Matching.Views;
-using Treepie.Indexing.Matching.Words;
 using Treepie.Indexing.Plans;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Searching;
@@ -22,15 +21,6 @@ public sealed class SearchResults : IDisposable
     private readonly long[] ids;
     private readonly float[] scores;
     private int position = -1;
-
-    internal SearchResults(IndexView view, in WordHits word)
-    {
-        this.view = view;
-        Counters = word.Counters;
-        TotalCount = word.Total;
-        ids = word.Ids;
-        scores = word.Scores;
-    }
 
     internal SearchResults(IndexView view, SearchRun run, IReadOnlyList<SortKey> sort, QueryCounters counters, byte[]? position)
     {

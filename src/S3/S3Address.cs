@@ -36,7 +36,7 @@ internal sealed record S3Address(string Bucket, string Prefix, string? Region, U
             string name = equals < 0 ? pair : pair[..equals], value = equals < 0 ? "" : Uri.UnescapeDataString(pair[(equals + 1)..]);
             switch (name)
             {
-                case "region" when value.Length > 0:
+                case "region" when IsRegion(value):
                     address = address with { Region = value };
                     break;
                 case "endpoint" when Uri.TryCreate(value, UriKind.Absolute, out Uri? endpoint) && endpoint.Scheme is "http" or "https" && endpoint.UserInfo.Length == 0:
@@ -55,6 +55,9 @@ internal sealed record S3Address(string Bucket, string Prefix, string? Region, U
 
         return address with { PathStyle = pathStyle ?? address.Endpoint is not null };
     }
+
+    /// <summary>A region becomes a part of the name of the host that keys are sent to.</summary>
+    private static bool IsRegion(string text) => text.Length is > 0 and <= 40 && text.All(static c => char.IsAsciiLetterLower(c) || char.IsAsciiDigit(c) || c == '-');
 
     /// <summary>The key of an object below the prefix.</summary>
     public string KeyOf(string name) => Prefix.Length == 0 ? name : $"{Prefix}/{name}";

@@ -17,7 +17,14 @@ internal sealed class S3Destination(S3Address address, AmazonS3Client client, Ba
     /// <summary>Tries of a probe: who waits for it is a person.</summary>
     private const int ProbeTries = 4;
 
-    private static readonly TimeSpan s_abandonedAfter = TimeSpan.FromDays(2);
+    /// <summary>Pages of uploads that are looked at, of a thousand each.</summary>
+    private const int MaxCleanedPages = 100;
+
+    /// <summary>
+    /// After so long without a part an upload is nobody's any more: a part of the default size takes a network of 2.4 kB/s that
+    /// long.
+    /// </summary>
+    private static readonly TimeSpan s_abandonedAfter = TimeSpan.FromHours(1);
 
     public override string Address => address.ToString();
 
@@ -79,18 +86,46 @@ internal sealed class S3Destination(S3Address address, AmazonS3Client client, Ba
     {
         try
         {
-            ListMultipartUploadsResponse open = await client.ListMultipartUploadsAsync(
-                new ListMultipartUploadsRequest { BucketName = address.Bucket, Prefix = address.KeyOf(prefix) }, cancellationToken).ConfigureAwait(false);
-            DateTime now = backoff.Now;
-            foreach (MultipartUpload upload in open.MultipartUploads ?? [])
-                if (upload.Initiated is { } begun && now - begun.ToUniversalTime() > s_abandonedAfter)
-                    await AbortAsync(upload.Key, upload.UploadId, cancellationToken).ConfigureAwait(false);
+            var request = new ListMultipartUploadsRequest { BucketName = address.Bucket, Prefix = address.KeyOf(prefix) };
+            for (int page = 0; page < MaxCleanedPages; page++)
+            {
+                ListMultipartUploadsResponse open = await client.ListMultipartUploadsAsync(request, cancellationToken).ConfigureAwait(false);
+                foreach (MultipartUpload upload in open.MultipartUploads ?? [])
+                    if (await IsAbandonedAsync(upload, cancellationToken).ConfigureAwait(false))
+                        await AbortAsync(upload.Key, upload.UploadId, cancellationToken).ConfigureAwait(false);
+                if (open.IsTruncated != true)
+                    return;
+                (request.KeyMarker, request.UploadIdMarker) = (open.NextKeyMarker, open.NextUploadIdMarker);
+            }
         }
         catch (Exception error) when (error is AmazonServiceException or AmazonClientException or HttpRequestException)
         {
             // Not every place lists them; what is left there costs room, and its own rules for such uploads remove it.
         }
     }
+
+    /// <summary>
+    /// Whether nothing has arrived of an upload for so long that nobody can be at work on it: parts arrive one after the other,
+    /// and one that is lost is sent again or the upload aborted.
+    /// </summary>
+    private async Task<bool> IsAbandonedAsync(MultipartUpload upload, CancellationToken cancellationToken)
+    {
+        if (upload.Initiated is not { } begun || IsRecent(begun))
+            return false;
+
+        var request = new ListPartsRequest { BucketName = address.Bucket, Key = upload.Key, UploadId = upload.UploadId };
+        while (true)
+        {
+            ListPartsResponse parts = await client.ListPartsAsync(request, cancellationToken).ConfigureAwait(false);
+            if ((parts.Parts ?? []).Exists(part => part.LastModified is { } arrived && IsRecent(arrived)))
+                return false;
+            if (parts.IsTruncated != true || parts.NextPartNumberMarker is not { } next)
+                return true;
+            request.PartNumberMarker = $"{next}";
+        }
+    }
+
+    private bool IsRecent(DateTime at) => backoff.Now - at.ToUniversalTime() <= s_abandonedAfter;
 
     internal Task<T> RunAsync<T>(Func<AmazonS3Client, string, CancellationToken, Task<T>> request, CancellationToken cancellationToken) =>
         backoff.RunAsync(Address, stop => request(client, address.Bucket, stop), cancellationToken);

@@ -29,6 +29,14 @@ public sealed class S3DestinationProvider : DestinationProvider
         return address.StartsWith(S3Address.Scheme, StringComparison.OrdinalIgnoreCase);
     }
 
+    /// <summary>The server that an address names; null where it is the one of its region.</summary>
+    /// <exception cref="DestinationException">The address is not valid.</exception>
+    public static Uri? EndpointOf(string address)
+    {
+        ArgumentNullException.ThrowIfNull(address);
+        return S3Address.Parse(address).Endpoint;
+    }
+
     /// <inheritdoc/>
     public override BackupDestination Open(DestinationSettings settings)
     {

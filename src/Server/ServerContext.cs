@@ -1,5 +1,6 @@
 using Treepie.Server.Backups;
 using Treepie.Server.Databases;
+using Treepie.Server.Limits;
 using Treepie.Server.Operations;
 using Treepie.Server.Telemetry;
 
@@ -20,15 +21,37 @@ internal sealed class ServerContext
         this.logger = logger;
         this.telemetry = telemetry;
         Databases = new DatabaseGate(source);
-        Operations = new OperationRegistry(options.MaxRememberedOperations);
+        Operations = new ServerOperations(Limits.MaxRememberedOperations);
+        Requests = new WorkShare("requests", Limits.MaxConcurrentRequests, Limits.MaxRequestsPerClient);
+        BulkInserts = new WorkShare("bulk inserts and imports", Limits.MaxBulkInserts, Limits.MaxBulkInsertsPerClient);
+        Streams = new WorkShare("streams", Limits.MaxStreams, Limits.MaxStreamsPerClient);
+        Queries = new QueryQueue(Limits, clock);
+        Buffers = new BufferBudget(Limits.MaxBufferedBytes);
         Backups = new BackupService(this);
     }
 
     public TreepieServerOptions Options => options;
 
+    public ServerLimits Limits => options.Limits;
+
+    /// <summary>Places of requests that are to end soon.</summary>
+    public WorkShare Requests { get; }
+
+    /// <summary>Places of requests that bring documents as long as their client likes.</summary>
+    public WorkShare BulkInserts { get; }
+
+    /// <summary>Places of answers that last as long as their reader likes.</summary>
+    public WorkShare Streams { get; }
+
+    /// <summary>Places of queries that search or read their results.</summary>
+    public QueryQueue Queries { get; }
+
+    /// <summary>What bodies of requests may hold of the memory together.</summary>
+    public BufferBudget Buffers { get; }
+
     public DatabaseGate Databases { get; }
 
-    public OperationRegistry Operations { get; }
+    public ServerOperations Operations { get; }
 
     /// <summary>Backup tasks of the databases.</summary>
     public BackupService Backups { get; }

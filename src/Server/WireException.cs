@@ -6,6 +6,9 @@ namespace Treepie.Server;
 internal sealed class WireException(int statusCode, string wireType, string message, Exception? innerException = null)
     : Exception(message, innerException)
 {
+    /// <summary>What is full may be free again soon, and those who were refused should not all come back at once.</summary>
+    private const int RetrySeconds = 2;
+
     public int StatusCode => statusCode;
 
     public string WireType => wireType;
@@ -13,10 +16,21 @@ internal sealed class WireException(int statusCode, string wireType, string mess
     /// <summary>The database that does not exist, which clients read from a header.</summary>
     public string? MissingDatabase { get; private init; }
 
+    /// <summary>
+    /// Seconds after which another attempt makes sense, for the header Retry-After; null: it is not for time to mend.
+    /// </summary>
+    public int? RetryAfterSeconds { get; private init; }
+
     public static WireException BadRequest(string message, Exception? innerException = null) =>
         new(StatusCodes.Status400BadRequest, WireTypes.BadRequest, message, innerException);
 
     public static WireException TooLarge(string message) => new(StatusCodes.Status413PayloadTooLarge, WireTypes.BadRequest, message);
+
+    /// <summary>The server as a whole has reached a limit: 503 with Retry-After.</summary>
+    public static WireException Busy(string message) => new(StatusCodes.Status503ServiceUnavailable, WireTypes.Raven, message) { RetryAfterSeconds = RetrySeconds };
+
+    /// <summary>One client has reached a limit of its own: 429 with Retry-After.</summary>
+    public static WireException TooMany(string message) => new(StatusCodes.Status429TooManyRequests, WireTypes.Raven, message) { RetryAfterSeconds = RetrySeconds };
 
     public static WireException NotBuilt(string what) =>
         new(StatusCodes.Status501NotImplemented, WireTypes.NotSupported, $"{what}: not built yet in Treepie. Nothing was changed.");

@@ -16,6 +16,7 @@ public static class EnvironmentKeys
     {
         ArgumentException.ThrowIfNullOrEmpty(directory);
         IFileSystem files = World.OfDisk(directory).Files;
+        files.Calls.RequireLittleEndian();
         if (!files.List().Contains(FormatLimits.DataFileName))
             throw new StorageException($"There is no store in '{files.Path}': '{FormatLimits.DataFileName}' is missing.");
 
@@ -28,6 +29,7 @@ public static class EnvironmentKeys
     /// before, the old one or the new one does. Who had the old key and a copy of the files from then can have the data key from it: where the old key leaked, rotate the data key too.
     /// </summary>
     /// <exception cref="InvalidOperationException">The environment is not encrypted, or read-only.</exception>
+    /// <exception cref="ObjectDisposedException">The environment was closed before or meanwhile: the old key stays in force.</exception>
     /// <exception cref="StorageException">
     /// It could not be made durable: the old key stays in force, though a kill before the next checkpoint may leave the new one. Or the new key is in force, and traces of the old one could not be
     /// overwritten: the message says so.
@@ -36,7 +38,14 @@ public static class EnvironmentKeys
     {
         ArgumentNullException.ThrowIfNull(environment);
         ArgumentNullException.ThrowIfNull(next);
-        Rotation(environment).ChangeKey(next, cancellationToken);
+        KeyRotation rotation = Rotation(environment);
+        environment.RunLong(
+            token =>
+            {
+                rotation.ChangeKey(next, token);
+                return true;
+            },
+            cancellationToken);
     }
 
     /// <summary>
@@ -55,7 +64,8 @@ public static class EnvironmentKeys
     {
         ArgumentNullException.ThrowIfNull(environment);
         ArgumentNullException.ThrowIfNull(key);
-        return Rotation(environment).RotateDataKey(key, progress, cancellationToken);
+        KeyRotation rotation = Rotation(environment);
+        return environment.RunLong(token => rotation.RotateDataKey(key, progress, token), cancellationToken);
     }
 
     /// <summary>

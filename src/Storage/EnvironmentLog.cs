@@ -1,4 +1,5 @@
 using Treepie.Storage.Backups;
+using Treepie.Storage.Transactions;
 
 namespace Treepie.Storage;
 
@@ -28,6 +29,7 @@ public static class EnvironmentLog
         if (budgetBytes != 0)
             ArgumentOutOfRangeException.ThrowIfLessThan(budgetBytes, MinBudgetBytes);
         environment.ThrowIfNotWritable();
+        using Lifetime.Lease lease = environment.Lifetime.Enter();
         if (environment.Journal is null)
             throw new InvalidOperationException($"'{environment.State.Store.Path}' is opened with relaxed durability and has no journal: there is no log to keep.");
         environment.JournalFiles.Keep(budgetBytes, keepsEarlier ? 0 : environment.Journal.Position.Use);

@@ -29,6 +29,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     private readonly IDisposable _fileLock;
     private readonly JournalFiles _journalFiles;
     private readonly JournalWriter? _journal;
+    private readonly Lifetime _lifetime;
     private readonly EnvironmentState _state;
     private readonly Writer _writer;
     private readonly CommitLane _lane;
@@ -38,7 +39,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     private int _disposed;
     private int _freed;
 
-    private StorageEnvironment(World world, StorageOptions options, IDisposable fileLock, IFile data, MetaPage meta, StoreCipher? cipher)
+    internal StorageEnvironment(World world, StorageOptions options, IDisposable fileLock, IFile data, MetaPage meta, StoreCipher? cipher)
     {
         _world = world;
         _options = options;
@@ -50,24 +51,24 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         try
         {
             store = new PageStore(world.Files, data, options, cipher);
-            var bitmaps = new BitmapSource(store, meta);
-            var space = new FreePages(meta.PageCount, meta.LivePages, bitmaps.Load);
+            var bitmaps = new BitmapSource(store, meta, world.PagesPerBitmap);
+            var space = new FreePages(meta.PageCount, meta.LivePages, bitmaps.Load, store.Forget, world.PagesPerBitmap);
             IReadOnlyList<JournalFile> journalFiles = _journalFiles.OpenAll(meta.StoreId, !options.ReadOnly);
             var reader = new JournalReader(world.Files, journalFiles, cipher);
             Snapshot current = new Recovery(store, space, meta).Run(reader, out JournalPosition end);
             _state = new EnvironmentState(store, space, meta, current, world.Ages) { Clock = world.Clock, HashSeed = world.Draw(), Bitmaps = bitmaps };
             RotationGate = new Gate(world.Scheduler);
-            _background = new Background(world.Scheduler, world.IsBackgroundAllowed);
+            _lifetime = new Lifetime(world.Scheduler);
+            _background = new Background(world.Scheduler, _lifetime, world.IsBackgroundAllowed);
             if (options is { ReadOnly: false, Durability: Durability.Durable })
             {
-                Action<Action> background = world.IsBackgroundAllowed ? _background.Run : static work => work();
                 _journal = new JournalWriter(_journalFiles, end, reader.Tail, meta.Journal.Use, new JournalSettings
                 {
                     StoreId = StoreId,
                     Sizes = new JournalSizes(options.FirstJournalFileBytes, options.MaxJournalFileBytes, GrowthFactor: 4),
                     DrawSalt = world.Draw,
                     Cipher = cipher,
-                    Background = background,
+                    Background = world.IsBackgroundAllowed ? work => _background.Run(work) : static work => work(), // a spare that is not made is made when it is needed
                     MakeDataDurable = () => DataFile.MakeDurable(world.Files, data, meta),
                     Clock = world.Clock,
                     ProbeClock = world.IsBackgroundAllowed ? world.Clock : null,
@@ -75,16 +76,23 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
             }
             _writer = new Writer(_state, _journal);
             var duties = new LaneDuties(_state, _writer);
-            _lane = new CommitLane(_writer, duties, world.Scheduler, isInline: !world.IsBackgroundAllowed);
-            _checkpoints = new CheckpointRunner(_state, new Checkpointer(_state, world.Files, data, _journal, end, cipher), _lane, _background, options, _journal, world.Clock);
+            _lane = new CommitLane(_writer, duties, world.Scheduler, _lifetime, isInline: !world.IsBackgroundAllowed);
+            _checkpoints = new CheckpointRunner(
+                _state, new Checkpointer(_state, world.Files, data, _journal, end, cipher), _lane, _background, _lifetime, options, _journal, world.Clock);
             duties.Checkpoints = _checkpoints;
-            Sweeper = store.Decrypted is { } decrypted ? new DecryptedSweeper(_state, decrypted, _lane, _background, options, world.Clock) : null;
+            Sweeper = store.Decrypted is { } decrypted
+                ? _background.Own(new DecryptedSweeper(_state, decrypted, _lane, _background, options, world.Clock))
+                : null;
+            if (!options.ReadOnly)
+                _state.Scrubber = _background.Own(new Scrubber(_state, _lane, _background, options, world.Clock, world.Draw()));
+            _background.Own(new EvictionWatch(store, _background, world.Clock));
         }
         catch
         {
             _journal?.Dispose();
             _journalFiles.Dispose();
             store?.Dispose();
+            _lifetime?.Dispose();
             throw;
         }
     }
@@ -116,6 +124,9 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     /// <summary>Whether it was opened without the right to write.</summary>
     internal bool IsReadOnly => _options.ReadOnly;
 
+    /// <summary>What closing waits for.</summary>
+    internal Lifetime Lifetime => _lifetime;
+
     /// <summary>Checkpoints.</summary>
     internal CheckpointRunner Checkpoints => _checkpoints;
 
@@ -136,27 +147,8 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     {
         ArgumentException.ThrowIfNullOrEmpty(directory);
         options ??= new StorageOptions();
-        World world = World.OfDisk(directory);
+        World world = World.OfDisk(directory, options.AllowMissingLocks);
         return Open(options.IsBackgroundQuiet ? world with { Scheduler = new QuietScheduler() } : world, options);
-    }
-
-    /// <summary>Creates a directory, with those above it, if absent. Their names survive a loss of power from then on.</summary>
-    /// <exception cref="StorageException">The system refuses; the message says what and why.</exception>
-    public static void CreateDirectory(string path)
-    {
-        ArgumentException.ThrowIfNullOrEmpty(path);
-        DurableDirectory.Create(Path.GetFullPath(path));
-    }
-
-    /// <summary>
-    /// Makes names that were created, renamed or deleted in a directory durable, for those who keep environments in directories of
-    /// their own: a renamed directory may otherwise have its old name again after a loss of power. One sync; nothing on Windows, where the file system sees to it.
-    /// </summary>
-    /// <exception cref="StorageException">The directory is not there or cannot be synced.</exception>
-    public static void SyncDirectory(string path)
-    {
-        ArgumentException.ThrowIfNullOrEmpty(path);
-        DurableDirectory.Sync(Path.GetFullPath(path));
     }
 
     /// <summary>Begins a read of the last published commit. Never waits; must be disposed by the caller, on any thread.</summary>
@@ -193,8 +185,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
             if (_state.Current.Named.Find(name) == named)
                 return Begin(new Snapshot(named.TransactionId, named.Record.Catalogue, named.Record.NextTreeId, _state.Current.PageCount), slot);
 
-            slot.Free();
-            OnReaderClosed();
+            ExitRead(slot);
         }
     }
 
@@ -258,11 +249,14 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     /// <exception cref="OperationCanceledException">Cancelled before it began; nothing was changed.</exception>
     /// <exception cref="DiskFullException">No room; nothing was changed, and the environment goes on.</exception>
     /// <exception cref="CommitOutcomeUnknownException">The journal failed; see there.</exception>
+    /// <exception cref="WritingStoppedException">Writing stopped after an error; nothing was changed.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed; nothing was changed.</exception>
     /// <exception cref="InvalidOperationException">The environment was opened read-only.</exception>
     public TResult Write<TResult>(Func<WriteTransaction, TResult> command, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(command);
         ThrowIfNotWritable();
+        using Lifetime.Lease lease = _lifetime.Enter();
         _checkpoints.ThrowIfAtBound(_world.Files.Path);
         var pool = (RequestPool<TResult>)_requests.GetOrAdd(typeof(TResult), static _ => new RequestPool<TResult>());
         WriteRequest<TResult> request = pool.Rent(command);
@@ -277,9 +271,13 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     {
         ArgumentNullException.ThrowIfNull(command);
         ThrowIfNotWritable();
+        using Lifetime.Lease lease = _lifetime.Enter(); // this thread may go on for others when its own command is done
         _checkpoints.ThrowIfAtBound(_world.Files.Path);
+        cancellationToken.ThrowIfCancellationRequested();
         var request = new WriteRequest<TResult>(isAsync: true);
         request.Begin(command);
+        if (_lifetime.TryHold()) // as long as there is the lease above
+            request.HoldUntilDone(_lifetime);
         _lane.SubmitAsync(request, cancellationToken);
         return new ValueTask<TResult>(request.Task);
     }
@@ -289,7 +287,8 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     public void Checkpoint(CancellationToken cancellationToken = default)
     {
         ThrowIfNotWritable();
-        _checkpoints.Run(isClean: false, cancellationToken);
+        using Lifetime.Lease lease = _lifetime.Enter();
+        _checkpoints.Run(cancellationToken);
     }
 
     /// <summary>
@@ -300,18 +299,19 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     /// <param name="progress">Told after each step, on the calling thread.</param>
     /// <param name="cancellationToken">Ends it between two steps; what was moved stays moved.</param>
     /// <exception cref="OperationCanceledException">Cancelled.</exception>
+    /// <exception cref="ObjectDisposedException">The environment was closed before or meanwhile; what was moved stays moved.</exception>
     /// <exception cref="StorageException">As <see cref="Write{TResult}"/> and <see cref="Checkpoint"/>.</exception>
     public ShrinkReport Shrink(IProgress<ShrinkProgress>? progress = null, CancellationToken cancellationToken = default)
     {
         ThrowIfNotWritable();
-        return new Shrinker(this, _checkpoints, progress, cancellationToken).Run();
+        return RunLong(token => new Shrinker(this, _checkpoints, progress, token).Run(), cancellationToken);
     }
 
     /// <summary>Figures of now: sizes, transactions, readers, snapshots, checkpoints.</summary>
     public StorageStatistics GetStatistics()
     {
-        ObjectDisposedException.ThrowIf(Volatile.Read(ref _disposed) != 0, this);
-        return StatisticsReader.Read(_state, _journalFiles, _journal, _checkpoints);
+        using Lifetime.Lease lease = _lifetime.Enter();
+        return StatisticsReader.Read(_state, _journalFiles, _journal, _checkpoints, _world.Files.Describe(_fileLock));
     }
 
     /// <summary>As <see cref="Check(IProgress{CheckProgress}, CancellationToken)"/>, with nobody watching.</summary>
@@ -325,97 +325,47 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     /// <param name="progress">Told every few hundred pages, on this thread, or null.</param>
     /// <param name="cancellationToken">Ends it between two pages.</param>
     /// <exception cref="OperationCanceledException">Cancelled.</exception>
-    public CheckReport Check(IProgress<CheckProgress>? progress, CancellationToken cancellationToken = default)
-    {
-        ObjectDisposedException.ThrowIf(Volatile.Read(ref _disposed) != 0, this);
-        return new EnvironmentCheck(this, _lane, _world.Files).Run(progress, cancellationToken);
-    }
+    /// <exception cref="ObjectDisposedException">The environment was closed before or meanwhile.</exception>
+    public CheckReport Check(IProgress<CheckProgress>? progress, CancellationToken cancellationToken = default) =>
+        RunLong(token => new EnvironmentCheck(this, _lane, _world.Files).Run(progress, token), cancellationToken);
 
-    /// <summary>Waits for the command that runs, writes a last checkpoint and closes. Read transactions that are still open stay usable; memory and lock go with the last of them.</summary>
+    /// <summary>
+    /// Refuses new operations, waits for those that were begun, writes a last checkpoint, deletes journal files that nothing needs and gives memory and lock back. What takes long (shrinking, checks,
+    /// changes of keys) ends at its next step with an <see cref="ObjectDisposedException"/>. Read transactions that are still open stay usable: memory and lock go with the last of them,
+    /// when nothing else is left to be done. A second call returns at once.
+    /// </summary>
+    /// <exception cref="InvalidOperationException">It is called by a command or a long operation of this environment, for which it would wait. Nothing was done.</exception>
     public void Dispose()
     {
+        if (Volatile.Read(ref _disposed) != 0)
+            return;
+        if (_lane.IsInCommand || _lifetime.IsInLongOperation())
+            throw new InvalidOperationException($"'{_world.Files.Path}' cannot be closed by a command or operation of its own, since closing waits for that. Close it when that has returned.");
         if (Interlocked.Exchange(ref _disposed, 1) != 0)
             return;
 
+        // A reader that ends stores its slot and then looks at the flag above, without a barrier, which would cost every read: so the barrier is made here, for all threads.
+        Interlocked.MemoryBarrierProcessWide();
+        _lifetime.BeginClose();
         _checkpoints.Stop();
-        Sweeper?.Dispose();
-        bool wasWritten = !_options.ReadOnly && (_writer.HasCommitted || _checkpoints.HasMarked) && _state.Failure is null;
-        if (wasWritten)
-            _checkpoints.TryRunLast();
-        if (!_options.ReadOnly)
-            _lane.RunExclusive(() => _state.Failure ??= new ObjectDisposedException(nameof(StorageEnvironment)));
-
-        _background.WaitForAll();
-        if (_journal is not null && wasWritten && _state.Durable is { IsClean: true } last && last.LastTransaction == _state.Current.TransactionId)
-            _journalFiles.GiveBack(_options.FirstJournalFileBytes);
-        OnReaderClosed();
+        _background.Stop();
+        _lifetime.Drain();
+        try
+        {
+            CloseFiles();
+        }
+        finally
+        {
+            _lifetime.Seal();
+            FreeIfUnused();
+        }
     }
 
     /// <inheritdoc/>
-    public ValueTask DisposeAsync()
-    {
-        var done = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        _world.Scheduler.Queue(() =>
-        {
-            try
-            {
-                Dispose();
-                done.SetResult();
-            }
-            catch (Exception error)
-            {
-                done.SetException(error);
-            }
-        });
-        return new ValueTask(done.Task);
-    }
+    public ValueTask DisposeAsync() => new(_world.Scheduler.RunAsync(Dispose));
 
     /// <summary>Opens on a given world.</summary>
-    internal static StorageEnvironment Open(World world, StorageOptions options)
-    {
-        options.Validate();
-        IFileSystem files = world.Files;
-        if (!options.ReadOnly)
-            files.CreateDirectory();
-
-        bool bringsLock = !options.ReadOnly && !files.List().Contains(FormatLimits.LockFileName);
-        if (bringsLock)
-            DataFile.ThrowIfForeign(files);
-
-        IDisposable fileLock = files.Lock(FormatLimits.LockFileName, options.ReadOnly);
-        IFile? data = null;
-        StoreCipher? cipher = null;
-        StorageEnvironment? environment = null;
-        try
-        {
-            IReadOnlyList<string> names = files.List();
-            if (!names.Contains(FormatLimits.DataFileName))
-            {
-                if (options.ReadOnly)
-                    throw new StorageException($"There is no store in '{files.Path}': '{FormatLimits.DataFileName}' is missing.");
-                DataFile.ThrowIfMissing(files, names);
-                DataFile.Create(world, options.EncryptionKey);
-            }
-
-            data = files.Open(FormatLimits.DataFileName, create: false, writable: !options.ReadOnly);
-            MetaPage meta = DataFile.ReadMeta(files, data);
-            data.Announce(meta.Catalogue.Root.Number * PageLayout.SizeBytes, PageLayout.SizeBytes); // every reader begins there: it comes while the rest is opened
-            cipher = StoreCipher.Open(world, meta, options.EncryptionKey);
-            environment = new StorageEnvironment(world, options, fileLock, data, meta, cipher);
-            files.NameHolder(fileLock, world.Clock.GetUtcNow());
-            return environment;
-        }
-        catch
-        {
-            environment?.Dispose();
-            data?.Dispose();
-            cipher?.Dispose();
-            fileLock.Dispose();
-            if (bringsLock && files.List().Contains(FormatLimits.LockFileName))
-                files.Delete(FormatLimits.LockFileName);
-            throw;
-        }
-    }
+    internal static StorageEnvironment Open(World world, StorageOptions options) => EnvironmentOpening.Open(world, options);
 
     /// <summary>Begins a read without an object for it; <see cref="ExitRead"/> must follow.</summary>
     internal Snapshot EnterRead(string? name, out ReaderTable.Slot slot)
@@ -439,33 +389,78 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     internal void ExitRead(ReaderTable.Slot slot)
     {
         slot.Free();
-        OnReaderClosed();
+        if (Volatile.Read(ref _disposed) != 0)
+            FreeIfUnused();
     }
 
-    /// <summary>Deletes journal files that no recovery needs; what of the log waits in them is given up.</summary>
+    /// <summary>Runs something that takes long: it is told when closing begins, and has the environment until it ends.</summary>
+    /// <exception cref="ObjectDisposedException">The environment was closed before or meanwhile.</exception>
+    internal TResult RunLong<TResult>(Func<CancellationToken, TResult> operation, CancellationToken cancellationToken)
+    {
+        using Lifetime.Lease lease = _lifetime.EnterLong();
+        using var ending = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, _lifetime.Closing);
+        try
+        {
+            return operation(ending.Token);
+        }
+        catch (OperationCanceledException) when (ending.IsCancellationRequested)
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+            throw Lifetime.ClosedError();
+        }
+    }
+
+    /// <summary>
+    /// Deletes journal files that no recovery needs, and makes that durable; what of the log waits in them is given up. The
+    /// directory is synced even where none is left to delete: the sync after an earlier deletion may have failed.
+    /// </summary>
     internal void DropSupersededJournal()
     {
-        if (_journal is not null)
-            _lane.RunExclusive(() => _journalFiles.DropBefore(_journal.OldestNeededUse));
+        if (_journal is null)
+            return;
+
+        _lane.RunExclusive(() => _journalFiles.DropBefore(_journal.OldestNeededUse));
+        _world.Files.SyncDirectory();
     }
 
-    /// <summary>After the environment is closed, the last reader takes the memory with it.</summary>
-    internal void OnReaderClosed()
+    /// <summary>The last changes of files, by the one thread that has a lease.</summary>
+    private void CloseFiles()
     {
-        if (Volatile.Read(ref _disposed) == 0)
+        bool wasWritten = !_options.ReadOnly && (_writer.HasCommitted || _checkpoints.HasMarked) && _state.Failure is null;
+        if (wasWritten)
+            _checkpoints.TryRunLast();
+        if (_journal is not null && wasWritten && _state.Durable is { IsClean: true } last && last.LastTransaction == _state.Current.TransactionId)
+            _journalFiles.GiveBack(_options.FirstJournalFileBytes);
+    }
+
+    /// <summary>
+    /// The one place where memory and lock are given back: by whoever comes last, the closing itself or a read that ends after it. Nothing here changes a file, and the lock goes last: whoever opens
+    /// the directory next has it for itself.
+    /// </summary>
+    private void FreeIfUnused()
+    {
+        Interlocked.MemoryBarrier(); // the slot of a read that has ended is seen by a closing that is looked for here in vain
+        if (!_lifetime.IsClosed)
             return;
 
         var open = new List<long>();
         _state.Readers.CollectSnapshots(open);
-        if (open.Count > 0 || !_background.IsIdle || Interlocked.Exchange(ref _freed, 1) != 0)
+        if (open.Count > 0 || Interlocked.Exchange(ref _freed, 1) != 0)
             return;
 
-        _checkpoints.Dispose();
-        _state.Store.Dispose();
-        _journal?.Dispose();
-        Cipher?.Dispose();
-        _journalFiles.Dispose();
-        _fileLock.Dispose();
+        try
+        {
+            _checkpoints.Dispose();
+            _state.Store.Dispose();
+            _journal?.Dispose();
+            Cipher?.Dispose();
+            _journalFiles.Dispose();
+            _lifetime.Dispose();
+        }
+        finally
+        {
+            _fileLock.Dispose();
+        }
     }
 
     [SuppressMessage("Reliability", "CA2000", Justification = "The caller disposes it.")]
@@ -481,9 +476,8 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         if (Volatile.Read(ref _disposed) == 0)
             return;
 
-        slot.Free();
-        OnReaderClosed();
-        throw new ObjectDisposedException(nameof(StorageEnvironment));
+        ExitRead(slot);
+        throw Lifetime.ClosedError();
     }
 
     internal void ThrowIfNotWritable()

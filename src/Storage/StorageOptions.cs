@@ -3,6 +3,9 @@ namespace Treepie.Storage;
 /// <summary>How an environment is opened. Immutable; defaults are right for most uses.</summary>
 public sealed record StorageOptions
 {
+    /// <summary>Default of <see cref="MemoryBudgetBytes"/>: 64 MiB, what a small program can spare.</summary>
+    public const long DefaultMemoryBudgetBytes = 64L << 20;
+
     /// <summary>When a write is acknowledged.</summary>
     public Durability Durability { get; init; } = Durability.Durable;
 
@@ -15,7 +18,19 @@ public sealed record StorageOptions
     public long MaxDataFileBytes { get; init; } = 256L << 30;
 
     /// <summary>
-    /// Memory for pages not yet in the data file, in bytes: at half of it a checkpoint begins, at all of it writers wait for one.
+    /// Memory of the environment, in bytes: pages not yet in the data file, pages that open readers hold, what is kept for undoing, and decrypted pages together.
+    /// What is over lies in a temporary file of the directory, which the system keeps in memory while nobody else needs it. In an encrypted environment, and where the
+    /// system cannot map a file for writing, there is no such file: there checkpoints begin earlier, and what one transaction or open readers hold may be more.
+    /// When nothing was written for <see cref="IdleDelay"/>, what is not in use goes back to the system. 64 MiB unless told otherwise.
+    /// </summary>
+    public long MemoryBudgetBytes { get; init; } = DefaultMemoryBudgetBytes;
+
+    /// <summary>How long nothing is written before memory that is not needed goes back to the system.</summary>
+    public TimeSpan IdleDelay { get; init; } = TimeSpan.FromSeconds(3);
+
+    /// <summary>
+    /// Most bytes of pages that are not in the data file yet: at half of it a checkpoint begins, at all of it writers wait for one. The more of them there may be, the
+    /// more changes of a page are written at once. Beyond <see cref="MemoryBudgetBytes"/> they lie in a temporary file; where there is none, that budget counts instead.
     /// A single transaction may need more and gets it.
     /// </summary>
     public long ScratchBudgetBytes { get; init; } = 256L << 20;
@@ -54,7 +69,7 @@ public sealed record StorageOptions
     public EncryptionKey? EncryptionKey { get; init; }
 
     /// <summary>
-    /// Memory for decrypted pages of an encrypted environment, in bytes. Beyond it those that no transaction uses, and that were not used lately, are zeroed and given back; a
+    /// Most of <see cref="MemoryBudgetBytes"/> that decrypted pages of an encrypted environment may take, in bytes. Beyond it, or beyond what unwritten pages leave, those that no transaction uses, and that were not used lately, are zeroed and given back; a
     /// transaction that reads more gets it, unless it says what it is done with (<see cref="Transactions.ReadTransaction.ReleasePages"/>).
     /// </summary>
     public long DecryptedBudgetBytes { get; init; } = 256L << 20;
@@ -62,12 +77,34 @@ public sealed record StorageOptions
     /// <summary>How long a decrypted page that nobody uses stays in memory at least; at most it is about three times as long. Zero: until the last transaction that used it ends, or the next look at it after.</summary>
     public TimeSpan DecryptedIdleTime { get; init; } = TimeSpan.FromSeconds(1);
 
+    /// <summary>
+    /// Most bytes a second that the scrub reads: it goes through the pages in use in the background, reads them again from the
+    /// disk, and makes those that are damaged an error before anyone needs them. 0: it does not run by itself. A read-only
+    /// environment has none.
+    /// </summary>
+    public long ScrubBytesPerSecond { get; init; } = 4L << 20;
+
+    /// <summary>
+    /// Time from the beginning of one scrub to that of the next, up to 45 days; a scrub that takes longer is followed by the next
+    /// at once. The first begins at a random moment of this time after opening, so that the environments of a process are not all
+    /// read together.
+    /// </summary>
+    public TimeSpan ScrubInterval { get; init; } = TimeSpan.FromDays(1);
+
+    /// <summary>
+    /// Opens a directory on a file system that has no file locks, or grants the same one twice; otherwise that is refused. Who sets it sees to it that nothing else
+    /// has the directory open: two writers destroy it.
+    /// </summary>
+    public bool AllowMissingLocks { get; init; }
+
     /// <summary>Address space for pages not yet in the data file, in bytes.</summary>
     internal long ScratchReserveBytes { get; init; } = 64L << 30;
 
     internal void Validate()
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(MaxDataFileBytes, 1L << 20);
+        ArgumentOutOfRangeException.ThrowIfLessThan(MemoryBudgetBytes, 1L << 20);
+        ArgumentOutOfRangeException.ThrowIfLessThan(IdleDelay, TimeSpan.Zero);
         ArgumentOutOfRangeException.ThrowIfLessThan(ScratchBudgetBytes, 1L << 20);
         ArgumentOutOfRangeException.ThrowIfLessThan(FirstJournalFileBytes, 16L << 10);
         ArgumentOutOfRangeException.ThrowIfLessThan(MaxJournalFileBytes, FirstJournalFileBytes);
@@ -75,5 +112,8 @@ public sealed record StorageOptions
         ArgumentOutOfRangeException.ThrowIfLessThan(RelaxedDelay, TimeSpan.Zero);
         ArgumentOutOfRangeException.ThrowIfLessThan(DecryptedBudgetBytes, 1L << 20);
         ArgumentOutOfRangeException.ThrowIfLessThan(DecryptedIdleTime, TimeSpan.Zero);
+        ArgumentOutOfRangeException.ThrowIfNegative(ScrubBytesPerSecond);
+        ArgumentOutOfRangeException.ThrowIfLessThanOrEqual(ScrubInterval, TimeSpan.Zero);
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(ScrubInterval, TimeSpan.FromDays(45));
     }
 }

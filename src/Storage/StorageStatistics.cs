@@ -27,8 +27,11 @@ public sealed record StorageStatistics
     /// <summary>Bytes among these that a checkpoint still has to write.</summary>
     public long UnwrittenBytes { get; init; }
 
-    /// <summary>Memory taken for these pages, in steps of 2 MiB. After a large transaction it goes back to <see cref="StorageOptions.ScratchBudgetBytes"/>.</summary>
+    /// <summary>Memory taken for these pages, in steps of 2 MiB: up to <see cref="StorageOptions.MemoryBudgetBytes"/> where what is over can lie in a file.</summary>
     public long ScratchResidentBytes { get; init; }
+
+    /// <summary>Bytes of the temporary file in which pages lie that are beyond the budget of memory.</summary>
+    public long SpilledBytes { get; init; }
 
     /// <summary>Pages of 8 KiB that hold nothing anyone can see; they are used before the file grows.</summary>
     public required long FreePages { get; init; }
@@ -77,6 +80,12 @@ public sealed record StorageStatistics
 
     /// <summary>Pages of the free-space bitmap that were damaged since opening and worked out again.</summary>
     public int RebuiltBitmapPages { get; init; }
+
+    /// <summary>The scrub, which reads pages in use again from the disk; null where the environment is read-only.</summary>
+    public ScrubStatistics? Scrub { get; init; }
+
+    /// <summary>What was found of the system and the file system, and so how the environment works.</summary>
+    public required StoragePlatform Platform { get; init; }
 
     /// <summary>Whether what is on the disk is encrypted.</summary>
     public bool IsEncrypted { get; init; }

@@ -32,10 +32,10 @@ public sealed partial class PagesTests
     [Theory]
     [InlineData("up to (\\d+) entries, which stand beside the word", "Postings/FlatPostings.cs", "MaxEntries")]
     [InlineData("its best (\\d+) entries", "Postings/ListHead.cs", "MaxEntries")]
-    [InlineData("at most (\\d+) entries a window", "Matching/Lists/ListWays.cs", "MostPerWindow")]
-    [InlineData("around them, up to (\\d+)\\.", "Matching/Lists/ListWays.cs", "MostLists")]
-    [InlineData("up to ([\\d,]+) hits wanted: phrases", "Searching/SearchPlanner.cs", "MostByBounds")]
-    [InlineData("if they are at most (\\d+)", "Searching/BoundedRanking.cs", "FewHits")]
+    [InlineData("at most (\\d+) entries a window", "Matching/Lists/ListIntersection.cs", "MostPerWindow")]
+    [InlineData("or any, up to (\\d+) lists", "TopK/TopKPlan.cs", "MostTerms")]
+    [InlineData("Up to ([\\d,]+) hits wanted", "TopK/TopKPlan.cs", "MostWanted")]
+    [InlineData("where they are at most (\\d+)", "Searching/BoundedRanking.cs", "FewHits")]
     public void The_page_about_ways_to_search_has_the_numbers_that_choose(string says, string source, string name)
     {
         Match said = Regex.Match(File.ReadAllText(Page("docs/search.md")), says);
@@ -56,7 +56,7 @@ public sealed partial class PagesTests
     [Fact]
     public void Links_between_pages_lead_somewhere()
     {
-        string[] pages = ["README.md", "samples/README.md", .. Directory.EnumerateFiles(Page("docs"), "*.md", SearchOption.AllDirectories).Select(file => Path.GetRelativePath(DataSets.RepositoryRoot, file))];
+        string[] pages = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "samples/README.md", "samples/datasets/README.md", .. Directory.EnumerateFiles(Page("docs"), "*.md", SearchOption.AllDirectories).Select(file => Path.GetRelativePath(DataSets.RepositoryRoot, file))];
         string[] broken = [.. pages.SelectMany(page => Link().Matches(File.ReadAllText(Page(page))).Select(link => (page, link.Groups[1].Value))).Where(link => !Leads(link.page, link.Value)).Select(link => $"{link.page}: {link.Value}")];
         Assert.True(broken.Length == 0, string.Join('\n', broken));
     }

@@ -16,7 +16,7 @@ public sealed class RoomOrderTests
         {
             "Treepie.Indexing",
             [
-                "Kernels", "Schema", "Analysis", "Automata", "Terms", "Catalogue", "Postings", "Columns", "Spatial", "Vectors", "Queries", "Plans", "Ranking", "Matching", "Sorting",
+                "Kernels", "Schema", "Analysis", "Automata", "Terms", "Catalogue", "Postings", "Columns", "Spatial", "Vectors", "Queries", "Plans", "Ranking", "Matching", "Sorting", "TopK",
                 "Searching", "Facets", "Suggestions", "Highlighting", "Writing"
             ]
         },
@@ -26,7 +26,7 @@ public sealed class RoomOrderTests
         },
         {
             "Treepie.Server",
-            ["Telemetry", "Databases", "Http", "Operations", "Security", "BulkInsert", "Smuggler", "Backups", "Endpoints", "Demo", "Hosting"]
+            ["Telemetry", "Limits", "Databases", "Http", "Operations", "Security", "BulkInsert", "Smuggler", "Backups", "Endpoints", "Demo", "Hosting"]
         },
         {
             "Treepie.CommandLine",

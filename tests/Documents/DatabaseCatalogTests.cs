@@ -51,7 +51,7 @@ public sealed class DatabaseCatalogTests : IDisposable
 
         ArgumentException error = Assert.Throws<ArgumentException>(() => catalog.Create(name));
 
-        Assert.Contains("letters, digits", error.Message, StringComparison.Ordinal);
+        Assert.Contains($"'{name}' cannot be the name of a database", error.Message, StringComparison.Ordinal);
         Assert.Null(catalog.Find(name));
         Assert.False(catalog.Delete(name, deleteFiles: true));
         Assert.Empty(Directory.GetFileSystemEntries(Folder));

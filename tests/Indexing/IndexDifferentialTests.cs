@@ -27,6 +27,63 @@ public sealed class IndexDifferentialTests
     }
 
     [Fact]
+    public void Texts_that_are_longer_than_a_term_answer_as_a_scan_does_while_entries_change()
+    {
+        var random = new Random(Seed.Next());
+        string[] texts = [.. Enumerable.Range(0, 40).Select(_ => LongText(random))];
+        FieldValue Pick() => FieldValue.Of(texts[random.Next(texts.Length)]);
+        using var fixture = new IndexFixture(RandomData.Schema);
+        for (int round = 0; round < 12; round++)
+        {
+            for (int i = 0; i < 40; i++)
+            {
+                string key = "long/" + random.Next(80);
+                if (random.Next(4) == 0)
+                    fixture.Delete(key);
+                else if (round > 5 && random.Next(4) == 0)
+                    fixture.Put(key, (0, Pick()), (0, Pick()), (1, Pick()));
+                else
+                    fixture.Put(key, (0, random.Next(9) == 0 ? FieldValue.Of("w") : Pick()), (1, Pick()));
+            }
+
+            fixture.Commit();
+            for (int i = 0; i < 60; i++)
+            {
+                string field = random.Next(2) == 0 ? "name" : "tag";
+                var range = new RangeQuery(
+                    field, random.Next(4) == 0 ? null : Pick(), random.Next(2) == 0, random.Next(4) == 0 ? null : Pick(), random.Next(2) == 0);
+                IndexQuery query = random.Next(4) switch
+                {
+                    0 => new MatchAllQuery(),
+                    1 => new InQuery(field, [Pick(), Pick()]),
+                    2 => new AndQuery([range, new NotQuery(new TermQuery("tag", Pick()))]),
+                    _ => range,
+                };
+                SortKind kind = random.Next(3) == 0 ? SortKind.AlphaNumeric : SortKind.Text;
+                fixture.Check(new SearchRequest
+                {
+                    Query = query,
+                    Sort = [new SortKey(random.Next(2) == 0 ? "name" : "tag", kind, random.Next(2) == 0, null)],
+                    Take = random.Next(2) == 0 ? long.MaxValue : random.Next(30),
+                });
+            }
+
+            if (round % 4 == 3)
+                fixture.Reopen();
+        }
+
+        fixture.CheckStorage();
+    }
+
+    /// <summary>A text about as long as the longest terms, and the heads that longer ones are kept by.</summary>
+    private static string LongText(Random random)
+    {
+        int shared = random.Next(4) switch { 0 => random.Next(380, 388), 1 => random.Next(508, 516), 2 => 384, _ => random.Next(380, 520) };
+        int rest = random.Next(3) == 0 ? 0 : random.Next(140);
+        return new string('w', shared) + new string((char)('u' + random.Next(4)), rest) + new[] { "", "a", "B", "2", "10", "x009" }[random.Next(6)];
+    }
+
+    [Fact]
     public void Orders_by_walk_and_by_sort_are_the_order_of_a_scan()
     {
         var random = new Random(Seed.Next());

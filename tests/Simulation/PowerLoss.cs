@@ -2,7 +2,8 @@ namespace Treepie.Storage.Simulation;
 
 /// <summary>
 /// What a loss of power at this moment can leave. Each thing that is not durable is a dimension with a number of options: a sector has its durable
-/// content or that of any write since; a file's length is the durable one or any since; a change of names has happened or not.
+/// content or that of any write since, and may be damaged even where it was written again as it was; a file's length is the
+/// durable one or any since; a change of names has happened or not.
 /// </summary>
 internal sealed class PowerLoss
 {
@@ -80,6 +81,8 @@ internal sealed class PowerLoss
 
         for (int i = 0; i < Options.Count; i++)
         {
+            if (Options[i] == 1)
+                continue; // written again as it was: only damage makes a difference
             int only = i;
             yield return Where(other => other == only);
             yield return Where(other => other != only);
@@ -202,8 +205,9 @@ internal sealed class PowerLoss
                 {
                     var durable = new byte[PendingWrite.SectorBytes];
                     inode.Durable.Read(durable, sector * PendingWrite.SectorBytes);
-                    if (piece.SequenceEqual(durable.AsSpan((int)(start % PendingWrite.SectorBytes), length)))
-                        continue;
+                    bool isSame = piece.SequenceEqual(durable.AsSpan((int)(start % PendingWrite.SectorBytes), length));
+                    if (isSame && durable.AsSpan().IndexOfAnyExcept((byte)0) < 0)
+                        continue; // zeros over zeros: a new file, and nothing to lose
                     sectors.Add(sector, choice = new SectorChoice(inode, sector, write.Operation, [durable]));
                     _sectors.Add(choice);
                 }

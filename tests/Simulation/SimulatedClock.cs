@@ -3,7 +3,7 @@ namespace Treepie.Storage.Simulation;
 /// <summary>Time that passes when told to. Timers go off, in their order, on the thread that moves the time.</summary>
 internal sealed class SimulatedClock : TimeProvider
 {
-    private readonly List<SimulatedTimer> _timers = [];
+    private readonly List<SimulatedTimer> _timers = []; // under its own lock: threads of the engine add and remove
     private long _ticks;
 
     public override long TimestampFrequency => TimeSpan.TicksPerSecond;
@@ -18,7 +18,8 @@ internal sealed class SimulatedClock : TimeProvider
     public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
     {
         var timer = new SimulatedTimer(this, callback, state);
-        _timers.Add(timer);
+        lock (_timers)
+            _timers.Add(timer);
         timer.Change(dueTime, period);
         return timer;
     }
@@ -27,13 +28,19 @@ internal sealed class SimulatedClock : TimeProvider
     public void Advance(TimeSpan time)
     {
         long end = _ticks + time.Ticks;
-        while (_timers.Where(timer => timer.DueTicks <= end).MinBy(timer => timer.DueTicks) is { } next)
+        while (NextUntil(end) is { } next)
         {
             _ticks = Math.Max(_ticks, next.DueTicks);
             next.GoOff();
         }
 
         _ticks = end;
+    }
+
+    private SimulatedTimer? NextUntil(long end)
+    {
+        lock (_timers)
+            return _timers.Where(timer => timer.DueTicks <= end).MinBy(timer => timer.DueTicks);
     }
 
     private sealed class SimulatedTimer(SimulatedClock clock, TimerCallback callback, object? state) : ITimer
@@ -55,7 +62,11 @@ internal sealed class SimulatedClock : TimeProvider
             return true;
         }
 
-        public void Dispose() => clock._timers.Remove(this);
+        public void Dispose()
+        {
+            lock (clock._timers)
+                clock._timers.Remove(this);
+        }
 
         public ValueTask DisposeAsync()
         {

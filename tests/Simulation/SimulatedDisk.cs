@@ -57,6 +57,9 @@ internal sealed class SimulatedDisk : IFileSystem
     /// <summary>Whether a sector may come back as garbage: a torn write on disks that promise nothing.</summary>
     public bool LeavesGarbage { get; set; } = true;
 
+    /// <summary>Whether no blocks can be given ahead, as on file systems without fallocate: files grow by zeros that are written.</summary>
+    public bool RefusesAllocation { get; set; }
+
     /// <summary>Whether maps show at once what is written.</summary>
     public bool MapsSeeWrites { get; set; }
 
@@ -144,6 +147,13 @@ internal sealed class SimulatedDisk : IFileSystem
     }
 
     public IFileMap Map(IFile file, long reserveBytes) => new SimulatedMap(this, ((SimulatedFile)file).Inode, file.Name, reserveBytes, MapsSeeWrites);
+
+    /// <summary>The system puts all mapped pages out of memory: what is touched next comes from the disk.</summary>
+    public void EvictMaps()
+    {
+        foreach (SimulatedInode inode in _names.Values)
+            inode.EvictMaps();
+    }
 
     /// <summary>The power goes off now: every further call fails.</summary>
     public void PowerOff() => HasCrashed = true;

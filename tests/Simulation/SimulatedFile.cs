@@ -41,14 +41,15 @@ internal sealed class SimulatedFile(SimulatedDisk disk, string name, SimulatedIn
         inode.Sync();
     }
 
-    public void Allocate(long lengthBytes)
+    public bool TryAllocate(long offset, long lengthBytes)
     {
-        if (lengthBytes <= inode.Current.Length)
-            return;
+        if (disk.RefusesAllocation)
+            return false;
 
-        disk.CheckRoom(lengthBytes - inode.Current.Length);
-        disk.Step(DiskOperation.Allocate, name, lengthBytes);
-        inode.SetLength(lengthBytes);
+        disk.CheckRoom(offset + lengthBytes - inode.Current.Length);
+        disk.Step(DiskOperation.Allocate, name, offset + lengthBytes);
+        inode.SetLength(Math.Max(inode.Current.Length, offset + lengthBytes));
+        return true;
     }
 
     public void Truncate(long lengthBytes)

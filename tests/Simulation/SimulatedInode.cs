@@ -52,6 +52,9 @@ internal sealed class SimulatedInode
             map.OnWritten(source, offset);
     }
 
+    /// <summary>Maps of the file lose what they have in memory.</summary>
+    public void EvictMaps() => _maps.ForEach(static map => map.Evict());
+
     public void SetLength(long length)
     {
         if (Current.Length == length)

@@ -1,4 +1,5 @@
 using Treepie.Storage.Files;
+using Treepie.Storage.Format;
 using Treepie.Storage.Memory;
 
 namespace Treepie.Storage.Simulation;
@@ -14,6 +15,7 @@ internal sealed class SimulatedMap : IFileMap
     private readonly SimulatedDisk _disk;
     private readonly SimulatedInode _inode;
     private readonly string _name;
+    private readonly HashSet<long> _evicted = [];
     private long _committedBytes;
 
     public SimulatedMap(SimulatedDisk disk, SimulatedInode inode, string name, long reserveBytes, bool seesWrites)
@@ -52,7 +54,25 @@ internal sealed class SimulatedMap : IFileMap
             return false;
         }
 
+        for (long page = offset / PageLayout.SizeBytes; page * PageLayout.SizeBytes < offset + lengthBytes; page++)
+            _evicted.Remove(page);
         return _inode.Current.Read(Range.Span(offset, (int)lengthBytes), offset) == lengthBytes;
+    }
+
+    public bool TryFindResident(long offset, Span<byte> resident)
+    {
+        for (int i = 0; i < resident.Length; i++)
+            resident[i] = _evicted.Contains((offset / PageLayout.SizeBytes) + i) ? (byte)0 : (byte)1;
+        return true;
+    }
+
+    /// <summary>The system puts all pages out of memory; whoever touches one gets what the disk has now.</summary>
+    public void Evict()
+    {
+        long length = Math.Min(_committedBytes, _inode.Current.Length);
+        _inode.Current.Read(Range.Span(0, (int)length), 0);
+        for (long page = 0; page * PageLayout.SizeBytes < length; page++)
+            _evicted.Add(page);
     }
 
     public void OnWritten(ReadOnlySpan<byte> source, long offset)

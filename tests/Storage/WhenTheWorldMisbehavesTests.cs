@@ -35,7 +35,7 @@ public sealed class WhenTheWorldMisbehavesTests
             disk.FailAt = disk.Operations + call; // the write, or the sync, of the next frame
             Assert.Throws<CommitOutcomeUnknownException>(() => Put(environment, "b", "2"));
             int calls = disk.Operations;
-            Assert.Throws<CommitOutcomeUnknownException>(() => Put(environment, "c", "3"));
+            Assert.Throws<WritingStoppedException>(() => Put(environment, "c", "3"));
             Assert.Equal(calls, disk.Operations); // never tried again on the same file
             using ReadTransaction read = environment.BeginRead();
             Assert.True(Has(read, "a"));

@@ -3,24 +3,19 @@ using System.IO.Compression;
 namespace Treepie.Tests.Support;
 
 /// <summary>
-/// The full data sets (movies, cities, wordnet, verses), kept beside the repository in <c>../shared/data</c> or where
-/// <c>TREEPIE_DATA</c> says. Tests that need them are skipped without them.
+/// The data sets (movies, cities, wordnet, verses) of <c>samples/datasets</c>; a file of the same name in the folder that
+/// <c>TREEPIE_DATA</c> names is taken instead.
 /// </summary>
 public static class DataSets
 {
     /// <summary>The repository's root: the folder of <c>Engine.sln</c>.</summary>
     public static string RepositoryRoot { get; } = FindRoot();
 
-    /// <summary>Path of a data set, for instance <c>movies.ndjson.gz</c>; skips the test where it is missing.</summary>
-    public static string Require(string file)
-    {
-        string path = PathOf(file);
-        Requirement.Needs(File.Exists(path), $"The data set '{file}'", "Set TREEPIE_DATA to the folder that holds it.");
-        return path;
-    }
-
-    /// <summary>Whether a data set is there, for a fixture, which cannot skip its tests itself.</summary>
-    public static bool Present(string file) => File.Exists(PathOf(file));
+    /// <summary>Path of a data set, for instance <c>movies.ndjson.gz</c>.</summary>
+    public static string PathOf(string file) =>
+        Environment.GetEnvironmentVariable("TREEPIE_DATA") is { Length: > 0 } folder && Path.Combine(folder, file) is var path && File.Exists(path)
+            ? path
+            : Path.Combine(RepositoryRoot, "samples", "datasets", file);
 
     /// <summary>The lines of an <c>.ndjson</c> or <c>.ndjson.gz</c> file, one document each.</summary>
     public static IEnumerable<string> Lines(string path)
@@ -31,12 +26,6 @@ public static class DataSets
         while (reader.ReadLine() is { } line)
             if (line.Length > 0)
                 yield return line;
-    }
-
-    private static string PathOf(string file)
-    {
-        string folder = Environment.GetEnvironmentVariable("TREEPIE_DATA") ?? Path.Combine(RepositoryRoot, "..", "shared", "data");
-        return Path.GetFullPath(Path.Combine(folder, file));
     }
 
     private static string FindRoot()

@@ -54,12 +54,28 @@ public sealed class ServerProcess : IAsyncDisposable
     /// <summary>
     /// Starts it and waits until it is available. Without <paramref name="dataDirectory"/> it gets an empty one that goes with it.
     /// </summary>
-    public static async Task<ServerProcess> StartAsync(string? dataDirectory = null, params string[] moreArguments)
+    public static Task<ServerProcess> StartAsync(string? dataDirectory = null, params string[] moreArguments) => StartAsync([], dataDirectory, moreArguments);
+
+    /// <summary>
+    /// Starts it with an empty directory below another program, which gets the server's command line behind its own.
+    /// </summary>
+    public static Task<ServerProcess> StartUnderAsync(string[] program, params string[] moreArguments) => StartAsync(program, null, moreArguments);
+
+    private static async Task<ServerProcess> StartAsync(string[] program, string? dataDirectory, string[] moreArguments)
     {
         TemporaryDirectory? own = dataDirectory is null ? new TemporaryDirectory() : null;
         string data = dataDirectory ?? own?.Path ?? "";
         ProcessStartInfo start = BuiltProgram.StartInfo(
             BuiltProgram.Server, ["--data", data, "--urls", "http://127.0.0.1:0", .. moreArguments]);
+        if (program is [{ } file, .. { } arguments])
+        {
+            string[] behind = [.. arguments, start.FileName, .. start.ArgumentList];
+            start.FileName = file;
+            start.ArgumentList.Clear();
+            foreach (string argument in behind)
+                start.ArgumentList.Add(argument);
+        }
+
         var server = new ServerProcess(new Process { StartInfo = start, EnableRaisingEvents = true }, data, own);
         try
         {

@@ -19,7 +19,7 @@ internal static class TortureProgram
           --repeat MODE:N   any piece of any mode again, as a failure names it
           --first N         the first seed; otherwise drawn
           --threads N       so many (one for each processor)
-          --modes A,B       only these modes: exhaustive, seeds, kills, failing-calls, bit-flips, mixtures, forgeries, forks, threads, killed-processes
+          --modes A,B       only these modes: exhaustive, seeds, kills, failing-calls, bit-flips, mixtures, forgeries, forks, closings, threads, killed-processes
           --mutants         only the mutants; --mutant NAME one of them; --mutant-seconds N for each (60)
           --no-page         leaves docs/reliability.md as it is; --page writes it after a run of some modes too
           --long-reader     10 GB through a database of 1 GB on the real disk, while a reader stays open

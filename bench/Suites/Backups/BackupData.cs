@@ -17,9 +17,9 @@ internal static class BackupData
     public static long WantedBytes(bool quick) =>
         int.TryParse(Environment.GetEnvironmentVariable("TREEPIE_BACKUP_MB"), CultureInfo.InvariantCulture, out int megabytes) ? megabytes * 1_000_000L : quick ? QuickBytes : FullBytes;
 
-    /// <summary>Names of the sets that are weighed, those that are here.</summary>
+    /// <summary>Names of the sets that are weighed, those that are here whole.</summary>
     public static IReadOnlyList<string> Sets(bool quick) =>
-        quick ? [OrdersSet] : [OrdersSet, .. ((string[])["movies.ndjson.gz", "cities.ndjson.gz", "wordnet.ndjson.gz", "verses-en.ndjson.gz"]).Where(Exists)];
+        quick ? [OrdersSet] : [OrdersSet, .. DataSet.All.Where(Corpus.IsWhole).Select(set => set.File)];
 
     /// <summary>Stores so many bytes of orders; gives how many they are.</summary>
     public static async Task<int> FillOrdersAsync(Database database, long wantedBytes, CancellationToken cancellationToken)
@@ -53,7 +53,7 @@ internal static class BackupData
         long bytes = 0;
         int number = 0;
         await using BulkInsert bulk = database.BulkInsert();
-        foreach (byte[] line in Corpus.Load(set, int.MaxValue))
+        foreach (byte[] line in Corpus.Load(DataSet.All.Single(known => known.File == set), int.MaxValue))
         {
             int end = line.AsSpan().LastIndexOf((byte)'}');
             if (line.AsSpan().IndexOf("\"@metadata\""u8) >= 0 || end < 2)
@@ -66,17 +66,5 @@ internal static class BackupData
         }
 
         await bulk.CompleteAsync(cancellationToken);
-    }
-
-    private static bool Exists(string set)
-    {
-        try
-        {
-            return Corpus.Load(set, 1).Count > 0;
-        }
-        catch (FileNotFoundException)
-        {
-            return false;
-        }
     }
 }

@@ -26,6 +26,7 @@ internal sealed class DiskMapUnderTest(string directory, long keys) : IMapUnderT
     {
         Durability = durability,
         ScratchBudgetBytes = Math.Max(256L << 20, keys * ReservedBytesPerKey),
+        MemoryBudgetBytes = Math.Max(256L << 20, keys * ReservedBytesPerKey),
         MaxJournalFileBytes = 256L << 20,
     });
 

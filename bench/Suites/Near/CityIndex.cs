@@ -36,20 +36,8 @@ internal sealed class CityIndex : IDisposable
 
     public GeoPoint[] Cities { get; }
 
-    /// <summary>The real cities; where they are not found, as many places drawn around a thousand centres.</summary>
-    public static GeoPoint[] Load(int most)
-    {
-        try
-        {
-            return [.. Corpus.Load("cities.ndjson.gz", most).Select(Parse)];
-        }
-        catch (FileNotFoundException)
-        {
-            var random = new Random(7);
-            (double Y, double X)[] centres = [.. Enumerable.Range(0, 1_000).Select(_ => ((random.NextDouble() * 120) - 55, (random.NextDouble() * 350) - 175))];
-            return [.. Enumerable.Range(0, Math.Min(most, 22_841)).Select(i => new GeoPoint(centres[i % 1_000].Y + (random.NextDouble() * 3), centres[i % 1_000].X + (random.NextDouble() * 3)))];
-        }
-    }
+    /// <summary>The first cities of the data set.</summary>
+    public static GeoPoint[] Load(int most) => [.. Corpus.Load(DataSet.Cities, most).Select(Parse)];
 
     public long CountWithin(Geometry shape)
     {

@@ -57,13 +57,12 @@ internal sealed class SparseFiles(string path) : IFileSystem
 
         public void Sync() => inner.Sync();
 
-        public void Allocate(long lengthBytes)
+        public bool TryAllocate(long offset, long lengthBytes)
         {
             owner.ThrowIfDead();
-            if (inner.Length >= lengthBytes)
-                return;
             using FileStream stream = new(path, FileMode.Open, FileAccess.ReadWrite, FileShare.ReadWrite | FileShare.Delete);
-            stream.SetLength(lengthBytes);
+            stream.SetLength(offset + lengthBytes);
+            return true;
         }
 
         public void Truncate(long lengthBytes)

@@ -39,18 +39,9 @@ internal sealed class SearchCorpus
     /// <summary>Words of all texts, repetitions counted.</summary>
     public long TotalWords { get; }
 
-    /// <summary>Verses of 25 English translations; where they are not there, paragraphs about films.</summary>
-    public static SearchCorpus Verses(int most)
-    {
-        try
-        {
-            return new SearchCorpus("verses", [.. Corpus.Load("verses-en.ndjson.gz", most).Select(line => Parse(line, "text", "num", "day", "tr"))]);
-        }
-        catch (FileNotFoundException)
-        {
-            return new SearchCorpus("films", [.. Corpus.Load("movies.ndjson.gz", most).Select((line, i) => Parse(line, "extract", "num", "year", "genres") with { Number = i * 7919L % 1_000_000 })]);
-        }
-    }
+    /// <summary>Verses of 25 English translations.</summary>
+    public static SearchCorpus Verses(int most) =>
+        new("verses", [.. Corpus.Load(DataSet.Verses, most).Select(line => Parse(line, "text", "num", "day", "tr"))]);
 
     /// <summary>Made texts: 8 to 40 words of 200,000, the n-th as often as 1/n says.</summary>
     public static SearchCorpus Zipf(int count)

@@ -5,7 +5,7 @@ namespace Treepie.Bench.Suites.Search;
 
 /// <summary>
 /// The questions of 23 kinds. Words are frequent (h: in 3 % of the texts or more), medium (m: in 0.05 to 0.5 %) or rare (l: in fewer). Those of the file <c>search-kinds.tsv</c> are
-/// taken, where it is there, that have the same kind of words in this corpus; the others are drawn from the corpus itself, the same ones on every run.
+/// taken that have the same kind of words in this corpus; the others are drawn from the corpus itself, the same ones on every run.
 /// </summary>
 internal sealed class SearchQuestions
 {
@@ -53,12 +53,7 @@ internal sealed class SearchQuestions
         return all;
     }
 
-    private static IEnumerable<string[]> ReadFile()
-    {
-        string folder = Environment.GetEnvironmentVariable("TREEPIE_DATA") ?? Path.Combine(Corpus.RepositoryRoot, "..", "shared", "data");
-        string path = Path.Combine(folder, "search-kinds.tsv");
-        return File.Exists(path) ? File.ReadLines(path).Select(line => line.Split('\t')) : [];
-    }
+    private static IEnumerable<string[]> ReadFile() => File.ReadLines(Corpus.PathOf("search-kinds.tsv")).Select(line => line.Split('\t'));
 
     private SearchQuestion? Parse(string kind, SearchForm form, string classes, string text)
     {

@@ -17,6 +17,7 @@ internal sealed class DiskWords : IKeyValueStore
         {
             Durability = settings.IsDurable ? Durability.Durable : Durability.Relaxed,
             ScratchBudgetBytes = settings.MemoryBytes,
+            MemoryBudgetBytes = settings.MemoryBytes,
             RelaxedDelay = TimeSpan.FromMinutes(1),
         });
         _map = new(_environment, "words");

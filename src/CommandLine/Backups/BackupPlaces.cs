@@ -1,15 +1,17 @@
 using Treepie.BackupTasks;
 using Treepie.Destinations;
 using Treepie.S3;
+using Treepie.Storage.Files;
 
 namespace Treepie.CommandLine.Backups;
 
 /// <summary>Where a command writes a backup: a file, or one or several places at once (<c>--to</c>), straight from the stream.</summary>
-internal sealed class BackupOutput
+internal sealed class BackupOutput : IDisposable
 {
     private readonly Shell _shell;
     private readonly string? _file;
     private readonly string[] _places;
+    private OpenPlaces? _open;
 
     private BackupOutput(Shell shell, string? file, string[] places)
     {
@@ -33,18 +35,36 @@ internal sealed class BackupOutput
         _ => new BackupOutput(shell, file?.FullName, places ?? []),
     };
 
-    /// <summary>Writes it; a place that fails is left behind as long as there is another.</summary>
-    public async Task<T> WriteAsync<T>(string database, bool isEncrypted, Func<Stream, Task<T>> write, CancellationToken cancellationToken)
+    /// <summary>Opens the places and says what is in the way before the long work begins.</summary>
+    public async Task OpenAsync(CancellationToken cancellationToken)
+    {
+        if (_file is null)
+            _open = await OpenPlaces.OpenAsync(_places, cancellationToken);
+    }
+
+    /// <summary>
+    /// Writes it; a place that fails is left behind as long as there is another. What a killed run left at the file or the
+    /// places is removed first.
+    /// </summary>
+    public async Task<T> WriteAsync<T>(string database, bool isSealed, Func<Stream, Task<T>> write, CancellationToken cancellationToken)
     {
         if (_file is not null)
-            return await BackupFile.WriteAsync(_file, write);
+        {
+            // It has the name that it was given, sealed or not.
+            DurableFile.RemoveAbandoned(_file);
+            return await DurableFile.WriteAsync(_file, write);
+        }
 
-        string name = BackupName.Of(database, _shell.Time.GetUtcNow().UtcDateTime, isEncrypted: isEncrypted);
-        using OpenPlaces places = await OpenPlaces.OpenAsync(_places, cancellationToken);
+        string name = BackupName.Of(database, _shell.Time.GetUtcNow().UtcDateTime, isEncrypted: isSealed);
+        OpenPlaces places = _open ?? throw new InvalidOperationException("The places are not open.");
+        await places.CleanAsync(database, cancellationToken);
         T result = await places.WriteAsync(name, _shell.Time, write, cancellationToken);
         Failures = places.Failures;
         return result;
     }
+
+    /// <inheritdoc/>
+    public void Dispose() => _open?.Dispose();
 }
 
 /// <summary>Opens what a command reads a backup from: a file, or the latest or a named one at a place (<c>--from</c>).</summary>

@@ -15,10 +15,10 @@ internal sealed class ChainBackup(Shell shell, ChainOutput output, BackupOptions
     public async Task<string> RunAsync(Database database, EncryptionKey? key, CancellationToken cancellationToken)
     {
         ChainEnd? end = await FindEndAsync(database.Name, key, cancellationToken);
-        if (end?.LastEtag == database.LastEtag)
+        BackupOptions all = options with { EncryptionKey = key, Since = end?.Link, HashesContent = end is null };
+        if (!await NextPart.HasChangedAsync(database, all))
             return Unchanged();
 
-        BackupOptions all = options with { EncryptionKey = key, Since = end?.Link, HashesContent = end is null };
         (BackupReport report, BackupLink? since, string? instead, string name) = await BackupDisplay.RunAsync(shell, output.Title, async progress =>
         {
             string written = "";
@@ -35,13 +35,13 @@ internal sealed class ChainBackup(Shell shell, ChainOutput output, BackupOptions
     }
 
     /// <summary>Of a server's database.</summary>
-    public async Task<string> RunAsync(ServerClient server, DatabaseClient database, CancellationToken cancellationToken)
+    public async Task<string> RunAsync(DatabaseClient database, CancellationToken cancellationToken)
     {
         EncryptionKey? key = options.EncryptionKey;
         ChainEnd? end = await FindEndAsync(database.Name, key, cancellationToken);
-        long operation = await server.NextOperationIdAsync(cancellationToken);
+        long operation = await database.NextOperationIdAsync(cancellationToken);
         using HttpResponseMessage response = await database.BackupPartAsync(
-            options with { Since = end?.Link, HashesContent = end is null }, end?.LastEtag, options.AllowPlain || key is not null, Reader(), operation, cancellationToken);
+            options with { Since = end?.Link, HashesContent = end is null }, options.AllowPlain || key is not null, Reader(), operation, cancellationToken);
         if (response.StatusCode == System.Net.HttpStatusCode.NoContent)
             return Unchanged();
 

@@ -51,6 +51,7 @@ internal sealed class ChainOutput : IDisposable
     /// <summary>Writes a part under the name that what it is gives it; a place that fails is left behind as long as there is another.</summary>
     public async Task<(string Name, T Result)> WriteAsync<T>(string database, BackupKind kind, bool isIncremental, bool isSealed, Func<Stream, Task<T>> write, CancellationToken cancellationToken)
     {
+        await _places.CleanAsync(database, cancellationToken);
         string name = BackupName.Of(database, _shell.Time.GetUtcNow().UtcDateTime, kind, isIncremental, isSealed);
         T result = await _places.WriteAsync(name, _shell.Time, write, cancellationToken);
         return (name, result);

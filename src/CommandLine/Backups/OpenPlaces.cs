@@ -1,3 +1,4 @@
+using Treepie.BackupTasks;
 using Treepie.Destinations;
 
 namespace Treepie.CommandLine.Backups;
@@ -37,6 +38,13 @@ internal sealed class OpenPlaces : IDisposable
             places.Dispose();
             throw;
         }
+    }
+
+    /// <summary>Ends what killed runs left unfinished of a database's backups.</summary>
+    public async Task CleanAsync(string database, CancellationToken cancellationToken)
+    {
+        foreach (BackupDestination place in _all)
+            await place.CleanAsync(BackupName.FolderOf(database), cancellationToken);
     }
 
     /// <summary>Writes an object to all of them; a place that fails is left behind as long as there is another.</summary>

@@ -13,13 +13,13 @@ internal sealed class PlaceRestore(Shell shell, ServerClient server)
     private static readonly TimeSpan _look = TimeSpan.FromMilliseconds(200);
 
     /// <summary>Restores to a new database.</summary>
-    public async Task<string> RunAsync(string database, string from, BackupOrigin origin, RestoreWish moment, EncryptionKey? key, bool encrypted, CancellationToken cancellationToken)
+    public async Task<string> RunAsync(RestoreTarget target, string from, BackupOrigin origin, RestoreWish moment, EncryptionKey? key, CancellationToken cancellationToken)
     {
         string address = from.Contains("://", StringComparison.Ordinal) ? from : Path.GetFullPath(from);
-        long operation = await server.StartRestoreAsync(database, address, origin.Selection.Points[^1], moment, key, encrypted, cancellationToken);
+        long operation = await server.StartRestoreAsync(target, address, origin.Selection.Points[^1], moment, key, cancellationToken);
         JsonElement result = await BackupDisplay.RunAsync(shell, origin.Title, progress => WaitAsync(operation, progress, cancellationToken));
         string stop = result.GetProperty("LastCommitAt").GetString() is { } at ? string.Create(CultureInfo.InvariantCulture, $", commit {result.GetProperty("LastCommit").GetInt64()} of {at}") : "";
-        return string.Create(CultureInfo.InvariantCulture, $"Restored to database '{database}': {result.GetProperty("Processed").GetInt64():N0} documents from {result.GetProperty("Parts").GetInt32()} backups{stop}.");
+        return string.Create(CultureInfo.InvariantCulture, $"Restored to database '{target.Name}': {result.GetProperty("Processed").GetInt64():N0} documents from {result.GetProperty("Parts").GetInt32()} backups{stop}.{SectionLines.Of(result)}");
     }
 
     private async Task<JsonElement> WaitAsync(long operation, IProgress<BackupProgress> progress, CancellationToken cancellationToken)

@@ -62,7 +62,8 @@ internal static class BackupCommands
                         shell, chain, options with { Kind = part == "log" ? BackupKind.Log : BackupKind.Snapshot }, part != "snapshot", server, name, place?.FullName, parsed.GetValue(directoryKey), cancellationToken);
                 }
 
-                BackupOutput target = BackupOutput.Of(shell, parsed.GetValue(output), parsed.GetValue(to));
+                using BackupOutput target = BackupOutput.Of(shell, parsed.GetValue(output), parsed.GetValue(to));
+                await target.OpenAsync(cancellationToken);
                 string summary = place is not null
                     ? await BackupDirectoryAsync(shell, place.FullName, target, options, parsed.GetValue(directoryKey), cancellationToken)
                     : await BackupOverHttpAsync(shell, server.Database(name!), target, options, cancellationToken); // one of the two is there
@@ -89,7 +90,11 @@ internal static class BackupCommands
         Option<KeyArgument?> key = KeyOptions.Key("Where the key is with which the backup was sealed");
         Option<KeyArgument?> directoryKey = KeyOptions.Key("Encrypt the restored directory with the key found here", "--directory-key");
         var encrypted = new Option<bool>("--encrypted") { Description = "Make the new database of the server an encrypted one, with the key that was given for its name" };
-        var command = new Command("restore", "Restores a backup to a new database, which appears when all of it is there and compared") { file, from, of, at, commit, url, database, directory, key, directoryKey, encrypted };
+        var plain = new Option<bool>("--plain") { Description = "Restore a sealed backup to a plain database: everybody who has its files can read it" };
+        var command = new Command("restore", "Restores a backup to a new database, which appears when all of it is there and compared")
+        {
+            file, from, of, at, commit, url, database, directory, key, directoryKey, encrypted, plain,
+        };
         command.SetAction(shell, url, (parsed, server, cancellationToken) => OfflineCommands.RunAsync(
             shell,
             async () =>
@@ -103,7 +108,8 @@ internal static class BackupCommands
                 if (place is not null)
                 {
                     using EncryptionKey? own = parsed.GetValue(directoryKey)?.Read(shell, "the restored database", cancellationToken);
-                    var options = new RestoreOptions { BackupKey = seal, Database = new DatabaseOptions { EncryptionKey = own } };
+                    RefusePlain(seal, isEncrypted: own is not null, parsed.GetValue(plain), "--directory-key");
+                    var options = new RestoreOptions { BackupKey = seal, AllowPlain = parsed.GetValue(plain), Database = new DatabaseOptions { EncryptionKey = own } };
                     BackupReport report = await ReadAsync(
                         shell,
                         path,
@@ -113,13 +119,13 @@ internal static class BackupCommands
                         cancellationToken);
                     summary = $"Restored to '{place.FullName}': {Describe(report)}";
                 }
-                else if (found is { IsAlone: false })
-                {
-                    summary = await new PlaceRestore(shell, server).RunAsync(name!, origin!, found, moment, seal, parsed.GetValue(encrypted), cancellationToken); // found at it, and one of the two is there
-                }
                 else
                 {
-                    summary = await RestoreOverHttpAsync(shell, server, name!, found?.Selection.Parts[0].Name ?? path, origin, seal, parsed.GetValue(encrypted), cancellationToken); // one of the two is there
+                    var target = new RestoreTarget(name!, parsed.GetValue(encrypted), parsed.GetValue(plain)); // one of the two is there
+                    RefusePlain(seal, target.IsEncrypted, target.AllowsPlain, "--encrypted");
+                    summary = found is { IsAlone: false }
+                        ? await new PlaceRestore(shell, server).RunAsync(target, origin!, found, moment, seal, cancellationToken) // found at it
+                        : await RestoreOverHttpAsync(shell, server, target, found?.Selection.Parts[0].Name ?? path, origin, seal, cancellationToken);
                 }
 
                 await shell.Error.WriteLineAsync(summary);
@@ -168,6 +174,16 @@ internal static class BackupCommands
 
     private static Argument<string?> File(string description) => new("file") { Description = description, Arity = ArgumentArity.ZeroOrOne };
 
+    /// <summary>
+    /// What was sealed does not become plain unless that is said. A key that is given is that of a seal: a plain backup is
+    /// refused with it.
+    /// </summary>
+    private static void RefusePlain(EncryptionKey? seal, bool isEncrypted, bool allowsPlain, string option)
+    {
+        if (seal is not null && !isEncrypted && !allowsPlain)
+            throw new UsageException($"The backup is sealed, and the restored database would be plain: everybody who has its files could read it. Encrypt it ({option}), or say --plain.");
+    }
+
     private static int ReadPercent(int percent) => percent is >= 5 and <= 100 ? percent : throw new UsageException($"--while-writing takes 5 to 100 percent, not {percent}.");
 
     private static Option<string?> From() => new("--from") { Description = "Read it straight from a place: a folder, or s3://bucket/prefix", HelpName = "place" };
@@ -203,7 +219,7 @@ internal static class BackupCommands
         string summary;
         if (directory is null)
         {
-            summary = await backup.RunAsync(server, server.Database(name!), cancellationToken); // one of the two is there
+            summary = await backup.RunAsync(server.Database(name!), cancellationToken); // one of the two is there
         }
         else
         {
@@ -253,11 +269,13 @@ internal static class BackupCommands
         return $"Backed up to '{output.Title}': {Describe(report)}";
     }
 
-    private static Task<string> BackupOverHttpAsync(Shell shell, DatabaseClient database, BackupOutput output, BackupOptions options, CancellationToken cancellationToken) =>
-        BackupDisplay.RunAsync(shell, output.Title, progress => output.WriteAsync(database.Name, options.EncryptionKey is not null, async file =>
+    private static async Task<string> BackupOverHttpAsync(Shell shell, DatabaseClient database, BackupOutput output, BackupOptions options, CancellationToken cancellationToken)
+    {
+        bool sealsHere = options.EncryptionKey is not null;
+        using HttpResponseMessage response = await database.BackupAsync(options, options.AllowPlain || sealsHere, cancellationToken);
+        bool isSealed = sealsHere || (response.Headers.TryGetValues("Treepie-Sealed", out IEnumerable<string>? said) && said.First() == "true");
+        return await BackupDisplay.RunAsync(shell, output.Title, progress => output.WriteAsync(database.Name, isSealed, async file =>
         {
-            bool sealsHere = options.EncryptionKey is not null;
-            using HttpResponseMessage response = await database.BackupAsync(options, options.AllowPlain || sealsHere, cancellationToken);
             await using Stream dump = await response.Content.ReadAsStreamAsync(cancellationToken);
             await using var counted = new ObservedStream(file, BackupStep.Writing, 0, progress);
             if (options.EncryptionKey is null)
@@ -271,23 +289,26 @@ internal static class BackupCommands
                 await seal.CompleteAsync(cancellationToken);
             }
 
-            return string.Create(CultureInfo.InvariantCulture, $"Backed up to '{output.Title}': {counted.Count / 1e6:N1} MB{(sealsHere ? ", sealed" : "")}. 'treepie verify' reads it again.");
+            return string.Create(CultureInfo.InvariantCulture, $"Backed up to '{output.Title}': {counted.Count / 1e6:N1} MB{(isSealed ? ", sealed" : "")}. 'treepie verify' reads it again.");
         }, cancellationToken));
+    }
 
     private static async Task<string> RestoreOverHttpAsync(
-        Shell shell, ServerClient server, string name, string? path, string? from, EncryptionKey? key, bool encrypted, CancellationToken cancellationToken)
+        Shell shell, ServerClient server, RestoreTarget target, string? path, string? from, EncryptionKey? key, CancellationToken cancellationToken)
     {
         using JsonDocument answer = await BackupPlaces.ReadAsync(path, from, (file, length, title) => BackupDisplay.RunAsync(shell, title, async progress =>
         {
             await using var observed = new ObservedStream(file, BackupStep.Reading, length, progress);
             if (key is null)
-                return await server.RestoreAsync(name, observed, encrypted, cancellationToken);
+                return await server.RestoreAsync(target, observed, cancellationToken);
 
             await using var seal = new SealedReadStream(observed, key, leaveOpen: true);
-            return await server.RestoreAsync(name, seal, encrypted, cancellationToken);
+            return await server.RestoreAsync(target, seal, cancellationToken);
         }), cancellationToken);
         JsonElement counts = answer.RootElement;
-        return string.Create(CultureInfo.InvariantCulture, $"Restored to database '{name}': {counts.GetProperty("Documents").GetInt64():N0} documents, {counts.GetProperty("Indexes").GetInt64():N0} indexes.");
+        return string.Create(
+            CultureInfo.InvariantCulture,
+            $"Restored to database '{target.Name}': {counts.GetProperty("Documents").GetInt64():N0} documents, {counts.GetProperty("Indexes").GetInt64():N0} indexes.{SectionLines.Of(counts)}");
     }
 
     private static Task<BackupReport> ReadAsync(
@@ -311,12 +332,13 @@ internal static class BackupCommands
             string counted = report.CountedAtCommit == report.LastCommit ? "" : string.Create(CultureInfo.InvariantCulture, $" (at commit {report.CountedAtCommit}, before the log)");
             return string.Create(
                 CultureInfo.InvariantCulture,
-                $"{counts.Documents:N0} documents, {counts.Tombstones:N0} tombstones, {counts.Indexes:N0} indexes{counted}; {report.Pages:N0} pages and {report.LogCommits:N0} commits of the log, in {report.StoredBytes / 1e6:N1} MB ({report.Compression}{(report.IsEncrypted ? ", sealed" : "")}). Database '{report.DatabaseName}' at commit {report.LastCommit}{time}{hash}.");
+                $"{counts.Documents:N0} documents, {counts.Tombstones:N0} tombstones, {counts.Indexes:N0} indexes{counted}; {report.Pages:N0} pages and {report.LogCommits:N0} commits of the log, in {report.StoredBytes / 1e6:N1} MB ({report.Compression}{(report.IsEncrypted ? ", sealed" : "")}). Database '{report.DatabaseName}' at commit {report.LastCommit}{time}{hash}.{SectionLines.Of(report.Sections)}");
         }
 
         string skipped = report.Skipped.Count == 0 ? "" : $" Left out: {string.Join(", ", report.Skipped.Select(kind => string.Create(CultureInfo.InvariantCulture, $"{kind.Key} ({kind.Value:N0})")))}.";
+        string sections = SectionLines.Of(report.Sections);
         return string.Create(
             CultureInfo.InvariantCulture,
-            $"{counts.Documents:N0} documents, {counts.Tombstones:N0} tombstones, {counts.Indexes:N0} indexes, {counts.Identities:N0} identities; {report.JsonBytes / 1e6:N1} MB of JSON in {report.StoredBytes / 1e6:N1} MB ({report.Compression}{(report.IsEncrypted ? ", sealed" : "")}).{origin}{skipped}");
+            $"{counts.Documents:N0} documents, {counts.Tombstones:N0} tombstones, {counts.Indexes:N0} indexes, {counts.Identities:N0} identities; {report.JsonBytes / 1e6:N1} MB of JSON in {report.StoredBytes / 1e6:N1} MB ({report.Compression}{(report.IsEncrypted ? ", sealed" : "")}).{origin}{skipped}{sections}");
     }
 }

@@ -1,5 +1,6 @@
 using System.IO.Compression;
 using Treepie.CommandLine.Http;
+using Treepie.Storage.Files;
 
 namespace Treepie.CommandLine.Export;
 
@@ -18,31 +19,15 @@ internal sealed class DocumentExport(DatabaseClient database, string? collection
     /// <returns>Documents written.</returns>
     public async Task<long> ToFileAsync(string path, CancellationToken cancellationToken)
     {
-        string unfinished = $"{path}.{Environment.ProcessId}.unfinished";
-        try
+        DurableFile.RemoveAbandoned(path);
+        return await DurableFile.WriteAsync(path, async file =>
         {
-            long count;
-            await using (var file = new FileStream(unfinished, FileMode.CreateNew, FileAccess.Write, FileShare.None, 128 * 1024))
-            {
-                if (path.EndsWith(".gz", StringComparison.OrdinalIgnoreCase))
-                {
-                    await using var compressed = new GZipStream(file, CompressionLevel.Optimal, leaveOpen: true);
-                    count = await ToStreamAsync(compressed, cancellationToken);
-                }
-                else
-                    count = await ToStreamAsync(file, cancellationToken);
+            if (!path.EndsWith(".gz", StringComparison.OrdinalIgnoreCase))
+                return await ToStreamAsync(file, cancellationToken);
 
-                file.Flush(flushToDisk: true);
-            }
-
-            File.Move(unfinished, path, overwrite: true);
-            return count;
-        }
-        catch
-        {
-            File.Delete(unfinished);
-            throw;
-        }
+            await using var compressed = new GZipStream(file, CompressionLevel.Optimal, leaveOpen: true);
+            return await ToStreamAsync(compressed, cancellationToken);
+        });
     }
 
     /// <summary>Writes to a stream, which stays open.</summary>

@@ -77,6 +77,14 @@ internal sealed class DatabaseClient(ServerClient server, string name)
         return answer.RootElement.GetProperty("OperationId").GetInt64();
     }
 
+    /// <summary>A number for an operation that is about to begin: <c>GET operations/next-operation-id</c>.</summary>
+    public async Task<long> NextOperationIdAsync(CancellationToken cancellationToken)
+    {
+        using HttpResponseMessage response = await server.SendAsync(HttpMethod.Get, _path + "operations/next-operation-id", null, cancellationToken);
+        using JsonDocument answer = await ServerClient.ReadJsonAsync(response, cancellationToken);
+        return answer.RootElement.GetProperty("Id").GetInt64();
+    }
+
     /// <summary>How far an operation is: <c>GET operations/state</c>. To be disposed.</summary>
     public async Task<JsonDocument> OperationStateAsync(long id, CancellationToken cancellationToken)
     {
@@ -126,9 +134,9 @@ internal sealed class DatabaseClient(ServerClient server, string name)
 
     /// <summary>A part of a chain, as the server writes it: <c>POST admin/backup/part</c>; no content where nothing has changed. To be disposed.</summary>
     public Task<HttpResponseMessage> BackupPartAsync(
-        BackupOptions options, long? sinceEtag, bool allowPlain, string reader, long operation, CancellationToken cancellationToken) => server.SendAsync(
+        BackupOptions options, bool allowPlain, string reader, long operation, CancellationToken cancellationToken) => server.SendAsync(
         HttpMethod.Post,
-        _path + string.Create(CultureInfo.InvariantCulture, $"admin/backup/part?operationId={operation}&sinceEtag={sinceEtag ?? -1}"),
+        _path + string.Create(CultureInfo.InvariantCulture, $"admin/backup/part?operationId={operation}"),
         ServerClient.JsonContent(ServerClient.Json(writer =>
         {
             writer.WriteString("Kind", options.Kind.ToString());

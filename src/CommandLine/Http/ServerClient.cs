@@ -91,16 +91,16 @@ internal sealed class ServerClient : IDisposable
     }
 
     /// <summary>Restores a backup to a new database: <c>POST admin/restore/upload</c>. Gives what the server says is in it.</summary>
-    public async Task<JsonDocument> RestoreAsync(string name, Stream backup, bool encrypted, CancellationToken cancellationToken)
+    public async Task<JsonDocument> RestoreAsync(RestoreTarget target, Stream backup, CancellationToken cancellationToken)
     {
         using var form = new MultipartFormDataContent
         {
-            { new StringContent("{}"), "importOptions" },
+            { new StringContent(target.AllowsPlain ? "{\"AllowPlain\":true}" : "{}"), "importOptions" },
             { new StreamContent(backup, 128 * 1024), "file", "backup" },
         };
         try
         {
-            string path = $"admin/restore/upload?name={Uri.EscapeDataString(name)}&encrypted={(encrypted ? "true" : "false")}";
+            string path = $"admin/restore/upload?name={Uri.EscapeDataString(target.Name)}&encrypted={(target.IsEncrypted ? "true" : "false")}";
             using HttpResponseMessage response = await SendAsync(HttpMethod.Post, path, form, cancellationToken);
             return await ReadJsonAsync(response, cancellationToken);
         }
@@ -111,11 +111,11 @@ internal sealed class ServerClient : IDisposable
     }
 
     /// <summary>Begins to restore what lies at a place, which the server reads itself, and gives the number of the operation: <c>POST admin/restore/database</c>. The keys of a bucket go along where the environment has them.</summary>
-    public async Task<long> StartRestoreAsync(string name, string address, RestorePoint last, RestoreWish moment, EncryptionKey? key, bool encrypted, CancellationToken cancellationToken)
+    public async Task<long> StartRestoreAsync(RestoreTarget target, string address, RestorePoint last, RestoreWish moment, EncryptionKey? key, CancellationToken cancellationToken)
     {
         byte[] body = Json(writer =>
         {
-            writer.WriteString("DatabaseName", name);
+            writer.WriteString("DatabaseName", target.Name);
             writer.WriteString("SourceDatabase", last.Database.Length > 0 ? last.Database : null);
             if (moment.Time is { } time)
                 writer.WriteString("StopAtTime", time.ToString("O", CultureInfo.InvariantCulture));
@@ -123,7 +123,8 @@ internal sealed class ServerClient : IDisposable
                 writer.WriteNumber("StopAtCommit", commit);
             else
                 writer.WriteString("LastFileNameToRestore", last.Object);
-            writer.WriteBoolean("Encrypted", encrypted);
+            writer.WriteBoolean("Encrypted", target.IsEncrypted);
+            writer.WriteBoolean("AllowPlain", target.AllowsPlain);
             writer.WriteStartObject("Destination");
             writer.WriteString("Address", address);
             if (address.Contains("://", StringComparison.Ordinal) && Environment.GetEnvironmentVariable("AWS_ACCESS_KEY_ID") is { Length: > 0 } access)
@@ -153,14 +154,6 @@ internal sealed class ServerClient : IDisposable
         {
             System.Security.Cryptography.CryptographicOperations.ZeroMemory(body);
         }
-    }
-
-    /// <summary>A number for an operation that is about to begin: <c>GET admin/operations/next-operation-id</c>.</summary>
-    public async Task<long> NextOperationIdAsync(CancellationToken cancellationToken)
-    {
-        using HttpResponseMessage response = await SendAsync(HttpMethod.Get, "admin/operations/next-operation-id", null, cancellationToken);
-        using JsonDocument answer = await ReadJsonAsync(response, cancellationToken);
-        return answer.RootElement.GetProperty("Id").GetInt64();
     }
 
     /// <summary>How far an operation of the server is: <c>GET operations/state</c>. To be disposed.</summary>

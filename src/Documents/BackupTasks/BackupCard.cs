@@ -1,15 +1,23 @@
+using System.Buffers.Binary;
 using System.Globalization;
+using System.Text;
 using System.Text.Json;
 using Treepie.Backups;
 using Treepie.Destinations;
+using Treepie.Storage.Backups;
 
 namespace Treepie.BackupTasks;
 
 /// <summary>
 /// A small object beside a part of a chain, written when that is there: its name says which commits the part holds, so that a listing of a place shows its chains without opening one of them; its
-/// content what the next part goes on from. Nothing in it is secret. A part whose card is missing, because its writer was killed in between, is read itself. Immutable.
+/// content what the next part goes on from. Nothing in it is secret. A part whose card is missing, because its writer was
+/// killed in between, or is not as it was written, is read itself. Immutable.
 /// </summary>
-/// <remarks>Name: that of the part, <c>.{since}-{commit}-{milliseconds of the commit}-{etag}-{store}.card</c>; since is <c>full</c> for a snapshot.</remarks>
+/// <remarks>
+/// Name: that of the part, <c>.{since}-{commit}-{milliseconds of the commit}-{etag}-{store}-{checksum}.card</c>; since is
+/// <c>full</c> for a snapshot. The checksum covers the name of the part, without its
+/// folder, and what stands before the checksum; <see cref="Hash"/> covers the whole content. Cards of format 1 have neither.
+/// </remarks>
 public sealed record BackupCard
 {
     /// <summary>What names of cards end with.</summary>
@@ -17,9 +25,10 @@ public sealed record BackupCard
 
     private const int MaxBytes = 1 << 20;
     private const string Full = "full";
+    private const int UncheckedFormat = 1, CheckedFormat = 2, CheckDigits = 16;
 
-    /// <summary>Version of its content, 1.</summary>
-    public int Format { get; init; } = 1;
+    /// <summary>Version of its content: 2, or 1 of a card without checksums.</summary>
+    public int Format { get; init; } = CheckedFormat;
 
     /// <summary>Name of the part.</summary>
     public required string Part { get; init; }
@@ -45,10 +54,21 @@ public sealed record BackupCard
     /// <summary>What the next part goes on from, as <see cref="BackupLink"/> writes it; empty where only the name was read.</summary>
     public string Link { get; init; } = "";
 
+    /// <summary>
+    /// BLAKE3 of its name, <see cref="PreviousHash"/> and <see cref="Link"/>, in hexadecimal; null of a card of format 1, and
+    /// where only the name was read.
+    /// </summary>
+    public string? Hash { get; init; }
+
+    /// <summary>Whether its name has a checksum.</summary>
+    internal bool IsChecked => Format == CheckedFormat;
+
     /// <summary>Its name.</summary>
-    public string Name => string.Create(
+    public string Name => IsChecked ? $"{Part}.{Position}-{CheckOf(Part, Position)}{Extension}" : $"{Part}.{Position}{Extension}";
+
+    private string Position => string.Create(
         CultureInfo.InvariantCulture,
-        $"{Part}.{(Since < 0 ? Full : Since.ToString(CultureInfo.InvariantCulture))}-{Commit}-{(CommittedAt is { } at ? new DateTimeOffset(at, TimeSpan.Zero).ToUnixTimeMilliseconds() : 0)}-{LastEtag}-{StoreId:N}{Extension}");
+        $"{(Since < 0 ? Full : Since.ToString(CultureInfo.InvariantCulture))}-{Commit}-{(CommittedAt is { } at ? new DateTimeOffset(at, TimeSpan.Zero).ToUnixTimeMilliseconds() : 0)}-{LastEtag}-{StoreId:N}");
 
     /// <summary>The card of a part that was just written; null for a backup that is in no chain of pages.</summary>
     /// <param name="part">Its name.</param>
@@ -72,17 +92,30 @@ public sealed record BackupCard
             : null;
     }
 
-    /// <summary>What the name of an object says, if it is that of a card; else null.</summary>
-    public static BackupCard? TryParse(string name)
+    /// <summary>
+    /// The name of the part whose card has this name; null where it is no card's. Whether the card is as it was written does
+    /// not matter.
+    /// </summary>
+    public static string? PartOf(string name)
     {
         ArgumentNullException.ThrowIfNull(name);
         if (!name.EndsWith(Extension, StringComparison.Ordinal))
             return null;
+        int dot = name.LastIndexOf('.', name.Length - Extension.Length - 1);
+        return dot < 1 ? null : name[..dot];
+    }
 
-        string all = name[..^Extension.Length];
-        int dot = all.LastIndexOf('.');
-        string[] parts = all[(dot + 1)..].Split('-');
-        if (dot < 1 || parts.Length != 5 || !Guid.TryParseExact(parts[4], "N", out Guid storeId))
+    /// <summary>What the name of an object says, if it is that of a card as it was written; else null.</summary>
+    public static BackupCard? TryParse(string name)
+    {
+        ArgumentNullException.ThrowIfNull(name);
+        if (PartOf(name) is not { } part)
+            return null;
+
+        string position = name[(part.Length + 1)..^Extension.Length];
+        string[] parts = position.Split('-');
+        bool isChecked = parts.Length == 6;
+        if (parts.Length is not (5 or 6) || !Guid.TryParseExact(parts[4], "N", out Guid storeId) || (isChecked && parts[5] != CheckOf(part, position[..position.LastIndexOf('-')])))
             return null;
 
         var numbers = new long[4];
@@ -93,7 +126,8 @@ public sealed record BackupCard
             ? null
             : new BackupCard
             {
-                Part = all[..dot],
+                Format = isChecked ? CheckedFormat : UncheckedFormat,
+                Part = part,
                 StoreId = storeId,
                 Since = parts[0] == Full ? -1 : numbers[0],
                 Commit = numbers[1],
@@ -110,7 +144,7 @@ public sealed record BackupCard
         BackupUpload upload = await place.CreateAsync(Name, cancellationToken).ConfigureAwait(false);
         await using (upload.ConfigureAwait(false))
         {
-            await upload.WriteAsync(JsonSerializer.SerializeToUtf8Bytes(this, BackupTaskJson.Default.BackupCard), cancellationToken).ConfigureAwait(false);
+            await upload.WriteAsync(JsonSerializer.SerializeToUtf8Bytes(this with { Hash = ComputeHash() }, BackupTaskJson.Default.BackupCard), cancellationToken).ConfigureAwait(false);
             await upload.CommitAsync(cancellationToken).ConfigureAwait(false);
         }
     }
@@ -128,7 +162,8 @@ public sealed record BackupCard
                 byte[] bytes = new byte[MaxBytes];
                 int length = await stream.ReadAtLeastAsync(bytes, MaxBytes, throwOnEndOfStream: false, cancellationToken).ConfigureAwait(false);
                 BackupCard? card = JsonSerializer.Deserialize(bytes.AsSpan(0, length), BackupTaskJson.Default.BackupCard);
-                return card is { Format: 1 } && card with { Link = "", PreviousHash = null } == this with { Link = "", PreviousHash = null } ? card : null;
+                bool isWhole = card is not null && WithoutContent(card) == WithoutContent(this) && (!IsChecked || card.Hash == card.ComputeHash());
+                return isWhole ? card : null;
             }
         }
         catch (DestinationException error) when (error.Fault == DestinationFault.NotFound)
@@ -139,5 +174,27 @@ public sealed record BackupCard
         {
             return null;
         }
+    }
+
+    private static BackupCard WithoutContent(BackupCard card) => card with { Link = "", PreviousHash = null, Hash = null };
+
+    private static string CheckOf(string part, string position) => HashOf([part[(part.LastIndexOf('/') + 1)..], position])[..CheckDigits];
+
+    private string ComputeHash() => HashOf([Part[(Part.LastIndexOf('/') + 1)..], Position, PreviousHash ?? "", Link]);
+
+    /// <summary>Each text with its length before it, so that none can end where another begins.</summary>
+    private static string HashOf(ReadOnlySpan<string> texts)
+    {
+        using var hash = new BackupHash(BackupHashKind.Blake3);
+        Span<byte> length = stackalloc byte[sizeof(int)];
+        foreach (string text in texts)
+        {
+            byte[] utf8 = Encoding.UTF8.GetBytes(text);
+            BinaryPrimitives.WriteInt32LittleEndian(length, utf8.Length);
+            hash.Append(length);
+            hash.Append(utf8);
+        }
+
+        return Convert.ToHexStringLower(hash.GetHashAndReset());
     }
 }

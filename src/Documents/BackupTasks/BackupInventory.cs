@@ -59,7 +59,8 @@ public sealed class BackupInventory
         var unknown = new List<RestorePoint>();
         foreach (RestorePoint point in points.Where(static point => point.Kind != BackupKind.Logical))
         {
-            if ((cards[point.Object].FirstOrDefault() ?? await ReadHeaderAsync(place, point, options, cancellationToken).ConfigureAwait(false)) is { } card)
+            BackupCard? trusted = await TrustedAsync(place, cards[point.Object], cancellationToken).ConfigureAwait(false);
+            if ((trusted ?? await ReadHeaderAsync(place, point, options, cancellationToken).ConfigureAwait(false)) is { } card)
                 parts.Add(new PartAtPlace(point, card));
             else
                 unknown.Add(point);
@@ -92,6 +93,14 @@ public sealed class BackupInventory
             throw new BackupException(BackupFault.NoSuchPoint, $"What '{latest.Object}' goes on from is not known: it has no card, and is damaged, or sealed with a key that was not given.");
         long? commit = wish.Commit ?? (wish.Object is null ? null : history.Pages.Concat(history.Logs).First(part => part.Point == latest).Card.Commit);
         IReadOnlyList<PartAtPlace> lead = history.Lead(commit, wish.Time, history.ChainOf);
+        if (wish.Object is null && !isMoment && Unknown.FirstOrDefault(point => point.TakenAt > lead[^1].Point.TakenAt) is { } unread)
+        {
+            throw new BackupException(
+                BackupFault.NoSuchPoint,
+                $"'{unread.Object}' was taken later than '{lead[^1].Point.Object}', and what it goes on from cannot be read: it has no card, and is damaged, or sealed with a key that was not given. "
+                + $"Give its key, or name commit {lead[^1].Card.Commit} to do without it.");
+        }
+
         return Of([.. lead.Select(static part => part.Point)], commit, wish.Time);
     }
 
@@ -113,7 +122,7 @@ public sealed class BackupInventory
         // The log may end before the last snapshot: going on from there it has no gap.
         long reached = history.Reach(newest.Card.Commit);
         PartAtPlace? last = history.Logs.LastOrDefault(log => log.Card.Commit <= reached);
-        return new ChainEnd(new BackupLink(link.Hash, last?.Card.Commit ?? reached, link.Stores), Math.Max(newest.Card.LastEtag, last?.Card.LastEtag ?? 0));
+        return new ChainEnd(new BackupLink(link.Hash, last?.Card.Commit ?? reached, link.Stores));
     }
 
     private BackupException Unreachable() => new(
@@ -124,6 +133,18 @@ public sealed class BackupInventory
         [.. points.Select(point => new BackupPart(point.Object, async stop => await _place.OpenAsync(point.Object, stop).ConfigureAwait(false)))],
         commit,
         time);
+
+    /// <summary>
+    /// The first card that is as it was written; null where there is none. A card of before cards had a checksum in their names
+    /// counts if its content says the same as its name.
+    /// </summary>
+    private static async Task<BackupCard?> TrustedAsync(BackupDestination place, IEnumerable<BackupCard> cards, CancellationToken cancellationToken)
+    {
+        foreach (BackupCard card in cards)
+            if (card.IsChecked || await card.ReadAsync(place, cancellationToken).ConfigureAwait(false) is not null)
+                return card;
+        return null;
+    }
 
     /// <summary>A plain part is not asked for with a key.</summary>
     private static RestoreOptions KeysOf(RestorePoint point, RestoreOptions? options) => point.IsEncrypted && options is not null ? options : new RestoreOptions();
@@ -170,8 +191,7 @@ public sealed class BackupInventory
 
 /// <summary>Where a chain at a place ends.</summary>
 /// <param name="Link">What the next part goes on from.</param>
-/// <param name="LastEtag">Etag up to which the place reaches.</param>
-public sealed record ChainEnd(BackupLink Link, long LastEtag);
+public sealed record ChainEnd(BackupLink Link);
 
 /// <summary>What to restore.</summary>
 public sealed record RestoreWish

@@ -17,6 +17,9 @@ public sealed record BackupRunReport
     /// <summary>What was shown to be restorable; null where that was not asked for, or failed.</summary>
     public ProvenPoint? Proven { get; init; }
 
+    /// <summary>Places at which it was written, and reading it back failed.</summary>
+    public IReadOnlyList<string> Unproven { get; init; } = [];
+
     /// <summary>What is kept now, the oldest first.</summary>
     public IReadOnlyList<KeptBackup> Kept { get; init; } = [];
 

@@ -43,6 +43,9 @@ public sealed class BackupScheduler : IAsyncDisposable
     /// <summary>Runs a scheduled run inside something of the program's own, an operation for instance; null: just runs it. Set before <see cref="Start"/>.</summary>
     public Func<ScheduledRun, Task>? Around { get; set; }
 
+    /// <summary>What the key sources of tasks mean; by default what people write, commands included. Set before <see cref="Start"/>.</summary>
+    public IBackupKeySources KeySources { get; set; } = new WrittenKeySources();
+
     /// <summary>Told, in words for a log, of runs that failed or left a place out, and of databases that could not be asked. Set before <see cref="Start"/>.</summary>
     public Action<string>? Warn { get; set; }
 
@@ -149,7 +152,7 @@ public sealed class BackupScheduler : IAsyncDisposable
             using IDisposable? held = record.Task.LogInterval is null ? null : lease.Database.Log.Hold();
             BackupRunReport report = kind != BackupRunKind.Full && record.State is { Error: null, Kept.Count: > 0 } state && StandsStill(lease.Database, state)
                 ? new BackupRunReport { Kind = kind, Kept = state.Kept, Places = state.Places, Link = state.Link, LogAddresses = state.LogAddresses, Newest = state.Newest is { } newest ? newest with { At = began } : null }
-                : await new BackupTaskRun(lease, record.Task, _providers, _clock, progress).RunAsync(record.State, kind, stop.Token).ConfigureAwait(false);
+                : await new BackupTaskRun(lease, record.Task, _providers, KeySources, _clock, progress).RunAsync(record.State, kind, stop.Token).ConfigureAwait(false);
             await store.ChangeAsync(id, now => now with { State = After(now.State, report, kind, began, operationId) }, report.Log).ConfigureAwait(false);
             held?.Dispose();
             lease.Database.Log.Release();
@@ -175,13 +178,20 @@ public sealed class BackupScheduler : IAsyncDisposable
     /// <summary>Backs a database up once, as a task says that is not kept.</summary>
     /// <exception cref="BackupTaskException">The task cannot be.</exception>
     /// <exception cref="DestinationException">No place took the backup.</exception>
+    /// <exception cref="BackupException">It was written, and could not be proven at one of the places.</exception>
     public async Task<BackupRunReport> RunOnceAsync(string database, BackupTask task, IProgress<BackupProgress>? progress = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(task);
         using IBackupLease lease = _source.Enter(database);
         Check(lease.Database, task);
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, lease.Closing, _stop.Token);
-        return await new BackupTaskRun(lease, task, _providers, _clock, progress).RunAsync(new BackupTaskState(), BackupRunKind.Full, stop.Token).ConfigureAwait(false);
+        BackupRunReport report = await new BackupTaskRun(lease, task, _providers, KeySources, _clock, progress).RunAsync(new BackupTaskState(), BackupRunKind.Full, stop.Token).ConfigureAwait(false);
+        if (report.Unproven.Count == 0)
+            return report;
+
+        string[] proven = [.. report.Places.Where(static place => place.IsProven).Select(static place => place.Address)];
+        throw new BackupException(
+            BackupFault.RestoredOtherwise, $"The backup '{report.Object}' was written and is {(proven.Length == 0 ? "proven nowhere" : "proven at " + string.Join(", ", proven))}. {report.Problem} Take another one.");
     }
 
     /// <summary>Runs everything that is due now, to its end; gives how many that were. For programs that have a scheduler of their own.</summary>
@@ -198,7 +208,7 @@ public sealed class BackupScheduler : IAsyncDisposable
     {
         ArgumentNullException.ThrowIfNull(database);
         ArgumentNullException.ThrowIfNull(task);
-        task.Validate(_providers);
+        task.Validate(_providers, KeySources);
         if (task.Key is not null && !database.IsEncrypted)
         {
             throw new BackupTaskException(
@@ -261,7 +271,7 @@ public sealed class BackupScheduler : IAsyncDisposable
     };
 
     private static bool StandsStill(Database database, BackupTaskState state) =>
-        state.LastEtag == database.LastEtag && (state.Mark is null || state.Mark == DumpPoint.Of(database).ToString());
+        state.Mark == DumpPoint.Of(database).ToString();
 
     private BackupTaskState After(BackupTaskState state, Exception error, BackupRunKind kind, DateTime began, long operationId) => Attempted(state, kind, began) with
     {

@@ -67,7 +67,7 @@ public sealed record BackupTask
     /// <summary>Makes a plain backup also of an encrypted database.</summary>
     public bool AllowPlain { get; init; }
 
-    /// <summary>Where the key is with which backups are sealed, as <see cref="Encryption.KeySource.Parse"/> takes it; null: as the database.</summary>
+    /// <summary>Where the key is with which backups are sealed, as the <see cref="IBackupKeySources"/> of the program take it; null: as the database.</summary>
     public string? KeySource { get; init; }
 
     /// <summary>The key itself, in base64, for encrypted databases, which keep it encrypted; others are given a <see cref="KeySource"/>.</summary>
@@ -104,8 +104,10 @@ public sealed record BackupTask
             : throw new FormatException($"There is no time zone '{TimeZone}' on this system. Give a name such as Europe/Paris, or none for UTC.");
 
     /// <summary>Says what is wrong with it, before anything is done.</summary>
+    /// <param name="providers">The kinds of places there are.</param>
+    /// <param name="keys">What its key source means; null: what people write.</param>
     /// <exception cref="BackupTaskException">Something is.</exception>
-    public void Validate(DestinationProviders providers)
+    public void Validate(DestinationProviders providers, IBackupKeySources? keys = null)
     {
         ArgumentNullException.ThrowIfNull(providers);
         try
@@ -115,7 +117,7 @@ public sealed record BackupTask
             foreach (DestinationSettings destination in Destinations)
                 providers.Open(destination).Dispose();
             if (KeySource is not null)
-                _ = Encryption.KeySource.Parse(KeySource);
+                _ = (keys ?? new WrittenKeySources()).Find(KeySource);
         }
         catch (Exception error) when (error is FormatException or DestinationException or KeySourceException or ArgumentException)
         {

@@ -10,7 +10,7 @@ namespace Treepie.BackupTasks;
 /// One run of a task: looks at the places, writes to all of them, reads back what it wrote and compares it, deletes what has become too old. Not a byte of a direct upload touches
 /// the disk. A place that fails is named in the result and does not spoil the others.
 /// </summary>
-internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, DestinationProviders providers, TimeProvider clock, IProgress<BackupProgress>? progress)
+internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, DestinationProviders providers, IBackupKeySources keys, TimeProvider clock, IProgress<BackupProgress>? progress)
 {
     /// <summary>Room asked for beside what the last backup took.</summary>
     private const double RoomFactor = 1.2;
@@ -19,6 +19,7 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
     private readonly List<(BackupDestination Destination, string Address)> _places = [];
     private readonly Dictionary<string, string> _failures = new(StringComparer.Ordinal);
     private readonly HashSet<string> _proven = new(StringComparer.Ordinal);
+    private readonly HashSet<string> _unproven = new(StringComparer.Ordinal);
 
     /// <summary>Runs it.</summary>
     /// <param name="state">What has become of the task so far.</param>
@@ -74,6 +75,7 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
                 Object = name,
                 Places = Results(name, report),
                 Proven = proven,
+                Unproven = [.. _unproven],
                 Kept = all,
                 Deleted = deleted,
                 Link = GoOn(report.Link, state)?.ToString(),
@@ -173,16 +175,29 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
     /// says which state of the database they are.
     /// </summary>
     private static (Guid? Database, long Etag, long Commit, BackupCounts Counts, string? ContentHash) Identity(BackupReport report) =>
-        (report.DatabaseId, report.LastEtag, report.LastCommit, report.Counts, report.ContentHash);
+        (report.DatabaseId, report.LastEtag, report.LastCommit, report.LastPart ?? report.Counts, report.ContentHash);
 
     /// <summary>The hash of what is in it, or of its pages.</summary>
     private static string? HashOf(BackupReport report) => report.ContentHash ?? report.Link?.Hash;
 
     private EncryptionKey? Key()
     {
-        if (task.KeySource is not null)
-            return KeySource.Parse(task.KeySource).Read();
+        if (task.KeySource is { } source)
+            return Read(source);
         return task.Key is null ? null : KeyText.ReadKey(System.Text.Encoding.UTF8.GetBytes(task.Key), "The key of the backup task");
+    }
+
+    private EncryptionKey Read(string source)
+    {
+        KeySource found = keys.Find(source);
+        try
+        {
+            return found.Read();
+        }
+        catch (KeySourceException error)
+        {
+            throw keys.Explain(source, error);
+        }
     }
 
     /// <summary>Says before the long work what is known to fail. With several places it goes on as long as one is left.</summary>
@@ -312,6 +327,7 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
             catch (Exception error) when (error is DestinationException || BackupException.From(error) is not null)
             {
                 _failures[address] = $"It was written, and reading it back failed: {error.Message}";
+                _unproven.Add(address);
             }
         }
 
@@ -334,6 +350,7 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
             catch (Exception error) when (error is DestinationException || BackupException.From(error) is not null)
             {
                 _failures[address] = $"It was written, and reading it back failed: {error.Message}";
+                _unproven.Add(address);
             }
         }
     }

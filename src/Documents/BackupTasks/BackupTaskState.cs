@@ -36,7 +36,10 @@ public sealed record BackupTaskState
     /// <summary>Etag up to which the last backup reaches.</summary>
     public long LastEtag { get; init; }
 
-    /// <summary>Where the database stood when the last one was begun: as long as it stands there nothing has to be saved. Null in states of before there was one; the etag says it then.</summary>
+    /// <summary>
+    /// Where the database stood when the last one was begun: as long as it stands there nothing has to be saved. Null in states
+    /// of before there was one: then the next run takes what there is.
+    /// </summary>
     public string? Mark { get; init; }
 
     /// <summary>How long the last one took.</summary>

@@ -92,7 +92,7 @@ internal sealed class BackupTaskStore(StorageEnvironment environment, string dir
     /// <exception cref="BackupTaskException">There are too many, or none of that number.</exception>
     public async Task<long> PutAsync(BackupTask task, CancellationToken cancellationToken)
     {
-        await File.WriteAllBytesAsync(Path.Combine(directory, MarkerFile), [], cancellationToken).ConfigureAwait(false); // first: one too many opens a database in vain, one too few would forget a task
+        PrivateFiles.CreateFile(Path.Combine(directory, MarkerFile), FileMode.Create).Dispose(); // first: one too many opens a database in vain, one too few would forget a task
         return await environment.WriteAsync(
             transaction =>
             {

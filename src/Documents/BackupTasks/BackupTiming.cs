@@ -37,21 +37,32 @@ internal static class BackupTiming
     public static TimeSpan RetryAfter(int failures) =>
         failures > 10 ? s_longestRetry : TimeSpan.FromTicks(Math.Min(s_longestRetry.Ticks, s_firstRetry.Ticks << Math.Max(0, failures - 1)));
 
-    /// <summary>What to tell somebody; null for nothing.</summary>
+    /// <summary>
+    /// What to tell somebody; null for nothing. A task that has failed and never succeeded is told at once: nothing of it can be restored. Others are told when the last backup, of a task that proves
+    /// the last that was proven, has become too old.
+    /// </summary>
     public static string? Alert(BackupTask task, BackupTaskState state, DateTime now)
     {
-        if (task is { IsDisabled: true } or { Proves: false } or { FullSchedule: null, IncrementalSchedule: null, LogInterval: null })
+        if (task.IsDisabled)
+            return null;
+        if (state is { LastFull: null, Error: { } error })
+            return $"The {task} has never succeeded: there is no backup of it. {error}";
+        if (task is { FullSchedule: null, IncrementalSchedule: null, LogInterval: null })
             return null;
 
-        DateTime since = state.LastProven?.TakenAt ?? task.CreatedAt;
+        DateTime since = (task.Proves ? state.LastProven?.TakenAt : LastSuccess(state)) ?? task.CreatedAt;
         if (state.Newest is { IsProven: true } newest && task.LogInterval is not null)
             since = Later(since, newest.At);
         TimeSpan most = task.AlertAfter ?? (task.LogInterval is { } interval ? interval + interval + s_runTime : TwoTimes(task.Full ?? task.Incremental, since));
-        string last = state.LastProven is null ? "No backup of it was ever proven to be restorable" : FormattableString.Invariant($"Its last backup that was proven to be restorable is of {since:u}");
+        string last = !task.Proves ? state.LastFull is null ? "No backup of it was ever taken" : FormattableString.Invariant($"Its last backup is of {since:u}")
+            : state.LastProven is null ? "No backup of it was ever proven to be restorable" : FormattableString.Invariant($"Its last backup that was proven to be restorable is of {since:u}");
         return now - since > most
             ? FormattableString.Invariant($"{last}, and {most.TotalHours:N1} hours are the most for {task}.{(state.Error is null ? "" : " " + state.Error)}")
             : null;
     }
+
+    /// <summary>When anything of the task succeeded last, be it that nothing had changed.</summary>
+    private static DateTime? LastSuccess(BackupTaskState state) => new[] { state.LastFull, state.LastIncremental, state.LastLog }.Max();
 
     private static TimeSpan TwoTimes(CronSchedule? schedule, DateTime since)
     {

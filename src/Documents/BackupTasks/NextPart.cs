@@ -8,6 +8,18 @@ public static class NextPart
     /// <summary>Most bytes of log that wait for somebody who asks for it without having had it kept before: 1 GiB.</summary>
     public const long DefaultLogBudgetBytes = 1L << 30;
 
+    /// <summary>Whether anything was committed since what is there, so that there is a next part to take.</summary>
+    /// <param name="database">The database; its log is kept from now on, where it is asked for.</param>
+    /// <param name="wanted">What is wanted, and what it goes on from (null: nothing is there, and there is something to
+    /// take).</param>
+    public static async Task<bool> HasChangedAsync(Database database, BackupOptions wanted)
+    {
+        ArgumentNullException.ThrowIfNull(database);
+        ArgumentNullException.ThrowIfNull(wanted);
+        await KeepLogAsync(database, wanted).ConfigureAwait(false); // first: that is a commit too
+        return wanted.Since is not { } since || !ChainPosition.IsAt(database, wanted.Kind, since);
+    }
+
     /// <summary>Takes it.</summary>
     /// <param name="database">The database; its log is kept from now on, where it is asked for.</param>
     /// <param name="wanted">What is wanted, and what it goes on from (null: nothing is there).</param>
@@ -19,9 +31,7 @@ public static class NextPart
         ArgumentNullException.ThrowIfNull(database);
         ArgumentNullException.ThrowIfNull(wanted);
         ArgumentNullException.ThrowIfNull(attempt);
-        if (wanted.Kind == BackupKind.Log && !database.GetLogStatus().IsKept)
-            await database.KeepLogAsync(DefaultLogBudgetBytes).ConfigureAwait(false);
-
+        await KeepLogAsync(database, wanted).ConfigureAwait(false);
         string? instead = null;
         for (BackupOptions now = wanted.Since is null && wanted.Kind == BackupKind.Log ? wanted with { Kind = BackupKind.Snapshot } : wanted; ;)
         {
@@ -36,6 +46,9 @@ public static class NextPart
             }
         }
     }
+
+    private static Task KeepLogAsync(Database database, BackupOptions wanted) =>
+        wanted.Kind == BackupKind.Log && !database.GetLogStatus().IsKept ? database.KeepLogAsync(DefaultLogBudgetBytes) : Task.CompletedTask;
 
     private static BackupOptions Simpler(BackupOptions now, BackupFault fault) => (now.Since, fault) switch
     {

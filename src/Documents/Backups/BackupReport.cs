@@ -5,6 +5,8 @@ namespace Treepie.Backups;
 /// <summary>What is in a backup, and what was done with it.</summary>
 public sealed record BackupReport
 {
+    private readonly IReadOnlyList<BackupSection>? _sections;
+
     /// <summary>What it is made of; of a chain, its first part.</summary>
     public BackupKind Kind { get; init; }
 
@@ -74,6 +76,16 @@ public sealed record BackupReport
     /// <summary>Bytes of the backup itself.</summary>
     public long StoredBytes { get; init; }
 
+    /// <summary>What was taken and left out of each section that has anything. Of pages, which are taken as a whole, what they hold.</summary>
+    public IReadOnlyList<BackupSection> Sections
+    {
+        get => _sections ?? Counts.AsSections();
+        init => _sections = value;
+    }
+
+    /// <summary>Of a chain of logical backups that was read: how much of each kind is in its last part. Null for others.</summary>
+    internal BackupCounts? LastPart { get; init; }
+
     /// <summary>Items that were left out, by kind: what this program does not have, or was not asked for.</summary>
     public IReadOnlyDictionary<string, long> Skipped { get; init; } = new Dictionary<string, long>();
 
@@ -90,4 +102,11 @@ public sealed record BackupReport
 /// <param name="Indexes">Definitions of indexes.</param>
 /// <param name="Identities">Identities.</param>
 /// <param name="Collections">Collections, those without documents included.</param>
-public sealed record BackupCounts(long Documents, long Tombstones, long Indexes, long Identities, long Collections);
+public sealed record BackupCounts(long Documents, long Tombstones, long Indexes, long Identities, long Collections)
+{
+    internal IReadOnlyList<BackupSection> AsSections() =>
+    [
+        .. new BackupSection[] { new(nameof(Documents), Documents, 0), new(nameof(Tombstones), Tombstones, 0), new(nameof(Indexes), Indexes, 0), new(nameof(Identities), Identities, 0) }
+            .Where(static section => section.Taken > 0),
+    ];
+}

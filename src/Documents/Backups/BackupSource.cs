@@ -52,8 +52,20 @@ internal sealed class BackupSource : IAsyncDisposable
     }
 
     /// <summary>As it is to be restored or verified.</summary>
-    public static Task<BackupSource> OpenAsync(Stream source, RestoreOptions options, CancellationToken cancellationToken) =>
-        OpenAsync(options.IsOnThread ? new BlockingStream(source, options.Pace) : source, options.BackupKey, options.OwnKey, cancellationToken);
+    /// <exception cref="BackupException">It is sealed and would become a plain database, which was not allowed; or as
+    /// above.</exception>
+    public static async Task<BackupSource> OpenAsync(Stream source, RestoreOptions options, CancellationToken cancellationToken)
+    {
+        BackupSource opened = await OpenAsync(
+            options.IsOnThread ? new BlockingStream(source, options.Pace) : source, options.BackupKey, options.OwnKey, cancellationToken).ConfigureAwait(false);
+        if (!opened.IsSealed || options is not { IsRestore: true, AllowPlain: false } || options.Database?.EncryptionKey is not null)
+            return opened;
+
+        await opened.DisposeAsync().ConfigureAwait(false);
+        throw new BackupException(
+            BackupFault.PlainNotAllowed,
+            "The backup is sealed, and the database it is restored to would be plain: everybody who has its files could read it. Restore it to an encrypted database, or say that it may be plain (AllowPlain). Nothing was changed.");
+    }
 
     public async ValueTask DisposeAsync()
     {
@@ -119,6 +131,6 @@ internal sealed class BackupSource : IAsyncDisposable
         if (start.IsEmpty)
             throw new BackupException(BackupFault.CutOff, "The backup is empty: not a byte is there. Take another copy.");
         if (!text.IsEmpty && text[0] != (byte)'{')
-            throw new BackupException(BackupFault.NotABackup, $"This is no backup: it begins with the bytes {Convert.ToHexString(start)}; a backup is sealed, zstd, gzip, or a JSON object.");
+            throw new BackupException(BackupFault.NotABackup, "This is no backup: a backup is sealed, zstd, gzip, or a JSON object.");
     }
 }

@@ -101,6 +101,14 @@ internal sealed class ContentHash(BackupHashKind kind = BackupHashKind.Blake3) :
         }
     }
 
+    /// <summary>What is set of an index, for the hash of that alone.</summary>
+    public void Settings(string index, IndexSettings settings)
+    {
+        Kind('N');
+        Text(index);
+        Settings(settings);
+    }
+
     /// <summary>What is set of the index before, where anything is: no part of what a dump holds, only of where a database stands.</summary>
     public void Settings(IndexSettings settings)
     {

@@ -1,4 +1,5 @@
 using Treepie.Storage;
+using Treepie.Storage.Files;
 using Treepie.Store;
 
 namespace Treepie.Backups;
@@ -30,31 +31,14 @@ internal static class DatabaseBackup
     public static async Task<BackupReport> WriteFileAsync(
         Database database, string path, BackupOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
     {
-        string unfinished = $"{path}.{Environment.ProcessId}.unfinished";
-        try
-        {
-            BackupReport report;
-            var file = new FileStream(unfinished, FileMode.CreateNew, FileAccess.Write, FileShare.None, 1, FileOptions.Asynchronous);
-            await using (file.ConfigureAwait(false))
-            {
-                report = await WriteAsync(database, file, options, progress, cancellationToken).ConfigureAwait(false);
-                file.Flush(flushToDisk: true);
-            }
-
-            File.Move(unfinished, path, overwrite: true);
-            StorageEnvironment.SyncDirectory(Path.GetDirectoryName(Path.GetFullPath(path))!); // a file has a directory
-            return report;
-        }
-        catch
-        {
-            File.Delete(unfinished);
-            throw;
-        }
+        DurableFile.RemoveAbandoned(path);
+        return await DurableFile.WriteAsync(path, file => WriteAsync(database, file, options, progress, cancellationToken)).ConfigureAwait(false);
     }
 
     public static async Task<BackupReport> RestoreAsync(
         Stream source, string directory, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
     {
+        options = options with { IsRestore = true };
         string target = Path.TrimEndingDirectorySeparator(Path.GetFullPath(directory));
         long total = RestoreRun.LengthOf(source);
         using RestorePlace place = RestorePlace.Begin(target);
@@ -72,6 +56,7 @@ internal static class DatabaseBackup
     public static async Task<BackupReport> RestoreToAsync(
         Stream source, string path, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
     {
+        options = options with { IsRestore = true };
         long total = RestoreRun.LengthOf(source);
         BackupSource backup = await BackupSource.OpenAsync(source, options, cancellationToken).ConfigureAwait(false);
         await using (backup.ConfigureAwait(false))
@@ -99,6 +84,7 @@ internal static class DatabaseBackup
         if (parts.Count == 1)
             return await WithOnlyAsync(parts, stream => RestoreAsync(stream, directory, options, progress, cancellationToken), cancellationToken).ConfigureAwait(false);
 
+        options = options with { IsRestore = true };
         string target = Path.TrimEndingDirectorySeparator(Path.GetFullPath(directory));
         using RestorePlace place = RestorePlace.Begin(target);
         BackupReport report = await Task.Run(() => RestoreChainAsync(parts, place.Path, options, progress, cancellationToken), cancellationToken).ConfigureAwait(false);
@@ -114,6 +100,7 @@ internal static class DatabaseBackup
         if (parts.Count == 1)
             return await WithOnlyAsync(parts, stream => RestoreToAsync(stream, path, options, progress, cancellationToken), cancellationToken).ConfigureAwait(false);
 
+        options = options with { IsRestore = true };
         try
         {
             return await Task.Run(() => RestoreChainAsync(parts, path, options, progress, cancellationToken), cancellationToken).ConfigureAwait(false);
@@ -142,12 +129,17 @@ internal static class DatabaseBackup
                 throw new BackupException(BackupFault.NotABackup, "This is a snapshot, or a part of one: pages, which are restored to a database of their own and cannot be brought into one that is there. Restore it, or import a logical backup.");
 
             Writes.BulkInsert insert = database.BulkInsert();
+            var scan = new DumpScan(backup, new ImportSink(database, insert, options), database.Options, options.SkipInvalidDocuments, total, progress);
             try
             {
-                var scan = new DumpScan(backup, new ImportSink(database, insert, options), database.Options, options.SkipInvalidDocuments, total, progress);
                 BackupReport report = await Task.Run(() => scan.RunAsync(cancellationToken), cancellationToken).ConfigureAwait(false);
                 await insert.CompleteAsync(cancellationToken).ConfigureAwait(false);
                 return report;
+            }
+            catch (Exception error) when (BackupException.From(error) is { } broken)
+            {
+                await insert.CompleteAsync(cancellationToken).ConfigureAwait(false); // what came before it is whole
+                throw new BackupException(broken.Fault, $"{broken.Message} What came before it was imported and stays: {scan.Sections.DescribeTaken()}. Import the whole dump again to have the rest.", error);
             }
             catch
             {

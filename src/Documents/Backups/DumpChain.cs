@@ -63,11 +63,14 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> parts, RestoreOptions 
         await using (restored.ConfigureAwait(false))
         {
             indexes.ForEach(index => index.MakeIn(restored));
+            DumpedIndex.RequireSettings(indexes, restored);
             return report with { Counts = await Task.Run(() => Compare(restored, [.. indexes.Select(static index => index.Mapping)], headers[^1], report, cancellationToken), cancellationToken).ConfigureAwait(false) };
         }
     }
 
-    /// <summary>Reads it to its end and keeps nothing of it. The report is that of the last part.</summary>
+    /// <summary>
+    /// Reads it to its end and keeps nothing of it. The report is that of the last part, with the counts of the whole.
+    /// </summary>
     public async Task<BackupReport> VerifyAsync(CancellationToken cancellationToken)
     {
         DumpHeader[] headers = await ReadHeadersAsync(cancellationToken).ConfigureAwait(false);
@@ -126,6 +129,8 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> parts, RestoreOptions 
         DumpHeader[] headers, Func<DumpHeader, Func<IDumpSink, Task<BackupReport>>, Task<BackupReport>> read, CancellationToken cancellationToken)
     {
         BackupReport? report = null;
+        var whole = new BackupCounts(0, 0, 0, 0, 0);
+        long storedBytes = 0, jsonBytes = 0;
         for (int i = 0; i < parts.Count; i++)
         {
             (DumpHeader header, string name) = (headers[i], parts[i].Name);
@@ -138,10 +143,27 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> parts, RestoreOptions 
 
             report = await NamedAsync(
                 name, () => OpenAsync(parts[i], source => read(header, sink => ScanAsync(source, header, sink, cancellationToken)), cancellationToken)).ConfigureAwait(false);
+            whole = Onto(whole, report.Counts, header.Since);
+            storedBytes += report.StoredBytes;
+            jsonBytes += report.JsonBytes;
         }
 
-        return report!; // there is more than one part
+        BackupReport last = report!; // there is more than one part
+        return last with { Counts = whole, Sections = whole.AsSections(), LastPart = last.Counts, StoredBytes = storedBytes, JsonBytes = jsonBytes };
     }
+
+    /// <summary>
+    /// How much the database has after a part: an increment says how many documents and tombstones that are, and has every
+    /// collection.
+    /// </summary>
+    private static BackupCounts Onto(BackupCounts before, BackupCounts part, DumpSince? since) => since is null
+        ? part
+        : new BackupCounts(
+            since.Documents,
+            since.Tombstones,
+            since.HoldsIndexes ? part.Indexes : before.Indexes,
+            since.HoldsIdentities ? part.Identities : before.Identities,
+            part.Collections);
 
     private Task<BackupReport> ScanAsync(BackupSource source, DumpHeader expected, IDumpSink sink, CancellationToken cancellationToken) =>
         new DumpScan(source, sink, options.Database ?? new DatabaseOptions(), options.SkipInvalidDocuments, 0, progress)
@@ -194,7 +216,7 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> parts, RestoreOptions 
             documents => progress?.Report(new BackupProgress(BackupStep.Comparing, documents, report.Counts.Documents, report.JsonBytes, report.StoredBytes, report.StoredBytes, null)),
             cancellationToken);
         var counts = new BackupCounts(snapshot.DocumentCount, snapshot.TombstoneCount, indexes.Count, snapshot.Identities().Count, snapshot.AllCollections().Count);
-        string? difference = new DumpManifest(report.Counts, report.ContentHash ?? "").Difference(held, hash)
+        string? difference = new DumpManifest(report.LastPart ?? report.Counts, report.ContentHash ?? "").Difference(held, hash)
             ?? (last.Since is { } since && (since.Documents, since.Tombstones) != (counts.Documents, counts.Tombstones)
                 ? FormattableString.Invariant($"it should be {since.Documents} documents and {since.Tombstones} tombstones, and is {counts.Documents} and {counts.Tombstones}")
                 : null);

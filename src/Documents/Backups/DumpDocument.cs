@@ -16,6 +16,7 @@ internal sealed class DumpDocument
     private readonly DocumentParser _parser;
     private readonly JsonReaderOptions _readerOptions;
     private readonly int _maxIdBytes;
+    private readonly DumpFlags _flags;
     private readonly byte[] _idUtf8 = new byte[DocumentId.MaxBytes];
     private byte[] _content = [];
     private int _idLength;
@@ -28,6 +29,7 @@ internal sealed class DumpDocument
         _parser = new DocumentParser((int)Math.Min((long)limits.MaxDocumentBytes + AddedBytes, Array.MaxLength), limits.MaxDocumentDepth);
         _readerOptions = new JsonReaderOptions { MaxDepth = limits.MaxDocumentDepth + 1 };
         _maxIdBytes = limits.MaxIdBytes;
+        _flags = new DumpFlags(_readerOptions.MaxDepth);
     }
 
     /// <summary>Longest element of a dump that can be a document.</summary>
@@ -61,9 +63,12 @@ internal sealed class DumpDocument
     public string? ExportType { get; private set; }
 
     /// <summary>Reads one.</summary>
+    /// <param name="json">The element.</param>
+    /// <param name="isForeign">Whether it is of another program's dump, whose flags may speak of what is left out.</param>
     /// <exception cref="InvalidDocumentException">It is no document, or over a limit.</exception>
-    public void Read(ReadOnlyMemory<byte> json)
+    public void Read(ReadOnlyMemory<byte> json, bool isForeign)
     {
+        json = isForeign ? _flags.Without(json) : json;
         Json = json;
         (Id, ChangeVector, LastModified, ExportType, RawBytes) = ("", null, null, null, 0);
         ReadMetadata(json.Span);
@@ -101,7 +106,7 @@ internal sealed class DumpDocument
                     reader.Skip();
             }
 
-            if (ExportType != "Attachment")
+            if (ExportType != DumpBlob.Attachment)
                 RawBytes = 0;
         }
         catch (Exception error) when (error is JsonException or InvalidOperationException or FormatException)

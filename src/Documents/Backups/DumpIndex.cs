@@ -5,9 +5,11 @@ using Treepie.Indexes.Definitions;
 namespace Treepie.Backups;
 
 /// <summary>
-/// The definition of an index in a dump: an auto-index as RavenDB has it (collection, fields by name with the way they are indexed), and beside it the fields exactly, in
+/// The definition of an index in a dump: an auto-index as RavenDB has it (<c>IndexDefinition</c> with collections and an array
+/// of fields), and beside it the fields exactly, in
 /// their order, which is part of the index's name. One defined by hand has its definition as it was put, under a name other programs pass over. Of RavenDB's own dumps those are
-/// read too whose maps name fields and their paths.
+/// read too whose maps name fields and their paths; of earlier dumps of this program the same under <c>Definition</c>, with one
+/// collection and fields as members of an object.
 /// </summary>
 internal static class DumpIndex
 {
@@ -27,7 +29,7 @@ internal static class DumpIndex
     {
         json.WriteStartObject();
         json.WriteString("Type"u8, Map);
-        json.WriteStartObject("Definition"u8);
+        json.WriteStartObject("IndexDefinition"u8);
         json.WriteString("Name"u8, definition.Name);
         json.WriteString("Type"u8, Map);
         json.WriteStartArray("Maps"u8);
@@ -45,22 +47,25 @@ internal static class DumpIndex
     {
         json.WriteStartObject();
         json.WriteString("Type"u8, AutoMap);
-        json.WriteStartObject("Definition"u8);
+        json.WriteStartObject("IndexDefinition"u8);
         json.WriteString("Name"u8, definition.Name);
         json.WriteString("Type"u8, AutoMap);
-        json.WriteString("Collection"u8, definition.Collection);
-        json.WriteStartObject("MapFields"u8);
+        json.WriteStartArray("Collections"u8);
+        json.WriteStringValue(definition.Collection);
+        json.WriteEndArray();
+        json.WriteStartArray("MapFields"u8);
         foreach (IGrouping<string, AutoIndexField> field in definition.Fields.Where(field => field.HasTerms).GroupBy(field => field.Path, StringComparer.Ordinal))
         {
-            json.WriteStartObject(field.Key);
-            json.WriteString("Storage"u8, "No"u8);
+            json.WriteStartObject();
+            json.WriteString("Name"u8, field.Key);
             json.WriteString("Indexing"u8, string.Join(", ", field.Select(IndexingOf)));
+            json.WriteString("Storage"u8, "No"u8);
             json.WriteEndObject();
         }
 
-        json.WriteEndObject();
-        json.WriteStartObject("GroupByFields"u8);
-        json.WriteEndObject();
+        json.WriteEndArray();
+        json.WriteStartArray("GroupByFields"u8);
+        json.WriteEndArray();
         WriteSettings(json, settings);
         json.WriteEndObject();
         json.WriteStartArray("TreepieFields"u8);
@@ -95,7 +100,7 @@ internal static class DumpIndex
     /// <summary>What is not there, or not known here, has its default.</summary>
     private static IndexSettings ReadSettings(JsonElement json)
     {
-        if (!json.TryGetProperty("Definition"u8, out JsonElement definition) || definition.ValueKind != JsonValueKind.Object)
+        if (!TryDefinition(json, out JsonElement definition))
             return new IndexSettings();
 
         string? Named(string name) => definition.TryGetProperty(name, out JsonElement value) && value.ValueKind == JsonValueKind.String ? value.GetString() : null;
@@ -112,7 +117,7 @@ internal static class DumpIndex
         if (json.TryGetProperty("TreepieIndex"u8, out JsonElement byHand))
             return ByHand(() => IndexDefinitionJson.Read(byHand));
 
-        if (!json.TryGetProperty("Definition"u8, out JsonElement definition) || definition.ValueKind != JsonValueKind.Object || !json.TryGetProperty("Type"u8, out JsonElement type) || type.ValueKind != JsonValueKind.String)
+        if (!TryDefinition(json, out JsonElement definition) || !json.TryGetProperty("Type"u8, out JsonElement type) || type.ValueKind != JsonValueKind.String)
             return null;
         if (!type.ValueEquals(AutoMap))
             return definition.TryGetProperty("Maps"u8, out _) ? ByHand(() => IndexDefinition.FromJson(definition)) : null;
@@ -128,15 +133,53 @@ internal static class DumpIndex
                 fields.Add(new AutoIndexField(DumpJson.Text(field, "Path"), kind, longitude));
             }
         }
-        else if (definition.TryGetProperty("MapFields"u8, out JsonElement byName) && byName.ValueKind == JsonValueKind.Object)
+        else if (definition.TryGetProperty("MapFields"u8, out JsonElement named))
         {
-            foreach (JsonProperty field in byName.EnumerateObject())
-                fields.AddRange(KindsOf(field.Value).Select(kind => new AutoIndexField(field.Name, kind)));
+            if (!TryFields(named, fields))
+                return null;
         }
 
         bool isKnown = fields.Count <= AutoIndexDefinition.MaxFields && fields.TrueForAll(field => field.Path == AutoIndexField.Id || field.FieldPath is not null);
-        return isKnown && fields.Count > 0 ? new AutoIndexDefinition(DumpJson.Text(definition, "Collection"), fields) : null;
+        return isKnown && fields.Count > 0 && CollectionOf(definition) is { } collection ? new AutoIndexDefinition(collection, fields) : null;
     }
+
+    private static bool TryDefinition(JsonElement json, out JsonElement definition) =>
+        (json.TryGetProperty("IndexDefinition"u8, out definition) || json.TryGetProperty("Definition"u8, out definition)) && definition.ValueKind == JsonValueKind.Object;
+
+    /// <summary>The collection of an auto-index, which has one; null where it has several.</summary>
+    private static string? CollectionOf(JsonElement definition)
+    {
+        if (!definition.TryGetProperty("Collections"u8, out JsonElement collections))
+            return DumpJson.Text(definition, "Collection");
+        if (collections.ValueKind != JsonValueKind.Array || collections.GetArrayLength() != 1)
+            return null;
+        return collections[0].GetString();
+    }
+
+    /// <summary>
+    /// Reads fields from an array, or from an object with a member for each; false where one is of a kind that cannot be built
+    /// from what stands there.
+    /// </summary>
+    private static bool TryFields(JsonElement named, List<AutoIndexField> fields)
+    {
+        IEnumerable<(string Name, JsonElement Field)> all = named.ValueKind switch
+        {
+            JsonValueKind.Array => named.EnumerateArray().Select(static field => (DumpJson.Text(field, "Name"), field)),
+            JsonValueKind.Object => named.EnumerateObject().Select(static field => (field.Name, field.Value)),
+            _ => [],
+        };
+        foreach ((string name, JsonElement field) in all)
+        {
+            if (Computes(field, "Spatial") || Computes(field, "Vector"))
+                return false;
+            fields.AddRange(KindsOf(field).Select(kind => new AutoIndexField(name, kind)));
+        }
+
+        return true;
+    }
+
+    private static bool Computes(JsonElement field, string member) =>
+        field.ValueKind == JsonValueKind.Object && field.TryGetProperty(member, out JsonElement value) && value.ValueKind == JsonValueKind.Object;
 
     private static StaticIndexMapping? ByHand(Func<IndexDefinition> read)
     {

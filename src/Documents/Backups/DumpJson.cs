@@ -10,7 +10,8 @@ internal static class DumpJson
     public const int BuildVersion = 71000;
 
     public const string BuildVersionSection = "BuildVersion", HeaderSection = "Treepie", Documents = "Docs", Tombstones = "Tombstones", Indexes = "Indexes",
-        Identities = "Identities", Collections = "TreepieCollections", ManifestSection = "TreepieManifest";
+        Identities = "Identities", Collections = "TreepieCollections", ManifestSection = "TreepieManifest",
+        TimeSeries = "TimeSeries";
 
     /// <summary>A text that must be there.</summary>
     public static string Text(JsonElement json, string name) =>

@@ -7,6 +7,11 @@ namespace Treepie.Backups;
 /// <param name="ContentHash">As <see cref="Backups.ContentHash"/> gives it.</param>
 internal sealed record DumpManifest(BackupCounts Counts, string ContentHash)
 {
+    /// <summary>
+    /// Hash of what is set of the indexes in it, which is no content of a database; null in formats that had none.
+    /// </summary>
+    public string? SettingsHash { get; init; }
+
     public void Write(Utf8JsonWriter json)
     {
         json.WriteStartObject();
@@ -16,6 +21,7 @@ internal sealed record DumpManifest(BackupCounts Counts, string ContentHash)
         json.WriteNumber("Identities"u8, Counts.Identities);
         json.WriteNumber("Collections"u8, Counts.Collections);
         json.WriteString("ContentHash"u8, ContentHash);
+        json.WriteString("SettingsHash"u8, SettingsHash);
         json.WriteEndObject();
     }
 
@@ -26,7 +32,10 @@ internal sealed record DumpManifest(BackupCounts Counts, string ContentHash)
             json.GetProperty("Indexes"u8).GetInt64(),
             json.GetProperty("Identities"u8).GetInt64(),
             json.GetProperty("Collections"u8).GetInt64()),
-        DumpJson.Text(json, "ContentHash"));
+        DumpJson.Text(json, "ContentHash"))
+    {
+        SettingsHash = json.TryGetProperty("SettingsHash"u8, out JsonElement settings) ? settings.GetString() : null,
+    };
 
     /// <summary>What of it does not fit what was read; null if all does.</summary>
     public string? Difference(BackupCounts found, string hash)

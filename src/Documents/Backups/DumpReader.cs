@@ -147,7 +147,7 @@ internal sealed class DumpReader(Stream source, int maxElementBytes)
         }
 
         if (next != (byte)'{')
-            throw new BackupException(BackupFault.NotABackup, $"This is no backup: its content is not a JSON object, it begins with {Describe(next)}.");
+            throw new BackupException(BackupFault.NotABackup, "This is no backup: its content is not a JSON object.");
         _start++;
         _inObject = true;
         return await PeekAsync(cancellationToken).ConfigureAwait(false);

@@ -11,13 +11,8 @@ internal sealed class DumpScan
 {
     private const int MaxRefusals = 100;
 
-    /// <summary>Kinds that are counted by name, and characters of a name: a dump may be made to have more than memory has.</summary>
-    private const int MaxSkippedKinds = 100, MaxKindLength = 100;
-
     /// <summary>Far more than a database can have.</summary>
     private const int MaxIndexes = 10_000;
-
-    private const string OtherKinds = "other kinds";
 
     private const int DocumentsPerReport = 1_000;
 
@@ -29,12 +24,14 @@ internal sealed class DumpScan
     private readonly IProgress<BackupProgress>? _progress;
     private readonly long _storedBytesTotal;
     private readonly long _nowTicks;
-    private readonly SortedDictionary<string, long> _skipped = new(StringComparer.Ordinal);
+    private readonly int _maxDepth;
+    private readonly SectionCounts _sections = new();
     private readonly List<string> _refusals = [];
     private DumpHeader? _header;
     private ChangeVectors? _changeVectors;
     private DumpManifest? _manifest;
     private string? _hash;
+    private ContentHash? _settings;
     private bool _begun;
     private long _refused;
     private long _lastEtag;
@@ -47,11 +44,15 @@ internal sealed class DumpScan
         _sink = sink;
         _skipInvalid = skipInvalid;
         _document = new DumpDocument(limits);
+        _maxDepth = limits.MaxDocumentDepth + 1;
         _reader = new DumpReader(source.Json, _document.MaxElementBytes);
         _progress = progress;
         _storedBytesTotal = storedBytesTotal;
         _nowTicks = limits.TimeProvider.GetUtcNow().UtcTicks;
     }
+
+    /// <summary>What was taken and left out so far.</summary>
+    public SectionCounts Sections => _sections;
 
     /// <summary>Asked first, with what the dump says of itself; throws where that is not what is wanted.</summary>
     public Action<DumpHeader?>? Accept { get; init; }
@@ -83,6 +84,8 @@ internal sealed class DumpScan
     public async Task<BackupReport> RunAsync(CancellationToken cancellationToken)
     {
         using var hash = new ContentHash();
+        using var settings = new ContentHash();
+        _settings = settings;
         while (await _reader.NextSectionAsync(cancellationToken).ConfigureAwait(false))
             await ReadSectionAsync(_reader.Section ?? "", hash, cancellationToken).ConfigureAwait(false);
         await BeginAsync(hash, cancellationToken).ConfigureAwait(false);
@@ -92,6 +95,8 @@ internal sealed class DumpScan
             throw new BackupException(BackupFault.Damaged, "The backup has no manifest at its end: it is damaged, or was changed by another program. Take another copy.");
         if (_manifest?.Difference(counts, _hash) is { } difference)
             throw new BackupException(BackupFault.Damaged, $"The backup is damaged: {difference}. Take another copy.");
+        if (_header is { HashesSettings: true } && _manifest?.SettingsHash != settings.Finish())
+            throw new BackupException(BackupFault.Damaged, "The backup is damaged: what is set of its indexes is not what was set when it was taken. Take another copy.");
 
         Report(counts.Documents);
         return new BackupReport
@@ -110,7 +115,8 @@ internal sealed class DumpScan
             IsEncrypted = _source.IsSealed,
             JsonBytes = _reader.Position,
             StoredBytes = _source.StoredBytes,
-            Skipped = _skipped,
+            Skipped = _sections.Skipped,
+            Sections = _sections.All,
             RefusedDocuments = _refused,
             Refusals = _refusals,
         };
@@ -206,10 +212,10 @@ internal sealed class DumpScan
         {
             try
             {
-                _document.Read(_reader.Element);
+                _document.Read(_reader.Element, isForeign: _header is null);
                 if (_document.ExportType is { } other)
                 {
-                    Skip(other);
+                    _sections.LeaveOut(other == DumpBlob.Attachment ? SectionCounts.Attachments : other, other);
                     await _reader.SkipRawAsync(_document.RawBytes, cancellationToken).ConfigureAwait(false);
                     continue;
                 }
@@ -233,7 +239,9 @@ internal sealed class DumpScan
             throw Damaged(DumpJson.Documents, $"document '{_document.Id}' has etag {etag}, the one before it {_lastEtag}.");
         long ticks = (_document.LastModified ?? new DateTime(_nowTicks, DateTimeKind.Utc)).Ticks;
         if (!await _sink.DocumentAsync(_document, etag, ticks, cancellationToken).ConfigureAwait(false))
-            Skip("documents that were not asked for");
+            _sections.LeaveOut(SectionCounts.Documents, "documents that were not asked for");
+        else
+            _sections.Take(SectionCounts.Documents);
         _lastEtag = etag;
         ReadOnlySpan<byte> metadata = _document.Metadata.IsEmpty ? "{}"u8 : _document.Metadata;
         hash.Document(etag, ticks, _document.IdUtf8, _document.Collection.Utf8, metadata, _document.Body);
@@ -245,7 +253,7 @@ internal sealed class DumpScan
         {
             if (_header is null)
             {
-                Skip(DumpJson.Tombstones); // of a database with another history
+                _sections.LeaveOut(DumpJson.Tombstones); // of a database with another history
                 continue;
             }
 
@@ -256,8 +264,7 @@ internal sealed class DumpScan
             if (tombstone.Etag <= _lastTombstoneEtag)
                 throw Damaged(DumpJson.Tombstones, $"'{id}' has etag {tombstone.Etag}, the one before it {_lastTombstoneEtag}.");
             _lastTombstoneEtag = tombstone.Etag;
-            if (!await _sink.TombstoneAsync(tombstone, cancellationToken).ConfigureAwait(false))
-                Skip(DumpJson.Tombstones);
+            Count(DumpJson.Tombstones, await _sink.TombstoneAsync(tombstone, cancellationToken).ConfigureAwait(false));
             hash.Tombstone(tombstone.Etag, tombstone.Ticks, tombstone.IsSuperseded, System.Text.Encoding.UTF8.GetBytes(tombstone.Id), System.Text.Encoding.UTF8.GetBytes(tombstone.Collection));
         }
     }
@@ -270,13 +277,13 @@ internal sealed class DumpScan
                 throw Damaged(DumpJson.Indexes, $"there are more than {MaxIndexes:N0} indexes, which no database has.");
             if (DumpIndex.Read(element) is not { } index)
             {
-                Skip("Indexes that this program cannot build");
+                _sections.LeaveOut(DumpJson.Indexes, "Indexes that this program cannot build");
                 continue;
             }
 
-            if (!await _sink.IndexAsync(index, cancellationToken).ConfigureAwait(false))
-                Skip(DumpJson.Indexes);
+            Count(DumpJson.Indexes, await _sink.IndexAsync(index, cancellationToken).ConfigureAwait(false));
             hash.Index(index.Mapping);
+            _settings?.Settings(index.Mapping.Name, index.Settings);
         }
     }
 
@@ -286,8 +293,7 @@ internal sealed class DumpScan
         {
             string name = DumpJson.Text(element, "Key");
             long value = DumpJson.Number(element.GetProperty("Value"u8));
-            if (!await _sink.IdentityAsync(name, value, cancellationToken).ConfigureAwait(false))
-                Skip(DumpJson.Identities);
+            Count(DumpJson.Identities, await _sink.IdentityAsync(name, value, cancellationToken).ConfigureAwait(false));
             hash.Identity(name, value);
         }
     }
@@ -306,7 +312,19 @@ internal sealed class DumpScan
     private async Task SkipAsync(string section, CancellationToken cancellationToken)
     {
         while (await _reader.NextElementAsync(cancellationToken).ConfigureAwait(false))
-            Skip(section);
+        {
+            long raw = DumpBlob.LengthAfter(section, _reader.Element.Span, _maxDepth, out bool isAttachment);
+            _sections.LeaveOut(isAttachment ? SectionCounts.Attachments : section, isAttachment ? DumpBlob.Attachment : section);
+            await _reader.SkipRawAsync(raw, cancellationToken).ConfigureAwait(false);
+        }
+    }
+
+    private void Count(string section, bool isTaken)
+    {
+        if (isTaken)
+            _sections.Take(section);
+        else
+            _sections.LeaveOut(section);
     }
 
     /// <summary>The elements of a small section; what is wrong in the use of one is said of the section.</summary>
@@ -347,14 +365,9 @@ internal sealed class DumpScan
             throw new BackupException(BackupFault.DocumentRefused, $"{what} Nothing after it was read.", error);
 
         _refused++;
+        _sections.Refuse();
         if (_refusals.Count < MaxRefusals)
             _refusals.Add(what);
-    }
-
-    private void Skip(string kind)
-    {
-        string name = kind.Length <= MaxKindLength && (_skipped.Count < MaxSkippedKinds || _skipped.ContainsKey(kind)) ? kind : OtherKinds;
-        _skipped[name] = _skipped.GetValueOrDefault(name) + 1;
     }
 
     private BackupException Damaged(string section, string what, Exception? inner = null) => new(

@@ -21,6 +21,7 @@ internal sealed class DumpWriter : IDisposable
     private readonly ArrayBufferWriter<byte> _buffer = new(2 * PieceBytes);
     private readonly Utf8JsonWriter _json;
     private readonly ContentHash _hash = new();
+    private readonly ContentHash _settings = new();
     private long _handedOn;
     private bool _first = true;
 
@@ -89,6 +90,7 @@ internal sealed class DumpWriter : IDisposable
     {
         Item(index, static (json, index) => DumpIndex.Write(json, index));
         _hash.Index(index.Mapping);
+        _settings.Settings(index.Mapping.Name, index.Settings);
     }
 
     public void Identity(string name, long value)
@@ -120,7 +122,7 @@ internal sealed class DumpWriter : IDisposable
     /// <summary>Writes counts and hash, and the end; gives the hash.</summary>
     public string End()
     {
-        var manifest = new DumpManifest(_hash.Counts, _hash.Finish());
+        var manifest = new DumpManifest(_hash.Counts, _hash.Finish()) { SettingsHash = _settings.Finish() };
         BeginSection(DumpJson.ManifestSection);
         Item(manifest, static (json, manifest) => manifest.Write(json));
         EndSection();
@@ -141,6 +143,7 @@ internal sealed class DumpWriter : IDisposable
     {
         _json.Dispose();
         _hash.Dispose();
+        _settings.Dispose();
     }
 
     private void Item<T>(T value, Action<Utf8JsonWriter, T> write, bool isFirst = false)

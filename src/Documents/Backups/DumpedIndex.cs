@@ -12,6 +12,18 @@ internal sealed record DumpedIndex(IndexMapping Mapping, IndexSettings Settings)
     public static IReadOnlyList<DumpedIndex> Of(Database database) =>
         [.. database.Indexes.Definitions().Select(mapping => new DumpedIndex(mapping, database.Indexes.Control.Settings(mapping.Name)))];
 
+    /// <summary>Compares what is set of the indexes that were made with what was to be set.</summary>
+    /// <exception cref="BackupException">It is something else.</exception>
+    public static void RequireSettings(IEnumerable<DumpedIndex> indexes, Database restored)
+    {
+        foreach (DumpedIndex index in indexes)
+        {
+            IndexSettings made = restored.Indexes.Control.Settings(index.Mapping.Name);
+            if (made != index.Settings)
+                throw new BackupException(BackupFault.RestoredOtherwise, $"What was restored is not what the backup holds: of index '{index.Mapping.Name}' {index.Settings} should be set, and {made} is. Nothing was kept. Check the disk, and report this.");
+        }
+    }
+
     /// <summary>Makes it in a database that nobody uses yet.</summary>
     public void MakeIn(Database restored)
     {

@@ -14,6 +14,12 @@ public sealed record RestoreOptions
     /// <summary>Leaves documents out that are none or are over a limit, and lists them in the report, instead of failing. Default false. Never of a backup of this program, whose counts would not fit.</summary>
     public bool SkipInvalidDocuments { get; init; }
 
+    /// <summary>
+    /// Restores a sealed backup to a database that is not encrypted: everybody who has its files can then read what the seal
+    /// protected. Default false: that is refused.
+    /// </summary>
+    public bool AllowPlain { get; init; }
+
     /// <summary>Of snapshots with logs: the last commit that is to be made again; the restore lands on the newest one up to it. Null: all there are.</summary>
     public long? StopAtCommit { get; init; }
 
@@ -22,6 +28,9 @@ public sealed record RestoreOptions
 
     /// <summary>Of a verification: that a stretch of the log is to be proven by itself, without what it goes on from.</summary>
     internal bool IsLogAlone { get; init; }
+
+    /// <summary>Whether what is read becomes a database, and is not only verified.</summary>
+    internal bool IsRestore { get; init; }
 
     /// <summary>Whether the work has a thread of its own (<see cref="WorkThread"/>), which waits for what is read.</summary>
     internal bool IsOnThread { get; init; }

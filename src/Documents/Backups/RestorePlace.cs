@@ -34,11 +34,11 @@ internal sealed class RestorePlace : IDisposable
             ?? throw new BackupException(BackupFault.TargetExists, $"'{target}' is the root of a file system: a database cannot be restored there. Give a directory below it.");
         // The ~ keeps a catalogue from taking it for a database: it deletes what begins so.
         string path = System.IO.Path.Combine(parent, $"~restoring-{System.IO.Path.GetFileName(target)}");
-        StorageEnvironment.CreateDirectory(path);
+        PrivateFiles.CreateDirectory(path);
         FileStream heldLock;
         try
         {
-            heldLock = new FileStream(System.IO.Path.Combine(path, LockFile), FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None, 1, FileOptions.DeleteOnClose);
+            heldLock = PrivateFiles.CreateFile(System.IO.Path.Combine(path, LockFile), FileMode.OpenOrCreate, FileAccess.ReadWrite, options: FileOptions.DeleteOnClose);
         }
         catch (IOException error)
         {
@@ -68,7 +68,7 @@ internal sealed class RestorePlace : IDisposable
             Directory.Delete(_target); // empty, or this fails
         Directory.Move(Path, _target);
         _published = true;
-        StorageEnvironment.SyncDirectory(System.IO.Path.GetDirectoryName(_target)!); // Begin has seen to it that there is one
+        PrivateFiles.SyncDirectory(System.IO.Path.GetDirectoryName(_target)!); // Begin has seen to it that there is one
     }
 
     /// <summary>Deletes the folder unless it has its name.</summary>

@@ -21,6 +21,7 @@ internal static class RestoreRun
         await using (restored.ConfigureAwait(false))
         {
             indexes.ForEach(index => index.MakeIn(restored));
+            DumpedIndex.RequireSettings(indexes, restored);
             await Task.Run(() => Compare(restored, [.. indexes.Select(static index => index.Mapping)], report, progress, cancellationToken), cancellationToken).ConfigureAwait(false);
         }
 

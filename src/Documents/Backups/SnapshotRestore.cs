@@ -101,7 +101,7 @@ internal sealed class SnapshotRestore(IReadOnlyList<BackupChainPart> parts, Part
     private static void PublishIndexes(string path, SnapshotDescription description, EncryptionKey? key)
     {
         string indexes = Path.Combine(path, DatabaseFormat.IndexesFolder);
-        Directory.CreateDirectory(indexes);
+        PrivateFiles.CreateDirectory(indexes);
         using StorageEnvironment? documents = key is null ? null : StorageEnvironment.Open(Path.Combine(path, DatabaseFormat.DocumentsFolder), new StorageOptions { EncryptionKey = key });
         SealedDefinitions? sealedDefinitions = documents is null ? null : new SealedDefinitions(documents, new StorageOptions().DecryptedBudgetBytes); // no index is opened here
         foreach ((string source, byte[] definition) in description.Indexes)

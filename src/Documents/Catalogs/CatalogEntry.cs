@@ -18,6 +18,9 @@ internal sealed class CatalogEntry(string name, string path)
 
     public string Path { get; } = path;
 
+    /// <summary>The folders that claim the name, where there are several; none of them is opened then.</summary>
+    public IReadOnlyList<string> SameNames { get; init; } = [];
+
     public bool IsCreated
     {
         get => _isCreated;
@@ -39,8 +42,20 @@ internal sealed class CatalogEntry(string name, string path)
     public DatabaseDescription Describe()
     {
         Database? database = Database;
-        return new DatabaseDescription(Name, IsEncrypted, database is not null, database is null ? _locked?.Message : null);
+        return new DatabaseDescription(Name, IsEncrypted, database is not null, database is null ? Ambiguity?.Message ?? _locked?.Message : null);
     }
+
+    /// <summary>Refuses to choose between folders that claim the same name.</summary>
+    /// <exception cref="AmbiguousDatabaseException">There are several.</exception>
+    public void ThrowIfAmbiguous()
+    {
+        if (Ambiguity is { } error)
+            throw error;
+    }
+
+    private AmbiguousDatabaseException? Ambiguity => SameNames.Count == 0 ? null : new AmbiguousDatabaseException(
+        $"The folders {string.Join(" and ", SameNames.Select(static name => $"'{name}'"))} are both a database named '{Name}', because names are equal without case. Neither was opened. "
+        + "Stop the program, move those away that are not wanted, or give them other names.");
 
     /// <summary>The key it was opened with, to be disposed.</summary>
     public EncryptionKey TakeKey(KeyRing keys)

@@ -30,20 +30,30 @@ internal sealed class CatalogFolder : IDisposable
 
     public string Path { get; }
 
-    /// <summary>Names and paths of all databases. What a crash left half made or half deleted is deleted; what else somebody put there is left alone.</summary>
-    public IReadOnlyList<(string Name, string Path)> Scan()
+    /// <summary>
+    /// All databases. What a crash left half made or half deleted is deleted; what else somebody put there is left alone. Folders whose names differ by case alone are one database, which
+    /// stays closed: no order of a directory says which of them it is.
+    /// </summary>
+    public IReadOnlyList<CatalogEntry> Scan()
     {
-        var found = new List<(string, string)>();
+        var folders = new List<string>();
         foreach (string path in Directory.GetDirectories(_databases))
         {
             string name = System.IO.Path.GetFileName(path);
             if (name.StartsWith(UnfinishedMark))
                 DeleteFolder(path);
-            else if (DatabaseName.IsValid(name))
-                found.Add((name, path));
+            else if (DatabaseName.IsFolder(name))
+                folders.Add(name);
         }
 
-        return found;
+        return
+        [
+            .. folders.GroupBy(static name => name, StringComparer.OrdinalIgnoreCase).Select(same =>
+            {
+                string[] names = [.. same.Order(StringComparer.Ordinal)];
+                return new CatalogEntry(names[0], PathOf(names[0])) { IsCreated = true, SameNames = names.Length > 1 ? names : [] };
+            }),
+        ];
     }
 
     /// <summary>Where a database of that name is or will be.</summary>
@@ -56,10 +66,12 @@ internal sealed class CatalogFolder : IDisposable
     /// <exception cref="ConcurrencyException">There are some.</exception>
     public void RefuseKept(string name)
     {
-        if (Directory.Exists(PathOf(name)))
+        // Names are equal without case, also where the file system tells them apart.
+        var anyCase = new EnumerationOptions { MatchCasing = MatchCasing.CaseInsensitive };
+        if (Directory.EnumerateDirectories(_databases, name, anyCase).Select(System.IO.Path.GetFileName).FirstOrDefault() is { } kept)
         {
             throw new ConcurrencyException(
-                $"A database named '{name}' was deleted and its files kept in '{PathOf(name)}'. Move them away, choose another name, or restart to have it back.");
+                $"A database named '{kept}' was deleted and its files kept in the folder '{DatabasesFolder}/{kept}'. Move them away, choose another name, or restart to have it back.");
         }
     }
 
@@ -67,7 +79,7 @@ internal sealed class CatalogFolder : IDisposable
     public void Finish(string unfinishedPath, string name)
     {
         Directory.Move(unfinishedPath, PathOf(name));
-        StorageEnvironment.SyncDirectory(_databases);
+        PrivateFiles.SyncDirectory(_databases);
     }
 
     /// <summary>Deletes the files of a database; when its name is gone it is deleted for good, whatever happens then.</summary>
@@ -75,7 +87,7 @@ internal sealed class CatalogFolder : IDisposable
     {
         string unfinished = UnfinishedPath("deleted", name);
         Directory.Move(PathOf(name), unfinished);
-        StorageEnvironment.SyncDirectory(_databases);
+        PrivateFiles.SyncDirectory(_databases);
         DeleteFolder(unfinished);
     }
 
@@ -101,8 +113,10 @@ internal sealed class CatalogFolder : IDisposable
         string path = System.IO.Path.Combine(Path, LockFile);
         try
         {
-            StorageEnvironment.CreateDirectory(_databases);
-            return new FileStream(path, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None);
+            PrivateFiles.CreateDirectory(_databases);
+            FileStream locked = PrivateFiles.CreateFile(path, FileMode.OpenOrCreate, FileAccess.ReadWrite);
+            PrivateFiles.CloseToOthers(_databases); // what an older version made may be open to everybody
+            return locked;
         }
         catch (UnauthorizedAccessException error)
         {

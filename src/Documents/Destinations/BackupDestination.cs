@@ -35,7 +35,10 @@ public abstract class BackupDestination : IDisposable
     /// <summary>Deletes an object; one that is not there is no error.</summary>
     public abstract Task DeleteAsync(string name, CancellationToken cancellationToken = default);
 
-    /// <summary>Deletes what uploads of a killed process left below a prefix, as far as it can be told from work that goes on.</summary>
+    /// <summary>
+    /// Deletes what uploads of a killed process left below a prefix, as far as it can be told from work that goes on: a file
+    /// that nobody holds open, an upload to a bucket of which no part has arrived for an hour.
+    /// </summary>
     public virtual Task CleanAsync(string prefix, CancellationToken cancellationToken = default) => Task.CompletedTask;
 
     /// <inheritdoc/>

@@ -1,4 +1,5 @@
 using Treepie.Storage;
+using Treepie.Storage.Files;
 
 namespace Treepie.Destinations;
 
@@ -8,7 +9,7 @@ namespace Treepie.Destinations;
 /// </summary>
 public sealed class FolderDestination : BackupDestination
 {
-    private const string Unfinished = ".unfinished";
+    private const string Unfinished = DurableFile.Unfinished;
     private const int BufferBytes = 128 * 1024;
     private const int MaxObjects = 100_000;
 
@@ -19,16 +20,20 @@ public sealed class FolderDestination : BackupDestination
     private const int NoSpace = 28, QuotaExceeded = 122, ReadOnlyFileSystem = 30;
 
     private readonly string _root;
+    private readonly string _shownAs;
 
     /// <summary>A folder, made at the first upload.</summary>
-    public FolderDestination(string path)
+    /// <param name="path">Where it is.</param>
+    /// <param name="shownAs">What its address and messages call it, for those who are not to know where it is; null: its path.</param>
+    public FolderDestination(string path, string? shownAs = null)
     {
         ArgumentException.ThrowIfNullOrWhiteSpace(path);
         _root = Path.TrimEndingDirectorySeparator(Path.GetFullPath(path));
+        _shownAs = shownAs ?? _root;
     }
 
     /// <inheritdoc/>
-    public override string Address => _root;
+    public override string Address => _shownAs;
 
     /// <inheritdoc/>
     public override bool IsLocal => true;
@@ -39,8 +44,8 @@ public sealed class FolderDestination : BackupDestination
         string path = Path.Combine(_root, $".probe-{Guid.NewGuid():N}{Unfinished}");
         try
         {
-            StorageEnvironment.CreateDirectory(_root);
-            var file = new FileStream(path, FileMode.CreateNew, FileAccess.Write, FileShare.None, 1, FileOptions.DeleteOnClose);
+            PrivateFiles.CreateDirectory(_root);
+            FileStream file = PrivateFiles.CreateFile(path, FileMode.CreateNew, options: FileOptions.DeleteOnClose);
             await using (file.ConfigureAwait(false))
                 await file.WriteAsync(new byte[4096], cancellationToken).ConfigureAwait(false);
         }
@@ -53,7 +58,7 @@ public sealed class FolderDestination : BackupDestination
         if (free < Math.Max(expectedBytes, LeastRoomBytes))
         {
             throw new DestinationException(
-                DestinationFault.NoRoom, FormattableString.Invariant($"There is no room in '{_root}': {free / 1e6:N1} MB are free, and about {Math.Max(expectedBytes, LeastRoomBytes) / 1e6:N1} MB are needed. Make room, or choose another place."));
+                DestinationFault.NoRoom, FormattableString.Invariant($"There is no room in '{_shownAs}': {free / 1e6:N1} MB are free, and about {Math.Max(expectedBytes, LeastRoomBytes) / 1e6:N1} MB are needed. Make room, or choose another place."));
         }
     }
 
@@ -63,10 +68,10 @@ public sealed class FolderDestination : BackupDestination
         string path = PathOf(name);
         try
         {
-            StorageEnvironment.CreateDirectory(Path.GetDirectoryName(path)!); // a file in a folder has one
+            PrivateFiles.CreateDirectory(Path.GetDirectoryName(path)!); // a file in a folder has one
             if (File.Exists(path))
-                throw new DestinationException(DestinationFault.NameTaken, $"'{path}' is there already, and no backup takes the place of another. Move it away, or choose another folder.");
-            return Task.FromResult<BackupUpload>(new Upload(path));
+                throw new DestinationException(DestinationFault.NameTaken, $"'{Shown(path)}' is there already, and no backup takes the place of another. Move it away, or choose another folder.");
+            return Task.FromResult<BackupUpload>(new Upload(this, path));
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException or StorageException)
         {
@@ -79,7 +84,7 @@ public sealed class FolderDestination : BackupDestination
     {
         ArgumentNullException.ThrowIfNull(prefix);
         if (!Directory.Exists(_root))
-            throw new DestinationException(DestinationFault.Missing, $"There is no folder '{_root}'. Make it, or mount what belongs there.");
+            throw new DestinationException(DestinationFault.Missing, $"There is no folder '{_shownAs}'. Make it, or mount what belongs there.");
 
         try
         {
@@ -107,7 +112,7 @@ public sealed class FolderDestination : BackupDestination
         }
         catch (Exception error) when (error is FileNotFoundException or DirectoryNotFoundException)
         {
-            throw new DestinationException(DestinationFault.NotFound, $"There is no backup '{path}'.", error);
+            throw new DestinationException(DestinationFault.NotFound, $"There is no backup '{Shown(path)}'.", error);
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
@@ -142,29 +147,24 @@ public sealed class FolderDestination : BackupDestination
 
         foreach (string path in Directory.EnumerateFiles(_root, "*" + Unfinished, SearchOption.AllDirectories))
         {
-            if (!Path.GetRelativePath(_root, path).Replace('\\', '/').StartsWith(prefix, StringComparison.Ordinal))
-                continue;
-            try
-            {
-                // Who still writes it holds it.
-                using var held = new FileStream(path, FileMode.Open, FileAccess.ReadWrite, FileShare.None, 1, FileOptions.DeleteOnClose);
-            }
-            catch (Exception error) when (error is IOException or UnauthorizedAccessException)
-            {
-                // it is at work, or somebody else's
-            }
+            if (Path.GetRelativePath(_root, path).Replace('\\', '/').StartsWith(prefix, StringComparison.Ordinal))
+                DurableFile.TryRemoveAbandoned(path);
         }
 
         return Task.CompletedTask;
     }
 
-    private static DestinationException Explain(Exception error, string what, string path) => error switch
+    private DestinationException Explain(Exception error, string what, string path) => Explain(error, Shown(error.Message), what, Shown(path));
+
+    private static DestinationException Explain(Exception error, string said, string what, string path) => error switch
     {
-        UnauthorizedAccessException => new(DestinationFault.Forbidden, $"{what} '{path}': {error.Message} Give this process the right to, or choose another folder.", error),
-        IOException { HResult: NoSpace or QuotaExceeded } => new(DestinationFault.NoRoom, $"{what} '{path}': there is no room ({error.Message}). Make room, or choose another folder.", error),
-        IOException { HResult: ReadOnlyFileSystem } => new(DestinationFault.Forbidden, $"{what} '{path}': {error.Message} Mount it for writing, or choose another folder.", error),
-        _ => new(DestinationFault.Failed, $"{what} '{path}': {error.Message}", error),
+        UnauthorizedAccessException => new(DestinationFault.Forbidden, $"{what} '{path}': {said} Give this process the right to, or choose another folder.", error),
+        IOException { HResult: NoSpace or QuotaExceeded } => new(DestinationFault.NoRoom, $"{what} '{path}': there is no room ({said}). Make room, or choose another folder.", error),
+        IOException { HResult: ReadOnlyFileSystem } => new(DestinationFault.Forbidden, $"{what} '{path}': {said} Mount it for writing, or choose another folder.", error),
+        _ => new(DestinationFault.Failed, $"{what} '{path}': {said}", error),
     };
+
+    private string Shown(string text) => text.Replace(_root, _shownAs, StringComparison.Ordinal);
 
     private string PathOf(string name)
     {
@@ -175,27 +175,26 @@ public sealed class FolderDestination : BackupDestination
     /// <summary>A file on its way to its name.</summary>
     private sealed class Upload : BackupUpload
     {
+        private readonly FolderDestination _place;
         private readonly string _path;
-        private readonly string _unfinished;
-        private readonly FileStream _file;
-        private bool _committed;
+        private readonly DurableFile _file;
 
-        public Upload(string path)
+        public Upload(FolderDestination place, string path)
         {
+            _place = place;
             _path = path;
-            _unfinished = $"{path}.{Guid.NewGuid():N}{Unfinished}";
-            _file = new FileStream(_unfinished, FileMode.CreateNew, FileAccess.Write, FileShare.None, 1, FileOptions.Asynchronous);
+            _file = DurableFile.Create(path, overwrite: false);
         }
 
         public override async ValueTask WriteAsync(ReadOnlyMemory<byte> bytes, CancellationToken cancellationToken = default)
         {
             try
             {
-                await _file.WriteAsync(bytes, cancellationToken).ConfigureAwait(false);
+                await _file.Content.WriteAsync(bytes, cancellationToken).ConfigureAwait(false);
             }
             catch (IOException error)
             {
-                throw Explain(error, "A backup cannot be written as", _path);
+                throw _place.Explain(error, "A backup cannot be written as", _path);
             }
         }
 
@@ -204,30 +203,14 @@ public sealed class FolderDestination : BackupDestination
             try
             {
                 cancellationToken.ThrowIfCancellationRequested();
-                _file.Flush(flushToDisk: true);
-                await _file.DisposeAsync().ConfigureAwait(false);
-                File.Move(_unfinished, _path, overwrite: false);
-                _committed = true;
-                StorageEnvironment.SyncDirectory(Path.GetDirectoryName(_path)!); // a file has a folder
+                await _file.CommitAsync().ConfigureAwait(false);
             }
             catch (Exception error) when (error is IOException or UnauthorizedAccessException or StorageException)
             {
-                throw Explain(error, "A backup cannot be written as", _path);
+                throw _place.Explain(error, "A backup cannot be written as", _path);
             }
         }
 
-        protected override async ValueTask DisposeCoreAsync()
-        {
-            try
-            {
-                await _file.DisposeAsync().ConfigureAwait(false);
-                if (!_committed)
-                    File.Delete(_unfinished);
-            }
-            catch (Exception error) when (error is IOException or UnauthorizedAccessException)
-            {
-                // Nobody lists it, and the next upload removes it.
-            }
-        }
+        protected override ValueTask DisposeCoreAsync() => _file.DisposeAsync();
     }
 }

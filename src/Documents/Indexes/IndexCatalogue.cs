@@ -1,6 +1,7 @@
 using Treepie.Encryption;
 using Treepie.Indexes.Definitions;
 using Treepie.Indexing;
+using Treepie.Storage;
 using Treepie.Store;
 
 namespace Treepie.Indexes;
@@ -50,7 +51,7 @@ public sealed class IndexCatalogue : IDisposable
     internal static IndexCatalogue Open(
         string directory, IndexingContext context, StaticDefinitions? statics = null, SealedDefinitions? sealedDefinitions = null, IndexSettingsStore? settings = null)
     {
-        Directory.CreateDirectory(directory);
+        PrivateFiles.CreateDirectory(directory);
         var catalogue = new IndexCatalogue(directory, context, statics, sealedDefinitions, settings);
         try
         {

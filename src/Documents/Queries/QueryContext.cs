@@ -10,6 +10,9 @@ namespace Treepie.Queries;
 /// <param name="CancellationToken">Ends it, also while results are read.</param>
 internal sealed record QueryContext(QueryRequest Request, BoundQuery Query, TimeProvider TimeProvider, long Started, CancellationToken CancellationToken)
 {
+    /// <summary>Most rows that <c>distinct</c> tells apart.</summary>
+    public int MaxDistinctResults { get; init; } = int.MaxValue;
+
     /// <summary>How long its parts took.</summary>
     public QueryPhases Phases { get; init; } = new(TimeProvider, Started);
 }

@@ -26,17 +26,33 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
     /// <summary>Runs a query.</summary>
     public async Task<QueryResults> ExecuteAsync(QueryRequest request, CancellationToken cancellationToken)
     {
-        long started = options.TimeProvider.GetTimestamp();
-        var phases = new QueryPhases(options.TimeProvider, started);
-        BoundQuery query = Page(Bind(request, phases), request);
-        phases.End("Bind");
-        var context = new QueryContext(request, query, options.TimeProvider, started, cancellationToken) { Phases = phases };
+        if (request.Admission is null)
+            return await RunAsync(request, cancellationToken).ConfigureAwait(false);
 
+        await request.Admission.TakeAsync(cancellationToken).ConfigureAwait(false);
+        try
+        {
+            return await RunAsync(request, cancellationToken).ConfigureAwait(false);
+        }
+        finally
+        {
+            request.Admission.Release();
+        }
+    }
+
+    private async Task<QueryResults> RunAsync(QueryRequest request, CancellationToken cancellationToken)
+    {
+        // From here on the time counts: also for what it takes to understand the query, which may hold shapes.
+        long started = options.TimeProvider.GetTimestamp();
         using var limit = new CancellationTokenSource(options.MaxQueryTime, options.TimeProvider);
         using CancellationTokenSource? either = cancellationToken.CanBeCanceled ? CancellationTokenSource.CreateLinkedTokenSource(limit.Token, cancellationToken) : null;
         CancellationToken end = either?.Token ?? limit.Token;
         try
         {
+            var phases = new QueryPhases(options.TimeProvider, started);
+            BoundQuery query = Page(Bind(request, phases, end), request);
+            phases.End("Bind");
+            var context = new QueryContext(request, query, options.TimeProvider, started, cancellationToken) { Phases = phases, MaxDistinctResults = options.MaxDistinctResults };
             return query.Source is SourceKind.AutoIndex or SourceKind.NamedIndex
                 ? await ExecuteOnIndexAsync(context, end).ConfigureAwait(false)
                 : ExecuteOnStore(context, end);
@@ -49,9 +65,9 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
     }
 
     /// <summary>Which index would answer a query, first, and why others would not. Nothing is run, and no index is made.</summary>
-    public IReadOnlyList<IndexChoice> Choices(QueryRequest request)
+    public IReadOnlyList<IndexChoice> Choices(QueryRequest request, CancellationToken cancellationToken)
     {
-        BoundQuery query = Bind(request, new QueryPhases(options.TimeProvider, options.TimeProvider.GetTimestamp()));
+        BoundQuery query = Bind(request, new QueryPhases(options.TimeProvider, options.TimeProvider.GetTimestamp()), cancellationToken);
         using DatabaseSnapshot snapshot = beginRead();
         if (query.IndexName is { } name)
             return [new IndexChoice(name, "The query names it.")];
@@ -63,12 +79,18 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
         return AutoIndexChoice.Explain(indexes.Indexes(), query.Collection is { } of ? snapshot.Collection(of)!.Name : AutoIndexDefinition.AllDocuments, [.. query.Fields.Select(use => use.Field)]); // it was just looked up
     }
 
-    private BoundQuery Bind(QueryRequest request, QueryPhases phases)
+    private BoundQuery Bind(QueryRequest request, QueryPhases phases, CancellationToken cancellationToken)
     {
         RqlQuery parsed = RqlParser.Parse(request.Text);
         phases.End("Parse");
         IndexMapping? named = parsed.From.IsIndex ? (indexes.Find(parsed.From.Name) ?? throw new IndexNotFoundException(parsed.From.Name)).Definition : null;
-        var names = new BindingContext { LoadDocument = Load, Orders = options.CustomOrders, Projection = request.ProjectionBehavior };
+        var names = new BindingContext
+        {
+            LoadDocument = Load,
+            Orders = options.CustomOrders,
+            Projection = request.ProjectionBehavior,
+            Shapes = new ShapeReader(options.MaxShapeCorners, cancellationToken),
+        };
         return QueryBinder.Bind(parsed, request.Parameters, options.TimeProvider, named, names);
     }
 
@@ -146,11 +168,15 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
         ResultSource? source = null;
         try
         {
+            ScanBudget? budget = BudgetOf(context.Request) is { } limits
+                ? new ScanBudget(limits, snapshot, options.TimeProvider)
+                : null;
             source = query.Source switch
             {
-                SourceKind.Ids => new IdSource(snapshot, query.Collection, query.Ids),
-                SourceKind.IdPrefix => CursorSource.OfPrefix(snapshot, query.Collection, query.IdPrefix, cancellationToken),
-                _ => CursorSource.OfCollection(snapshot, query.Collection),
+                SourceKind.Ids => new IdSource(snapshot, query.Collection, query.Ids, budget),
+                SourceKind.IdPrefix =>
+                    CursorSource.OfPrefix(snapshot, query.Collection, query.IdPrefix, budget, cancellationToken),
+                _ => CursorSource.OfCollection(snapshot, query.Collection, budget),
             };
             var found = new FoundResults(snapshot, source, StoreName(query, snapshot)) { ResultEtag = ResultEtags.Of(context, snapshot, null, false) };
             for (long skipped = 0; skipped < query.Skip && source.MoveNext(); skipped++)
@@ -178,6 +204,8 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
         bool wasReset = false;
         while (true)
         {
+            if (context.Request.Admission is { } admission)
+                await admission.TakeAsync(cancellationToken).ConfigureAwait(false); // a wait that failed gave it back
             BoundQuery query = context.Query;
             DocumentIndex? index = ChooseIndex(context, out bool created);
             if (index is null)
@@ -189,15 +217,15 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
             try
             {
                 if (waits || created)
-                    await WaitAsync(index.Progress.WaitForAsync, cutoff, longest, cancellationToken).ConfigureAwait(false);
+                    await WaitAsync(context, index.Progress.WaitForAsync, cutoff, longest, cancellationToken).ConfigureAwait(false);
                 if (FieldsNeeded(index, query) is var fields && fields > index.Progress.CompleteFields)
                 {
                     bool isOff = indexes.Control.Switch(index.Name) is { IsPaused: true } or { Settings.IsDisabled: true };
                     TimeSpan patience = isOff ? longest : options.MaxQueryTime; // a batch, at the most, where it works
-                    await WaitAsync((count, token) => index.Progress.WaitForBegunFieldsAsync((int)count, token), fields, patience, cancellationToken).ConfigureAwait(false);
+                    await WaitAsync(context, (count, token) => index.Progress.WaitForBegunFieldsAsync((int)count, token), fields, patience, cancellationToken).ConfigureAwait(false);
                     if (index.Progress.BegunFields < fields)
                         throw new TimeoutException($"The index '{index.Name}' has not begun with a field of the query: it is disabled or paused. Enable or resume it, or ask again.");
-                    await WaitAsync((count, token) => index.Progress.WaitForFieldsAsync((int)count, token), fields, longest, cancellationToken).ConfigureAwait(false);
+                    await WaitAsync(context, (count, token) => index.Progress.WaitForFieldsAsync((int)count, token), fields, longest, cancellationToken).ConfigureAwait(false);
                 }
 
                 if (!index.TryHold())
@@ -228,7 +256,7 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
         TimeSpan left = (context.Request.WaitTimeout ?? options.DefaultStaleWait) - options.TimeProvider.GetElapsedTime(context.Started);
         long etag = index.Progress.Etag;
         if (left > TimeSpan.Zero)
-            await WaitAsync(index.Progress.WaitForAsync, etag + 1, left, cancellationToken).ConfigureAwait(false);
+            await WaitAsync(context, index.Progress.WaitForAsync, etag + 1, left, cancellationToken).ConfigureAwait(false);
         if (index.Progress.Etag <= etag)
         {
             throw new TimeoutException(
@@ -272,18 +300,26 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
     private static bool IsWhole(IndexSearcher searcher, BoundQuery query) => query.Fields.All(use => searcher.IsComplete(use.Field.SchemaName));
 
     /// <summary>Waits, but not for ever: an answer that is stale says so.</summary>
-    private async Task WaitAsync(Func<long, CancellationToken, Task> waitFor, long wanted, TimeSpan longest, CancellationToken cancellationToken)
+    private async Task WaitAsync(QueryContext context, Func<long, CancellationToken, Task> waitFor, long wanted, TimeSpan longest, CancellationToken cancellationToken)
     {
         using var limit = new CancellationTokenSource(longest, options.TimeProvider);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(limit.Token, cancellationToken);
+        Task waiting = waitFor(wanted, either.Token);
+        if (waiting.IsCompletedSuccessfully)
+            return;
+
+        context.Request.Admission?.Release(); // others work meanwhile
         try
         {
-            await waitFor(wanted, either.Token).ConfigureAwait(false);
+            await waiting.ConfigureAwait(false);
         }
         catch (OperationCanceledException) when (limit.IsCancellationRequested && !cancellationToken.IsCancellationRequested)
         {
             // The caller sees IsStale.
         }
+
+        if (context.Request.Admission is { } admission)
+            await admission.TakeAsync(cancellationToken).ConfigureAwait(false);
     }
 
     private QueryResults ExecuteOnNothing(QueryContext context)
@@ -353,7 +389,9 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
             searcher?.Dispose();
             snapshot?.Dispose();
             index.Release();
-            if (error is IndexQueryException or UnknownFieldException or QueryBudgetExceededException)
+            if (error is IndexQueryException or UnknownFieldException)
+                throw RqlErrors.At(context.Request.Text, context.Query.ConditionPosition, error.Message);
+            if (error is QueryBudgetExceededException)
                 throw new InvalidQueryException(error.Message);
             throw;
         }

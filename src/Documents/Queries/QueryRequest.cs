@@ -59,6 +59,9 @@ public sealed record QueryRequest
     /// </summary>
     public bool CountsResults { get; init; } = true;
 
+    /// <summary>Says when the query may work; null: at once.</summary>
+    public IQueryAdmission? Admission { get; init; }
+
     /// <summary>Whether the answer tells how it was found, as with <c>include timings()</c>.</summary>
     public bool WithTimings { get; init; }
 

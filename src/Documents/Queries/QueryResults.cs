@@ -38,7 +38,7 @@ public sealed class QueryResults : IDisposable
         _remaining = query.Take;
         _projection = query.Projection;
         _projected = query.Projection is null ? null : new ArrayBufferWriter<byte>();
-        _distinct = query.Distinct ? new DistinctFilter() : null;
+        _distinct = query.Distinct ? new DistinctFilter(context.MaxDistinctResults) : null;
         _includes = query.IncludePaths.Count + query.IncludeIds.Count == 0 ? null : new IncludeCollector(query.IncludePaths, query.IncludeIds);
         IncludedPaths = [.. query.IncludePaths.Select(p => p.Text), .. query.IncludeIds];
     }

@@ -149,6 +149,7 @@ internal sealed class ExpressionParser(RqlLexer lexer)
         if (lexer.IsWord("not"))
             throw lexer.Error(token.Start, "A condition cannot begin with 'not': write 'true and not …'.");
 
+        RefuseSwappedSides(token);
         bool comparedString = token.Kind == RqlTokenKind.String && !StartsArgumentEnd(lexer.Peek());
         if (asArgument && !comparedString && TryParseValue() is { } value)
             return value;
@@ -159,7 +160,7 @@ internal sealed class ExpressionParser(RqlLexer lexer)
         }
 
         Expression operand = ParseOperand("a condition: a field with a comparison, a method, or '('");
-        Expression? condition = TryParseComparison(operand);
+        Expression? condition = TryParseComparison(operand, token);
         if (condition is not null)
             return condition;
         if (!asArgument && operand is PathExpression)
@@ -168,13 +169,32 @@ internal sealed class ExpressionParser(RqlLexer lexer)
         return operand;
     }
 
-    private Expression? TryParseComparison(Expression operand)
+    /// <summary>Refuses a number or a parameter that stands where the field of a comparison does.</summary>
+    private void RefuseSwappedSides(RqlToken value)
     {
+        if (value.Kind is not (RqlTokenKind.Number or RqlTokenKind.Parameter) || Operator(lexer.Peek().Kind) is null)
+            return;
+
+        lexer.Next();
+        RqlToken comparison = lexer.Next();
+        if (lexer.Is(RqlTokenKind.Identifier) && TryConstant(lexer.Current) is null)
+            throw RqlAdvice.Swapped(lexer, value, comparison, ParseOperand("a field"));
+
+        lexer.MoveTo(value.Start);
+    }
+
+    /// <param name="operand">What stands before the comparison.</param>
+    /// <param name="quoted">Its first token: a string that is its name, where it is in quotes.</param>
+    private Expression? TryParseComparison(Expression operand, RqlToken quoted)
+    {
+        RqlAdvice.RefuseForeignOperator(lexer, operand);
         RqlToken token = lexer.Current;
         if (Operator(token.Kind) is { } comparison)
         {
             lexer.Next();
             Expression right = TryParseValue() ?? ParseOperand($"a value after '{lexer.Text[token.Start..token.End]}'");
+            if (right is PathExpression && operand is PathExpression { Segments: [{ Quoted: true, Elements.Count: 0 }] })
+                throw RqlAdvice.Swapped(lexer, quoted, token, right);
             return new CompareExpression(token.Start, comparison, operand, right);
         }
 

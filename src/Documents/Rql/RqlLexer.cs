@@ -138,7 +138,7 @@ internal sealed class RqlLexer
                     return new RqlToken(RqlTokenKind.String, start, i + 1, content.ToString());
                 i++;
             }
-            else if (c == '\\' && At(i + 1) is '\'' or '"' or '\\')
+            else if (c == '\\' && At(i + 1) is '\'' or '"')
             {
                 c = _text[++i];
             }
@@ -209,6 +209,9 @@ internal sealed class RqlLexer
             ';' => (RqlTokenKind.Semicolon, 1),
             '=' => (RqlTokenKind.Equal, next == '=' ? 2 : 1),
             '!' when next == '=' => (RqlTokenKind.NotEqual, 2),
+            '!' => throw Error(position, "There is no '!': write 'true and not …'."),
+            '&' when next == '&' => throw Error(position, "There is no '&&': write 'and'."),
+            '|' when next == '|' => throw Error(position, "There is no '||': write 'or'."),
             '<' when next == '>' => (RqlTokenKind.NotEqual, 2),
             '<' when next == '=' => (RqlTokenKind.LessOrEqual, 2),
             '<' => (RqlTokenKind.Less, 1),

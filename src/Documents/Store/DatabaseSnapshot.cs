@@ -39,6 +39,9 @@ public sealed class DatabaseSnapshot : IDisposable
 
     internal ChangeVectors ChangeVectors { get; }
 
+    /// <summary>Pages entered so far.</summary>
+    internal long PageVisits => _transaction.PageVisits;
+
     /// <summary>The document of that id (case-insensitive).</summary>
     public bool TryGet(scoped ReadOnlySpan<char> id, out Document document)
     {

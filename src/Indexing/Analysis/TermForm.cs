@@ -12,7 +12,8 @@ namespace Treepie.Indexing.Analysis;
 /// 417     96    its last bytes
 /// </code>
 /// So equality stays exact, prefixes up to 384 and suffixes up to 96 bytes see through the cut, and order is exact among
-/// terms that differ in their first 384 bytes.
+/// terms that differ in their first 384 bytes. Where more of a whole value decides, its full text is looked up by the hash:
+/// see the tree <c>longtexts.N</c> of the index.
 /// </summary>
 internal static class TermForm
 {
@@ -46,6 +47,9 @@ internal static class TermForm
 
     /// <summary>Whether a stored form stands for a longer term.</summary>
     public static bool IsCut(ReadOnlySpan<byte> form) => form.Length == CutBytes;
+
+    /// <summary>The SHA-256 of the whole term, of a cut form.</summary>
+    public static ReadOnlySpan<byte> HashOf(ReadOnlySpan<byte> form) => form.Slice(HeadBytes + 1, SHA256.HashSizeInBytes);
 
     /// <summary>Whether the term of a stored form ends with the bytes, as far as the form tells.</summary>
     public static bool EndsWith(ReadOnlySpan<byte> form, ReadOnlySpan<byte> suffix) =>

@@ -7,5 +7,9 @@ internal static class WholeValue
 {
     /// <summary>The stored form; lives until the buffers are used again. <paramref name="cutScratch"/> holds <see cref="TermForm.CutBytes"/>.</summary>
     public static ReadOnlySpan<byte> Of(FieldAnalysis analysis, ReadOnlySpan<byte> text, TokenBuffer buffer, Span<byte> cutScratch) =>
-        TermForm.Of(analysis == FieldAnalysis.Keyword ? text : KeywordAnalyzer.Fold(text, buffer), cutScratch);
+        TermForm.Of(Normalize(analysis, text, buffer), cutScratch);
+
+    /// <summary>The whole term, however long; lives until the buffer is used again.</summary>
+    public static ReadOnlySpan<byte> Normalize(FieldAnalysis analysis, ReadOnlySpan<byte> text, TokenBuffer buffer) =>
+        analysis == FieldAnalysis.Keyword ? text : KeywordAnalyzer.Fold(text, buffer);
 }

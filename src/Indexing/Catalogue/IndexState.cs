@@ -17,7 +17,7 @@ namespace Treepie.Indexing.Catalogue;
 /// </summary>
 internal sealed class IndexState
 {
-    private const int FormatVersion = 12;
+    private const int FormatVersion = 13;
     private const int Bytes = 44;
 
     public long Etag { get; set; }

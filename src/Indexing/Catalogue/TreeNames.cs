@@ -18,6 +18,7 @@ namespace Treepie.Indexing.Catalogue;
 /// sort.N                  chunk number                       SortChunk
 /// sorttexts.N             entry id / 2,048                   TextBlock, which stands for chunks
 /// sortnumbers.N           entry id / 4,096                   NumberBlock, which stands for chunks
+/// longtexts.N             TermForm.HashOf of a cut term      the whole term, of fields of whole values
 /// norms.N                 chunk number                       NormChunk
 /// points.N                chunk number                       PointChunk
 /// shapes.N                entry id                           GeometryRecord
@@ -38,6 +39,7 @@ internal static class TreeNames
     private static readonly string[] sortTrees = Named("sort");
     private static readonly string[] sortTextTrees = Named("sorttexts");
     private static readonly string[] sortNumberTrees = Named("sortnumbers");
+    private static readonly string[] longTextTrees = Named("longtexts");
     private static readonly string[] normTrees = Named("norms");
 
     public const string Index = "index";
@@ -58,6 +60,8 @@ internal static class TreeNames
     public static string SortTexts(int field) => field < NamedFields ? sortTextTrees[field] : Of("sorttexts", field);
 
     public static string SortNumbers(int field) => field < NamedFields ? sortNumberTrees[field] : Of("sortnumbers", field);
+
+    public static string LongTexts(int field) => field < NamedFields ? longTextTrees[field] : Of("longtexts", field);
 
     public static string Norms(int field) => field < NamedFields ? normTrees[field] : Of("norms", field);
 

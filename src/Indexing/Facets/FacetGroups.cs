@@ -1,5 +1,7 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.InteropServices;
+using System.Text;
+using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Matching.Compiling;
 using Treepie.Indexing.Matching.Views;
 using Treepie.Indexing.Queries;
@@ -10,16 +12,19 @@ namespace Treepie.Indexing.Facets;
 internal sealed class FacetGroups
 {
     private readonly NumberReader[] numbers;
+    private readonly int mostTerms;
     private readonly Dictionary<byte[], int> places;
     private readonly Dictionary<byte[], int>.AlternateLookup<ReadOnlySpan<byte>> bySpan;
     private readonly List<byte[]> terms = [];
     private readonly List<long> counts = [];
     private readonly List<FacetFigures> figures = [];
+    private readonly HashSet<int> whole = [];
     private int last = -1;
 
-    public FacetGroups(NumberReader[] numbers)
+    public FacetGroups(NumberReader[] numbers, int mostTerms = FacetRun.MaxTerms)
     {
         this.numbers = numbers;
+        this.mostTerms = mostTerms;
         places = new Dictionary<byte[], int>(new ByBytes());
         bySpan = places.GetAlternateLookup<ReadOnlySpan<byte>>();
     }
@@ -41,9 +46,10 @@ internal sealed class FacetGroups
     /// <summary>Counts hits of a term at once, by its place.</summary>
     public void AddCount(int place, long hits) => counts[place] += hits;
 
-    /// <summary>The page that a facet asks for.</summary>
-    public FacetResult Page(FacetQuery facet)
+    /// <summary>The page that a facet asks for. Nothing can be counted any more.</summary>
+    public FacetResult Page(FacetQuery facet, IndexView view)
     {
+        TakeWholeTexts(view, view.Field(facet.Field!)); // a facet of terms has its field
         int[] order = [.. Enumerable.Range(0, terms.Count)];
         Array.Sort(order, (x, y) => Compare(x, y, facet.Order));
         int first = Math.Min(facet.Start, order.Length);
@@ -57,7 +63,22 @@ internal sealed class FacetGroups
         return new FacetResult(values, facet.WithRemainingTerms ? [.. order[end..].Select(Text)] : [], order.Length - end, hits);
     }
 
-    private string Text(int place) => TermText.Of(terms[place], isNumber: false);
+    /// <summary>Cut terms become the texts that they stand for, which have another order and a name of their own each.</summary>
+    private void TakeWholeTexts(IndexView view, int field)
+    {
+        if (!view.HasLongTexts(field))
+            return;
+
+        for (int place = 0; place < terms.Count; place++)
+        {
+            if (TermForm.IsCut(terms[place]) && whole.Add(place))
+                terms[place] = view.WholeText(field, terms[place]).ToArray();
+        }
+    }
+
+    private string Text(int place) => whole.Contains(place)
+        ? Encoding.UTF8.GetString(terms[place])
+        : TermText.Of(terms[place], isNumber: false);
 
     private int Compare(int x, int y, FacetOrder order)
     {
@@ -81,8 +102,9 @@ internal sealed class FacetGroups
 
         if (!bySpan.TryGetValue(term, out last))
         {
-            if (terms.Count == FacetRun.MaxTerms)
-                throw new IndexQueryException($"A facet has more than {FacetRun.MaxTerms:N0} terms. Narrow the condition, or use ranges.");
+            if (terms.Count >= mostTerms)
+                throw new IndexQueryException(
+                    $"The facets of the query have more than {FacetRun.MaxTerms:N0} terms together. Narrow the condition, ask for pages of terms, or use ranges.");
             last = terms.Count;
             byte[] kept = term.ToArray();
             places.Add(kept, last);

@@ -25,7 +25,10 @@ namespace Treepie.Indexing.Facets;
 /// </remarks>
 internal sealed class FacetRun
 {
-    /// <summary>Most terms of one facet: each costs about a hundred bytes until it is known which of them are on the page.</summary>
+    /// <summary>
+    /// Most terms of all facets of a query: each costs about a hundred bytes until it is known which of them are on the
+    /// page, and those on it as long as the answer is written.
+    /// </summary>
     public const int MaxTerms = 1_000_000;
 
     /// <summary>Where one window in so many has hits, lists are read along, not window by window.</summary>
@@ -35,6 +38,7 @@ internal sealed class FacetRun
     private readonly QueryCompiler compiler;
     private readonly FacetRequest request;
     private readonly ushort[] offsets;
+    private int keptTerms;
     private readonly ulong[] words = new ulong[BitmapKernels.Words];
 
     public FacetRun(QueryContext context, FacetRequest request)
@@ -71,7 +75,7 @@ internal sealed class FacetRun
             throw new IndexQueryException($"A facet's page begins at 0 or above and has 0 values or more; {facet.Start} and {facet.PageSize} are given.");
 
         NumberReader[] numbers = [.. facet.Aggregates.Select(field => new NumberReader(context, field))];
-        var groups = new FacetGroups(numbers);
+        var groups = new FacetGroups(numbers, MaxTerms - keptTerms);
         var node = plan is null ? null : new PlanNode(facet.Field is null ? "facet of ranges" : "facet of terms", facet.Field);
         if (node is not null)
             context.Tracer?.Enter(node);
@@ -83,7 +87,8 @@ internal sealed class FacetRun
         else
         {
             CountTerms(facet, hits, groups, node);
-            result = groups.Page(facet);
+            result = groups.Page(facet, context.View);
+            keptTerms += result.Values.Count + result.RemainingTerms.Count;
         }
 
         if (node is not null)

@@ -23,8 +23,6 @@ internal sealed class BoostOperator(QueryContext context, Operator clause, float
 
     public override int ScoreEntries(Span<long> ids, Span<float> scores, float boost) => Clause.ScoreEntries(ids, scores, boost * factor);
 
-    public override int ScoreHead(long wanted, Span<long> ids, Span<float> scores, float boost, out bool isFinal) => Clause.ScoreHead(wanted, ids, scores, boost * factor, out isFinal);
-
     public override float Bound(long window, float boost) => Clause.Bound(window, boost * factor);
 
     public override void Bounds(Span<float> windows, float boost) => Clause.Bounds(windows, boost * factor);

@@ -1,7 +1,6 @@
 using System.Buffers.Binary;
 using System.Numerics;
 using Treepie.Indexing.Columns;
-using Treepie.Indexing.Matching.Lists;
 using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Terms;
@@ -70,21 +69,23 @@ internal sealed class ColumnRangeOperator(QueryContext context, Operator all, So
     /// How many entries of a list are in the range. What the highest bits of a window's numbers leave open is decided when those of the next are compared: its lower bits lie all over
     /// the window, and are waited for together.
     /// </summary>
-    /// <param name="list">The list, unrolled, not copied.</param>
-    public long Count(UnrolledList list)
+    /// <param name="list">The list, unrolled.</param>
+    public long Count(PostingList list)
     {
+        const int Ahead = 2;
         Span<ushort> open = Context.RentOffsets(), openBefore = Context.RentOffsets();
         NumberBlock before = default;
         int leftBefore = 0;
         long total = 0;
         WindowSet set = Context.Rent();
-        for (int place = 0; place < list.Count; place++)
+        for (int place = 0; place < list.Windows; place++)
         {
             if ((place & 63) == 0)
                 Context.Check();
-            list.Announce(place);
-            long window = list.WindowAt(place);
-            PostingWindow mine = list.PostingsAt(place);
+            if (place + Ahead < list.Windows)
+                list[place + Ahead].PrefetchIds();
+            long window = list[place].Window;
+            PostingWindow mine = list[place].Postings;
             if (mine.Form == WindowSetForm.Full || !column.TryReadNumbers(window, out NumberBlock numbers) || !numbers.IsWhole)
             {
                 set.Set(in mine);

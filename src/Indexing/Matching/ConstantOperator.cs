@@ -1,4 +1,3 @@
-using Treepie.Indexing.Matching.Lists;
 using Treepie.Indexing.Plans;
 
 namespace Treepie.Indexing.Matching;
@@ -28,10 +27,6 @@ internal sealed class ConstantOperator(QueryContext context, Operator clause) : 
     public override void AndNot(long window, WindowSet set) => clause.AndNot(window, set);
 
     public override int Keep(long window, Span<ushort> offsets, bool wanted) => clause.Keep(window, offsets, wanted);
-
-    public override void Unroll(UnrolledList list, bool copied) => clause.Unroll(list, copied);
-
-    public override void Collect(SegmentList list) => clause.Collect(list);
 
     public override bool Contains(long id) => clause.Contains(id);
 }

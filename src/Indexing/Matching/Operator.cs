@@ -1,5 +1,4 @@
 using Treepie.Indexing.Kernels;
-using Treepie.Indexing.Matching.Lists;
 using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 
@@ -134,12 +133,6 @@ internal abstract class Operator(QueryContext context)
         return kept;
     }
 
-    /// <summary>Writes all its windows, where it is a list and nothing else: see <see cref="ListClause"/>. A short list is always copied.</summary>
-    public virtual void Unroll(UnrolledList list, bool copied) => throw new InvalidOperationException("Only a list can be unrolled.");
-
-    /// <summary>As <see cref="Unroll"/>, its segments: for who goes along them where they lie.</summary>
-    public virtual void Collect(SegmentList list) => throw new InvalidOperationException("Only a list has segments.");
-
     /// <summary>Whether one entry matches.</summary>
     public virtual bool Contains(long id)
     {
@@ -187,20 +180,6 @@ internal abstract class Operator(QueryContext context)
     /// All entries with their scores at once, where they are few and known: how many there are, at most <see cref="FlatPostings.MaxEntries"/>; -1 where that is not so.
     /// </summary>
     public virtual int ScoreEntries(Span<long> ids, Span<float> scores, float boost) => -1;
-
-    /// <summary>
-    /// Some of the best entries with their scores, best first, as far as they are kept with a list: how many there are, at most <see cref="ListHead.MaxEntries"/>; 0 where none are.
-    /// </summary>
-    /// <param name="wanted">How many are asked for.</param>
-    /// <param name="ids">Room for them.</param>
-    /// <param name="scores">Room for what each scores.</param>
-    /// <param name="boost">As of <see cref="Score"/>.</param>
-    /// <param name="isFinal">Whether the first <paramref name="wanted"/> are the best of all that match.</param>
-    public virtual int ScoreHead(long wanted, Span<long> ids, Span<float> scores, float boost, out bool isFinal)
-    {
-        isFinal = false;
-        return 0;
-    }
 
     /// <summary>The most that <see cref="Score"/> can give an entry of the window, or a little more: it is asked for every window, so it is cheap.</summary>
     public virtual float Bound(long window, float boost)

@@ -8,7 +8,12 @@ namespace Treepie.Indexing.Matching;
 /// <summary>Tests up to 64 places at a time against the shape of a query: by its box first, then, for a circle, by the haversine kernel, for other shapes one by one.</summary>
 internal sealed class PlaceTest
 {
+    /// <summary>From so many corners on every place that is compared with the shape costs as much as a window.</summary>
+    private const int LargeCorners = 256;
+
     private readonly SpatialQuery query;
+    private readonly QueryContext context;
+    private readonly bool isLarge;
     private readonly bool isCircle;
     private readonly CentreOnGrid centre;
     private readonly double limit;
@@ -18,9 +23,11 @@ internal sealed class PlaceTest
     private readonly uint minY;
     private readonly uint height;
 
-    public PlaceTest(SpatialQuery query)
+    public PlaceTest(SpatialQuery query, QueryContext context)
     {
         this.query = query;
+        this.context = context;
+        isLarge = query.Shape.CornerCount > LargeCorners;
         isCircle = query.Shape is { Circles: [_], Points: [], Lines: [], Polygons: [] } && query.Relation is SpatialRelation.Within or SpatialRelation.Intersects;
         if (isCircle)
         {
@@ -53,6 +60,8 @@ internal sealed class PlaceTest
         ulong found = 0;
         for (; asked != 0; asked &= asked - 1)
         {
+            if (isLarge)
+                context.Check();
             int slot = BitOperations.TrailingZeroCount(asked);
             var place = new Vertex(GridPoint.LongitudeOf(xs[slot]), GridPoint.LatitudeOf(ys[slot]));
             if (GeometryRelations.Holds(query.Relation, place, query.Shape))

@@ -1,7 +1,6 @@
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Columns;
 using Treepie.Indexing.Matching.Compiling;
-using Treepie.Indexing.Matching.Lists;
 using Treepie.Indexing.Matching.Views;
 using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
@@ -16,7 +15,7 @@ namespace Treepie.Indexing.Matching;
 /// What the operators of one running query share: the view, the pool of window sets, what is counted, cancellation and budget. Owns every storage
 /// cursor of the query and closes them together.
 /// </summary>
-internal sealed class QueryContext : IDisposable
+internal sealed class QueryContext : IDisposable, IStoppable
 {
     private const int PageBytes = Storage.Format.PageLayout.SizeBytes;
 
@@ -36,6 +35,7 @@ internal sealed class QueryContext : IDisposable
         scratch = view.RentScratch();
         CancellationToken = cancellationToken;
         Hints = options?.Hints ?? PlanHints.None;
+        Meter.Count = default;
         pagesBefore = view.PageVisits;
         if (options is { Plan: not PlanDetail.None } or { Budget: not null })
             Tracer = new PlanTracer(Measure, options.Plan == PlanDetail.Times ? options.TimeProvider : null);
@@ -50,7 +50,7 @@ internal sealed class QueryContext : IDisposable
     public CancellationToken CancellationToken { get; }
 
     /// <summary>What is counted. Pages are counted by the transaction: <see cref="Measure"/> has them too.</summary>
-    public QueryMeter Meter { get; } = new();
+    public QueryMeter Meter => scratch.Meter;
 
     /// <summary>Notes what each step does; null where nobody wants a plan.</summary>
     public PlanTracer? Tracer { get; }
@@ -83,7 +83,15 @@ internal sealed class QueryContext : IDisposable
     public long MaxTermsRead { get; init; } = TermScan.MaxTerms;
 
     /// <summary>Both sides, where the view is an index, or the changes it has not seen, and they answer as one; null: the view is all there is.</summary>
-    public CombinedIndex? Combined { get; init; }
+    public CombinedIndex? Combined
+    {
+        get;
+        init
+        {
+            field = value;
+            scratch.Factors.Clear(); // those that are kept are of the view alone
+        }
+    }
 
     /// <summary>Takes an empty set out of the pool; give it back with <see cref="Return"/>.</summary>
     public WindowSet Rent() => scratch.RentSet();
@@ -112,13 +120,8 @@ internal sealed class QueryContext : IDisposable
     public T Rent<T>()
         where T : class, IReusable, new() => scratch.Rent<T>();
 
-    /// <summary>What seeks the entries of a short list in long ones, until the query ends.</summary>
-    public ProbedLists OpenProbed()
-    {
-        ProbedLists lists = scratch.Rent<ProbedLists>();
-        lists.Open(scratch, Meter, this, default);
-        return lists;
-    }
+    /// <summary>So many places in lists, or more, to work with until the query ends; what is in them is not said.</summary>
+    public int[] RentPlaces(int count) => scratch.RentPlaces(count);
 
     /// <summary>A cursor over a long list, open until the query ends.</summary>
     public PostingCursor OpenPostings(Tree postings, long listId)
@@ -189,7 +192,7 @@ internal sealed class QueryContext : IDisposable
         if (isEnded)
             return;
         isEnded = true;
-        scratch.End();
+        scratch.End(keepsFactors: Combined is null);
         View.Return(scratch);
     }
 }

@@ -95,8 +95,12 @@ internal sealed class QueryScratch
             lengths.ForgetPages();
     }
 
+    /// <summary>What the query counts.</summary>
+    public QueryMeter Meter { get; } = new();
+
     /// <summary>Ends the query: closes what it opened, and gives back what it took.</summary>
-    public void End()
+    /// <param name="keepsFactors">Whether factors are those of the view alone, so that the next query has them, too.</param>
+    public void End(bool keepsFactors)
     {
         foreach (IDisposable cursor in cursors)
             cursor.Dispose();
@@ -107,7 +111,10 @@ internal sealed class QueryScratch
         bytes.GiveBack();
         places.GiveBack();
         postings.GiveBack();
-        factors.Clear();
+        if (!keepsFactors)
+            factors.Clear();
+        foreach ((_, LengthFactors lengths) in factors)
+            lengths.Reset();
         foreach (IReusable used in inUse)
         {
             used.Clear();

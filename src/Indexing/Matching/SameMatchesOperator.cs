@@ -1,5 +1,3 @@
-using Treepie.Indexing.Matching.Lists;
-
 namespace Treepie.Indexing.Matching;
 
 /// <summary>Matches as its clause does; what stands above it scores otherwise.</summary>
@@ -34,10 +32,6 @@ internal abstract class SameMatchesOperator(QueryContext context, Operator claus
     public override void AndNot(long window, WindowSet set) => Clause.AndNot(window, set);
 
     public override int Keep(long window, Span<ushort> offsets, bool wanted) => Clause.Keep(window, offsets, wanted);
-
-    public override void Unroll(UnrolledList list, bool copied) => Clause.Unroll(list, copied);
-
-    public override void Collect(SegmentList list) => Clause.Collect(list);
 
     public override bool Contains(long id) => Clause.Contains(id);
 }

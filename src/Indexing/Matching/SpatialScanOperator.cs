@@ -21,7 +21,7 @@ internal sealed class SpatialScanOperator(QueryContext context, Operator all, Pl
 {
     private const int ChunksPerWindow = PostingWindow.Size / PointChunk.Entries;
 
-    private readonly PlaceTest test = new(query);
+    private readonly PlaceTest test = new(query, context);
     private readonly ulong[] words = new ulong[BitmapKernels.Words];
 
     public override long Estimate => estimate;
@@ -61,6 +61,7 @@ internal sealed class SpatialScanOperator(QueryContext context, Operator all, Pl
         ulong found = test.Holds(chunk.Count == 0 ? default : chunk.Xs, chunk.Count == 0 ? default : chunk.Ys, asked & chunk.Points);
         for (ulong others = asked & chunk.Shapes; others != 0; others &= others - 1)
         {
+            Context.Check(); // a shape may take as long as a window
             int slot = BitOperations.TrailingZeroCount(others);
             if (Holds((number << PointChunk.EntryBits) + slot))
                 found |= 1UL << slot;
@@ -71,6 +72,6 @@ internal sealed class SpatialScanOperator(QueryContext context, Operator all, Pl
 
     /// <summary>One value that lies as wanted is enough; disjoint are entries none of whose values has a point in common.</summary>
     private bool Holds(long id) => query.Relation == SpatialRelation.Disjoint
-        ? !places.AnyHolds(id, SpatialRelation.Intersects, query.Shape)
-        : places.AnyHolds(id, query.Relation, query.Shape);
+        ? !places.AnyHolds(id, SpatialRelation.Intersects, query.Shape, Context.CancellationToken)
+        : places.AnyHolds(id, query.Relation, query.Shape, Context.CancellationToken);
 }

@@ -1,4 +1,3 @@
-using Treepie.Indexing.Matching.Lists;
 using Treepie.Indexing.Plans;
 
 namespace Treepie.Indexing.Matching;
@@ -95,24 +94,6 @@ internal sealed class TracedOperator : Operator
         return kept;
     }
 
-    public override void Unroll(UnrolledList list, bool copied)
-    {
-        tracer.Enter(node);
-        inner.Unroll(list, copied);
-        tracer.Leave(node);
-        node.Windows += list.Count;
-        node.RowsOut += inner.Estimate;
-    }
-
-    public override void Collect(SegmentList list)
-    {
-        tracer.Enter(node);
-        inner.Collect(list);
-        tracer.Leave(node);
-        node.Windows += list.Windows;
-        node.RowsOut += inner.Estimate;
-    }
-
     public override bool Contains(long id)
     {
         tracer.Enter(node);
@@ -157,15 +138,6 @@ internal sealed class TracedOperator : Operator
         int count = inner.ScoreEntries(ids, scores, boost);
         tracer.Leave(node);
         node.RowsOut += Math.Max(0, count);
-        return count;
-    }
-
-    public override int ScoreHead(long wanted, Span<long> ids, Span<float> scores, float boost, out bool isFinal)
-    {
-        tracer.Enter(node);
-        int count = inner.ScoreHead(wanted, ids, scores, boost, out isFinal);
-        tracer.Leave(node);
-        node.RowsOut += isFinal ? wanted : 0;
         return count;
     }
 

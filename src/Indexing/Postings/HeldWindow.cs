@@ -32,6 +32,47 @@ internal readonly record struct HeldWindow(long Window, int Count, int Bytes, He
         _ => true,
     };
 
+    /// <summary>The offsets of a LIST, behind which enough may be read for kernels that compare whole vectors; empty for other forms, and where there is too little behind them.</summary>
+    public ReadOnlySpan<ushort> Vectors
+    {
+        get
+        {
+            ReadOnlySpan<ushort> all = Count < PostingWindow.MinBitsCount ? PaddedOffsets : default;
+            return all.Length >= Count + OffsetKernels.Few ? all : default;
+        }
+    }
+
+    /// <summary>Of ascending entries, writes those that are among the postings; returns how many. They may be written over those that are read.</summary>
+    public int CopyCommon(ReadOnlySpan<ushort> entries, Span<ushort> common)
+    {
+        if (Count is >= PostingWindow.MinBitsCount and < PostingWindow.Size)
+            return OffsetKernels.Copy(entries, MemoryMarshal.Cast<byte, ulong>(Bitmap), common);
+        entries.CopyTo(common);
+        return Postings.Keep(common[..entries.Length], wanted: true);
+    }
+
+    /// <summary>Prefetches the impacts, and the ids if they are wanted.</summary>
+    public void PrefetchImpacts(bool withIds)
+    {
+        int ids = PostingWindow.IdBytes(Count), end = Math.Min(Bytes, ids + PostingWindow.ImpactBytes(Count));
+        PrefetchKernels.Prefetch(Rest.Span[(withIds ? 0 : Math.Min(ids, end))..end]);
+    }
+
+    /// <summary>Prefetches what the frequency of an entry is found by.</summary>
+    public void PrefetchFrequencies()
+    {
+        const int LineBytes = 64;
+        PrefetchKernels.Prefetch(Rest.Span[..Math.Min(Bytes, PostingWindow.IdBytes(Count) + PostingWindow.ImpactBytes(Count) + LineBytes)]);
+    }
+
+    /// <summary>Prefetches what tells whether entries are among the postings, and the impacts.</summary>
+    public void PrefetchWithImpacts(ReadOnlySpan<ushort> entries)
+    {
+        Prefetch(entries);
+        if (Count is >= PostingWindow.MinBitsCount and < PostingWindow.Size)
+            PrefetchKernels.Prefetch(Rest.Span[BitmapKernels.Bytes..Math.Min(Bytes, BitmapKernels.Bytes + PostingWindow.Blocks)]);
+    }
+
     /// <summary>Asks for what tells whether some entries are among the postings: of a bitmap the lines in which they are, of a list all of it.</summary>
     public void Prefetch(ReadOnlySpan<ushort> entries)
     {

@@ -61,11 +61,8 @@ internal enum RankHint
 {
     Cheaper,
 
-    /// <summary>Window by window, by bounds.</summary>
+    /// <summary>By operators, window by window.</summary>
     Windows,
-
-    /// <summary>By merging the lists, wherever that is right.</summary>
-    Lists,
 }
 
 /// <summary>How numbers between bounds are found.</summary>

@@ -5,7 +5,7 @@ namespace Treepie.Indexing.Ranking;
 /// <summary>Keeps the best of hits, best first. For a page of a few: each is put in its place when it comes.</summary>
 /// <param name="ids">Room for so many as are wanted, one or more.</param>
 /// <param name="scores">As <paramref name="ids"/>.</param>
-internal ref struct BestHits(Span<long> ids, Span<float> scores) : IBestHits
+internal ref struct BestHits(Span<long> ids, Span<float> scores)
 {
     private readonly Span<long> ids = ids;
     private readonly Span<float> scores = scores;

@@ -22,9 +22,11 @@ internal static class HeadRanking
     /// <param name="scores">As <paramref name="ids"/>.</param>
     /// <param name="scorer">The term.</param>
     /// <param name="boost">As of <see cref="TermScorer"/>.</param>
+    /// <param name="sum">What becomes of a part in the score of a hit.</param>
     /// <param name="isFinal">Whether so many are the best of the whole list.</param>
     /// <exception cref="Storage.CorruptionException">The head is not as it was written.</exception>
-    public static int Score(ReadOnlySpan<byte> head, long nextEntryId, long wanted, Span<long> ids, Span<float> scores, TermScorer scorer, float boost, out bool isFinal)
+    public static int Score<TSum>(ReadOnlySpan<byte> head, long nextEntryId, long wanted, Span<long> ids, Span<float> scores, TermScorer scorer, float boost, TSum sum, out bool isFinal)
+        where TSum : struct, IScoreSum
     {
         Span<HeadEntry> best = stackalloc HeadEntry[ListHead.MaxEntries], limits = stackalloc HeadEntry[ListHead.MaxLimits];
         int count = ListHead.Read(head, best, limits, out int limitCount);
@@ -48,29 +50,49 @@ internal static class HeadRanking
 
         for (int i = 0; i < count; i++)
             ids[i] = best[i].Id;
-        isFinal = wanted > 0 && wanted <= count && IsAbove(limits[..limitCount], best[(int)wanted - 1], scores[(int)wanted - 1], scorer, boost);
+        isFinal = wanted > 0 && wanted <= count && IsAbove(limits[..limitCount], best[(int)wanted - 1], scores[(int)wanted - 1], scorer, boost, sum);
         return count;
     }
 
-    /// <summary>Whether an entry of the head comes before all that limits allow.</summary>
-    private static bool IsAbove(ReadOnlySpan<HeadEntry> limits, HeadEntry last, float score, TermScorer scorer, float boost)
+    /// <summary>Whether an entry of the head comes before all that limits allow, by the scores that parts become: sums never fall when a part grows, but different parts may be rounded to the same sum.</summary>
+    private static bool IsAbove<TSum>(ReadOnlySpan<HeadEntry> limits, HeadEntry last, float part, TermScorer scorer, float boost, TSum sum)
+        where TSum : struct, IScoreSum
     {
         float weight = scorer.Weight(boost);
         if (!(weight is >= LeastWeight and <= MostWeight))
             return false;
+        float score = sum.Of(part);
         foreach (HeadEntry limit in limits)
         {
-            float most = scorer.ScoreOf(limit.Frequency, limit.Length, boost);
-            if (score > most * Margin)
+            float mostPart = scorer.ScoreOf(limit.Frequency, limit.Length, boost);
+            if (score > sum.Of(mostPart * Margin))
                 continue;
+            float most = sum.Of(mostPart);
             if (score < most || limit.Frequency > MostExact)
                 return false;
 
-            // A lower frequency scores less, a greater length at most as much; that a length of one more scores less has to be seen. Of the entries like the limit those outside have greater ids.
-            if (score == most && (!last.IsLike(limit) || scorer.ScoreOf(limit.Frequency, limit.Length + 1, boost) == score))
+            // That a lower frequency, or a length of one more, scores less has to be seen. Of the entries like the limit those outside have greater ids.
+            if (score == most && (!last.IsLike(limit) || sum.Of(scorer.ScoreOf(limit.Frequency, limit.Length + 1, boost)) == score
+                || (limit.Frequency > 1 && sum.Of(scorer.ScoreOf(limit.Frequency - 1, limit.Length, boost)) == score)))
+            {
                 return false;
+            }
         }
 
         return true;
     }
+}
+
+/// <summary>What the part of a term becomes in the score of a hit: never less for a greater part.</summary>
+internal interface IScoreSum
+{
+    /// <summary>The score.</summary>
+    float Of(float part);
+}
+
+/// <summary>The part is the score.</summary>
+internal readonly struct PartAlone : IScoreSum
+{
+    /// <inheritdoc/>
+    public float Of(float part) => part;
 }

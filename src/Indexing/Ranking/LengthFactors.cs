@@ -74,6 +74,9 @@ internal sealed class LengthFactors(ChunkReader norms, FieldStatistics statistic
     /// <summary>Forgets where lengths lie.</summary>
     public void ForgetPages() => norms.ForgetPages();
 
+    /// <summary>Makes them those of another query.</summary>
+    public void Reset() => norms.Reset();
+
     /// <summary>The factors of a window; they live until another one is asked for.</summary>
     public WindowFactors OfWindow(long window)
     {

@@ -48,7 +48,7 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
         }
     }
 
-    /// <summary>Writes the parts of hits of a window that have the term, and what their lengths do to the parts of all terms of the field.</summary>
+    /// <summary>Writes the parts of hits of a window, 0 for those that have not got the term, and what their lengths do to the parts of all terms of the field.</summary>
     /// <param name="postings">The postings of the window.</param>
     /// <param name="padded">Their offsets, behind which some may be read that mean nothing; empty where they are not side by side.</param>
     /// <param name="hits">The hits, ascending.</param>
@@ -63,11 +63,13 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
         int rank = 0;
         for (int i = 0; i < hits.Length; i++)
         {
-            rank = padded.IsEmpty ? postings.Rank(hits[i]) : rank + OffsetKernels.LowerBoundPadded(padded[rank..], postings.Count - rank, hits[i]);
-            float factor = lengths[hits[i]];
+            ushort hit = hits[i];
+            int place = padded.IsEmpty ? postings.Rank(hit) : rank += OffsetKernels.LowerBoundPadded(padded[rank..], postings.Count - rank, hit);
+            float factor = lengths[hit];
             if (i < ofLengths.Length)
                 ofLengths[i] = factor;
-            parts[i] = Bm25.Part(weight, frequencies.At(rank), factor);
+            bool isThere = padded.IsEmpty ? place >= 0 : place < postings.Count && padded[place] == hit;
+            parts[i] = isThere ? Bm25.Part(weight, frequencies.At(place), factor) : 0;
         }
     }
 

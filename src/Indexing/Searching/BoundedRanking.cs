@@ -7,9 +7,8 @@ using Treepie.Indexing.Sorting;
 namespace Treepie.Indexing.Searching;
 
 /// <summary>
-/// Finds the best hits without scoring the others: what cannot be among the best by the most it can score is left out. Where the query is one list, and the best that are kept with it are the best of
-/// all hits, no window is looked at. If not, the most that a hit of each window can score is known before the first window is looked at. The few most promising come first: their hits say what the others
-/// have to beat. All that can still hold one of the best follow in order, as lists are read fastest so; where hits are counted, those of the windows between are counted only.
+/// Finds the best hits of operators without scoring the others: the upper bound of each window is known before the first is looked at. The few windows with the greatest bounds come first: their hits say what the others
+/// have to beat. The others that can still hold one of the best follow in order, as lists are read fastest so; where hits are counted, those of the windows between are counted only.
 /// Of a window only blocks of 64 entries are looked at that can still hold one of the best, and in these only entries that match enough.
 /// </summary>
 /// <remarks>Costs: 4 bytes a window.</remarks>
@@ -41,9 +40,6 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
     /// <summary>How many windows are looked at before all others.</summary>
     private const int BestWindows = 8;
 
-    /// <summary>Scores below are so small that bounds, which are made of smaller parts, are not what they should be.</summary>
-    private const float LeastFloor = 1e-20f;
-
     /// <summary>In the place of a bound: the window has been looked at.</summary>
     private const float Done = -2;
 
@@ -52,12 +48,6 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
     private readonly float[] scores = context.RentNumbers(PostingWindow.Size);
     private EntryBounds? entryBounds;
     private long possible;
-
-    /// <summary>So much the best hits score at least, as is known before one is found.</summary>
-    private float floor = float.NegativeInfinity;
-
-    /// <summary>Whether the best were those that a list keeps, so that nothing else was looked at.</summary>
-    public bool IsFromHead { get; private set; }
 
     /// <summary>Windows that were scored.</summary>
     public long WindowsScored { get; private set; }
@@ -69,19 +59,14 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
     public bool IsTotalExact { get; private set; }
 
     /// <summary>What a hit has to score to be looked at.</summary>
-    private float Threshold => Math.Max(floor, sorter.WorstScore);
+    private float Threshold => sorter.WorstScore;
 
     /// <summary>Offers the best hits to the sorter; returns how many hits there are, or how many were seen where they need not be counted.</summary>
     public long Run(bool countsHits)
     {
         IsTotalExact = countsHits || root.IsExact;
         long found;
-        IsFromHead = TryHead();
-        if (IsFromHead)
-        {
-            found = 0; // all are known, as they are of one list
-        }
-        else if (root.Likely <= FewHits)
+        if (root.Likely <= FewHits)
         {
             found = ScoreAll();
             IsTotalExact = true;
@@ -94,27 +79,6 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
 
         context.Return(set);
         return root.IsExact ? root.Estimate : found;
-    }
-
-    /// <summary>Offers the best of all, where a list keeps them; else what it keeps says what others have to beat.</summary>
-    private bool TryHead()
-    {
-        if (!sorter.IsByScore || sorter.Limit > ListHead.MaxEntries)
-            return false;
-        Span<long> ids = stackalloc long[ListHead.MaxEntries];
-        Span<float> known = stackalloc float[ListHead.MaxEntries];
-        int wanted = (int)sorter.Limit, count = root.ScoreHead(wanted, ids, known, 1, out bool isFinal);
-        context.Meter.Count.CandidatesScored += count;
-        if (!isFinal)
-        {
-            if (wanted > 0 && count >= wanted && known[wanted - 1] >= LeastFloor)
-                floor = known[wanted - 1];
-            return false;
-        }
-
-        for (int i = 0; i < wanted; i++)
-            sorter.Add(ids[i], known[i]);
-        return true;
     }
 
     private long ScoreAll()

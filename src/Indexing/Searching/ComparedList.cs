@@ -1,6 +1,7 @@
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Matching.Lists;
 using Treepie.Indexing.Plans;
+using Treepie.Indexing.Postings;
 
 namespace Treepie.Indexing.Searching;
 
@@ -17,7 +18,7 @@ internal sealed record ComparedList(Operator List, ColumnRangeOperator Range)
         "how to count", "the entries of the list are held against the range where they lie", null, "hits are met by a walk along the values, so none is kept", [new PlanAlternative("find all hits", null, "more than their number")]);
 
     /// <summary>All windows of the list, once they were counted.</summary>
-    public UnrolledList? Windows { get; private set; }
+    public PostingList? Windows { get; private set; }
 
     /// <summary>Looks whether a query is that; null if it is more, or less.</summary>
     public static ComparedList? Of(Operator root)
@@ -33,13 +34,14 @@ internal sealed record ComparedList(Operator List, ColumnRangeOperator Range)
     /// <summary>Counts the hits.</summary>
     public long Count(QueryContext context)
     {
-        Windows = context.Rent<UnrolledList>();
-        List.Unroll(Windows, copied: false);
+        Windows = context.Rent<PostingList>();
+        LongListOperator.Of(List)!.Open(Windows); // so it was recognized
+        Windows.Unroll();
         return Range.Count(Windows);
     }
 
     private static ComparedList? Of(Operator list, Operator range) =>
-        Inner(range) is ColumnRangeOperator compared && ListClause.Of(list, boost: 1) is { List: LongListOperator } ? new ComparedList(list, compared) : null;
+        Inner(range) is ColumnRangeOperator compared && LongListOperator.Of(list) is not null ? new ComparedList(list, compared) : null;
 
     private static Operator Inner(Operator clause) => clause is TracedOperator traced ? traced.Inner : clause;
 }

@@ -23,8 +23,8 @@ internal sealed class FilterProbe
     private ulong[]? words;
     private Dictionary<long, WindowSet>? kept;
     private ulong[]? all;
-    private readonly Operator? list;
-    private UnrolledList? placed;
+    private readonly LongListOperator? list;
+    private PostingList? placed;
     private long probesLeft;
 
     /// <param name="context">The query.</param>
@@ -33,7 +33,7 @@ internal sealed class FilterProbe
     /// <param name="hits">The hits, where they were found already.</param>
     /// <param name="expectedProbes">How many entries will be asked about, as far as that is known: where they are enough, the hits are found at once.</param>
     /// <param name="placed">All windows of the list that is asked, where they are known.</param>
-    public FilterProbe(QueryContext context, Operator root, bool matchesAll, HitSet? hits = null, double expectedProbes = 0, UnrolledList? placed = null)
+    public FilterProbe(QueryContext context, Operator root, bool matchesAll, HitSet? hits = null, double expectedProbes = 0, PostingList? placed = null)
     {
         this.placed = placed;
         this.context = context;
@@ -43,7 +43,7 @@ internal sealed class FilterProbe
         if (matchesAll || hits is not null)
             return;
 
-        list = ListClause.Of(root, boost: 1) is { List: LongListOperator } clause ? clause.Source : null;
+        list = LongListOperator.Of(root);
         double windows = Math.Min(context.View.WindowCount, root.Estimate), cost = list is null ? root.Cost.Window : CostModel.PlacedWindow;
         probesLeft = (long)(windows * cost / (root.Cost.Probe * NoOrder));
         if (expectedProbes >= probesLeft)
@@ -105,8 +105,9 @@ internal sealed class FilterProbe
     {
         if (list is not null)
         {
-            placed = context.Rent<UnrolledList>();
-            list.Unroll(placed, copied: false);
+            placed = context.Rent<PostingList>();
+            list.Open(placed);
+            placed.Unroll();
             return placed.Contains(id);
         }
 

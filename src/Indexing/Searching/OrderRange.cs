@@ -35,7 +35,9 @@ internal sealed record OrderRange(RangeQuery Query, KeyRange Keys, IndexQuery Re
             return null;
         if (request.Query is RangeQuery only)
         {
-            return only.Field == first.Field && OrderWalk.Obstacle(context, first) is null && new RangeCompiler(context).TryOpen(only, out KeyRange all) && all.Dictionary == OrderWalk.Dictionary(context, first)
+            return only.Field == first.Field && OrderWalk.Obstacle(context, first) is null
+                && new RangeCompiler(context).TryOpen(only, out KeyRange all) && !all.IsLong
+                && all.Dictionary == OrderWalk.Dictionary(context, first)
                 ? new OrderRange(only, all, Everything)
                 : null;
         }
@@ -48,7 +50,8 @@ internal sealed record OrderRange(RangeQuery Query, KeyRange Keys, IndexQuery Re
             return null; // it looks among the entries of the range
         int place = clauses.FindIndex(clause => clause is RangeQuery range && range.Field == first.Field);
         if (place < 0 || OrderWalk.Obstacle(context, first) is not null
-            || !new RangeCompiler(context).TryOpen((RangeQuery)clauses[place], out KeyRange keys) || keys.Dictionary != OrderWalk.Dictionary(context, first))
+            || !new RangeCompiler(context).TryOpen((RangeQuery)clauses[place], out KeyRange keys) || keys.IsLong
+            || keys.Dictionary != OrderWalk.Dictionary(context, first))
         {
             return null;
         }

@@ -67,9 +67,12 @@ internal sealed class OrderWalk
         if (first.Kind is not (SortKind.Text or SortKind.Long or SortKind.Double))
             return "only texts and numbers lie in their order";
 
-        FieldStatistics statistics = context.View.Statistics(context.View.Field(first.Field));
+        int field = context.View.Field(first.Field);
+        FieldStatistics statistics = context.View.Statistics(field);
         if (statistics.EverHadSeveralValues)
             return "an entry had several values, and stands in the order more than once";
+        if (first.Kind == SortKind.Text && context.View.HasLongTexts(field))
+            return "there are texts of more than 512 bytes, which do not all lie in their order";
         if (first.Kind != SortKind.Text && statistics.EverHadTextValue)
             return "there were texts among the numbers";
         return context.View.Dictionary(Dictionary(context, first)) is null ? "no entry has a value" : null;

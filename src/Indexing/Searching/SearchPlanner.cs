@@ -34,9 +34,6 @@ internal sealed class SearchPlanner(QueryContext context, Operator root, SearchR
     /// <summary>Whether hits are counted without being kept, so that they had to be found before their values are read.</summary>
     public bool IsCountedApart { get; init; }
 
-    /// <summary>The lists that <see cref="SearchWay.ByLists"/> merges.</summary>
-    public ListQuery? Lists { get; private set; }
-
     private long Limit => Math.Min(request.Take, long.MaxValue - request.Skip) + request.Skip;
 
     /// <summary>Chooses.</summary>
@@ -69,18 +66,8 @@ internal sealed class SearchPlanner(QueryContext context, Operator root, SearchR
     {
         bool canBound = request.Sort is [{ Kind: SortKind.Score, Descending: true }];
         bool isBounded = canBound && Limit <= MostByBounds && request.OrderHint != OrderHint.Sort;
-        Lists = isBounded ? ListQuery.Of(context, root) : null;
         if (!isDescribed)
-            return Lists is not null ? Lists.IsByBlocks ? SearchWay.ByBlocks : SearchWay.ByLists : isBounded ? SearchWay.ByBounds : SearchWay.ByValue;
-        if (Lists is not null)
-        {
-            reason = Lists.Reason;
-            notTaken?.Add(new PlanAlternative("best bounds first", null, Lists.IsByBlocks
-                ? "what windows promise is far above what their best hits score, so most of them would be looked at"
-                : "each window costs a call for each of its lists, whatever few entries these have there"));
-            return Lists.IsByBlocks ? SearchWay.ByBlocks : SearchWay.ByLists;
-        }
-
+            return isBounded ? SearchWay.ByBounds : SearchWay.ByValue;
         if (isBounded)
         {
             reason = "the windows that promise most are looked at first, and of the others those that can reach the worst hit kept";
@@ -166,7 +153,10 @@ internal sealed class SearchPlanner(QueryContext context, Operator root, SearchR
         return (visited * CostModel.KeptProbe) + (steps * CostModel.WalkStep) + (windows * root.Cost.Window);
     }
 
-    private string? LabelOf(SearchWay way)
+    private string? LabelOf(SearchWay way) => way == SearchWay.Count ? null : LabelOf(request);
+
+    /// <summary>Page and order of a request.</summary>
+    public static string LabelOf(SearchRequest request)
     {
         string page = request.Take == long.MaxValue ? "all" : string.Create(CultureInfo.InvariantCulture, $"first {request.Take:N0}");
         if (request.Skip > 0)
@@ -174,7 +164,7 @@ internal sealed class SearchPlanner(QueryContext context, Operator root, SearchR
         if (!request.After.IsEmpty)
             page += ", going on";
         string order = string.Join(", ", request.Sort.Select(Text));
-        return way == SearchWay.Count ? null : order.Length == 0 ? page : $"{page} by {order}";
+        return order.Length == 0 ? page : $"{page} by {order}";
     }
 
     private static string Text(SortKey key) => key.Kind switch
@@ -189,8 +179,6 @@ internal sealed class SearchPlanner(QueryContext context, Operator root, SearchR
         SearchWay.Count => "count",
         SearchWay.InIdOrder => "in the order of entries",
         SearchWay.ByBounds => "best bounds first",
-        SearchWay.ByLists => "merge lists",
-        SearchWay.ByBlocks => "best blocks first",
         SearchWay.Walk => "walk the values in order and probe",
         SearchWay.Nearest => "nearest squares first",
         _ => "read the sort value of every hit",
@@ -208,12 +196,6 @@ internal enum SearchWay
 
     /// <summary>By score, from the window that promises most.</summary>
     ByBounds,
-
-    /// <summary>By score, where the query is nothing but lists: the shorter ones are merged.</summary>
-    ByLists,
-
-    /// <summary>By score, where the query is nothing but long lists that all have to match: from the blocks of entries that promise most.</summary>
-    ByBlocks,
 
     /// <summary>Along the dictionary of the first key.</summary>
     Walk,

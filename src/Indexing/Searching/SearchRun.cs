@@ -6,6 +6,7 @@ using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Sorting;
+using Treepie.Indexing.TopK;
 
 namespace Treepie.Indexing.Searching;
 
@@ -18,13 +19,13 @@ internal sealed class SearchRun
     private readonly QueryContext context;
     private readonly SearchRequest request;
     private readonly ReadOnlyMemory<byte> after;
-    private readonly QueryCompiler compiler;
+    private readonly TopKPlan? topK;
+    private readonly QueryCompiler compiler = null!; // unless the search is a top-k one
     private readonly OrderRange? range;
     private readonly long? rangeTotal;
     private ushort[]? offsets;
-    private readonly WindowSet set;
-    private Operator root;
-    private ListQuery? listQuery;
+    private readonly WindowSet set = null!; // as above
+    private Operator root = null!; // as above
     private ComparedList? listInRange;
     private bool isWithoutRange;
     private KeyPart[] parts = [];
@@ -37,6 +38,9 @@ internal sealed class SearchRun
         this.context = context;
         this.request = request;
         this.after = after;
+        topK = TopKPlan.TryFrom(context, request);
+        if (topK is not null)
+            return;
         set = context.Rent();
         compiler = new QueryCompiler(context, IsScored);
         range = OrderRange.Find(context, request);
@@ -64,15 +68,18 @@ internal sealed class SearchRun
     /// <summary>What was done; null where nobody wants a plan.</summary>
     public PlanNode? Plan { get; private set; }
 
-    private static PlanDecision HeadTaken => new(
-        "where the best are", "the head of the list", null, "no entry outside it can score as much, so no window is looked at", [new PlanAlternative("windows by their bounds", null, "not needed")]);
-
     private long Limit => Math.Min(request.Take, long.MaxValue - request.Skip) + request.Skip;
 
     private bool IsScored => SortPlan.NeedsScores(request.Sort);
 
     public void Execute()
     {
+        if (topK is not null)
+        {
+            RunTopK(topK);
+            return;
+        }
+
         parts = request.Take == 0 ? [] : SortPlan.Open(context, request.Sort);
         (HitSet? hits, SearchPlanner planner, SearchWay way) = Choose();
         if (isWithoutRange && way != SearchWay.Walk)
@@ -110,7 +117,6 @@ internal sealed class SearchRun
         }
 
         SearchWay way = planner.Choose(Total);
-        listQuery = planner.Lists;
         return (hits, planner, way);
     }
 
@@ -157,12 +163,7 @@ internal sealed class SearchRun
                 IsTotalExact = ranking.IsTotalExact;
                 if (Plan is not null)
                     (Plan.Windows, Plan.WindowsBelowBound) = (ranking.WindowsScored, ranking.WindowsBelowBound);
-                if (ranking.IsFromHead)
-                    Plan?.With(HeadTaken);
                 TakePage(sorter.Finish());
-                break;
-            case SearchWay.ByLists or SearchWay.ByBlocks:
-                RankLists();
                 break;
             case SearchWay.Nearest:
                 var probe = new FilterProbe(context, root, request.Query is MatchAllQuery, hits is { IsWhole: true } ? hits : null);
@@ -178,15 +179,48 @@ internal sealed class SearchRun
         }
     }
 
-    private void RankLists()
+    private void RunTopK(TopKPlan plan)
     {
-        var sorter = new HitSorter(parts, Limit, context.Rent<SortRoom>(), after);
-        var ranking = ListRanking.Open(context, listQuery!, sorter); // the way was chosen for it
-        Total = ranking.Run(request.CountsHits);
-        IsTotalExact = ranking.IsTotalExact;
+        Plan = context.Tracer is null ? null : plan.Describe(SearchPlanner.LabelOf(request));
         if (Plan is not null)
-            (Plan.Windows, Plan.WindowsBelowBound) = (ranking.WindowsScored, ranking.WindowsBelowBound);
-        TakePage(sorter.Finish());
+            context.Tracer?.Enter(Plan);
+        BlockMaxSearch? search = null;
+        if (!TryDictionary(plan))
+        {
+            parts = SortPlan.Open(context, request.Sort);
+            var sorter = new HitSorter(parts, Limit, context.Rent<SortRoom>(), after);
+            search = new BlockMaxSearch(context, plan, sorter);
+            Total = search.Run(request.CountsHits, out bool isExact);
+            IsTotalExact = isExact;
+            TakePage(sorter.Finish());
+            if (Plan is not null)
+                (Plan.Windows, Plan.WindowsBelowBound) = (search.WindowsScored, search.WindowsBelowBound);
+        }
+
+        if (request.WithPosition && Ids.Length > 0 && Ids.Length == request.Take)
+            LastKey = KeyOf(Ids.Length - 1);
+        context.Check(); // short ways end before they look at the budget
+        if (Plan is null)
+            return;
+
+        context.Tracer?.Leave(Plan);
+        (Plan.RowsIn, Plan.RowsOut) = (Total, Ids.Length);
+        Plan.With(search?.Decision ?? BlockMaxSearch.FromDictionary);
+    }
+
+    /// <summary>Answers from the dictionary, where that is enough.</summary>
+    private bool TryDictionary(TopKPlan plan)
+    {
+        if (Limit > ListHead.MaxEntries || !after.IsEmpty)
+            return false;
+        Span<long> ids = stackalloc long[ListHead.MaxEntries];
+        Span<float> scores = stackalloc float[ListHead.MaxEntries];
+        if (!BlockMaxSearch.TryDictionary(context, plan, (int)Limit, ids, scores, out int found))
+            return false;
+        int skipped = (int)Math.Min(request.Skip, found);
+        (Ids, Scores) = (ids[skipped..found].ToArray(), scores[skipped..found].ToArray());
+        Total = plan.IsEmpty ? 0 : plan.Terms[0].Entries;
+        return true;
     }
 
     private void Walk(HitSet? hits)
@@ -341,6 +375,8 @@ internal sealed class SearchRun
     /// <summary>The sort key of an entry of the page.</summary>
     public byte[] KeyOf(int place)
     {
+        if (parts.Length == 0)
+            parts = SortPlan.Open(context, request.Sort); // what is answered from the dictionary needs no keys
         var key = new KeyBuffer();
         foreach (KeyPart part in parts)
             part.Append(Ids[place], Scores.Length > 0 ? Scores[place] : 0, key);

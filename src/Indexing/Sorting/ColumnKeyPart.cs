@@ -104,7 +104,7 @@ internal sealed class ColumnKeyPart(QueryContext context, int column, SortKey so
         Span<byte> scratch = stackalloc byte[SortText.MaxBytes];
         Span<byte> written = stackalloc byte[ICustomOrder.MaxKeyBytes];
         double? number = tag == SortTag.Number ? chunk.DoubleAt(slot) : null;
-        int length = custom.WriteKey(new SortValue(number, scratch[..SortText.Copy(chunk, slot, scratch)]), written);
+        int length = custom.WriteKey(new SortValue(number, WholeText(chunk, slot, scratch)), written);
         if (length < 0)
         {
             key.Append(nullRank);
@@ -122,7 +122,7 @@ internal sealed class ColumnKeyPart(QueryContext context, int column, SortKey so
     private void AppendText(SortChunk chunk, int slot, KeyBuffer key)
     {
         Span<byte> scratch = stackalloc byte[SortText.MaxBytes];
-        ReadOnlySpan<byte> text = scratch[..SortText.Copy(chunk, slot, scratch)];
+        ReadOnlySpan<byte> text = WholeText(chunk, slot, scratch);
         if (sort.Kind == SortKind.AlphaNumeric)
             AppendAlphaNumeric(text, key);
         else
@@ -130,8 +130,11 @@ internal sealed class ColumnKeyPart(QueryContext context, int column, SortKey so
         key.EndText();
     }
 
+    private ReadOnlySpan<byte> WholeText(SortChunk chunk, int slot, Span<byte> scratch) =>
+        context.View.WholeText(column, scratch[..SortText.Copy(chunk, slot, scratch)]);
+
     /// <summary>
-    /// Runs of digits compare as numbers: the digit 0, the count of significant digits (2 bytes), the digits. So a run
+    /// Runs of digits compare as numbers: the digit 0, the count of significant digits (4 bytes), the digits. So a run
     /// stands among other characters where digits stand, and 9 before 10. Leading zeros do not count.
     /// </summary>
     private static void AppendAlphaNumeric(ReadOnlySpan<byte> text, KeyBuffer key)
@@ -145,8 +148,8 @@ internal sealed class ColumnKeyPart(QueryContext context, int column, SortKey so
             {
                 ReadOnlySpan<byte> run = text[..digits].TrimStart((byte)'0');
                 key.Append((byte)'0');
-                key.Append((byte)(run.Length >> 8));
-                key.Append((byte)run.Length);
+                for (int shift = 24; shift >= 0; shift -= 8)
+                    key.Append((byte)(run.Length >> shift));
                 key.AppendText(run);
                 text = text[digits..];
                 continue;

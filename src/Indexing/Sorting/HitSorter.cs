@@ -13,6 +13,9 @@ namespace Treepie.Indexing.Sorting;
 /// <param name="after">The key to go on from: hits up to it are left out; empty: none are.</param>
 internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, ReadOnlyMemory<byte> after = default)
 {
+    /// <summary>Most hits kept, each of them some 60 bytes with its key: 1 GiB.</summary>
+    public const int MostKept = 1 << 24;
+
     /// <summary>So many hits are put in order by inserting each.</summary>
     private const int MostInserted = 32;
 
@@ -103,7 +106,10 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, Read
     {
         if (Count == hits.Length)
         {
-            Array.Resize(ref hits, (int)Math.Min(Array.MaxLength, hits.Length * 2L));
+            if (Count >= MostKept)
+                throw new IndexQueryException(
+                    $"To be put in order, {MostKept:N0} hits are the most. Narrow the condition, limit the results, or go on page by page.");
+            Array.Resize(ref hits, (int)Math.Min(MostKept, hits.Length * 2L));
             room.Hits = hits;
         }
 

@@ -9,6 +9,9 @@ internal sealed class KeyArena
     private const int MaxBlockBytes = 1 << PlaceBits;
     private const int PlaceBits = 20;
 
+    /// <summary>Blocks at the most: 1 GiB.</summary>
+    private const int MaxBlocks = 1 << 10;
+
     private readonly List<byte[]> blocks = [new byte[FirstBlockBytes]];
     private int used;
 
@@ -44,6 +47,9 @@ internal sealed class KeyArena
     {
         if (blocks[^1].Length - used < capacity)
         {
+            if (blocks.Count == MaxBlocks)
+                throw new IndexQueryException(
+                    $"To be put in order, the hits have more than {(long)MaxBlocks * MaxBlockBytes:N0} bytes of sort keys. Narrow the condition, limit the results, or order by shorter values.");
             blocks.Add(new byte[Math.Max(Math.Min(blocks[^1].Length * 4, MaxBlockBytes), capacity)]);
             used = 0;
         }

@@ -19,10 +19,10 @@ internal static class CellCover
     private const int DeepestLevel = 28;
 
     /// <summary>Ascending ranges that hold all of the region.</summary>
-    public static List<CellRange> Ranges(Geometry region)
+    public static List<CellRange> Ranges(Geometry region, CancellationToken cancellationToken = default)
     {
         var ranges = new List<CellRange>();
-        foreach ((CellSquare square, bool isInside) in Squares(region, QuerySquares))
+        foreach ((CellSquare square, bool isInside) in Squares(region, QuerySquares, cancellationToken))
         {
             if (ranges.Count > 0 && ranges[^1].Last + 1 == square.First && ranges[^1].IsInside == isInside)
                 ranges[^1] = ranges[^1] with { Last = square.Last };
@@ -36,9 +36,9 @@ internal static class CellCover
     }
 
     /// <summary>Squares that hold all of the region, in the order of the curve.</summary>
-    public static List<CellSquare> Squares(Geometry region) => Squares(region, MaxSquares).ConvertAll(static found => found.Square);
+    public static List<CellSquare> Squares(Geometry region) => Squares(region, MaxSquares, CancellationToken.None).ConvertAll(static found => found.Square);
 
-    private static List<(CellSquare Square, bool IsInside)> Squares(Geometry region, int budget)
+    private static List<(CellSquare Square, bool IsInside)> Squares(Geometry region, int budget, CancellationToken cancellationToken)
     {
         var found = new List<(CellSquare Square, bool IsInside)>();
         var open = new Queue<CellSquare>();
@@ -48,6 +48,7 @@ internal static class CellCover
         open.Enqueue(CellSquare.Root);
         while (open.Count > 0 && found.Count + open.Count + 3 <= budget && open.Peek().Level < DeepestLevel)
         {
+            cancellationToken.ThrowIfCancellationRequested();
             CellSquare square = open.Dequeue();
             for (int i = 0; i < 4; i++)
             {

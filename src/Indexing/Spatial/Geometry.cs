@@ -27,6 +27,9 @@ public sealed class Geometry
     /// <summary>The middle of the smallest box around it: where distances to it are measured from.</summary>
     public GeoPoint Centre => Circles is [{ } circle] && IsSingle ? circle.Centre : Bounds.Centre;
 
+    /// <summary>Points, corners of lines and rings, and circles: what the work of comparing with it grows with.</summary>
+    public int CornerCount => Points.Length + Circles.Length + Lines.Sum(static line => line.Length) + Polygons.Sum(static polygon => polygon.Rings.Sum(static ring => ring.Length));
+
     internal Vertex[] Points { get; }
 
     internal Vertex[][] Lines { get; }
@@ -55,8 +58,10 @@ public sealed class Geometry
     /// <summary>Reads WKT, see <see cref="WktParser"/>.</summary>
     /// <param name="wkt">The text.</param>
     /// <param name="kmPerUnit">What a radius in it is measured in.</param>
+    /// <param name="cancellationToken">Ends the reading: a ring of thousands of corners is compared with itself for a good
+    /// part of a second.</param>
     /// <exception cref="InvalidGeometryException">It is not WKT, or says a shape that is none.</exception>
-    public static Geometry Parse(string wkt, double kmPerUnit = 1) => new WktParser(wkt, kmPerUnit).Parse();
+    public static Geometry Parse(string wkt, double kmPerUnit = 1, CancellationToken cancellationToken = default) => new WktParser(wkt, kmPerUnit, cancellationToken).Parse();
 
     /// <summary>Whether a place is in it or on its border; points and lines are as wide as <see cref="Segments.Touch"/>.</summary>
     internal bool Contains(Vertex place)

@@ -1,7 +1,9 @@
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
-/// Exact relations of two shapes. Work: the edges of the one times the edges of the other that lie in the first one's box. Shapes that only touch count as having a point in
+/// Exact relations of two shapes; cancellation is looked at for every edge that is compared with all of another shape. Work:
+/// the edges of the one times the edges of the other that lie in the first one's box. Shapes that only touch count as having
+/// a point in
 /// common, and what sticks out by no more than <see cref="Segments.Touch"/> as being inside.
 /// </summary>
 internal static class GeometryRelations
@@ -9,12 +11,12 @@ internal static class GeometryRelations
     private static readonly double[] Turns = [0, -360, 360];
 
     /// <summary>Whether a value lies as wanted to the shape of a query.</summary>
-    public static bool Holds(SpatialRelation relation, Geometry value, Geometry shape) => relation switch
+    public static bool Holds(SpatialRelation relation, Geometry value, Geometry shape, CancellationToken cancellationToken = default) => relation switch
     {
-        SpatialRelation.Within => Within(value, shape),
-        SpatialRelation.Contains => Within(shape, value),
-        SpatialRelation.Intersects => Intersects(value, shape),
-        _ => !Intersects(value, shape),
+        SpatialRelation.Within => Within(value, shape, cancellationToken),
+        SpatialRelation.Contains => Within(shape, value, cancellationToken),
+        SpatialRelation.Intersects => Intersects(value, shape, cancellationToken),
+        _ => !Intersects(value, shape, cancellationToken),
     };
 
     /// <summary>The same for a value that is one point.</summary>
@@ -26,58 +28,64 @@ internal static class GeometryRelations
         _ => shape.Contains(point),
     };
 
-    public static bool Intersects(Geometry left, Geometry right)
+    public static bool Intersects(Geometry left, Geometry right, CancellationToken cancellationToken = default)
     {
         foreach (Vertex place in Representatives(left))
         {
+            cancellationToken.ThrowIfCancellationRequested();
             if (right.Contains(place))
                 return true;
         }
 
         foreach (Vertex place in Representatives(right))
         {
+            cancellationToken.ThrowIfCancellationRequested();
             if (left.Contains(place))
                 return true;
         }
 
         foreach (Circle circle in left.Circles)
         {
+            cancellationToken.ThrowIfCancellationRequested();
             if (Meets(circle, right))
                 return true;
         }
 
         foreach (Circle circle in right.Circles)
         {
+            cancellationToken.ThrowIfCancellationRequested();
             if (Meets(circle, left))
                 return true;
         }
 
-        return EdgesMeet(left, right);
+        return EdgesMeet(left, right, cancellationToken);
     }
 
     /// <summary>Whether all of the inner shape is inside the outer one.</summary>
-    public static bool Within(Geometry inner, Geometry outer)
+    public static bool Within(Geometry inner, Geometry outer, CancellationToken cancellationToken = default)
     {
         foreach (Vertex point in inner.Points)
         {
+            cancellationToken.ThrowIfCancellationRequested();
             if (!Covers(outer, point))
                 return false;
         }
 
         foreach (Vertex[] line in inner.Lines)
         {
-            if (!IsCovered(line, outer))
+            if (!IsCovered(line, outer, cancellationToken))
                 return false;
         }
 
         foreach (Polygon polygon in inner.Polygons)
         {
-            if (!IsWithin(polygon, outer))
+            if (!IsWithin(polygon, outer, cancellationToken))
                 return false;
         }
 
         foreach (Circle circle in inner.Circles)
         {
+            cancellationToken.ThrowIfCancellationRequested();
             if (!IsWithin(circle, outer))
                 return false;
         }
@@ -116,7 +124,7 @@ internal static class GeometryRelations
         return false;
     }
 
-    private static bool EdgesMeet(Geometry left, Geometry right)
+    private static bool EdgesMeet(Geometry left, Geometry right, CancellationToken cancellationToken)
     {
         foreach (double turn in Turns)
         {
@@ -128,6 +136,7 @@ internal static class GeometryRelations
                 continue;
             foreach ((Vertex c, Vertex d) in EdgesIn(right, left.Bounds.Grow(Segments.Touch), turn))
             {
+                cancellationToken.ThrowIfCancellationRequested();
                 foreach ((Vertex a, Vertex b) in edges)
                 {
                     if (Segments.Intersect(a, b, c, d))
@@ -177,10 +186,11 @@ internal static class GeometryRelations
         return false;
     }
 
-    private static bool IsCovered(Vertex[] chain, Geometry outer)
+    private static bool IsCovered(Vertex[] chain, Geometry outer, CancellationToken cancellationToken)
     {
         for (int i = 1; i < chain.Length; i++)
         {
+            cancellationToken.ThrowIfCancellationRequested();
             if (!IsCovered(chain[i - 1], chain[i], outer))
                 return false;
         }
@@ -217,7 +227,7 @@ internal static class GeometryRelations
         return true;
     }
 
-    private static bool IsWithin(Polygon polygon, Geometry outer)
+    private static bool IsWithin(Polygon polygon, Geometry outer, CancellationToken cancellationToken)
     {
         foreach (Circle circle in outer.Circles)
         {
@@ -225,7 +235,7 @@ internal static class GeometryRelations
                 return true;
         }
 
-        return polygon.Rings.All(ring => IsCovered(ring, outer)) && !AnyBorderInside(polygon, outer);
+        return polygon.Rings.All(ring => IsCovered(ring, outer, cancellationToken)) && !AnyBorderInside(polygon, outer, cancellationToken);
     }
 
     /// <summary>With its border inside, only a polygon around the circle's far side has something outside.</summary>
@@ -243,7 +253,7 @@ internal static class GeometryRelations
     }
 
     /// <summary>A border of the outer shape inside the polygon has something that is outside beside it.</summary>
-    private static bool AnyBorderInside(Polygon polygon, Geometry outer)
+    private static bool AnyBorderInside(Polygon polygon, Geometry outer, CancellationToken cancellationToken)
     {
         var mine = new Geometry([], [], [polygon], []);
         var others = new Geometry([], [], outer.Polygons, []);
@@ -251,6 +261,7 @@ internal static class GeometryRelations
         {
             foreach ((Vertex a, Vertex b) in EdgesIn(others, polygon.Bounds, turn))
             {
+                cancellationToken.ThrowIfCancellationRequested();
                 List<double> places = [0, 1];
                 foreach ((Vertex c, Vertex d) in EdgesIn(mine, GeoBox.Of([a, b]).Grow(Segments.Touch), 0))
                     Segments.AddMeetings(a, b, c, d, places);

@@ -65,7 +65,7 @@ internal sealed class PlaceReader(ChunkCursor column, Tree? shapes)
     }
 
     /// <summary>Whether a value of an entry in the tree of shapes lies as wanted.</summary>
-    public bool AnyHolds(long id, SpatialRelation relation, Geometry wanted)
+    public bool AnyHolds(long id, SpatialRelation relation, Geometry wanted, CancellationToken cancellationToken = default)
     {
         ReadOnlySpan<byte> record = Record(id);
         while (!record.IsEmpty)
@@ -73,7 +73,7 @@ internal sealed class PlaceReader(ChunkCursor column, Tree? shapes)
             Geometry? shape = GeometryRecord.Read(ref record, out GridPoint place);
             bool holds = shape is null
                 ? GeometryRelations.Holds(relation, new Vertex(place.Longitude, place.Latitude), wanted)
-                : GeometryRelations.Holds(relation, shape, wanted);
+                : GeometryRelations.Holds(relation, shape, wanted, cancellationToken);
             if (holds)
                 return true;
         }

@@ -45,7 +45,7 @@ internal static class RingLayout
 
     /// <summary>A ring of a polygon.</summary>
     /// <exception cref="InvalidGeometryException">It is open, has no area, or crosses or touches itself.</exception>
-    public static Vertex[] Ring(Vertex[] chain)
+    public static Vertex[] Ring(Vertex[] chain, CancellationToken cancellationToken)
     {
         if (chain.Length < 4 || chain[0].Y != chain[^1].Y || (chain[0].X != chain[^1].X && Math.Abs(chain[0].X - chain[^1].X) != 360))
             throw new InvalidGeometryException($"A ring of a polygon has four points or more, and the last is the first again; this one has {chain.Length} and begins at {Say(chain[0])} and ends at {Say(chain[^1])}.");
@@ -53,7 +53,7 @@ internal static class RingLayout
         Vertex[] ring = Unroll(chain, isRing: true);
         if (ring.Length < 4)
             throw new InvalidGeometryException($"The ring that begins at {Say(chain[0])} has no area.");
-        RequireSimple(ring);
+        RequireSimple(ring, cancellationToken);
         return ring;
     }
 
@@ -81,12 +81,13 @@ internal static class RingLayout
         Array.TrueForAll(hole, vertex => outer.PlaceOf(new Vertex(vertex.X + turn, vertex.Y)) != RingPlace.Outside);
 
     /// <summary>Compares edges with those that begin before they end, in order of longitude.</summary>
-    private static void RequireSimple(Vertex[] ring)
+    private static void RequireSimple(Vertex[] ring, CancellationToken cancellationToken)
     {
         int count = ring.Length - 1;
         var order = Enumerable.Range(0, count).OrderBy(i => Math.Min(ring[i].X, ring[i + 1].X)).ToArray();
         for (int i = 0; i < count; i++)
         {
+            cancellationToken.ThrowIfCancellationRequested();
             int first = order[i];
             Vertex a = ring[first], b = ring[first + 1];
             double end = Math.Max(a.X, b.X);

@@ -7,7 +7,7 @@ namespace Treepie.Indexing.Spatial;
 /// <c>ENVELOPE(west, east, north, south)</c>, <c>CIRCLE(longitude latitude d=radius)</c> and <c>BUFFER(POINT(longitude latitude), radius)</c>. Words in any case. Rings may go either way
 /// around. An error says what was expected, and where.
 /// </summary>
-internal sealed class WktParser(string text, double kmPerUnit)
+internal sealed class WktParser(string text, double kmPerUnit, CancellationToken cancellationToken = default)
 {
     /// <summary>Longest text.</summary>
     public const int MaxLength = 1_000_000;
@@ -130,7 +130,7 @@ internal sealed class WktParser(string text, double kmPerUnit)
     private Polygon ParsePolygon()
     {
         var rings = new List<Vertex[]>();
-        List(() => rings.Add(RingLayout.Ring(Chain())));
+        List(() => rings.Add(RingLayout.Ring(Chain(), cancellationToken)));
         return RingLayout.Assemble([.. rings]);
     }
 

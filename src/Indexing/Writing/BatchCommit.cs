@@ -339,6 +339,7 @@ internal sealed class BatchCommit
         using PostingWriter terms = OpenDictionary(name);
         memory.Merge.Run(terms, memory.NumberTexts.Added(added), EntryIds, memory.NumberTexts.Removed(removed), removals.Ids, [], cancellationToken);
         memory.NumberTexts.Clear();
+        LongTexts.Apply(transaction, field, added, removed);
     }
 
     private void ApplyPlaces(int field, BatchField? added, BatchField? removed, FieldStatistics statistics)

@@ -17,6 +17,9 @@ internal sealed class BatchField
     /// <summary>Terms; the texts of numbers are not among them.</summary>
     public TermTable Terms { get; } = new();
 
+    /// <summary>Whole values of more bytes than a term has, by ordinal of their cut forms in <see cref="Terms"/>.</summary>
+    public Dictionary<int, byte[]> LongTexts { get; } = [];
+
     /// <summary>Numbers as keys.</summary>
     public TermTable Numbers { get; } = new();
 
@@ -57,6 +60,8 @@ internal sealed class BatchField
     {
         long known = Terms.Append(other.Terms, firstOwner, terms, IndexBatch.BytesOfTerm);
         known += Numbers.Append(other.Numbers, firstOwner, numbers, IndexBatch.BytesOfTerm);
+        foreach ((int ordinal, byte[] text) in other.LongTexts)
+            LongTexts.TryAdd(terms[ordinal], text);
         foreach (int owner in other.Exists)
             Exists.Add(firstOwner + owner);
         foreach (int owner in other.Nulls)
@@ -79,6 +84,7 @@ internal sealed class BatchField
     {
         Terms.Clear(keepBytes);
         Numbers.Clear(keepBytes);
+        LongTexts.Clear();
         Exists.Clear();
         Nulls.Clear();
         SortValues.Clear();

@@ -18,20 +18,21 @@ internal sealed class BackupService : IAsyncDisposable
     public BackupService(ServerContext server)
     {
         this.server = server;
-        Scheduler = new BackupScheduler(new GatedBackups(server.Databases), new DestinationProviders(server.Options.Destinations), server.Clock)
+        Scheduler = new BackupScheduler(new GatedBackups(server.Databases), new DestinationProviders(new AllowedPlaces(server.Options)), server.Clock)
         {
-            Around = run => RunOperation(server.Operations.TryBegin(server.Operations.NextId())!, "scheduled backup", async (operation, stop) => // a fresh number is free
+            Around = run => RunOperation(server.Operations.Of(run.Database).Begin(), "scheduled backup", async (operation, stop) =>
                 ResultOf(await run.RunAsync(operation.Id, new OperationReporter(operation), stop).ConfigureAwait(false))),
+            KeySources = new NamedKeySources(server.Options, server.Logger),
             Warn = message => server.Logger.LogWarning("{Message}", message),
         };
     }
 
     public BackupScheduler Scheduler { get; }
 
-    /// <summary>Begins work that outlives its request.</summary>
-    public Operation Start(string what, Func<Operation, CancellationToken, Task<Action<Utf8JsonWriter>>> work)
+    /// <summary>Begins work that outlives its request, as an operation of <paramref name="owner"/>.</summary>
+    public Operation Start(OperationRegistry owner, string what, Func<Operation, CancellationToken, Task<Action<Utf8JsonWriter>>> work)
     {
-        Operation operation = server.Operations.TryBegin(server.Operations.NextId())!; // a fresh number is free
+        Operation operation = owner.Begin();
         _ = Task.Run(async () =>
         {
             try

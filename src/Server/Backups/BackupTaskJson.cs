@@ -32,7 +32,7 @@ internal static class BackupTaskJson
         if (state.Error is not null)
         {
             json.WriteStartObject("Error");
-            json.WriteString("Exception", state.Error);
+            json.WriteString("Exception", ServerPaths.Hide(state.Error));
             Time(json, "At", state.ErrorAt);
             json.WriteEndObject();
         }
@@ -68,7 +68,7 @@ internal static class BackupTaskJson
         Time(json, "LastIncrementalBackup", info.State.LastIncremental);
         Time(json, "DelayUntil", info.State.NotBefore);
         json.WriteBoolean("IsEncrypted", info.Task.Key is not null || info.Task.KeySource is not null);
-        json.WriteString("Error", info.State.Error);
+        json.WriteString("Error", ServerPaths.Hide(info.State.Error));
         json.WriteStartObject("RetentionPolicy");
         json.WriteBoolean("Disabled", info.Task.KeepFor is null);
         json.WriteString("MinimumBackupAgeToKeep", info.Task.KeepFor?.ToString("c", CultureInfo.InvariantCulture));
@@ -117,7 +117,7 @@ internal static class BackupTaskJson
         json.WriteString("Object", place.Object);
         json.WriteNumber("StoredBytes", place.StoredBytes);
         json.WriteBoolean("IsProven", place.IsProven);
-        json.WriteString("Error", place.Error);
+        json.WriteString("Error", ServerPaths.Hide(place.Error));
         json.WriteEndObject();
     }
 
@@ -128,7 +128,7 @@ internal static class BackupTaskJson
         WriteProven(json, info.State.LastProven);
         WriteNewest(json, info.State.Newest);
         WriteLog(json, info);
-        json.WriteString("Alert", info.Alert);
+        json.WriteString("Alert", ServerPaths.Hide(info.Alert));
         json.WriteNumber("BackupsKept", info.State.Kept.Count);
         json.WriteStartArray("Places");
         foreach (BackupPlaceResult place in info.State.Places)
@@ -178,7 +178,7 @@ internal static class BackupTaskJson
         if (state.Places.FirstOrDefault(static place => IsFolder(place.Address)) is { } folder)
         {
             json.WriteStartObject("LocalBackup");
-            json.WriteString("BackupDirectory", Path.Combine(Path.GetFullPath(folder.Address), FolderOf(folder.Object)));
+            json.WriteString("BackupDirectory", $"{folder.Address.TrimEnd('/')}/{FolderOf(folder.Object)}".TrimEnd('/'));
             json.WriteString("FileName", folder.Object);
             json.WriteBoolean("TempFolderUsed", false);
             WritePlace(json, state, folder);
@@ -202,7 +202,7 @@ internal static class BackupTaskJson
         Time(json, "LastFullBackup", state.LastFull);
         Time(json, "LastIncrementalBackup", state.LastIncremental);
         json.WriteNumber("FullBackupDurationInMs", state.DurationMs);
-        json.WriteString("Exception", place.Error);
+        json.WriteString("Exception", ServerPaths.Hide(place.Error));
         json.WriteEndObject();
     }
 

@@ -2,6 +2,7 @@ using System.Buffers;
 using System.Text;
 using System.Text.Json;
 using Treepie.Server.Http;
+using Treepie.Server.Limits;
 
 namespace Treepie.Server.BulkInsert;
 
@@ -14,10 +15,15 @@ namespace Treepie.Server.BulkInsert;
 /// <c>FirstItem</c> or <c>AfterItem</c> → <c>Ended</c>. The end is the bracket, not the end of the request: clients wait for the answer before
 /// they end it.
 /// </remarks>
-internal sealed class BulkInsertParser(DatabaseOptions limits)
+/// <param name="limits">What a document may have.</param>
+/// <param name="lease">What the buffer holds of the memory that all requests share; null: nothing is counted.</param>
+internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? lease = null)
 {
     /// <summary>First size of the item's buffer; it grows with what comes.</summary>
     private const int FirstBytes = 16 * 1024;
+
+    /// <summary>Size up to which the buffer is kept for the next item.</summary>
+    private const int KeptBytes = 1 << 20;
 
     /// <summary>Room for an item's id, type and punctuation around its document.</summary>
     private const int AroundDocumentBytes = 16 * 1024;
@@ -45,6 +51,9 @@ internal sealed class BulkInsertParser(DatabaseOptions limits)
         Ended,
     }
 
+    /// <summary>Items read so far, heartbeats included.</summary>
+    public long Items => items;
+
     /// <summary>Whether the closing bracket was seen.</summary>
     public bool Ended => state == State.Ended;
 
@@ -58,6 +67,8 @@ internal sealed class BulkInsertParser(DatabaseOptions limits)
     public int Read(ReadOnlySpan<byte> bytes)
     {
         DocumentId = null;
+        if (state != State.InItem && item.Length > KeptBytes)
+            Shrink();
         int read = 0;
         while (read < bytes.Length && DocumentId is null && state != State.Ended)
         {
@@ -123,10 +134,21 @@ internal sealed class BulkInsertParser(DatabaseOptions limits)
             throw TooLarge(bytes);
 
         if (needed > item.Length)
-            Array.Resize(ref item, (int)Math.Min(Math.Max(item.Length * 2L, needed), most));
+        {
+            int larger = (int)Math.Min(Math.Max(item.Length * 2L, needed), most);
+            lease?.Grow(larger - item.Length);
+            Array.Resize(ref item, larger);
+        }
 
         bytes.CopyTo(item.AsSpan(length));
         length += bytes.Length;
+    }
+
+    /// <summary>One large document must not hold memory as long as the insert lasts.</summary>
+    private void Shrink()
+    {
+        lease?.Shrink(item.Length - FirstBytes);
+        item = new byte[FirstBytes];
     }
 
     private int SkipString(ReadOnlySpan<byte> bytes)

@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.IO.Pipelines;
 using Treepie.Server.Http;
+using Treepie.Server.Limits;
 using Treepie.Server.Operations;
 using Treepie.Writes;
 
@@ -10,10 +11,20 @@ namespace Treepie.Server.BulkInsert;
 /// One bulk insert: documents go from the connection into the database's own bulk insert, which commits one batch while the next is read, and
 /// no more: a client that sends faster than the disk writes is slowed by its own connection.
 /// </summary>
-internal sealed class BulkInsertRun(HttpServerRequest request, Database database, Operation operation)
+internal sealed class BulkInsertRun(HttpServerRequest request, Database database, Operation operation) : IDisposable
 {
-    private readonly BulkInsertParser parser = new(database.Options);
+    /// <summary>Bytes of an item that show that its client is at work, where an item takes long.</summary>
+    private const long ProgressBytes = 64 * 1024;
+
+    private readonly BufferLease lease = request.Server.Buffers.Open();
+    private BulkInsertParser? parser;
     private long stored;
+    private long itemsSeen;
+    private long bytesSeen;
+
+    private BulkInsertParser Parser => parser ??= new BulkInsertParser(database.Options, lease);
+
+    public void Dispose() => lease.Dispose();
 
     /// <summary>Reads until the closing bracket; completes when everything is durable.</summary>
     public async Task RunAsync(PipeReader input, BulkInsertOptions options, CancellationToken cancellationToken)
@@ -36,10 +47,13 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
 
     private async Task ReadToEndAsync(PipeReader input, Writes.BulkInsert insert, CancellationToken cancellationToken)
     {
-        using var idle = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        while (!parser.Ended)
+        TimeSpan patience = request.Server.Limits.BulkInsertIdleTimeout;
+        using var silence = new CancellationTokenSource(patience, request.Server.Clock);
+        using var idle = CancellationTokenSource.CreateLinkedTokenSource(silence.Token, cancellationToken);
+        while (!Parser.Ended)
         {
             ReadResult read = await ReadAsync(input, insert, idle, cancellationToken).ConfigureAwait(false);
+            bytesSeen += read.Buffer.Length;
             SequencePosition consumed = read.Buffer.End;
             try
             {
@@ -51,7 +65,14 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
             }
 
             Report(insert.Progress);
-            if (read.IsCompleted && !parser.Ended)
+            if (Parser.Items > itemsSeen || bytesSeen >= ProgressBytes)
+            {
+                // Single bytes from time to time show nothing: half-open inserts would last for ever.
+                (itemsSeen, bytesSeen) = (Parser.Items, 0);
+                silence.CancelAfter(patience);
+            }
+
+            if (read.IsCompleted && !Parser.Ended)
                 throw WireException.BadRequest(
                     $"The bulk insert broke off before its closing bracket. {stored:N0} documents are stored; what came after '{insert.Progress.LastId}' may be missing.");
         }
@@ -60,29 +81,38 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
     private async ValueTask<ReadResult> ReadAsync(
         PipeReader input, Writes.BulkInsert insert, CancellationTokenSource idle, CancellationToken cancellationToken)
     {
-        TimeSpan patience = request.Server.Options.BulkInsertIdleTimeout;
-        idle.CancelAfter(patience);
         try
         {
             ValueTask<ReadResult> reading = input.ReadOrCancelAsync(idle.Token);
-            if (reading.IsCompleted)
-                return await reading.ConfigureAwait(false);
-
-            // Nothing is there just now: a good moment to write what has come.
-            Task flush = insert.FlushAsync(cancellationToken);
-            try
-            {
-                return await reading.ConfigureAwait(false);
-            }
-            finally
-            {
-                await flush.ConfigureAwait(false); // one caller at a time: nobody else may touch the insert before
-            }
+            return reading.IsCompleted ? await reading.ConfigureAwait(false) : await FlushMeanwhileAsync(input, reading.AsTask(), insert, idle, cancellationToken).ConfigureAwait(false);
         }
         catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested && idle.IsCancellationRequested)
         {
-            throw WireException.Timeout($"The bulk insert was silent for {patience}; {stored:N0} documents are stored.");
+            throw WireException.Timeout(
+                $"The bulk insert sent neither an item nor {ProgressBytes / 1024} KiB of one for {request.Server.Limits.BulkInsertIdleTimeout}; {stored:N0} documents are stored.");
         }
+    }
+
+    // Nothing is there just now: a good moment to write what has come. The client may be waiting too, so what the database refuses is answered without another byte of the request.
+    private static async Task<ReadResult> FlushMeanwhileAsync(
+        PipeReader input, Task<ReadResult> reading, Writes.BulkInsert insert, CancellationTokenSource idle, CancellationToken cancellationToken)
+    {
+        Task flush = insert.FlushAsync(cancellationToken);
+        await Task.WhenAny(reading, flush).ConfigureAwait(false);
+        try
+        {
+            await flush.ConfigureAwait(false); // one caller at a time: nobody else may touch the insert before
+        }
+        catch
+        {
+            await idle.CancelAsync().ConfigureAwait(false);
+            await Task.WhenAny(reading).ConfigureAwait(false);
+            if (reading.IsCompletedSuccessfully)
+                input.AdvanceTo((await reading.ConfigureAwait(false)).Buffer.End); // what is open cannot be read away after the answer
+            throw;
+        }
+
+        return await reading.ConfigureAwait(false);
     }
 
     private async ValueTask<SequencePosition> StoreAsync(ReadOnlySequence<byte> bytes, Writes.BulkInsert insert, CancellationToken cancellationToken)
@@ -91,15 +121,15 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
         foreach (ReadOnlyMemory<byte> piece in bytes)
         {
             int read = 0;
-            while (read < piece.Length && !parser.Ended)
+            while (read < piece.Length && !Parser.Ended)
             {
-                read += parser.Read(piece.Span[read..]);
-                if (parser.DocumentId is { } id)
-                    await insert.StoreAsync(id, parser.Document, cancellationToken).ConfigureAwait(false);
+                read += Parser.Read(piece.Span[read..]);
+                if (Parser.DocumentId is { } id)
+                    await insert.StoreAsync(id, Parser.Document, cancellationToken).ConfigureAwait(false);
             }
 
             consumed += read;
-            if (parser.Ended)
+            if (Parser.Ended)
                 break;
         }
 

@@ -4,6 +4,7 @@ using Treepie.BackupTasks;
 using Treepie.Server.Backups;
 using Treepie.Server.Http;
 using Treepie.Server.Operations;
+using Treepie.Server.Security;
 using Treepie.Server.Smuggler;
 
 namespace Treepie.Server.Endpoints;
@@ -18,15 +19,15 @@ internal static class BackupEndpoints
 
     public static void Map(Routes routes)
     {
-        routes.Database("POST", "/admin/periodic-backup", Put);
-        routes.Database("POST", "/admin/backup/database", Run);
-        routes.Database("POST", "/admin/backup", RunOnce);
-        routes.Database("GET", "/task", One);
-        routes.Database("GET", "/tasks", List);
-        routes.Database("DELETE", "/admin/tasks", Delete);
-        routes.Database("POST", "/admin/tasks/state", SetState);
-        routes.Server("GET", "/periodic-backup/status", Status);
-        routes.Server("POST", "/admin/backup-task/delay", Delay);
+        routes.Database("POST", "/admin/periodic-backup", AccessLevel.DatabaseAdmin, Put);
+        routes.Database("POST", "/admin/backup/database", AccessLevel.DatabaseAdmin, Run);
+        routes.Database("POST", "/admin/backup", AccessLevel.DatabaseAdmin, RunOnce);
+        routes.Database("GET", "/task", AccessLevel.DatabaseRead, One);
+        routes.Database("GET", "/tasks", AccessLevel.DatabaseRead, List);
+        routes.Database("DELETE", "/admin/tasks", AccessLevel.DatabaseAdmin, Delete);
+        routes.Database("POST", "/admin/tasks/state", AccessLevel.DatabaseAdmin, SetState);
+        routes.ServerOf("name", "GET", "/periodic-backup/status", AccessLevel.DatabaseRead, Status);
+        routes.ServerOf("database", "POST", "/admin/backup-task/delay", AccessLevel.DatabaseAdmin, Delay);
     }
 
     private static async Task Put(HttpServerRequest request, Database database)
@@ -53,7 +54,7 @@ internal static class BackupEndpoints
         if (info.IsRunning)
             throw new WireException(StatusCodes.Status409Conflict, WireTypes.Concurrency, $"The {info.Task} is at work already. Wait for it, or kill its operation.");
 
-        Operation operation = request.Server.Backups.Start("backup", async (operation, stop) =>
+        Operation operation = request.Server.Backups.Start(request.Server.Operations.Of(name), "backup", async (operation, stop) =>
             BackupService.ResultOf(await scheduler.RunAsync(name, id, kind, operation.Id, new OperationReporter(operation), stop).ConfigureAwait(false)));
         return WriteStartedAsync(request, operation);
     }
@@ -66,7 +67,7 @@ internal static class BackupEndpoints
         BackupScheduler scheduler = request.Server.Backups.Scheduler;
         scheduler.Check(database, task); // now, while somebody waits for the answer
         string name = database.Name;
-        Operation operation = request.Server.Backups.Start("backup", async (operation, stop) =>
+        Operation operation = request.Server.Backups.Start(request.Server.Operations.Of(name), "backup", async (operation, stop) =>
             BackupService.ResultOf(await scheduler.RunOnceAsync(name, task, new OperationReporter(operation), stop).ConfigureAwait(false)));
         await WriteStartedAsync(request, operation).ConfigureAwait(false);
     }

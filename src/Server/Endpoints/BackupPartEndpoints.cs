@@ -3,57 +3,66 @@ using System.Text.Json;
 using Treepie.Backups;
 using Treepie.BackupTasks;
 using Treepie.Server.Http;
+using Treepie.Server.Security;
 using Treepie.Server.Smuggler;
 
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
 /// <c>admin/backup/part</c>: a snapshot, an increment or a stretch of the log as one stream that never stands on this server's disk, for whoever keeps backups at places of his own. It is an operation, whose result
-/// says what the next part goes on from.
+/// says what the next part goes on from. Where nothing was committed since what it is to go on from, there is none.
 /// </summary>
 internal static class BackupPartEndpoints
 {
     /// <summary>Headers of the answer: what it is, and whether it is sealed. It may be more than was asked for; the result of the operation says why.</summary>
-    private const string KindHeader = "Treepie-Kind", IncrementalHeader = "Treepie-Incremental", SealedHeader = "Treepie-Sealed";
+    private const string KindHeader = "Treepie-Kind", IncrementalHeader = "Treepie-Incremental";
 
-    public static void Map(Routes routes) => routes.Database("POST", "/admin/backup/part", Take);
+    /// <summary>Header of every backup that is sent: whether it is sealed, which its receiver names it by.</summary>
+    public const string SealedHeader = "Treepie-Sealed";
+
+    public static void Map(Routes routes) => routes.Database("POST", "/admin/backup/part", AccessLevel.DatabaseAdmin, Take);
 
     private static async Task Take(HttpServerRequest request, Database database)
     {
         using RequestBody body = await request.ReadBodyAsync(DumpForm.MaxOptionsBytes).ConfigureAwait(false);
         using SmugglerOptions options = SmugglerOptions.Read(body);
         BackupOptions wanted = ReadWanted(body, options);
-        if (wanted.Since is not null && request.Number("sinceEtag", -1) == database.LastEtag)
+        if (!await NextPart.HasChangedAsync(database, wanted).ConfigureAwait(false))
         {
             await request.NoContentAsync().ConfigureAwait(false);
             return;
         }
 
-        await SmugglerEndpoints.RunAsync(request, "backup", async (operation, stop) =>
+        await SmugglerEndpoints.RunAsync(request, request.Server.Operations.Of(database.Name), "backup", request.Server.Streams, async (operation, stop) =>
         {
             HttpResponse response = request.Http.Response;
             BackupOptions taken = wanted;
             response.OnStarting(() => // with the first byte: until then another kind may be tried, or an error be said
             {
                 if (response.StatusCode == StatusCodes.Status200OK)
-                    SayWhatItIs(response, taken, database.IsEncrypted);
+                    SayWhatItIs(response, taken, database);
                 return Task.CompletedTask;
             });
             (BackupReport report, BackupLink? since, string? instead) = await NextPart.TakeAsync(database, wanted, now =>
             {
                 taken = now;
-                return request.Server.Databases.BackupAsync(database, response.Body, now, new OperationReporter(operation), stop);
+                return request.Server.Databases.BackupAsync(database, new AnswerStream(request.Output), now, new OperationReporter(operation), stop);
             }).ConfigureAwait(false);
             operation.Complete(json => WriteResult(json, report, since, instead));
         }).ConfigureAwait(false);
     }
 
-    private static void SayWhatItIs(HttpResponse response, BackupOptions options, bool isDatabaseEncrypted)
+    /// <summary>
+    /// Whether a backup by these options is sealed: with the key that comes along, or with that of the database.
+    /// </summary>
+    public static bool IsSealed(BackupOptions options, Database database) => options.HasKey || (database.IsEncrypted && !options.AllowPlain);
+
+    private static void SayWhatItIs(HttpResponse response, BackupOptions options, Database database)
     {
         response.ContentType = "application/octet-stream";
         response.Headers[KindHeader] = options.Kind.ToString();
         response.Headers[IncrementalHeader] = options.Since is null ? "false" : "true";
-        response.Headers[SealedHeader] = options.HasKey || (isDatabaseEncrypted && !options.AllowPlain) ? "true" : "false";
+        response.Headers[SealedHeader] = IsSealed(options, database) ? "true" : "false";
     }
 
     private static BackupOptions ReadWanted(RequestBody body, SmugglerOptions options)

@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Treepie.Server.Http;
+using Treepie.Server.Security;
 using Treepie.Writes;
 
 namespace Treepie.Server.Endpoints;
@@ -7,7 +8,7 @@ namespace Treepie.Server.Endpoints;
 /// <summary><c>POST bulk_docs</c>: what a session's <c>saveChanges</c> sends. All commands or none.</summary>
 internal static class BulkDocsEndpoints
 {
-    public static void Map(Routes routes) => routes.Database("POST", "/bulk_docs", Post);
+    public static void Map(Routes routes) => routes.Database("POST", "/bulk_docs", AccessLevel.DatabaseReadWrite, Post);
 
     private static async Task Post(HttpServerRequest request, Database database)
     {
@@ -15,9 +16,10 @@ internal static class BulkDocsEndpoints
             throw WireException.NotBuilt("Attachments in a batch");
 
         RefuseReplicas(request);
-        WriteBatch batch;
-        using (RequestBody body = await request.ReadBodyAsync(request.Server.Options.MaxRequestBytes).ConfigureAwait(false))
-            batch = BatchReader.Read(body.Memory, database.Options, request.Server.Options.MaxCommandsPerRequest);
+        // Until the batch is durable it holds a copy of its documents; the body's buffer goes with the body.
+        using RequestBody body = await request.ReadBodyAsync(request.Server.Limits.MaxRequestBytes).ConfigureAwait(false);
+        body.Hold(body.Length);
+        WriteBatch batch = BatchReader.Read(body.Memory, database.Options, request.Server.Limits.MaxCommandsPerRequest);
 
         IReadOnlyList<WriteResult> results = batch.Count == 0
             ? []

@@ -5,6 +5,7 @@ using Microsoft.AspNetCore.Server.Kestrel.Core.Features;
 using Treepie.Server.BulkInsert;
 using Treepie.Server.Http;
 using Treepie.Server.Operations;
+using Treepie.Server.Security;
 using Treepie.Writes;
 
 namespace Treepie.Server.Endpoints;
@@ -15,7 +16,7 @@ namespace Treepie.Server.Endpoints;
 /// </summary>
 internal static class BulkInsertEndpoints
 {
-    public static void Map(Routes routes) => routes.Database("POST", "/bulk_insert", Post);
+    public static void Map(Routes routes) => routes.Database("POST", "/bulk_insert", AccessLevel.DatabaseReadWrite, Post);
 
     private static async Task Post(HttpServerRequest request, Database database)
     {
@@ -23,21 +24,28 @@ internal static class BulkInsertEndpoints
         if (id == 0)
             throw WireException.BadRequest("The query string lacks 'id=', a number from operations/next-operation-id.");
 
+        request.BecomeLong(request.Server.BulkInserts);
         var options = new BulkInsertOptions { SkipUnchanged = request.Flag("skipOverwriteIfUnchanged") };
-        Operation operation = request.Server.Operations.TryBegin(id)
+        Operation operation = request.Server.Operations.Of(database.Name).TryBegin(id)
             ?? throw WireException.BadRequest($"An operation with the number {id} has begun before. Take a new one from operations/next-operation-id.");
         try
         {
             PipeReader input = Open(request);
-            request.WithoutDeadline();
             using var stop = CancellationTokenSource.CreateLinkedTokenSource(request.Aborted, operation.Killed);
-            await new BulkInsertRun(request, database, operation).RunAsync(input, options, stop.Token).ConfigureAwait(false);
+            using var run = new BulkInsertRun(request, database, operation);
+            await run.RunAsync(input, options, stop.Token).ConfigureAwait(false);
             operation.Complete();
         }
         catch (OperationCanceledException) when (operation.Killed.IsCancellationRequested)
         {
             operation.Cancel();
             throw WireException.BadRequest($"The bulk insert, operation {id}, was killed. What was stored before stays.");
+        }
+        catch (InvalidDataException exception)
+        {
+            WireException refused = WireException.BadRequest($"The bulk insert is not gzip, or damaged: {exception.Message} What was stored before stays.", exception);
+            operation.Fail(ErrorAnswer.For(refused, request));
+            throw refused;
         }
         catch (Exception exception)
         {
@@ -63,7 +71,7 @@ internal static class BulkInsertEndpoints
         return request.Header("Content-Encoding") switch
         {
             null or "" or "identity" => http.Request.BodyReader,
-            "gzip" => PipeReader.Create(new GZipStream(http.Request.Body, CompressionMode.Decompress)),
+            "gzip" => PipeReader.Create(new GZipStream(new CancellableBody(http.Request.BodyReader), CompressionMode.Decompress)),
             var other => throw new WireException(
                 StatusCodes.Status415UnsupportedMediaType, WireTypes.BadRequest, $"The bulk insert is encoded as '{other}'; there are gzip and plain."),
         };

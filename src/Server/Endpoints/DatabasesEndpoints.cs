@@ -1,6 +1,7 @@
 using System.Collections.Frozen;
 using System.Text.Json;
 using Treepie.Server.Http;
+using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
@@ -20,11 +21,11 @@ internal static class DatabasesEndpoints
 
     public static void Map(Routes routes)
     {
-        routes.Server("PUT", "/admin/databases", Create);
-        routes.Server("DELETE", "/admin/databases", Delete);
-        routes.Server("GET", "/admin/databases", Record);
-        routes.Server("GET", "/databases", List);
-        routes.Database("GET", "/admin/record", static (request, database) => WriteRecord(request, database.Name, database.IsEncrypted));
+        routes.Server("PUT", "/admin/databases", AccessLevel.Operator, Create);
+        routes.Server("DELETE", "/admin/databases", AccessLevel.Operator, Delete);
+        routes.ServerOf("name", "GET", "/admin/databases", AccessLevel.DatabaseAdmin, Record);
+        routes.Server("GET", "/databases", AccessLevel.ValidUser, List);
+        routes.Database("GET", "/admin/record", AccessLevel.DatabaseAdmin, static (request, database) => WriteRecord(request, database.Name, database.IsEncrypted));
     }
 
     private static async Task Create(HttpServerRequest request)
@@ -92,7 +93,10 @@ internal static class DatabasesEndpoints
                 throw WireException.DatabaseDoesNotExist(name);
 
         foreach (string name in names)
+        {
             await request.Server.Databases.DeleteAsync(name, deleteFiles).ConfigureAwait(false);
+            request.Server.Operations.Forget(name);
+        }
 
         await request.JsonAsync(static json =>
         {
@@ -144,7 +148,7 @@ internal static class DatabasesEndpoints
                 json.WriteBoolean("Disabled", false);
                 json.WriteBoolean("IsEncrypted", database.IsEncrypted);
                 if (database.Problem is not null)
-                    json.WriteString("LoadError", database.Problem);
+                    json.WriteString("LoadError", ServerPaths.Hide(database.Problem));
                 json.WriteEndObject();
             }
 

@@ -11,6 +11,7 @@ internal static class DocumentLister
         bool metadataOnly = request.Flag("metadataOnly");
         long start = request.Number("start", 0);
         long pageSize = request.Number("pageSize", long.MaxValue);
+        await request.Turn.TakeAsync(request.Aborted).ConfigureAwait(false); // a list may go through all documents
         using DatabaseSnapshot snapshot = database.BeginRead();
         string etag = snapshot.ChangeVector;
         if (etag.Length > 0 && request.ChangeVectorHeader("If-None-Match") == etag)
@@ -34,7 +35,7 @@ internal static class DocumentLister
 
             cursor.Current.WriteTo(output, metadataOnly);
             snapshot.ReleasePages(); // the answer holds a copy
-            await output.FlushIfNeededAsync(request.Aborted).ConfigureAwait(false);
+            await request.PauseAsync().ConfigureAwait(false);
         }
 
         output.Write("],\"Includes\":{},\"NextPageStart\":"u8);

@@ -21,14 +21,15 @@ internal static class DocumentLoader
 
     public static async Task LoadAsync(ServerRequest request, Database database, IReadOnlyList<string> ids)
     {
-        if (ids.Count > request.Server.Options.MaxCommandsPerRequest)
-            throw WireException.TooLarge($"{ids.Count:N0} ids in one load; {request.Server.Options.MaxCommandsPerRequest:N0} are allowed.");
+        if (ids.Count > request.Server.Limits.MaxCommandsPerRequest)
+            throw WireException.TooLarge(
+                $"{ids.Count:N0} ids in one load; {request.Server.Limits.MaxCommandsPerRequest:N0} are allowed.");
 
         RefuseUnbuilt(request);
         bool metadataOnly = request.Flag("metadataOnly");
         StringValues includePaths = request.Parameters("include");
         using DatabaseSnapshot snapshot = database.BeginRead();
-        IncludeCollector? includes = includePaths.Count == 0 ? null : new IncludeCollector(includePaths, request.Server.Options.MaxCommandsPerRequest);
+        IncludeCollector? includes = includePaths.Count == 0 ? null : new IncludeCollector(includePaths, request.Server.Limits.MaxCommandsPerRequest);
         if (ids.Count == 1 && !request.IsEmbedded && !snapshot.TryGet(ids[0], out Document _))
         {
             request.EndEmpty(StatusCodes.Status404NotFound);

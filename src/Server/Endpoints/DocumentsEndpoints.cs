@@ -1,5 +1,6 @@
 using Microsoft.Extensions.Primitives;
 using Treepie.Server.Http;
+using Treepie.Server.Security;
 using Treepie.Store;
 using Treepie.Writes;
 
@@ -10,12 +11,12 @@ internal static class DocumentsEndpoints
 {
     public static void Map(Routes routes)
     {
-        routes.Database("GET", "/docs", Get);
-        routes.Database("POST", "/docs", Post);
-        routes.Database("HEAD", "/docs", Head);
-        routes.Database("PUT", "/docs", Put);
-        routes.Database("DELETE", "/docs", Delete);
-        routes.Database("PATCH", "/docs", static (_, _) => throw WireException.NotBuilt("Patching a document by script"));
+        routes.Database("GET", "/docs", AccessLevel.DatabaseRead, Get);
+        routes.Database("POST", "/docs", AccessLevel.DatabaseRead, Post);
+        routes.Database("HEAD", "/docs", AccessLevel.DatabaseRead, Head);
+        routes.Database("PUT", "/docs", AccessLevel.DatabaseReadWrite, Put);
+        routes.Database("DELETE", "/docs", AccessLevel.DatabaseReadWrite, Delete);
+        routes.Database("PATCH", "/docs", AccessLevel.DatabaseReadWrite, static (_, _) => throw WireException.NotBuilt("Patching a document by script"));
     }
 
     /// <summary>Loads by id, lists by prefix, or lists the newest.</summary>
@@ -31,7 +32,7 @@ internal static class DocumentsEndpoints
     /// <summary>Loads by ids that are too many for a URL: <c>{"Ids":["users/1",…]}</c>.</summary>
     public static async Task Post(ServerRequest request, Database database)
     {
-        using RequestBody body = await request.ReadBodyAsync(request.Server.Options.MaxRequestBytes).ConfigureAwait(false);
+        using RequestBody body = await request.ReadBodyAsync(request.Server.Limits.MaxRequestBytes).ConfigureAwait(false);
         var ids = new List<string>();
         using (var document = WireJson.ParseObject(body, "{\"Ids\":[\"…\"]}"))
         {

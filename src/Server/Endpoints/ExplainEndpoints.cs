@@ -2,28 +2,35 @@ using System.Buffers;
 using Treepie.Indexes;
 using Treepie.Queries;
 using Treepie.Server.Http;
+using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
 /// <summary>How a query is run: it is run, and instead of its results comes its plan, as JSON or as a picture.</summary>
 internal static class ExplainEndpoints
 {
-    public static void Map(Routes routes) => routes.Database("POST", "/queries/explain", Post);
+    public static void Map(Routes routes) => routes.Database("POST", "/queries/explain", AccessLevel.DatabaseRead, Post);
 
     /// <summary>Which index would answer, and why others would not: <c>queries?debug=explain</c> of the wire.</summary>
-    public static Task ChoicesAsync(ServerRequest request, Database database, QueryRequest query)
+    public static async Task ChoicesAsync(ServerRequest request, Database database, QueryRequest query)
     {
         IReadOnlyList<IndexChoice> choices;
         try
         {
-            choices = database.IndexChoices(query);
+            await request.Turn.TakeAsync(request.Aborted).ConfigureAwait(false);
+            choices = database.IndexChoices(query, request.Aborted);
         }
         catch (IndexNotFoundException missing)
         {
-            return QueriesEndpoints.MissingIndexAsync(request, missing);
+            await QueriesEndpoints.MissingIndexAsync(request, missing).ConfigureAwait(false);
+            return;
+        }
+        finally
+        {
+            request.Turn.Release();
         }
 
-        return request.JsonAsync(choices, static (json, choices) =>
+        await request.JsonAsync(choices, static (json, choices) =>
         {
             json.WriteStartObject();
             json.WriteStartArray("Results");
@@ -37,7 +44,7 @@ internal static class ExplainEndpoints
 
             json.WriteEndArray();
             json.WriteEndObject();
-        });
+        }).ConfigureAwait(false);
     }
 
     private static async Task Post(HttpServerRequest request, Database database)

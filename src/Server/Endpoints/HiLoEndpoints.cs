@@ -1,4 +1,5 @@
 using Treepie.Server.Http;
+using Treepie.Server.Security;
 using Treepie.Writes;
 
 namespace Treepie.Server.Endpoints;
@@ -8,8 +9,8 @@ internal static class HiLoEndpoints
 {
     public static void Map(Routes routes)
     {
-        routes.Database("GET", "/hilo/next", Next);
-        routes.Database("PUT", "/hilo/return", Return);
+        routes.Database("GET", "/hilo/next", AccessLevel.DatabaseReadWrite, Next);
+        routes.Database("PUT", "/hilo/return", AccessLevel.DatabaseReadWrite, Return);
     }
 
     private static async Task Next(HttpServerRequest request, Database database)

@@ -1,4 +1,5 @@
 using Treepie.Server.Http;
+using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
@@ -7,8 +8,8 @@ internal static class IdentitiesEndpoints
 {
     public static void Map(Routes routes)
     {
-        routes.Database("POST", "/identity/next", Next);
-        routes.Database("POST", "/identity/seed", Seed);
+        routes.Database("POST", "/identity/next", AccessLevel.DatabaseReadWrite, Next);
+        routes.Database("POST", "/identity/seed", AccessLevel.DatabaseReadWrite, Seed);
     }
 
     private static async Task Next(HttpServerRequest request, Database database)

@@ -1,6 +1,7 @@
 using System.Text.Json;
 using Treepie.Indexes;
 using Treepie.Server.Http;
+using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
@@ -11,9 +12,9 @@ internal static class IndexContentEndpoints
 
     public static void Map(Routes routes)
     {
-        routes.Database("GET", "/indexes/terms", Terms);
-        routes.Database("GET", "/indexes/entry", Entry);
-        routes.Database("GET", "/indexes/structures", Structures);
+        routes.Database("GET", "/indexes/terms", AccessLevel.DatabaseRead, Terms);
+        routes.Database("GET", "/indexes/entry", AccessLevel.DatabaseRead, Entry);
+        routes.Database("GET", "/indexes/structures", AccessLevel.DatabaseRead, Structures);
     }
 
     private static Task Terms(HttpServerRequest request, Database database)

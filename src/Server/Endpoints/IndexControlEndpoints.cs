@@ -1,6 +1,7 @@
 using System.Text.Json;
 using Treepie.Indexes;
 using Treepie.Server.Http;
+using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
@@ -9,13 +10,13 @@ internal static class IndexControlEndpoints
 {
     public static void Map(Routes routes)
     {
-        routes.Database("GET", "/indexes/status", Status);
-        routes.Database("POST", "/indexes/set-lock", SetLock);
-        routes.Database("POST", "/indexes/set-priority", SetPriority);
-        routes.Database("POST", "/admin/indexes/enable", static (request, database) => SetDisabled(request, database, false));
-        routes.Database("POST", "/admin/indexes/disable", static (request, database) => SetDisabled(request, database, true));
-        routes.Database("POST", "/admin/indexes/start", static (request, database) => SetPaused(request, database, false));
-        routes.Database("POST", "/admin/indexes/stop", static (request, database) => SetPaused(request, database, true));
+        routes.Database("GET", "/indexes/status", AccessLevel.DatabaseRead, Status);
+        routes.Database("POST", "/indexes/set-lock", AccessLevel.DatabaseReadWrite, SetLock);
+        routes.Database("POST", "/indexes/set-priority", AccessLevel.DatabaseReadWrite, SetPriority);
+        routes.Database("POST", "/admin/indexes/enable", AccessLevel.DatabaseAdmin, static (request, database) => SetDisabled(request, database, false));
+        routes.Database("POST", "/admin/indexes/disable", AccessLevel.DatabaseAdmin, static (request, database) => SetDisabled(request, database, true));
+        routes.Database("POST", "/admin/indexes/start", AccessLevel.DatabaseAdmin, static (request, database) => SetPaused(request, database, false));
+        routes.Database("POST", "/admin/indexes/stop", AccessLevel.DatabaseAdmin, static (request, database) => SetPaused(request, database, true));
     }
 
     private static Task Status(HttpServerRequest request, Database database) =>
@@ -82,7 +83,7 @@ internal static class IndexControlEndpoints
 
     private static async Task<(IReadOnlyList<string> Names, string? Word)> ReadAsync(HttpServerRequest request, string member)
     {
-        using RequestBody body = await request.ReadBodyAsync(request.Server.Options.MaxRequestBytes).ConfigureAwait(false);
+        using RequestBody body = await request.ReadBodyAsync(request.Server.Limits.MaxRequestBytes).ConfigureAwait(false);
         string example = $"{{\"IndexNames\":[\"Users/ByName\"],\"{member}\":\"…\"}}";
         using JsonDocument command = WireJson.ParseObject(body, $"names of indexes and what to set: {example}");
         JsonElement root = command.RootElement;

@@ -1,6 +1,7 @@
 using System.Text.Json;
 using Treepie.Indexes;
 using Treepie.Server.Http;
+using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
@@ -12,15 +13,15 @@ internal static class IndexesEndpoints
 
     public static void Map(Routes routes)
     {
-        routes.Database("GET", "/indexes", List);
-        routes.Database("PUT", "/indexes", Put);
-        routes.Database("PUT", "/admin/indexes", Put);
-        routes.Database("POST", "/indexes/has-changed", HasChanged);
-        routes.Database("DELETE", "/indexes", Delete);
-        routes.Database("RESET", "/indexes", Reset);
-        routes.Database("GET", "/indexes/stats", Statistics);
-        routes.Database("GET", "/indexes/errors", Errors);
-        routes.Database("DELETE", "/indexes/errors", ClearErrors);
+        routes.Database("GET", "/indexes", AccessLevel.DatabaseRead, List);
+        routes.Database("PUT", "/indexes", AccessLevel.DatabaseReadWrite, Put);
+        routes.Database("PUT", "/admin/indexes", AccessLevel.DatabaseAdmin, Put);
+        routes.Database("POST", "/indexes/has-changed", AccessLevel.DatabaseRead, HasChanged);
+        routes.Database("DELETE", "/indexes", AccessLevel.DatabaseReadWrite, Delete);
+        routes.Database("RESET", "/indexes", AccessLevel.DatabaseReadWrite, Reset);
+        routes.Database("GET", "/indexes/stats", AccessLevel.DatabaseRead, Statistics);
+        routes.Database("GET", "/indexes/errors", AccessLevel.DatabaseRead, Errors);
+        routes.Database("DELETE", "/indexes/errors", AccessLevel.DatabaseReadWrite, ClearErrors);
     }
 
     private static IndexStatistics Find(Database database, string name) =>
@@ -60,7 +61,7 @@ internal static class IndexesEndpoints
     /// <summary>All of the command are read before one is put: what is refused changes nothing.</summary>
     private static async Task Put(HttpServerRequest request, Database database)
     {
-        using RequestBody body = await request.ReadBodyAsync(request.Server.Options.MaxRequestBytes).ConfigureAwait(false);
+        using RequestBody body = await request.ReadBodyAsync(request.Server.Limits.MaxRequestBytes).ConfigureAwait(false);
         using JsonDocument command = WireJson.ParseObject(body, "definitions such as {\"Indexes\":[{\"Name\":\"Users/ByName\",\"Collections\":[\"Users\"],\"Fields\":{\"Name\":{}}}]}");
         if (!command.RootElement.TryGetProperty("Indexes", out JsonElement given) || given.ValueKind != JsonValueKind.Array)
             throw WireException.BadRequest("The request body lacks 'Indexes', an array of definitions.");
@@ -100,7 +101,7 @@ internal static class IndexesEndpoints
 
     private static async Task HasChanged(HttpServerRequest request, Database database)
     {
-        using RequestBody body = await request.ReadBodyAsync(request.Server.Options.MaxRequestBytes).ConfigureAwait(false);
+        using RequestBody body = await request.ReadBodyAsync(request.Server.Limits.MaxRequestBytes).ConfigureAwait(false);
         using JsonDocument command = WireJson.ParseObject(body, "the definition of an index");
         IndexDefinition definition = IndexDefinition.FromJson(command.RootElement);
         bool changed = database.Indexes.Definition(definition.Name)?.IsSameAs(definition) != true;

@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Treepie.Server.Http;
+using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
@@ -9,18 +10,19 @@ namespace Treepie.Server.Endpoints;
 /// </summary>
 internal static class MultiGetEndpoints
 {
-    public static void Map(Routes routes) => routes.Database("POST", "/multi_get", Post);
+    public static void Map(Routes routes) => routes.Database("POST", "/multi_get", AccessLevel.DatabaseRead, Post);
 
     private static async Task Post(HttpServerRequest request, Database database)
     {
-        using RequestBody body = await request.ReadBodyAsync(request.Server.Options.MaxRequestBytes).ConfigureAwait(false);
+        using RequestBody body = await request.ReadBodyAsync(request.Server.Limits.MaxRequestBytes).ConfigureAwait(false);
         using (JsonDocument document = WireJson.ParseObject(body, "{\"Requests\":[…]}"))
         {
             if (!document.RootElement.TryGetProperty("Requests", out JsonElement requests) || requests.ValueKind != JsonValueKind.Array)
                 throw WireException.BadRequest("The request body lacks 'Requests', an array.");
 
-            if (requests.GetArrayLength() > request.Server.Options.MaxCommandsPerRequest)
-                throw WireException.TooLarge($"More than {request.Server.Options.MaxCommandsPerRequest:N0} requests in one multi_get.");
+            if (requests.GetArrayLength() > request.Server.Limits.MaxCommandsPerRequest)
+                throw WireException.TooLarge(
+                    $"More than {request.Server.Limits.MaxCommandsPerRequest:N0} requests in one multi_get.");
 
             ResponseBody output = request.Output;
             bool first = true;
@@ -36,7 +38,7 @@ internal static class MultiGetEndpoints
                 output.Write("{\"Result\":"u8);
                 var embedded = new EmbeddedServerRequest(request, path, query, method, HeadersOf(one), WireJson.Text(one, "Content", required: false));
                 await AnswerAsync(embedded, database).ConfigureAwait(false);
-                await output.FlushIfNeededAsync(request.Aborted).ConfigureAwait(false);
+                await request.PauseAsync().ConfigureAwait(false);
             }
 
             if (first)

@@ -1,5 +1,6 @@
 using Treepie.Server.Http;
 using Treepie.Server.Operations;
+using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
@@ -8,12 +9,12 @@ internal static class OperationsEndpoints
 {
     public static void Map(Routes routes)
     {
-        routes.Database("GET", "/operations/next-operation-id", static (request, _) => NextId(request));
-        routes.Database("GET", "/operations/state", static (request, _) => State(request));
-        routes.Database("POST", "/operations/kill", static (request, _) => Kill(request));
-        routes.Server("GET", "/operations/state", State);
-        routes.Server("POST", "/admin/operations/kill", Kill);
-        routes.Server("GET", "/admin/operations/next-operation-id", NextId);
+        routes.Database("GET", "/operations/next-operation-id", AccessLevel.DatabaseRead, static (request, database) => NextId(request, Of(request, database)));
+        routes.Database("GET", "/operations/state", AccessLevel.DatabaseRead, static (request, database) => State(request, Of(request, database)));
+        routes.Database("POST", "/operations/kill", AccessLevel.DatabaseReadWrite, static (request, database) => Kill(request, Of(request, database)));
+        routes.Server("GET", "/operations/state", AccessLevel.Operator, static request => State(request, request.Server.Operations.OfServer));
+        routes.Server("POST", "/admin/operations/kill", AccessLevel.Operator, static request => Kill(request, request.Server.Operations.OfServer));
+        routes.Server("GET", "/admin/operations/next-operation-id", AccessLevel.Operator, static request => NextId(request, request.Server.Operations.OfServer));
     }
 
     /// <summary>Answers that an operation has begun.</summary>
@@ -25,7 +26,9 @@ internal static class OperationsEndpoints
         json.WriteEndObject();
     });
 
-    private static Task NextId(HttpServerRequest request) => request.JsonAsync(request.Server.Operations.NextId(), static (json, id) =>
+    private static OperationRegistry Of(HttpServerRequest request, Database database) => request.Server.Operations.Of(database.Name);
+
+    private static Task NextId(HttpServerRequest request, OperationRegistry operations) => request.JsonAsync(operations.NextId(), static (json, id) =>
     {
         json.WriteStartObject();
         json.WriteNumber("Id", id);
@@ -33,15 +36,15 @@ internal static class OperationsEndpoints
         json.WriteEndObject();
     });
 
-    private static Task State(HttpServerRequest request)
+    private static Task State(HttpServerRequest request, OperationRegistry operations)
     {
-        Operation? operation = request.Server.Operations.Find(request.Number("id", 0));
+        Operation? operation = operations.Find(request.Number("id", 0));
         return operation is null
             ? request.EmptyAsync(StatusCodes.Status404NotFound)
             : request.JsonAsync(operation, static (json, operation) => operation.WriteState(json));
     }
 
-    private static Task Kill(HttpServerRequest request) => request.Server.Operations.Kill(request.Number("id", 0))
+    private static Task Kill(HttpServerRequest request, OperationRegistry operations) => operations.Kill(request.Number("id", 0))
         ? request.NoContentAsync()
         : request.EmptyAsync(StatusCodes.Status404NotFound);
 }

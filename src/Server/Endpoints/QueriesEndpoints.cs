@@ -3,6 +3,7 @@ using Treepie.Queries;
 using Treepie.Server.Databases;
 using Treepie.Server.Http;
 using Treepie.Server.Operations;
+using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
@@ -11,10 +12,10 @@ internal static class QueriesEndpoints
 {
     public static void Map(Routes routes)
     {
-        routes.Database("POST", "/queries", Post);
-        routes.DatabaseLease("DELETE", "/queries", Delete);
-        routes.Database("PATCH", "/queries", static (_, _) => throw WireException.NotBuilt("Patching by query (load what it finds, change and save it)"));
-        routes.Database("GET", "/queries", static (_, _) =>
+        routes.Database("POST", "/queries", AccessLevel.DatabaseRead, Post);
+        routes.DatabaseLease("DELETE", "/queries", AccessLevel.DatabaseReadWrite, Delete);
+        routes.Database("PATCH", "/queries", AccessLevel.DatabaseReadWrite, static (_, _) => throw WireException.NotBuilt("Patching by query (load what it finds, change and save it)"));
+        routes.Database("GET", "/queries", AccessLevel.DatabaseRead, static (_, _) =>
             throw WireException.BadRequest("Queries are sent as POST, with a body such as {\"Query\":\"from Users\"}."));
     }
 
@@ -46,10 +47,12 @@ internal static class QueriesEndpoints
             }
 
             // The first result before the first byte: what fails by then is still an answer of its own.
+            await request.Turn.TakeAsync(request.Aborted).ConfigureAwait(false);
             bool any = results.MoveNext();
             request.SetETag(etag);
             request.BeginJsonBody();
             await WriteAnswerAsync(request, results, any).ConfigureAwait(false);
+            request.Turn.Release(); // the next query of a multi_get takes its own
         }
     }
 

@@ -23,10 +23,10 @@ internal static class RestoreEndpoints
 
     public static void Map(Routes routes)
     {
-        routes.Server("POST", "/admin/restore/database", Restore);
-        routes.Server("POST", "/admin/restore/points", Points);
-        routes.Server("POST", "/admin/backups/verify", Verify);
-        routes.Server("POST", "/admin/backups/list", List);
+        routes.Server("POST", "/admin/restore/database", AccessLevel.Operator, Restore);
+        routes.Server("POST", "/admin/restore/points", AccessLevel.Operator, Points);
+        routes.Server("POST", "/admin/backups/verify", AccessLevel.Operator, Verify);
+        routes.Server("POST", "/admin/backups/list", AccessLevel.Operator, List);
     }
 
     private static async Task Restore(HttpServerRequest request)
@@ -41,15 +41,15 @@ internal static class RestoreEndpoints
             throw WireException.NotBuilt("'DataDirectory' of a restore: databases lie below the server's own directory");
 
         PlaceQuery query = ReadQuery(root, request);
-        bool skipInvalid = WireJson.Flag(root, "SkipCorruptedData");
+        var options = new RestoreOptions { SkipInvalidDocuments = WireJson.Flag(root, "SkipCorruptedData"), AllowPlain = WireJson.Flag(root, "AllowPlain") };
         BackupKey? key = ReadBackupKey(root, request);
         try
         {
             bool encrypted = TakeDatabaseKey(root, request, name);
-            Operation operation = request.Server.Backups.Start("restore", async (operation, stop) =>
+            Operation operation = request.Server.Backups.Start(request.Server.Operations.OfServer, "restore", async (operation, stop) =>
             {
                 using BackupKey? opened = key;
-                return await RunAsync(request.Server, operation, name, query, encrypted, skipInvalid, opened, stop).ConfigureAwait(false);
+                return await RunAsync(request.Server, operation, name, query, encrypted, options, opened, stop).ConfigureAwait(false);
             });
             await OperationsEndpoints.WriteStartedAsync(request, operation).ConfigureAwait(false);
         }
@@ -61,11 +61,11 @@ internal static class RestoreEndpoints
     }
 
     private static async Task<Action<Utf8JsonWriter>> RunAsync(
-        ServerContext server, Operation operation, string name, PlaceQuery query, bool encrypted, bool skipInvalid, BackupKey? key, CancellationToken stop)
+        ServerContext server, Operation operation, string name, PlaceQuery query, bool encrypted, RestoreOptions options, BackupKey? key, CancellationToken stop)
     {
         using BackupDestination place = server.Backups.Scheduler.OpenPlace(query.Place);
         BackupSelection selection = await SelectAsync(place, query, key, stop).ConfigureAwait(false);
-        var options = new RestoreOptions { SkipInvalidDocuments = skipInvalid, StopAtCommit = selection.StopAtCommit, StopAtTime = selection.StopAtTime };
+        options = options with { StopAtCommit = selection.StopAtCommit, StopAtTime = selection.StopAtTime };
         BackupReport report = await server.Databases.RestoreAsync(
             name, selection.Parts, encrypted, key is null ? options : options.OpenedWith(key), new OperationReporter(operation), stop).ConfigureAwait(false);
         return json => WriteResult(json, report, selection.Parts);
@@ -87,7 +87,7 @@ internal static class RestoreEndpoints
         PlaceQuery query = ReadQuery(json.RootElement, request);
         BackupKey? key = ReadBackupKey(json.RootElement, request);
         ServerContext server = request.Server;
-        Operation operation = server.Backups.Start("verification", async (operation, stop) =>
+        Operation operation = server.Backups.Start(server.Operations.OfServer, "verification", async (operation, stop) =>
         {
             using BackupKey? opened = key;
             using BackupDestination place = server.Backups.Scheduler.OpenPlace(query.Place);
@@ -233,8 +233,7 @@ internal static class RestoreEndpoints
         json.WriteNumber("LogCommits", report.LogCommits);
         json.WriteNumber("CountedAtCommit", report.CountedAtCommit);
         json.WriteString("ContentHash", report.ContentHash);
-        json.WriteNumber("RefusedDocuments", report.RefusedDocuments);
-        json.WriteTexts("Refusals", report.Refusals);
+        ReportJson.WriteCounts(json, report);
         json.WriteEndObject();
     }
 

@@ -17,7 +17,7 @@ internal static class ResultList
                 output.Write(","u8);
 
             results.WriteCurrent(output);
-            await output.FlushIfNeededAsync(request.Aborted).ConfigureAwait(false);
+            await request.PauseAsync().ConfigureAwait(false);
         }
 
         output.Write("]"u8);

@@ -1,10 +1,12 @@
 using Treepie.Server.Databases;
 using Treepie.Server.Http;
+using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// Puts handlers at their routes, each inside the <see cref="RequestFrame"/>. Plain delegates on endpoint routing: no reflection, no binding.
+/// Puts handlers at their routes, each inside the <see cref="RequestFrame"/>. Plain delegates on endpoint routing: no reflection, no binding. Each route names the level of access it
+/// demands; there is no default.
 /// </summary>
 internal sealed class Routes(IEndpointRouteBuilder endpoints, RequestFrame frame)
 {
@@ -14,24 +16,34 @@ internal sealed class Routes(IEndpointRouteBuilder endpoints, RequestFrame frame
     private const string DatabasePrefix = "/databases/{" + DatabaseParameter + "}";
 
     /// <summary>A route of the server as a whole.</summary>
-    public void Server(string method, string pattern, Func<HttpServerRequest, Task> handler) =>
-        endpoints.MapMethods(pattern, [method], http => frame.ServeAsync(http, handler));
+    public void Server(string method, string pattern, AccessLevel level, Func<HttpServerRequest, Task> handler) =>
+        Map(method, pattern, new RequiredAccess(level), http => frame.ServeAsync(http, handler));
+
+    /// <summary>A route that is about the database which a parameter of the query string names.</summary>
+    public void ServerOf(string parameter, string method, string pattern, AccessLevel level, Func<HttpServerRequest, Task> handler) =>
+        Map(method, pattern, new RequiredAccess(level, parameter, InQuery: true), http => frame.ServeAsync(http, handler));
 
     /// <summary>A route below <c>/databases/{name}</c>; the database stays open until the handler is done.</summary>
-    public void Database(string method, string pattern, Func<HttpServerRequest, Database, Task> handler) =>
-        DatabaseLease(method, pattern, (request, lease) => handler(request, lease.Database));
+    public void Database(string method, string pattern, AccessLevel level, Func<HttpServerRequest, Database, Task> handler) =>
+        DatabaseLease(method, pattern, level, (request, lease) => handler(request, lease.Database));
 
     /// <summary>As <see cref="Database"/>, for handlers that watch the database close.</summary>
-    public void DatabaseLease(string method, string pattern, Func<HttpServerRequest, DatabaseLease, Task> handler) =>
-        endpoints.MapMethods(DatabasePrefix + pattern, [method], http => frame.ServeDatabaseAsync(http, handler));
+    public void DatabaseLease(string method, string pattern, AccessLevel level, Func<HttpServerRequest, DatabaseLease, Task> handler) =>
+        Map(method, DatabasePrefix + pattern, new RequiredAccess(level, DatabaseParameter), http => frame.ServeDatabaseAsync(http, handler));
 
     /// <summary>Every method of a path, where no other route takes it.</summary>
-    public void Rest(string pattern, Func<HttpServerRequest, Task> handler) => MapLast(pattern, handler, order: int.MaxValue - 1);
+    public void Rest(string pattern, AccessLevel level, Func<HttpServerRequest, Task> handler) => MapLast(pattern, level, handler, order: int.MaxValue - 1);
 
     /// <summary>Everything below a prefix that nobody knows.</summary>
     public void Unknown(string pattern) => MapLast(
-        pattern, static request => throw WireException.RouteNotFound(request.Method, request.Http.Request.Path.Value ?? "/"), order: int.MaxValue);
+        pattern, AccessLevel.ValidUser, static request => throw WireException.RouteNotFound(request.Method, request.Http.Request.Path.Value ?? "/"), order: int.MaxValue);
 
-    private void MapLast(string pattern, Func<HttpServerRequest, Task> handler, int order) =>
-        endpoints.Map(pattern, http => frame.ServeAsync(http, handler)).Add(endpoint => ((RouteEndpointBuilder)endpoint).Order = order);
+    private void Map(string method, string pattern, RequiredAccess access, RequestDelegate serve) => endpoints.MapMethods(pattern, [method], serve).WithMetadata(access);
+
+    private void MapLast(string pattern, AccessLevel level, Func<HttpServerRequest, Task> handler, int order)
+    {
+        string? parameter = pattern.StartsWith(DatabasePrefix, StringComparison.Ordinal) ? DatabaseParameter : null;
+        endpoints.Map(pattern, http => frame.ServeAsync(http, handler)).WithMetadata(new RequiredAccess(level, parameter))
+            .Add(endpoint => ((RouteEndpointBuilder)endpoint).Order = order);
+    }
 }

@@ -20,12 +20,12 @@ internal static class SecretsEndpoints
 
     public static void Map(Routes routes)
     {
-        routes.Server("GET", "/admin/secrets/generate", Generate);
-        routes.Server("POST", "/admin/secrets", Give);
-        routes.Server("POST", "/admin/secrets/distribute", Give);
-        routes.Rest("/admin/secrets", static _ => throw WireException.BadRequest("The server takes keys (POST) and gives none back. Keep a copy of each key yourself."));
-        routes.Database("POST", "/admin/encryption/key", Change);
-        routes.DatabaseLease("POST", "/admin/encryption/rotate", Rotate);
+        routes.Server("GET", "/admin/secrets/generate", AccessLevel.Operator, Generate);
+        routes.Server("POST", "/admin/secrets", AccessLevel.Operator, Give);
+        routes.Server("POST", "/admin/secrets/distribute", AccessLevel.Operator, Give);
+        routes.Rest("/admin/secrets", AccessLevel.Operator, static _ => throw WireException.BadRequest("The server takes keys (POST) and gives none back. Keep a copy of each key yourself."));
+        routes.Database("POST", "/admin/encryption/key", AccessLevel.Operator, Change);
+        routes.DatabaseLease("POST", "/admin/encryption/rotate", AccessLevel.Operator, Rotate);
     }
 
     /// <summary>A new random key as base64 text. The server does not keep it.</summary>

@@ -1,4 +1,5 @@
 using Treepie.Server.Http;
+using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
@@ -7,11 +8,11 @@ internal static class ServerInfoEndpoints
 {
     public static void Map(Routes routes)
     {
-        routes.Server("GET", "/build/version", BuildVersion);
-        routes.Server("GET", "/configuration/client", ClientConfiguration);
-        routes.Server("GET", "/setup/alive", static request => request.NoContentAsync());
-        routes.Database("GET", "/configuration/client", static (request, _) => ClientConfiguration(request));
-        routes.Database("GET", "/healthcheck", static (request, _) => request.NoContentAsync());
+        routes.Server("GET", "/build/version", AccessLevel.ValidUser, BuildVersion);
+        routes.Server("GET", "/configuration/client", AccessLevel.ValidUser, ClientConfiguration);
+        routes.Server("GET", "/setup/alive", AccessLevel.Anyone, static request => request.NoContentAsync());
+        routes.Database("GET", "/configuration/client", AccessLevel.DatabaseRead, static (request, _) => ClientConfiguration(request));
+        routes.Database("GET", "/healthcheck", AccessLevel.DatabaseRead, static (request, _) => request.NoContentAsync());
     }
 
     private static Task BuildVersion(HttpServerRequest request) => request.JsonAsync(static json =>

@@ -1,5 +1,6 @@
 using Treepie.Backups;
 using Treepie.Server.Http;
+using Treepie.Server.Limits;
 using Treepie.Server.Operations;
 using Treepie.Server.Security;
 using Treepie.Server.Smuggler;
@@ -15,9 +16,9 @@ internal static class SmugglerEndpoints
 {
     public static void Map(Routes routes)
     {
-        routes.Database("POST", "/smuggler/export", Export);
-        routes.Database("POST", "/smuggler/import", Import);
-        routes.Server("POST", "/admin/restore/upload", Restore);
+        routes.Database("POST", "/smuggler/export", AccessLevel.DatabaseRead, Export);
+        routes.Database("POST", "/smuggler/import", AccessLevel.DatabaseReadWrite, Import);
+        routes.Server("POST", "/admin/restore/upload", AccessLevel.Operator, Restore);
     }
 
     private static async Task Export(HttpServerRequest request, Database database)
@@ -27,20 +28,28 @@ internal static class SmugglerEndpoints
         if (options.Key is not null)
             SecretTransport.Require(request.Http);
 
-        await RunAsync(request, "export", async (operation, stop) =>
+        await RunAsync(request, request.Server.Operations.Of(database.Name), "export", request.Server.Streams, async (operation, stop) =>
         {
             HttpResponse response = request.Http.Response;
             response.ContentType = "application/octet-stream";
             // The content is compressed, not the transfer: what arrives is written to a file as it is.
             response.Headers.ContentDisposition = $"attachment; filename=\"{database.Name}.ravendbdump\"";
-            await request.Server.Databases.BackupAsync(database, response.Body, options.ForBackup(), new OperationReporter(operation), stop).ConfigureAwait(false);
+            BackupOptions wanted = options.ForBackup();
+            response.Headers[BackupPartEndpoints.SealedHeader] = BackupPartEndpoints.IsSealed(wanted, database) ? "true" : "false";
+            await request.Server.Databases.BackupAsync(database, new AnswerStream(request.Output), wanted, new OperationReporter(operation), stop).ConfigureAwait(false);
         }).ConfigureAwait(false);
     }
 
-    private static Task Import(HttpServerRequest request, Database database) => RunAsync(request, "import", async (operation, stop) =>
+    private static Task Import(HttpServerRequest request, Database database) => RunAsync(request, request.Server.Operations.Of(database.Name), "import", request.Server.BulkInserts, async (operation, stop) =>
     {
         await DumpForm.ReadAsync(
-            request, (options, dump) => request.Server.Databases.ImportAsync(database, dump, options.ForImport(), new OperationReporter(operation), stop), stop).ConfigureAwait(false);
+            request,
+            async (options, dump) =>
+            {
+                BackupReport report = await request.Server.Databases.ImportAsync(database, dump, options.ForImport(), new OperationReporter(operation), stop).ConfigureAwait(false);
+                operation.Complete(json => ReportJson.WriteImport(json, report));
+            },
+            stop).ConfigureAwait(false);
         await request.NoContentAsync().ConfigureAwait(false);
     });
 
@@ -48,7 +57,7 @@ internal static class SmugglerEndpoints
     {
         string name = request.RequiredParameter("name");
         bool encrypted = request.Flag("encrypted");
-        return RunAsync(request, "restore", (operation, stop) => DumpForm.ReadAsync(
+        return RunAsync(request, request.Server.Operations.OfServer, "restore", request.Server.BulkInserts, (operation, stop) => DumpForm.ReadAsync(
             request,
             async (options, dump) =>
             {
@@ -58,13 +67,17 @@ internal static class SmugglerEndpoints
             stop));
     }
 
-    /// <summary>Begins the operation that the client named with <c>operationId=</c>, or one of its own, and sees to its end.</summary>
-    public static async Task RunAsync(HttpServerRequest request, string what, Func<Operation, CancellationToken, Task> work)
+    /// <summary>
+    /// Begins an operation of <paramref name="owner"/>, under the number that the client chose with <c>operationId=</c> or one of its own, and sees
+    /// to its end. It counts among the work of <paramref name="share"/>.
+    /// </summary>
+    public static async Task RunAsync(
+        HttpServerRequest request, OperationRegistry owner, string what, WorkShare share, Func<Operation, CancellationToken, Task> work)
     {
+        request.BecomeLong(share);
         long id = request.Number("operationId", 0);
-        Operation operation = request.Server.Operations.TryBegin(id == 0 ? request.Server.Operations.NextId() : id)
+        Operation operation = (id == 0 ? owner.Begin() : owner.TryBegin(id))
             ?? throw WireException.BadRequest($"An operation with the number {id} has begun before. Take a new one from operations/next-operation-id.");
-        request.WithoutDeadline();
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(request.Aborted, operation.Killed);
         try
         {
@@ -101,10 +114,7 @@ internal static class SmugglerEndpoints
         json.WriteNumber("Identities", report.Counts.Identities);
         json.WriteNumber("LastEtag", report.LastEtag);
         json.WriteString("ContentHash", report.ContentHash);
-        json.WriteStartObject("Skipped");
-        foreach ((string kind, long count) in report.Skipped)
-            json.WriteNumber(kind, count);
-        json.WriteEndObject();
+        ReportJson.WriteCounts(json, report);
         json.WriteEndObject();
     }, StatusCodes.Status201Created);
 }

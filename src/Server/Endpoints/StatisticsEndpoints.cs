@@ -3,6 +3,7 @@ using Treepie.BackupTasks;
 using Treepie.Indexes;
 using Treepie.Server.Backups;
 using Treepie.Server.Http;
+using Treepie.Server.Security;
 using Treepie.Store;
 
 namespace Treepie.Server.Endpoints;
@@ -12,11 +13,11 @@ internal static class StatisticsEndpoints
 {
     public static void Map(Routes routes)
     {
-        routes.Database("GET", "/stats", static (request, database) => Statistics(request, database, detailed: false));
-        routes.Database("GET", "/stats/detailed", static (request, database) => Statistics(request, database, detailed: true));
-        routes.Database("GET", "/stats/essential", static (request, database) => Statistics(request, database, detailed: false));
-        routes.Database("GET", "/collections/stats", static (request, database) => Collections(request, database, detailed: false));
-        routes.Database("GET", "/collections/stats/detailed", static (request, database) => Collections(request, database, detailed: true));
+        routes.Database("GET", "/stats", AccessLevel.DatabaseRead, static (request, database) => Statistics(request, database, detailed: false));
+        routes.Database("GET", "/stats/detailed", AccessLevel.DatabaseRead, static (request, database) => Statistics(request, database, detailed: true));
+        routes.Database("GET", "/stats/essential", AccessLevel.DatabaseRead, static (request, database) => Statistics(request, database, detailed: false));
+        routes.Database("GET", "/collections/stats", AccessLevel.DatabaseRead, static (request, database) => Collections(request, database, detailed: false));
+        routes.Database("GET", "/collections/stats/detailed", AccessLevel.DatabaseRead, static (request, database) => Collections(request, database, detailed: true));
     }
 
     private static Task Statistics(HttpServerRequest request, Database database, bool detailed) =>
@@ -69,7 +70,7 @@ internal static class StatisticsEndpoints
         json.WriteStartArray("BackupAlerts");
         foreach (BackupTaskInfo info in tasks)
             if (info.Alert is not null)
-                json.WriteStringValue(info.Alert);
+                json.WriteStringValue(ServerPaths.Hide(info.Alert));
         json.WriteEndArray();
     }
 

@@ -1,6 +1,7 @@
 using System.Buffers;
 using Treepie.Queries;
 using Treepie.Server.Http;
+using Treepie.Server.Security;
 using Treepie.Store;
 
 namespace Treepie.Server.Endpoints;
@@ -15,8 +16,8 @@ internal static class StreamsEndpoints
 
     public static void Map(Routes routes)
     {
-        routes.Database("POST", "/streams/queries", Queries);
-        routes.Database("GET", "/streams/docs", Documents);
+        routes.Database("POST", "/streams/queries", AccessLevel.DatabaseRead, Queries);
+        routes.Database("GET", "/streams/docs", AccessLevel.DatabaseRead, Documents);
     }
 
     private static async Task Documents(HttpServerRequest request, Database database)
@@ -24,7 +25,8 @@ internal static class StreamsEndpoints
         bool lines = IsJsonLines(request);
         long start = request.Number("start", 0);
         long pageSize = request.Number("pageSize", long.MaxValue);
-        request.WithoutDeadline();
+        request.BecomeStream();
+        await request.Turn.TakeAsync(request.Aborted).ConfigureAwait(false);
         using DatabaseSnapshot snapshot = database.BeginRead();
         using DocumentCursor cursor = DocumentLister.Open(request, snapshot);
         ResponseBody output = Begin(request, lines);
@@ -44,7 +46,7 @@ internal static class StreamsEndpoints
 
             returned++;
             snapshot.ReleasePages(); // the answer holds a copy
-            await output.FlushIfNeededAsync(request.Aborted).ConfigureAwait(false);
+            await request.PauseAsync().ConfigureAwait(false);
         }
 
         if (!lines)
@@ -54,12 +56,13 @@ internal static class StreamsEndpoints
     private static async Task Queries(HttpServerRequest request, Database database)
     {
         bool lines = IsJsonLines(request);
-        request.WithoutDeadline();
         using QueryCommand command = await QueryCommand.ReadAsync(request).ConfigureAwait(false);
+        request.BecomeStream();
         using QueryResults? results = await QueriesEndpoints.RunAsync(request, database, command).ConfigureAwait(false);
         if (results is null)
             return;
 
+        await request.Turn.TakeAsync(request.Aborted).ConfigureAwait(false);
         bool any = results.MoveNext(); // before the first byte: what fails by then is still an answer of its own
         ResponseBody output = Begin(request, lines);
         if (lines)
@@ -79,7 +82,7 @@ internal static class StreamsEndpoints
             output.Write("{\"Item\":"u8);
             WriteItem(results, output);
             output.Write("}\n"u8);
-            await output.FlushIfNeededAsync(request.Aborted).ConfigureAwait(false);
+            await request.PauseAsync().ConfigureAwait(false);
         }
     }
 

@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Treepie.Server.Http;
+using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
@@ -17,9 +18,9 @@ internal static class TopologyEndpoints
 
     public static void Map(Routes routes)
     {
-        routes.Server("GET", "/topology", DatabaseTopology);
-        routes.Server("GET", "/cluster/topology", ClusterTopology);
-        routes.Server("GET", "/cluster/node-info", NodeInfo);
+        routes.ServerOf("name", "GET", "/topology", AccessLevel.DatabaseRead, DatabaseTopology);
+        routes.Server("GET", "/cluster/topology", AccessLevel.ValidUser, ClusterTopology);
+        routes.Server("GET", "/cluster/node-info", AccessLevel.ValidUser, NodeInfo);
     }
 
     /// <summary>The address the client used to ask for <paramref name="suffix"/>, without it.</summary>

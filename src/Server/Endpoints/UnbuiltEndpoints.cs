@@ -1,3 +1,4 @@
+using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
@@ -49,13 +50,15 @@ internal static class UnbuiltEndpoints
     public static void Map(Routes routes)
     {
         foreach ((string pattern, string feature) in OfDatabases)
-            routes.Rest("/databases/{" + Routes.DatabaseParameter + "}" + pattern, request => throw WireException.NotBuilt(feature));
+            routes.Rest("/databases/{" + Routes.DatabaseParameter + "}" + pattern, IsAdmin(pattern) ? AccessLevel.DatabaseAdmin : AccessLevel.DatabaseRead, _ => throw WireException.NotBuilt(feature));
 
         foreach ((string pattern, string feature) in OfTheServer)
-            routes.Rest(pattern, request => throw WireException.NotBuilt(feature));
+            routes.Rest(pattern, IsAdmin(pattern) ? AccessLevel.Operator : AccessLevel.ValidUser, _ => throw WireException.NotBuilt(feature));
 
         routes.Unknown("/databases/{**rest}");
         routes.Unknown("/admin/{**rest}");
         routes.Unknown("/cluster/{**rest}");
     }
+
+    private static bool IsAdmin(string pattern) => pattern.StartsWith("/admin/", StringComparison.Ordinal);
 }

@@ -1,5 +1,6 @@
 using System.Globalization;
 using Treepie.Encryption;
+using Treepie.Server.Backups;
 
 namespace Treepie.Server.Hosting;
 
@@ -31,6 +32,9 @@ internal static class CommandLineParser
                 "urls" => options with { Urls = Addresses(name, Value()) },
                 "master-key" => options with { MasterKey = Source(name, Value()) },
                 "database-key" => options with { DatabaseKeys = [.. options.DatabaseKeys, DatabaseKey(name, Value())] },
+                "backup-folder" => options with { BackupFolders = [.. options.BackupFolders, Named(name, Value(), "a folder or s3://bucket/prefix", "nightly=/backups")] },
+                "s3-endpoint" => options with { S3Endpoints = [.. options.S3Endpoints, Endpoint(name, Value())] },
+                "key-source" => options with { KeySources = [.. options.KeySources, KeyName(name, Value())] },
                 "demo" => options with { Demo = Switch(name, value) },
                 "help" or "h" or "?" => options with { Help = Switch(name, value) },
                 "version" => options with { Version = Switch(name, value) },
@@ -105,6 +109,34 @@ internal static class CommandLineParser
             ? (value[..equals], Source(name, value[(equals + 1)..]))
             : throw new CommandLineException($"The option --{name} needs the name of a database, '=', and where its key is, for instance --{name} shop=file:/keys/shop.key.");
     }
+
+    private static (string Name, KeySource Source) KeyName(string name, string value)
+    {
+        (string key, string source) = Named(name, value, "where its key is", "offsite=file:/keys/offsite.key");
+        return (key, Source(name, source));
+    }
+
+    private static (string Name, string Value) Named(string name, string value, string what, string example)
+    {
+        int equals = value.IndexOf('=', StringComparison.Ordinal);
+        if (equals <= 0 || equals == value.Length - 1)
+            throw new CommandLineException($"The option --{name} needs a name, '=', and {what}, for instance --{name} {example}.");
+        try
+        {
+            AllowedPlaces.CheckName(value[..equals]);
+        }
+        catch (ArgumentException exception)
+        {
+            throw new CommandLineException($"The option --{name}: {exception.Message}");
+        }
+
+        return (value[..equals], value[(equals + 1)..]);
+    }
+
+    private static Uri Endpoint(string name, string value) =>
+        Uri.TryCreate(value, UriKind.Absolute, out Uri? endpoint) && endpoint.Scheme is "http" or "https" && endpoint.UserInfo.Length == 0
+            ? endpoint
+            : throw new CommandLineException($"The option --{name} is '{value}'; it must be an address such as https://minio.example:9000.");
 
     private static string NotEmpty(string name, string value) =>
         string.IsNullOrWhiteSpace(value) ? throw new CommandLineException($"The option --{name} needs a value.") : value;

@@ -19,6 +19,12 @@ internal static class HelpText
                                       A source is file:PATH, env:NAME or command:/FULL/PATH ARGUMENTS, with 'passphrase-'
                                       before it for a passphrase. It is never the key itself: every account of this
                                       machine can read the command lines of its programs.
+          --backup-folder <name>=<place>
+                                      A folder, or s3://bucket/prefix, that requests may name for backups; nothing else of
+                                      this machine is written or read for them. May be given several times.
+          --s3-endpoint <url>         A server of the S3 protocol that requests may name, with keys of their own.
+          --key-source <name>=<source>
+                                      A key that requests may name to seal backups with. A source as above.
           --demo                      Creates the database 'demo' with sample data and prints commands to try.
           --version                   Prints the version.
           --help                      Prints this.

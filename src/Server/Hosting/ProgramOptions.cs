@@ -32,6 +32,15 @@ internal sealed record ProgramOptions
     /// <summary>Databases whose key comes from a source of their own.</summary>
     public IReadOnlyList<(string Database, KeySource Source)> DatabaseKeys { get; init; } = [];
 
+    /// <summary>Folders and buckets that requests may name for backups.</summary>
+    public IReadOnlyList<(string Name, string Place)> BackupFolders { get; init; } = [];
+
+    /// <summary>Servers of the S3 protocol that requests may name.</summary>
+    public IReadOnlyList<Uri> S3Endpoints { get; init; } = [];
+
+    /// <summary>Keys that requests may name for backups.</summary>
+    public IReadOnlyList<(string Name, KeySource Source)> KeySources { get; init; } = [];
+
     /// <summary>Settings of another server that were understood as such and mean nothing here.</summary>
     public IReadOnlyList<string> Ignored { get; init; } = [];
 }

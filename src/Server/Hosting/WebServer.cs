@@ -16,7 +16,11 @@ internal static class WebServer
         builder.Logging.AddSimpleConsole(static console => console.SingleLine = true);
         builder.Services.Configure<Microsoft.Extensions.Logging.Console.ConsoleLoggerOptions>(
             static console => console.LogToStandardErrorThreshold = LogLevel.Trace); // what it prints on standard output is for programs to read
-        builder.WebHost.UseKestrelCore().ConfigureKestrel(kestrel => Configure(kestrel, addresses));
+        var settings = new TreepieServerOptions();
+        foreach ((LimitOption limit, decimal value) in options.Limits)
+            limit.Set(settings, value);
+        KeepThreads(settings.Limits);
+        builder.WebHost.UseKestrelCore().ConfigureKestrel(kestrel => Configure(kestrel, addresses, settings.Limits));
         builder.Services.AddTreepie(treepie =>
         {
             treepie.DataDirectory = directory;
@@ -25,8 +29,14 @@ internal static class WebServer
                 MasterKey = options.MasterKey,
                 OfDatabases = options.DatabaseKeys.Reverse().DistinctBy(key => key.Database, StringComparer.OrdinalIgnoreCase).ToDictionary(key => key.Database, key => key.Source),
             };
-            foreach ((LimitOption limit, decimal value) in options.Limits)
-                limit.Set(treepie, value);
+            foreach ((string name, string place) in options.BackupFolders)
+                treepie.BackupFolders[name] = place;
+            foreach (Uri endpoint in options.S3Endpoints)
+                treepie.S3Endpoints.Add(endpoint);
+            foreach ((string name, KeySource source) in options.KeySources)
+                treepie.KeySources[name] = source;
+            treepie.Database = settings.Database;
+            treepie.Limits = settings.Limits;
         });
         return builder.Build();
     }
@@ -35,13 +45,32 @@ internal static class WebServer
     {
         app.UseMiddleware<LoopbackGuard>();
         app.UseRouting();
+        app.UseMiddleware<AccessGuard>();
         TreepieServices services = app.Services.GetRequiredService<TreepieServices>();
         AllEndpoints.Map(app, services.CreateContext(new CatalogSource(services.Catalog)), alone: true);
     }
 
-    private static void Configure(KestrelServerOptions kestrel, IReadOnlyList<BindAddress> addresses)
+    /// <summary>
+    /// Queries work on threads of the pool, which adds threads slowly. It begins with one for each query there may be and
+    /// some more, so that others never wait
+    /// for a query to end.
+    /// </summary>
+    private static void KeepThreads(ServerLimits limits)
     {
+        const int MostAtOnce = 256;
+        ThreadPool.GetMinThreads(out int workers, out int completions);
+        int wanted = Math.Min(limits.MaxQueries, MostAtOnce) + (2 * Environment.ProcessorCount);
+        ThreadPool.SetMinThreads(Math.Max(workers, wanted), completions);
+    }
+
+    private static void Configure(KestrelServerOptions kestrel, IReadOnlyList<BindAddress> addresses, ServerLimits limits)
+    {
+        const int RequestBufferBytes = 128 * 1024; // what a connection may send before it is read; a thousand of them must not matter
         kestrel.AddServerHeader = false;
+        kestrel.Limits.MaxConcurrentConnections = ConnectionLimit.MostOf(limits.MaxConnections, OpenFiles.Limit());
+        kestrel.Limits.KeepAliveTimeout = limits.ConnectionIdleTimeout;
+        kestrel.Limits.RequestHeadersTimeout = limits.RequestHeadersTimeout;
+        kestrel.Limits.MaxRequestBufferSize = RequestBufferBytes;
         foreach (BindAddress address in addresses)
         {
             if (address.Address is not null)

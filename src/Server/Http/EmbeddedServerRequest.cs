@@ -1,5 +1,7 @@
+using System.Buffers;
 using System.Text;
 using Microsoft.AspNetCore.WebUtilities;
+using Treepie.Server.Limits;
 
 namespace Treepie.Server.Http;
 
@@ -18,6 +20,8 @@ internal sealed class EmbeddedServerRequest(
     public override CancellationToken Aborted => outer.Aborted;
 
     public override ResponseBody Output => outer.Output;
+
+    public override QueryTurn Turn => outer.Turn;
 
     public override int StatusCode { get; set; } = StatusCodes.Status200OK;
 
@@ -49,8 +53,20 @@ internal sealed class EmbeddedServerRequest(
             return ValueTask.FromResult(RequestBody.Empty);
 
         byte[] bytes = Encoding.UTF8.GetBytes(content);
-        return bytes.LongLength > maxBytes
-            ? throw WireException.TooLarge($"The request's content has {bytes.LongLength:N0} bytes; {maxBytes:N0} are allowed here.")
-            : ValueTask.FromResult(new RequestBody(bytes, bytes.Length, pooled: false));
+        if (bytes.LongLength > maxBytes)
+            throw WireException.TooLarge(
+                $"The request's content has {bytes.LongLength:N0} bytes; {maxBytes:N0} are allowed here.");
+
+        var body = new RequestBody(outer.Server.Buffers.Open());
+        try
+        {
+            body.Append(new ReadOnlySequence<byte>(bytes), bytes.Length);
+            return ValueTask.FromResult(body);
+        }
+        catch
+        {
+            body.Dispose();
+            throw;
+        }
     }
 }

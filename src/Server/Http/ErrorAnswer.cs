@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Text;
 using System.Text.Json;
 using Treepie.Encryption;
@@ -18,6 +19,8 @@ internal sealed record ErrorAnswer(int StatusCode, string WireType, string Messa
 
     private string? MissingDatabase { get; init; }
 
+    private int? RetryAfterSeconds { get; init; }
+
     private (int Line, int Column) Place { get; init; }
 
     private string? DefinitionProperty { get; init; }
@@ -27,23 +30,21 @@ internal sealed record ErrorAnswer(int StatusCode, string WireType, string Messa
 
     public static ErrorAnswer For(Exception exception, ServerRequest? request) => exception switch
     {
-        WireException wire => new(wire.StatusCode, wire.WireType, wire.Message) { MissingDatabase = wire.MissingDatabase },
+        WireException wire => new(wire.StatusCode, wire.WireType, wire.Message) { MissingDatabase = wire.MissingDatabase, RetryAfterSeconds = wire.RetryAfterSeconds },
         ConcurrencyException => new(StatusCodes.Status409Conflict, WireTypes.Concurrency, exception.Message),
         InvalidQueryException query => new(StatusCodes.Status400BadRequest, WireTypes.InvalidQuery, query.Message) { Place = (query.Line, query.Column) },
-        DestinationException or BackupTaskException => new(StatusCodes.Status400BadRequest, WireTypes.BadRequest, exception.Message),
-        BackupException => new(StatusCodes.Status400BadRequest, WireTypes.BadRequest, exception.Message),
+        DestinationException or BackupTaskException or BackupException or KeySourceException => new(StatusCodes.Status400BadRequest, WireTypes.BadRequest, ServerPaths.Hide(exception.Message)),
         InvalidDocumentException => new(StatusCodes.Status400BadRequest, WireTypes.BadRequest, exception.Message),
         InvalidIndexDefinitionException definition => new(StatusCodes.Status400BadRequest, WireTypes.IndexCompilation, definition.Message) { DefinitionProperty = definition.Property },
         IndexNotFoundException => new(StatusCodes.Status500InternalServerError, WireTypes.IndexDoesNotExist, exception.Message),
-        DatabaseLockedException => new(StatusCodes.Status503ServiceUnavailable, WireTypes.DatabaseLoadFailure, exception.Message),
-        KeySourceException => new(StatusCodes.Status400BadRequest, WireTypes.BadRequest, exception.Message),
+        DatabaseLockedException or AmbiguousDatabaseException => new(StatusCodes.Status503ServiceUnavailable, WireTypes.DatabaseLoadFailure, ServerPaths.Hide(exception.Message)),
         JsonException json => new(StatusCodes.Status400BadRequest, WireTypes.BadRequest, $"The request body is not valid JSON: {WireJson.Explain(json)}"),
         BadHttpRequestException bad => new(bad.StatusCode, WireTypes.BadRequest, bad.Message),
         InvalidOperationException { InnerException: DecoderFallbackException } => new(
             StatusCodes.Status400BadRequest, WireTypes.BadRequest, "The request body is not valid UTF-8."),
         TimeoutException => new(StatusCodes.Status408RequestTimeout, WireTypes.Timeout, exception.Message),
         OperationCanceledException => ForCancelled(request),
-        _ when IsOurs(exception) => new(StatusCodes.Status500InternalServerError, WireTypes.Raven, exception.Message) { IsUnexpected = true },
+        _ when IsOurs(exception) => new(StatusCodes.Status500InternalServerError, WireTypes.Raven, ServerPaths.Hide(exception.Message)) { IsUnexpected = true },
         _ => new(StatusCodes.Status500InternalServerError, WireTypes.Raven, Unexpected(request)) { IsUnexpected = true },
     };
 
@@ -51,6 +52,9 @@ internal sealed record ErrorAnswer(int StatusCode, string WireType, string Messa
     {
         if (MissingDatabase is not null)
             request.SetHeader("Database-Missing", Uri.EscapeDataString(MissingDatabase));
+
+        if (RetryAfterSeconds is { } seconds)
+            request.SetHeader("Retry-After", seconds.ToString(CultureInfo.InvariantCulture));
 
         return request.JsonAsync((Answer: this, request.Url), static (json, state) => state.Answer.WriteBody(json, state.Url), StatusCode);
     }
@@ -92,7 +96,7 @@ internal sealed record ErrorAnswer(int StatusCode, string WireType, string Messa
             StatusCodes.Status503ServiceUnavailable, WireTypes.DatabaseDoesNotExist, "The database was deleted while this request was at work."),
         HttpServerRequest { IsOverdue: true } overdue => new(
             StatusCodes.Status408RequestTimeout, WireTypes.Timeout,
-            $"The request took longer than the {overdue.Server.Options.RequestTimeout.TotalSeconds:N0} seconds allowed and was cancelled."),
+            $"The request took longer than the {overdue.Server.Limits.RequestTimeout.TotalSeconds:N0} seconds allowed and was cancelled."),
         _ => new(StatusCodes.Status503ServiceUnavailable, WireTypes.Raven, "The request was cancelled: the server is stopping."),
     };
 

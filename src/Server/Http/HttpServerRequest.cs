@@ -1,7 +1,7 @@
-using System.Buffers;
 using System.IO.Pipelines;
 using Microsoft.AspNetCore.Http.Extensions;
 using Microsoft.AspNetCore.Http.Features;
+using Treepie.Server.Limits;
 
 namespace Treepie.Server.Http;
 
@@ -11,16 +11,22 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
     private readonly long startedAt;
     private CancellationTokenSource? deadline;
     private CancellationToken closing;
+    private WorkShare.Place? place;
+    private QueryTurn? turn;
 
     public HttpServerRequest(ServerContext server, HttpContext http)
     {
         Server = server;
         Http = http;
         startedAt = server.Clock.GetTimestamp();
-        Output = new ResponseBody(http.Response.BodyWriter);
+        Client = ClientKey.Of(http);
+        Output = new ResponseBody(http.Response.BodyWriter, server.Limits, server.Clock, http.Abort);
     }
 
     public HttpContext Http { get; }
+
+    /// <summary>Whom the request counts for.</summary>
+    public ClientKey Client { get; }
 
     public override ServerContext Server { get; }
 
@@ -41,7 +47,7 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
             {
                 // Made when first asked for: most requests are answered before anything waits.
                 deadline = CancellationTokenSource.CreateLinkedTokenSource(Http.RequestAborted, closing);
-                TimeSpan left = Server.Options.RequestTimeout - Server.Clock.GetElapsedTime(startedAt);
+                TimeSpan left = Server.Limits.RequestTimeout - Server.Clock.GetElapsedTime(startedAt);
                 deadline.CancelAfter(left > TimeSpan.Zero ? left : TimeSpan.Zero);
             }
 
@@ -62,14 +68,6 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
 
     /// <summary>Also ends this request when the database closes. To be called before <see cref="Aborted"/> is read.</summary>
     public void EndWith(CancellationToken databaseClosing) => closing = databaseClosing;
-
-    /// <summary>For streams that may last: from here on only the caller and the database end the request.</summary>
-    public void WithoutDeadline()
-    {
-        CancellationToken made = Aborted;
-        _ = made;
-        deadline?.CancelAfter(Timeout.InfiniteTimeSpan);
-    }
 
     public override string? Header(string name) => Http.Request.Headers.TryGetValue(name, out var values) ? values.ToString() : null;
 
@@ -105,50 +103,75 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
         return await ReadToEndAsync(request.BodyReader, request.ContentLength, maxBytes).ConfigureAwait(false);
     }
 
-    public void Dispose() => deadline?.Dispose();
+    /// <summary>Takes a place among requests that are to end soon; the frame calls it.</summary>
+    public void Enter() => place = Server.Requests.Enter(Client);
+
+    /// <summary>
+    /// Counts this request among work that lasts as long as its client likes, which has limits of its own, and no longer
+    /// among requests that end soon.
+    /// From here on only the caller, the database and the limits of that work end it.
+    /// </summary>
+    /// <exception cref="WireException">There is no place for more of that work.</exception>
+    public void BecomeLong(WorkShare share)
+    {
+        WorkShare.Place longer = share.Enter(Client);
+        place?.Dispose();
+        place = longer;
+        _ = Aborted; // made now, so that its deadline can be lifted
+        deadline?.CancelAfter(Timeout.InfiniteTimeSpan);
+    }
+
+    /// <summary>
+    /// As <see cref="BecomeLong"/>, for answers: the request ends at a certain age, because it keeps a state of its
+    /// database.
+    /// </summary>
+    public void BecomeStream()
+    {
+        BecomeLong(Server.Streams);
+        Output.EndAfter(Server.Limits.MaxStreamAge);
+    }
+
+    /// <summary>The place of this request among queries; not taken yet.</summary>
+    public override QueryTurn Turn => turn ??= new QueryTurn(Server.Queries, Client, Server.Clock);
+
+    public void Dispose()
+    {
+        turn?.Dispose();
+        Output.Dispose();
+        deadline?.Dispose();
+        place?.Dispose();
+    }
 
     private async ValueTask<RequestBody> ReadToEndAsync(PipeReader reader, long? announced, long maxBytes)
     {
-        const int firstGuessBytes = 4 * 1024;
-        byte[] buffer = ArrayPool<byte>.Shared.Rent((int)(announced ?? firstGuessBytes));
-        int length = 0;
+        var body = new RequestBody(Server.Buffers.Open());
         bool complete = false;
         try
         {
             while (!complete)
             {
                 ReadResult read = await reader.ReadOrCancelAsync(Aborted).ConfigureAwait(false);
-                if (length + read.Buffer.Length > maxBytes)
+                try
                 {
-                    reader.AdvanceTo(read.Buffer.End);
-                    throw TooLarge(maxBytes, announced);
+                    if (body.Length + read.Buffer.Length > maxBytes)
+                        throw TooLarge(maxBytes, announced);
+                    body.Append(read.Buffer, announced);
+                }
+                finally
+                {
+                    reader.AdvanceTo(read.Buffer.End); // also when it is refused: what is open cannot be read away after the answer
                 }
 
-                int piece = (int)read.Buffer.Length;
-                if (length + piece > buffer.Length)
-                    buffer = Grow(buffer, length, length + piece);
-
-                read.Buffer.CopyTo(buffer.AsSpan(length));
-                length += piece;
-                reader.AdvanceTo(read.Buffer.End);
                 complete = read.IsCompleted;
             }
 
-            return new RequestBody(buffer, length, pooled: true);
+            return body;
         }
         catch
         {
-            ArrayPool<byte>.Shared.Return(buffer);
+            body.Dispose();
             throw;
         }
-    }
-
-    private static byte[] Grow(byte[] buffer, int used, int needed)
-    {
-        byte[] larger = ArrayPool<byte>.Shared.Rent((int)Math.Min(Math.Max(needed, buffer.Length * 2L), Array.MaxLength));
-        buffer.AsSpan(0, used).CopyTo(larger);
-        ArrayPool<byte>.Shared.Return(buffer);
-        return larger;
     }
 
     private static WireException TooLarge(long maxBytes, long? announced) =>

@@ -10,6 +10,7 @@ internal static class PipeReaderExtensions
     /// leave the read open for ever, and Kestrel could not read the rest of the request away after the answer.
     /// </summary>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
+    /// <exception cref="WireException">What arrives is no body, or ends before its end.</exception>
     public static async ValueTask<ReadResult> ReadOrCancelAsync(this PipeReader reader, CancellationToken cancellationToken)
     {
         cancellationToken.ThrowIfCancellationRequested();
@@ -17,12 +18,25 @@ internal static class PipeReaderExtensions
             static state => ((PipeReader)state!).CancelPendingRead(), reader); // the reader is the state
         while (true)
         {
-            ReadResult read = await reader.ReadAsync(CancellationToken.None).ConfigureAwait(false);
+            ReadResult read = await ReadAsync(reader).ConfigureAwait(false);
             if (!read.IsCanceled)
                 return read;
 
             reader.AdvanceTo(read.Buffer.Start);
             cancellationToken.ThrowIfCancellationRequested();
+        }
+    }
+
+    // Kestrel says of some broken chunks that reading failed, as if that were the server's fault.
+    private static async ValueTask<ReadResult> ReadAsync(PipeReader reader)
+    {
+        try
+        {
+            return await reader.ReadAsync(CancellationToken.None).ConfigureAwait(false);
+        }
+        catch (Exception exception) when (exception is IOException and not BadHttpRequestException)
+        {
+            throw WireException.BadRequest($"The request's body cannot be read: {exception.Message}", exception);
         }
     }
 }

@@ -23,12 +23,13 @@ internal sealed class QueryCommand : IDisposable
     /// <param name="change">What the endpoint wants otherwise; null: as it came.</param>
     public static async Task<QueryCommand> ReadAsync(ServerRequest request, Func<QueryRequest, QueryRequest>? change = null)
     {
-        RequestBody body = await request.ReadBodyAsync(request.Server.Options.MaxRequestBytes).ConfigureAwait(false);
+        RequestBody body = await request.ReadBodyAsync(Math.Min(request.Server.Limits.MaxQueryBytes, request.Server.Limits.MaxRequestBytes)).ConfigureAwait(false);
         JsonDocument? document = null;
         try
         {
             document = WireJson.ParseObject(body, "a query such as {\"Query\":\"from Users\"}");
             QueryRequest query = WithBudget(Read(request, document.RootElement), document.RootElement);
+            query = query with { Admission = request.Turn };
             return new QueryCommand(change is null ? query : change(query), document, body);
         }
         catch

@@ -7,8 +7,6 @@ namespace Treepie.Server.Http;
 /// </summary>
 internal sealed class RequestFrame(ServerContext server)
 {
-    private int running;
-
     public async Task ServeAsync(HttpContext http, Func<HttpServerRequest, Task> handler)
     {
         using var request = new HttpServerRequest(server, http);
@@ -16,11 +14,7 @@ internal sealed class RequestFrame(ServerContext server)
         server.Telemetry.RequestBegun();
         try
         {
-            if (Interlocked.Increment(ref running) > server.Options.MaxConcurrentRequests)
-                throw new WireException(
-                    StatusCodes.Status503ServiceUnavailable, WireTypes.Raven,
-                    $"The server is at work on {server.Options.MaxConcurrentRequests} requests, its limit. Try again.");
-
+            request.Enter();
             await handler(request).ConfigureAwait(false);
         }
         catch (Exception exception)
@@ -29,7 +23,6 @@ internal sealed class RequestFrame(ServerContext server)
         }
         finally
         {
-            Interlocked.Decrement(ref running);
             server.Telemetry.RequestEnded();
         }
     }

@@ -9,13 +9,16 @@ namespace Treepie.Server.Http;
 
 /// <summary>
 /// The body of an answer, written straight into the connection's buffers. Knows whether anything was written, because after the first byte
-/// an error can only end the connection; and flushes in pieces, so that a slow reader slows the writer and memory stays bounded.
+/// an error can only end the connection; and flushes in pieces, so that a slow reader slows the writer and memory stays
+/// bounded. A reader that stands
+/// still or is too slow is cut off (<see cref="ReaderWatch"/>).
 /// </summary>
-internal sealed class ResponseBody(PipeWriter pipe) : IBufferWriter<byte>
+internal sealed class ResponseBody(PipeWriter pipe, ServerLimits limits, TimeProvider clock, Action cutOff) : IBufferWriter<byte>, IDisposable
 {
     /// <summary>Bytes written before they are handed to the connection: some network packets, far from the limits of its buffer.</summary>
     private const int FlushAfterBytes = 32 * 1024;
 
+    private readonly ReaderWatch watch = new(limits, clock, cutOff);
     private long flushedBytes;
 
     /// <summary>Bytes written so far.</summary>
@@ -72,9 +75,16 @@ internal sealed class ResponseBody(PipeWriter pipe) : IBufferWriter<byte>
 
     public ValueTask<FlushResult> FlushAsync(CancellationToken cancellationToken)
     {
+        long bytes = WrittenBytes - flushedBytes;
         flushedBytes = WrittenBytes;
-        return pipe.FlushAsync(cancellationToken);
+        ValueTask<FlushResult> flush = pipe.FlushAsync(cancellationToken);
+        return flush.IsCompleted ? flush : watch.WaitAsync(flush, bytes);
     }
+
+    /// <summary>Cuts the answer off when it is older than this, whoever reads it and however fast.</summary>
+    public void EndAfter(TimeSpan age) => watch.EndAfter(age);
+
+    public void Dispose() => watch.Dispose();
 
     private void WriteQuoted(ReadOnlySpan<byte> escaped)
     {

@@ -4,6 +4,7 @@ using System.Globalization;
 using System.Text.Encodings.Web;
 using System.Text.Json;
 using Microsoft.Extensions.Primitives;
+using Treepie.Server.Limits;
 
 namespace Treepie.Server.Http;
 
@@ -30,6 +31,9 @@ internal abstract class ServerRequest
     public abstract CancellationToken Aborted { get; }
 
     public abstract ResponseBody Output { get; }
+
+    /// <summary>The place of this request among queries.</summary>
+    public abstract QueryTurn Turn { get; }
 
     /// <summary>Status of the answer; 200 unless set, before the first byte.</summary>
     public abstract int StatusCode { get; set; }
@@ -125,6 +129,22 @@ internal abstract class ServerRequest
         using var writer = new Utf8JsonWriter((IBufferWriter<byte>)Output, JsonOptions);
         write(writer, state);
         return Task.CompletedTask;
+    }
+
+    /// <summary>
+    /// To be called between the results of an answer: hands over what is written if it is enough, and lets other queries
+    /// work, always while the reader is
+    /// behind and otherwise after a while.
+    /// </summary>
+    public async ValueTask PauseAsync()
+    {
+        bool isTaken = Turn.IsTaken;
+        ValueTask<System.IO.Pipelines.FlushResult> flush = Output.FlushIfNeededAsync(Aborted);
+        if (!flush.IsCompleted)
+            Turn.Release();
+        await flush.ConfigureAwait(false);
+        if (isTaken)
+            await Turn.ShareAsync(Aborted).ConfigureAwait(false);
     }
 
     public Task NoContentAsync()

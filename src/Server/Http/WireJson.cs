@@ -16,6 +16,7 @@ internal static class WireJson
             throw WireException.BadRequest($"The request has no body; expected is {expected}.");
 
         CheckEscapes(body.Memory.Span);
+        body.Hold(MostParsedBytes(body.Memory.Span));
         var document = JsonDocument.Parse(body.Memory, new JsonDocumentOptions { MaxDepth = MaxDepth });
         if (document.RootElement.ValueKind == JsonValueKind.Object)
             return document;
@@ -23,6 +24,19 @@ internal static class WireJson
         JsonValueKind found = document.RootElement.ValueKind;
         document.Dispose();
         throw WireException.BadRequest($"The request body is a JSON {found}; expected is {expected}.");
+    }
+
+    /// <summary>
+    /// The most that a parsed body takes: 12 bytes for each value and name, and half as much again because the table of them
+    /// doubles as it grows. Each of them
+    /// stands before or after one of these signs, which texts may hold too.
+    /// </summary>
+    private static long MostParsedBytes(ReadOnlySpan<byte> json)
+    {
+        const int BytesEach = 12 + 6, Each = 1, OfContainer = 2;
+        long separators = (long)json.Count((byte)',') + json.Count((byte)':');
+        long containers = (long)json.Count((byte)'[') + json.Count((byte)'{');
+        return BytesEach * ((Each * separators) + (OfContainer * containers) + 1);
     }
 
     // The parser lets half a surrogate pair pass, and whoever reads that text, or looks for a name beside it, fails over it.

@@ -56,7 +56,7 @@ internal sealed class DeleteByQuery
                     $"Index '{results.IndexName}' has not seen every document yet, so the deletion could miss some. Allow stale results, or wait longer (staleTimeout). Nothing was deleted.");
 
             lease = server.Databases.Enter(database.Name);
-            Operation operation = server.Operations.TryBegin(server.Operations.NextId())!; // a fresh number is free
+            Operation operation = server.Operations.Of(database.Name).Begin();
             var run = new DeleteByQuery(server, operation, lease, command, results, settings);
             _ = Task.Run(run.RunAsync, CancellationToken.None);
             return operation;

@@ -11,7 +11,7 @@ internal sealed class KeyRotation(ServerContext server, Operation operation, Dat
     public static Operation Start(ServerContext server, Database database)
     {
         DatabaseLease lease = server.Databases.Enter(database.Name); // the operation outlives the request, and holds the database open for itself
-        Operation operation = server.Operations.TryBegin(server.Operations.NextId())!; // a fresh number is free
+        Operation operation = server.Operations.Of(database.Name).Begin();
         var rotation = new KeyRotation(server, operation, lease);
         _ = Task.Run(rotation.Run, CancellationToken.None);
         return operation;

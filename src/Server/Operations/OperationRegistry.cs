@@ -1,6 +1,9 @@
 namespace Treepie.Server.Operations;
 
-/// <summary>All operations at work, and the last that ended, for those who ask how. Thread-safe; bounded.</summary>
+/// <summary>
+/// The operations of one database, or of the server as a whole: all at work, and the last that ended, for those who ask how. Each registry counts for itself, so that nobody sees, ends or
+/// guesses an operation of another database. Thread-safe; bounded.
+/// </summary>
 internal sealed class OperationRegistry(int maxRemembered)
 {
     private readonly Lock sync = new();
@@ -9,8 +12,17 @@ internal sealed class OperationRegistry(int maxRemembered)
     private readonly Queue<long> killedUnbegun = [];
     private long lastId;
 
-    /// <summary>A number no operation of this run has.</summary>
-    public long NextId() => Interlocked.Increment(ref lastId);
+    /// <summary>A number that no operation remembered here has.</summary>
+    public long NextId()
+    {
+        lock (sync)
+        {
+            do
+                lastId++;
+            while (operations.ContainsKey(lastId)); // a client may have chosen it before
+            return lastId;
+        }
+    }
 
     public Operation? Find(long id)
     {
@@ -18,8 +30,15 @@ internal sealed class OperationRegistry(int maxRemembered)
             return operations.GetValueOrDefault(id);
     }
 
+    /// <summary>Begins an operation under a number of its own.</summary>
+    public Operation Begin()
+    {
+        lock (sync)
+            return TryBegin(NextId()) ?? throw new InvalidOperationException("A fresh number is taken.");
+    }
+
     /// <summary>
-    /// Begins an operation under a number of <see cref="NextId"/>; null if one of that number has begun before. One whose number was killed
+    /// Begins an operation under a number of <see cref="NextId"/>, or one that its client chose; null if one of that number has begun before. One whose number was killed
     /// already begins killed.
     /// </summary>
     public Operation? TryBegin(long id)
@@ -53,7 +72,7 @@ internal sealed class OperationRegistry(int maxRemembered)
                 return true;
             }
 
-            if (id < 1 || id > Interlocked.Read(ref lastId))
+            if (id < 1 || id > lastId)
                 return false;
 
             killedUnbegun.Enqueue(id);

@@ -1,5 +1,4 @@
 using System.Net;
-using Treepie.Server.Http;
 
 namespace Treepie.Server.Security;
 
@@ -12,7 +11,7 @@ internal sealed class LoopbackGuard(RequestDelegate next)
     public Task InvokeAsync(HttpContext http)
     {
         string? complaint = ComplaintAbout(http.Request);
-        return complaint is null ? next(http) : RefuseAsync(http, complaint);
+        return complaint is null ? next(http) : Refusal.WriteAsync(http, complaint);
     }
 
     private static string? ComplaintAbout(HttpRequest request)
@@ -32,13 +31,4 @@ internal sealed class LoopbackGuard(RequestDelegate next)
     private static bool IsLoopbackName(string host) =>
         string.Equals(host, "localhost", StringComparison.OrdinalIgnoreCase)
         || (IPAddress.TryParse(host.Trim('[', ']'), out IPAddress? address) && IPAddress.IsLoopback(address));
-
-    private static async Task RefuseAsync(HttpContext http, string complaint)
-    {
-        http.Response.StatusCode = StatusCodes.Status403Forbidden;
-        http.Response.ContentType = "application/json; charset=utf-8";
-        var answer = new ErrorAnswer(StatusCodes.Status403Forbidden, WireTypes.Authorization, complaint);
-        await using var json = new System.Text.Json.Utf8JsonWriter(http.Response.BodyWriter);
-        answer.WriteBody(json, http.Request.Path.Value ?? "/");
-    }
 }

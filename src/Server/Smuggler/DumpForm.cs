@@ -87,7 +87,7 @@ internal static class DumpForm
         if (length == buffer.Length)
             throw WireException.TooLarge($"'{OptionsField}' is longer than {MaxOptionsBytes:N0} bytes.");
 
-        using var body = new RequestBody(buffer, length, pooled: false);
+        using var body = new RequestBody(buffer, length);
         try
         {
             return SmugglerOptions.Read(body);

@@ -30,7 +30,9 @@ internal sealed class SmugglerOptions : IDisposable
 
     public BackupCompression Compression { get; }
 
-    /// <summary>Own member <c>AllowPlain</c>: a plain export of an encrypted database.</summary>
+    /// <summary>
+    /// Own member <c>AllowPlain</c>: a plain export of an encrypted database, or a plain database from a sealed backup.
+    /// </summary>
     public bool AllowPlain { get; }
 
     /// <summary><c>SkipCorruptedData</c>: documents that are none are left out.</summary>
@@ -73,7 +75,7 @@ internal sealed class SmugglerOptions : IDisposable
     /// <summary>For a restore.</summary>
     public RestoreOptions ForRestore()
     {
-        var options = new RestoreOptions { SkipInvalidDocuments = SkipInvalid };
+        var options = new RestoreOptions { SkipInvalidDocuments = SkipInvalid, AllowPlain = AllowPlain };
         return Key is null ? options : options.OpenedWith(Key);
     }
 

@@ -100,6 +100,7 @@ public sealed class EnvironmentRestore : IDisposable
     /// <summary>In a given world.</summary>
     internal static EnvironmentRestore Create(World world, EncryptionKey? key, long maxDataFileBytes)
     {
+        world.Files.Calls.RequireLittleEndian();
         world.Files.CreateDirectory();
         foreach (string name in world.Files.List())
             if (name is not (FormatLimits.NewDataFileName or FormatLimits.LockFileName))

@@ -98,7 +98,8 @@ internal sealed class EnvironmentCheck(StorageEnvironment environment, CommitLan
     private static void CheckBitmap(CheckContext context, EnvironmentState state)
     {
         MetaPage meta = state.Durable;
-        int groups = (int)((meta.PageCount + FormatLimits.PagesPerBitmap - 1) / FormatLimits.PagesPerBitmap);
+        int pagesPerGroup = state.Space.PagesPerGroup;
+        int groups = (int)((meta.PageCount + pagesPerGroup - 1) / pagesPerGroup);
         for (int group = 0; group < groups; group++)
         {
             context.Cancellation.ThrowIfCancellationRequested();

@@ -14,34 +14,39 @@ internal sealed class JournalCheck(IFileSystem files, Guid storeId, StoreCipher?
 {
     private const int MaxTries = 5;
 
+    private string Pattern => Path.Combine(files.Path, FormatLimits.JournalPrefix + "*" + FormatLimits.JournalSuffix);
+
     public void Run()
     {
         for (int attempt = 1; ; attempt++)
         {
             MetaPage meta = state.Durable;
             long published = state.Current.TransactionId;
-            string? fault = FindFault(meta, out long frames, out long last);
+            string? fault = FindFault(meta, out long frames, out long last, out string? warning);
             if (fault is null && last < published && frames > 0)
                 fault = $"Its frames end with transaction {last}, but {published} is published.";
 
             // Beyond what was published before the files were listed, commits are at work: uses begin that the list does not have yet.
             if (fault is null || last >= published)
             {
+                if (warning is not null)
+                    context.Report(warning, file: Pattern);
                 context.JournalFrames = frames;
                 return;
             }
 
             if (ReferenceEquals(meta, state.Durable) || attempt == MaxTries)
             {
-                context.Report(fault, file: Path.Combine(files.Path, FormatLimits.JournalPrefix + "*" + FormatLimits.JournalSuffix));
+                context.Report(fault, file: Pattern);
                 return;
             }
         }
     }
 
-    private string? FindFault(MetaPage meta, out long frames, out long last)
+    private string? FindFault(MetaPage meta, out long frames, out long last, out string? warning)
     {
         long count = 0, newest = meta.LastTransaction;
+        warning = null;
         using var journal = new JournalFiles(files);
         try
         {
@@ -54,6 +59,7 @@ internal sealed class JournalCheck(IFileSystem files, Guid storeId, StoreCipher?
                 count++;
                 newest = header.LastTransaction;
             });
+            warning = reader.Warning;
             return null;
         }
         catch (Exception error) when (error is StorageException or IOException)

@@ -35,7 +35,7 @@ internal sealed class RecoveredState : IDisposable
         _cipher = Meta is { } meta ? StoreCipher.Open(world, meta, key) : FindFrames(world, key);
         try
         {
-            Store = new PageStore(files, data, new StorageOptions { MaxDataFileBytes = ReserveBytes(files), ScratchBudgetBytes = long.MaxValue }, _cipher);
+            Store = new PageStore(files, data, new StorageOptions { MaxDataFileBytes = ReserveBytes(files), MemoryBudgetBytes = long.MaxValue, ReadOnly = true }, _cipher);
         }
         catch
         {
@@ -80,6 +80,7 @@ internal sealed class RecoveredState : IDisposable
     public static RecoveredState Open(World world, EncryptionKey? key, Action<CheckProblem> report)
     {
         IFileSystem files = world.Files;
+        files.Calls.RequireLittleEndian();
         if (!files.List().Contains(FormatLimits.DataFileName))
             throw new StorageException($"There is no store in '{files.Path}': '{FormatLimits.DataFileName}' is missing.");
 

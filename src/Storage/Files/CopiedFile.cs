@@ -6,14 +6,14 @@ namespace Treepie.Storage.Files;
 /// The same view where mapping is not to be had, or the disk is simulated: pages are read into memory when first touched
 /// and stay there, so memory grows with what is read.
 /// </summary>
-internal sealed class CopiedFile(IFile file, long reserveBytes) : IFileMap
+internal sealed class CopiedFile(IFile file, long reserveBytes, SystemCalls? calls = null) : IFileMap
 {
     private const long CommitStepBytes = 1 << 20;
 
     private readonly Lock _lock = new();
     private long _committedBytes;
 
-    public AddressRange Range { get; } = AddressRange.Reserve(reserveBytes);
+    public AddressRange Range { get; } = AddressRange.Reserve(reserveBytes, calls);
 
     public bool SeesWrites => false;
 

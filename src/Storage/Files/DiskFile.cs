@@ -6,13 +6,19 @@ namespace Treepie.Storage.Files;
 /// <summary>A file of the real disk.</summary>
 internal sealed class DiskFile : IFile
 {
+    private const int InvalidArgument = 22;
+
     private readonly string _path;
+    private readonly DiskFileSystem _files;
     private SafeFileHandle? _direct;
     private bool _isDirect;
+    private SafeFileHandle? _pastCache;
+    private bool _refusesPastCache = !OperatingSystem.IsLinux();
 
-    private DiskFile(string path, SafeFileHandle handle)
+    private DiskFile(string path, SafeFileHandle handle, DiskFileSystem files)
     {
         _path = path;
+        _files = files;
         Handle = handle;
     }
 
@@ -22,17 +28,20 @@ internal sealed class DiskFile : IFile
 
     public long Length => RandomAccess.GetLength(Handle);
 
-    public static DiskFile Open(string path, bool create, bool writable)
+    public static DiskFile Open(string path, bool create, bool writable, DiskFileSystem files)
     {
         try
         {
-            SafeFileHandle handle = File.OpenHandle(
-                path,
-                create ? FileMode.CreateNew : FileMode.Open,
-                writable ? FileAccess.ReadWrite : FileAccess.Read,
-                FileShare.ReadWrite | FileShare.Delete,
-                OperatingSystem.IsWindows() && writable ? FileOptions.WriteThrough : FileOptions.None);
-            return new DiskFile(path, handle);
+            // .NET would take a lock of its own on it, which on some network file systems is one with that of the directory.
+            SafeFileHandle handle = OperatingSystem.IsWindows()
+                ? File.OpenHandle(
+                    path,
+                    create ? FileMode.CreateNew : FileMode.Open,
+                    writable ? FileAccess.ReadWrite : FileAccess.Read,
+                    FileShare.ReadWrite | FileShare.Delete,
+                    writable ? FileOptions.WriteThrough : FileOptions.None)
+                : UnixFileCalls.OpenPlain(path, writable, create, isNew: create);
+            return new DiskFile(path, handle, files);
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
@@ -40,18 +49,43 @@ internal sealed class DiskFile : IFile
         }
     }
 
-    public int Read(Span<byte> destination, long offset)
+    public int Read(Span<byte> destination, long offset) => Read(Handle, destination, offset);
+
+    private int Read(SafeFileHandle handle, Span<byte> destination, long offset)
     {
         int total = 0;
         while (total < destination.Length)
         {
-            int read = ReadSome(destination[total..], offset + total);
+            int read = ReadSome(handle, destination[total..], offset + total);
             if (read == 0)
                 break;
             total += read;
         }
 
         return total;
+    }
+
+    public bool ReadsPastCache => _pastCache is not null;
+
+    public int ReadPastCache(Span<byte> destination, long offset)
+    {
+        if (!_refusesPastCache)
+            _pastCache ??= UnixFileCalls.OpenDirectForReading(_path);
+        _refusesPastCache = _pastCache is null;
+        if (_pastCache is not { } handle)
+            return Read(destination, offset);
+
+        try
+        {
+            return Read(handle, destination, offset);
+        }
+        catch (StorageException error) when ((error.InnerException as IOException)?.HResult == InvalidArgument)
+        {
+            _pastCache = null; // a file system that lets a file be opened so and then refuses the read
+            _refusesPastCache = true;
+            handle.Dispose();
+            return Read(destination, offset);
+        }
     }
 
     public void Announce(long offset, long lengthBytes)
@@ -117,22 +151,27 @@ internal sealed class DiskFile : IFile
         return true;
     }
 
-    public void Allocate(long lengthBytes)
+    public bool TryAllocate(long offset, long lengthBytes)
     {
-        if (Length >= lengthBytes)
-            return;
-
         if (OperatingSystem.IsLinux())
         {
-            int error = UnixFileCalls.Allocate(Handle, lengthBytes);
-            if (error != 0)
-                throw FileErrors.FromNumber(error, _path, "The file cannot grow");
-            return;
+            int error = _files.Calls.Allocate(Handle, offset, lengthBytes);
+            if (error == 0 || FileErrors.IsUnsupported(error))
+            {
+                _files.GivesBlocksAhead = error == 0;
+                return error == 0;
+            }
+
+            throw FileErrors.FromNumber(error, _path, "The file cannot grow");
         }
+
+        if (!OperatingSystem.IsWindows())
+            return false; // a longer file would be sparse
 
         try
         {
-            RandomAccess.SetLength(Handle, lengthBytes);
+            RandomAccess.SetLength(Handle, offset + lengthBytes); // NTFS gives it clusters
+            return true;
         }
         catch (IOException error)
         {
@@ -158,14 +197,15 @@ internal sealed class DiskFile : IFile
     public void Dispose()
     {
         _direct?.Dispose();
+        _pastCache?.Dispose();
         Handle.Dispose();
     }
 
-    private int ReadSome(Span<byte> destination, long offset)
+    private int ReadSome(SafeFileHandle handle, Span<byte> destination, long offset)
     {
         try
         {
-            return RandomAccess.Read(Handle, destination, offset);
+            return RandomAccess.Read(handle, destination, offset);
         }
         catch (IOException error)
         {

@@ -1,14 +1,31 @@
 using System.Globalization;
 using System.Text;
+using Microsoft.Win32.SafeHandles;
+using Treepie.Storage.Format;
 using Treepie.Storage.Memory;
 
 namespace Treepie.Storage.Files;
 
 /// <summary>The real disk.</summary>
-internal sealed class DiskFileSystem(string path) : IFileSystem
+/// <param name="path">The directory.</param>
+/// <param name="allowMissingLocks">Whether a directory may be opened where the file system has no locks.</param>
+/// <param name="calls">The system; null for this machine's.</param>
+internal sealed class DiskFileSystem(string path, bool allowMissingLocks = false, SystemCalls? calls = null) : IFileSystem
 {
     /// <summary>Bytes of the lock's text, filled up with blanks: a block of the file system, which need not be read to be written as a whole.</summary>
     private const int HolderBytes = 4_096;
+
+    public bool CanSpill => OperatingSystem.IsLinux();
+
+    public SystemCalls Calls { get; } = calls ?? SystemCalls.Default;
+
+    /// <summary>Whether blocks were given ahead when a file grew last; null while none has.</summary>
+    internal bool? GivesBlocksAhead { get; set; }
+
+    /// <summary>
+    /// Whether mapped pages are brought into memory by a call that returns the disk's errors; null while no file is mapped.
+    /// </summary>
+    internal bool? PopulatesMaps { get; set; }
 
     public string Path { get; } = System.IO.Path.GetFullPath(path);
 
@@ -22,7 +39,7 @@ internal sealed class DiskFileSystem(string path) : IFileSystem
         return [.. Directory.EnumerateFiles(Path).Select(file => System.IO.Path.GetFileName(file))];
     }
 
-    public IFile Open(string name, bool create, bool writable) => DiskFile.Open(Full(name), create, writable);
+    public IFile Open(string name, bool create, bool writable) => DiskFile.Open(Full(name), create, writable, this);
 
     public void Delete(string name)
     {
@@ -50,62 +67,108 @@ internal sealed class DiskFileSystem(string path) : IFileSystem
 
     public void SyncDirectory() => DurableDirectory.Sync(Path);
 
-    /// <summary>
-    /// The lock is the system's own on an open file, so it ends with the process, however that ends, and a stale one
-    /// cannot be: what the file says is only for the error message of the second opener.
-    /// </summary>
+    /// <summary>What the lock file says is only for the error message of the second opener. See <see cref="DirectoryLock"/>.</summary>
     public IDisposable Lock(string name, bool shared)
     {
-        string file = Full(name);
-        if (shared && !File.Exists(file))
-            return EmptyLock.Instance; // a directory on read-only media that nobody can write to
-
+        string file = Full(name), data = Full(FormatLimits.DataFileName);
         try
         {
-            var stream = shared
-                ? new FileStream(file, FileMode.Open, FileAccess.Read, FileShare.Read, bufferSize: 0)
-                : new FileStream(file, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None, bufferSize: 0);
-            return stream;
+            if (OperatingSystem.IsWindows())
+                return LockOnWindows(file, shared);
+
+            DirectoryLock? taken = shared
+                ? DirectoryLock.TryTakeShared(file, data, Calls, allowMissingLocks)
+                : DirectoryLock.TryTakeAlone(file, data, Calls, allowMissingLocks);
+            return taken ?? throw Locked(file, null);
+        }
+        catch (FileNotFoundException error)
+        {
+            throw new StorageException($"There is no store in '{Path}': neither '{name}' nor '{FormatLimits.DataFileName}' is there.", error);
         }
         catch (UnauthorizedAccessException error)
         {
             throw new StorageException(
                 $"The directory '{Path}' cannot be written: {error.Message} Give the process the right to write, or open with StorageOptions.ReadOnly.", error);
         }
-        catch (IOException error) when (error is not FileNotFoundException and not DirectoryNotFoundException)
+        catch (IOException error) when (error is not DirectoryNotFoundException)
         {
             if (FileErrors.IsDiskFull(error))
                 throw FileErrors.Translate(error, file, "The lock file cannot be written");
             if (FileErrors.IsReadOnly(error))
                 throw new StorageException($"The directory '{Path}' is on read-only media; open with StorageOptions.ReadOnly.", error);
+            if (OperatingSystem.IsWindows())
+                throw Locked(file, error);
 
-            throw new EnvironmentLockedException(
-                $"The directory '{Path}' is open elsewhere: {ReadHolder(file)}. Close it there first; one process at a time may have it open.", error);
+            throw FileErrors.Translate(error, file, "The lock file cannot be opened");
         }
     }
 
     public void NameHolder(IDisposable fileLock, DateTimeOffset now)
     {
-        if (fileLock is not FileStream { CanWrite: true } stream)
-            return;
-
+        string path = Full(FormatLimits.LockFileName);
         try
         {
-            WriteHolder(stream, now);
+            if (fileLock is DirectoryLock { IsShared: false, File: { } file } held)
+            {
+                WriteHolder(file, now);
+                _ = held.TryTakeData(Full(FormatLimits.DataFileName), Calls, out _); // of a store that was made meanwhile
+            }
+            else if (fileLock is FileStream { CanWrite: true } stream)
+                WriteHolder(stream.SafeFileHandle, now);
         }
         catch (IOException error)
         {
-            throw FileErrors.Translate(error, stream.Name, "The lock file cannot be written");
+            throw FileErrors.Translate(error, path, "The lock file cannot be written");
         }
     }
 
+    public void Unmake(IDisposable fileLock, string name)
+    {
+        // Elsewhere who waits for it could not see that it was deleted: there it stays, and is used again.
+        if (fileLock is DirectoryLock { File: { } file } && Calls.CountLinks(file) > 0)
+            Delete(name);
+    }
+
+    public StoragePlatform Describe(IDisposable fileLock) => new()
+    {
+        SystemPageBytes = Calls.PageBytes,
+        FileSystem = NameFileSystem(),
+        IsLockProven = fileLock is not DirectoryLock { IsProven: false },
+        GivesBlocksAhead = GivesBlocksAhead,
+        IsMapGuarded = PopulatesMaps,
+    };
+
     public IFileMap Map(IFile file, long reserveBytes) =>
-        OperatingSystem.IsLinux() && file is DiskFile disk ? new MappedFile(disk, reserveBytes) : new CopiedFile(file, reserveBytes);
+        OperatingSystem.IsLinux() && file is DiskFile disk
+            ? new MappedFile(disk, reserveBytes, this)
+            : new CopiedFile(file, reserveBytes, Calls);
+
+    /// <summary>Its name is gone before anything is in it: nobody else can open it, and it ends with the process.</summary>
+    public SpillFile? CreateSpill(long partBytes)
+    {
+        if (!CanSpill)
+            return null;
+
+        string name = Full(FormatLimits.SpillFileName);
+        DiskFile? file = null;
+        try
+        {
+            File.Delete(name); // a process that was killed between the next two lines may have left one
+            file = DiskFile.Open(name, create: true, writable: true, this);
+            File.Delete(name);
+            return new SpillFile(file, partBytes);
+        }
+        catch (Exception error) when (error is StorageException or IOException or UnauthorizedAccessException)
+        {
+            file?.Dispose();
+            return null;
+        }
+    }
 
     private string Full(string name) => System.IO.Path.Combine(Path, name);
 
     /// <summary>The moment is that of opening: when a process began the system says in a file for each of its threads, and reading those takes longer than everything else in opening.</summary>
-    private static void WriteHolder(FileStream stream, DateTimeOffset now)
+    private static void WriteHolder(SafeFileHandle file, DateTimeOffset now)
     {
         string program = System.IO.Path.GetFileNameWithoutExtension(Environment.ProcessPath) ?? "unknown";
         string holder = string.Create(CultureInfo.InvariantCulture, $"process {Environment.ProcessId} ({program}) on {Environment.MachineName}, since {now.UtcDateTime:yyyy-MM-dd HH:mm:ss}Z");
@@ -114,17 +177,39 @@ internal sealed class DiskFileSystem(string path) : IFileSystem
         Encoding.UTF8.TryGetBytes(holder, text, out _);
 
         // A file that is cut waits for the file system's journal, some milliseconds where others write: it is written over instead.
-        if (stream.Length > text.Length)
-            stream.SetLength(text.Length);
-        stream.Write(text);
-        stream.Flush();
+        if (RandomAccess.GetLength(file) > text.Length)
+            RandomAccess.SetLength(file, text.Length);
+        RandomAccess.Write(file, text, 0);
     }
+
+    private string NameFileSystem()
+    {
+        try
+        {
+            return new DriveInfo(Path).DriveFormat;
+        }
+        catch (Exception error) when (error is IOException or UnauthorizedAccessException or ArgumentException)
+        {
+            return "";
+        }
+    }
+
+    private static FileStream LockOnWindows(string file, bool shared)
+    {
+        FileMode mode = shared && !File.Exists(file) ? FileMode.Open : FileMode.OpenOrCreate;
+        return shared
+            ? new FileStream(file, mode, FileAccess.Read, FileShare.Read, bufferSize: 0)
+            : new FileStream(file, mode, FileAccess.ReadWrite, FileShare.None, bufferSize: 0);
+    }
+
+    private EnvironmentLockedException Locked(string file, Exception? error) =>
+        new($"The directory '{Path}' is open elsewhere: {ReadHolder(file)}. Close it there first; one process at a time may have it open.", error);
 
     private static string ReadHolder(string file)
     {
         try
         {
-            using Microsoft.Win32.SafeHandles.SafeFileHandle? handle = OperatingSystem.IsWindows() ? null : UnixFileCalls.OpenUnlocked(file);
+            using SafeFileHandle? handle = OperatingSystem.IsWindows() ? null : UnixFileCalls.OpenUnlocked(file);
             var text = new byte[512];
             int length = handle is null ? 0 : RandomAccess.Read(handle, text, 0);
             return length == 0 ? "by an unnamed process" : "by " + Encoding.UTF8.GetString(text, 0, length).TrimEnd();
@@ -132,15 +217,6 @@ internal sealed class DiskFileSystem(string path) : IFileSystem
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
             return "by an unknown process";
-        }
-    }
-
-    private sealed class EmptyLock : IDisposable
-    {
-        public static readonly EmptyLock Instance = new();
-
-        public void Dispose()
-        {
         }
     }
 }

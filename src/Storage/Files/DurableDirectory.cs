@@ -5,7 +5,7 @@ namespace Treepie.Storage.Files;
 /// <summary>Directories whose names survive a loss of power: a name is durable only after the directory that holds it was synced.</summary>
 internal static class DurableDirectory
 {
-    /// <summary>Creates a directory with those above it that are absent, and makes the name of each one durable.</summary>
+    /// <summary>Creates a directory with those above it that are absent, for their owner alone, and makes the name of each one durable.</summary>
     public static void Create(string path)
     {
         var holders = new Stack<string>();
@@ -17,7 +17,7 @@ internal static class DurableDirectory
 
         try
         {
-            Directory.CreateDirectory(path);
+            OwnerOnly.CreateDirectory(path);
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {

@@ -8,6 +8,8 @@ internal static class FileErrors
     private const string RoomIsNeeded = "Nothing of this write was kept; reads and deletes go on. Free some room and try again.";
     private const int NoSpace = 28;
     private const int ReadOnlyFileSystem = 30;
+    private const int NoSuchCall = 38;
+    private const int NotSupportedLinux = 95;
     private const int QuotaExceededLinux = 122;
     private const int QuotaExceededMac = 69;
     private const int WindowsDiskFull = unchecked((int)0x80070070);
@@ -32,6 +34,9 @@ internal static class FileErrors
     public static StorageException Translate(Exception error, string file, string what) => error is IOException io && IsDiskFull(io)
         ? new DiskFullException($"{what}: the disk of '{file}' is full. {RoomIsNeeded}", error)
         : new StorageException($"{what}: '{file}': {error.Message}", error);
+
+    /// <summary>Whether a call is not to be had here: the kernel does not know it, or the file system does not do it.</summary>
+    public static bool IsUnsupported(int number) => number is NoSuchCall or NotSupportedLinux;
 
     private static bool IsDiskFull(int number) =>
         number == NoSpace || number == (OperatingSystem.IsMacOS() ? QuotaExceededMac : QuotaExceededLinux);

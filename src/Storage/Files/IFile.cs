@@ -12,6 +12,15 @@ internal interface IFile : IDisposable
     /// <summary>Reads until the span is full or the file ends; returns the bytes read.</summary>
     int Read(Span<byte> destination, long offset);
 
+    /// <summary>
+    /// As <see cref="Read"/>, from the disk and not from the system's cache where there is a way for that. Offset, length and
+    /// address must be multiples of 4 KiB. One thread at a time.
+    /// </summary>
+    int ReadPastCache(Span<byte> destination, long offset) => Read(destination, offset);
+
+    /// <summary>Whether <see cref="ReadPastCache"/> went past the cache the last time.</summary>
+    bool ReadsPastCache => false;
+
     /// <summary>Says that a part is going to be read soon, and nothing around it. Waits for nothing, and may do nothing.</summary>
     void Announce(long offset, long lengthBytes)
     {
@@ -39,8 +48,11 @@ internal interface IFile : IDisposable
     /// </summary>
     bool TryWriteDirectly(bool isDirect) => !isDirect;
 
-    /// <summary>Grows the file to a length with real blocks; never shrinks it.</summary>
-    void Allocate(long lengthBytes);
+    /// <summary>
+    /// Makes the file longer by a part behind its end, with real blocks; false, nothing changed, where the file system cannot give blocks ahead.
+    /// For <see cref="FileGrowth.Allocate"/>.
+    /// </summary>
+    bool TryAllocate(long offset, long lengthBytes);
 
     /// <summary>Makes the file shorter, and gives the room back to the system; never longer.</summary>
     void Truncate(long lengthBytes);

@@ -19,6 +19,15 @@ internal interface IFileMap : IDisposable
     {
     }
 
+    /// <summary>Whether <see cref="TryFindResident"/> works here.</summary>
+    bool TellsResident => false;
+
+    /// <summary>
+    /// Says of each page of a part, which begins at a multiple of 2 MiB, whether it is in memory (1) or not (0); false where
+    /// nobody knows.
+    /// </summary>
+    bool TryFindResident(long offset, Span<byte> resident) => false;
+
     /// <summary>Brings a part into memory; false where the disk could not deliver it.</summary>
     bool Load(long offset, long lengthBytes);
 }

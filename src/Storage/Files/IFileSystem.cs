@@ -1,3 +1,5 @@
+using Treepie.Storage.Memory;
+
 namespace Treepie.Storage.Files;
 
 /// <summary>
@@ -7,6 +9,13 @@ namespace Treepie.Storage.Files;
 /// </summary>
 internal interface IFileSystem
 {
+    /// <summary>The system below.</summary>
+    SystemCalls Calls => SystemCalls.Default;
+
+    /// <summary>What was found of the file system so far.</summary>
+    StoragePlatform Describe(IDisposable fileLock) =>
+        new() { SystemPageBytes = Calls.PageBytes, IsLockProven = true };
+
     /// <summary>The directory, for error messages.</summary>
     string Path { get; }
 
@@ -38,6 +47,18 @@ internal interface IFileSystem
     void NameHolder(IDisposable fileLock, DateTimeOffset now)
     {
     }
+
+    /// <summary>Whether there can be a file behind memory; see <see cref="CreateSpill"/>.</summary>
+    bool CanSpill => false;
+
+    /// <summary>Creates a file without a name, for memory beyond a budget, in parts of this size; null where there is none.</summary>
+    SpillFile? CreateSpill(long partBytes) => null;
+
+    /// <summary>
+    /// Deletes a lock file that this opening made and that is still held, so that a directory which is refused stays as it was. Where a second opener could not
+    /// tell that its lock is of a deleted file, the file stays.
+    /// </summary>
+    void Unmake(IDisposable fileLock, string name) => Delete(name);
 
     /// <summary>A read-only view of a file as memory, of up to <paramref name="reserveBytes"/>.</summary>
     IFileMap Map(IFile file, long reserveBytes);

@@ -3,25 +3,49 @@ using Treepie.Storage.Memory;
 
 namespace Treepie.Storage.Files;
 
-/// <summary>A file mapped by the system, for reading only: a stray write in this process cannot reach the file.</summary>
-internal sealed class MappedFile(DiskFile file, long reserveBytes) : IFileMap
+/// <summary>
+/// A file mapped by the system, for reading only: a stray write in this process cannot reach the file. The whole reservation
+/// is mapped at once, from the beginning of the file, so that growth takes no call and no offset can be other than a multiple
+/// of the system's page, whatever its size.
+/// </summary>
+internal sealed class MappedFile : IFileMap
 {
-    private readonly ReadAhead _readAhead = new();
-    private long _mappedBytes;
+    private const int ReadBytes = 64 << 10;
 
-    public AddressRange Range { get; } = AddressRange.Reserve(reserveBytes);
+    private readonly DiskFile _file;
+    private readonly DiskFileSystem _files;
+    private readonly ReadAhead _readAhead = new();
+    private long _fileBytes;
+
+    public MappedFile(DiskFile file, long reserveBytes, DiskFileSystem files)
+    {
+        _file = file;
+        _files = files;
+        Range = AddressRange.Reserve(reserveBytes, files.Calls);
+        try
+        {
+            Range.MapFile(file.Handle);
+            files.PopulatesMaps = Range.Populate(0, 0) != PopulateResult.Unknown;
+        }
+        catch
+        {
+            Range.Dispose();
+            throw;
+        }
+    }
+
+    public AddressRange Range { get; }
 
     public bool SeesWrites => true;
 
     public void Grow(long lengthBytes)
     {
         long whole = lengthBytes / PageLayout.SizeBytes * PageLayout.SizeBytes;
-        if (whole <= _mappedBytes)
+        if (whole <= _fileBytes)
             return;
 
-        Range.MapFile(file.Handle, _mappedBytes, whole - _mappedBytes);
         _readAhead.Grow(whole);
-        Volatile.Write(ref _mappedBytes, whole);
+        Volatile.Write(ref _fileBytes, whole);
     }
 
     public void Announce(long offset, long lengthBytes)
@@ -33,11 +57,50 @@ internal sealed class MappedFile(DiskFile file, long reserveBytes) : IFileMap
     public bool Load(long offset, long lengthBytes)
     {
         (long start, long length) = _readAhead.Next(offset);
-        length = Math.Min(length, Volatile.Read(ref _mappedBytes) - start);
+        length = Math.Min(length, Volatile.Read(ref _fileBytes) - start);
         if (length > 0)
             Range.BeginPopulate(start, length);
-        return Range.Populate(offset, lengthBytes);
+        if (_files.PopulatesMaps is true)
+        {
+            PopulateResult result = Range.Populate(offset, lengthBytes);
+            if (result != PopulateResult.Unknown)
+                return result == PopulateResult.Done;
+
+            _files.PopulatesMaps = false; // a system that knows the advice and cannot follow it
+        }
+
+        return TryRead(offset, lengthBytes);
     }
 
+    public bool TellsResident => OperatingSystem.IsLinux();
+
+    public bool TryFindResident(long offset, Span<byte> resident) =>
+        offset + ((long)resident.Length * PageLayout.SizeBytes) <= Volatile.Read(ref _fileBytes)
+        && Range.TryFindResident(offset, resident, PageLayout.SizeBytes);
+
     public void Dispose() => Range.Dispose();
+
+    /// <summary>
+    /// For kernels that cannot be asked to bring pages into memory: a plain read returns the error that a look at the map
+    /// would end the process with.
+    /// </summary>
+    private bool TryRead(long offset, long lengthBytes)
+    {
+        byte[] bytes = new byte[(int)Math.Min(ReadBytes, lengthBytes)];
+        try
+        {
+            for (long at = 0; at < lengthBytes; at += bytes.Length)
+            {
+                int length = (int)Math.Min(bytes.Length, lengthBytes - at);
+                if (_file.Read(bytes.AsSpan(0, length), offset + at) < length)
+                    return false;
+            }
+
+            return true;
+        }
+        catch (StorageException)
+        {
+            return false;
+        }
+    }
 }

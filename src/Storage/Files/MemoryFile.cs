@@ -43,10 +43,11 @@ internal sealed class MemoryFile(string name) : IFile
         // Nothing outlives the process.
     }
 
-    public void Allocate(long lengthBytes)
+    public bool TryAllocate(long offset, long lengthBytes)
     {
         lock (_lock)
-            Grow(lengthBytes);
+            Grow(offset + lengthBytes);
+        return true;
     }
 
     public void Truncate(long lengthBytes)

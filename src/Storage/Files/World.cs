@@ -1,3 +1,5 @@
+using Treepie.Storage.Format;
+
 namespace Treepie.Storage.Files;
 
 /// <summary>Everything an environment takes from outside itself: the one seam, which a simulated world replaces.</summary>
@@ -13,6 +15,12 @@ internal sealed record World(IFileSystem Files, TimeProvider Clock, Random Rando
     /// <summary>Ages of readers.</summary>
     public CoarseClock Ages { get; init; } = new();
 
+    /// <summary>
+    /// Pages that one bitmap page covers, a multiple of 64. Tests make it small, so that a second bitmap page is common; the format has
+    /// <see cref="FormatLimits.PagesPerBitmap"/>, and every opening of a directory must use the same number.
+    /// </summary>
+    public int PagesPerBitmap { get; init; } = FormatLimits.PagesPerBitmap;
+
     /// <summary>Where keys come from.</summary>
     public FillRandom Secrets { get; init; } = System.Security.Cryptography.RandomNumberGenerator.Fill;
 
@@ -20,8 +28,8 @@ internal sealed record World(IFileSystem Files, TimeProvider Clock, Random Rando
     public SealObserver? Seals { get; init; }
 
     /// <summary>The real one.</summary>
-    public static World OfDisk(string directory) =>
-        new(new DiskFileSystem(directory), TimeProvider.System, new Random(), IsBackgroundAllowed: true);
+    public static World OfDisk(string directory, bool allowMissingLocks = false) =>
+        new(new DiskFileSystem(directory, allowMissingLocks), TimeProvider.System, new Random(), IsBackgroundAllowed: true);
 
     /// <summary>The real one, but for its files, which lie in memory, and without work on other threads.</summary>
     public static World OfMemory() => new(new MemoryFileSystem(), TimeProvider.System, new Random(), IsBackgroundAllowed: false);

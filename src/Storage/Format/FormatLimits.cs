@@ -6,6 +6,7 @@ internal static class FormatLimits
     public const string DataFileName = "data.treepie";
     public const string NewDataFileName = "data.treepie.new";
     public const string LockFileName = "lock.treepie";
+    public const string SpillFileName = "spill.treepie";
     public const string JournalPrefix = "journal-";
     public const string JournalSuffix = ".treepie";
 

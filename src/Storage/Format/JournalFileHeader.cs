@@ -16,17 +16,21 @@ namespace Treepie.Storage.Format;
 ///     56    8 hash of the frame before it, in the file of the use before
 ///     64    8 XXH64 of this block, this field taken as 0
 ///     72    8 incarnation of the key that its frames are sealed with; 0 where not encrypted
-///     80   48 0
+///     80    8 length of the file, durable since before this header was written; 0 where an older program wrote it
+///     88   40 0
 ///    128  160 wrapped keys, where encrypted (see KeyBlock): salvage finds them here where both meta pages are lost
 ///    288      0
 /// </code>
 /// </summary>
-internal readonly record struct JournalFileHeader(Guid StoreId, long Use, ulong Salt, long FirstFrame, ulong PreviousHash, ulong Incarnation, KeyBlock? Keys)
+internal readonly record struct JournalFileHeader(
+    Guid StoreId, long Use, ulong Salt, long FirstFrame, ulong PreviousHash, ulong Incarnation,
+    KeyBlock? Keys, long FileBytes = 0)
 {
     public const int BlockBytes = 4096;
     public const long Magic = 0x4C49464E524A5054; // "TPJRNFIL"
 
     private const int HashOffset = 64;
+    private const int FileBytesOffset = 80;
     private const int KeysOffset = 128;
 
     public void Write(Span<byte> block)
@@ -40,6 +44,7 @@ internal readonly record struct JournalFileHeader(Guid StoreId, long Use, ulong 
         BinaryPrimitives.WriteInt64LittleEndian(block[48..], FirstFrame);
         BinaryPrimitives.WriteUInt64LittleEndian(block[56..], PreviousHash);
         BinaryPrimitives.WriteUInt64LittleEndian(block[72..], Incarnation);
+        BinaryPrimitives.WriteInt64LittleEndian(block[FileBytesOffset..], FileBytes);
         Keys?.Write(block[KeysOffset..]);
         BinaryPrimitives.WriteUInt64LittleEndian(block[HashOffset..], FrameHash.Compute(block[..BlockBytes]));
     }
@@ -70,7 +75,8 @@ internal readonly record struct JournalFileHeader(Guid StoreId, long Use, ulong 
             BinaryPrimitives.ReadInt64LittleEndian(block[48..]),
             BinaryPrimitives.ReadUInt64LittleEndian(block[56..]),
             BinaryPrimitives.ReadUInt64LittleEndian(block[72..]),
-            BinaryPrimitives.ReadUInt64LittleEndian(block[72..]) == 0 ? null : KeyBlock.TryRead(block[KeysOffset..]));
+            BinaryPrimitives.ReadUInt64LittleEndian(block[72..]) == 0 ? null : KeyBlock.TryRead(block[KeysOffset..]),
+            BinaryPrimitives.ReadInt64LittleEndian(block[FileBytesOffset..]));
         return true;
     }
 }

@@ -14,11 +14,14 @@ namespace Treepie.Storage.FreeSpace;
 /// Invariants. 1. A page in use by the newest state is live. 2. A page that was freed but can still be seen is neither live nor free and
 /// is in exactly one place of <see cref="HeldPages"/>, or retired. A page that a named snapshot sees counts as live until it is unpinned. 3. Every page from
 /// <see cref="FormatLimits.FirstDataPage"/> to <see cref="PageCount"/> is live, free or held; none beyond is. 4. A group that is not loaded is
-/// as the last durable checkpoint has it. 5. No group below <c>_hint</c> that is loaded has a free page.
+/// as the last durable checkpoint has it. 5. No group below <c>_hint</c> that is loaded has a free page. 6. Freeing reads nothing: the groups of the pages were loaded before.
+/// 7. Memory holds nothing of a page that is free: whatever the page becomes next, nobody reads what it was.
 /// </remarks>
 internal sealed class FreePages
 {
     private readonly LoadGroup _load;
+    private readonly int _pagesPerGroup;
+    private readonly Action<PageRun> _forget;
     private readonly long _loadablePages;
     private readonly List<PageRun> _retired = [];
     private PageGroup?[] _groups = [];
@@ -31,9 +34,14 @@ internal sealed class FreePages
     /// <param name="pageCount">Pages of the last checkpoint.</param>
     /// <param name="livePages">How many of them are in use.</param>
     /// <param name="load">Fetches their bits when needed.</param>
-    public FreePages(long pageCount, long livePages, LoadGroup load)
+    /// <param name="forget">Drops what memory holds of pages; called for each run that becomes free, whoever frees it and why.</param>
+    /// <param name="pagesPerGroup">Pages that one bitmap page covers, a multiple of 64; see <see cref="Files.World.PagesPerBitmap"/>.</param>
+    public FreePages(
+        long pageCount, long livePages, LoadGroup load, Action<PageRun> forget, int pagesPerGroup = FormatLimits.PagesPerBitmap)
     {
         _load = load;
+        _forget = forget;
+        _pagesPerGroup = pagesPerGroup;
         PageCount = _loadablePages = pageCount;
         LivePages = livePages;
         _freeNotLoaded = Math.Max(0, pageCount - FormatLimits.FirstDataPage - livePages);
@@ -56,14 +64,18 @@ internal sealed class FreePages
     public HeldPages Held { get; } = new();
 
     /// <summary>Bitmap pages needed for all pages.</summary>
-    public int BitmapPages => (int)((PageCount + FormatLimits.PagesPerBitmap - 1) / FormatLimits.PagesPerBitmap);
+    public int BitmapPages => (int)((PageCount + _pagesPerGroup - 1) / _pagesPerGroup);
+
+    /// <summary>Pages that one bitmap page covers.</summary>
+    public int PagesPerGroup => _pagesPerGroup;
 
     /// <summary>A copy of the bits of pages in use, up to <see cref="PageCount"/>.</summary>
     public ulong[] CopyLive()
     {
-        var words = new ulong[BitmapPages * PageGroup.Words];
+        int wordsPerGroup = _pagesPerGroup / PageGroup.BitsPerWord;
+        var words = new ulong[BitmapPages * wordsPerGroup];
         for (int group = 0; group < BitmapPages; group++)
-            Group(group).Live.CopyTo(words.AsSpan(group * PageGroup.Words));
+            Group(group).Live[..wordsPerGroup].CopyTo(words.AsSpan(group * wordsPerGroup));
         return words;
     }
 
@@ -89,10 +101,25 @@ internal sealed class FreePages
     public void Return(PageRun run)
     {
         ClearLive(run);
-        if (run.First + run.Pages == PageCount)
-            PageCount = run.First;
-        else
+        if (run.First + run.Pages != PageCount)
+        {
             SetFree(run);
+            return;
+        }
+
+        _forget(run);
+        PageCount = run.First;
+    }
+
+    /// <summary>
+    /// Reads the bits of these pages, so that freeing them needs no I/O (invariant 6). What that throws has changed nothing; whoever is going to free pages asks for it where an error still
+    /// undoes the command alone.
+    /// </summary>
+    public void Load(PageRun run)
+    {
+        int last = (int)((run.First + Math.Max(run.Pages, 1) - 1) / _pagesPerGroup);
+        for (int group = (int)(run.First / _pagesPerGroup); group <= last; group++)
+            _ = Group(group);
     }
 
     /// <summary>The newest state no longer uses these pages; they stay held until <see cref="Reclaim"/> lets them go.</summary>
@@ -305,6 +332,7 @@ internal sealed class FreePages
         bool wereLive = true;
         for (long page = run.First; page < run.First + run.Pages; page++)
         {
+            Debug.Assert(IsLoaded((int)(page / _pagesPerGroup)), "Invariant 6: the groups of freed pages are loaded.");
             bool wasLive = Group(page, out int index).ClearLive(index);
             wereLive &= wasLive;
             if (wasLive)
@@ -317,6 +345,7 @@ internal sealed class FreePages
 
     private void SetFree(PageRun run)
     {
+        _forget(run); // invariant 7
         for (long page = run.First; page < run.First + run.Pages; page++)
         {
             if (Group(page, out int index).SetFree(index))
@@ -324,14 +353,14 @@ internal sealed class FreePages
             MarkDirty(page);
         }
 
-        _hint = Math.Min(_hint, (int)(run.First / FormatLimits.PagesPerBitmap));
+        _hint = Math.Min(_hint, (int)(run.First / _pagesPerGroup));
         _noRunOf = int.MaxValue;
     }
 
     private PageGroup Group(long page, out int index)
     {
-        index = (int)(page % FormatLimits.PagesPerBitmap);
-        return Group((int)(page / FormatLimits.PagesPerBitmap));
+        index = (int)(page % _pagesPerGroup);
+        return Group((int)(page / _pagesPerGroup));
     }
 
     private PageGroup Group(int number)
@@ -345,7 +374,7 @@ internal sealed class FreePages
         if (first < _loadablePages)
         {
             _load(number, live);
-            group.Load(live, number == 0 ? (int)FormatLimits.FirstDataPage : 0, (int)Math.Min(FormatLimits.PagesPerBitmap, _loadablePages - first));
+            group.Load(live, number == 0 ? (int)FormatLimits.FirstDataPage : 0, (int)Math.Min(_pagesPerGroup, _loadablePages - first));
             _freeLoaded += group.FreeCount;
             _freeNotLoaded = Math.Max(0, _freeNotLoaded - group.FreeCount);
             if (group.FreeCount > 0)
@@ -360,11 +389,11 @@ internal sealed class FreePages
         return _groups[number] = group;
     }
 
-    private static long First(int group) => (long)group * FormatLimits.PagesPerBitmap;
+    private long First(int group) => (long)group * _pagesPerGroup;
 
     private void MarkDirty(long page)
     {
-        int group = (int)(page / FormatLimits.PagesPerBitmap);
+        int group = (int)(page / _pagesPerGroup);
         GrowDirty(group);
         _dirty[group] = 3;
     }

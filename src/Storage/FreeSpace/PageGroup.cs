@@ -9,11 +9,15 @@ internal sealed class PageGroup
     /// <summary>Words of a bitmap page.</summary>
     public const int Words = PageLayout.ContentBytes / sizeof(ulong);
 
-    private const int BitsPerWord = 64;
+    /// <summary>Pages of a word.</summary>
+    public const int BitsPerWord = 64;
 
     private readonly ulong[] _live = new ulong[Words];
     private readonly ulong[] _free = new ulong[Words];
     private int _firstFreeWord;
+
+    /// <summary>Length from which on no run of free pages is known to exist, so that a fragmented group is scanned once per change.</summary>
+    private int _noRunOf = int.MaxValue;
 
     /// <summary>Pages that can be given out.</summary>
     public int FreeCount { get; private set; }
@@ -26,6 +30,7 @@ internal sealed class PageGroup
     {
         live.CopyTo(_live);
         FreeCount = 0;
+        _noRunOf = int.MaxValue;
         for (int i = 0; i < Words; i++)
         {
             int start = i * BitsPerWord;
@@ -65,6 +70,7 @@ internal sealed class PageGroup
 
         _free[index / BitsPerWord] |= 1UL << index;
         FreeCount++;
+        _noRunOf = int.MaxValue;
         _firstFreeWord = Math.Min(_firstFreeWord, index / BitsPerWord);
         return true;
     }
@@ -96,34 +102,59 @@ internal sealed class PageGroup
         return -1;
     }
 
-    /// <summary>The first of a number of pages side by side that can be given out, or -1.</summary>
+    /// <summary>The first of a number of pages side by side that can be given out, or -1. Looks at 64 pages at a time.</summary>
     public int FindRun(int length)
     {
-        int run = 0;
-        for (int index = _firstFreeWord * BitsPerWord; index < Words * BitsPerWord; index++)
+        if (length > FreeCount || length >= _noRunOf)
+            return -1;
+
+        int run = 0; // free pages that end where the word begins
+        for (int word = _firstFreeWord; word < Words; word++)
         {
-            if (index % BitsPerWord == 0 && _free[index / BitsPerWord] == 0)
+            ulong free = _free[word];
+            int start = word * BitsPerWord;
+            int head = BitOperations.TrailingZeroCount(~free);
+            if (run + head >= length)
+                return start - run;
+            if (head == BitsPerWord)
             {
-                run = 0;
-                index += BitsPerWord - 1;
+                run += BitsPerWord;
                 continue;
             }
 
-            run = IsSet(_free, index) ? run + 1 : 0;
-            if (run == length)
-                return index - length + 1;
+            if (length < BitsPerWord && StartsOfRuns(free, length) is var starts && starts != 0)
+                return start + BitOperations.TrailingZeroCount(starts);
+            run = BitOperations.LeadingZeroCount(~free);
         }
 
+        _noRunOf = length;
         return -1;
     }
 
     /// <summary>The highest page below an index that cannot be given out, or -1.</summary>
     public int FindLastNotFree(int below)
     {
-        for (int index = below - 1; index >= 0; index--)
-            if (!IsSet(_free, index))
-                return index;
+        for (int word = (below - 1) / BitsPerWord; below > 0 && word >= 0; word--)
+        {
+            ulong taken = ~_free[word] & Below(below - (word * BitsPerWord));
+            if (taken != 0)
+                return (word * BitsPerWord) + BitOperations.Log2(taken);
+        }
+
         return -1;
+    }
+
+    /// <summary>The bits at which so many set bits side by side begin: each step doubles what is known, so it takes the logarithm of the length.</summary>
+    private static ulong StartsOfRuns(ulong bits, int length)
+    {
+        for (int known = 1; known < length && bits != 0;)
+        {
+            int step = Math.Min(known, length - known);
+            bits &= bits >> step;
+            known += step;
+        }
+
+        return bits;
     }
 
     private static bool IsSet(ulong[] words, int index) => (words[index / BitsPerWord] & (1UL << index)) != 0;

@@ -13,6 +13,9 @@ internal sealed class JournalFile(IFile file, long lengthBytes)
     /// <summary>Where frames end: the last block is kept for <see cref="JournalNextUse"/>.</summary>
     public long FramesEnd => JournalNextUse.OffsetIn(LengthBytes);
 
+    /// <summary>Whether the length is known to be durable, so that a header may record it.</summary>
+    public bool IsLengthDurable { get; set; }
+
     /// <summary>Header of its last use, or null where none is readable.</summary>
     public JournalFileHeader? Header { get; set; }
 

@@ -102,12 +102,12 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
     public JournalFile Take(long neededBytes, long wantedBytes, long oldestNeededUse)
     {
         if (TryTakeSpare() is { } ready)
-            return ready;
+            return MakeLengthDurable(ready);
 
         lock (_creation)
         {
             if (TryTakeSpare() is { } made)
-                return made;
+                return MakeLengthDurable(made);
 
             JournalFile created = Create(Math.Max(neededBytes, wantedBytes));
             lock (_lock)
@@ -237,6 +237,31 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
 
     private bool IsKept(JournalFile file) => file.Header?.Use >= _keptFrom;
 
+    /// <summary>
+    /// Syncs a file that an earlier session left before its length is recorded in a header: a session that was killed while it
+    /// made the file may have left the length in the system's cache only, and a loss of power would then look like a file that
+    /// was cut off.
+    /// </summary>
+    private JournalFile MakeLengthDurable(JournalFile file)
+    {
+        if (file.IsLengthDurable)
+            return file;
+
+        try
+        {
+            file.File.Sync();
+        }
+        catch
+        {
+            lock (_lock)
+                file.IsTaken = false;
+            throw;
+        }
+
+        file.IsLengthDurable = true;
+        return file;
+    }
+
     /// <summary>Gives up the oldest files of the log while there are more than may be; those that a recovery needs stay whatever they have. Holding the lock.</summary>
     private void TrimKept(long oldestNeededUse)
     {
@@ -283,7 +308,7 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
             throw;
         }
 
-        var created = new JournalFile(file, lengthBytes);
+        var created = new JournalFile(file, lengthBytes) { IsLengthDurable = true };
         lock (_lock)
             _all.Add(created);
         return created;

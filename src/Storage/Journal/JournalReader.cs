@@ -14,11 +14,20 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
 {
     private const int ScanBytes = 64 << 10;
 
+    /// <summary>
+    /// Most bytes that are hashed behind the end of the log, as a multiple of the file's length. Frames that this program wrote
+    /// do not overlap, so once is enough for them, and a second time for one whose length is damaged.
+    /// </summary>
+    private const int MaxHashedShare = 4;
+
     /// <summary>Applies a frame's payload.</summary>
     public delegate void ApplyFrame(FrameHeader header, ReadOnlySpan<byte> payload);
 
     /// <summary>The last frame that was read, or null.</summary>
     public JournalTail? Tail { get; private set; }
+
+    /// <summary>What is wrong with a file that has lost its end but no frame, or null.</summary>
+    public string? Warning { get; private set; }
 
     /// <summary>Reads from a position; returns where the log ends.</summary>
     public JournalPosition Read(JournalPosition start, long lastTransaction, bool isClean, ApplyFrame apply)
@@ -54,6 +63,13 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
             }
         }
 
+        if (uses.TryGetValue(position.Use, out JournalFile? cut) && (position.Use > start.Use || !isClean)
+            && (FindCut(cut) ?? FindCutFrame(cut, position, lastTransaction)) is { } what)
+            throw new CorruptionException(
+                $"'{Path.Combine(files.Path, cut.File.Name)}' was cut off: {what}. "
+                + $"Its frames are whole up to transaction {lastTransaction}; transaction {lastTransaction + 1} and later ones may have been "
+                + "acknowledged and are lost. Nothing was written. "
+                + "Put the whole file back, restore a backup, or salvage what is left.");
         if (uses.Count > 0 && uses.Keys.Max() > position.Use)
             throw new CorruptionException(
                 $"The journal in '{files.Path}' is damaged at transaction {lastTransaction + 1}: it breaks off in use {position.Use}, and use {uses.Keys.Max()} was begun after all of it was acknowledged. Nothing was written. Restore a backup, or salvage what is left.");
@@ -62,7 +78,46 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
                 $"The journal in '{files.Path}' breaks off after transaction {lastTransaction}: '{left.File.Name}' says that it goes on in use {missing.Use}, which is missing or has a damaged header, so later transactions were acknowledged. Nothing was written. Put the file back, restore a backup, or salvage what is left.");
         if ((position.Use > start.Use || !isClean) && uses.TryGetValue(position.Use, out JournalFile? last))
             ThrowIfDamaged(last, position, lastTransaction);
+        if (!isClean && uses.Values.FirstOrDefault(file => FindCut(file) is not null) is { } shortened)
+            Warning = $"'{shortened.File.Name}' was cut off behind its last frame: {FindCut(shortened)}.";
         return position;
+    }
+
+    /// <summary>
+    /// How much of a file is missing, or null. The length is durable before the header is written, so no loss of power makes it
+    /// shorter.
+    /// </summary>
+    private static string? FindCut(JournalFile file)
+    {
+        if (file.Header is not { } header)
+            return null;
+        if (header.FileBytes > file.LengthBytes)
+            return $"it has {file.LengthBytes} bytes, not the {header.FileBytes} it had when its use {header.Use} began";
+
+        // An older program recorded no length, but made no file of another length.
+        return header.FileBytes == 0 && file.LengthBytes % FrameHeader.AlignmentBytes != 0
+            ? $"it has {file.LengthBytes} bytes, which is not a multiple of {FrameHeader.AlignmentBytes}"
+            : null;
+    }
+
+    /// <summary>
+    /// Whether the log ends beyond where frames of a file of this length can lie, or null. A header that continues the log is as
+    /// it was written (its fields lie in one sector, and a torn one does not have the hash of the frame before), and no frame is
+    /// written that does not fit.
+    /// </summary>
+    private static string? FindCutFrame(JournalFile file, JournalPosition position, long lastTransaction)
+    {
+        if (position.Offset > file.FramesEnd)
+            return $"it has {file.LengthBytes} bytes, and the log goes on at {position.Offset}";
+
+        Span<byte> head = stackalloc byte[FrameHeader.SizeBytes];
+        if (file.File.Read(head, position.Offset) < head.Length || !FrameHeader.TryRead(head, out FrameHeader header)
+            || header.Salt != file.Header?.Salt || header.Frame != position.Frame || header.PreviousHash != position.PreviousHash
+            || header.FirstTransaction != lastTransaction + 1)
+            return null;
+
+        long end = position.Offset + FrameHeader.FrameBytes(header.PayloadBytes);
+        return end > file.FramesEnd ? $"it has {file.LengthBytes} bytes, and the frame at {position.Offset} ends at {end}" : null;
     }
 
     private void Decrypt(JournalFile file, in FrameHeader header, byte[] buffer)
@@ -147,6 +202,7 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
     private void ThrowIfDamaged(JournalFile file, JournalPosition end, long lastTransaction)
     {
         byte[] frame = [], chunk = ArrayPool<byte>.Shared.Rent(ScanBytes);
+        long budgetBytes = MaxHashedShare * file.LengthBytes;
         try
         {
             for (long offset = end.Offset; offset < file.FramesEnd; offset += ScanBytes)
@@ -156,7 +212,17 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
                 {
                     ulong hash = 0;
                     if (!FrameHeader.TryRead(chunk.AsSpan(at), out FrameHeader header) || header.Salt != file.Header?.Salt
-                        || header.DurableUpTo <= lastTransaction || !TryReadWhole(file, offset + at, ref frame, out header, ref hash))
+                        || header.DurableUpTo <= lastTransaction
+                        || offset + at + FrameHeader.FrameBytes(header.PayloadBytes) > file.LengthBytes)
+                        continue;
+
+                    budgetBytes -= FrameHeader.FrameBytes(header.PayloadBytes);
+                    if (budgetBytes < 0)
+                        throw new CorruptionException(
+                            $"'{Path.Combine(files.Path, file.File.Name)}' has frames behind transaction {lastTransaction} that overlap and "
+                            + "are not whole, which no program that keeps this format writes: it is damaged, or someone made it. "
+                            + "Nothing was written. Restore a backup, or salvage what is left.");
+                    if (!TryReadWhole(file, offset + at, ref frame, out header, ref hash))
                         continue;
 
                     throw new CorruptionException(

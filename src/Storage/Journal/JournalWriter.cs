@@ -112,7 +112,7 @@ internal sealed class JournalWriter : IDisposable
             next.File.TryWriteDirectly(true); // where a file refuses, its frames go through the cache
 
         _before = _current ?? _files.Find(Position.Use);
-        _header = new JournalFileHeader(_settings.StoreId, Position.Use + 1, _settings.DrawSalt(), Position.Frame, Position.PreviousHash, _settings.Cipher?.Incarnation ?? 0, _settings.Cipher?.Block);
+        _header = new JournalFileHeader(_settings.StoreId, Position.Use + 1, _settings.DrawSalt(), Position.Frame, Position.PreviousHash, _settings.Cipher?.Incarnation ?? 0, _settings.Cipher?.Block, next.LengthBytes);
         _cipher?.Dispose();
         _cipher = _settings.Cipher?.NewFrameCipher(_header);
         next.Header = _header;

@@ -13,6 +13,9 @@ namespace Treepie.Storage.Memory;
 /// All that is unsafe about memory is here: the other rooms see spans, whose bounds are checked. Accessors check their
 /// offset against <see cref="Length"/>, never against what is committed: touching uncommitted addresses ends the
 /// process, so owners commit before they hand out a position.
+/// Callers need not know the size of a system page: what is asked of the system begins at one here. A part that is made
+/// usable, or that advice is about, begins at the page it starts in; what is discarded is only whole pages inside the part,
+/// because the rest of a page at either end may hold what is still needed.
 /// </remarks>
 internal sealed unsafe class AddressRange : IDisposable
 {
@@ -23,15 +26,19 @@ internal sealed unsafe class AddressRange : IDisposable
     private readonly long _lastLine;
     private byte* _start;
 
-    private AddressRange(byte* start, long length)
+    private AddressRange(byte* start, long length, SystemCalls calls)
     {
         _start = start;
+        Calls = calls;
         Length = length;
         _words = length / sizeof(ulong);
         _lastLine = Math.Max(0, length - LineBytes);
     }
 
     ~AddressRange() => Free();
+
+    /// <summary>The system that it was reserved from.</summary>
+    public SystemCalls Calls { get; }
 
     /// <summary>Bytes reserved.</summary>
     public long Length { get; }
@@ -40,13 +47,20 @@ internal sealed unsafe class AddressRange : IDisposable
     public const long AlignmentBytes = 2 << 20;
 
     /// <summary>Reserves addresses; throws <see cref="StorageException"/> where the system has none left.</summary>
-    public static AddressRange Reserve(long lengthBytes)
+    /// <param name="lengthBytes">How many.</param>
+    /// <param name="calls">The system; null for this machine's.</param>
+    public static AddressRange Reserve(long lengthBytes, SystemCalls? calls = null)
     {
-        byte* start = OperatingSystem.IsWindows() ? WindowsMemory.Reserve(lengthBytes) : UnixMemory.Reserve(lengthBytes);
+        calls ??= SystemCalls.Default;
+        byte* start = OperatingSystem.IsWindows() ? WindowsMemory.Reserve(lengthBytes) : UnixMemory.Reserve(calls, lengthBytes);
         if (start == null)
-            throw new StorageException($"{lengthBytes >> 20} MiB of address space cannot be reserved; raise the process limit (ulimit -v) or lower StorageOptions.MaxDataFileBytes.");
+        {
+            throw new StorageException(
+                $"{lengthBytes >> 20} MiB of address space cannot be reserved; raise the process limit (ulimit -v) or lower "
+                + "StorageOptions.MaxDataFileBytes.");
+        }
 
-        return new AddressRange(start, lengthBytes);
+        return new AddressRange(start, lengthBytes, calls);
     }
 
     /// <summary>Makes a part readable and writable; new memory is zero.</summary>
@@ -55,7 +69,7 @@ internal sealed unsafe class AddressRange : IDisposable
         Check(offset, lengthBytes);
         bool done = OperatingSystem.IsWindows()
             ? WindowsMemory.Commit(_start + offset, lengthBytes)
-            : UnixMemory.Commit(_start + offset, lengthBytes);
+            : UnixMemory.Commit(Calls, PageAt(offset), FromPageAt(offset, lengthBytes));
         if (!done)
             throw new StorageException($"The system gave no memory ({lengthBytes} bytes); close other programs or lower the scratch budget.");
     }
@@ -65,54 +79,70 @@ internal sealed unsafe class AddressRange : IDisposable
     {
         Check(offset, lengthBytes);
         if (!OperatingSystem.IsWindows())
-            UnixMemory.PreferHugePages(_start + offset, lengthBytes);
+            UnixMemory.PreferHugePages(Calls, PageAt(offset), FromPageAt(offset, lengthBytes));
     }
 
-    /// <summary>Gives the memory of a committed part back to the system; it reads as zero or unchanged afterwards and stays committed.</summary>
-    public void Discard(long offset, long lengthBytes)
-    {
-        Check(offset, lengthBytes);
-        if (!OperatingSystem.IsWindows())
-            UnixMemory.Discard(_start + offset, lengthBytes);
-    }
+    /// <summary>
+    /// Gives the memory of a committed part back to the system, as far as it is whole system pages; it reads as zero or unchanged
+    /// afterwards and stays committed. On Linux all of it reads as zero, but for memory that is locked.
+    /// </summary>
+    public void Discard(long offset, long lengthBytes) => DiscardInside(offset, lengthBytes, isLocked: false);
 
     /// <summary>Keeps a part out of core dumps, and out of processes that are forked off, where the system knows how.</summary>
     public void ExcludeFromDumps(long offset, long lengthBytes)
     {
         Check(offset, lengthBytes);
         if (OperatingSystem.IsLinux())
-            UnixMemory.ExcludeFromDumps(_start + offset, lengthBytes);
+            UnixMemory.ExcludeFromDumps(Calls, PageAt(offset), FromPageAt(offset, lengthBytes));
     }
 
     /// <summary>Keeps what a part holds, now or later, out of swap; false where the system refuses, by a limit mostly (ulimit -l).</summary>
     public bool TryLock(long offset, long lengthBytes)
     {
         Check(offset, lengthBytes);
-        return OperatingSystem.IsWindows() ? WindowsMemory.TryLock(_start + offset, lengthBytes) : UnixMemory.TryLock(_start + offset, lengthBytes);
+        return OperatingSystem.IsWindows()
+            ? WindowsMemory.TryLock(_start + offset, lengthBytes)
+            : UnixMemory.TryLock(Calls, PageAt(offset), FromPageAt(offset, lengthBytes));
     }
 
     /// <summary>As <see cref="Discard"/>, for a part that may be locked.</summary>
-    public void DiscardLocked(long offset, long lengthBytes)
-    {
-        Check(offset, lengthBytes);
-        if (!OperatingSystem.IsWindows())
-            UnixMemory.DiscardLocked(_start + offset, lengthBytes);
-    }
+    public void DiscardLocked(long offset, long lengthBytes) => DiscardInside(offset, lengthBytes, isLocked: true);
 
-    /// <summary>Maps a part of a file, for reading only, over the same part of this range.</summary>
-    public void MapFile(SafeFileHandle file, long offset, long lengthBytes)
+    /// <summary>
+    /// Maps a file from its beginning, for reading only, over all of this range. What lies behind the end of the file can be
+    /// read once the file has grown over it.
+    /// </summary>
+    public void MapFile(SafeFileHandle file)
     {
-        Check(offset, lengthBytes);
-        int error = UnixMemory.MapFile(_start + offset, file, offset, lengthBytes);
+        int error = UnixMemory.MapFile(Calls, _start, file, Length);
         if (error != 0)
             throw new StorageException($"The data file cannot be mapped into memory (error {error}: {Marshal.GetPInvokeErrorMessage(error)}).");
     }
 
-    /// <summary>Brings mapped pages into memory; false where the disk could not deliver them.</summary>
-    public bool Populate(long offset, long lengthBytes)
+    /// <summary>
+    /// Maps a part of a file over a part of this range, for reading and writing: the system may write out to the file what is written here. False where it refuses; then
+    /// the part is as it was.
+    /// </summary>
+    public bool TryMapShared(SafeFileHandle file, long fileOffset, long offset, long lengthBytes)
     {
         Check(offset, lengthBytes);
-        return UnixMemory.Populate(_start + offset, lengthBytes);
+        return UnixMemory.MapForWriting(Calls, _start + offset, file, fileOffset, lengthBytes);
+    }
+
+    /// <summary>Puts plain memory, all zero, behind a part; false where the system refuses, and then the part is as it was.</summary>
+    public bool TryMapFresh(long offset, long lengthBytes)
+    {
+        Check(offset, lengthBytes);
+        return UnixMemory.MapFresh(Calls, _start + offset, lengthBytes);
+    }
+
+    /// <summary>Brings mapped pages into memory, and says what came of it; for no bytes, whether the system knows how.</summary>
+    public PopulateResult Populate(long offset, long lengthBytes)
+    {
+        Check(offset, lengthBytes);
+        return lengthBytes == 0
+            ? UnixMemory.Populate(Calls, _start, 0)
+            : UnixMemory.Populate(Calls, PageAt(offset), FromPageAt(offset, lengthBytes));
     }
 
     /// <summary>Begins to bring mapped pages into memory, where the system knows how; waits for nothing.</summary>
@@ -120,7 +150,7 @@ internal sealed unsafe class AddressRange : IDisposable
     {
         Check(offset, lengthBytes);
         if (!OperatingSystem.IsWindows())
-            UnixMemory.BeginLoad(_start + offset, lengthBytes);
+            UnixMemory.BeginLoad(Calls, PageAt(offset), FromPageAt(offset, lengthBytes));
     }
 
     /// <summary>The bytes at an offset.</summary>
@@ -145,6 +175,23 @@ internal sealed unsafe class AddressRange : IDisposable
     {
         Check(index * sizeof(uint), sizeof(uint));
         Volatile.Write(ref *((uint*)_start + index), value);
+    }
+
+    /// <summary>Stores a 32-bit number if another is there now; false if not.</summary>
+    public bool TryExchangeUInt32(long index, uint expected, uint value)
+    {
+        Check(index * sizeof(uint), sizeof(uint));
+        return Interlocked.CompareExchange(ref *((uint*)_start + index), value, expected) == expected;
+    }
+
+    /// <summary>
+    /// Says of each unit of a mapped part, which begins at a system page, whether it is in memory (1) or not (0); false where the
+    /// system does not say.
+    /// </summary>
+    public bool TryFindResident(long offset, Span<byte> resident, int unitBytes)
+    {
+        Check(offset, (long)resident.Length * unitBytes);
+        return UnixResidency.TryFind(Calls, _start + offset, resident, unitBytes);
     }
 
     /// <summary>The 64 bytes at an offset.</summary>
@@ -203,7 +250,7 @@ internal sealed unsafe class AddressRange : IDisposable
     {
         Check(offset, lengthBytes);
         if (OperatingSystem.IsLinux())
-            UnixMemory.AdviseLargePages(_start + offset, lengthBytes);
+            UnixMemory.PreferHugePages(Calls, PageAt(offset), FromPageAt(offset, lengthBytes));
     }
 
     public void Dispose()
@@ -232,6 +279,38 @@ internal sealed unsafe class AddressRange : IDisposable
         if (OperatingSystem.IsWindows())
             WindowsMemory.Free(start);
         else
-            UnixMemory.Free(start, Length);
+            UnixMemory.Free(Calls, start, Length);
+    }
+
+    /// <summary>Where the system page begins that an offset lies in. The range itself begins at one.</summary>
+    private byte* PageAt(long offset) => _start + (offset - (offset % Calls.PageBytes));
+
+    /// <summary>Bytes from there to the end of a part; the system rounds the end up by itself.</summary>
+    private long FromPageAt(long offset, long lengthBytes) => (offset % Calls.PageBytes) + lengthBytes;
+
+    private void DiscardInside(long offset, long lengthBytes, bool isLocked)
+    {
+        Check(offset, lengthBytes);
+        if (OperatingSystem.IsWindows())
+            return;
+
+        long page = Calls.PageBytes, end = offset + lengthBytes;
+        long first = (offset + page - 1) / page * page, last = end / page * page;
+        if (first >= last)
+        {
+            Zero(offset, end); // no whole page is inside
+            return;
+        }
+
+        Zero(offset, first);
+        UnixMemory.Discard(Calls, _start + first, last - first, isLocked);
+        Zero(last, end);
+    }
+
+    /// <summary>Less than two system pages.</summary>
+    private void Zero(long from, long to)
+    {
+        if (to > from)
+            new Span<byte>(_start + from, (int)(to - from)).Clear();
     }
 }

@@ -1,10 +1,12 @@
-using System.Runtime.InteropServices;
 using Microsoft.Win32.SafeHandles;
 
 namespace Treepie.Storage.Memory;
 
-/// <summary>The memory calls of libc, for Linux and macOS.</summary>
-internal static unsafe partial class UnixMemory
+/// <summary>
+/// What Linux and macOS do about memory, by the calls of <see cref="SystemCalls"/>. Addresses and offsets are multiples of the
+/// system's page; lengths need not be, and the system rounds them up.
+/// </summary>
+internal static unsafe class UnixMemory
 {
     private const int HugePageBytes = 2 << 20;
     private const int ProtectNone = 0;
@@ -27,101 +29,94 @@ internal static unsafe partial class UnixMemory
 
     private static int MapNoReserve => OperatingSystem.IsMacOS() ? 0x40 : 0x4000;
 
-    /// <summary>Addresses that begin where a huge page may: more are asked for than needed, and what is over at both ends is given back.</summary>
-    public static byte* Reserve(long length)
+    /// <summary>
+    /// Addresses that begin where a huge page may, in whole system pages: more are reserved than needed, and what is over at
+    /// both ends is given back. Null where there are none left.
+    /// </summary>
+    public static byte* Reserve(SystemCalls calls, long length)
     {
-        void* start = MMap(null, (nuint)(length + HugePageBytes), ProtectNone, MapPrivate | MapAnonymous | MapNoReserve, -1, 0);
-        if ((nint)start == -1)
+        int flags = MapPrivate | MapAnonymous | MapNoReserve;
+        if (calls.Map(0, length + HugePageBytes, ProtectNone, flags, null, 0, out nint start) != 0)
             return null;
 
-        byte* aligned = (byte*)(((nuint)start + HugePageBytes - 1) & ~(nuint)(HugePageBytes - 1));
-        nuint before = (nuint)(aligned - (byte*)start);
-        if (before > 0)
-            _ = MUnmap(start, before);
+        nint aligned = (start + HugePageBytes - 1) & ~(nint)(HugePageBytes - 1);
+        if (aligned > start)
+            _ = calls.Unmap(start, aligned - start);
 
-        nuint page = (nuint)Environment.SystemPageSize;
-        byte* end = aligned + (((nuint)length + page - 1) & ~(page - 1));
-        byte* reserved = (byte*)start + length + HugePageBytes;
+        nint page = calls.PageBytes;
+        nint end = aligned + (((nint)length + page - 1) & ~(page - 1)), reserved = start + (nint)length + HugePageBytes;
         if (end < reserved)
-            _ = MUnmap(end, (nuint)(reserved - end));
-        return aligned;
-    }
-
-    /// <summary>Asks for huge pages where the system has them: one entry of the processor's address table for 512 pages. Refusal changes nothing.</summary>
-    public static void PreferHugePages(byte* start, long length)
-    {
-        if (OperatingSystem.IsLinux())
-            _ = MAdvise(start, (nuint)length, AdviseHugePage);
-    }
-
-    public static bool Commit(byte* start, long length) => MProtect(start, (nuint)length, ProtectRead | ProtectWrite) == 0;
-
-    public static void Discard(byte* start, long length) => _ = MAdvise(start, (nuint)length, AdviseDontNeed);
-
-    /// <summary>Large pages where they are to be had; without them all goes on.</summary>
-    public static void AdviseLargePages(byte* start, long length) => _ = MAdvise(start, (nuint)length, AdviseHugePage);
-
-    /// <summary>Refusal changes nothing: then the system has no such thing.</summary>
-    public static void ExcludeFromDumps(byte* start, long length)
-    {
-        _ = MAdvise(start, (nuint)length, AdviseDontDump);
-        _ = MAdvise(start, (nuint)length, AdviseWipeOnFork);
-    }
-
-    /// <summary>Pages are locked as they are touched, so that a sparse part costs what it holds. macOS has no such form: there nothing is locked.</summary>
-    public static bool TryLock(byte* start, long length) => OperatingSystem.IsLinux() && MLock2(start, (nuint)length, LockOnFault) == 0;
-
-    /// <summary>Kernels before 5.18 do not discard what is locked; there it stays, zeroed by its owner.</summary>
-    public static void DiscardLocked(byte* start, long length)
-    {
-        if (!OperatingSystem.IsLinux() || MAdvise(start, (nuint)length, AdviseDontNeedLocked) != 0)
-            Discard(start, length);
-    }
-
-    public static int MapFile(byte* start, SafeFileHandle file, long offset, long length)
-    {
-        bool held = false;
-        try
-        {
-            file.DangerousAddRef(ref held);
-            void* mapped = MMap(start, (nuint)length, ProtectRead, MapShared | MapFixed, (int)file.DangerousGetHandle(), offset);
-            return (nint)mapped == -1 ? Marshal.GetLastPInvokeError() : 0;
-        }
-        finally
-        {
-            if (held)
-                file.DangerousRelease();
-        }
+            _ = calls.Unmap(end, reserved - end);
+        return (byte*)aligned;
     }
 
     /// <summary>
-    /// A disk error becomes an error number here; a plain read of the address would end the process. Kernels before
-    /// 5.14 do not know the advice and answer "invalid": there the read is the only way.
+    /// Asks for huge pages where the system has them: one entry of the processor's address table for 512 pages. Refusal
+    /// changes nothing.
     /// </summary>
-    public static bool Populate(byte* start, long length) =>
-        !OperatingSystem.IsLinux() || MAdvise(start, (nuint)length, AdvisePopulateRead) == 0 || Marshal.GetLastPInvokeError() == ErrorInvalid;
-
-    /// <summary>Begins to read what of a mapped file is not in memory, just that and no more, and waits for nothing. Refusal changes nothing.</summary>
-    public static void BeginLoad(byte* start, long length)
+    public static void PreferHugePages(SystemCalls calls, byte* start, long length)
     {
         if (OperatingSystem.IsLinux())
-            _ = MAdvise(start, (nuint)length, AdviseWillNeed);
+            _ = calls.Advise((nint)start, length, AdviseHugePage);
     }
 
-    public static void Free(byte* start, long length) => _ = MUnmap(start, (nuint)length);
+    public static bool Commit(SystemCalls calls, byte* start, long length) =>
+        calls.Protect((nint)start, length, ProtectRead | ProtectWrite) == 0;
 
-    [LibraryImport("libc", EntryPoint = "mmap", SetLastError = true)]
-    private static partial void* MMap(void* address, nuint length, int protection, int flags, int file, long offset);
+    /// <summary>
+    /// Gives memory back. Kernels before 5.18 do not discard what is locked; there it stays, zeroed by its owner.
+    /// </summary>
+    public static void Discard(SystemCalls calls, byte* start, long length, bool isLocked)
+    {
+        if (!isLocked || !OperatingSystem.IsLinux() || calls.Advise((nint)start, length, AdviseDontNeedLocked) != 0)
+            _ = calls.Advise((nint)start, length, AdviseDontNeed);
+    }
 
-    [LibraryImport("libc", EntryPoint = "munmap", SetLastError = true)]
-    private static partial int MUnmap(void* address, nuint length);
+    /// <summary>Refusal changes nothing: then the system has no such thing.</summary>
+    public static void ExcludeFromDumps(SystemCalls calls, byte* start, long length)
+    {
+        _ = calls.Advise((nint)start, length, AdviseDontDump);
+        _ = calls.Advise((nint)start, length, AdviseWipeOnFork);
+    }
 
-    [LibraryImport("libc", EntryPoint = "mprotect", SetLastError = true)]
-    private static partial int MProtect(void* address, nuint length, int protection);
+    /// <summary>
+    /// Pages are locked as they are touched, so that a sparse part costs what it holds. macOS has no such form: there nothing
+    /// is locked.
+    /// </summary>
+    public static bool TryLock(SystemCalls calls, byte* start, long length) =>
+        OperatingSystem.IsLinux() && calls.LockMemory((nint)start, length, LockOnFault) == 0;
 
-    [LibraryImport("libc", EntryPoint = "mlock2", SetLastError = true)]
-    private static partial int MLock2(void* address, nuint length, uint flags);
+    public static int MapFile(SystemCalls calls, byte* start, SafeFileHandle file, long length) =>
+        calls.Map((nint)start, length, ProtectRead, MapShared | MapFixed, file, 0, out _);
 
-    [LibraryImport("libc", EntryPoint = "madvise", SetLastError = true)]
-    private static partial int MAdvise(void* address, nuint length, int advice);
+    public static bool MapForWriting(SystemCalls calls, byte* start, SafeFileHandle file, long offset, long length) =>
+        calls.Map((nint)start, length, ProtectRead | ProtectWrite, MapShared | MapFixed, file, offset, out _) == 0;
+
+    public static bool MapFresh(SystemCalls calls, byte* start, long length)
+    {
+        int flags = MapPrivate | MapAnonymous | MapNoReserve | MapFixed;
+        return calls.Map((nint)start, length, ProtectRead | ProtectWrite, flags, null, 0, out _) == 0;
+    }
+
+    /// <summary>
+    /// A disk error becomes an error number here; a plain read of the address would end the process. Because the address
+    /// begins a page, "invalid" can only mean that the kernel does not know the advice.
+    /// </summary>
+    public static PopulateResult Populate(SystemCalls calls, byte* start, long length)
+    {
+        int error = OperatingSystem.IsLinux() ? calls.Advise((nint)start, length, AdvisePopulateRead) : 0;
+        return error switch { 0 => PopulateResult.Done, ErrorInvalid => PopulateResult.Unknown, _ => PopulateResult.Failed };
+    }
+
+    /// <summary>
+    /// Begins to read what of a mapped file is not in memory, just that and no more, and waits for nothing. Refusal changes
+    /// nothing.
+    /// </summary>
+    public static void BeginLoad(SystemCalls calls, byte* start, long length)
+    {
+        if (OperatingSystem.IsLinux())
+            _ = calls.Advise((nint)start, length, AdviseWillNeed);
+    }
+
+    public static void Free(SystemCalls calls, byte* start, long length) => _ = calls.Unmap((nint)start, length);
 }

@@ -22,7 +22,7 @@ internal sealed class DecryptedPages : IDisposable
     private readonly AddressRange _table;
     private readonly Stripe[] _stripes;
     private readonly uint _proven;
-    private readonly long _budgetBytes;
+    private readonly Func<long> _budget;
     private long _committedPages;
     private long _bytes;
     private int _ticket;
@@ -31,14 +31,14 @@ internal sealed class DecryptedPages : IDisposable
     /// <param name="table">The page table: an entry of 4 bytes for each page.</param>
     /// <param name="proven">What the page table says of a page that was proven.</param>
     /// <param name="limitPages">Most pages the file may have.</param>
-    /// <param name="budgetBytes">From here on there are too many.</param>
-    public DecryptedPages(StoreCipher cipher, AddressRange table, uint proven, long limitPages, long budgetBytes)
+    /// <param name="budget">Bytes from which on there are too many, now.</param>
+    public DecryptedPages(StoreCipher cipher, AddressRange table, uint proven, long limitPages, Func<long> budget)
     {
         _proven = proven;
         _cipher = cipher;
         _table = table;
-        _budgetBytes = budgetBytes;
-        Range = AddressRange.Reserve(limitPages * PageLayout.SizeBytes);
+        _budget = budget;
+        Range = AddressRange.Reserve(limitPages * PageLayout.SizeBytes, table.Calls);
         _stripes = new Stripe[Math.Max(MinStripes, (int)System.Numerics.BitOperations.RoundUpToPowerOf2((uint)Environment.ProcessorCount * 2))];
         for (int i = 0; i < _stripes.Length; i++)
             _stripes[i] = new Stripe(cipher.NewPageCipher());
@@ -50,8 +50,11 @@ internal sealed class DecryptedPages : IDisposable
     /// <summary>Bytes decrypted now.</summary>
     public long Bytes => Interlocked.Read(ref _bytes);
 
+    /// <summary>Bytes from which on there are too many: the less the more pages wait for a checkpoint.</summary>
+    public long BudgetBytes => _budget();
+
     /// <summary>Whether there are more than the budget.</summary>
-    public bool IsOverBudget => Bytes > _budgetBytes;
+    public bool IsOverBudget => Bytes > BudgetBytes;
 
     /// <summary>Whether the system keeps them out of swap.</summary>
     public bool IsLocked { get; private set; } = true;
@@ -130,14 +133,15 @@ internal sealed class DecryptedPages : IDisposable
     /// </summary>
     public void Adopt(long number, ReadOnlySpan<byte> plain)
     {
-        if (Bytes > _budgetBytes - (_budgetBytes / 8))
-            return;
-
+        long budget = BudgetBytes;
         Stripe stripe = StripeOf(number);
         lock (stripe.Sync)
         {
             if (stripe.Places.Remove(number, out Place before))
-                Drop(number, before.Pages); // of an attempt that failed
+                Drop(number, before.Pages); // of an attempt that failed; over the budget too, or the page would be published with these bytes
+            if (Bytes > budget - (budget / 8))
+                return;
+
             plain.CopyTo(Range.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes));
             stripe.Places.Add(number, new Place(1, 0));
         }

@@ -35,11 +35,18 @@ internal sealed class PageStore : IDisposable
         _file = file;
         _path = System.IO.Path.Combine(files.Path, file.Name);
         _limitPages = maxFileBytes / PageLayout.SizeBytes;
-        _table = AddressRange.Reserve((_limitPages + TableStepPages) * sizeof(uint));
+        _table = AddressRange.Reserve((_limitPages + TableStepPages) * sizeof(uint), files.Calls);
         _map = files.Map(file, _limitPages * PageLayout.SizeBytes);
-        Decrypted = cipher is null ? null : new DecryptedPages(cipher, _table, InMap, _limitPages, options.DecryptedBudgetBytes);
+        bool canSpill = cipher is null && !options.ReadOnly && files.CanSpill;
+        UnwrittenBudgetBytes = canSpill ? options.ScratchBudgetBytes : Math.Min(options.ScratchBudgetBytes, options.MemoryBudgetBytes);
+        Scratch = new Scratch(
+            options.ScratchReserveBytes, options.MemoryBudgetBytes, isSecret: cipher is not null,
+            canSpill ? () => files.CreateSpill(Scratch.ArenaBytes) : null,
+            Math.Max(0, UnwrittenBudgetBytes - options.MemoryBudgetBytes),
+            files.Calls);
+        Decrypted = cipher is null ? null : new DecryptedPages(cipher, _table, InMap, _limitPages, () => DecryptedBudget(options));
         _proven = Decrypted?.Range ?? _map.Range;
-        Scratch = new Scratch(options.ScratchReserveBytes, options.ScratchBudgetBytes, isSecret: cipher is not null);
+        Proofs = new PageProofs(_table, _map, isReadInMap: Decrypted is null && _map.SeesWrites, InMap);
         long pages = file.Length / PageLayout.SizeBytes;
         if (pages > _limitPages)
             throw new StorageException($"'{_path}' has {file.Length} bytes, more than StorageOptions.MaxDataFileBytes ({maxFileBytes}); raise it.");
@@ -56,8 +63,14 @@ internal sealed class PageStore : IDisposable
     /// <summary>The pages of the file that are decrypted; null in a plain store.</summary>
     public DecryptedPages? Decrypted { get; }
 
+    /// <summary>What takes proofs of pages back.</summary>
+    public PageProofs Proofs { get; }
+
     /// <summary>The memory of pages that are not in the file yet.</summary>
     public Scratch Scratch { get; }
+
+    /// <summary>Most bytes of pages that may wait for a checkpoint.</summary>
+    public long UnwrittenBudgetBytes { get; }
 
     /// <summary>Bytes of the data file.</summary>
     public long FileBytes => Volatile.Read(ref _filePages) * PageLayout.SizeBytes;
@@ -182,6 +195,7 @@ internal sealed class PageStore : IDisposable
     /// <summary>Gives a page (or run) memory in scratch; readers find it there from now on. Bytes are undefined.</summary>
     public Span<byte> Place(long number, int pages, long birth, out uint frame)
     {
+        Proofs.Damaged.Remove(number);
         frame = Scratch.Allocate(pages, number, birth);
         _table.WriteUInt32(number, frame);
         return Scratch.Bytes(frame, (int)Math.Min((long)pages * PageLayout.SizeBytes, int.MaxValue));
@@ -190,6 +204,7 @@ internal sealed class PageStore : IDisposable
     /// <summary>As <see cref="Place"/>, for a copy of a page, whose bytes the caller has looked at.</summary>
     public Span<byte> PlaceCopy(long number, long birth, long from, ReadOnlySpan<byte> original, out uint frame)
     {
+        Proofs.Damaged.Remove(number);
         frame = Scratch.AllocateCopy(FrameOf(from), original, number, birth);
         _table.WriteUInt32(number, frame);
         return Scratch.Bytes(frame, PageLayout.SizeBytes);
@@ -198,9 +213,13 @@ internal sealed class PageStore : IDisposable
     /// <summary>Forgets a page that nobody can see any more, and its scratch frame if it has one.</summary>
     public void Forget(long number)
     {
+        if (number >= _tablePages)
+            return; // given back before it had a place
+
         uint frame = FrameOf(number);
         _table.WriteUInt32(number, NotLookedAt);
         Decrypted?.Forget(number);
+        Proofs.Damaged.Remove(number);
         if (frame != 0)
             Release(frame);
     }
@@ -302,6 +321,9 @@ internal sealed class PageStore : IDisposable
         }
     }
 
+    /// <summary>Pages as they lie on the disk.</summary>
+    public DiskPages OpenDiskPages() => new(_file, Decrypted);
+
     /// <summary>An error that names file and page.</summary>
     public CorruptionException Corrupt(long number, string what) =>
         new($"Page {number} of '{_path}' is damaged: {what}. Restore a backup, or check the environment to see what else is hit.");
@@ -330,6 +352,8 @@ internal sealed class PageStore : IDisposable
     {
         if (FrameOf(number) != 0)
             return null;
+        if (Proofs.Damaged.Find(number) is { } known)
+            return known;
 
         // What is decrypted may have come from a checkpoint, and never have been looked at in the file.
         bool wasProven = (ulong)number < (ulong)_tablePages && _table.ReadUInt32(number) == InMap;
@@ -405,6 +429,12 @@ internal sealed class PageStore : IDisposable
     private string? FindFaultAndProve(long number, out Span<byte> bytes)
     {
         bytes = default;
+        return Proofs.Damaged.Find(number) ?? FindFreshFaultAndProve(number, out bytes) ?? Proofs.FindDamageSinceProof(number);
+    }
+
+    private string? FindFreshFaultAndProve(long number, out Span<byte> bytes)
+    {
+        bytes = default;
         if (Decrypted is not null && Decrypted.TryPublish(number))
         {
             bytes = _proven.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes);
@@ -423,19 +453,8 @@ internal sealed class PageStore : IDisposable
     }
 
     /// <summary>What is wrong with the content of a page in the file, its number and length being right, or null.</summary>
-    private string? FindFault(Span<byte> pages, Span<byte> covered)
-    {
-        if (Decrypted is { } decrypted)
-            return decrypted.FindFault(pages);
-
-        var page = new Page(covered);
-        uint expected = Page.ComputeChecksum(covered);
-        if (page.Checksum != expected)
-            return $"checksum {page.Checksum:x8} found, {expected:x8} computed (tree {page.TreeId})";
-        if (page.Incarnation != 0)
-            return $"it is encrypted, and this environment is not (tree {page.TreeId})";
-        return PageShape.FindFault(pages) is { } fault ? $"{fault} (tree {page.TreeId})" : null;
-    }
+    private string? FindFault(Span<byte> pages, Span<byte> covered) =>
+        Decrypted is { } decrypted ? decrypted.FindFault(pages) : PageContent.FindFault(pages, covered);
 
     /// <summary>What is wrong with where a page lies, or null; its page or run as it is in the file, and what of that its checksum covers.</summary>
     private string? FindSealedFault(long number, bool load, out Span<byte> bytes, out Span<byte> covered)
@@ -470,12 +489,12 @@ internal sealed class PageStore : IDisposable
         return null;
     }
 
-    private void ThrowOtherKind(long number, int level, Span<byte> bytes)
-    {
-        var page = new Page(bytes);
-        throw Corrupt(number, $"a page of level {level} was expected, type {page.Type} of level {page.Level} found (tree {page.TreeId})");
-    }
+    /// <summary>Scratch comes first, since what it holds cannot go; an eighth is left in any case, or every read would decrypt anew.</summary>
+    private long DecryptedBudget(StorageOptions options) =>
+        Math.Min(options.DecryptedBudgetBytes, Math.Max(options.MemoryBudgetBytes / 8, options.MemoryBudgetBytes - Scratch.BytesInUse));
+
+    private void ThrowOtherKind(long number, int level, Span<byte> bytes) => throw Corrupt(number, PageContent.OtherKind(level, bytes));
 
     private void ThrowOtherBirth(PageReference reference, Span<byte> bytes) =>
-        throw Corrupt(reference.Number, $"made by transaction {new Page(bytes).Birth}, its parent knows it from {reference.Birth} (tree {new Page(bytes).TreeId}); a write was lost");
+        throw Corrupt(reference.Number, PageContent.OtherBirth(reference, bytes));
 }

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Treepie.Storage.Files;
 using Treepie.Storage.Format;
 using Treepie.Storage.Memory;
 
@@ -17,40 +18,51 @@ namespace Treepie.Storage.Paging;
 /// </remarks>
 internal sealed class Scratch : IDisposable
 {
+    /// <summary>Bytes of an arena: one large page of the processor.</summary>
+    public const long ArenaBytes = AddressRange.AlignmentBytes;
+
+    /// <summary>Frames of an arena: 256.</summary>
+    public const int ArenaFrames = (int)(ArenaBytes / PageLayout.SizeBytes);
+
     private const uint FirstFrame = 2;
-    private const int CommitStepFrames = (int)(AddressRange.AlignmentBytes / PageLayout.SizeBytes); // an arena: one large page of the processor
-    private const int SmallFrames = 2 * CommitStepFrames; // a small store does without large pages, which would cost it 2 MiB for a few of its own
+    private const int SmallFrames = 2 * ArenaFrames; // a small store does without large pages, which would cost it 2 MiB for a few of its own
     private const int DiscardFromPages = 32;
 
     private readonly AddressRange _range;
     private readonly uint _limit;
-    private readonly Stack<uint> _singles = new();
+    private readonly SingleFrames _singles = new();
+    private readonly ScratchArenas _arenas;
     private readonly SortedDictionary<uint, int> _extents = [];
-    private FrameRecord[] _records = new FrameRecord[CommitStepFrames];
+    private FrameRecord[] _records = new FrameRecord[ArenaFrames];
     private uint _committedFrames;
     private long _framesInUse;
     private long _spares;
 
     private readonly bool _isSecret;
     private readonly long _keptFrames;
-    private readonly long _keptArenas;
-    private int[] _arenaFrames = new int[1];
-    private bool[] _isResident = new bool[1];
-    private int _residentArenas;
 
     /// <param name="reserveBytes">Address space.</param>
-    /// <param name="keptBytes">Memory that is kept for use again; what a large transaction needed beyond goes back to the system.</param>
+    /// <param name="keptBytes">Memory that may be taken, and is kept for use again; what is needed beyond lies in a file, or goes back to the system after use.</param>
     /// <param name="isSecret">Whether frames are kept out of swap and core dumps where the system allows, and zeroed when they go out of use.</param>
-    public Scratch(long reserveBytes, long keptBytes, bool isSecret = false)
+    /// <param name="openSpill">Creates the file for frames beyond that memory, when it is needed; null where there is none.</param>
+    /// <param name="keptSpillBytes">Bytes of that file that are kept for use again.</param>
+    /// <param name="calls">The system; null for this machine's.</param>
+    public Scratch(
+        long reserveBytes,
+        long keptBytes,
+        bool isSecret = false,
+        Func<SpillFile?>? openSpill = null,
+        long keptSpillBytes = 0,
+        SystemCalls? calls = null)
     {
         _isSecret = isSecret;
         IsLocked = isSecret;
         _keptFrames = keptBytes / PageLayout.SizeBytes;
-        _keptArenas = Math.Max(1, keptBytes / AddressRange.AlignmentBytes);
-        _range = AddressRange.Reserve(reserveBytes);
+        _range = AddressRange.Reserve(reserveBytes, calls);
+        _arenas = new ScratchArenas(_range, keptBytes, keptSpillBytes, isSecret, openSpill, Reunite);
         _limit = (uint)Math.Min(uint.MaxValue, reserveBytes / PageLayout.SizeBytes);
         _committedFrames = 0;
-        Grow(CommitStepFrames);
+        Grow(ArenaFrames);
     }
 
     /// <summary>Whether the system keeps frames out of swap.</summary>
@@ -60,7 +72,10 @@ internal sealed class Scratch : IDisposable
     public long BytesInUse => Volatile.Read(ref _framesInUse) * PageLayout.SizeBytes;
 
     /// <summary>Bytes of memory that frames have touched and that did not go back to the system.</summary>
-    public long ResidentBytes => Volatile.Read(ref _residentArenas) * AddressRange.AlignmentBytes;
+    public long ResidentBytes => _arenas.ResidentBytes;
+
+    /// <summary>Bytes of the file that frames beyond this memory lie in.</summary>
+    public long SpilledBytes => _arenas.SpilledBytes;
 
     /// <summary>Frames that were ever committed: those in use have numbers below.</summary>
     public uint FrameCount => _committedFrames;
@@ -71,7 +86,7 @@ internal sealed class Scratch : IDisposable
         uint frame = pages == 1 ? AllocateSingle() : AllocateRun(pages);
         _records[frame] = new FrameRecord { Page = pageNumber, Birth = birth, Pages = pages };
         Volatile.Write(ref _framesInUse, _framesInUse + pages);
-        Count(frame, pages);
+        _arenas.Count(frame, pages);
         return frame;
     }
 
@@ -143,8 +158,8 @@ internal sealed class Scratch : IDisposable
         owner.Spare = 0;
         _spares--;
         Zero(spare, 1);
-        Discount(spare, 1);
-        _singles.Push(spare);
+        _singles.Add(spare);
+        _arenas.Discount(spare, 1);
     }
 
     /// <summary>Takes a run back.</summary>
@@ -156,17 +171,22 @@ internal sealed class Scratch : IDisposable
         _records[frame] = default;
         Volatile.Write(ref _framesInUse, _framesInUse - pages);
         Zero(frame, pages);
-        Discount(frame, pages);
         if (pages == 1)
         {
-            _singles.Push(frame);
-            return;
+            _singles.Add(frame);
+        }
+        else
+        {
+            if (pages >= DiscardFromPages)
+                Discard((long)frame * PageLayout.SizeBytes, (long)pages * PageLayout.SizeBytes);
+            AddExtent(frame, pages);
         }
 
-        if (pages >= DiscardFromPages)
-            Discard((long)frame * PageLayout.SizeBytes, (long)pages * PageLayout.SizeBytes);
-        AddExtent(frame, pages);
+        _arenas.Discount(frame, pages);
     }
+
+    /// <summary>Gives memory that nothing is in back to the system, but for a little.</summary>
+    public void Trim() => _arenas.Trim();
 
     /// <summary>What a frame holds.</summary>
     public ref FrameRecord Record(uint frame) => ref _records[frame];
@@ -174,7 +194,18 @@ internal sealed class Scratch : IDisposable
     /// <summary>The bytes of a run, from its first frame.</summary>
     public Span<byte> Bytes(uint frame, int lengthBytes) => _range.Span((long)frame * PageLayout.SizeBytes, lengthBytes);
 
-    public void Dispose() => _range.Dispose();
+    public void Dispose()
+    {
+        _range.Dispose();
+        _arenas.Dispose();
+    }
+
+    /// <summary>Frames of an arena that were divided into single ones are one extent again: runs find room there.</summary>
+    private void Reunite(int arena)
+    {
+        if (_singles.TryTakeArena(arena))
+            AddExtent((uint)arena * ArenaFrames, ArenaFrames);
+    }
 
     /// <summary>Invariant 3 for a frame that goes out of use, whose own spare goes too.</summary>
     private void Unlink(uint frame)
@@ -201,57 +232,14 @@ internal sealed class Scratch : IDisposable
             _range.Discard(offset, lengthBytes);
     }
 
-    private void Count(uint frame, int pages)
-    {
-        for (long at = frame; at < frame + pages;)
-        {
-            int arena = (int)(at / CommitStepFrames);
-            int part = (int)Math.Min(((arena + 1L) * CommitStepFrames) - at, frame + pages - at);
-            if (arena >= _arenaFrames.Length)
-            {
-                int length = Math.Max(arena + 1, 2 * _arenaFrames.Length);
-                Array.Resize(ref _arenaFrames, length);
-                Array.Resize(ref _isResident, length);
-            }
-
-            _arenaFrames[arena] += part;
-            if (!_isResident[arena])
-            {
-                _isResident[arena] = true;
-                _residentArenas++;
-            }
-
-            at += part;
-        }
-    }
-
-    /// <summary>An arena that nothing is in goes back to the system where more memory is resident than is to be kept.</summary>
-    private void Discount(uint frame, int pages)
-    {
-        for (long at = frame; at < frame + pages;)
-        {
-            int arena = (int)(at / CommitStepFrames);
-            int part = (int)Math.Min(((arena + 1L) * CommitStepFrames) - at, frame + pages - at);
-            _arenaFrames[arena] -= part;
-            if (_arenaFrames[arena] == 0 && _residentArenas > _keptArenas)
-            {
-                Discard(arena * AddressRange.AlignmentBytes, AddressRange.AlignmentBytes);
-                _isResident[arena] = false;
-                _residentArenas--;
-            }
-
-            at += part;
-        }
-    }
-
     private uint AllocateSingle()
     {
-        if (_singles.TryPop(out uint frame))
+        if (_singles.TryTake(out uint frame))
             return frame;
 
-        uint first = AllocateRun(CommitStepFrames / 4);
-        for (int i = (CommitStepFrames / 4) - 1; i > 0; i--)
-            _singles.Push(first + (uint)i);
+        uint first = AllocateRun(ArenaFrames / 4);
+        for (int i = (ArenaFrames / 4) - 1; i > 0; i--)
+            _singles.Add(first + (uint)i);
         return first;
     }
 
@@ -276,7 +264,7 @@ internal sealed class Scratch : IDisposable
 
     private void Grow(int pages)
     {
-        uint step = (uint)((pages + CommitStepFrames - 1) / CommitStepFrames * CommitStepFrames);
+        uint step = (uint)((pages + ArenaFrames - 1) / ArenaFrames * ArenaFrames);
         if (step > _limit - _committedFrames)
             throw new StorageException(
                 $"A transaction needs more than the {(long)_limit * PageLayout.SizeBytes >> 20} MiB reserved for unwritten pages; write in smaller transactions.");

@@ -1,68 +1,82 @@
+using System.Collections.Concurrent;
 using Treepie.Storage.Files;
 
 namespace Treepie.Storage.Transactions;
 
-/// <summary>Work that nobody waits for, on other threads, until the environment closes.</summary>
-internal sealed class Background(IScheduler scheduler, bool isAllowed)
+/// <summary>Work that nobody waits for, on other threads, each with a lease: closing waits for what runs and lets nothing more begin.</summary>
+internal sealed class Background(IScheduler scheduler, Lifetime lifetime, bool isAllowed)
 {
-    private readonly object _lock = new(); // the scheduler waits on it
-    private int _running;
-    private bool _isStopped;
+    private readonly List<IDisposable> _owned = [];
+    private readonly ConcurrentQueue<Action> _unarmed = [];
 
     public IScheduler Scheduler => scheduler;
 
     public bool IsAllowed => isAllowed;
 
-    /// <summary>Whether all work has ended for good.</summary>
-    public bool IsIdle
+    /// <summary>
+    /// Starts work; false where the environment is closing or the system starts no thread. Never throws. What the work throws is lost: whoever needs it done
+    /// asks for it again.
+    /// </summary>
+    public bool Run(Action work)
     {
-        get
-        {
-            lock (_lock)
-                return _isStopped && _running == 0;
-        }
-    }
+        if (!lifetime.TryEnter())
+            return false;
 
-    /// <summary>Starts work, unless the environment is closing. What it throws is its own affair: it is work that can be done later too.</summary>
-    public void Run(Action work)
-    {
-        lock (_lock)
-        {
-            if (_isStopped)
-                return;
+        for (int left = _unarmed.Count; left > 0 && _unarmed.TryDequeue(out Action? arm); left--)
+            arm();
 
-            _running++;
-        }
-
-        scheduler.Queue(() =>
+        try
         {
-            try
+            scheduler.Queue(() =>
             {
-                work();
-            }
-            catch (Exception)
-            {
-                // See above: whoever needs it done does it again.
-            }
-            finally
-            {
-                lock (_lock)
+                try
                 {
-                    _running--;
-                    Monitor.PulseAll(_lock);
+                    work();
                 }
-            }
-        });
-    }
-
-    /// <summary>Lets no new work begin and waits for what runs.</summary>
-    public void WaitForAll()
-    {
-        lock (_lock)
+                catch (Exception)
+                {
+                    // See above.
+                }
+                finally
+                {
+                    lifetime.Leave();
+                }
+            });
+            return true;
+        }
+        catch (Exception)
         {
-            _isStopped = true;
-            while (_running > 0)
-                scheduler.Wait(_lock);
+            lifetime.Leave();
+            return false;
         }
     }
+
+    /// <summary>
+    /// Creates a timer that goes off once; null where the system has none to give. Then <paramref name="arm"/>, which calls
+    /// this again, is called when any background work begins next. Never throws: the operation that needs a timer does not
+    /// fail for want of it.
+    /// </summary>
+    public ITimer? TryCreateTimer(TimeProvider clock, Action onTimer, TimeSpan delay, Action arm)
+    {
+        try
+        {
+            return clock.CreateTimer(_ => onTimer(), null, delay, Timeout.InfiniteTimeSpan);
+        }
+        catch (Exception)
+        {
+            _unarmed.Enqueue(arm);
+            return null;
+        }
+    }
+
+    /// <summary>Takes over work that starts itself by a timer, to be disposed when closing begins. For the constructor of the environment.</summary>
+    public T Own<T>(T work)
+        where T : IDisposable
+    {
+        _owned.Add(work);
+        return work;
+    }
+
+    /// <summary>Lets nothing begin by itself any more.</summary>
+    public void Stop() => _owned.ForEach(static work => work.Dispose());
 }

@@ -15,8 +15,9 @@ namespace Treepie.Storage.Transactions;
 /// so far is about pages that nothing changed since. It reads every branch and leaf once, in the lane: writers wait, readers do not. Damage is
 /// rare, and the alternative is to refuse to write.
 /// </remarks>
-internal sealed class BitmapSource(PageStore store, MetaPage first)
+internal sealed class BitmapSource(PageStore store, MetaPage first, int pagesPerGroup)
 {
+    private readonly int _wordsPerGroup = pagesPerGroup / PageGroup.BitsPerWord;
     private MetaPage _meta = first;
     private ulong[]? _walked;
     private long _walkedCheckpoint = -1;
@@ -38,7 +39,7 @@ internal sealed class BitmapSource(PageStore store, MetaPage first)
             return;
 
         ulong[] all = Walk(fault);
-        all.AsSpan(group * PageGroup.Words, PageGroup.Words).CopyTo(live);
+        all.AsSpan(group * _wordsPerGroup, _wordsPerGroup).CopyTo(live);
         RebuiltPages++;
     }
 
@@ -79,8 +80,8 @@ internal sealed class BitmapSource(PageStore store, MetaPage first)
         if (_walked is not null && _walkedCheckpoint == meta.Checkpoint)
             return _walked;
 
-        long groups = (meta.PageCount + FormatLimits.PagesPerBitmap - 1) / FormatLimits.PagesPerBitmap;
-        var live = new ulong[groups * PageGroup.Words];
+        long groups = (meta.PageCount + pagesPerGroup - 1) / pagesPerGroup;
+        var live = new ulong[groups * _wordsPerGroup];
         try
         {
             Mark(live, meta.Bitmap, meta.PageCount);

@@ -4,13 +4,19 @@ namespace Treepie.Storage.Transactions;
 
 /// <summary>Decides when checkpoints run: by journal volume, by scratch in use, some time after a relaxed commit, when asked, and at the end.</summary>
 internal sealed class CheckpointRunner(
-    EnvironmentState state, Checkpointer checkpointer, CommitLane lane, Background background, StorageOptions options, JournalWriter? journal, TimeProvider clock) : IDisposable
+    EnvironmentState state, Checkpointer checkpointer, CommitLane lane, Background background, Lifetime lifetime, StorageOptions options, JournalWriter? journal,
+    TimeProvider clock) : IDisposable
 {
+    /// <summary>An idle environment leaves less than this part of its budget unwritten: it would be written sooner or later anyway.</summary>
+    private const int IdleDivisor = 16;
+
     private readonly Gate _gate = new(background.Scheduler);
     private ITimer? _timer;
     private int _isRequested;
     private volatile bool _isStopped;
     private ITimer? _retry;
+    private ITimer? _idle;
+    private long _batches;
 
     /// <summary>How they go.</summary>
     public CheckpointHealth Health { get; } = new(clock);
@@ -22,7 +28,7 @@ internal sealed class CheckpointRunner(
     /// Whether so much waits for a checkpoint, and they keep failing, that no more can be taken: the journal is at its bound, or memory is.
     /// </summary>
     public bool IsAtBound => Health.Failures > 0
-        && (state.UnwrittenBytes >= 2 * options.ScratchBudgetBytes || (journal is not null && journal.BytesSinceCheckpoint >= options.MaxJournalBytes));
+        && (state.UnwrittenBytes >= 2 * state.Store.UnwrittenBudgetBytes || (journal is not null && journal.BytesSinceCheckpoint >= options.MaxJournalBytes));
 
     /// <summary>A bound is no place to be silent: what waits for checkpoints that keep failing would fill disk and memory.</summary>
     public void ThrowIfAtBound(string path)
@@ -60,16 +66,8 @@ internal sealed class CheckpointRunner(
             if (!TryBeginUse())
                 return;
 
-            checkpointer.Begin(isClean: false);
-            checkpointer.Write(CancellationToken.None);
-            checkpointer.End();
-            HasMarked = true;
-            Health.Succeeded();
-        }
-        catch (Exception error) when (error is StorageException or IOException)
-        {
-            checkpointer.GiveUp();
-            OnFailed(error);
+            WriteHoldingLane();
+            HasMarked |= LastError is null;
         }
         finally
         {
@@ -78,24 +76,44 @@ internal sealed class CheckpointRunner(
     }
 
     /// <summary>Runs one, unless everything is written already. Blocks; must not be called holding the lane.</summary>
-    public void Run(bool isClean, CancellationToken cancellationToken) => Run(isClean, isForced: false, long.MaxValue, cancellationToken);
+    /// <exception cref="ObjectDisposedException">Closing has begun: the last one is the closing's own.</exception>
+    public void Run(CancellationToken cancellationToken) => Run(isForced: false, long.MaxValue, endsWithClosing: true, cancellationToken);
 
-    /// <summary>Runs one even if everything is written already. As <see cref="Run(bool, CancellationToken)"/>.</summary>
+    /// <summary>Runs one even if everything is written already. As <see cref="Run(CancellationToken)"/>.</summary>
     public void RunForced(CancellationToken cancellationToken) => RunToShrink(long.MaxValue, cancellationToken);
 
-    /// <summary>Runs one even if everything is written already, and puts a bitmap from a page on elsewhere. As <see cref="Run(bool, CancellationToken)"/>.</summary>
-    public void RunToShrink(long boundary, CancellationToken cancellationToken) => Run(isClean: false, isForced: true, boundary, cancellationToken);
+    /// <summary>As <see cref="RunForced"/>, for the rest of something that closing waits for, because half of it is worse than all.</summary>
+    public void RunForcedToEnd() => Run(isForced: true, long.MaxValue, endsWithClosing: false, CancellationToken.None);
+
+    /// <summary>Runs one even if everything is written already, and puts a bitmap from a page on elsewhere. As <see cref="Run(CancellationToken)"/>.</summary>
+    public void RunToShrink(long boundary, CancellationToken cancellationToken) => Run(isForced: true, boundary, endsWithClosing: true, cancellationToken);
 
     /// <summary>Gives all beyond the last page in use back to the system. Must not be called holding the lane.</summary>
     public void Cut() => lane.RunExclusive(() => checkpointer.Cut(keptPages: 0));
 
-    private void Run(bool isClean, bool isForced, long boundary, CancellationToken cancellationToken)
+    /// <summary>The only way to a checkpoint that does not hold the lane, but for the last one: each is a step of something with a lease, for which closing waits.</summary>
+    private void Run(bool isForced, long boundary, bool endsWithClosing, CancellationToken cancellationToken)
     {
+        using Lifetime.Lease lease = lifetime.Hold();
         _gate.Enter(cancellationToken);
         try
         {
-            if (state.Failure is { } failure && failure is not ObjectDisposedException)
-                throw new CommitOutcomeUnknownException($"No checkpoint after the journal failed: {failure.Message}", failure);
+            if (endsWithClosing)
+                lifetime.ThrowIfClosing();
+            RunInGate(isClean: false, isForced, boundary, cancellationToken);
+        }
+        finally
+        {
+            _gate.Leave();
+        }
+    }
+
+    private void RunInGate(bool isClean, bool isForced, long boundary, CancellationToken cancellationToken)
+    {
+        try
+        {
+            if (state.Failure is { } failure)
+                throw new WritingStoppedException($"No checkpoint is written after an error: {failure.Message} The journal has what was committed.", failure);
 
             bool isNeeded = false;
             lane.RunExclusive(() =>
@@ -124,7 +142,7 @@ internal sealed class CheckpointRunner(
                 throw;
             }
 
-            lane.RunExclusive(checkpointer.End);
+            lane.RunExclusive(End);
             Health.Succeeded();
         }
         catch (Exception error) when (error is not OperationCanceledException)
@@ -132,9 +150,38 @@ internal sealed class CheckpointRunner(
             OnFailed(error);
             throw;
         }
-        finally
+    }
+
+    /// <summary>One from begin to end, holding the lane. What it fails with is noted in <see cref="Health"/>.</summary>
+    private void WriteHoldingLane()
+    {
+        try
         {
-            _gate.Leave();
+            checkpointer.Begin(isClean: false);
+            checkpointer.Write(CancellationToken.None);
+        }
+        catch (Exception error)
+        {
+            checkpointer.GiveUp();
+            OnFailed(error);
+            return;
+        }
+
+        End();
+        Health.Succeeded();
+    }
+
+    /// <summary>The checkpoint is durable. Half of what is handed out then is no state to go on from.</summary>
+    private void End()
+    {
+        try
+        {
+            checkpointer.End();
+        }
+        catch (Exception error)
+        {
+            state.Failure ??= error;
+            throw;
         }
     }
 
@@ -143,9 +190,9 @@ internal sealed class CheckpointRunner(
     {
         try
         {
-            Run(isClean: false, CancellationToken.None);
+            Run(CancellationToken.None);
         }
-        catch (Exception error) when (error is StorageException or IOException)
+        catch (Exception error) when (error is not ObjectDisposedException)
         {
             // Run has noted it.
         }
@@ -156,10 +203,10 @@ internal sealed class CheckpointRunner(
     {
         try
         {
-            Run(isClean: true, CancellationToken.None);
+            RunInGate(isClean: true, isForced: false, long.MaxValue, CancellationToken.None); // nobody else is left, so the gate is free
             Cut();
         }
-        catch (Exception error) when (error is StorageException or IOException)
+        catch (Exception)
         {
             // Run has noted it.
         }
@@ -169,10 +216,10 @@ internal sealed class CheckpointRunner(
     public bool HasDuties => state.Failure is null
         && ((journal is not null && state.Durable.IsClean && Health.WaitLeft <= TimeSpan.Zero) || (background.IsAllowed && IsFull && Health.Failures == 0));
 
-    private bool IsFull => state.UnwrittenBytes >= options.ScratchBudgetBytes || (journal is not null && journal.BytesSinceCheckpoint >= options.MaxJournalBytes);
+    private bool IsFull => state.UnwrittenBytes >= state.Store.UnwrittenBudgetBytes || (journal is not null && journal.BytesSinceCheckpoint >= options.MaxJournalBytes);
 
     private bool IsDue => Health.WaitLeft <= TimeSpan.Zero
-        && (state.UnwrittenBytes >= options.ScratchBudgetBytes / 2 || (journal is not null && journal.BytesSinceCheckpoint >= JournalInterval));
+        && (state.UnwrittenBytes >= state.Store.UnwrittenBudgetBytes / 2 || (journal is not null && journal.BytesSinceCheckpoint >= JournalInterval));
 
     /// <summary>
     /// Journal between checkpoints: one file's worth for a small store, up to four for a large one, where random changes touch a page
@@ -200,8 +247,14 @@ internal sealed class CheckpointRunner(
         if (!background.IsAllowed || !IsFull || state.Failure is not null || Health.Failures > 0)
             return; // where they fail, scratch has room beyond its budget, up to IsAtBound
 
-        while (IsFull && Request())
+        while (IsFull)
         {
+            if (!Request())
+            {
+                TryRunInLine(); // no thread can be started for it, and more must not wait
+                return;
+            }
+
             lane.WaitForExclusive(() => Volatile.Read(ref _isRequested) == 0);
             lane.DrainExclusive();
             if (LastError is not null)
@@ -219,8 +272,14 @@ internal sealed class CheckpointRunner(
         }
 
         // One may be under way that began before the pages in question were freed.
-        for (int i = 0; i < 2 && !checkpointer.IsUpToDate && Request(); i++)
+        for (int i = 0; i < 2 && !checkpointer.IsUpToDate; i++)
         {
+            if (!Request())
+            {
+                TryRunInLine();
+                return;
+            }
+
             while (Volatile.Read(ref _isRequested) != 0)
             {
                 lane.WaitForExclusive(() => Volatile.Read(ref _isRequested) == 0);
@@ -235,6 +294,8 @@ internal sealed class CheckpointRunner(
         if (!background.IsAllowed)
             return; // see RunDueInLine
 
+        Interlocked.Increment(ref _batches);
+        StartIdleTimerIfNeeded();
         if (IsDue)
             Request();
         else
@@ -247,6 +308,7 @@ internal sealed class CheckpointRunner(
         _isStopped = true;
         Interlocked.Exchange(ref _timer, null)?.Dispose();
         Interlocked.Exchange(ref _retry, null)?.Dispose();
+        Interlocked.Exchange(ref _idle, null)?.Dispose();
     }
 
     public void Dispose()
@@ -255,7 +317,7 @@ internal sealed class CheckpointRunner(
         checkpointer.Dispose();
     }
 
-    /// <summary>Without other threads: here and now, in the lane.</summary>
+    /// <summary>Where there is no other thread for it: here and now, in the lane.</summary>
     private void TryRunInLine()
     {
         if (checkpointer.IsUpToDate || state.Failure is not null || !_gate.TryEnter())
@@ -263,15 +325,7 @@ internal sealed class CheckpointRunner(
 
         try
         {
-            checkpointer.Begin(isClean: false);
-            checkpointer.Write(CancellationToken.None);
-            checkpointer.End();
-            Health.Succeeded();
-        }
-        catch (Exception error) when (error is StorageException or IOException)
-        {
-            checkpointer.GiveUp();
-            OnFailed(error);
+            WriteHoldingLane();
         }
         finally
         {
@@ -303,13 +357,14 @@ internal sealed class CheckpointRunner(
         {
             return false; // the batch will find out too, and say so
         }
-        catch (Exception error) when (error is StorageException or IOException)
+        catch (Exception error)
         {
             state.Failure = error;
             return false;
         }
     }
 
+    /// <summary>Lets one begin on another thread, unless one is about to; false where none can.</summary>
     private bool Request()
     {
         if (!background.IsAllowed || _isStopped)
@@ -317,7 +372,7 @@ internal sealed class CheckpointRunner(
         if (Interlocked.Exchange(ref _isRequested, 1) != 0)
             return true;
 
-        background.Run(() =>
+        bool isStarted = background.Run(() =>
         {
             try
             {
@@ -330,7 +385,56 @@ internal sealed class CheckpointRunner(
                 StartTimerIfNeeded();
             }
         });
-        return true;
+        if (isStarted)
+            return true;
+
+        Volatile.Write(ref _isRequested, 0);
+        lane.Pulse();
+        return false;
+    }
+
+    /// <summary>
+    /// Gives memory back: writes what waits for a checkpoint, where that is more than a little, and trims scratch. What open readers hold stays; it goes when they have
+    /// ended and somebody writes again, or the next time here.
+    /// </summary>
+    private void GiveMemoryBack()
+    {
+        if (state.UnwrittenBytes > options.MemoryBudgetBytes / IdleDivisor)
+            TryRun();
+        lane.RunExclusive(() =>
+        {
+            state.Reclaim();
+            state.Store.Scratch.Trim();
+        });
+        if (state.Store.Scratch.BytesInUse > options.MemoryBudgetBytes / IdleDivisor)
+            StartIdleTimerIfNeeded();
+    }
+
+    private void StartIdleTimerIfNeeded()
+    {
+        if (_isStopped || Volatile.Read(ref _idle) is not null)
+            return;
+
+        long seen = Interlocked.Read(ref _batches);
+        ITimer timer = clock.CreateTimer(
+            _ =>
+            {
+                Interlocked.Exchange(ref _idle, null)?.Dispose();
+                if (Interlocked.Read(ref _batches) != seen)
+                    StartIdleTimerIfNeeded(); // it was not idle
+                else if (!_isStopped)
+                    background.Run(GiveMemoryBack);
+            },
+            null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        if (Interlocked.CompareExchange(ref _idle, timer, null) is not null)
+        {
+            timer.Dispose(); // another thread was first
+            return;
+        }
+
+        timer.Change(options.IdleDelay, Timeout.InfiniteTimeSpan);
+        if (_isStopped)
+            Interlocked.Exchange(ref _idle, null)?.Dispose();
     }
 
     /// <summary>Also after a checkpoint: the timer of a commit that came while it was written went off to no purpose if that took long.</summary>

@@ -57,6 +57,8 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
         state.Reclaim();
         state.Space.TrimEnd();
         MetaPage durable = state.Durable;
+        state.Space.Load(durable.Bitmap); // one of the two is retired here or in GiveUp, which must not fail
+        state.Space.Load(durable.OtherBitmap);
         _isDoubtful = false;
         BeginSession(isClean);
         _keepsBitmap = IsUpToDate && durable.OtherBitmap.Pages > 0 && MoveBitmapsFrom == long.MaxValue && !state.Space.IsAnyDirty(1 - _otherPlace);
@@ -149,7 +151,7 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
         {
             state.Store.ShrinkFile(UsedPages + keptPages);
         }
-        catch (Exception error) when (error is StorageException or IOException)
+        catch (Exception)
         {
             // The file stays as long as it was.
         }
@@ -199,7 +201,7 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
             else
                 journal?.BeginSession();
         }
-        catch (Exception error) when (error is not DiskFullException and (StorageException or IOException))
+        catch (Exception error) when (error is not DiskFullException)
         {
             state.Failure = error;
             throw;

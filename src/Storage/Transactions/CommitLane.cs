@@ -25,8 +25,11 @@ namespace Treepie.Storage.Transactions;
 /// 5. No work is left alone: who submits looks at the lane after queueing, who lets go looks at the queue after letting go, the end of a flight
 /// takes an idle lane, and who leaves work in an idle lane without a flight has woken one who will take it.
 /// 6. A caller serves others only until its own command has run; then it leaves the lane to one of those who wait.
+/// 7. The lane cannot be lost: whatever is thrown by a step of its holder stops writing (<see cref="Writer.Stop"/>), and the holder goes on to tell everyone and let go. What runs after the lane
+/// was let go does not throw.
+/// 8. Whoever holds the lane has a lease of the environment's <see cref="Lifetime"/>.
 /// </remarks>
-internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler scheduler, bool isInline)
+internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler scheduler, Lifetime lifetime, bool isInline)
 {
     private const int Active = 1;
     private const int InFlight = 2;
@@ -38,6 +41,10 @@ internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler sc
     private readonly ConcurrentQueue<Exclusive> _exclusive = new();
     private Action? _help;
     private int _state;
+    private volatile int _executingThread;
+
+    /// <summary>Whether the calling thread is in a command.</summary>
+    public bool IsInCommand => _executingThread == Environment.CurrentManagedThreadId;
 
     /// <summary>Runs a command through the lane, blocking.</summary>
     public void Submit(WriteRequest request, CancellationToken cancellationToken)
@@ -51,7 +58,7 @@ internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler sc
         if (isInline)
             throw new InvalidOperationException("Without other threads a command cannot wait for a sync that its own thread is in: use WriteAsync there.");
 
-        using CancellationTokenRegistration registration = Register(request, cancellationToken);
+        using CancellationTokenRegistration registration = request.Register(cancellationToken);
         while (request.Wait(scheduler))
             if (TryTake())
                 Drive(request, isServing: false);
@@ -64,16 +71,17 @@ internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler sc
     public void SubmitAsync(WriteRequest request, CancellationToken cancellationToken)
     {
         cancellationToken.ThrowIfCancellationRequested();
+        request.CancelWith(cancellationToken); // before anyone can complete it, which gives the registration back
         _queue.Enqueue(request);
         if (TryTake())
             Drive(request, isServing: isInline);
-        else
-            Register(request, cancellationToken);
     }
 
     /// <summary>Runs an action while holding the lane, with no batch open and no frame in flight, blocking until it has run.</summary>
+    /// <exception cref="ObjectDisposedException">The environment is closed: nothing that the action could touch is there.</exception>
     public void RunExclusive(Action action)
     {
+        using Lifetime.Lease lease = lifetime.Hold();
         var exclusive = new Exclusive(action);
         _exclusive.Enqueue(exclusive);
         Pulse();
@@ -116,10 +124,6 @@ internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler sc
         lock (_exclusive)
             Monitor.PulseAll(_exclusive);
     }
-
-    private static CancellationTokenRegistration Register(WriteRequest request, CancellationToken cancellationToken) => cancellationToken.UnsafeRegister(
-        static (state, token) => ((WriteRequest)state!).TryCancel(token), // the state given beside it
-        request);
 
     private bool IsInFlight => (Volatile.Read(ref _state) & InFlight) != 0;
 
@@ -165,81 +169,97 @@ internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler sc
     {
         while (true)
         {
-            if (!writer.HasOpen)
+            try
             {
-                if (IsInFlight)
-                {
-                    if (!_exclusive.IsEmpty || duties.AreDue)
-                    {
-                        if (TryReleaseInFlight())
-                            return;
-                        continue;
-                    }
-                }
-                else
-                {
-                    writer.Settle();
-                    DrainExclusive();
-                    duties.AtRest();
-                }
-
-                if (_queue.IsEmpty && !writer.HasRetries)
-                {
-                    if (TryRest())
-                        return;
-                    continue;
-                }
-
-                if (!isServing && own is not { IsStarted: false })
-                {
-                    LeaveToAnother();
+                if (TryFinish(own, ref isServing))
                     return;
-                }
-
-                if (!IsInFlight && duties.AreDue)
-                    duties.Run();
             }
-
-            writer.Execute(this);
-            if (!writer.HasOpen)
-                continue;
-
-            bool isFull = !writer.CanTakeMore;
-            if (IsInFlight)
+            catch (Exception error)
             {
-                if (!TryReleaseInFlight())
-                    continue;
-                if (isFull || _queue.IsEmpty || !TryTake())
-                    return;
-                continue;
+                writer.Stop(error); // invariant 7: the lane is still held
             }
-
-            if (!writer.Close())
-                duties.AfterBatch();
-            else if (!Fly(isServing))
-                return;
         }
     }
 
-    /// <summary>Writes the batch that was closed while others go on; true if the lane is the caller's again.</summary>
-    private bool Fly(bool isServing)
+    /// <summary>One step of <see cref="Drive"/>; true if the lane is somebody else's or idle, false while it is the caller's.</summary>
+    private bool TryFinish(WriteRequest? own, ref bool isServing)
+    {
+        if (!writer.HasOpen)
+        {
+            if (IsInFlight)
+            {
+                if (!_exclusive.IsEmpty || duties.AreDue)
+                    return TryReleaseInFlight();
+            }
+            else
+            {
+                writer.Settle();
+                DrainExclusive();
+                if (!writer.HasStopped)
+                    duties.AtRest();
+            }
+
+            if (_queue.IsEmpty && !writer.HasRetries)
+                return TryRest();
+            if (!isServing && own is not { IsStarted: false })
+                return LeaveToAnother(ref isServing);
+            if (!IsInFlight && duties.AreDue)
+                duties.Run();
+        }
+
+        Execute();
+        if (!writer.HasOpen)
+            return false;
+
+        bool isFull = !writer.CanTakeMore;
+        if (IsInFlight)
+            return TryReleaseInFlight() && (isFull || _queue.IsEmpty || !TryTake());
+        if (writer.Close())
+            return !Fly(ref isServing);
+
+        duties.AfterBatch();
+        return false;
+    }
+
+    private void Execute()
+    {
+        _executingThread = Environment.CurrentManagedThreadId;
+        try
+        {
+            writer.Execute(this);
+        }
+        finally
+        {
+            _executingThread = 0;
+        }
+    }
+
+    /// <summary>Writes the batch that was closed while others go on; true if the lane is the caller's again. Never throws: it answers those whose batch it was.</summary>
+    private bool Fly(ref bool isServing)
     {
         Interlocked.Or(ref _state, InFlight);
         Release();
         if (!isInline && _queue.TryPeek(out WriteRequest? next))
-            Wake(next);
+            TryWake(next); // if nobody can be called, the end of the flight finds the command
 
         RequestList answers = writer.Flush();
-        bool isTaken = EndFlight();
-        if (isTaken && !isServing)
-        {
-            LeaveToAnother();
-            isTaken = false;
-        }
-
+        bool isTaken = EndFlight() && (isServing || !TryLeaveToAnother(ref isServing));
         answers.Complete();
         duties.AfterBatch();
         return isTaken;
+    }
+
+    private bool TryLeaveToAnother(ref bool isServing)
+    {
+        try
+        {
+            return LeaveToAnother(ref isServing);
+        }
+        catch (Exception error)
+        {
+            writer.Stop(error);
+            return false;
+        }
     }
 
     /// <summary>Lets go of a lane with nothing to do; false, still or again holding it, if something has come.</summary>
@@ -249,8 +269,10 @@ internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler sc
         return (_queue.IsEmpty && _exclusive.IsEmpty) || !TryTake();
     }
 
-    /// <summary>Lets go of a lane that may have work, and wakes one of those who wait for that work to take it.</summary>
-    private void LeaveToAnother()
+    /// <summary>
+    /// Lets go of a lane that may have work, and wakes one of those who wait for that work to take it. False, holding it again, where no thread can be started for it: the caller serves.
+    /// </summary>
+    private bool LeaveToAnother(ref bool isServing)
     {
         while (true)
         {
@@ -264,13 +286,16 @@ internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler sc
             if (next is null && !TryPeekWaiting(out next))
             {
                 if (TryRest())
-                    return;
+                    return true;
                 continue;
             }
 
             Release();
-            Wake(next);
-            return;
+            if (TryWake(next) || !TryTake())
+                return true;
+
+            isServing = true;
+            return false;
         }
     }
 
@@ -282,16 +307,38 @@ internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler sc
         return next is not null;
     }
 
-    private void Wake(WriteRequest next)
+    /// <summary>Calls somebody to the lane; false where nobody can be called. Never throws.</summary>
+    private bool TryWake(WriteRequest next)
     {
-        if (next.IsAsync || !next.TryWake())
+        if (!next.IsAsync && next.TryWake())
+            return true;
+        if (!lifetime.TryHold())
+            return false;
+
+        try
+        {
             scheduler.Queue(_help ??= Help);
+            return true;
+        }
+        catch (Exception)
+        {
+            lifetime.Leave();
+            return false;
+        }
     }
 
+    /// <summary>With the lease that <see cref="TryWake"/> took for it.</summary>
     private void Help()
     {
-        if (TryTake())
-            Drive(null, isServing: true);
+        try
+        {
+            if (TryTake())
+                Drive(null, isServing: true);
+        }
+        finally
+        {
+            lifetime.Leave();
+        }
     }
 
     private sealed class Exclusive(Action action)

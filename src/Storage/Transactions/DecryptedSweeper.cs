@@ -38,7 +38,7 @@ internal sealed class DecryptedSweeper : IDisposable
         _background = background;
         _options = options;
         _clock = clock;
-        _sweepAtBytes = options.DecryptedBudgetBytes;
+        _sweepAtBytes = pages.BudgetBytes;
         pages.OnLoaded = OnLoaded;
         if (pages.Bytes > 0)
             OnLoaded(); // what recovery read
@@ -79,20 +79,23 @@ internal sealed class DecryptedSweeper : IDisposable
         if (Interlocked.Exchange(ref _isRequested, 1) != 0)
             return;
 
-        _background.Run(() =>
+        bool isStarted = _background.Run(() =>
         {
             try
             {
                 Drop();
                 if (_pages.IsOverBudget)
                     Sweep(_part++ % Parts, Parts);
-                Volatile.Write(ref _sweepAtBytes, Math.Max(_options.DecryptedBudgetBytes, _pages.Bytes + (_options.DecryptedBudgetBytes / StepDivisor)));
+                long budget = _pages.BudgetBytes;
+                Volatile.Write(ref _sweepAtBytes, Math.Max(budget, _pages.Bytes + (budget / StepDivisor)));
             }
             finally
             {
                 Volatile.Write(ref _isRequested, 0);
             }
         });
+        if (!isStarted)
+            Volatile.Write(ref _isRequested, 0);
     }
 
     private void Sweep(int part, int parts)
@@ -127,9 +130,19 @@ internal sealed class DecryptedSweeper : IDisposable
         }
     }
 
+    /// <summary>Readers call it: where no timer can be created, the next page that is loaded asks again.</summary>
     private void StartTimer()
     {
-        ITimer timer = _clock.CreateTimer(_ => OnIdle(), null, _options.DecryptedIdleTime, Timeout.InfiniteTimeSpan);
+        ITimer timer;
+        try
+        {
+            timer = _clock.CreateTimer(_ => OnIdle(), null, _options.DecryptedIdleTime, Timeout.InfiniteTimeSpan);
+        }
+        catch (Exception)
+        {
+            return;
+        }
+
         if (Interlocked.CompareExchange(ref _timer, timer, null) is not null || _isStopped)
             timer.Dispose();
     }

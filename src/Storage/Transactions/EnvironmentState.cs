@@ -33,6 +33,9 @@ internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPag
     /// <summary>Drawn at every opening; where the seeds of new maps begin.</summary>
     public ulong HashSeed { get; init; }
 
+    /// <summary>What verifies pages on the disk; null where the environment is read-only.</summary>
+    public Scrubber? Scrubber { get; set; }
+
     /// <summary>The newest published state.</summary>
     public Snapshot Current
     {
@@ -101,8 +104,6 @@ internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPag
         _snapshots.Sort();
         _released.Clear();
         Space.Reclaim(System.Runtime.InteropServices.CollectionsMarshal.AsSpan(_snapshots), durable, CheckpointUnderWay, _released);
-        foreach (PageRun run in _released)
-            Store.Forget(run);
         long held = readers == 0 ? 0 : Space.Held.CountUnder(System.Runtime.InteropServices.CollectionsMarshal.AsSpan(_readers));
         Volatile.Write(ref _heldByReaders, held);
     }

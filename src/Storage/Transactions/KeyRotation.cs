@@ -97,7 +97,7 @@ internal sealed class KeyRotation(StorageEnvironment environment, StoreCipher ci
     /// <summary>Both meta pages, and no frame that a recovery reads from before.</summary>
     private void Persist()
     {
-        checkpoints.RunForced(CancellationToken.None); // short, and half of it is worse than all
+        checkpoints.RunForcedToEnd(); // short, and half of it is worse than all
         OverwriteOlder();
     }
 
@@ -106,7 +106,7 @@ internal sealed class KeyRotation(StorageEnvironment environment, StoreCipher ci
     {
         try
         {
-            checkpoints.RunForced(CancellationToken.None);
+            checkpoints.RunForcedToEnd();
             environment.DropSupersededJournal();
         }
         catch (Exception error) when (error is StorageException or IOException)

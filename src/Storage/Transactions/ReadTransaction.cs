@@ -128,8 +128,7 @@ public sealed class ReadTransaction : IDisposable
         if (Interlocked.Exchange(ref _disposed, 1) != 0)
             return;
 
-        _slot.Free();
-        _environment.OnReaderClosed();
+        _environment.ExitRead(_slot);
     }
 
     private void ThrowIfDisposed() => ObjectDisposedException.ThrowIf(Volatile.Read(ref _disposed) != 0, this);

@@ -6,7 +6,7 @@ namespace Treepie.Storage.Transactions;
 /// <summary>Puts the figures of an environment together.</summary>
 internal static class StatisticsReader
 {
-    public static StorageStatistics Read(EnvironmentState state, JournalFiles files, JournalWriter? journal, CheckpointRunner checkpoints)
+    public static StorageStatistics Read(EnvironmentState state, JournalFiles files, JournalWriter? journal, CheckpointRunner checkpoints, StoragePlatform platform)
     {
         IReadOnlyList<ReaderInfo> readers = state.Readers.Describe();
         Snapshot current = state.Current;
@@ -21,6 +21,7 @@ internal static class StatisticsReader
             ScratchBytes = state.Store.Scratch.BytesInUse,
             UnwrittenBytes = state.UnwrittenBytes,
             ScratchResidentBytes = state.Store.Scratch.ResidentBytes,
+            SpilledBytes = state.Store.Scratch.SpilledBytes,
             FreePages = state.Space.FreeCount,
             LastTransactionId = current.TransactionId,
             OpenReaders = readers.Count,
@@ -33,8 +34,10 @@ internal static class StatisticsReader
             CheckpointFailures = checkpoints.Health.Failures,
             LastCheckpointError = checkpoints.LastError?.Message,
             IsWritingRefused = checkpoints.IsAtBound,
+            Scrub = state.Scrubber?.Describe(),
             RebuiltBitmapPages = state.Bitmaps.RebuiltPages,
             OldestReaderTransactionId = readers.Count == 0 ? null : readers[0].TransactionId,
+            Platform = platform,
             IsEncrypted = state.Store.Decrypted is not null,
             DecryptedBytes = state.Store.Decrypted?.Bytes ?? 0,
             IsDecryptedMemoryLocked = state.Store.Decrypted is { IsLocked: true } && state.Store.Scratch.IsLocked,

@@ -10,6 +10,7 @@ namespace Treepie.Storage.Transactions;
 /// be used again by another caller. Two may not know that yet: who completed it and is about to wake its sleeper, and who saw it waiting and calls it to
 /// the lane. Both then call a caller that looks once more than it needs, and who has no caller is <c>Left</c>.
 /// </remarks>
+[SuppressMessage("Maintainability", "CA1001", Justification = "The registration ends with the request.")]
 internal abstract class WriteRequest
 {
     private const int Waiting = 0;
@@ -22,6 +23,8 @@ internal abstract class WriteRequest
     private const int Left = 2;
 
     private int _state;
+    private CancellationTokenRegistration _registration;
+    private Lifetime? _lifetime;
 
     /// <summary>Whether its caller is called to look at the lane, or has left.</summary>
     private int _attention;
@@ -58,6 +61,16 @@ internal abstract class WriteRequest
         IsRetry = true;
         Volatile.Write(ref _state, Waiting);
     }
+
+    /// <summary>Lets a token cancel it until the registration is given back.</summary>
+    public CancellationTokenRegistration Register(CancellationToken token) =>
+        token.UnsafeRegister(static (state, cancelled) => ((WriteRequest)state!).TryCancel(cancelled), this); // the state given beside it
+
+    /// <summary>Lets a token cancel an asynchronous request, whose completion gives the registration back: a token may live much longer. Before anyone else knows the request.</summary>
+    public void CancelWith(CancellationToken token) => _registration = Register(token);
+
+    /// <summary>Gives an asynchronous request a lease, which ends when it is done. Before anyone else knows the request.</summary>
+    public void HoldUntilDone(Lifetime lifetime) => _lifetime = lifetime;
 
     /// <summary>Cancels it if it has not begun.</summary>
     public void TryCancel(CancellationToken token)
@@ -137,7 +150,9 @@ internal abstract class WriteRequest
     {
         if (IsAsync)
         {
+            _registration.Unregister(); // without waiting: this may be the cancellation itself
             OnDone();
+            _lifetime?.Leave();
             return;
         }
 
@@ -153,7 +168,6 @@ internal abstract class WriteRequest
 }
 
 /// <summary>A command with a result.</summary>
-[SuppressMessage("Maintainability", "CA1001", Justification = "The registration ends with the request.")]
 internal sealed class WriteRequest<TResult> : WriteRequest
 {
     private readonly TaskCompletionSource<TResult>? _completion;

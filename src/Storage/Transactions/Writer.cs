@@ -18,7 +18,8 @@ namespace Treepie.Storage.Transactions;
 ///                                                                       │ disk full: all undone, run again
 /// </code>
 /// Encoding beside the next batch takes a sixth of the work off the lane. It is done in the lane only where the journal may have to go on in another file.
-/// Invariants. 1. A batch builds on the newest executed state: the published one, or that of the frame in flight, whose page numbers no reader knows yet.
+/// An error that nobody expected stops writing (<see cref="Stop"/>), and everyone is told what is true: a published batch was committed, of one that may have reached the journal nobody knows, and nothing
+/// was kept of all others. Invariants. 1. A batch builds on the newest executed state: the published one, or that of the frame in flight, whose page numbers no reader knows yet.
 /// 2. Pages are copied, never changed, once their batch is closed: the frame in flight and the open batch share none that either writes. Nor does anything that is
 /// copied from change: it stays in use until the flight is settled. So a frame may be put together while the next batch runs.
 /// 3. Pages a batch frees stay in use until the first moment after its publication at which someone holds the lane (<see cref="Settle"/>): the published
@@ -41,6 +42,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
     private MergedBatch? _closed;
     private Snapshot? _closedState;
     private RequestList _closedAnswers;
+    private WriteRequest? _running;
     private bool _isEncoded;
     private long _kept;
     private int _count;
@@ -57,6 +59,9 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
     /// <summary>Whether commands have run that are not answered and not in flight.</summary>
     public bool HasOpen => !_answers.IsEmpty;
 
+    /// <summary>Whether writing has stopped for good.</summary>
+    public bool HasStopped => state.Failure is not null;
+
     /// <summary>Whether a further command may join the open batch.</summary>
     public bool CanTakeMore => !_isCut && _count < MaxCommands && (_open?.Pages.WrittenCount ?? 0) < MaxPages;
 
@@ -65,16 +70,16 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
     {
         if (state.Failure is { } failure)
         {
-            UndoAll();
+            UndoOpen();
             while (TryNext(lane, out WriteRequest? request))
                 Add(request!, null); // TryNext gave it
             AnswerAll(Stopped(failure));
             return;
         }
 
-        while (CanTakeMore && TryNext(lane, out WriteRequest? next))
+        while (!HasStopped && CanTakeMore && TryNext(lane, out WriteRequest? next))
         {
-            WriteRequest request = next!; // TryNext gave it
+            WriteRequest request = _running = next!; // TryNext gave it
             try
             {
                 Run(request, _open ??= Begin());
@@ -83,6 +88,8 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
             {
                 Reject(request, error);
             }
+
+            _running = null;
         }
 
         if (_answers.IsEmpty)
@@ -100,7 +107,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         Settle();
         if (state.Failure is { } failure)
         {
-            UndoAll();
+            UndoOpen();
             AnswerAll(Stopped(failure));
             return false;
         }
@@ -142,9 +149,32 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
             return true;
 
         Publish();
-        Settle();
-        _closedAnswers.Take().Complete();
+        RequestList answers = _closedAnswers.Take();
+        try
+        {
+            Settle();
+        }
+        catch (Exception error)
+        {
+            state.Failure ??= error; // what was published is committed all the same
+        }
+
+        answers.Complete();
         return false;
+    }
+
+    /// <summary>
+    /// Stops writing after an error that nobody expected: what is in memory may be half of a step. The command that was running is told with the others that wait, when the
+    /// holder of the lane goes on.
+    /// </summary>
+    public void Stop(Exception error)
+    {
+        state.Failure ??= error;
+        if (_running is not { } running)
+            return;
+
+        _running = null;
+        Add(running, null);
     }
 
     /// <summary>Writes, syncs and publishes the closed batch; returns who is to be told. Without the lane; never throws.</summary>
@@ -152,17 +182,19 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
     {
         MergedBatch batch = _closed!; // Close returned true
         RequestList answers = _closedAnswers.Take();
+        bool mayBeWritten = false;
         try
         {
             if (!_isEncoded)
                 Encode(batch, _closedState!.PageCount, journal!.Buffer); // Close returned true
+            mayBeWritten = true;
             journal!.Append(batch.Birth, _closedState!.TransactionId);
             Publish();
         }
         catch (Exception error)
         {
             state.Failure = error;
-            answers.Fail(Stopped(error));
+            answers.Fail(mayBeWritten ? Unknown(error) : Stopped(error));
         }
 
         return answers;
@@ -174,9 +206,11 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         if (_closed is not { } batch)
             return;
 
-        if (state.Failure is not null)
+        if (!ReferenceEquals(state.Current, _closedState))
         {
-            UndoAll();
+            UndoOpen();
+            _closed = null;
+            Discard(batch);
             return;
         }
 
@@ -194,10 +228,17 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         return request ?? _answers.First ?? (_retries.TryPeek(out WriteRequest? retry) ? retry : null);
     }
 
-    private static Exception Stopped(Exception failure) => failure is ObjectDisposedException
-        ? new ObjectDisposedException(nameof(StorageEnvironment), "The environment was closed before this command ran; nothing of it was kept.")
-        : new CommitOutcomeUnknownException(
-            $"Writing has stopped because the journal could not be written: {failure.Message} Reads go on. Close and open the environment again to recover what the disk has.", failure);
+    /// <summary>For commands that are in no frame.</summary>
+    private static WritingStoppedException Stopped(Exception failure) => new(
+        $"Writing has stopped after an error: {failure.Message} This command did not run, or was undone: nothing of it was kept. "
+        + "Reads go on. Close and open the environment again to recover what the disk has.",
+        failure);
+
+    /// <summary>For commands whose frame the disk may have or not.</summary>
+    private static CommitOutcomeUnknownException Unknown(Exception failure) => new(
+        $"Writing has stopped because the journal could not be written: {failure.Message} Whether this command was kept is not known. "
+        + "Reads go on. Close and open the environment again to recover what the disk has.",
+        failure);
 
     private MergedBatch Begin()
     {
@@ -224,14 +265,28 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         }
         catch
         {
-            transaction.Close(keep: false);
-            batch.UndoCommand();
+            Undo(transaction, batch);
             throw;
         }
 
         _kept++;
         _isCut = batch.Snapshots.EndsBatch;
         Add(request, null);
+    }
+
+    /// <summary>Half of an undone command is no state for another one to run on.</summary>
+    private void Undo(WriteTransaction transaction, MergedBatch batch)
+    {
+        try
+        {
+            transaction.Close(keep: false);
+            batch.UndoCommand();
+        }
+        catch (Exception error)
+        {
+            state.Failure ??= error;
+            throw Stopped(error);
+        }
     }
 
     private void Free(PageWriter.FreedRun freed, long transaction)
@@ -251,14 +306,14 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         }
         catch (DiskFullException error)
         {
-            UndoAll();
+            UndoOpen();
             RejectAll(error);
             return false;
         }
         catch (Exception error)
         {
             state.Failure = error;
-            UndoAll();
+            UndoOpen();
             AnswerAll(Stopped(error));
             return false;
         }
@@ -323,12 +378,25 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         AnswerAll(null);
     }
 
-    private void UndoAll()
+    private void UndoOpen()
     {
-        MergedBatch? open = _open, closed = _closed;
-        _open = _closed = null;
-        open?.Pages.Discard();
-        closed?.Pages.Discard();
+        MergedBatch? open = _open;
+        _open = null;
+        if (open is not null)
+            Discard(open);
+    }
+
+    /// <summary>Where that fails nothing can be written any more, so that what is left of the pages is of no consequence.</summary>
+    private void Discard(MergedBatch batch)
+    {
+        try
+        {
+            batch.Pages.Discard();
+        }
+        catch (Exception error)
+        {
+            state.Failure ??= error;
+        }
     }
 
     private bool TryNext(CommitLane lane, out WriteRequest? request)

@@ -91,6 +91,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
         if (_poison is { } poison)
             throw new StorageException($"The command went on after an error that must end it: {poison.Message}", poison);
 
+        LoadFreed(_freedMark);
         DropImages();
     }
 
@@ -128,6 +129,8 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
             GiveBackOwn(_freed[i].Run.First);
             _freed.RemoveAt(i);
         }
+
+        LoadFreed(0); // catalogue and system tree are no command's
     }
 
     /// <summary>A new page with a header and nothing in it.</summary>
@@ -307,6 +310,13 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     /// <summary>No named snapshot sees this run any more, which an earlier transaction freed.</summary>
     public void FreeUnpinned(PageRun run, long runBirth, long freed) => _freed.Add(new FreedRun(run, runBirth, freed));
 
+    /// <summary>Freeing comes after the journal was written, where no error is allowed: what it reads is read here, where one still undoes the command.</summary>
+    private void LoadFreed(int from)
+    {
+        for (int i = from; i < _freed.Count; i++)
+            space.Load(_freed[i].Run);
+    }
+
     private long Allocate(int pages, out Span<byte> bytes, long from, ReadOnlySpan<byte> original = default)
     {
         try
@@ -362,7 +372,6 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
             return;
 
         locator.Remove(page.Number);
-        store.Forget(page.Number);
         space.Return(new PageRun(page.Number, page.Pages));
         _bytes -= (long)page.Pages * PageLayout.SizeBytes;
     }

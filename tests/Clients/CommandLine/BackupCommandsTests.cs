@@ -35,13 +35,17 @@ public sealed class BackupCommandsTests(RunningServer server) : IDisposable
         Assert.Equal((2, ""), (noKey.ExitCode, noKey.Output));
         Assert.Contains("no key was given", noKey.Error, StringComparison.Ordinal);
 
-        await CommandLineProcess.SucceedAsync("restore", plain, "-d", name + "-plain", "--url", server.Url);
-        await CommandLineProcess.SucceedAsync("restore", closed, "-d", name + "-sealed", "--url", server.Url, "--key", "file:" + key);
+        CommandLineProcess taken = await CommandLineProcess.SucceedAsync("restore", plain, "-d", name + "-plain", "--url", server.Url);
+        Assert.Contains("Documents: 20 taken, 0 left out", taken.Error, StringComparison.Ordinal);
+        CommandLineProcess unsaid = await CommandLineProcess.RunAsync("restore", closed, "-d", name + "-unsaid", "--url", server.Url, "--key", "file:" + key);
+        Assert.Equal(2, unsaid.ExitCode);
+        Assert.Contains("--plain", unsaid.Error, StringComparison.Ordinal);
+        await CommandLineProcess.SucceedAsync("restore", closed, "-d", name + "-sealed", "--plain", "--url", server.Url, "--key", "file:" + key);
         Assert.Equal("name 7 marker-91c", (await server.LoadAsync(name + "-sealed", "users/7"))?.GetProperty("name").GetString());
         CommandLineProcess again = await CommandLineProcess.RunAsync("restore", plain, "-d", name + "-plain", "--url", server.Url);
         Assert.Equal(1, again.ExitCode);
         Assert.Contains("exists already", again.Error, StringComparison.Ordinal);
-        CommandLineProcess wrong = await CommandLineProcess.RunAsync("restore", closed, "-d", name + "-x", "--url", server.Url, "--key", "file:" + await KeyFileAsync("other.key", 2));
+        CommandLineProcess wrong = await CommandLineProcess.RunAsync("restore", closed, "-d", name + "-x", "--plain", "--url", server.Url, "--key", "file:" + await KeyFileAsync("other.key", 2));
         Assert.Equal(2, wrong.ExitCode);
         Assert.Contains("another key", wrong.Error, StringComparison.Ordinal);
 
@@ -51,6 +55,37 @@ public sealed class BackupCommandsTests(RunningServer server) : IDisposable
         CommandLineProcess second = await CommandLineProcess.SucceedAsync("backup", "--directory", place, "-o", PathOf("second.backup"), "--directory-key", "file:" + key);
         Assert.Contains("sealed", second.Error, StringComparison.Ordinal);
         Assert.Equal(HashOf(offline.Error), HashOf((await CommandLineProcess.SucceedAsync("verify", PathOf("second.backup"), "--key", "file:" + key)).Output));
+    }
+
+    [Fact]
+    public async Task What_killed_runs_left_is_removed_by_the_next_run_of_the_same_file_and_of_the_same_place()
+    {
+        string source = PathOf("shop"), place = PathOf("place"), file = PathOf("shop.backup");
+        await using (Database database = Database.Open(source))
+            await database.NextIdentityAsync("users|", Cancel);
+        Directory.CreateDirectory(Path.Combine(place, "shop"));
+        string[] left = [file + ".4711.unfinished", Path.Combine(place, "shop", "2026-01-01-00-00-00-000.ravendb-full-backup.0123456789abcdef0123456789abcdef.unfinished")];
+        foreach (string path in left)
+            await File.WriteAllTextAsync(path, "left", Cancel);
+        await CommandLineProcess.SucceedAsync("backup", "--directory", source, "-o", file);
+        Assert.False(File.Exists(left[0]));
+        await CommandLineProcess.SucceedAsync("backup", "--directory", source, "--to", place);
+        Assert.False(File.Exists(left[1]));
+        await File.WriteAllTextAsync(left[1], "left", Cancel);
+        await CommandLineProcess.SucceedAsync("backup", "--directory", source, "--to", place, "--kind", "snapshot");
+        Assert.False(File.Exists(left[1]));
+    }
+
+    [Fact]
+    public async Task A_backup_that_the_server_seals_with_the_key_of_the_database_is_named_and_listed_as_sealed()
+    {
+        string name = $"closed-{Guid.NewGuid():N}", key = await KeyFileAsync("database.key", 7), place = PathOf("place");
+        await CommandLineProcess.SucceedAsync("key", "give", "-d", name, "--key", "file:" + key, "--until-restart", "--url", server.Url);
+        await CommandLineProcess.SucceedAsync("databases", "create", name, "--encrypted", "--url", server.Url);
+        string said = (await CommandLineProcess.SucceedAsync("backup", "-d", name, "--to", place, "--url", server.Url)).Error;
+        Assert.Contains("sealed", said, StringComparison.Ordinal);
+        Assert.EndsWith(".ravendb-encrypted-full-backup", Assert.Single(Directory.GetFiles(Path.Combine(place, name))), StringComparison.Ordinal);
+        Assert.Contains("sealed", (await CommandLineProcess.SucceedAsync("backups", "list", "--at", place)).Output, StringComparison.Ordinal);
     }
 
     [Fact]

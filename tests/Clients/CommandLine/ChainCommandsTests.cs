@@ -2,6 +2,8 @@ using System.Diagnostics;
 using System.Globalization;
 using System.Text;
 using System.Text.RegularExpressions;
+using Treepie.Indexes;
+using Treepie.Store;
 using Treepie.Tests.Support;
 using Treepie.Writes;
 
@@ -15,7 +17,7 @@ public sealed class ChainCommandsTests(RunningServer server) : IDisposable
 
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
 
-    private string Place => Path.Combine(_files.Path, "place");
+    private string Place => Path.Combine(server.Backups, Path.GetFileName(_files.Path));
 
     public void Dispose() => _files.Dispose();
 
@@ -42,13 +44,13 @@ public sealed class ChainCommandsTests(RunningServer server) : IDisposable
         Assert.Contains("whole: 3 documents", (await RunAsync("verify", "--from", Place, "--commit", Text(commits[2]), "--key", "file:" + key)).Output, StringComparison.Ordinal);
 
         string directory = Path.Combine(_files.Path, "directory");
-        Assert.Contains("2 documents", (await RunAsync("restore", "--from", Place, "--commit", Text(commits[1]), "--directory", directory, "--key", "file:" + key)).Error, StringComparison.Ordinal);
+        Assert.Contains("2 documents", (await RunAsync("restore", "--from", Place, "--commit", Text(commits[1]), "--directory", directory, "--plain", "--key", "file:" + key)).Error, StringComparison.Ordinal);
         await using (Database restored = Database.Open(directory))
             Assert.Equal(2, restored.GetStatistics().DocumentCount);
-        string summary = (await RunAsync("restore", "--from", Place, "-d", name + "-again", "--key", "file:" + key, "--url", server.Url)).Error;
+        string summary = (await RunAsync("restore", "--from", Place, "-d", name + "-again", "--plain", "--key", "file:" + key, "--url", server.Url)).Error;
         Assert.Contains("5 documents", summary, StringComparison.Ordinal);
         Assert.NotNull(await server.LoadAsync(name + "-again", "users/5"));
-        await RunAsync("restore", "--from", Place, "-d", name + "-then", "--commit", Text(commits[3]), "--key", "file:" + key, "--url", server.Url);
+        await RunAsync("restore", "--from", Place, "-d", name + "-then", "--plain", "--commit", Text(commits[3]), "--key", "file:" + key, "--url", server.Url);
         Assert.NotNull(await server.LoadAsync(name + "-then", "users/4"));
         Assert.Null(await server.LoadAsync(name + "-then", "users/5"));
     }
@@ -135,6 +137,78 @@ public sealed class ChainCommandsTests(RunningServer server) : IDisposable
         Assert.Empty(restored.Check(Cancel).Problems);
     }
 
+    [Theory]
+    [InlineData("log", true)]
+    [InlineData("log", false)]
+    [InlineData("incremental", true)]
+    [InlineData("incremental", false)]
+    public async Task Commits_that_change_no_document_are_backed_up_too_and_only_then_nothing_has_changed(string kind, bool ofServer)
+    {
+        string name = ofServer ? await server.NewDatabaseAsync() : "shop", source = Path.Combine(_files.Path, name);
+        string[] backup = ["backup", .. ofServer ? (string[])["-d", name, "--url", server.Url] : ["--directory", source], "--kind", kind, "--to", Place];
+        await ChangeAsync(0);
+        await RunAsync(backup);
+        for (int step = 1; step <= 2; step++)
+        {
+            await ChangeAsync(step);
+            string said = (await RunAsync(backup)).Error;
+            Assert.DoesNotContain("Nothing has changed", said, StringComparison.Ordinal);
+            Assert.Contains(kind == "log" ? "a stretch of the log" : "an increment", said, StringComparison.Ordinal);
+        }
+
+        Assert.Contains("Nothing has changed", (await RunAsync(backup)).Error, StringComparison.Ordinal);
+        string target = Path.Combine(_files.Path, "restored");
+        await RunAsync("restore", "--from", Place, "--directory", target);
+        await using Database restored = Database.Open(target);
+        Assert.Equal(4, await restored.NextIdentityAsync("users|", Cancel));
+        Assert.NotNull(restored.Indexes.Definition("Users/ByName"));
+
+        async Task ChangeAsync(int step)
+        {
+            if (ofServer)
+            {
+                await ChangeOverHttpAsync(name, step);
+                return;
+            }
+
+            await using Database database = Database.Open(source);
+            if (step == 0)
+                await database.WriteAsync(new WriteBatch(database.Options).Put("users/1", "{}"u8.ToArray()), Cancel);
+            else if (step == 1)
+                for (int i = 0; i < 3; i++)
+                    await database.NextIdentityAsync("users|", Cancel);
+            else
+                database.Indexes.Put(new IndexDefinition { Name = "Users/ByName", Collections = ["Users"], Fields = [new IndexFieldDefinition { Name = "name" }] });
+        }
+    }
+
+    [Fact]
+    public async Task A_database_that_was_restored_under_its_old_name_and_grew_to_the_same_etag_is_not_taken_for_unchanged()
+    {
+        string source = Path.Combine(_files.Path, "shop");
+        await PutAsync("users/1");
+        await RunAsync("backup", "--directory", source, "--kind", "log", "--to", Place);
+        await PutAsync("users/2");
+        await RunAsync("backup", "--directory", source, "--kind", "log", "--to", Place);
+        Directory.Delete(source, recursive: true);
+        string first = Directory.GetFiles(Path.Combine(Place, "shop"), "*.ravendb-snapshot").Single();
+        await RunAsync("restore", "--from", Place, "shop/" + Path.GetFileName(first), "--directory", source);
+        await PutAsync("users/other");
+        string said = (await RunAsync("backup", "--directory", source, "--kind", "log", "--to", Place)).Error;
+        Assert.Contains("a snapshot", said, StringComparison.Ordinal);
+        string target = Path.Combine(_files.Path, "restored");
+        await RunAsync("restore", "--from", Place, "--directory", target);
+        await using Database restored = Database.Open(target);
+        using DatabaseSnapshot snapshot = restored.BeginRead();
+        Assert.True(snapshot.TryGet("users/other", out _));
+
+        async Task PutAsync(string id)
+        {
+            await using Database database = Database.Open(source);
+            await database.WriteAsync(new WriteBatch(database.Options).Put(id, "{}"u8.ToArray()), Cancel);
+        }
+    }
+
     /// <summary>How many files lie in a folder that another process makes, fills and renames while it is looked at; none where there is no folder (any more).</summary>
     private static int FilesIn(string folder)
     {
@@ -145,6 +219,25 @@ public sealed class ChainCommandsTests(RunningServer server) : IDisposable
         catch (DirectoryNotFoundException)
         {
             return 0;
+        }
+    }
+
+    private async Task ChangeOverHttpAsync(string name, int step)
+    {
+        if (step == 0)
+        {
+            await server.PutAsync(name, "users/1", "Users", "Ada");
+        }
+        else if (step == 1)
+        {
+            for (int i = 0; i < 3; i++)
+                (await server.Server.Http.PostAsync($"/databases/{name}/identity/next?name=users|", null, Cancel)).EnsureSuccessStatusCode();
+        }
+        else
+        {
+            const string Index = """{"Indexes":[{"Name":"Users/ByName","Maps":["from u in docs.Users select new { u.name }"]}]}""";
+            using var body = new StringContent(Index, Encoding.UTF8, "application/json");
+            (await server.Server.Http.PutAsync($"/databases/{name}/admin/indexes", body, Cancel)).EnsureSuccessStatusCode();
         }
     }
 

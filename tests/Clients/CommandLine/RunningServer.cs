@@ -10,6 +10,7 @@ public sealed class RunningServer : IAsyncLifetime, ICollectionFixture<RunningSe
 {
     public const string Collection = "running server";
 
+    private readonly TemporaryDirectory _backups = new();
     private ServerProcess? _server;
     private int _databases;
 
@@ -17,12 +18,16 @@ public sealed class RunningServer : IAsyncLifetime, ICollectionFixture<RunningSe
 
     internal ServerProcess Server => _server ?? throw new InvalidOperationException("The fixture has not been initialized.");
 
-    public async ValueTask InitializeAsync() => _server = await ServerProcess.StartAsync();
+    /// <summary>A folder below which the server reads and writes backups.</summary>
+    public string Backups => _backups.Path;
+
+    public async ValueTask InitializeAsync() => _server = await ServerProcess.StartAsync(null, "--backup-folder", $"backups={_backups.Path}");
 
     public async ValueTask DisposeAsync()
     {
         if (_server is not null)
             await _server.DisposeAsync();
+        _backups.Dispose();
     }
 
     /// <summary>Creates a database and gives its name.</summary>

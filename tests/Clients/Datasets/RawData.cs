@@ -32,7 +32,7 @@ internal static class RawData
     private static IEnumerable<T> Read<T>(string file, Func<JsonElement, int, T> read)
     {
         int number = 0;
-        foreach (string line in DataSets.Lines(DataSets.Require(file)))
+        foreach (string line in DataSets.Lines(DataSets.PathOf(file)))
         {
             using JsonDocument document = JsonDocument.Parse(line);
             yield return read(document.RootElement, ++number);

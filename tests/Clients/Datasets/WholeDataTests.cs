@@ -61,7 +61,7 @@ public sealed class WholeDataTests(ImportedDataSets data)
     public async Task Importing_again_changes_nothing()
     {
         CommandLineProcess again = await CommandLineProcess.SucceedAsync(
-            "import", DataSets.Require("cities.ndjson.gz"), "--url", data.Server.Url, "--database", ImportedDataSets.Database, "--collection", "Cities");
+            "import", DataSets.PathOf("cities.ndjson.gz"), "--url", data.Server.Url, "--database", ImportedDataSets.Database, "--collection", "Cities");
 
         Assert.Contains("0 documents imported", again.Error, StringComparison.Ordinal);
         Assert.Contains("22,841 were there already", again.Error, StringComparison.Ordinal);
@@ -69,7 +69,7 @@ public sealed class WholeDataTests(ImportedDataSets data)
         Assert.Equal(22_841, answer.Total);
     }
 
-    private static long Count(string file) => DataSets.Lines(DataSets.Require(file)).LongCount();
+    private static long Count(string file) => DataSets.Lines(DataSets.PathOf(file)).LongCount();
 
     private async Task<List<JsonElement>> LinesAsync(HttpMethod method, string path, HttpContent? body)
     {

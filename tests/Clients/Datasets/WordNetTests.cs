@@ -2,7 +2,7 @@ using System.Text.Json;
 
 namespace Treepie.Clients.Tests.Datasets;
 
-/// <summary>107,525 synsets, which refer to each other: arrays of words, includes, many results.</summary>
+/// <summary>Some 30,000 synsets, which refer to each other: arrays of words, includes, many results.</summary>
 [Collection(ImportedDataSets.Collection)]
 public sealed class WordNetTests(ImportedDataSets data)
 {

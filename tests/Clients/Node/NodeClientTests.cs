@@ -30,7 +30,7 @@ public sealed class NodeClientTests
     {
         string node = Requirement.Program("node", "Install Node.js 20 or later.");
         await InstallClientAsync();
-        await using ServerProcess server = await ServerProcess.StartAsync();
+        await using ServerProcess server = await ServerProcess.StartAsync(null, "--backup-folder", $"backups={Path.GetTempPath()}");
         (int exitCode, string output) = await RunAsync(node, ["--test", "--test-reporter=tap", file], server.Url);
         string[] failed = [.. FailedIn(output)];
         Assert.True(exitCode == 0 && failed.Length == 0, $"""

@@ -35,7 +35,7 @@ public sealed class S3BackupTests : IAsyncLifetime
     [Fact]
     public async Task A_direct_upload_of_the_server_writes_nothing_to_its_disk_and_what_is_restored_from_there_is_the_same()
     {
-        await using ServerProcess server = await ServerProcess.StartAsync();
+        await using ServerProcess server = await ServerProcess.StartAsync(null, "--s3-endpoint", $"http://127.0.0.1:{Bucket.Port}");
         await SendAsync(server, HttpMethod.Put, "/admin/databases?name=shop&replicationFactor=1", "{}");
         await FillAsync(server);
 
@@ -47,7 +47,7 @@ public sealed class S3BackupTests : IAsyncLifetime
         {
             s3 = $$"""{"BucketName":"backups","AwsAccessKey":"{{S3Server.AccessKey}}","AwsSecretKey":"{{S3Server.SecretKey}}","CustomServerUrl":"http://127.0.0.1:{{Bucket.Port}}","ForcePathStyle":true,"RemoteFolderName":"direct-{{i}}"}""";
             long before = WrittenBytes(server);
-            backup = await EndedAsync(server, await SendAsync(server, HttpMethod.Post, "/databases/shop/admin/backup", $$"""{"CompressionAlgorithm":"None","S3Settings":{{s3}}}"""));
+            backup = await EndedAsync(server, "/databases/shop", await SendAsync(server, HttpMethod.Post, "/databases/shop/admin/backup", $$"""{"CompressionAlgorithm":"None","S3Settings":{{s3}}}"""));
             written = WrittenBytes(server) - before;
         }
 
@@ -57,7 +57,7 @@ public sealed class S3BackupTests : IAsyncLifetime
 
         JsonElement points = await SendAsync(server, HttpMethod.Post, "/admin/restore/points?type=S3", s3);
         Assert.Equal("shop", Assert.Single(points.GetProperty("List").EnumerateArray()).GetProperty("DatabaseName").GetString());
-        JsonElement restored = await EndedAsync(server, await SendAsync(server, HttpMethod.Post, "/admin/restore/database", $$"""{"Type":"S3","Settings":{{s3}},"DatabaseName":"again"}"""));
+        JsonElement restored = await EndedAsync(server, "", await SendAsync(server, HttpMethod.Post, "/admin/restore/database", $$"""{"Type":"S3","Settings":{{s3}},"DatabaseName":"again"}"""));
         Assert.Equal(backup.GetProperty("ContentHash").GetString(), restored.GetProperty("ContentHash").GetString());
         Assert.DoesNotContain(S3Server.SecretKey + "\"", server.Output, StringComparison.Ordinal);
     }
@@ -151,11 +151,11 @@ public sealed class S3BackupTests : IAsyncLifetime
     }
 
     /// <summary>Asks until an operation has ended well; gives its result.</summary>
-    private static async Task<JsonElement> EndedAsync(ServerProcess server, JsonElement started)
+    private static async Task<JsonElement> EndedAsync(ServerProcess server, string owner, JsonElement started)
     {
         while (true)
         {
-            using JsonDocument state = JsonDocument.Parse(await server.Http.GetStringAsync(new Uri($"{server.Url}/operations/state?id={started.GetProperty("OperationId").GetInt64()}"), Cancel));
+            using JsonDocument state = JsonDocument.Parse(await server.Http.GetStringAsync(new Uri($"{server.Url}{owner}/operations/state?id={started.GetProperty("OperationId").GetInt64()}"), Cancel));
             string? status = state.RootElement.GetProperty("Status").GetString();
             if (status == "InProgress")
             {

@@ -231,10 +231,52 @@ public sealed class BackupSchedulerTests : IAsyncDisposable
         var scheduler = new BackupScheduler(new CatalogBackupSource(_catalog), new DestinationProviders(new BadMemory()), _clock);
         await using (scheduler)
         {
-            BackupRunReport report = await scheduler.RunOnceAsync("shop", Nightly(null) with { Destinations = [new DestinationSettings { Address = "bad://memory" }] }, null, Cancel);
+            BackupTask task = Nightly(null) with { Destinations = [new DestinationSettings { Address = "bad://memory" }] };
+            long id = await scheduler.PutAsync("shop", task, Cancel);
+            BackupRunReport report = await scheduler.RunAsync("shop", id, BackupRunKind.Full, 0, null, Cancel);
             Assert.Null(report.Proven);
             Assert.Contains("reading it back failed", report.Problem, StringComparison.Ordinal);
         }
+    }
+
+    [Fact]
+    public async Task A_backup_taken_once_whose_proof_fails_is_an_error_that_says_what_was_written()
+    {
+        await WriteAsync("users/1", "Ada");
+        var scheduler = new BackupScheduler(new CatalogBackupSource(_catalog), new DestinationProviders(new BadMemory()), _clock);
+        await using (scheduler)
+        {
+            BackupTask task = Nightly(null) with { Destinations = [new DestinationSettings { Address = Place }, new DestinationSettings { Address = "bad://memory" }] };
+            BackupException error = await Assert.ThrowsAsync<BackupException>(() => scheduler.RunOnceAsync("shop", task, null, Cancel));
+            Assert.Equal(BackupFault.RestoredOtherwise, error.Fault);
+            Assert.Contains("bad://memory", error.Message, StringComparison.Ordinal);
+            Assert.Contains("reading it back failed", error.Message, StringComparison.Ordinal);
+            Assert.Contains($"proven at {Place}", error.Message, StringComparison.Ordinal);
+            _clock.Now = _clock.Now.AddMinutes(1);
+            BackupRunReport unproven = await scheduler.RunOnceAsync("shop", task with { Proves = false }, null, Cancel);
+            Assert.Null(unproven.Problem);
+        }
+    }
+
+    [Fact]
+    public async Task A_task_that_never_succeeded_is_an_alert_from_its_first_failure_on_whether_it_proves_or_not()
+    {
+        await WriteAsync("users/1", "Ada");
+        await File.WriteAllTextAsync(Place, "a file where a folder should be", Cancel);
+        long proves = await _scheduler.PutAsync("shop", Nightly("0 2 1 * *"), Cancel), writes = await _scheduler.PutAsync("shop", Nightly("0 2 1 * *") with { Name = "other", Proves = false }, Cancel);
+        Assert.Equal((null, null), (Info(proves).Alert, Info(writes).Alert));
+        foreach (long id in (long[])[proves, writes])
+        {
+            await Assert.ThrowsAsync<DestinationException>(() => _scheduler.RunAsync("shop", id, BackupRunKind.Full, 0, null, Cancel));
+            Assert.Contains("never succeeded", Info(id).Alert, StringComparison.Ordinal);
+            Assert.Contains(Place, Info(id).Alert, StringComparison.Ordinal);
+        }
+
+        File.Delete(Place);
+        await _scheduler.RunAsync("shop", writes, BackupRunKind.Full, 0, null, Cancel);
+        Assert.Null(Info(writes).Alert);
+        _clock.Now = _clock.Now.AddDays(70);
+        Assert.Contains("last backup", Info(writes).Alert, StringComparison.Ordinal);
     }
 
     [Theory]

@@ -45,7 +45,7 @@ public sealed class BackupTests : IDisposable
         Assert.Equal((name, isSealed, true, backup.Length), (report.Compression, report.IsEncrypted, report.IsWhole, report.StoredBytes));
         Assert.Equal((database.Name, database.Id, database.LastEtag, 3), (report.DatabaseName, report.DatabaseId, report.LastEtag, report.Counts.Indexes));
 
-        var restore = new RestoreOptions { BackupKey = isSealed ? _key : null };
+        var restore = new RestoreOptions { AllowPlain = true, BackupKey = isSealed ? _key : null };
         backup.Position = 0;
         BackupReport verified = await Database.VerifyBackupAsync(backup, restore, null, Cancel);
         backup.Position = 0;
@@ -71,7 +71,7 @@ public sealed class BackupTests : IDisposable
         BackupReport report = await database.BackupAsync(backup, new BackupOptions { EncryptionKey = _key }, null, Cancel);
         Assert.Equal(new BackupCounts(0, 0, 0, 0, 0), report.Counts);
         backup.Position = 0;
-        await Database.RestoreAsync(backup, Target, new RestoreOptions { BackupKey = _key }, null, Cancel);
+        await Database.RestoreAsync(backup, Target, new RestoreOptions { AllowPlain = true, BackupKey = _key }, null, Cancel);
         await using Database again = Database.Open(Target);
         Assert.Equal(DatabaseText.Of(database), DatabaseText.Of(again));
     }
@@ -131,7 +131,7 @@ public sealed class BackupTests : IDisposable
     [InlineData("wordnet.ndjson.gz", "Words", 8_000)]
     public async Task Real_documents_come_back_byte_by_byte(string file, string collection, int most)
     {
-        string data = DataSets.Require(file);
+        string data = DataSets.PathOf(file);
         await using Database database = Open("source");
         await using (BulkInsert bulk = database.BulkInsert())
         {
@@ -145,7 +145,7 @@ public sealed class BackupTests : IDisposable
         Assert.Equal(new FileInfo(backup).Length, report.StoredBytes);
         Assert.True(report.StoredBytes < report.JsonBytes / 2);
         await using (FileStream source = File.OpenRead(backup))
-            await Database.RestoreAsync(source, Target, new RestoreOptions { BackupKey = _key }, null, Cancel);
+            await Database.RestoreAsync(source, Target, new RestoreOptions { AllowPlain = true, BackupKey = _key }, null, Cancel);
         await using Database again = Database.Open(Target);
         Assert.Equal(report.ContentHash, (await again.BackupAsync(Stream.Null, new BackupOptions { Compression = BackupCompression.None }, null, Cancel)).ContentHash);
     }

@@ -47,7 +47,7 @@ public sealed class CatalogBackupTests : IAsyncLifetime
         BackupReport report = await _catalog.BackupAsync(name, content, keyIsGiven ? options.SealedWith(other) : options, null, Cancel);
         Assert.Equal(keyIsGiven || source.IsEncrypted, report.IsEncrypted);
 
-        var restore = new RestoreOptions();
+        var restore = new RestoreOptions { AllowPlain = !encrypts };
         if (report.IsEncrypted)
             restore = restore.OpenedWith(keyIsGiven ? other : shop);
         if (encrypts)

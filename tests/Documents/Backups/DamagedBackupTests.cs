@@ -119,7 +119,7 @@ public sealed class DamagedBackupTests : IAsyncLifetime
         await Refuse(BackupFault.Damaged, "{\"Other\":[{}{}]}"u8.ToArray());
         await Refuse(BackupFault.Damaged, [.. plain, .. plain]);
         await Refuse(BackupFault.Damaged, Replaced(plain, "\"Documents\":", "\"Dokuments\":"));
-        await Refuse(BackupFault.Newer, Replaced(plain, "\"Format\":3", "\"Format\":9"));
+        await Refuse(BackupFault.Newer, Replaced(plain, "\"Format\":5", "\"Format\":9"));
         await Refuse(BackupFault.Damaged, Replaced(plain, "\"TreepieManifest\"", "\"SomethingElse!!\""));
         await Refuse(BackupFault.Damaged, Replaced(plain, "\"Moved\"", "\"Mowed\""));
         AssertNothingLeft();
@@ -179,11 +179,11 @@ public sealed class DamagedBackupTests : IAsyncLifetime
     }
 
     private Task<BackupReport> RestoreAsync(byte[] content, EncryptionKey? key) =>
-        Database.RestoreAsync(new MemoryStream(content), Target, new RestoreOptions { BackupKey = key }, null, Cancel);
+        Database.RestoreAsync(new MemoryStream(content), Target, new RestoreOptions { AllowPlain = true, BackupKey = key }, null, Cancel);
 
     private Task<BackupReport> ReadAsync(byte[] content, bool isSealed, bool restores) => restores
         ? RestoreAsync(content, isSealed ? _key : null)
-        : Database.VerifyBackupAsync(new MemoryStream(content), new RestoreOptions { BackupKey = isSealed ? _key : null }, null, Cancel);
+        : Database.VerifyBackupAsync(new MemoryStream(content), new RestoreOptions { AllowPlain = true, BackupKey = isSealed ? _key : null }, null, Cancel);
 
     private async Task<Exception> FailAsync(byte[] content, bool isSealed, bool restores)
     {

@@ -1,5 +1,6 @@
 using System.Text;
 using Treepie.Backups;
+using Treepie.Indexes;
 using Treepie.Store;
 using Treepie.Tests.Support;
 
@@ -31,6 +32,20 @@ public sealed class OldBackupTests : IDisposable
         "4e4riNBf8WnLxYFA9bSMIl5lQ4zjH6DHI+fNDlN8jLntSUz54n+0UrCsiGV5qfDVaomDRxefjJmMMrbx3Y1fe7mNg2p6u0N/UftS+1cVb8O9ap7x6CnEI4K+qfjk3HTzQndNjT5MB/cusHf1IDtISt4g0n1Tp9V3neeFESVnzLJCUFek" +
         "aV0bKTSjmOeC81KX3LqskGkpC4sp44Kbok7rvOboRA2b+83sL0XizKIbBAAA";
 
+    /// <summary>
+    /// A gzip dump of format 3: two users, an identity, an index that a query made and one defined by hand, of which something
+    /// is set.
+    /// </summary>
+    private const string GzipOfFormat3 =
+        "H4sIAAAAAAAAA6WUTVPbMBCG7/kVnj21Uxts+SvWiaSUkkIoHQKdwuQgW+ug4kgZW24b0vz3jmyHEEqZaXuyvJJXz/vurlcwrEXBr7CshJJAY891XbsHkxJx" +
+        "IRDoTW8FR6qcMw3Ut+GQaZayCs/YHIGCKjhsgyMOFCI3SPI0Cp0kj2PHDxk6PvFdJ2U+ZhgFJPD7YMMpq/Q7zWZAiQ0TdodyoIECcUnkeJ5DyIR41PNoQPb6" +
+        "SRj14+AabBhVn29VgUB1WeN6avfgUGVVS9khmYflgQ2DGQL1bDiYo2acaQZ0BQfCMNYVltW+OXSQqaLATDfi4dLEm+gtkzN0vmGmVQkUBtRzrnP94csx5uXX" +
+        "y+X4VL25n3+6+zgwpwtWaWeuuMgF8udE+MleGJMkScg1rNf2E1iygSUvwJK/gSX/CRvFJA78voE1Hk/UPK20kmicNoGR5PijeeutYLJcGCmDWqsxW5h2wFxI" +
+        "0VI+KDXb+w3y/nB5gazMbl+ZrdcDyY14+/c8b59TO2aLI4EFr7a5V3ChVcmMg3CmTJcYPCFnQKG9Cdadwy8dPcSc1YU2BYL3paoXw+XDTSbWjcQmdrOCc6Zv" +
+        "uyKCDSdC8sc3Puy38rrtK1bUCOtp0wWd5Bds2zi2Y1F7fswWBgPyUs2t2hLS4iqr9povrAqNdZbE79bKqvcGM7TWMLXhVGV3Y8VNFrNEPppJVZrc56VQpdBL" +
+        "oHAsZo1lneLGoz8ybavU0LR1mv4j3ra0XbkeWbhet9044ii10GLTfye43EzJT7A7gyl40PZu2WjYpdwO4KatDlVWz1HqqpnCC3GPw6U2N4Tuzr/qcc4xkyLH" +
+        "SrcJdzM8Hhm3azOzJvYOv/fEv+ZdapT6mFVGeELSNAhSN0fm8SglCYl5P2IRSf0g8MIk62dBHxn3Q54EXpTxDIOYZEnkeRkJSWg6rfcLRl9NTuUFAAA=";
+
     /// <summary>The same as pages: a snapshot and an increment of version 2.</summary>
     private const string SnapshotOfVersion2 =
         "H4sIAAAAAAAAA+3dT2wUVRzA8Tftlv6BKqgJBrG7eQkRYxdmt/uvezA2qIWECJICCUZ0/ryWjd0Z6UwbCKnh4AGNQThw8CKJIV4MiTEGTnpRrlDgYCIHidE0xphovDX+y+vOlHFgEIwn8/0k25eZ997vNzM9/t68eWti9+6xPRMDXcIQ" +
@@ -58,6 +73,17 @@ public sealed class OldBackupTests : IDisposable
         "Qt4qlsu6nipqhpXNmDlTKxup1ICVHTILRjFTMAeyOV1TJ+WMKd+bfjt662M5k/d8SW0u7C+fnjp68J3rH3x55olicnt01/utyoPv1s6/eiSZUF4/2X/zb1QhuT8aIwEA";
 
     private readonly TemporaryDirectory _files = new();
+
+    [Fact]
+    public async Task A_dump_of_format_3_whose_indexes_have_another_form_becomes_a_database()
+    {
+        string target = Path.Combine(_files.Path, "of-format-3");
+        BackupReport report = await Database.RestoreAsync(new MemoryStream(Convert.FromBase64String(GzipOfFormat3)), target, null, null, Cancel);
+        Assert.Equal((new BackupCounts(2, 0, 2, 1, 1), "92bb44b0fea1d6b2927d86a62b344159c8c48ead35d9416cdce472c9611c2525"), (report.Counts, report.ContentHash));
+        await using Database database = Database.Open(target);
+        Assert.Equal(["Auto/Users/BySearch(Name)AndAge", "Users/ByAge"], database.Indexes.List().Select(static index => index.Name));
+        Assert.Equal(new IndexSettings { LockMode = IndexLockMode.LockedIgnore, Priority = IndexPriority.High }, database.Indexes.Control.Settings("Users/ByAge"));
+    }
 
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
 

@@ -43,7 +43,7 @@ public sealed class SnapshotTests : IDisposable
         Assert.Equal((database.Id, database.LastEtag, 3), (report.DatabaseId, report.LastEtag, report.Counts.Indexes));
         Assert.Equal(report.Link, BackupLink.Parse(report.Link!.ToString()));
 
-        var restore = new RestoreOptions { BackupKey = isSealed ? _key : null, Database = new DatabaseOptions { EncryptionKey = isTargetEncrypted ? _databaseKey : null } };
+        var restore = new RestoreOptions { AllowPlain = true, BackupKey = isSealed ? _key : null, Database = new DatabaseOptions { EncryptionKey = isTargetEncrypted ? _databaseKey : null } };
         backup.Position = 0;
         BackupReport verified = await Database.VerifyBackupAsync(backup, restore, null, Cancel);
         backup.Position = 0;
@@ -94,7 +94,7 @@ public sealed class SnapshotTests : IDisposable
             }
         }
 
-        var options = new RestoreOptions { BackupKey = _key };
+        var options = new RestoreOptions { AllowPlain = true, BackupKey = _key };
         long end = texts[^1].Commit;
         BackupReport whole = await Database.VerifyBackupAsync(parts, options, null, Cancel);
         Assert.Equal((end, end, CountOf(texts[^1].Text)), (whole.LastCommit, whole.CountedAtCommit, whole.Counts.Documents));

@@ -82,7 +82,9 @@ public sealed class BadQueryInputTests : IDisposable
         await _database.PutAsync("docs/small", """{"Name":"p"}""", "Docs");
         await _database.PutAsync("docs/long", new JsonObject { ["Name"] = new string('p', 600) }.ToJsonString(), "Docs");
         string index = (await _database.AskAsync("from Docs where startsWith(Name, 'p')")).Index;
-        Assert.Contains("at most 384 bytes", (await Assert.ThrowsAsync<InvalidQueryException>(() => _database.AskAsync(Starts, parameters))).Message, StringComparison.Ordinal);
+        var refused = await Assert.ThrowsAsync<InvalidQueryException>(() => _database.AskAsync(Starts, parameters));
+        Assert.Contains("at most 384 bytes", refused.Message, StringComparison.Ordinal);
+        Assert.Equal((1, 17), (refused.Line, refused.Column));
         _database.Indexes.Control.Pause(index);
         await _database.DeleteAsync("docs/long");
         Assert.Empty((await _database.AskAsync(Starts, parameters, request => request with { WaitForNonStaleResults = false, NeverStale = true })).Ids);

@@ -130,7 +130,7 @@ public sealed class DifferentialQueryTests
 
     private static async Task CompareDataSetAsync(string file, string collection, params string[] queries)
     {
-        string path = DataSets.Require(file);
+        string path = DataSets.PathOf(file);
         var random = new Random(Seed.Next());
         using var folder = new TemporaryDirectory();
         using Database database = Database.Open(folder.Path);

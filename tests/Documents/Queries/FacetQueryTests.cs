@@ -74,6 +74,8 @@ public sealed class FacetQueryTests : IAsyncLifetime
     [InlineData("from Cars select facet(Make, $start)", "whole number from 0")]
     [InlineData("from Cars select facet(Make, sum(1))", "takes a field")]
     [InlineData("from Cars select facet(Price < 1, exists(Make))", "Expected a condition over a field")]
+    [InlineData("from Cars select facet(Price < 100, Year > 5)", "The ranges of a facet are of one field: this one is of 'Year', those before of 'Price'")]
+    [InlineData("from Cars select facet(Price < 100 and Year > 5)", "this one is of 'Year'")]
     [InlineData("from Cars order by custom(Make, 'ByColour')", "There are: ByLength")]
     [InlineData("from Cars order by custom(Make)", "'custom()' takes a field")]
     public async Task What_is_no_facet_or_no_order_is_refused_by_name_and_place(string text, string problem)

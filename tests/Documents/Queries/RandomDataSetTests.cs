@@ -29,7 +29,7 @@ public sealed class RandomDataSetTests
     {
         var random = new Random(Seed.Next());
         int count = 500 * s_rounds, skip = random.Next(2_000);
-        JsonObject[] lines = [.. DataSets.Lines(DataSets.Require(file)).Skip(skip).Take(count).Select(line => Cleaned(JsonNode.Parse(line)!.AsObject(), words))]; // a line is an object
+        JsonObject[] lines = [.. DataSets.Lines(DataSets.PathOf(file)).Skip(skip).Take(count).Select(line => Cleaned(JsonNode.Parse(line)!.AsObject(), words))]; // a line is an object
         using var folder = new TemporaryDirectory();
         using Database database = Database.Open(folder.Path);
         var documents = new SortedDictionary<string, JsonObject>(StringComparer.Ordinal);

@@ -11,6 +11,8 @@ internal sealed class RandomDocuments(Random random)
     private static readonly string[] TagNames = ["red", "Red", "green", "blue", "x1", "x10"];
     private static readonly string[] WordList = ["quick", "Brown", "fox", "zoë", "lazy", "dog", "Köln", "42"];
 
+    private readonly string[] _longTexts = [.. Enumerable.Range(0, 20).Select(_ => LongText(random))];
+
     public JsonObject Document()
     {
         var document = new JsonObject();
@@ -24,6 +26,7 @@ internal sealed class RandomDocuments(Random random)
             document["At"] = Place();
         if (random.Next(3) > 0)
             document["Area"] = random.Next(6) == 0 ? new JsonArray(Area(), Area()) : Area();
+        Maybe(document, "Long", 8, () => Pick(_longTexts));
         Maybe(document, "Notes", 6, () => string.Join(' ', Enumerable.Range(0, random.Next(1, 6)).Select(_ => Pick(WordList))));
         return document;
     }
@@ -64,8 +67,12 @@ internal sealed class RandomDocuments(Random random)
         string text = Field("Name", "Address.City", "Tags", "Tags[]", "Lines[].Product", "Lines.Product", "Address", "Active");
         string number = Field("Age", "Lines[].Quantity", "Address.Geo.Lat", "Name");
         string comparison = Pick(["=", "!=", "<", "<=", ">", ">="]);
-        return random.Next(25) switch
+        return random.Next(28) switch
         {
+            25 or 26 => $"Long {comparison} '{Pick(_longTexts)}'",
+            27 => random.Next(2) == 0
+                ? $"Long between '{Pick(_longTexts)}' and '{Pick(_longTexts)}'"
+                : $"Long in ('{Pick(_longTexts)}', '{Pick(_longTexts)}')",
             24 => $"spatial.{Pick(["within", "contains", "intersects", "disjoint"])}(spatial.wkt(Area), spatial.wkt('{(random.Next(3) == 0 ? Line(0.7031, 0.9191) : Box(0.7))}'))",
             17 => $"regex({Field("Name", "Tags", "Address.City")}, '{Pick(["^an", "na$", "[äa]n+", "x1?0*$", "^(re|gr)", "o.l", "^$"])}')",
             18 => $"fuzzy({Field("Name", "Tags", "Address.City")} = {Quoted()}, {Pick(["0.5", "0.8", "0.66", "1", "2", "0"])})",
@@ -133,8 +140,16 @@ internal sealed class RandomDocuments(Random random)
             ]);
         }
 
-        string field = Field("Name", "Age", "Address.City", "Tags", "Active", "Lines[].Quantity", "id()");
+        string field = Field("Name", "Age", "Address.City", "Tags", "Active", "Lines[].Quantity", "Long", "Long", "id()");
         return field + Pick(["", "", " as string", " as long", " as double", " as alphaNumeric"]) + Pick(["", "", " asc", " desc"]) + Pick(["", "", " nulls first", " nulls last"]);
+    }
+
+    /// <summary>A text about as long as the longest terms of an index, and the heads that longer ones are kept by there. Most begin alike.</summary>
+    private static string LongText(Random random)
+    {
+        int shared = random.Next(4) switch { 0 => random.Next(380, 388), 1 => random.Next(508, 516), 2 => 384, _ => random.Next(380, 520) };
+        int rest = random.Next(3) == 0 ? 0 : random.Next(140);
+        return new string('w', shared) + new string((char)('u' + random.Next(4)), rest) + new[] { "", "a", "B", "2", "10" }[random.Next(5)];
     }
 
     private string Field(params string[] names) => Pick(names);

@@ -79,7 +79,7 @@ public sealed class RqlParserTests
     [InlineData("'we''ll'", "we'll")]
     [InlineData("\"say \"\"hi\"\"\"", "say \"hi\"")]
     [InlineData("'it\\'s'", "it's")]
-    [InlineData("'back\\\\slash'", "back\\slash")]
+    [InlineData("'back\\\\slash'", "back\\\\slash")]
     [InlineData("'C:\\temp\\d+'", "C:\\temp\\d+")]
     [InlineData("'two\nlines'", "two\nlines")]
     [InlineData("'// no comment /* at all */'", "// no comment /* at all */")]

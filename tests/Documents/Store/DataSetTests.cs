@@ -15,7 +15,7 @@ public sealed class DataSetTests
     [InlineData("cities.ndjson.gz", "Cities")]
     public async Task A_whole_data_set_is_stored_and_read_back(string file, string collection)
     {
-        List<string> lines = [.. DataSets.Lines(DataSets.Require(file))];
+        List<string> lines = [.. DataSets.Lines(DataSets.PathOf(file))];
         using var directory = new TemporaryDirectory();
         await using (Database database = Database.Open(directory.Path))
         {

@@ -12,13 +12,7 @@ public sealed class ByteKernelsTests
         for (int round = 0; round < 2_000; round++)
         {
             int count = random.Next(9);
-            byte[] bytes = new byte[(count * ByteKernels.Group) + random.Next(5)];
-            random.NextBytes(bytes);
-            if (round % 3 == 0)
-                bytes.AsSpan().Fill((byte)random.Next(3));
-            int first = round % 4 == 0 ? random.Next(3) : random.Next(256), last = random.Next(first, 256);
-            var outer = new ByteRange(first, last);
-            var inner = new ByteRange(first + random.Next(2), last - random.Next(2));
+            (byte[] bytes, ByteRange outer, ByteRange inner) = Draw(random, round, count);
             ulong[] words = new ulong[count], edges = new ulong[count], expected = new ulong[count], expectedEdges = new ulong[count];
             for (int i = 0; i < count; i++)
                 expected[i] = words[i] = (ulong)random.NextInt64(long.MinValue, long.MaxValue);
@@ -36,13 +30,7 @@ public sealed class ByteKernelsTests
         for (int round = 0; round < 2_000; round++)
         {
             int count = random.Next(9), mask = random.Next(4);
-            byte[] bytes = new byte[(count * ByteKernels.Group) + random.Next(5)];
-            random.NextBytes(bytes);
-            if (round % 3 == 0)
-                bytes.AsSpan().Fill((byte)random.Next(3));
-            int first = round % 4 == 0 ? random.Next(3) : random.Next(256), last = random.Next(first, 256);
-            var outer = new ByteRange(first, last);
-            var inner = new ByteRange(first + random.Next(2), last - random.Next(2));
+            (byte[] bytes, ByteRange outer, ByteRange inner) = Draw(random, round, count);
             ulong[] words = new ulong[count];
             for (int i = 0; i < count * mask; i++)
                 words[random.Next(count)] |= (ulong)random.NextInt64(long.MinValue, long.MaxValue) & (ulong)random.NextInt64(long.MinValue, long.MaxValue);
@@ -77,5 +65,16 @@ public sealed class ByteKernelsTests
         Assert.Equal(ulong.MaxValue, words[0]);
         Assert.Equal(1UL << 5, ByteKernels.Equal(bytes, 20));
         Assert.Equal(1UL << 60, ByteKernels.Equal(bytes, 240));
+    }
+
+    /// <summary>Bytes for so many words, all alike at times, a range and a part of it.</summary>
+    private static (byte[] Bytes, ByteRange Outer, ByteRange Inner) Draw(Random random, int round, int count)
+    {
+        byte[] bytes = new byte[(count * ByteKernels.Group) + random.Next(5)];
+        random.NextBytes(bytes);
+        if (round % 3 == 0)
+            bytes.AsSpan().Fill((byte)random.Next(3));
+        int first = round % 4 == 0 ? random.Next(3) : random.Next(256), last = random.Next(first, 256);
+        return (bytes, new ByteRange(first, last), new ByteRange(first + random.Next(2), last - random.Next(2)));
     }
 }

@@ -250,7 +250,7 @@ public sealed class LargeModel
             .Aggregate((x, y) => x.Intersect(y));
         foreach (int i in candidates)
         {
-            double frequency = Frequency(field == 0 ? entries[i].Text : [entries[i].Title], phrase, slop, ordered);
+            double frequency = NaivePhrase.Frequency(Positions(field == 0 ? entries[i].Text : [entries[i].Title]), phrase, slop, ordered);
             if (frequency > 0)
                 (answer.Hits[i], answer.Scores[i]) = (true, weight * Saturated(field, i, frequency, average));
         }
@@ -258,39 +258,18 @@ public sealed class LargeModel
         return answer;
     }
 
-    private static double Frequency(string[][] values, string[] phrase, int slop, bool ordered)
+    /// <summary>The words of values by position: between two of them there is a gap.</summary>
+    private static ILookup<string, int> Positions(string[][] values)
     {
-        var positions = new Dictionary<string, List<int>>();
         int first = 0;
+        var places = new List<(string Word, int Position)>();
         foreach (string[] value in values)
         {
-            for (int i = 0; i < value.Length; i++)
-            {
-                if (!positions.TryGetValue(value[i], out List<int>? list))
-                    positions[value[i]] = list = [];
-                list.Add(first + i);
-            }
-
+            places.AddRange(value.Select((word, i) => (word, first + i)));
             first += value.Length > 0 ? value.Length + 100 : 0;
         }
 
-        double sum = 0;
-        foreach (int start in phrase.SelectMany((word, i) => positions[word].Select(position => position - i)).Distinct())
-        {
-            for (int distance = 0; distance <= slop; distance++)
-            {
-                if (!Fits(start, distance, 0, []))
-                    continue;
-                sum += 1.0 / (1 + distance);
-                break;
-            }
-        }
-
-        return sum;
-
-        bool Fits(int start, int distance, int i, List<int> taken) => i == phrase.Length || positions[phrase[i]].Any(position =>
-            position >= start + i && position <= start + i + distance && !taken.Contains(position)
-            && (!ordered || taken.Count == 0 || position > taken[^1]) && Fits(start, distance, i + 1, [.. taken, position]));
+        return places.ToLookup(place => place.Word, place => place.Position);
     }
 
     private static double FieldBoost(int field) => field == 0 ? 1 : LargeData.TitleBoost;

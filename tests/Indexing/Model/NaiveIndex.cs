@@ -158,32 +158,8 @@ public sealed class NaiveIndex(IndexSchema schema)
         ? PhraseFrequency(entry, field, [.. part.Words.Select(word => word.Text)], slop: 0, ordered: false) > 0
         : part.Words.All(word => AnyTerm(entry, field, term => Matches(term, word)));
 
-    /// <summary>As <see cref="PhraseQuery"/> says it: over all starts, by trying every choice of positions.</summary>
-    private double PhraseFrequency(NaiveEntry entry, int field, List<string> words, int slop, bool ordered)
-    {
-        if (words.Count == 0)
-            return 0;
-
-        ILookup<string, int> positions = NaiveText.Positions(entry.Of(field)).ToLookup(place => place.Word, place => place.Position);
-        IEnumerable<int> starts = words.SelectMany((word, i) => positions[word].Select(position => position - i)).Distinct();
-        double sum = 0;
-        foreach (int start in starts)
-        {
-            for (int distance = 0; distance <= slop; distance++)
-            {
-                if (!Fits(0, []))
-                    continue;
-                sum += 1.0 / (1 + distance);
-                break;
-
-                bool Fits(int i, List<int> taken) => i == words.Count || positions[words[i]].Any(position =>
-                    position >= start + i && position <= start + i + distance && !taken.Contains(position)
-                    && (!ordered || taken.Count == 0 || position > taken[^1]) && Fits(i + 1, [.. taken, position]));
-            }
-        }
-
-        return sum;
-    }
+    private static double PhraseFrequency(NaiveEntry entry, int field, List<string> words, int slop, bool ordered) =>
+        NaivePhrase.Frequency(NaiveText.Positions(entry.Of(field)).ToLookup(place => place.Word, place => place.Position), words, slop, ordered);
 
     private static bool Matches(string term, (string Text, bool Prefix, bool Suffix) word) => (word.Prefix, word.Suffix) switch
     {

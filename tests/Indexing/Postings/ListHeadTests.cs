@@ -127,7 +127,12 @@ public sealed class ListHeadTests
         Assert.False(IsFromHead(searcher, new SearchRequest { Query = new BoostQuery(word, 0), Sort = Best, Take = 10 }));
         Assert.False(IsFromHead(searcher, new SearchRequest { Query = word, Sort = Best, Take = ListHead.MaxEntries + 1 }));
         Assert.False(IsFromHead(searcher, new SearchRequest { Query = word, Sort = [.. Best, new SortKey("number", SortKind.Long)], Take = 10 }));
-        Assert.False(IsFromHead(searcher, new SearchRequest { Query = new AndQuery([word, new RangeQuery("number", FieldValue.Of(40L), true, null, false)]), Sort = Best, Take = 10 }));
+        foreach ((long least, bool isFromHead) in new[] { (40L, true), (5_900L, false) })
+        {
+            // With a filter, where enough of the entries that are kept pass it.
+            var filtered = new AndQuery([word, new RangeQuery("number", FieldValue.Of(least), true, null, false)]);
+            Assert.Equal(isFromHead, IsFromHead(searcher, new SearchRequest { Query = filtered, Sort = Best, Take = 10 }));
+        }
     }
 
     [Fact]
@@ -153,8 +158,8 @@ public sealed class ListHeadTests
         // An entry that the index has not given out yet; and a head longer than any is.
         int length = ListHead.Write([new HeadEntry(99, 1, 10), new HeadEntry(100, 1, 10)], [], output);
         var scorer = new TermScorer(new LengthFactors(null!, new FieldStatistics { EntriesWithTerms = 200, TotalTerms = 2_000, ReferenceLength = 10 }), 150); // no length is read
-        Assert.Equal(2, HeadRanking.Score(output.AsSpan(0, length), 101, 1, new long[ListHead.MaxEntries], new float[ListHead.MaxEntries], scorer, 1, out _));
-        Assert.Throws<CorruptionException>(() => HeadRanking.Score(output.AsSpan(0, length), 100, 1, new long[ListHead.MaxEntries], new float[ListHead.MaxEntries], scorer, 1, out _));
+        Assert.Equal(2, HeadRanking.Score(output.AsSpan(0, length), 101, 1, new long[ListHead.MaxEntries], new float[ListHead.MaxEntries], scorer, 1, default(PartAlone), out _));
+        Assert.Throws<CorruptionException>(() => HeadRanking.Score(output.AsSpan(0, length), 100, 1, new long[ListHead.MaxEntries], new float[ListHead.MaxEntries], scorer, 1, default(PartAlone), out _));
         Assert.Throws<CorruptionException>(() => new ListHeadEdit().Begin(new byte[ListHead.MaxBytes + 1], null!)); // nothing is weighed
 
         for (int round = 0; round < 20_000; round++)
@@ -250,7 +255,8 @@ public sealed class ListHeadTests
     private static bool IsFromHead(IndexSearcher searcher, SearchRequest request)
     {
         using SearchResults results = searcher.Search(request, new QueryOptions { Plan = PlanDetail.Counts });
-        return results.Plan!.Decisions.Any(decision => decision.Chosen == "the head of the list"); // it was asked for
+        return results.Plan!.Decisions // it was asked for
+            .Any(decision => decision.Chosen is "what is beside the word" or "the best entries of the list");
     }
 
     private static string Text(IndexSearcher searcher, SearchResults results)

@@ -54,7 +54,7 @@ public sealed class SpatialIndexTests : IDisposable
     public void Cities_are_found_as_a_scan_finds_them()
     {
         var random = new Random(Seed.Next());
-        foreach (string line in DataSets.Lines(DataSets.Require("cities.ndjson.gz")))
+        foreach (string line in DataSets.Lines(DataSets.PathOf("cities.ndjson.gz")))
         {
             using JsonDocument city = JsonDocument.Parse(line);
             JsonElement location = city.RootElement.GetProperty("location");

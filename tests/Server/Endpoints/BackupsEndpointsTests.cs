@@ -15,7 +15,7 @@ public sealed class BackupsEndpointsTests : IDisposable
     [Fact]
     public async Task A_place_is_listed_and_verified_and_leads_to_each_commit_of_its_log()
     {
-        await using TestServer server = await TestServer.StartAsync();
+        await using TestServer server = await TestServer.StartAsync(options => options.BackupFolders["place"] = _place.Path);
         await server.PutAsync("users/1", """{"name":"Ada"}""");
         long task = await TaskAsync(server);
         await RunAsync(server, task, "full");
@@ -41,7 +41,7 @@ public sealed class BackupsEndpointsTests : IDisposable
     [Fact]
     public async Task What_is_missing_or_damaged_at_a_place_is_named()
     {
-        await using TestServer server = await TestServer.StartAsync();
+        await using TestServer server = await TestServer.StartAsync(options => options.BackupFolders["place"] = _place.Path);
         await server.PutAsync("users/1", """{"name":"Ada"}""");
         long task = await TaskAsync(server);
         await RunAsync(server, task, "full");
@@ -68,7 +68,7 @@ public sealed class BackupsEndpointsTests : IDisposable
     [Fact]
     public async Task How_far_writers_go_first_is_said_of_tasks_and_requests_and_what_cannot_be_is_refused_and_changes_nothing()
     {
-        await using TestServer server = await TestServer.StartAsync();
+        await using TestServer server = await TestServer.StartAsync(options => options.BackupFolders["place"] = _place.Path);
         await server.PutAsync("users/1", "{}");
         foreach ((string member, int expected) in ((string, int)[])[("", Treepie.BackupTasks.BackupTask.DefaultPercentWhileWriting), (",\"PercentWhileWriting\":40", 40)])
         {
@@ -96,9 +96,9 @@ public sealed class BackupsEndpointsTests : IDisposable
         Assert.Equal(64, (await GetAsync(server, "databases/db/operations/state?id=77")).GetProperty("Result").GetProperty("ContentHash").GetString()?.Length);
     }
 
-    private string TaskOf(string more) => $$"""{"Name":"nightly","BackupType":"Snapshot","LocalSettings":{"FolderPath":{{JsonSerializer.Serialize(_place.Path)}} }{{more}} }""";
+    private string TaskOf(string more) => $$"""{"Name":"nightly","BackupType":"Snapshot","LocalSettings":{"FolderPath":"place" }{{more}} }""";
 
-    private string Place(string more) => $$"""{"Type":"Local","BackupLocation":{{JsonSerializer.Serialize(_place.Path)}},"SourceDatabase":"db"{{more}}}""";
+    private string Place(string more) => $$"""{"Type":"Local","BackupLocation":"place","SourceDatabase":"db"{{more}}}""";
 
     private async Task<long> TaskAsync(TestServer server) => (await PostAsync(
         server,

@@ -127,7 +127,7 @@ public sealed class BadInputTests
     [Fact]
     public async Task A_request_over_the_limit_is_413_also_without_an_announced_length()
     {
-        await using TestServer server = await TestServer.StartAsync(static options => options.MaxRequestBytes = 10_000);
+        await using TestServer server = await TestServer.StartAsync(static options => options.Limits = options.Limits with { MaxRequestBytes = 10_000 });
         string body = $$"""{"Commands":[],"padding":"{{new string('x', 20_000)}}"}""";
         using HttpResponseMessage announced = await server.SendAsync(HttpMethod.Post, "bulk_docs", body);
         await TestServer.ErrorOf(announced, HttpStatusCode.RequestEntityTooLarge, ".BadRequestException");

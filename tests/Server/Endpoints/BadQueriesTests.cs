@@ -36,7 +36,7 @@ public sealed class BadQueriesTests
         ("regex(Name, '((((a{1000}){1000}){1000}){1000})')", "too complicated"),
         ("regex(Name, '(a')", "missing"),
         ("regex(Name, '(?<=a)b')", ""),
-        ("regex(Name, '(a)\\\\1')", ""),
+        ("regex(Name, '(a)\\1')", ""),
         ("fuzzy(Name = 'x', 7)", "similarity"),
         ("proximity(search(Notes, 'a b'), -1)", ""),
         ("vector.search(V, $two)", "3 numbers; this one has 2"),

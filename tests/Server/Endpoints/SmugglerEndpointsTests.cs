@@ -24,7 +24,7 @@ public sealed class SmugglerEndpointsTests
         Assert.Equal(firstByte, dump[0]);
         Assert.Equal("Completed", (await server.GetAsync("operations/state?id=41")).GetProperty("Status").GetString());
 
-        string import = options.Contains("EncryptionKey", StringComparison.Ordinal) ? $$"""{"EncryptionKey":"{{Key}}"}""" : "{}";
+        string import = options.Contains("EncryptionKey", StringComparison.Ordinal) ? $$"""{"EncryptionKey":"{{Key}}","AllowPlain":true}""" : "{}";
         using (HttpResponseMessage restored = await PostAsync(server, $"{server.Url}/admin/restore/upload?name=again", import, dump))
             Assert.Equal(2, (await TestServer.JsonOf(restored, HttpStatusCode.Created)).GetProperty("Documents").GetInt64());
         using JsonDocument stats = JsonDocument.Parse(await server.Http.GetStringAsync(new Uri($"{server.Url}/databases/again/stats"), TestServer.Cancelled));
@@ -50,7 +50,7 @@ public sealed class SmugglerEndpointsTests
             using HttpResponseMessage response = await PostAsync(server, $"{server.Url}/admin/restore/upload?name=again&operationId={id}", "{}", content);
             string message = await TestServer.ErrorOf(response, HttpStatusCode.BadRequest, "BadRequestException");
             Assert.Contains(expected, message, StringComparison.Ordinal);
-            JsonElement state = await server.GetAsync($"operations/state?id={id}");
+            JsonElement state = await server.GetAsync($"{server.Url}/operations/state?id={id}");
             Assert.Equal(("Faulted", message), (state.GetProperty("Status").GetString(), state.GetProperty("Result").GetProperty("Message").GetString()));
         }
 
@@ -93,7 +93,7 @@ public sealed class SmugglerEndpointsTests
             Assert.Contains("'a/2'", await TestServer.ErrorOf(refused, HttpStatusCode.BadRequest, "BadRequestException"), StringComparison.Ordinal);
         using (HttpResponseMessage imported = await PostAsync(server, "smuggler/import", """{"SkipCorruptedData":true,"Collections":["b"]}""", dump))
             Assert.Equal(HttpStatusCode.NoContent, imported.StatusCode);
-        Assert.Equal(1, await server.CountAsync());
+        Assert.Equal(2, await server.CountAsync()); // b/1, and a/1, which came before the document that was refused
         byte[] part = await ExportAsync(server, """{"Collections":["None"]}""", "71");
         using var text = new StreamReader(new GZipStream(new MemoryStream(part), CompressionMode.Decompress));
         Assert.DoesNotContain("b/1", await text.ReadToEndAsync(TestServer.Cancelled), StringComparison.Ordinal);

@@ -24,7 +24,7 @@ public sealed class BadDirectoryTests
             if (put.StatusCode != HttpStatusCode.Created)
             {
                 string message = await TestServer.ErrorOf(put, HttpStatusCode.InternalServerError, ".RavenException");
-                Assert.Contains(disk.Path, message, StringComparison.Ordinal);
+                Assert.DoesNotContain(disk.Path, message, StringComparison.Ordinal); // where the files are is the owner's to know
                 Assert.Contains("Free some room", message, StringComparison.Ordinal);
                 break;
             }
@@ -104,7 +104,7 @@ public sealed class BadDirectoryTests
             {
                 using HttpResponseMessage get = await server.SendAsync(HttpMethod.Get, "/databases/bad/docs?id=users/1");
                 string message = await TestServer.ErrorOf(get, HttpStatusCode.InternalServerError, ".RavenException");
-                Assert.Contains(folder, message, StringComparison.Ordinal);
+                Assert.DoesNotContain(folder, message, StringComparison.Ordinal);
                 Assert.Contains(words, message, StringComparison.Ordinal);
             }
 

@@ -33,12 +33,27 @@ public sealed class CommandLineParserTests
         Assert.Null(CommandLineParser.Parse(["--RunInMemory=true"]).DataDirectory);
     }
 
+    [Fact]
+    public void Places_endpoints_and_keys_that_requests_may_name_are_given_by_name()
+    {
+        ProgramOptions options = CommandLineParser.Parse(
+            ["--backup-folder", "a=/backups", "--backup-folder=b=s3://bucket/x?region=eu-west-1", "--s3-endpoint=https://minio:9000", "--key-source", "k=file:/keys/k"]);
+        Assert.Equal([("a", "/backups"), ("b", "s3://bucket/x?region=eu-west-1")], options.BackupFolders);
+        Assert.Equal([new Uri("https://minio:9000")], options.S3Endpoints);
+        Assert.Equal(("k", "The key file '/keys/k'"), (options.KeySources[0].Name, options.KeySources[0].Source.Description));
+    }
+
     [Theory]
     [InlineData("--dta", "dta")]
     [InlineData("data", "two dashes")]
     [InlineData("--data", "needs a value")]
     [InlineData("--max-request-bytes=many", "many")]
     [InlineData("--demo=perhaps", "perhaps")]
+    [InlineData("--backup-folder=/backups", "nightly=/backups")]
+    [InlineData("--backup-folder=../x=/backups", "'../x'")]
+    [InlineData("--s3-endpoint=minio:9000", "minio:9000")]
+    [InlineData("--s3-endpoint=https://name:secret@minio", "must be an address")]
+    [InlineData("--key-source=offsite=AAAA", "where it is")]
     public void What_is_not_understood_is_named(string argument, string hint) =>
         Assert.Contains(hint, Assert.Throws<CommandLineException>(() => CommandLineParser.Parse([argument])).Message, StringComparison.Ordinal);
 

@@ -1,5 +1,6 @@
 using System.Globalization;
 using Treepie.Server.Hosting;
+using Treepie.Tests.Support;
 
 namespace Treepie.Server.Tests.Hosting;
 
@@ -21,6 +22,17 @@ public sealed class LimitOptionTests
         given.Set(settings, value);
         for (int i = 0; i < before.Length; i++)
             Assert.Equal(LimitOption.All[i] == limit ? 7 : before[i], LimitOption.All[i].Get(settings));
+    }
+
+    [Theory]
+    [MemberData(nameof(Names))]
+    public void The_page_about_limits_has_every_limit_with_its_default(string name)
+    {
+        string page = Path.Combine(DataSets.RepositoryRoot, "docs/limits.md");
+        string line = Assert.Single(File.ReadLines(page), line => line.StartsWith($"| `--{name}` | ", StringComparison.Ordinal));
+        string said = line.Split('|')[2].Trim().Split(':')[0];
+        decimal inForce = LimitOption.Find(name)!.Get(new TreepieServerOptions()); // the names are those of the table
+        Assert.Equal(name == "max-queries" ? "2 a core" : inForce.ToString("#,0.###", CultureInfo.InvariantCulture), said);
     }
 
     [Theory]

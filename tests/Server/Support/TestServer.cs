@@ -30,7 +30,12 @@ internal sealed class TestServer : IAsyncDisposable
 
     public string Url { get; }
 
+    /// <summary>What the endpoints share, to see what they hold.</summary>
+    public ServerContext Context => app.Services.GetRequiredService<TreepieServices>().Contexts[0];
+
     public HttpClient Http { get; }
+
+    public DatabaseCatalog Catalog => app.Services.GetRequiredService<DatabaseCatalog>();
 
     public static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 

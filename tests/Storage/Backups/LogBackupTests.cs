@@ -59,9 +59,7 @@ public sealed class LogBackupTests
                     environment.CreateSnapshot("kept");
                 }
 
-                using (ReadTransaction now = environment.BeginRead())
-                    states[now.TransactionId] = (model.Copy(), clock.GetUtcNow()); // what was done beside the workload made commits too
-
+                Note(environment); // what was done beside the workload made commits too
                 clock.Advance(TimeSpan.FromMilliseconds(_random.Next(3)));
                 Func<WriteTransaction, bool> command = workload.Next(model);
                 long id = environment.Write(transaction =>
@@ -74,6 +72,7 @@ public sealed class LogBackupTests
                     states[id] = (model.Copy(), clock.GetUtcNow());
             }
 
+            Note(environment); // and so may the last command have
             (byte[] last, log) = await BackupParts.TakeLogAsync(environment, log!, key);
             parts.Add(BackupParts.Part($"log-{parts.Count}", last, key));
         }
@@ -92,6 +91,12 @@ public sealed class LogBackupTests
         }
 
         Assert.Equal(commits[^1], (await EnvironmentBackup.VerifyAsync(parts)).Commit);
+
+        void Note(StorageEnvironment environment)
+        {
+            using ReadTransaction now = environment.BeginRead();
+            states.TryAdd(now.TransactionId, (model.Copy(), clock.GetUtcNow())); // a command that changed nothing made none
+        }
     }
 
     [Fact]

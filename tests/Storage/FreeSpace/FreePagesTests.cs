@@ -10,7 +10,7 @@ public sealed class FreePagesTests
     public void A_page_is_given_out_again_exactly_when_nobody_sees_it_and_a_reader_keeps_one_version_of_each_thing()
     {
         var random = new Random(Seed.Next());
-        var space = new FreePages(FormatLimits.FirstDataPage, 0, (_, _) => { });
+        var space = new FreePages(FormatLimits.FirstDataPage, 0, (_, _) => { }, _ => { });
         var things = new List<(PageRun Run, long Birth)>(); // what the state consists of: each change gives a thing other pages
         var dead = new List<(PageRun Run, long Birth, long Freed)>(); // and nobody was given these again
         var readers = new List<long>();
@@ -79,11 +79,13 @@ public sealed class FreePagesTests
             live.Fill(ulong.MaxValue);
             if (group == 7)
                 live[10] = ~0b111UL;
-        });
+        }, _ => { });
         Assert.Empty(asked);
         Assert.Equal(3, space.FreeCount);
 
-        space.Free(new PageRun(12L * FormatLimits.PagesPerBitmap, 1), 1, 5);
+        var freed = new PageRun(12L * FormatLimits.PagesPerBitmap, 1);
+        space.Load(freed);
+        space.Free(freed, 1, 5);
         Assert.Equal([12], asked);
         for (int i = 0; i < 3; i++)
             Assert.Equal((7L * FormatLimits.PagesPerBitmap) + 640 + i, space.Allocate(1));
@@ -95,7 +97,7 @@ public sealed class FreePagesTests
     [Fact]
     public void The_end_is_trimmed_down_to_the_last_page_that_somebody_uses()
     {
-        var space = new FreePages(FormatLimits.FirstDataPage, 0, (_, _) => { });
+        var space = new FreePages(FormatLimits.FirstDataPage, 0, (_, _) => { }, _ => { });
         long first = space.Allocate(FormatLimits.PagesPerBitmap * 2);
         var kept = new PageRun(first + 100, 1);
         space.Return(new PageRun(first, 100));

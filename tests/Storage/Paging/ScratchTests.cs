@@ -1,3 +1,4 @@
+using Treepie.Storage.Files;
 using Treepie.Storage.Format;
 using Treepie.Storage.Paging;
 using Treepie.Tests.Support;
@@ -6,11 +7,16 @@ namespace Treepie.Storage.Tests.Paging;
 
 public sealed class ScratchTests
 {
-    [Fact]
-    public void Frames_keep_their_bytes_and_memory_beyond_what_is_kept_goes_back()
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void Frames_keep_their_bytes_and_memory_beyond_what_is_kept_goes_back(bool spills)
     {
         var random = new Random(Seed.Next());
-        using var scratch = new Scratch(256 << 20, keptBytes: 8 << 20);
+        using var directory = new TemporaryDirectory();
+        var files = new DiskFileSystem(directory.Path);
+        spills &= files.CanSpill;
+        using var scratch = new Scratch(256 << 20, keptBytes: 8 << 20, openSpill: spills ? () => files.CreateSpill(Scratch.ArenaBytes) : null);
         var held = new Dictionary<uint, (int Pages, byte Stamp)>();
         for (int step = 0; step < 4_000; step++)
         {
@@ -37,15 +43,22 @@ public sealed class ScratchTests
                 held.Remove(frame);
             }
 
+            if (spills)
+                Assert.InRange(scratch.ResidentBytes, 0, 8 << 20);
             if (step % 50 == 0)
                 Assert.Equal(held.Values.Sum(run => (long)run.Pages) * PageLayout.SizeBytes, scratch.BytesInUse);
         }
 
         held.Add(scratch.Allocate(4096, -1, 1), (4096, 0));
-        Assert.True(scratch.ResidentBytes >= 32 << 20);
+        Assert.True(scratch.ResidentBytes + scratch.SpilledBytes >= 32 << 20);
+        Assert.Equal(spills, scratch.SpilledBytes > 0);
+        Assert.Empty(Directory.GetFiles(directory.Path)); // it has no name
         foreach (uint frame in held.Keys)
             scratch.Release(frame);
         Assert.Equal(0, scratch.BytesInUse);
         Assert.InRange(scratch.ResidentBytes, 0, 8 << 20);
+        Assert.Equal(0, scratch.SpilledBytes);
+        scratch.Trim();
+        Assert.InRange(scratch.ResidentBytes, 0, Scratch.ArenaBytes);
     }
 }

@@ -93,10 +93,10 @@ public sealed class OverlapTests : IDisposable
         _isReleased.Set();
         CommitOutcomeUnknownException error = await Assert.ThrowsAsync<CommitOutcomeUnknownException>(() => a);
         Assert.Contains("The disk is gone.", error.Message, StringComparison.Ordinal);
-        await Assert.ThrowsAsync<CommitOutcomeUnknownException>(() => b);
+        await Assert.ThrowsAsync<WritingStoppedException>(() => b);
         _syncError = null;
-        Assert.Throws<CommitOutcomeUnknownException>(() => Put(_environment, "c"));
-        Assert.Throws<CommitOutcomeUnknownException>(() => _environment.Checkpoint(Token));
+        Assert.Throws<WritingStoppedException>(() => Put(_environment, "c"));
+        Assert.Throws<WritingStoppedException>(() => _environment.Checkpoint(Token));
         Assert.Equal("first", Keys());
         Assert.Empty(_environment.Check(Token).Problems);
     }

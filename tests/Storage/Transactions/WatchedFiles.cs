@@ -27,6 +27,12 @@ internal sealed class WatchedFiles(IFileSystem files) : IFileSystem
     /// <summary>As <see cref="OnDataAnnounced"/>, of what is read as memory.</summary>
     public Action<long, long>? OnMapAnnounced { get; set; }
 
+    /// <summary>Called before a file is deleted.</summary>
+    public Action<string>? OnDelete { get; set; }
+
+    /// <summary>Called before a part of the data file is written.</summary>
+    public Action? OnDataWrite { get; set; }
+
     /// <summary>Whether no file can be opened for direct writes.</summary>
     public bool RefusesDirect { get; set; }
 
@@ -49,13 +55,23 @@ internal sealed class WatchedFiles(IFileSystem files) : IFileSystem
         return new WatchedFile(this, files.Open(name, create, writable));
     }
 
-    public void Delete(string name) => files.Delete(name);
+    public void Delete(string name)
+    {
+        OnDelete?.Invoke(name);
+        files.Delete(name);
+    }
 
     public void Rename(string from, string to) => files.Rename(from, to);
 
     public void SyncDirectory() => files.SyncDirectory();
 
     public IDisposable Lock(string name, bool shared) => files.Lock(name, shared);
+
+    public StoragePlatform Describe(IDisposable fileLock) => files.Describe(fileLock);
+
+    public SystemCalls Calls => files.Calls;
+
+    public void Unmake(IDisposable fileLock, string name) => files.Unmake(fileLock, name);
 
     public void NameHolder(IDisposable fileLock, DateTimeOffset now) => files.NameHolder(fileLock, now);
 
@@ -106,7 +122,12 @@ internal sealed class WatchedFiles(IFileSystem files) : IFileSystem
             inner.Announce(offset, lengthBytes);
         }
 
-        public void Write(ReadOnlySpan<byte> source, long offset) => inner.Write(source, offset);
+        public void Write(ReadOnlySpan<byte> source, long offset)
+        {
+            if (IsData)
+                owner.OnDataWrite?.Invoke();
+            inner.Write(source, offset);
+        }
 
         public void Sync()
         {
@@ -137,10 +158,10 @@ internal sealed class WatchedFiles(IFileSystem files) : IFileSystem
             return true;
         }
 
-        public void Allocate(long lengthBytes)
+        public bool TryAllocate(long offset, long lengthBytes)
         {
             owner.OnAllocate?.Invoke(Name);
-            inner.Allocate(lengthBytes);
+            return inner.TryAllocate(offset, lengthBytes);
         }
 
         public void Truncate(long lengthBytes) => inner.Truncate(lengthBytes);

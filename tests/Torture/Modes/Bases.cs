@@ -1,4 +1,5 @@
 using Treepie.Storage;
+using Treepie.Storage.Format;
 using Treepie.Storage.Simulation;
 using Treepie.Torture.Models;
 using Treepie.Torture.Runs;
@@ -33,7 +34,7 @@ internal sealed class Bases
             return scenario;
 
         (DiskImage image, History history) = _lived[(scenario.Options.Durability, kind == 1, scenario.IsEncrypted)];
-        return scenario with { Start = image, StartModel = history.At(history.Last), StartTransaction = history.Last };
+        return scenario with { PagesPerBitmap = FormatLimits.PagesPerBitmap, Start = image, StartModel = history.At(history.Last), StartTransaction = history.Last };
     }
 
     /// <summary>How one of the kinds came about: the states that were.</summary>

@@ -41,6 +41,8 @@ internal sealed class Battery
             (MixtureMode.ModeName, () => new MixtureMode(bases), 10),
             (ForgeriesMode.ModeName, () => new ForgeriesMode(bases), 5),
             (ForksMode.ModeName, () => new ForksMode(bases), 5),
+            (DamageMode.ModeName, () => new DamageMode(bases), 5),
+            (ClosingsMode.ModeName, () => new ClosingsMode(), 10),
         ];
         return all.Where(entry => only.Count == 0 || only.Contains(entry.Name)).Select(entry => (entry.Make(), entry.Weight));
     }

@@ -131,6 +131,7 @@ internal sealed class FailingCallsMode(Bases bases) : IMode
             Seed = seed,
             Clients = [steps],
             IsEncrypted = isEncrypted,
+            PagesPerBitmap = Scenario.GroupOf(seed),
             MapsSeeWrites = random.Next(2) == 0,
             Options = Scenario.SmallOptions with { Durability = random.Next(5) == 0 ? Durability.Relaxed : Durability.Durable },
         };

@@ -44,8 +44,10 @@ internal sealed class SeededMode(Bases bases) : IMode
             Seed = seed,
             Clients = [.. Enumerable.Range(0, clients).Select(client => Steps(random, keys, clients, client, isEncrypted))],
             IsEncrypted = isEncrypted,
+            PagesPerBitmap = Scenario.GroupOf(seed),
             MapsSeeWrites = random.Next(3) > 0,
             HasThreads = hasThreads,
+            IsScrubbed = true,
             CapacityBytes = random.Next(12) == 0 ? (512 << 10) + random.Next(1 << 20) : long.MaxValue,
             Options = Scenario.SmallOptions with
             {
@@ -54,6 +56,8 @@ internal sealed class SeededMode(Bases bases) : IMode
                 MaxJournalFileBytes = random.Next(2) == 0 ? 32 << 10 : 128 << 10,
                 RelaxedDelay = TimeSpan.FromMilliseconds(random.Next(2000)),
                 DecryptedIdleTime = TimeSpan.FromMilliseconds(own.Next(1000)),
+                ScrubInterval = TimeSpan.FromMilliseconds(1 + own.Next(2000)),
+                ScrubBytesPerSecond = 1 << 30,
             },
         };
         shape = new ExplorerShape { AllUpTo = 8, Drawn = 2, IsTelling = random.Next(10) == 0, MomentPercent = isEncrypted ? own.Next(5, 40) : random.Next(3, 24), ThoroughPercent = 5 };

@@ -24,6 +24,7 @@ internal sealed class RealClients(StorageEnvironment environment, int seed)
     public static StorageOptions Options { get; } = new()
     {
         ScratchBudgetBytes = 1 << 20,
+        MemoryBudgetBytes = 1 << 20, // what readers hold beyond lies in a file
         FirstJournalFileBytes = 16 << 10,
         MaxJournalFileBytes = 64 << 10,
         MaxJournalBytes = 256 << 10,

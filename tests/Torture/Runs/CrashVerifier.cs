@@ -22,7 +22,7 @@ internal sealed class CrashVerifier(Scenario scenario, Tally tally, NonceRecorde
         tally.AddRecovery(scenario.IsEncrypted);
         if (scenario.IsEncrypted && image.FindMarker() is { } file)
             throw new TortureFailure($"'{file}' of an encrypted environment holds bytes of a key or value as they are.");
-        var disk = new SimulatedDisk(new Random(unchecked((int)image.Hash)), image) { MapsSeeWrites = scenario.MapsSeeWrites };
+        var disk = new SimulatedDisk(new Random(unchecked((int)image.Hash)), image) { MapsSeeWrites = scenario.MapsSeeWrites, RefusesAllocation = scenario.RefusesAllocation };
         long found = OpenAndCompare(disk, history, required, keys, out bool wasThere, isThorough ? FollowUp : null);
         if (wasThere && !isThorough)
             return;
@@ -132,6 +132,7 @@ internal sealed class CrashVerifier(Scenario scenario, Tally tally, NonceRecorde
         wasThere = disk.List().Contains("data.treepie");
         var world = new World(disk, new SimulatedClock(), new Random(7), IsBackgroundAllowed: false)
         {
+            PagesPerBitmap = scenario.PagesPerBitmap,
             Secrets = SecretDraw.Of(scenario.Seed, disk.Image().Hash, _openings++).Fill,
             Seals = scenario.IsEncrypted ? seals.Observer : null,
         };

@@ -19,6 +19,16 @@ internal static class QuietOracle
         CheckReport report = environment.Check();
         if (!report.IsClean)
             throw new TortureFailure($"The check complains: {report.Problems[0]}");
+        if (environment.GetStatistics().Scrub?.LastDamage is { } damage)
+            throw new TortureFailure($"The scrub found damage that the check does not find: {damage}");
+    }
+
+    /// <summary>The scrub finds nothing on a sound disk, whatever is written at that moment.</summary>
+    public static void VerifyScrub(StorageEnvironment? environment)
+    {
+        environment?.State.Scrubber?.RunPass();
+        if (environment?.State.Scrubber?.Describe().LastDamage is { } damage)
+            throw new TortureFailure($"The scrub finds damage on a sound disk: {damage}");
     }
 
     /// <summary>With no readers and everything written, every page is live or free, and scratch is empty.</summary>

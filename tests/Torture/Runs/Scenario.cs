@@ -1,4 +1,5 @@
 using Treepie.Storage;
+using Treepie.Storage.Format;
 using Treepie.Storage.Simulation;
 using Treepie.Torture.Models;
 
@@ -30,11 +31,23 @@ internal sealed record Scenario
     /// <summary>Whether maps show what is written, as on Linux.</summary>
     public bool MapsSeeWrites { get; init; }
 
+    /// <summary>Whether files grow by zeros that are written, as on file systems without fallocate: in every fourth run.</summary>
+    public bool RefusesAllocation => (Seed & 3) == 3;
+
     /// <summary>Whether checkpoints and the like run on threads of their own, which the seed interleaves.</summary>
     public bool HasThreads { get; init; }
 
+    /// <summary>Whether pages are read again from the disk now and then, which must find nothing.</summary>
+    public bool IsScrubbed { get; init; }
+
     /// <summary>A call that fails.</summary>
     public DiskFault? Fault { get; init; }
+
+    /// <summary>Pages that a bitmap page covers: few, so that a second bitmap page is common, or as many as the format has.</summary>
+    public int PagesPerBitmap { get; init; } = FormatLimits.PagesPerBitmap;
+
+    /// <summary>Of runs that the seed draws every other one has small groups, where it begins with a new environment.</summary>
+    public static int GroupOf(int seed) => seed % 2 == 0 ? 64 : FormatLimits.PagesPerBitmap;
 
     /// <summary>Room on the disk.</summary>
     public long CapacityBytes { get; init; } = long.MaxValue;
@@ -48,16 +61,31 @@ internal sealed record Scenario
         MaxDataFileBytes = 64 << 20,
         ScratchReserveBytes = 64 << 20,
         ScratchBudgetBytes = 1 << 20,
+        MemoryBudgetBytes = 1 << 20,
         FirstJournalFileBytes = 16 << 10,
         MaxJournalFileBytes = 64 << 10,
         DecryptedBudgetBytes = 1 << 20,
     };
 
+    /// <summary>The disk that it runs on.</summary>
+    /// <param name="random">What the disk does with what is not synced.</param>
+    /// <param name="acting">Told before each operation.</param>
+    /// <param name="story">Where operations are written down, or null.</param>
+    public SimulatedDisk MakeDisk(Random random, Action<DiskOperation, string> acting, List<string>? story) => new(random, Start)
+    {
+        MapsSeeWrites = MapsSeeWrites,
+        RefusesAllocation = RefusesAllocation,
+        CapacityBytes = CapacityBytes,
+        Fault = Fault,
+        Acting = acting,
+        Story = story,
+    };
+
     /// <summary>The scenario in lines.</summary>
     public IEnumerable<string> Tell()
     {
-        yield return $"{Options.Durability}{(IsEncrypted ? " encrypted" : "")} environment, {(StartTransaction == 0 ? "new" : $"with {StartTransaction} transactions")}, maps {(MapsSeeWrites ? "see" : "do not see")} writes"
-            + $"{(HasThreads ? ", with threads" : "")}{(CapacityBytes < long.MaxValue ? $", disk of {CapacityBytes} bytes" : "")}{(Fault is null ? "" : $", {Fault}")}";
+        yield return $"{Options.Durability}{(IsEncrypted ? " encrypted" : "")} environment, {(StartTransaction == 0 ? "new" : $"with {StartTransaction} transactions")}, maps {(MapsSeeWrites ? "see" : "do not see")} writes{(RefusesAllocation ? ", no blocks ahead" : "")}"
+            + $"{(HasThreads ? ", with threads" : "")}{(PagesPerBitmap < FormatLimits.PagesPerBitmap ? $", {PagesPerBitmap} pages to a bitmap page" : "")}{(CapacityBytes < long.MaxValue ? $", disk of {CapacityBytes} bytes" : "")}{(Fault is null ? "" : $", {Fault}")}";
         for (int client = 0; client < Clients.Count; client++)
             foreach (Step step in Clients[client])
                 yield return Clients.Count == 1 ? $"  {step}" : $"  client {client}: {step}";

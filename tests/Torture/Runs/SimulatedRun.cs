@@ -48,14 +48,7 @@ internal sealed class SimulatedRun
         _commandDraw = new Random(scenario.Seed + 2);
         _history = new History(scenario.StartTransaction, scenario.StartModel);
         _story = isTold ? [] : null;
-        _disk = new SimulatedDisk(_draw, scenario.Start)
-        {
-            MapsSeeWrites = scenario.MapsSeeWrites,
-            CapacityBytes = scenario.CapacityBytes,
-            Fault = scenario.Fault,
-            Acting = OnDisk,
-            Story = _story,
-        };
+        _disk = scenario.MakeDisk(_draw, OnDisk, _story);
         _isCrashDue = _isKillDue = scenario.Fault is { KillAfter: >= 0 };
         _state = new RunState(scenario, _disk, _history, _story);
         _readers = new HeldReaders(_state);
@@ -237,6 +230,7 @@ internal sealed class SimulatedRun
         {
             Scheduler = _threads is null ? _inline : _threads,
             Ages = new CoarseClock(() => _clock.NowMs),
+            PagesPerBitmap = _scenario.PagesPerBitmap,
             Secrets = _secrets.Fill,
             Seals = _scenario.IsEncrypted ? _seals.Observer : null,
         };
@@ -339,6 +333,8 @@ internal sealed class SimulatedRun
             }
 
             _inline.RunAll();
+            if (_scenario.IsScrubbed && _threads is null && _disk.Operations % 4 == 0 && !_disk.HasCrashed)
+                QuietOracle.VerifyScrub(_state.Environment); // with threads it runs by itself, as time passes
         }
         catch (Exception error) when (_disk.HasCrashed && _isCrashDue && error is IOException or StorageException or ObjectDisposedException)
         {
@@ -354,6 +350,8 @@ internal sealed class SimulatedRun
         }
 
         ThrowIfBroken();
+        if (_scenario.Fault is { Kind: DiskOperation.Load } && !_disk.HasCrashed && _state.Environment?.State.Failure is { } stopped)
+            throw new TortureFailure($"A page that could not be read stopped writing: {stopped.Message}");
         if (_isKillDue && _state.Environment?.State.Failure is not null)
             _disk.PowerOff(); // it writes no more, so it would never come to the operation at which it is to be killed
         if (_disk.HasCrashed)

@@ -88,6 +88,14 @@ internal static class DefinitionCheck
 
     private static void CheckPath(IndexDefinition definition, IndexFieldDefinition field, string path)
     {
+        if (FieldPath.WithoutQuotes(path, out int wrongAt) is null)
+        {
+            string problem = path[wrongAt] is '\'' or '"'
+                ? $"the quote at character {wrongAt + 1} is not closed."
+                : $"at character {wrongAt + 1} '.' or '[' is expected behind the quotes.";
+            throw Refuse(definition, "Fields", $"'{path}', of the field '{field.Name}', is not a path: {problem}");
+        }
+
         if (path != AutoIndexField.Id && FieldPath.TryParse(path) is null)
             throw Refuse(definition, "Fields", $"'{path}', of the field '{field.Name}', is not a path: members are apart by '.', at most {FieldPath.MaxMembers}, and '[]' or '[n]' may follow them.");
         if (path == FieldPath.MetadataMember)

@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Security.Cryptography;
 using System.Text;
 using Treepie.Storage;
+using Treepie.Storage.Files;
 
 namespace Treepie.Indexes.Definitions;
 
@@ -42,7 +43,7 @@ internal sealed class IndexDirectory
     {
         string readable = sealedDefinitions is null ? SafeName(definition.Name) : SealedName;
         string path = System.IO.Path.Combine(parent, string.Create(CultureInfo.InvariantCulture, $"{readable}.{generation}"));
-        Directory.CreateDirectory(path);
+        PrivateFiles.CreateDirectory(path);
         return new IndexDirectory(path, generation, sealedDefinitions);
     }
 
@@ -97,7 +98,11 @@ internal sealed class IndexDirectory
     {
         using EncryptionKey? key = Key();
         var options = new StorageOptions { Durability = Durability.Relaxed, EncryptionKey = key, IsBackgroundQuiet = true };
-        return StorageEnvironment.Open(StorePath, _sealed is null ? options : options with { DecryptedBudgetBytes = _sealed.DecryptedBudgetBytes });
+        return StorageEnvironment.Open(StorePath, _sealed is null ? options : options with
+        {
+            DecryptedBudgetBytes = _sealed.DecryptedBudgetBytes,
+            MemoryBudgetBytes = Math.Max(StorageOptions.DefaultMemoryBudgetBytes, _sealed.DecryptedBudgetBytes),
+        });
     }
 
     /// <summary>The folder that an index gets which had another one elsewhere: in an encrypted database one that says nothing of it.</summary>
@@ -118,15 +123,7 @@ internal sealed class IndexDirectory
             return;
         }
 
-        string file = System.IO.Path.Combine(parent, folder, DefinitionFile);
-        string temporary = file + ".new";
-        using (var stream = new FileStream(temporary, FileMode.Create, FileAccess.Write))
-        {
-            stream.Write(definition);
-            stream.Flush(flushToDisk: true);
-        }
-
-        File.Move(temporary, file, overwrite: true);
+        DurableFile.Write(System.IO.Path.Combine(parent, folder, DefinitionFile), definition);
     }
 
     /// <summary>Deletes the definition: from now on the index does not exist.</summary>

@@ -305,9 +305,7 @@ internal sealed class FieldExtractor
             double real = isLong ? 0 : reader.GetDouble();
             foreach (FieldTarget target in slots[slot].Targets)
             {
-                if (target.Kind == AutoIndexFieldKind.Search)
-                    batch.AddText(target.Field, reader.ValueSpan);
-                else if (target.Kind == AutoIndexFieldKind.Point)
+                if (target.Kind == AutoIndexFieldKind.Point)
                     places[target.Field]?.Add(target.IsLongitude, isLong ? whole : real);
                 else if (target.Kind == AutoIndexFieldKind.Wkt)
                     Refuse(target, "a number");

@@ -5,7 +5,8 @@ namespace Treepie.Indexes.Fields;
 
 /// <summary>
 /// The way to values inside a document: <c>Address.City</c>, <c>Lines[].Product</c>, <c>Tags[0]</c>. An array on the way is walked
-/// element by element whether or not <c>[]</c> says so; <c>[n]</c> takes one element. Immutable; compared by its text, with case.
+/// element by element whether or not <c>[]</c> says so; <c>[n]</c> takes one element of an array, and nothing of what is none.
+/// Members, or several of them, may stand in quotes: <c>'Ship To'.City</c>. Immutable; compared by its text, with case.
 /// </summary>
 internal sealed class FieldPath : IEquatable<FieldPath>
 {
@@ -50,10 +51,15 @@ internal sealed class FieldPath : IEquatable<FieldPath>
     public int LevelsOf(int member) => _members[member].Elements.Length;
 
     /// <summary>Reads the text of a path.</summary>
-    /// <returns>Null where the text is no path: an empty member, or brackets around something else than a number.</returns>
+    /// <returns>
+    /// Null where the text is no path: an empty member, brackets around something else than a number, or an open quote.
+    /// </returns>
     public static FieldPath? TryParse(string text)
     {
-        string[] parts = text.Split('.');
+        if (WithoutQuotes(text, out _) is not { } plain)
+            return null;
+
+        string[] parts = plain.Split('.');
         if (parts.Length > MaxMembers)
             return null;
 
@@ -71,6 +77,49 @@ internal sealed class FieldPath : IEquatable<FieldPath>
         }
 
         return new FieldPath(text, members);
+    }
+
+    /// <summary>
+    /// A path without the quotes around its members. A quote begins at the start of a member, is doubled inside, and ends where a
+    /// member does; what is between quotes is read as a path all the same, as in a query.
+    /// </summary>
+    /// <param name="text">The path.</param>
+    /// <param name="wrongAt">Where it is wrong, from 0: at a quote that is not closed, or behind one that is.</param>
+    /// <returns>Null where it is wrong.</returns>
+    public static string? WithoutQuotes(string text, out int wrongAt)
+    {
+        wrongAt = -1;
+        if (text.AsSpan().IndexOfAny('\'', '"') < 0)
+            return text;
+
+        var plain = new StringBuilder(text.Length);
+        bool isAtStart = true;
+        for (int i = 0; i < text.Length; i++)
+        {
+            char c = text[i];
+            if (!isAtStart || c is not ('\'' or '"'))
+            {
+                plain.Append(c);
+                isAtStart = c == '.';
+                continue;
+            }
+
+            int start = i;
+            for (i++; i < text.Length && (text[i] != c || At(i + 1) == c); i++)
+            {
+                plain.Append(text[i]);
+                i += text[i] == c ? 1 : 0;
+            }
+
+            isAtStart = false;
+            wrongAt = i >= text.Length ? start : At(i + 1) is '.' or '[' or '\0' ? -1 : i + 1;
+            if (wrongAt >= 0)
+                return null;
+        }
+
+        return plain.ToString();
+
+        char At(int place) => place < text.Length ? text[place] : '\0';
     }
 
     private static int[]? ParseElements(ReadOnlySpan<char> brackets)

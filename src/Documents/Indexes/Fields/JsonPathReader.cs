@@ -60,6 +60,12 @@ internal ref struct JsonPathReader
         bool isLast = member == _path.Count - 1;
         if (reader.TokenType == JsonTokenType.StartArray && (!isLast || level < _path.LevelsOf(member)))
             return WriteElements(ref reader, member, level);
+        if (_path.ElementOf(member, level) >= 0)
+        {
+            reader.Skip(); // what is no array has no elements
+            return false;
+        }
+
         if (isLast)
             return WriteWhole(ref reader);
         if (reader.TokenType == JsonTokenType.StartObject)

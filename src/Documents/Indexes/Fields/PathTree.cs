@@ -58,6 +58,12 @@ internal sealed class PathTree
     private static void VisitValue<TSink>(Node node, ref Utf8JsonReader reader, int level, ref TSink sink)
         where TSink : struct, IFieldSink, allows ref struct
     {
+        if (node.ElementAt(level) >= 0 && reader.TokenType != JsonTokenType.StartArray)
+        {
+            reader.Skip(); // what is no array has no elements
+            return;
+        }
+
         switch (reader.TokenType)
         {
             case JsonTokenType.StartObject:

@@ -11,6 +11,9 @@ internal sealed record BindingContext
     /// <summary>Where SELECT takes values from.</summary>
     public ProjectionBehavior Projection { get; init; }
 
+    /// <summary>Reads the shapes of the query.</summary>
+    public ShapeReader Shapes { get; init; } = new(int.MaxValue, CancellationToken.None);
+
     /// <summary>Orders by name.</summary>
     public IReadOnlyDictionary<string, ICustomOrder> Orders { get; init; } = new Dictionary<string, ICustomOrder>();
 }

@@ -14,6 +14,9 @@ internal sealed record BoundQuery
     /// <summary>The collection; null: all documents. Not set for a named index.</summary>
     public string? Collection { get; init; }
 
+    /// <summary>Where the condition begins in the text; 0 without one.</summary>
+    public int ConditionPosition { get; init; }
+
     /// <summary>Name of the index of <see cref="SourceKind.NamedIndex"/>.</summary>
     public string? IndexName { get; init; }
 

@@ -20,6 +20,14 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
     private static readonly string[] KnownMethods =
         ["cmpxchg"];
 
+    /// <summary>What a condition may call.</summary>
+    private static readonly string[] Methods =
+    [
+        "exact", "search", "proximity", "startsWith", "endsWith", "exists", "regex", "fuzzy", "lucene", "moreLikeThis",
+        "intersect", "boost", "id", "spatial.within", "spatial.contains", "spatial.intersects", "spatial.disjoint",
+        "vector.search", "fusion.rrf", "fusion.weighted",
+    ];
+
     /// <summary>Most conditions of one query: each costs a few kilobytes while it runs.</summary>
     public const int MaxConditions = 16 * 1024;
 
@@ -42,7 +50,8 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
 
     private IndexQuery Bind(Expression expression, AutoIndexFieldKind kind)
     {
-        if (++_count > MaxConditions)
+        bool isCondition = expression is not (AndExpression or OrExpression or NotExpression); // these only join conditions
+        if (isCondition && ++_count > MaxConditions)
             throw RqlErrors.At(query.Text, expression.Position, $"The query is too complex: it has more than {MaxConditions:N0} conditions. Long lists of values go with 'in'.");
 
         return expression switch
@@ -194,7 +203,11 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
         if (KnownMethods.Contains(method.Name, StringComparer.OrdinalIgnoreCase))
             throw RqlErrors.NotSupportedYet(query.Text, method.Position, $"'{method.Name}()'");
 
-        throw RqlErrors.At(query.Text, method.Position, $"There is no method '{method.Name}()' for a condition. There are: exact, search, proximity, startsWith, endsWith, exists, regex, fuzzy, lucene, moreLikeThis, intersect, boost, id, spatial.within, spatial.contains, spatial.intersects, spatial.disjoint, vector.search, fusion.rrf, fusion.weighted.");
+        throw RqlErrors.At(
+            query.Text,
+            method.Position,
+            $"There is no method '{method.Name}()' for a condition.{RqlAdvice.DidYouMean(method.Name, Methods)} "
+            + $"There are: {string.Join(", ", Methods)}.");
     }
 
     private BoostQuery BindBoost(MethodExpression method, AutoIndexFieldKind kind)

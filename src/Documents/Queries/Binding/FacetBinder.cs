@@ -87,16 +87,39 @@ internal sealed class FacetBinder(RqlQuery query, QueryParameters parameters, Fi
         }
 
         var ranges = new List<FacetRange>();
-        string? name = null;
         foreach (Expression range in own)
         {
             if (range is not (CompareExpression or BetweenExpression or AndExpression or InExpression))
                 throw RqlErrors.At(query.Text, range.Position, "Expected a condition over a field, as in facet(Price < 10, Price between 10 and 20), or sum(), min(), max(), avg() of a field.");
             ranges.Add(new FacetRange(TextOf(range), conditions.Bind(range)));
-            name ??= FieldOf(range);
         }
 
+        RequireOneField(own, position: null);
+        string? name = FieldOf(own[0]);
+
         return new BoundFacet(alias ?? name ?? "", new FacetQuery { Ranges = ranges, Aggregates = summed }, sums);
+    }
+
+    /// <summary>A facet has one name, that of the field its ranges are of.</summary>
+    /// <param name="ranges">The ranges.</param>
+    /// <param name="position">Where an error is shown; null: at the range that is wrong.</param>
+    private void RequireOneField(IReadOnlyList<Expression> ranges, int? position)
+    {
+        string? first = null;
+        foreach (Expression condition in ranges.SelectMany(static range => range is AndExpression all ? all.Clauses : [range]))
+        {
+            if (FieldOf(condition) is not { } name)
+                continue;
+            first ??= name;
+            if (name != first)
+            {
+                throw RqlErrors.At(
+                    query.Text,
+                    position ?? condition.Position,
+                    $"The ranges of a facet are of one field: this one is of '{name}', those before of '{first}'. "
+                    + $"Write a facet for each: facet({first} …), facet({name} …).");
+            }
+        }
     }
 
     private static BoundFacet OfAllResults(string? name, List<FacetSums> sums) =>
@@ -226,6 +249,7 @@ internal sealed class FacetBinder(RqlQuery query, QueryParameters parameters, Fi
         foreach (JsonElement facet in Elements(document.RootElement, "RangeFacets"))
         {
             Expression[] ranges = [.. Elements(facet, "Ranges").Select(range => ParseRange(range, id, position))];
+            RequireOneField(ranges, position);
             var bound = new BoundFacet("", new FacetQuery { Ranges = [.. ranges.Select(range => new FacetRange(TextOf(range), conditions.Bind(range)))] }, SumsIn(facet, position));
             Add(
                 bound with

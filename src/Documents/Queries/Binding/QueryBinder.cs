@@ -23,7 +23,7 @@ internal sealed class QueryBinder
     {
         _context = context;
         _query = query;
-        _parameters = new QueryParameters(query.Text, parameters);
+        _parameters = new QueryParameters(query.Text, parameters, context.Shapes);
         _fields = new FieldBinder(query, index);
         _timeProvider = timeProvider;
     }
@@ -86,6 +86,7 @@ internal sealed class QueryBinder
             Collection = from.IsIndex ? null : collection,
             IndexName = from.IsIndex ? from.Name : null,
             Condition = condition,
+            ConditionPosition = _query.Where?.Position ?? 0,
             Sort = sort,
             Facets = facets,
             Suggestions = suggestions,

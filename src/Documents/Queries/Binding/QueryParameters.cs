@@ -7,8 +7,11 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries.Binding;
 
 /// <summary>Values of a query: those written in it and those given beside it.</summary>
-internal sealed class QueryParameters(string text, JsonElement given)
+internal sealed class QueryParameters(string text, JsonElement given, ShapeReader? shapes = null)
 {
+    /// <summary>Reads the shapes that are given.</summary>
+    public ShapeReader Shapes { get; } = shapes ?? new ShapeReader(int.MaxValue, CancellationToken.None);
+
     /// <summary>One value to compare with.</summary>
     public FieldValue Value(Expression expression) => expression switch
     {

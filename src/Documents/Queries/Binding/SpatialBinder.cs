@@ -95,7 +95,7 @@ internal sealed class SpatialBinder(RqlQuery query, QueryParameters parameters, 
             if (method.Is("spatial.wkt"))
             {
                 Expression[] arguments = Arguments(method, 1, 2);
-                return Geometry.Parse(parameters.Text(arguments[0], "the WKT"), KmPerUnit(arguments, 1));
+                return parameters.Shapes.Read(parameters.Text(arguments[0], "the WKT"), KmPerUnit(arguments, 1));
             }
         }
         catch (InvalidGeometryException error)

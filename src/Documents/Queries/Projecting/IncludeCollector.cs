@@ -9,6 +9,9 @@ namespace Treepie.Queries.Projecting;
 /// <summary>Gathers the ids that results refer to, and writes those documents. Not thread-safe.</summary>
 internal sealed class IncludeCollector
 {
+    /// <summary>Most documents that an answer includes: their ids are kept until the results are written.</summary>
+    public const int MaxIncludes = 1_000_000;
+
     private readonly PathTree _paths;
     private readonly HashSet<string> _seen = new(StringComparer.OrdinalIgnoreCase);
     private readonly List<string> _ids = [];
@@ -53,8 +56,12 @@ internal sealed class IncludeCollector
     private void Add(string? id)
     {
         // Nothing longer than an id can be one.
-        if (!string.IsNullOrEmpty(id) && id.Length <= DocumentId.MaxBytes && _seen.Add(id))
-            _ids.Add(id);
+        if (string.IsNullOrEmpty(id) || id.Length > DocumentId.MaxBytes || !_seen.Add(id))
+            return;
+        if (_ids.Count == MaxIncludes)
+            throw new InvalidQueryException(
+                $"The answer includes more than {MaxIncludes:N0} documents. Ask for fewer results at a time.");
+        _ids.Add(id);
     }
 
     private readonly struct IdSink(IncludeCollector collector) : IFieldSink

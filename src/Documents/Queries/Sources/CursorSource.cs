@@ -8,9 +8,12 @@ internal sealed class CursorSource : ResultSource
     private readonly DatabaseSnapshot _snapshot;
     private readonly DocumentCursor _cursor;
     private readonly string? _collection;
+    private readonly ScanBudget? _budget;
 
-    private CursorSource(DatabaseSnapshot snapshot, DocumentCursor cursor, string? collection, long totalCount)
+    private CursorSource(
+        DatabaseSnapshot snapshot, DocumentCursor cursor, string? collection, long totalCount, ScanBudget? budget)
     {
+        _budget = budget;
         _snapshot = snapshot;
         _cursor = cursor;
         _collection = collection;
@@ -22,13 +25,20 @@ internal sealed class CursorSource : ResultSource
     public override Document Current => _cursor.Current;
 
     /// <summary>Documents of a collection (null: all), in order of their etag.</summary>
-    public static CursorSource OfCollection(DatabaseSnapshot snapshot, string? collection) => collection is null
-        ? new CursorSource(snapshot, snapshot.ByEtag(), null, snapshot.DocumentCount)
-        : new CursorSource(snapshot, snapshot.ByCollection(collection), null, snapshot.Collection(collection)?.DocumentCount ?? 0);
+    public static CursorSource OfCollection(DatabaseSnapshot snapshot, string? collection, ScanBudget? budget = null)
+    {
+        if (collection is null)
+            return new CursorSource(snapshot, snapshot.ByEtag(), null, snapshot.DocumentCount, budget);
+
+        long count = snapshot.Collection(collection)?.DocumentCount ?? 0;
+        return new CursorSource(snapshot, snapshot.ByCollection(collection), null, count, budget);
+    }
 
     /// <summary>Documents of a collection (null: all) whose id starts with a prefix, in order of their id.</summary>
-    public static CursorSource OfPrefix(DatabaseSnapshot snapshot, string? collection, string prefix, CancellationToken cancellationToken)
+    public static CursorSource OfPrefix(
+        DatabaseSnapshot snapshot, string? collection, string prefix, ScanBudget? budget, CancellationToken cancellationToken)
     {
+        budget?.Resume();
         var wanted = new DocumentPrefix { StartsWith = prefix };
         long count = 0;
         using (DocumentCursor counted = snapshot.ByPrefix(wanted))
@@ -36,21 +46,29 @@ internal sealed class CursorSource : ResultSource
             while (counted.MoveNext())
             {
                 cancellationToken.ThrowIfCancellationRequested();
+                budget?.Take();
                 if (IsIn(collection, counted.Current))
                     count++;
                 snapshot.ReleasePages();
             }
         }
 
-        return new CursorSource(snapshot, snapshot.ByPrefix(wanted), collection, count);
+        budget?.Pause();
+        return new CursorSource(snapshot, snapshot.ByPrefix(wanted), collection, count, budget);
     }
 
     public override bool MoveNext()
     {
+        _budget?.Resume();
         while (_cursor.MoveNext())
         {
+            _budget?.Take();
             if (IsIn(_collection, _cursor.Current))
+            {
+                _budget?.Pause();
                 return true;
+            }
+
             _snapshot.ReleasePages(); // of those passed over; whoever moves on is done with the one before
         }
 

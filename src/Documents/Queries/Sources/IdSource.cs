@@ -10,12 +10,14 @@ internal sealed class IdSource : ResultSource
     private int _position = -1;
 
     /// <summary>Documents of a collection (null: of any) that have one of the ids.</summary>
-    public IdSource(DatabaseSnapshot snapshot, string? collection, IReadOnlyList<string> ids)
+    public IdSource(DatabaseSnapshot snapshot, string? collection, IReadOnlyList<string> ids, ScanBudget? budget = null)
     {
         _snapshot = snapshot;
         var seen = new HashSet<long>();
+        budget?.Resume();
         foreach (string id in ids)
         {
+            budget?.Take();
             if (snapshot.TryGet(id, out Document document) && CursorSource.IsIn(collection, document) && seen.Add(document.Etag))
                 _found.Add(id);
             snapshot.ReleasePages();

@@ -10,6 +10,12 @@ namespace Treepie.Indexing.Matching.Compiling;
 /// <param name="HighInclusive">Whether it belongs to the range.</param>
 internal readonly record struct KeyRange(string Dictionary, byte[]? Low, bool LowInclusive, byte[]? High, bool HighInclusive)
 {
+    /// <summary>
+    /// Whether a bound is so long that keys, which are cut, do not say what is between the bounds: these are whole texts then,
+    /// to be compared with whole texts.
+    /// </summary>
+    public bool IsLong { get; init; }
+
     /// <summary>Puts a cursor on the first key that is not before the range; false if there is none.</summary>
     public bool MoveFirst(TermCursor cursor)
     {

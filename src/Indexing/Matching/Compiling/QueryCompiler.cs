@@ -150,7 +150,8 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         return [.. operators.Select(compiled => compiled!)]; // all are set
     }
 
-    private Operator CompileRange(RangeQuery range, long survivors)
+    /// <summary>The operator of a range beside conditions that leave so many entries.</summary>
+    internal Operator CompileRange(RangeQuery range, long survivors)
     {
         context.Tracer?.Enter(null, "range");
         Operator compiled = Traced(new RangeCompiler(context).Compile(range, survivors));
@@ -281,10 +282,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
 
         PositionPlaces? positions = withPositions ? view.Positions(dictionary) : null;
         Tree? impacts = scorer is not null && payload.EntryCount >= WindowImpacts.MinEntries ? view.Impacts(dictionary) : null;
-        var list = new LongListOperator(context, view.Postings(dictionary)!, payload.ListId, payload.EntryCount, scorer, positions, impacts) { Field = fieldName, Term = text }; // long lists lie there
-        if (scorer is not null)
-            list.KeepHead(payload.Best);
-        return list;
+        return new LongListOperator(context, view.Postings(dictionary)!, payload.ListId, payload.EntryCount, scorer, positions, impacts) { Field = fieldName, Term = text }; // long lists lie there
     }
 
     /// <summary>Field and term of an entry of a dictionary.</summary>

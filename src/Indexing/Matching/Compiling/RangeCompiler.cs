@@ -35,7 +35,7 @@ internal sealed class RangeCompiler(QueryContext context)
         RangeCount? count = canCompare ? context.CountOf(range, keys, field) : null;
         if (count is not { } known || known.Terms <= mostTerms)
         {
-            UnionOperator gathered = Gather(field, keys, inNumbers);
+            UnionOperator gathered = keys.IsLong ? GatherWhole(field, keys) : Gather(field, keys, inNumbers);
             gathered.Name = ("range", range.Field, label);
             gathered.Decision = canCompare && context.Tracer is not null ? Gathered(field, mostTerms, survivors) : null;
             return gathered;
@@ -68,6 +68,12 @@ internal sealed class RangeCompiler(QueryContext context)
             || (range.High is { } last && (high = Bound(field, last, inNumbers)) is null))
         {
             return false;
+        }
+
+        if (!inNumbers && (low is { Length: >= TermForm.HeadBytes } || high is { Length: >= TermForm.HeadBytes }))
+        {
+            keys = new KeyRange(TreeNames.Terms(field), low, range.LowInclusive, high, range.HighInclusive) { IsLong = true };
+            return true;
         }
 
         // An open end of texts is where they end.
@@ -159,10 +165,9 @@ internal sealed class RangeCompiler(QueryContext context)
         // A bound is one place in the order of terms, so it is never cut into words.
         FieldAnalysis analysis = view.Schema.Fields[field].Analysis;
         byte[] text = QueryValue.ToText(value);
-        byte[] scratch = new byte[TermForm.CutBytes];
         ReadOnlySpan<byte> term = analysis == FieldAnalysis.FullText
-            ? TermForm.Of(view.Analyzers[field].Normalize(text), scratch)
-            : WholeValue.Of(analysis, text, new TokenBuffer(), scratch);
+            ? view.Analyzers[field].Normalize(text)
+            : WholeValue.Normalize(analysis, text, new TokenBuffer());
         return term.ToArray();
     }
 
@@ -188,6 +193,44 @@ internal sealed class RangeCompiler(QueryContext context)
         union.Seal();
         return union;
     }
+
+    /// <summary>
+    /// As <see cref="Gather"/>, where a bound is as long as the part of a cut term that orders it: the terms that begin as the
+    /// bounds do are compared as whole texts.
+    /// </summary>
+    private UnionOperator GatherWhole(int field, KeyRange keys)
+    {
+        var union = new UnionOperator(context);
+        byte[]? from = Head(keys.Low), to = Head(keys.High);
+        if (view.HasNumbersAlone(field))
+        {
+            GatherTexts(union, field, keys with { Low = from });
+        }
+        else if (view.Dictionary(keys.Dictionary) is { } dictionary)
+        {
+            Tree? postings = view.Postings(keys.Dictionary);
+            using TermCursor cursor = dictionary.OpenCursor();
+            bool found = from is null ? cursor.MoveFirst() : cursor.Seek(from);
+            for (; found && !IsBehind(cursor.Key, to); found = cursor.MoveNext())
+            {
+                if ((++context.Meter.Count.TermsScanned & 1023) == 0)
+                    context.Check();
+                ReadOnlySpan<byte> text = view.WholeText(field, cursor.Key);
+                if (keys.IsFrom(text) && keys.IsUpTo(text))
+                    union.Add(new TermPayload(cursor.Value), postings);
+            }
+        }
+
+        union.Seal();
+        return union;
+    }
+
+    /// <summary>What a cut term has of a text.</summary>
+    private static byte[]? Head(byte[]? text) => text is { Length: > TermForm.HeadBytes } ? text[..TermForm.HeadBytes] : text;
+
+    /// <summary>Whether a term, and so all that follow, is behind every text that begins as the upper bound does.</summary>
+    private static bool IsBehind(ReadOnlySpan<byte> term, byte[]? head) =>
+        TermForm.IsNoText(term) || (head is not null && term[..Math.Min(term.Length, head.Length)].SequenceCompareTo(head) > 0);
 
     /// <summary>As <see cref="Gather"/>, of texts that are kept as numbers.</summary>
     private void GatherTexts(UnionOperator union, int field, KeyRange keys)

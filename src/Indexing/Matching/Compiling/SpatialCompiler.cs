@@ -23,7 +23,7 @@ internal sealed class SpatialCompiler(QueryContext context, bool isScored)
         if (query.Relation == SpatialRelation.Disjoint)
             return new SpatialScanOperator(context, All(), Reader(context, field), query, view.State.EntryCount);
 
-        List<CellRange> ranges = CellCover.Ranges(query.Shape);
+        List<CellRange> ranges = CellCover.Ranges(query.Shape, context.CancellationToken);
         UnionOperator? gathered = Gather(field, query, ranges);
         if (gathered is not null)
             gathered.Name = ("places in the squares of a shape", query.Field, query.Relation.ToString().ToLowerInvariant());
@@ -67,7 +67,7 @@ internal sealed class SpatialCompiler(QueryContext context, bool isScored)
 
     private bool GatherPoints(Tree cells, SpatialQuery query, List<CellRange> ranges, UnionOperator union)
     {
-        var border = new BorderPoints(query, union);
+        var border = new BorderPoints(query, union, context);
         bool takesInside = query.Relation is SpatialRelation.Within or SpatialRelation.Intersects;
         long left = MostKeys();
         Span<byte> key = stackalloc byte[SpatialKey.CellBytes];
@@ -137,7 +137,7 @@ internal sealed class SpatialCompiler(QueryContext context, bool isScored)
         foreach (long id in seen.Order())
         {
             context.Check();
-            if (reader.AnyHolds(id, query.Relation, query.Shape))
+            if (reader.AnyHolds(id, query.Relation, query.Shape, context.CancellationToken))
                 union.Add(id);
         }
 
@@ -145,12 +145,12 @@ internal sealed class SpatialCompiler(QueryContext context, bool isScored)
     }
 
     /// <summary>Places on the border of the shape, verified 64 at a time.</summary>
-    private sealed class BorderPoints(SpatialQuery query, UnionOperator union)
+    private sealed class BorderPoints(SpatialQuery query, UnionOperator union, QueryContext context)
     {
         private readonly uint[] xs = new uint[PointChunk.Entries];
         private readonly uint[] ys = new uint[PointChunk.Entries];
         private readonly long[] ids = new long[PointChunk.Entries];
-        private readonly PlaceTest test = new(query);
+        private readonly PlaceTest test = new(query, context);
         private int count;
 
         public void Add(long id, GridPoint point)

@@ -1,34 +1,59 @@
 using Treepie.Indexing.Kernels;
+using Treepie.Indexing.Postings;
 using Treepie.Storage.Kernels;
 
 namespace Treepie.Indexing.Matching.Lists;
 
 /// <summary>
-/// Goes along lists of few entries a window to the windows in which all of them have entries in common. The two rarest are merged where they lie, and what they have in common is sought in the others.
+/// Walks lists of few entries a window, and stops at the windows in which all of them have entries in common. The two rarest are
+/// intersected where they lie, and what they have in common is looked up in the others.
 /// </summary>
 /// <param name="lists">The lists, one or more, the rarest first.</param>
 /// <param name="hits">Room for the entries of a window.</param>
-/// <param name="context">Is asked at every segment whether the query may go on; null: the token alone says so.</param>
-/// <param name="cancellationToken">As <paramref name="context"/>.</param>
-internal ref struct ListIntersection(ReadOnlySpan<SegmentList> lists, ushort[] hits, QueryContext? context, CancellationToken cancellationToken)
+/// <param name="context">The query; it is checked at every segment.</param>
+internal ref struct ListIntersection(ReadOnlySpan<PostingList> lists, ushort[] hits, QueryContext context)
 {
+    /// <summary>
+    /// Entries a window, over all windows of the index, up to which lists are intersected where they lie: with twice as many,
+    /// most windows are bitmaps.
+    /// </summary>
+    public const int MostPerWindow = 48;
+
+    /// <summary>Most entries of all lists that are.</summary>
+    public const long MostEntries = 1 << 20;
+
+    /// <summary>
+    /// How many times the windows of the rarest list another one may have: with more, entries are looked up in it.
+    /// </summary>
+    private const int MostWindowsRatio = 4;
+
     /// <summary>Vectors of so many offsets are compared.</summary>
     private const int Lanes = 16;
 
-    private readonly ReadOnlySpan<SegmentList> lists = lists;
+    private readonly ReadOnlySpan<PostingList> lists = lists;
     private readonly ushort[] hits = hits;
-    private readonly QueryContext? context = context;
-    private readonly CancellationToken cancellationToken = cancellationToken;
+    private readonly QueryContext context = context;
     private bool hasFound;
 
     /// <summary>The window found.</summary>
     public long Window { get; private set; }
 
+    /// <summary>
+    /// Whether a list is intersected with a rarer one where both lie; else the entries of that are looked up in it.
+    /// </summary>
+    /// <param name="entries">Its entries.</param>
+    /// <param name="least">Those of the rarest list.</param>
+    /// <param name="windows">Windows of the index.</param>
+    /// <param name="most">Most entries a window.</param>
+    public static bool Takes(long entries, long least, long windows, int most = MostPerWindow) =>
+        entries <= FlatPostings.MaxEntries
+        || (entries <= most * windows && Math.Min(entries, windows) <= MostWindowsRatio * Math.Min(least, windows));
+
     /// <summary>Goes to the next window; false if there is none. All lists stand on it.</summary>
     /// <param name="found">What they have in common there, ascending; it lives until the next call.</param>
     public bool MoveNext(out Span<ushort> found)
     {
-        SegmentList lead = lists[0];
+        PostingList lead = lists[0];
         while (true)
         {
             if (hasFound)
@@ -37,10 +62,10 @@ internal ref struct ListIntersection(ReadOnlySpan<SegmentList> lists, ushort[] h
                 break;
             if (lists.Length > 1)
             {
-                SegmentList other = lists[1];
+                PostingList other = lists[1];
                 if (!other.IsOnWindow && !Enter(other))
                     break;
-                if (!SegmentList.Meet(lead, other))
+                if (!PostingList.Meet(lead, other))
                     continue;
             }
 
@@ -57,10 +82,9 @@ internal ref struct ListIntersection(ReadOnlySpan<SegmentList> lists, ushort[] h
         return false;
     }
 
-    private readonly bool Enter(SegmentList list)
+    private readonly bool Enter(PostingList list)
     {
-        context?.Check();
-        cancellationToken.ThrowIfCancellationRequested();
+        context.Check();
         return list.MoveNextSegment();
     }
 
@@ -82,7 +106,7 @@ internal ref struct ListIntersection(ReadOnlySpan<SegmentList> lists, ushort[] h
     }
 
     /// <summary>Writes what two lists have in common. Mostly they have few entries there, and not many in common.</summary>
-    private readonly int Meet(SegmentList one, SegmentList other)
+    private readonly int Meet(PostingList one, PostingList other)
     {
         int oneCount = one.Count, otherCount = other.Count;
         ReadOnlySpan<ushort> left = one.Offsets, right = other.Offsets;
@@ -93,11 +117,12 @@ internal ref struct ListIntersection(ReadOnlySpan<SegmentList> lists, ushort[] h
         return left.IsEmpty ? Keep(one, Copy(other)) : Keep(other, Copy(one));
     }
 
-    private readonly int Copy(SegmentList list) => list.Postings.CopyOffsets(hits);
+    private readonly int Copy(PostingList list) => list.Held.Postings.CopyOffsets(hits);
 
-    private readonly int Keep(SegmentList list, int count)
+    private readonly int Keep(PostingList list, int count)
     {
         ReadOnlySpan<ushort> mine = list.Offsets;
-        return mine.IsEmpty ? list.Postings.Keep(hits.AsSpan(0, count), wanted: true) : SortedSets.Intersect(hits.AsSpan(0, count), mine[..list.Count]);
+        Span<ushort> common = hits.AsSpan(0, count);
+        return mine.IsEmpty ? list.Held.Postings.Keep(common, wanted: true) : SortedSets.Intersect(common, mine[..list.Count]);
     }
 }

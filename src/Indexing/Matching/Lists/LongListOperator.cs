@@ -13,8 +13,6 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
 
     private readonly PositionCursor? positionCursor = positions is null ? null : new PositionCursor(positions, listId);
     private PostingCursor? opened;
-    private byte[] head = [];
-    private int headBytes;
     private WindowsAhead? ahead;
     private bool isAnnounced;
 
@@ -33,14 +31,6 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
 
     /// <summary>Its windows that are known, and their positions; only where it was opened with them.</summary>
     private WindowsAhead Ahead => ahead ??= OpenAhead();
-
-    /// <summary>Keeps the head of the list, see <see cref="ListHead"/>, for who asks for the best.</summary>
-    public void KeepHead(ReadOnlySpan<byte> best)
-    {
-        head = Context.RentBytes(best.Length);
-        best.CopyTo(head);
-        headBytes = best.Length;
-    }
 
     public override long Next(long from) => List.Next(from);
 
@@ -75,17 +65,20 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
     public override int Keep(long window, Span<ushort> offsets, bool wanted) =>
         TryGet(window, out PostingWindow mine) ? mine.Keep(offsets, wanted) : wanted ? 0 : offsets.Length;
 
-    public override void Unroll(UnrolledList list, bool copied)
-    {
-        list.Begin(Context, count, copied);
-        list.Add(List, Context.Meter, Context);
-    }
+    /// <summary>The list, for who looks single windows up.</summary>
+    public PostingCursor Postings => List;
 
-    public override void Collect(SegmentList list)
+    /// <summary>The list that a clause is, maybe with boosts or a constant score around it; null if it is more.</summary>
+    public static LongListOperator? Of(Operator clause) => clause switch
     {
-        Context.Check();
-        list.Add(List, Context.Meter);
-    }
+        TracedOperator traced => Of(traced.Inner),
+        ConstantOperator constant => Of(constant.Clause),
+        BoostOperator boosted => Of(boosted.Inner),
+        LongListOperator list => list,
+        _ => null,
+    };
+
+    public override void Open(PostingList list) => list.Open(List, Context.Meter, Context);
 
     public override int Count(long window) => TryGet(window, out PostingWindow mine) ? mine.Count : 0;
 
@@ -213,16 +206,6 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
         float unit = scorer.ImpactUnit;
         for (int i = 0; i < windows.Length; i++)
             windows[i] = impacts[i] == 0 ? NoMatch : unit * impacts[i];
-    }
-
-    public override int ScoreHead(long wanted, Span<long> ids, Span<float> scores, float boost, out bool isFinal)
-    {
-        isFinal = false;
-        if (headBytes == 0 || scorer is null)
-            return 0;
-        Context.Meter.Count.BlocksDecoded++;
-        Context.Meter.Count.BytesDecoded += headBytes;
-        return HeadRanking.Score(head.AsSpan(0, headBytes), Context.View.State.NextEntryId, wanted, ids, scores, scorer, boost, out isFinal);
     }
 
     public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)

@@ -98,13 +98,7 @@ internal sealed class ShortListOperator : TermOperator
         return mine.Length;
     }
 
-    public override void Unroll(UnrolledList list, bool copied)
-    {
-        list.Begin(Context, count, copied: true);
-        list.Add(room, count);
-    }
-
-    public override void Collect(SegmentList list) => list.Add(Postings);
+    public override void Open(PostingList list) => list.Open(Postings);
 
     public override int Count(long window) => In(window).Length;
 

@@ -21,6 +21,9 @@ internal abstract class TermOperator(QueryContext context) : Operator(context)
 
     public override PlanNode Describe() => new(Form, Field, Term) { Estimate = Estimate, IsExact = true };
 
+    /// <summary>Opens its postings as a list.</summary>
+    public abstract void Open(PostingList list);
+
     /// <summary>
     /// The positions of the term in an entry that has it, ascending; they live until the next call. Only where the operator
     /// was opened with positions. Entries are mostly asked for in ascending order, which is cheap.

@@ -157,15 +157,15 @@ internal sealed class PhraseWords
     /// <summary>Finds the entries that all words have whose lists are merged.</summary>
     private void Merge()
     {
-        var lists = new SegmentList[merged];
+        var lists = new PostingList[merged];
         for (int i = 0; i < lists.Length; i++)
         {
-            lists[i] = context.Rent<SegmentList>();
-            words[i].Collect(lists[i]);
+            lists[i] = context.Rent<PostingList>();
+            words[i].Open(lists[i]);
             words[i].ExpectNone();
         }
 
-        var windows = new ListIntersection(lists, context.RentOffsets(), context, default);
+        var windows = new ListIntersection(lists, context.RentOffsets(), context);
         for (fewCount = 0; windows.MoveNext(out Span<ushort> found);)
         {
             if (bits.Length < fewCount + found.Length)
@@ -331,20 +331,20 @@ internal sealed class PhraseWords
         }
     }
 
-    /// <summary>How many words have lists that are merged, as those of a <see cref="Searching.ListQuery"/> are; 0 where the rarest has a short one.</summary>
+    /// <summary>How many words have lists that are intersected where they lie; 0 where the rarest has a short one.</summary>
     private int CountMerged()
     {
-        if (IsShort || words.Length > ListWays.MostLists || context.Hints.Rank == RankHint.Windows)
+        if (IsShort || context.Hints.Rank == RankHint.Windows)
             return 0;
-        Span<long> entries = stackalloc long[words.Length];
-        for (int i = 0; i < words.Length; i++)
-            entries[i] = words[i].Estimate;
-        Span<ListWay> ways = stackalloc ListWay[words.Length];
-        long windows = context.View.WindowCount;
-        ListWays.Choose(entries, windows, context.Hints.Rank == RankHint.Lists ? long.MaxValue : Math.Min(ListWays.MostMerged, MergedRatio * ListWays.MostEntries(windows)), isAll: true, ways);
+        long windows = context.View.WindowCount, together = 0;
         int count = 0;
-        while (count < words.Length && ways[count] == ListWay.Merged)
+        while (count < words.Length && words[count].Estimate is var entries && ListIntersection.Takes(entries, words[0].Estimate, windows, MergedRatio * ListIntersection.MostPerWindow)
+            && together + entries <= ListIntersection.MostEntries)
+        {
+            together += entries;
             count++;
+        }
+
         return count > 1 ? count : 0;
     }
 

@@ -2,10 +2,10 @@ using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Columns;
 using Treepie.Indexing.Matching.Compiling;
-using Treepie.Indexing.Matching.Words;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Schema;
 using Treepie.Indexing.Terms;
+using Treepie.Storage;
 using Treepie.Storage.Transactions;
 using Treepie.Storage.Trees;
 
@@ -33,7 +33,6 @@ internal sealed class IndexView
     private EntryReader? entries;
     private readonly List<QueryScratch> running = [];
     private QueryScratch? scratch;
-    private WordSearch? words;
     private readonly ulong[] announced = new ulong[AnnouncedLists >> 6];
     private readonly IndexSchema? known;
     private IndexState? state;
@@ -167,9 +166,6 @@ internal sealed class IndexView
         visitsOnce += visits.Count - before;
     }
 
-    /// <summary>What answers queries of one word.</summary>
-    public WordSearch Words => words ??= new WordSearch(this);
-
     /// <summary>Sums over a field, read when first asked for. Nobody changes them.</summary>
     public FieldStatistics Statistics(int field)
     {
@@ -230,6 +226,24 @@ internal sealed class IndexView
 
     /// <summary>Different texts of a field, as above.</summary>
     public long TextCount(int field) => TermCount(TextDictionary(field));
+
+    /// <summary>Whether values of a field are so long that its dictionary has them cut, and so not all in their order.</summary>
+    public bool HasLongTexts(int field) => Tree(TreeNames.LongTexts(field)) is { Count: > 0 };
+
+    /// <summary>
+    /// The whole text of a stored form: itself, or what it was cut from. A word of a full-text field, of which no more is
+    /// kept, stays cut. Lives as long as the form, and as the pages of the transaction.
+    /// </summary>
+    public ReadOnlySpan<byte> WholeText(int field, ReadOnlySpan<byte> form)
+    {
+        if (!TermForm.IsCut(form) || Tree(TreeNames.LongTexts(field)) is not { } texts)
+            return form;
+
+        return texts.TryGet(TermForm.HashOf(form), out ReadOnlySpan<byte> whole)
+            ? whole
+            : throw new CorruptionException($"The index tree '{TreeNames.LongTexts(field)}' misses a text that a term names. "
+                + "Reset the index to build it again.");
+    }
 
     /// <summary>The list of all entries, where it is a long one, read when first asked for.</summary>
     public bool TryGetAll(out long listId)

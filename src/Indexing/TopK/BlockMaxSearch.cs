@@ -1,0 +1,482 @@
+using Treepie.Indexing.Matching;
+using Treepie.Indexing.Matching.Lists;
+using Treepie.Indexing.Plans;
+using Treepie.Indexing.Postings;
+using Treepie.Indexing.Queries;
+using Treepie.Indexing.Ranking;
+using Treepie.Indexing.Sorting;
+using SortKey = Treepie.Indexing.Queries.SortKey;
+
+namespace Treepie.Indexing.TopK;
+
+/// <summary>
+/// Finds the best hits of a <see cref="TopKPlan"/> without scoring the others:
+/// <list type="number">
+/// <item>the entries that score most in a list, kept beside its word, say what a hit has to score at least, and that no other
+/// entry that has this word alone can be one of the best;</item>
+/// <item>entries of lists with few entries a window are looked up in the others (<see cref="CandidateSearch"/>);</item>
+/// <item>what only lists with many entries have is found from the blocks with the greatest bounds down (<see
+/// cref="BlockSearch"/>).</item>
+/// </list>
+/// Filters are asked about candidates that are left. Hits are counted on the way where all of them are seen, and else by window.
+/// </summary>
+internal sealed class BlockMaxSearch
+{
+    /// <summary>
+    /// From this part of the windows of a list on that are asked about, its directory is read: it is cheaper than to seek each.
+    /// </summary>
+    private const int UnrolledRatio = 2;
+
+    /// <summary>Scores below are so small that bounds, which are made of smaller parts, are not what they should be.</summary>
+    private const float LeastFloor = 1e-20f;
+
+    private const string Question = "how to find the best hits";
+
+    /// <summary>Most rare words whose pairs are looked at first.</summary>
+    private const int MostPaired = 3;
+
+    private static readonly SortKey[] ByScore = [new SortKey("", SortKind.Score, Descending: true)];
+
+    private readonly QueryContext context;
+    private readonly TopKPlan plan;
+    private readonly HitSorter sorter;
+    private readonly TopKHits hits;
+    private readonly bool[] countsAlone;
+    private readonly int[] order;
+    private (string Name, string Reason) way;
+    private List<(int List, long Id, float Score)>? alone;
+
+    public BlockMaxSearch(QueryContext context, TopKPlan plan, HitSorter sorter)
+    {
+        (this.context, this.plan, this.sorter) = (context, plan, sorter);
+        hits = new TopKHits(context, plan, sorter);
+        countsAlone = new bool[plan.TermCount];
+        order = new int[plan.TermCount];
+        Array.Fill(countsAlone, true);
+        for (int i = 0; i < order.Length; i++)
+        {
+            int place = i;
+            for (; place > 0 && plan.Terms[order[place - 1]].Entries > plan.Terms[i].Entries; place--)
+                order[place] = order[place - 1];
+            order[place] = i;
+        }
+    }
+
+    /// <summary>Windows in which hits were scored.</summary>
+    public long WindowsScored => hits.WindowsScored;
+
+    /// <summary>Windows that may have hits, none of which could be among the best.</summary>
+    public long WindowsBelowBound => hits.WindowsBelowBound;
+
+    /// <summary>How the hits were found, for the plan.</summary>
+    public PlanDecision Decision => new(Question, way.Name, null, way.Reason, []);
+
+    /// <summary>What a plan says where <see cref="TryDictionary"/> was enough.</summary>
+    public static PlanDecision FromDictionary => new(
+        Question,
+        "what is beside the word",
+        null,
+        "all entries of a short list, or the best of a long one, are in the dictionary, and no other entry can score as much",
+        []);
+
+    /// <summary>
+    /// Offers the best hits; returns how many hits there are, or a number that is not above it where they are not counted.
+    /// </summary>
+    /// <param name="counts">Whether all hits are counted.</param>
+    /// <param name="isExact">Whether the number is that of all.</param>
+    public long Run(bool counts, out bool isExact)
+    {
+        isExact = true;
+        if (plan.IsEmpty)
+        {
+            way = ("nothing", "a condition matches no entry");
+            return 0;
+        }
+
+        long entries = plan.Terms[order[0]].Entries;
+        bool isList = plan.TermCount == 1 && plan.Filters.Count == 0;
+        if (TryHeads())
+        {
+            way = ("the best entries of the list", "they are kept beside the word, and no other entry can score as much");
+            isExact = counts || isList;
+            return isList ? entries : counts ? Count() : sorter.Count;
+        }
+
+        long total = plan.IsAll ? RankAll(order, counts, out isExact) : RankAny(counts, out isExact);
+        isExact |= isList;
+        return isList ? entries : Math.Max(total, sorter.Count);
+    }
+
+    /// <summary>
+    /// Finds the best entries of one word without filters by what stands beside it in its dictionary: all its entries, or the
+    /// best of them. False where that is not enough. Setting up a search takes longer than this.
+    /// </summary>
+    /// <param name="context">The query.</param>
+    /// <param name="plan">Its plan.</param>
+    /// <param name="wanted">Hits wanted, one at least.</param>
+    /// <param name="ids">Room for <see cref="ListHead.MaxEntries"/>.</param>
+    /// <param name="scores">As <paramref name="ids"/>.</param>
+    /// <param name="found">How many were found.</param>
+    public static bool TryDictionary(
+        QueryContext context, TopKPlan plan, int wanted, Span<long> ids, Span<float> scores, out int found)
+    {
+        found = 0;
+        if (plan.TermCount != 1 || plan.Filters.Count > 0 || plan.IsEmpty)
+            return plan.IsEmpty;
+        TopKTerm term = plan.Terms[0];
+        if (term.IsShort)
+        {
+            var best = new BestHits(ids[..wanted], scores[..wanted]);
+            ReadOnlySpan<Posting> postings = term.Read(context);
+            float[] parts = context.RentNumbers(postings.Length);
+            context.Meter.Count.CandidatesScored += postings.Length;
+            term.Scorer!.Score(postings, parts, term.Boost); // without filters it is a word
+            for (int i = 0; i < postings.Length; i++)
+                best.Offer(postings[i].EntryId, parts[i]);
+            found = best.Count;
+            return true;
+        }
+
+        ReadOnlySpan<byte> head = term.Head;
+        if (head.IsEmpty)
+            return false;
+        context.Meter.Count.BlocksDecoded++;
+        context.Meter.Count.BytesDecoded += head.Length;
+        found = wanted;
+        TermScorer scorer = term.Scorer!; // as above
+        context.Meter.Count.CandidatesScored += HeadRanking.Score(
+            head, context.View.State.NextEntryId, wanted, ids, scores, scorer, term.Boost, default(PartAlone), out bool isFinal);
+        return isFinal;
+    }
+
+    private ReadOnlySpan<TopKTerm> Terms => plan.Terms;
+
+    /// <summary>
+    /// Looks at the entries that score most in each list. Offers the best hits and returns true where they are among those of the
+    /// only list that is scored. Else they say what has to be beaten, and of a query for any of
+    /// several words which of the lists have no other entry alone that can be one of the best.
+    /// </summary>
+    private bool TryHeads()
+    {
+        int only = -1, scored = 0;
+        for (int i = 0; i < Terms.Length; i++)
+        {
+            scored += Terms[i].Scorer is null ? 0 : 1;
+            only = Terms[i].Scorer is null ? only : i;
+        }
+
+        if (!sorter.IsByScore || sorter.Limit > ListHead.MaxEntries || (plan.IsAll && scored != 1))
+            return false;
+        if (plan.IsAll)
+            return TryHead(only, isOnly: true);
+        for (int i = 0; i < Terms.Length; i++)
+            TryHead(i, isOnly: false);
+        return false;
+    }
+
+    private bool TryHead(int list, bool isOnly)
+    {
+        TopKTerm term = Terms[list];
+        ReadOnlySpan<byte> head = term.Head;
+        if (head.IsEmpty)
+            return false;
+        Span<long> ids = stackalloc long[ListHead.MaxEntries];
+        Span<float> scores = stackalloc float[ListHead.MaxEntries];
+        context.Meter.Count.BlocksDecoded++;
+        context.Meter.Count.BytesDecoded += head.Length;
+        int wanted = (int)sorter.Limit, passing = 0, place = 0;
+        TermScorer scorer = term.Scorer!; // a head is of a word
+        long end = context.View.State.NextEntryId;
+        var sum = new SumAlone(this, list);
+        int count = HeadRanking.Score(head, end, wanted, ids, scores, scorer, term.Boost, sum, out bool isFinal);
+        context.Meter.Count.CandidatesScored += count;
+        bool isFiltered = plan.Filters.Count > 0 || (plan.IsAll && plan.TermCount > 1);
+        for (; place < count && passing < wanted; place++)
+        {
+            if (isFiltered && !(hits.Passes(ids[place]) && (!plan.IsAll || AllHave(ids[place], list))))
+                continue;
+            (ids[passing], scores[passing]) = (ids[place], scores[place]);
+            passing++;
+        }
+
+        if (passing < wanted)
+            return false;
+        if (isFiltered && place > wanted)
+        {
+            Span<long> others = stackalloc long[ListHead.MaxEntries];
+            Span<float> theirs = stackalloc float[ListHead.MaxEntries];
+            HeadRanking.Score(head, end, place, others, theirs, scorer, term.Boost, sum, out isFinal);
+        }
+
+        hits.Floor = Math.Max(hits.Floor, scores[wanted - 1] >= LeastFloor ? ScoreAlone(list, scores[wanted - 1]) : hits.Floor);
+        countsAlone[list] = !isFinal;
+        if (!isFinal)
+            return false;
+        for (int i = 0; i < wanted; i++)
+        {
+            if (isOnly)
+                hits.Offer(ids[i], ScoreAlone(list, scores[i]));
+            else
+                (alone ??= []).Add((list, ids[i], scores[i]));
+        }
+
+        return isOnly;
+    }
+
+    /// <summary>The score of a hit that has one of the words; lists that are filters count as they do.</summary>
+    private float ScoreAlone(int list, float score)
+    {
+        Span<float> parts = hits.Parts;
+        for (int i = 0; i < parts.Length; i++)
+            parts[i] = i == list ? score : Terms[i].Scorer is null ? Terms[i].Boost : 0;
+        return plan.Sum(parts);
+    }
+
+    /// <summary>What becomes of the part of one word in the sum.</summary>
+    private readonly struct SumAlone(BlockMaxSearch search, int list) : IScoreSum
+    {
+        public float Of(float part) => search.ScoreAlone(list, part);
+    }
+
+    /// <summary>Whether all lists but one, which are filters, have an entry.</summary>
+    private bool AllHave(long id, int but)
+    {
+        for (int i = 0; i < Terms.Length; i++)
+        {
+            if (i == but)
+                continue;
+            context.Meter.Count.EntriesScanned++;
+            if (!Terms[i].Source!.Contains(id)) // but one is scored, and what is not is a filter
+                return false;
+        }
+
+        return true;
+    }
+
+    /// <summary>Ranks what all of some lists have; returns how many hits there are, or were seen.</summary>
+    private long RankAll(ReadOnlySpan<int> lists, bool counts, out bool isExact)
+    {
+        long windows = context.View.WindowCount, least = Terms[lists[0]].Entries;
+        if (!HasFew(least, windows) || least > ListIntersection.MostEntries)
+        {
+            way = ("best blocks first", "every list has many entries a window: the bounds of blocks are added up before a hit is looked at");
+            Open(lists, int.MaxValue);
+            isExact = counts;
+            return new BlockSearch(hits, [.. lists], isAll: true, needsTwo: false).Run(counts);
+        }
+
+        way = ("candidates of the rarest list", "it has few entries a window: they are looked up in the other lists");
+        isExact = true;
+        int leading = 1;
+        while (leading < lists.Length && ListIntersection.Takes(Terms[lists[leading]].Entries, least, windows))
+            leading++;
+
+        Open(lists, leading);
+        CandidateSearch search = context.Rent<CandidateSearch>();
+        return search.Run(hits, lists, leading, isAll: true, countsAlone);
+    }
+
+    /// <summary>Ranks what any of the lists have; returns how many hits there are, or were seen.</summary>
+    private long RankAny(bool counts, out bool isExact)
+    {
+        bool isPair = plan.TermCount == 2 && !countsAlone[0] && !countsAlone[1];
+        long found = isPair ? RankAll(order, counts && plan.Filters.Count == 0, out _) : RankSeveral();
+        OfferAlone();
+        isExact = counts;
+        if (!counts)
+            return found;
+        return isPair && plan.Filters.Count == 0 ? Terms[0].Entries + Terms[1].Entries - found : Count();
+    }
+
+    /// <summary>
+    /// Ranks what several of the lists have, or one of them alone where that may be one of the best: entries of lists of few
+    /// entries first, then what only the others have.
+    /// </summary>
+    private long RankSeveral()
+    {
+        way = ("candidates of several lists", "an entry that has one word alone is among the best only if it is so for that word");
+        long windows = context.View.WindowCount, together = 0;
+        int leading = 0;
+        while (leading < order.Length && Terms[order[leading]].Entries is var entries && HasFew(entries, windows)
+            && together + entries <= ListIntersection.MostEntries)
+        {
+            together += entries;
+            leading++;
+        }
+
+        Open(order, int.MaxValue); // entries are excluded, and counted, by window
+        context.Meter.Count.EntriesScanned += together;
+        if (leading > 1 && sorter.IsByScore && plan.Filters.Count == 0)
+            RaiseFloor(order.AsSpan(0, Math.Min(leading, MostPaired)));
+        if (leading > 0)
+            context.Rent<CandidateSearch>().Run(hits, order, leading, isAll: false, countsAlone);
+        int[] others = order[leading..];
+        bool needsTwo = !Array.Exists(others, list => countsAlone[list]);
+        foreach (int list in needsTwo ? [] : others)
+            countsAlone[list] = true; // blocks are searched for the entries of all of these
+        if (others.Length > 1 || !needsTwo)
+        {
+            TopKTerm[] excluded = [.. order[..leading].Select(list => plan.Terms[list])];
+            new BlockSearch(hits, others, isAll: others.Length == 2 && needsTwo, needsTwo) { Excluded = excluded }.Run(counts: false);
+        }
+
+        return sorter.Count;
+    }
+
+    /// <summary>
+    /// Looks for entries that two rare words have: what they score by these alone has to be beaten by all that is looked at then.
+    /// </summary>
+    private void RaiseFloor(ReadOnlySpan<int> lists)
+    {
+        for (int i = 0; i < lists.Length; i++)
+        {
+            for (int other = i + 1; other < lists.Length; other++)
+            {
+                SortRoom room = context.Rent<SortRoom>();
+                var best = new HitSorter(SortPlan.Open(context, ByScore), sorter.Limit, room);
+                plan.Parts.Clear();
+                var pair = new TopKHits(context, plan, best) { Floor = hits.Floor };
+                context.Rent<CandidateSearch>().Run(pair, [lists[i], lists[other]], leading: 2, isAll: true, countsAlone);
+                hits.Floor = Math.Max(hits.Floor, best.WorstScore);
+                Terms[lists[i]].List.Rewind();
+                Terms[lists[other]].List.Rewind();
+            }
+        }
+
+        plan.Parts.Clear();
+    }
+
+    /// <summary>Offers those best entries of single lists that no other list has; the others were met among candidates.</summary>
+    private void OfferAlone()
+    {
+        foreach ((int list, long id, float score) in alone ?? [])
+        {
+            bool isAlone = !countsAlone[list]; // else it was a candidate
+            for (int i = 0; i < Terms.Length && isAlone; i++)
+                isAlone = i == list || !Has(Terms[i], id);
+            if (isAlone)
+                hits.Offer(id, ScoreAlone(list, score));
+        }
+    }
+
+    private bool Has(TopKTerm term, long id)
+    {
+        context.Meter.Count.EntriesScanned++;
+        if (term.List.IsUnrolled)
+            return term.List.Contains(id);
+        if (!term.IsShort && !IsOpen(term))
+        {
+            return term.TryHold(context, id >> PostingWindow.SizeBits, out HeldWindow held)
+                && held.Contains((ushort)(id & (PostingWindow.Size - 1)));
+        }
+
+        term.List.Unroll();
+        return term.List.Contains(id);
+    }
+
+    /// <summary>Whether a list has few entries a window.</summary>
+    private static bool HasFew(long entries, long windows) =>
+        entries <= FlatPostings.MaxEntries || entries <= ListIntersection.MostPerWindow * windows;
+
+    private static bool IsOpen(TopKTerm term) => term.List.Windows > 0;
+
+    /// <summary>
+    /// Opens lists: the leading ones are walked; of the others, and of all if more are said to lead than there are, the directory
+    /// is read where enough of their windows are asked about.
+    /// </summary>
+    private void Open(ReadOnlySpan<int> lists, int leading)
+    {
+        long windows = context.View.WindowCount, asked = Math.Min(Terms[lists[0]].Entries, windows);
+        for (int i = 0; i < lists.Length; i++)
+        {
+            TopKTerm term = Terms[lists[i]];
+            if (leading <= lists.Length && i < leading)
+            {
+                Open(term);
+                context.Meter.Count.EntriesScanned += term.IsShort ? 0 : term.Entries;
+            }
+            else if (leading > lists.Length || UnrolledRatio * asked >= Math.Min(windows, term.Entries))
+            {
+                Open(term);
+                term.List.Unroll();
+            }
+        }
+    }
+
+    private void Open(TopKTerm term)
+    {
+        if (!IsOpen(term))
+            term.Open(context);
+    }
+
+    /// <summary>Counts all hits, window by window.</summary>
+    private long Count()
+    {
+        foreach (TopKTerm term in Terms)
+        {
+            Open(term);
+            term.List.Unroll();
+        }
+
+        if (plan is { TermCount: 1, Filters: [{ IsWanted: true, Operator: ColumnRangeOperator range }] })
+            return range.Count(Terms[0].List);
+        WindowSet set = context.Rent();
+        Span<int> at = stackalloc int[Terms.Length];
+        at.Clear();
+        long total = 0;
+        for (long window = 0; ; window++)
+        {
+            context.Check();
+            window = NextWindow(at, window);
+            if (window == PostingList.End)
+                break;
+            Fill(window, at, set);
+            hits.Filter(window, set);
+            total += set.Count;
+        }
+
+        context.Return(set);
+        return total;
+    }
+
+    /// <summary>The first window from one on that all lists have, or any.</summary>
+    private long NextWindow(Span<int> at, long from)
+    {
+        long window = plan.IsAll ? from : PostingList.End;
+        for (int i = 0; i < at.Length; i++)
+        {
+            PostingList list = Terms[i].List;
+            at[i] = list.Step(at[i], plan.IsAll ? window : from);
+            long mine = list[at[i]].Window;
+            if (plan.IsAll && mine > window && mine != PostingList.End)
+                i = -1;
+            window = plan.IsAll ? mine : Math.Min(window, mine);
+            if (plan.IsAll && mine == PostingList.End)
+                break;
+        }
+
+        return window;
+    }
+
+    private void Fill(long window, ReadOnlySpan<int> at, WindowSet set)
+    {
+        const int Ahead = 2;
+        bool isFirst = true;
+        foreach (int i in order)
+        {
+            PostingList list = Terms[i].List;
+            if (at[i] + Ahead < list.Windows)
+                list[at[i] + Ahead].PrefetchIds();
+            ref readonly HeldWindow held = ref list[at[i]];
+            if (held.Window != window)
+                continue;
+            if (isFirst)
+                set.Set(held.Postings);
+            else if (plan.IsAll)
+                set.And(held.Postings);
+            else
+                set.Or(held.Postings);
+            isFirst = false;
+        }
+    }
+}

@@ -1,0 +1,467 @@
+using System.Numerics;
+using Treepie.Indexing.Kernels;
+using Treepie.Indexing.Matching;
+using Treepie.Indexing.Postings;
+using Treepie.Indexing.Ranking;
+
+namespace Treepie.Indexing.TopK;
+
+/// <summary>
+/// Finds the best hits of lists with many entries a window by block-max scores (Ding and Suel 2011): what each block of 64
+/// entries can score at the most is added up for all blocks of the index before a hit is looked at. Blocks
+/// are then scored from the greatest bound down, a few at a time, so that bitmaps, frequencies and lengths are read of few of
+/// them. Blocks are of entries, not of postings, so those of several lists are the same.
+/// </summary>
+/// <remarks>Memory until the query ends: 139 bytes a window.</remarks>
+internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool needsTwo)
+{
+    private const float Margin = TopKHits.Margin;
+    private const int Blocks = PostingWindow.Blocks;
+
+    /// <summary>The first level is that which so many windows reach.</summary>
+    private const int FirstWindows = 32;
+
+    /// <summary>Bits of a level that are looked at to find it.</summary>
+    private const int FirstBits = 8;
+
+    /// <summary>So many times the blocks of a lower level are looked at, before all that are left.</summary>
+    private const int MostLevels = 10;
+
+    /// <summary>
+    /// How much lower a level is than the one before it, at least; and where nothing is known about what has to be beaten.
+    /// </summary>
+    private const int LeastStep = LevelKernels.Greatest / 64, PlainStep = 2 * LeastStep;
+
+    /// <summary>A part of what is between a level and what has to be beaten.</summary>
+    private const int StepPart = 4;
+
+    /// <summary>Above this many candidates of a window, check the upper bound of each before scoring it.</summary>
+    private const int ManyHits = 24;
+
+    private readonly QueryContext context = hits.Context;
+    private readonly TopKTerm[] terms = [.. lists.Select(list => hits.Plan.Terms[list])];
+    private readonly WindowSet set = hits.Context.Rent();
+    private readonly ushort[] entries = hits.Context.RentOffsets();
+    private readonly float[] scores = hits.Context.RentNumbers(PostingWindow.Size);
+    private readonly int[] at = new int[lists.Length];
+    private readonly ushort[] weights = new ushort[lists.Length];
+    private readonly float constant = lists.Sum(list => hits.Plan.Terms[list].Scorer is null ? hits.Plan.Terms[list].Boost : 0);
+
+    /// <summary>The lists in the order of the plan.</summary>
+    private readonly int[] inOrder = [.. Enumerable.Range(0, lists.Length).OrderBy(place => lists[place])];
+    private float[]? parts;
+    private EntryBounds? entryBounds;
+    private double scale;
+
+    // By window that may have hits: which it is, the levels of its blocks, 0 of one that was looked at, the greatest of these,
+    // and whether it was looked at.
+    private ulong[] windows = [];
+    private ushort[] levels = [];
+    private ushort[] greatest = [];
+    private byte[] seen = [];
+    private int windowCount;
+
+    /// <summary>Lists whose entries are left out, as they were looked at already.</summary>
+    public TopKTerm[] Excluded { get; init; } = [];
+
+    /// <summary>What the lists that are scored have to give a hit.</summary>
+    private float Least => hits.ListThreshold - constant;
+
+    /// <summary>The least level that a hit must have to be one of the best.</summary>
+    private int Needed => hits.Threshold > 0 ? (int)Math.Clamp(Math.Ceiling(Least * scale), 1, ushort.MaxValue + 1) : 1;
+
+    /// <summary>
+    /// Offers the best; returns how many hits there are where they are counted, which is only done where all lists have to match.
+    /// </summary>
+    public long Run(bool counts)
+    {
+        Weigh();
+        long total = isAll ? LookAtAll(counts) : LookAtAny();
+        RankLevels(greatest.AsSpan(0, windowCount));
+        hits.WindowsBelowBound += windowCount - seen.AsSpan(0, windowCount).Count((byte)1);
+        context.Return(set);
+        return total;
+    }
+
+    /// <summary>
+    /// What an impact of a list adds to a level: all lists together never more than fits, and no weight more than that.
+    /// </summary>
+    private void Weigh()
+    {
+        double sum = 0;
+        foreach (TopKTerm term in terms)
+            sum += term.Unit * (double)(1 << LevelKernels.FractionBits);
+        scale = (LevelKernels.Greatest - (2 * weights.Length)) / sum; // of each list a weight and a product are rounded up
+        for (int i = 0; i < weights.Length; i++)
+            weights[i] = (ushort)Math.Ceiling(terms[i].Unit * scale * (1 << LevelKernels.FractionBits));
+    }
+
+    private void Rent(int most)
+    {
+        windows = context.RentWords(most);
+        levels = context.RentOffsets(most * Blocks);
+        greatest = context.RentOffsets(most);
+        seen = context.RentBytes(most);
+        seen.AsSpan(0, most).Clear();
+    }
+
+    /// <summary>
+    /// Finds the levels of the blocks of all windows that all lists have; returns how many hits there are, where they are
+    /// counted.
+    /// </summary>
+    private long LookAtAll(bool counts)
+    {
+        int rarest = 0;
+        for (int i = 1; i < terms.Length; i++)
+            rarest = terms[i].List.Windows < terms[rarest].List.Windows ? i : rarest;
+        PostingList lead = terms[rarest].List;
+        Rent(lead.Windows);
+        long total = 0;
+        for (int place = 0; place < lead.Windows; place++)
+        {
+            if ((place & 63) == 0)
+                context.Check();
+            if (!StepTo(lead[place].Window, counts))
+                continue;
+            AddLevels(lead[place].Window);
+            total += counts ? Count(lead[place].Window) : 0;
+        }
+
+        return total;
+    }
+
+    private bool StepTo(long window, bool counts)
+    {
+        const int Ahead = 3;
+        for (int i = 0; i < terms.Length; i++)
+        {
+            PostingList list = terms[i].List;
+            ref int place = ref at[i];
+            place = list.Step(place, window);
+            if (list[place].Window != window)
+                return false;
+            if (place + Ahead < list.Windows)
+                list[place + Ahead].PrefetchImpacts(withIds: counts);
+        }
+
+        return true;
+    }
+
+    /// <summary>Finds the levels of the blocks of all windows that enough lists have.</summary>
+    private long LookAtAny()
+    {
+        int most = 0;
+        foreach (TopKTerm term in terms)
+            most += term.List.Windows;
+        Rent((int)Math.Min(most, context.View.WindowCount));
+        for (long window = 0; ; window++)
+        {
+            long next = PostingList.End;
+            int here = 0;
+            for (int i = 0; i < terms.Length; i++)
+            {
+                at[i] = terms[i].List.Step(at[i], window);
+                long mine = terms[i].List[at[i]].Window;
+                here = mine == next ? here + 1 : mine < next ? 1 : here;
+                next = Math.Min(next, mine);
+            }
+
+            if (next == PostingList.End)
+                return 0;
+            window = next;
+            if ((windowCount & 63) == 0)
+                context.Check();
+            if (here > 1 || !needsTwo)
+                AddLevels(window);
+        }
+    }
+
+    private void AddLevels(long window)
+    {
+        Span<ushort> mine = LevelsOf(windowCount);
+        mine.Clear();
+        ushort largest = 0;
+        for (int i = 0; i < terms.Length; i++)
+        {
+            ref readonly HeldWindow held = ref terms[i].List[at[i]];
+            if (weights[i] > 0 && held.Window == window)
+                largest = LevelKernels.Add(held.Postings.Impacts, weights[i], mine);
+        }
+
+        greatest[windowCount] = largest;
+        windows[windowCount++] = (ulong)window;
+    }
+
+    /// <summary>Scores blocks level by level, as long as one of the best may be in them.</summary>
+    private void RankLevels(ReadOnlySpan<ushort> all)
+    {
+        int level = FirstLevel(all);
+        for (int pass = 1; ; pass++)
+        {
+            level = Math.Max(pass == MostLevels ? 1 : level, Needed);
+            for (int place = 0; level <= ushort.MaxValue && place < all.Length; place++)
+            {
+                int next = all[place..].IndexOfAnyInRange((ushort)level, ushort.MaxValue);
+                if (next < 0)
+                    break;
+                place += next;
+                if (all[(place + 1)..].IndexOfAnyInRange((ushort)level, ushort.MaxValue) is >= 0 and int behind)
+                    Prefetch((long)windows[place + 1 + behind]);
+                Visit(place, (ushort)level);
+                level = Math.Max(level, Needed);
+            }
+
+            int needed = Needed;
+            if (level <= needed)
+                return;
+            level -= needed == 1 ? PlainStep : Math.Max(LeastStep, (level - needed) / StepPart);
+        }
+    }
+
+    /// <summary>The level that enough windows reach to begin with.</summary>
+    private static int FirstLevel(ReadOnlySpan<ushort> all)
+    {
+        Span<int> counts = stackalloc int[1 << FirstBits];
+        counts.Clear();
+        foreach (ushort window in all)
+            counts[window >> (LevelKernels.Bits - FirstBits)]++;
+        int level = counts.Length, reaching = 0;
+        while (level > 0 && reaching < FirstWindows)
+            reaching += counts[--level];
+        return Math.Max(1, level << (LevelKernels.Bits - FirstBits));
+    }
+
+    private void Prefetch(long window)
+    {
+        foreach (TopKTerm term in terms)
+        {
+            if (term.List[term.List.PlaceOf(window)] is var held && held.Window == window)
+                held.PrefetchIds();
+        }
+    }
+
+    /// <summary>Offers the best hits of those blocks of a window that have a level at least.</summary>
+    private void Visit(int place, ushort level)
+    {
+        context.Check();
+        long window = (long)windows[place];
+        for (int i = 0; i < terms.Length; i++)
+            at[i] = terms[i].List.PlaceOf(window);
+        hits.WindowsScored += 1 - seen[place];
+        seen[place] = 1;
+        ulong blocks = LevelKernels.Take(LevelsOf(place), level, out greatest[place]);
+        Span<ulong> words = stackalloc ulong[Blocks];
+        words.Clear();
+        if (isAll)
+            FillAll(window, blocks, words);
+        else
+            FillAny(window, blocks, words);
+        foreach (TopKTerm term in Excluded)
+        {
+            ref readonly HeldWindow held = ref term.List[term.List.PlaceOf(window)];
+            if (held.Window == window)
+                Remove(in held, words);
+        }
+
+        int count = BitmapKernels.Count(words);
+        if (count >= ManyHits && hits.Threshold > 0)
+            Narrow(window, words);
+        Span<ushort> mine = hits.Filter(window, entries.AsSpan(0, BitmapKernels.Decode(words, entries)));
+        if (mine.IsEmpty)
+            return;
+        Scored().Factors.Prefetch(window, mine);
+        context.Meter.Count.CandidatesScored += mine.Length;
+        Offer(window, mine);
+    }
+
+    private TermScorer Scored()
+    {
+        foreach (TopKTerm term in terms)
+        {
+            if (term.Scorer is { } scorer)
+                return scorer;
+        }
+
+        throw new InvalidOperationException("A search for the best hits has no list that is scored.");
+    }
+
+    /// <summary>Writes the entries of some blocks that all lists have.</summary>
+    private void FillAll(long window, ulong blocks, Span<ulong> words)
+    {
+        bool areBitmaps = true;
+        for (int i = 0; i < terms.Length; i++)
+            areBitmaps &= Held(i).Count >= PostingWindow.MinBitsCount;
+        if (!areBitmaps)
+        {
+            Intersect();
+            set.CopyWords(words);
+            for (int block = 0; block < Blocks; block++)
+                words[block] = (blocks >> block & 1) == 0 ? 0 : words[block];
+            return;
+        }
+
+        for (ulong left = blocks; left != 0; left &= left - 1)
+            words[BitOperations.TrailingZeroCount(left)] = ulong.MaxValue;
+        for (int i = 0; i < terms.Length; i++)
+        {
+            ReadOnlySpan<ulong> mine = Held(i).Postings.Words;
+            if (mine.IsEmpty)
+                continue; // it has all entries
+            for (ulong left = blocks; left != 0; left &= left - 1)
+            {
+                int block = BitOperations.TrailingZeroCount(left);
+                words[block] &= mine[block];
+            }
+        }
+    }
+
+    /// <summary>
+    /// Writes the entries of some blocks that enough lists have: those without which the bounds of the others do not reach the
+    /// threshold, or any two, or any.
+    /// </summary>
+    private void FillAny(long window, ulong blocks, Span<ulong> words)
+    {
+        Span<ulong> all = stackalloc ulong[Blocks * terms.Length];
+        Span<float> bounds = stackalloc float[Blocks * terms.Length];
+        bounds.Clear();
+        for (int i = 0; i < terms.Length; i++)
+        {
+            Span<ulong> mine = all.Slice(i * Blocks, Blocks);
+            if (Held(i).Window != window)
+            {
+                mine.Clear();
+                continue;
+            }
+
+            PostingWindow postings = Held(i).Postings;
+            postings.CopyWords(mine);
+            if (postings.Impacts.Length == Blocks)
+                BoundKernels.AddSpread(postings.Impacts, terms[i].Unit, bounds.Slice(i * Blocks, Blocks));
+            else
+                bounds.Slice(i * Blocks, Blocks).Fill(terms[i].Unit * postings.LargestImpact);
+        }
+
+        float least = hits.Threshold > 0 ? Least : float.NegativeInfinity;
+        for (ulong left = blocks; left != 0; left &= left - 1)
+        {
+            int block = BitOperations.TrailingZeroCount(left);
+            float sum = 0;
+            for (int i = 0; i < terms.Length; i++)
+                sum += bounds[(i * Blocks) + block];
+            ulong once = 0, twice = 0, required = ulong.MaxValue;
+            for (int i = 0; i < terms.Length; i++)
+            {
+                ulong mine = all[(i * Blocks) + block];
+                twice |= once & mine;
+                once |= mine;
+                required &= (sum * Margin) - bounds[(i * Blocks) + block] < least ? mine : ulong.MaxValue;
+            }
+
+            words[block] = required & (needsTwo ? twice : once);
+        }
+    }
+
+    private void Remove(in HeldWindow held, Span<ulong> words)
+    {
+        Span<ulong> mine = stackalloc ulong[Blocks];
+        held.Postings.CopyWords(mine);
+        for (int block = 0; block < Blocks; block++)
+            words[block] &= ~mine[block];
+    }
+
+    /// <summary>Takes candidates out whose own upper bound is below the threshold.</summary>
+    private void Narrow(long window, Span<ulong> words)
+    {
+        entryBounds ??= new EntryBounds(context);
+        entryBounds.Begin(words);
+        for (int i = 0; i < terms.Length; i++)
+        {
+            if (terms[i].Scorer is not { } scorer || Held(i).Window != window)
+                continue;
+            PostingWindow postings = Held(i).Postings;
+            if (!entryBounds.TryAdd(in postings, scorer, terms[i].Boost))
+                scorer.AddBounds(in postings, entryBounds.Rest, scorer.Weight(terms[i].Boost));
+        }
+
+        entryBounds.Narrow(window, words, Least, 1);
+    }
+
+    /// <summary>Scores hits of a window and offers them.</summary>
+    private void Offer(long window, ReadOnlySpan<ushort> mine)
+    {
+        long start = window << PostingWindow.SizeBits;
+        Span<float> sums = scores.AsSpan(0, mine.Length);
+        if (hits.Plan.IsFlat)
+        {
+            sums.Clear();
+            foreach (int list in inOrder)
+                Score(list, window, mine, sums);
+            for (int i = 0; i < mine.Length; i++)
+                hits.Offer(start + mine[i], sums[i]);
+            return;
+        }
+
+        parts ??= context.RentNumbers(PostingWindow.Size * terms.Length);
+        for (int list = 0; list < terms.Length; list++)
+        {
+            Span<float> each = parts.AsSpan(list * mine.Length, mine.Length);
+            each.Clear();
+            Score(list, window, mine, each);
+        }
+
+        Span<float> ofLists = hits.Parts;
+        ofLists.Clear();
+        for (int i = 0; i < mine.Length; i++)
+        {
+            for (int list = 0; list < terms.Length; list++)
+                ofLists[lists[list]] = parts[(list * mine.Length) + i];
+            hits.Offer(start + mine[i], ofLists);
+        }
+    }
+
+    private void Score(int list, long window, ReadOnlySpan<ushort> mine, Span<float> sums)
+    {
+        ref readonly HeldWindow held = ref Held(list);
+        if (held.Window != window)
+            return;
+        PostingWindow postings = held.Postings;
+        if (terms[list].Scorer is { } scorer)
+        {
+            scorer.Score(window, in postings, mine, sums, terms[list].Boost);
+            return;
+        }
+
+        foreach (ref float sum in sums)
+            sum += terms[list].Boost; // filters are lists only where all have to match
+    }
+
+    /// <summary>How many hits there are in the window that all lists stand on.</summary>
+    private int Count(long window)
+    {
+        if (terms.Length == 2 && hits.Plan.Filters.Count == 0)
+        {
+            PostingWindow one = Held(0).Postings, other = Held(1).Postings;
+            if (one.Form == WindowSetForm.Bits && other.Form == WindowSetForm.Bits)
+                return BitmapKernels.CountBoth(one.Words, other.Bitmap);
+            if (one.Form == WindowSetForm.List && other.Form != WindowSetForm.List)
+                return other.CountIn(one.Offsets);
+            if (other.Form == WindowSetForm.List && one.Form != WindowSetForm.List)
+                return one.CountIn(other.Offsets);
+        }
+
+        Intersect();
+        hits.Filter(window, set);
+        return set.Count;
+    }
+
+    private void Intersect()
+    {
+        set.Set(Held(0).Postings);
+        for (int i = 1; i < terms.Length && !set.IsEmpty; i++)
+            set.And(Held(i).Postings);
+    }
+
+    private ref readonly HeldWindow Held(int list) => ref terms[list].List[at[list]];
+
+    private Span<ushort> LevelsOf(int place) => levels.AsSpan(place * Blocks, Blocks);
+}

@@ -1,0 +1,131 @@
+using Treepie.Indexing.Kernels;
+using Treepie.Indexing.Postings;
+
+namespace Treepie.Indexing.TopK;
+
+/// <summary>Finds the candidates of a query for any of several words in one window.</summary>
+internal sealed class CandidateUnion
+{
+    private readonly ulong[] once = new ulong[BitmapKernels.Words];
+    private readonly ulong[] twice = new ulong[BitmapKernels.Words];
+    private readonly ushort[] decoded = new ushort[PostingWindow.Size];
+    private readonly ushort[] filtered = new ushort[PostingWindow.Size];
+
+    /// <summary>
+    /// Writes the entries of the leading lists that several lists have, or one whose own entries count, as far as their bounds
+    /// allow it; returns how many. Of an entry that one leading list has the bound is known by its length.
+    /// </summary>
+    /// <param name="hits">The best so far.</param>
+    /// <param name="terms">The lists, the leading ones first.</param>
+    /// <param name="here">Their postings in the window; of none where a list has nothing in it.</param>
+    /// <param name="leadCount">How many lead.</param>
+    /// <param name="countsAlone">By place in the plan, whether an entry that no other list has counts.</param>
+    /// <param name="termOf">By list, its place in the plan.</param>
+    /// <param name="output">Room for twice as many entries as a window has.</param>
+    public int Unite(
+        TopKHits hits, ReadOnlySpan<TopKTerm> terms, ReadOnlySpan<HeldWindow> here, int leadCount, ReadOnlySpan<bool> countsAlone,
+        ReadOnlySpan<int> termOf, Span<ushort> output)
+    {
+        int listCount = here.Length;
+        Span<float> bounds = stackalloc float[listCount];
+        float leading = 0, others = 0;
+        int present = 0;
+        for (int i = 0; i < listCount; i++)
+        {
+            bounds[i] = here[i].Count == 0 ? 0 : terms[i].BoundOf(in here[i]);
+            leading += i < leadCount ? bounds[i] : 0;
+            others += i < leadCount ? 0 : bounds[i];
+            present += i < leadCount && here[i].Count > 0 ? 1 : 0;
+        }
+
+        float least = hits.Threshold > 0 ? hits.ListThreshold : float.NegativeInfinity;
+        if (leading + others < least)
+        {
+            hits.WindowsBelowBound++;
+            return 0;
+        }
+
+        int count = present > 1 ? Common(here[..leadCount], present, output) : 0;
+        for (int i = 0; i < leadCount; i++)
+        {
+            bool isAlone = countsAlone[termOf[i]];
+            if (here[i].Count == 0 || bounds[i] + others < least || (others == 0 && !isAlone))
+                continue;
+            Span<ushort> mine = Reaching(terms[i], in here[i], least - others);
+            if (!isAlone)
+                mine = KeepKnown(here[leadCount..], mine);
+            count = OffsetKernels.Unite(output, count, mine);
+        }
+
+        return count;
+    }
+
+    /// <summary>Writes what two leading lists have, or more of them; returns how many.</summary>
+    private int Common(ReadOnlySpan<HeldWindow> leading, int present, Span<ushort> output)
+    {
+        if (present == 2)
+        {
+            int one = 0;
+            while (leading[one].Count == 0)
+                one++;
+            int other = one + 1;
+            while (leading[other].Count == 0)
+                other++;
+            ReadOnlySpan<ushort> mine = leading[one].Vectors;
+            int count = leading[other].Count;
+            if (!mine.IsEmpty && count < PostingWindow.MinBitsCount)
+                return OffsetKernels.Intersect(mine, leading[one].Count, leading[other].PaddedOffsets[..count], output);
+        }
+
+        Array.Clear(once);
+        Array.Clear(twice);
+        foreach (ref readonly HeldWindow held in leading)
+        {
+            foreach (ushort offset in held.Count == 0 ? default : OffsetsOf(in held))
+            {
+                ref ulong word = ref once[offset >> PostingWindow.BlockBits];
+                ulong bit = 1UL << (offset & (PostingWindow.Blocks - 1));
+                twice[offset >> PostingWindow.BlockBits] |= word & bit;
+                word |= bit;
+            }
+        }
+
+        return BitmapKernels.Decode(twice, output);
+    }
+
+    /// <summary>The offsets of a window; they live until those of another one are asked for.</summary>
+    private ReadOnlySpan<ushort> OffsetsOf(in HeldWindow held)
+    {
+        if (held.Count < PostingWindow.MinBitsCount)
+            return held.PaddedOffsets[..held.Count];
+        held.Postings.CopyOffsets(decoded);
+        return decoded.AsSpan(0, held.Count);
+    }
+
+    /// <summary>Those entries of a leading list that may get so much from it, told from their lengths.</summary>
+    private Span<ushort> Reaching(TopKTerm term, in HeldWindow held, float least)
+    {
+        ReadOnlySpan<ushort> mine = OffsetsOf(in held);
+        PostingWindow postings = held.Postings;
+        if (term.Scorer is { } scorer)
+            return filtered.AsSpan(0, scorer.CopyReaching(held.Window, in postings, mine, least, term.Boost, filtered));
+        mine.CopyTo(filtered);
+        return filtered.AsSpan(0, mine.Length);
+    }
+
+    /// <summary>Keeps those entries that one of the other lists has.</summary>
+    private static Span<ushort> KeepKnown(ReadOnlySpan<HeldWindow> others, Span<ushort> mine)
+    {
+        int kept = 0;
+        foreach (ushort entry in mine)
+        {
+            bool isKnown = false;
+            for (int i = 0; i < others.Length && !isKnown; i++)
+                isKnown = others[i].Count > 0 && others[i].Contains(entry);
+            mine[kept] = entry;
+            kept += isKnown ? 1 : 0;
+        }
+
+        return mine[..kept];
+    }
+}

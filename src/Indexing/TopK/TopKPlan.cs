@@ -1,0 +1,436 @@
+using System.Buffers;
+using System.Text;
+using Treepie.Indexing.Analysis;
+using Treepie.Indexing.Catalogue;
+using Treepie.Indexing.Matching;
+using Treepie.Indexing.Matching.Compiling;
+using Treepie.Indexing.Matching.Lists;
+using Treepie.Indexing.Plans;
+using Treepie.Indexing.Postings;
+using Treepie.Indexing.Queries;
+using Treepie.Indexing.Ranking;
+using Treepie.Indexing.Schema;
+using Treepie.Indexing.Terms;
+
+namespace Treepie.Indexing.TopK;
+
+/// <summary>
+/// A query for the best hits by score, seen as lists and filters: words that all have to match, or any of them, and conditions
+/// beside them that leave hits out and count the same for every hit. It is made of the query as data;
+/// of its parts only the conditions become operators. What cannot be seen so is left to operators altogether.
+/// </summary>
+internal sealed class TopKPlan : TokenSink, IReusable
+{
+    /// <summary>Most lists: each has its directory in memory.</summary>
+    public const int MostTerms = 32;
+
+    /// <summary>Most hits wanted for which it pays to look at bounds: with more, most blocks hold one.</summary>
+    private const int MostWanted = 10_000;
+
+    /// <summary>Longest word in UTF-8 for which there is room on the stack.</summary>
+    private const int MostWordBytes = 512;
+
+    /// <summary>Weights of which the parts of a sum are rounded as numbers near 1 are.</summary>
+    private const float LeastWeight = 1e-20f, MostWeight = 1e30f;
+
+    /// <summary>In a text these mean more than themselves: it is not words alone.</summary>
+    private static readonly SearchValues<char> Special = SearchValues.Create("\"*");
+
+    private readonly TopKTerm[] terms = new TopKTerm[MostTerms];
+    private readonly float[] parts = new float[MostTerms];
+    private readonly List<ScoreStep> steps = [];
+    private readonly List<TopKFilter> filters = [];
+    private QueryContext? context;
+
+    // The words of a text while it is analyzed.
+    private int field;
+    private string dictionary = "";
+    private float wordBoost;
+    private int wordsOfPart;
+    private bool isMissing;
+    private bool isRefused;
+
+    /// <summary>Its lists, in the order in which their parts are added up.</summary>
+    public ReadOnlySpan<TopKTerm> Terms => terms.AsSpan(0, TermCount);
+
+    /// <summary>How many there are.</summary>
+    public int TermCount { get; private set; }
+
+    /// <summary>Room for what each list gives a hit.</summary>
+    public Span<float> Parts => parts.AsSpan(0, TermCount);
+
+    /// <summary>Whether every list has to match; else one of them does.</summary>
+    public bool IsAll { get; private set; }
+
+    /// <summary>Whether it is known that nothing matches.</summary>
+    public bool IsEmpty { get; private set; }
+
+    /// <summary>What has to match, or must not, beside the lists.</summary>
+    public List<TopKFilter> Filters => filters;
+
+    /// <summary>What all filters together add to the score of a hit.</summary>
+    public float Constant { get; private set; }
+
+    /// <summary>Whether parts are added up one after the other, with nothing between them and nothing apart.</summary>
+    public bool IsFlat => steps.Count == 1;
+
+    /// <summary>Makes the plan of a request; null where it is left to operators.</summary>
+    public static TopKPlan? TryFrom(QueryContext context, SearchRequest request)
+    {
+        if (request.Take <= 0 || request.Skip > MostWanted || request.Take > MostWanted - request.Skip
+            || request.OrderHint == OrderHint.Sort || context.Hints.Rank == RankHint.Windows
+            || request.Sort is not [{ Kind: SortKind.Score, Descending: true }] || !HasText(request.Query, 0))
+        {
+            return null;
+        }
+
+        int boosts = context.View.Schema.IndexOf(IndexSchema.BoostField);
+        if (boosts >= 0 && context.View.Dictionary(TreeNames.Numbers(boosts)) is not null)
+            return null;
+        TopKPlan plan = context.Rent<TopKPlan>();
+        plan.context = context;
+        return plan.TryAdd(request.Query, 1) && plan.Complete() ? plan : null;
+    }
+
+    /// <inheritdoc/>
+    public void Clear()
+    {
+        for (int i = 0; i < TermCount; i++)
+            terms[i].Clear();
+        steps.Clear();
+        filters.Clear();
+        (context, TermCount, IsAll, IsEmpty, Constant, isRefused, isMissing) = (null, 0, false, false, 0, false, false);
+    }
+
+    /// <summary>
+    /// The sum of what the lists give a hit, in the order in which operators add it up; 0 stands for a list that has not got it.
+    /// </summary>
+    public float Sum(ReadOnlySpan<float> parts)
+    {
+        float sum = 0;
+        foreach (ScoreStep step in steps)
+        {
+            if (step.Count == 0)
+            {
+                sum += step.Constant;
+            }
+            else if (step.IsApart)
+            {
+                float group = 0;
+                for (int i = step.First; i < step.First + step.Count; i++)
+                    group += parts[i];
+                sum += group;
+            }
+            else
+            {
+                for (int i = step.First; i < step.First + step.Count; i++)
+                    sum += parts[i];
+            }
+        }
+
+        return sum;
+    }
+
+    /// <summary>The step of the query's plan.</summary>
+    public PlanNode Describe(string label)
+    {
+        long estimate = IsEmpty || !IsAll ? 0 : long.MaxValue;
+        foreach (TopKTerm term in IsEmpty ? default : Terms)
+            estimate = IsAll ? Math.Min(estimate, term.Entries) : estimate + term.Entries;
+        estimate = Math.Min(context!.View.State.EntryCount, estimate); // TryFrom has set it
+        bool isExact = IsEmpty || (TermCount == 1 && filters.Count == 0);
+        var node = new PlanNode("best hits", label: label) { Estimate = estimate, IsExact = isExact };
+        PlanNode lists = TermCount == 1 ? node : new PlanNode(IsAll ? "all of the lists" : "any of the lists");
+        foreach (TopKTerm term in Terms)
+            lists.Over(term.Node!); // it has one where a plan is wanted
+        if (TermCount > 1)
+            node.Over(lists);
+        foreach (TopKFilter filter in filters)
+        {
+            PlanNode mine = filter.Operator!.Describe(); // the plan is complete
+            node.Over(filter.IsWanted ? mine : new PlanNode("not").Over(mine));
+        }
+
+        return node;
+    }
+
+    private protected override void Accept(ReadOnlySpan<byte> form, int position, int start, int end)
+    {
+        if (++wordsOfPart > 1)
+            return;
+        TermTree? words = context!.View.Dictionary(dictionary); // TryFrom has set it
+        if (words is null || !words.TryGet(form, out ReadOnlySpan<byte> value))
+        {
+            isMissing = true;
+            return;
+        }
+
+        var payload = new TermPayload(value);
+        if (TermCount == MostTerms || (payload.Kind == PostingKind.Flat && payload.EntryCount > FlatPostings.MaxEntries))
+        {
+            isRefused = true; // a damaged list is left to operators, which say so
+            return;
+        }
+
+        var scorer = new TermScorer(context.Factors(field), context.EntriesWith(field, form, payload.EntryCount));
+        TopKTerm term = terms[TermCount] ??= new TopKTerm();
+        TermCount++;
+        term.Begin(value, scorer, wordBoost, payload.Kind == PostingKind.Long ? context.View.Postings(dictionary) : null);
+        isRefused |= !(term.Most is >= LeastWeight and <= MostWeight);
+        if (context.Tracer is null)
+            return;
+        string name = context.View.Schema.Fields[field].Name, operation = term.IsShort ? "term, short list" : "term, long list";
+        term.Node = new PlanNode(operation, name, TermText.Of(form, isNumber: false)) { Estimate = term.Entries, IsExact = true };
+        context.Tracer.Add(term.Node);
+    }
+
+    /// <summary>Whether there is a text to be scored: anything else is not looked at any further.</summary>
+    private static bool HasText(IndexQuery query, int depth) => depth < MostTerms && query switch
+    {
+        FullTextQuery or PhraseQuery or TextQuery => true,
+        BoostQuery boost => HasText(boost.Clause, depth + 1),
+        AndQuery all => HasText(all.Clauses, depth),
+        OrQuery any => HasText(any.Clauses, depth),
+        _ => false,
+    };
+
+    private static bool HasText(IReadOnlyList<IndexQuery> clauses, int depth)
+    {
+        for (int i = 0; i < clauses.Count; i++)
+        {
+            if (HasText(clauses[i], depth + 1))
+                return true;
+        }
+
+        return false;
+    }
+
+    /// <summary>Adds a whole query; false where it is not for this.</summary>
+    private bool TryAdd(IndexQuery query, float boost)
+    {
+        switch (query)
+        {
+            case BoostQuery inner:
+                return TryBoost(ref boost, inner.Factor) && TryAdd(inner.Clause, boost);
+            case AndQuery:
+                return TryAddAll(QueryCompiler.Flatten(query), boost);
+            case OrQuery:
+                return TryAddAny(QueryCompiler.Flatten(query), boost);
+            default:
+                return TryAddText(query, boost, out bool isAny, out bool isNone) && End(isAny, isNone);
+        }
+    }
+
+    private bool End(bool isAny, bool isNone)
+    {
+        (IsAll, IsEmpty) = (!isAny, IsEmpty || isNone);
+        return true;
+    }
+
+    private bool TryAddAll(List<IndexQuery> clauses, float boost)
+    {
+        bool hasAny = false, hasText = false;
+        foreach (IndexQuery clause in clauses)
+        {
+            if (HasText(clause, 0))
+            {
+                if (hasAny || !TryAddText(clause, boost, out bool isAny, out bool isNone) || (isAny && hasText))
+                    return false;
+                (hasAny, hasText, IsEmpty) = (isAny, true, IsEmpty || isNone);
+            }
+            else if (!TryAddFilter(clause, boost))
+            {
+                return false;
+            }
+        }
+
+        IsAll = !hasAny;
+        return true;
+    }
+
+    private bool TryAddAny(List<IndexQuery> clauses, float boost)
+    {
+        foreach (IndexQuery clause in clauses)
+        {
+            int first = TermCount;
+            if (!TryAddText(clause, boost, out bool isAny, out _) || (!isAny && TermCount - first > 1))
+                return false; // words that all have to match, or none
+        }
+
+        IsEmpty = TermCount == 0;
+        return true;
+    }
+
+    /// <summary>Adds the words of a text, maybe with boosts around it.</summary>
+    private bool TryAddText(IndexQuery query, float boost, out bool isAny, out bool isNone)
+    {
+        isAny = isNone = false;
+        while (query is BoostQuery around)
+        {
+            if (!TryBoost(ref boost, around.Factor))
+                return false;
+            query = around.Clause;
+        }
+
+        (string name, string text, bool isAll) = query switch
+        {
+            FullTextQuery words => (words.Field, words.Text, words.All),
+            PhraseQuery { Slop: >= 0 and <= TextCompiler.MaxSlop } phrase => (phrase.Field, phrase.Text, true),
+            TextQuery words => (words.Field, words.Text, true),
+            _ => ("", "", true),
+        };
+        if (name.Length == 0)
+            return false;
+        if (query is FullTextQuery && text.AsSpan().ContainsAny(Special))
+            return false;
+        QueryContext running = context!; // TryFrom has set it
+        field = running.View.Field(name);
+        IndexField definition = running.View.Schema.Fields[field];
+        if (definition.Analysis != FieldAnalysis.FullText)
+            return false;
+        dictionary = TreeNames.Terms(field);
+        wordBoost = definition.Boost == 1 ? boost : boost * definition.Boost;
+        int first = TermCount, parts = 0;
+        bool hasMissing = false;
+        Analyzer analyzer = running.View.Analyzers[field].ForQueries;
+        for (ReadOnlySpan<char> rest = text; !(rest = rest.TrimStart()).IsEmpty;)
+        {
+            int length = 0;
+            while (length < rest.Length && (query is not FullTextQuery || !char.IsWhiteSpace(rest[length])))
+                length++; // a phrase is for this where it is one word
+            if (!TryAddPart(rest[..length], analyzer))
+                return false;
+            parts += wordsOfPart;
+            hasMissing |= isMissing;
+            rest = rest[length..];
+        }
+
+        int count = TermCount - first;
+        isAny = !isAll && count > 1;
+        isNone = count == 0 || (isAll && hasMissing);
+        if (count > 0)
+            steps.Add(new ScoreStep(first, count, 0, IsApart: isAll && count > 1));
+        return true;
+    }
+
+    private bool TryAddPart(ReadOnlySpan<char> part, Analyzer analyzer)
+    {
+        Span<byte> utf8 = stackalloc byte[MostWordBytes];
+        if (Encoding.UTF8.GetMaxByteCount(part.Length) > MostWordBytes)
+            return false;
+        (wordsOfPart, isMissing) = (0, false);
+        Begin(0);
+        analyzer.Analyze(utf8[..Encoding.UTF8.GetBytes(part, utf8)], this);
+        return wordsOfPart <= 1 && !isRefused;
+    }
+
+    /// <summary>
+    /// Adds a condition that counts the same for every hit; ranges wait until it is known how many entries the others leave.
+    /// </summary>
+    private bool TryAddFilter(IndexQuery clause, float boost)
+    {
+        if (clause is BoostQuery around)
+            return TryBoost(ref boost, around.Factor) && TryAddFilter(around.Clause, boost);
+
+        bool isWanted = clause is not NotQuery;
+        if (!isWanted && HasText(((NotQuery)clause).Clause, 0) && ((NotQuery)clause).Clause is not FullTextQuery)
+            return false;
+        bool countsTheSame = clause is TermQuery or InQuery or RangeQuery or ExistsQuery or KeyQuery or EntriesQuery or MatchAllQuery;
+        if (isWanted && !countsTheSame)
+            return false;
+        if (!isWanted && ((NotQuery)clause).Clause is VectorQuery or FusionQuery)
+            return false;
+        steps.Add(new ScoreStep(0, 0, isWanted && clause is not EntriesQuery ? boost : 0, IsApart: false));
+        filters.Add(new TopKFilter(clause is NotQuery negated ? negated.Clause : clause, isWanted, steps.Count - 1));
+        return true;
+    }
+
+    private static bool TryBoost(ref float boost, float factor)
+    {
+        float product = boost * factor;
+        if (!(factor > 0) || !BoostLimits.IsOfQuery(product) || product == 0)
+            return false; // operators refuse it, or have it score nothing
+        boost = product;
+        return true;
+    }
+
+    /// <summary>Has the conditions looked up, ranges last; false where they are not for this after all.</summary>
+    private bool Complete()
+    {
+        if (filters.Count == 0)
+            return TermCount > 0 || IsEmpty;
+        long survivors = IsAll ? long.MaxValue : 0;
+        foreach (TopKTerm term in Terms)
+            survivors = IsAll ? Math.Min(survivors, term.Entries) : survivors + term.Entries;
+        var compiler = new QueryCompiler(context!, isScored: false); // TryFrom has set it
+        for (int pass = 0; pass < 2; pass++)
+        {
+            foreach (TopKFilter filter in filters)
+            {
+                if (filter.Query is RangeQuery != (pass == 1))
+                    continue;
+                filter.Operator = filter.Query is RangeQuery range && filter.IsWanted
+                    ? compiler.CompileRange(range, survivors)
+                    : compiler.Compile(filter.Query);
+                IsEmpty |= filter.IsWanted && filter.Operator is NoneOperator;
+                survivors = filter.IsWanted ? Math.Min(survivors, filter.Operator.Estimate) : survivors;
+            }
+        }
+
+        filters.RemoveAll(static filter => filter is { IsWanted: false, Operator: NoneOperator });
+        if (IsAll)
+            TakeLists();
+        foreach (ScoreStep step in steps)
+            Constant += step.Constant;
+        return TermCount > 0 || IsEmpty;
+    }
+
+    /// <summary>Conditions that are lists become lists, where all have to match: the rarest leads, whichever it is.</summary>
+    private void TakeLists()
+    {
+        for (int i = 0; i < filters.Count && TermCount < MostTerms; i++)
+        {
+            TopKFilter filter = filters[i];
+            if (!filter.IsWanted || TermOf(filter.Operator!) is not { } list) // Complete has set it
+                continue;
+            TopKTerm term = terms[TermCount] ??= new TopKTerm();
+            float constant = steps[filter.Step].Constant;
+            term.Begin(list, constant);
+            steps[filter.Step] = new ScoreStep(TermCount++, 1, 0, IsApart: false);
+            term.Node = context!.Tracer is null ? null : filter.Operator!.Describe();
+            filters.RemoveAt(i--);
+        }
+    }
+
+    private static TermOperator? TermOf(Operator clause) => clause switch
+    {
+        TracedOperator traced => TermOf(traced.Inner),
+        ConstantOperator constant => TermOf(constant.Clause),
+        TermOperator { Scorer: null } term => term,
+        _ => null,
+    };
+
+    /// <summary>
+    /// A part of the sum that a score is: the parts of some lists, one after the other or added up apart, or a constant.
+    /// </summary>
+    private readonly record struct ScoreStep(int First, int Count, float Constant, bool IsApart);
+}
+
+/// <summary>A condition beside the lists of a <see cref="TopKPlan"/>.</summary>
+/// <param name="query">The condition.</param>
+/// <param name="isWanted">Whether hits have to match it; else they must not.</param>
+/// <param name="step">Where it stands in the sum.</param>
+internal sealed class TopKFilter(IndexQuery query, bool isWanted, int step)
+{
+    /// <summary>The condition.</summary>
+    public IndexQuery Query => query;
+
+    /// <summary>Whether hits have to match it.</summary>
+    public bool IsWanted => isWanted;
+
+    /// <summary>Where it stands in the sum.</summary>
+    public int Step => step;
+
+    /// <summary>What matches it, once the plan is complete.</summary>
+    public Operator? Operator { get; set; }
+}

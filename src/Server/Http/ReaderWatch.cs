@@ -1,0 +1,54 @@
+using System.IO.Pipelines;
+
+namespace Treepie.Server.Http;
+
+/// <summary>
+/// Watches how an answer is read. While the server waits for the reader, a timer runs; when it ends before the reader has
+/// taken what was written, or the reader has been slower than the least rate over all the time he was waited for, the
+/// connection is cut off, which ends the request and frees what it keeps. Time in which the server itself was busy does not
+/// count. One thread at a time.
+/// </summary>
+/// <param name="limits">How long and how slow a reader may be.</param>
+/// <param name="clock">The clock.</param>
+/// <param name="cutOff">Ends the connection. May be called from any thread, and more than once.</param>
+internal sealed class ReaderWatch(ServerLimits limits, TimeProvider clock, Action cutOff) : IDisposable
+{
+    private ITimer? stalled;
+    private ITimer? old;
+    private TimeSpan waited;
+    private long waitedForBytes;
+
+    /// <summary>Waits until the reader has taken so many bytes.</summary>
+    public async ValueTask<FlushResult> WaitAsync(ValueTask<FlushResult> flush, long bytes)
+    {
+        long began = clock.GetTimestamp();
+        if (stalled is null)
+            stalled = clock.CreateTimer(static state => ((ReaderWatch)state!).CutOff(), this, limits.StalledReaderTimeout, Timeout.InfiniteTimeSpan); // this is the state
+        else
+            stalled.Change(limits.StalledReaderTimeout, Timeout.InfiniteTimeSpan);
+        try
+        {
+            return await flush.ConfigureAwait(false);
+        }
+        finally
+        {
+            stalled.Change(Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+            waited += clock.GetElapsedTime(began);
+            waitedForBytes += bytes;
+            if (waited > limits.StalledReaderTimeout && waitedForBytes < waited.TotalSeconds * limits.MinReadBytesPerSecond)
+                CutOff();
+        }
+    }
+
+    /// <summary>Cuts the connection off after this time.</summary>
+    public void EndAfter(TimeSpan age) =>
+        old ??= clock.CreateTimer(static state => ((ReaderWatch)state!).CutOff(), this, age, Timeout.InfiniteTimeSpan); // this is the state
+
+    public void Dispose()
+    {
+        stalled?.Dispose();
+        old?.Dispose();
+    }
+
+    private void CutOff() => cutOff();
+}

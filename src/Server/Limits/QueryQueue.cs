@@ -1,0 +1,167 @@
+namespace Treepie.Server.Limits;
+
+/// <summary>
+/// Lets so many queries work at a time. The others wait, in a bounded queue for each client; a place that comes free goes to
+/// the clients in rotation, so that one with many queries delays its own. Waiting blocks no thread and can be cancelled.
+/// Thread-safe.
+/// </summary>
+/// <remarks>Invariant: while somebody waits, all places are taken.</remarks>
+internal sealed class QueryQueue(ServerLimits limits, TimeProvider clock)
+{
+    private readonly Lock sync = new();
+    private readonly Dictionary<ClientKey, LinkedList<Waiter>> byClient = [];
+    private readonly Queue<ClientKey> rotation = [];
+    private readonly int mostOfClient = Math.Max(1, limits.MaxQueuedQueries / 2);
+    private int running;
+    private int queued;
+
+    /// <summary>Queries at work.</summary>
+    public int Running
+    {
+        get
+        {
+            lock (sync)
+                return running;
+        }
+    }
+
+    /// <summary>Queries that wait for their first turn.</summary>
+    public int Queued
+    {
+        get
+        {
+            lock (sync)
+                return queued;
+        }
+    }
+
+    /// <summary>Takes a place, or waits for one; <see cref="Leave"/> gives it back.</summary>
+    /// <param name="client">Whose query it is.</param>
+    /// <param name="isReturning">Whether it had a place before. Such a query waits as long as its token allows, because its
+    /// answer may have begun.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <exception cref="WireException">The queue is full, or the wait took too long.</exception>
+    public ValueTask EnterAsync(ClientKey client, bool isReturning, CancellationToken cancellationToken)
+    {
+        lock (sync)
+        {
+            if (running < limits.MaxQueries)
+            {
+                running++;
+                return default;
+            }
+
+            return new ValueTask(WaitAsync(Enqueue(client, isReturning), cancellationToken));
+        }
+    }
+
+    /// <summary>Gives a place back, to the next that waits.</summary>
+    public void Leave()
+    {
+        lock (sync)
+        {
+            if (Dequeue() is not { } next)
+                running--;
+            else
+                next.Granted.SetResult();
+        }
+    }
+
+    private Waiter Enqueue(ClientKey client, bool isReturning)
+    {
+        byClient.TryGetValue(client, out LinkedList<Waiter>? own);
+        if (!isReturning)
+        {
+            if (queued >= limits.MaxQueuedQueries)
+                throw WireException.Busy(
+                    $"{limits.MaxQueries:N0} queries are at work and {queued:N0} wait, the limits of this server. Try again later.");
+            if (own is not null && own.Count >= mostOfClient)
+                throw WireException.TooMany(
+                    $"{own.Count:N0} queries of this client wait for their turn, the limit for one client. Try again when some have ended.");
+            queued++;
+        }
+
+        if (own is null)
+        {
+            own = [];
+            byClient.Add(client, own);
+            rotation.Enqueue(client);
+        }
+
+        var waiter = new Waiter(client, isReturning);
+        waiter.Node = own.AddLast(waiter);
+        return waiter;
+    }
+
+    private Waiter? Dequeue()
+    {
+        while (rotation.TryDequeue(out ClientKey client))
+        {
+            LinkedList<Waiter> own = byClient[client];
+            if (own.First is { } first)
+            {
+                Remove(first.Value, own);
+                if (own.Count > 0)
+                    rotation.Enqueue(client);
+                else
+                    byClient.Remove(client);
+                return first.Value;
+            }
+
+            byClient.Remove(client); // all of its queries gave up
+        }
+
+        return null;
+    }
+
+    private void Remove(Waiter waiter, LinkedList<Waiter> own)
+    {
+        own.Remove(waiter.Node!); // it is in the list, so it has a node
+        waiter.Node = null;
+        if (!waiter.IsReturning)
+            queued--;
+    }
+
+    private async Task WaitAsync(Waiter waiter, CancellationToken cancellationToken)
+    {
+        TimeSpan longest = waiter.IsReturning ? Timeout.InfiniteTimeSpan : limits.MaxQueryWait;
+        try
+        {
+            await waiter.Granted.Task.WaitAsync(longest, clock, cancellationToken).ConfigureAwait(false);
+        }
+        catch (Exception exception) when (exception is TimeoutException or OperationCanceledException)
+        {
+            GiveUp(waiter);
+            if (exception is TimeoutException)
+                throw WireException.Busy(
+                    $"The query waited {longest.TotalSeconds:0.#} seconds for its turn, the limit. Queries of others are at work. Try again later.");
+            throw;
+        }
+    }
+
+    private void GiveUp(Waiter waiter)
+    {
+        lock (sync)
+        {
+            if (waiter.Node is not null)
+            {
+                Remove(waiter, byClient[waiter.Client]);
+                return;
+            }
+        }
+
+        Leave(); // the place came at the same moment
+    }
+
+    private sealed class Waiter(ClientKey client, bool isReturning)
+    {
+        public ClientKey Client => client;
+
+        public bool IsReturning => isReturning;
+
+        public TaskCompletionSource Granted { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+        /// <summary>Where it waits; null once it has its place or has given up.</summary>
+        public LinkedListNode<Waiter>? Node { get; set; }
+    }
+}

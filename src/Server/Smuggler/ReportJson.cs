@@ -1,0 +1,47 @@
+using System.Text.Json;
+using Treepie.Backups;
+using Treepie.Server.Http;
+
+namespace Treepie.Server.Smuggler;
+
+/// <summary>What an import or restore took and left out, as members of its answer and of the result of its operation.</summary>
+internal static class ReportJson
+{
+    /// <summary>Writes <c>Sections</c>, by name, <c>Skipped</c>, by kind, and the documents that were refused.</summary>
+    public static void WriteCounts(Utf8JsonWriter json, BackupReport report)
+    {
+        json.WriteStartObject("Sections");
+        foreach (BackupSection section in report.Sections)
+        {
+            json.WriteStartObject(section.Name);
+            json.WriteNumber("Taken", section.Taken);
+            json.WriteNumber("LeftOut", section.LeftOut);
+            json.WriteEndObject();
+        }
+
+        json.WriteEndObject();
+        json.WriteStartObject("Skipped");
+        foreach ((string kind, long count) in report.Skipped)
+            json.WriteNumber(kind, count);
+        json.WriteEndObject();
+        json.WriteNumber("RefusedDocuments", report.RefusedDocuments);
+        json.WriteTexts("Refusals", report.Refusals);
+    }
+
+    /// <summary>Writes the result of an import: how many documents, as clients read it, and each section.</summary>
+    public static void WriteImport(Utf8JsonWriter json, BackupReport report)
+    {
+        long taken = report.Sections.FirstOrDefault(static section => section.Name == "Documents")?.Taken ?? 0;
+        json.WriteStartObject();
+        json.WriteNumber("Processed", taken);
+        json.WriteNumber("Total", report.Counts.Documents);
+        json.WriteNumber("BatchCount", 0);
+        json.WriteNull("LastProcessedId");
+        json.WriteNumber("DocumentsProcessed", taken);
+        json.WriteNumber("AttachmentsProcessed", 0);
+        json.WriteNumber("CountersProcessed", 0);
+        json.WriteNumber("TimeSeriesProcessed", 0);
+        WriteCounts(json, report);
+        json.WriteEndObject();
+    }
+}

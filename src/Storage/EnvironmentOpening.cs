@@ -1,0 +1,58 @@
+using Treepie.Storage.Encryption;
+using Treepie.Storage.Files;
+using Treepie.Storage.Format;
+using Treepie.Storage.Transactions;
+
+namespace Treepie.Storage;
+
+/// <summary>What stands between a directory and an open environment: the lock, the files, the meta page and the key.</summary>
+internal static class EnvironmentOpening
+{
+    /// <summary>Opens on a given world; see <see cref="StorageEnvironment.Open(string, StorageOptions?)"/>. What fails leaves the directory as it was.</summary>
+    public static StorageEnvironment Open(World world, StorageOptions options)
+    {
+        options.Validate();
+        IFileSystem files = world.Files;
+        files.Calls.RequireLittleEndian();
+        if (!options.ReadOnly)
+            files.CreateDirectory();
+
+        bool bringsLock = !options.ReadOnly && !files.List().Contains(FormatLimits.LockFileName);
+        if (bringsLock)
+            DataFile.ThrowIfForeign(files);
+
+        IDisposable fileLock = files.Lock(FormatLimits.LockFileName, options.ReadOnly);
+        IFile? data = null;
+        StoreCipher? cipher = null;
+        StorageEnvironment? environment = null;
+        try
+        {
+            IReadOnlyList<string> names = files.List();
+            if (!names.Contains(FormatLimits.DataFileName))
+            {
+                if (options.ReadOnly)
+                    throw new StorageException($"There is no store in '{files.Path}': '{FormatLimits.DataFileName}' is missing.");
+                DataFile.ThrowIfMissing(files, names);
+                DataFile.Create(world, options.EncryptionKey);
+            }
+
+            data = files.Open(FormatLimits.DataFileName, create: false, writable: !options.ReadOnly);
+            MetaPage meta = DataFile.ReadMeta(files, data);
+            data.Announce(meta.Catalogue.Root.Number * PageLayout.SizeBytes, PageLayout.SizeBytes); // every reader begins there: it comes while the rest is opened
+            cipher = StoreCipher.Open(world, meta, options.EncryptionKey);
+            environment = new StorageEnvironment(world, options, fileLock, data, meta, cipher);
+            files.NameHolder(fileLock, world.Clock.GetUtcNow());
+            return environment;
+        }
+        catch
+        {
+            environment?.Dispose();
+            data?.Dispose();
+            cipher?.Dispose();
+            if (environment is null && bringsLock && files.List().Contains(FormatLimits.LockFileName))
+                files.Unmake(fileLock, FormatLimits.LockFileName); // before the lock goes: afterwards it may be another's
+            fileLock.Dispose();
+            throw;
+        }
+    }
+}

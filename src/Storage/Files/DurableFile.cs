@@ -1,0 +1,168 @@
+using System.Buffers;
+
+namespace Treepie.Storage.Files;
+
+/// <summary>
+/// A file outside of an environment that gets its name when all of it is on the disk: it is written under a name of its own,
+/// synced, renamed, and then the directory is synced, because a
+/// new name can be lost with the power until that is done. A file that is disposed without <see cref="CommitAsync"/> was never
+/// there. One caller at a time.
+/// </summary>
+/// <remarks>
+/// A killed process leaves a file whose name ends with <see cref="Unfinished"/>. <see cref="RemoveAbandoned"/> and <see
+/// cref="TryRemoveAbandoned"/> delete it: whoever still
+/// writes such a file holds it open.
+/// </remarks>
+public sealed class DurableFile : IAsyncDisposable, IDisposable
+{
+    /// <summary>What the names of files end with that are not finished.</summary>
+    public const string Unfinished = ".unfinished";
+
+    private static readonly SearchValues<char> s_digits = SearchValues.Create("0123456789abcdef");
+
+    private readonly IDurableFileCalls _calls;
+    private readonly string _path;
+    private readonly string _unfinished;
+    private readonly bool _overwrite;
+    private bool _isMoved;
+
+    private DurableFile(string path, bool overwrite, IDurableFileCalls calls)
+    {
+        _calls = calls;
+        _path = Path.GetFullPath(path);
+        _overwrite = overwrite;
+        _unfinished = $"{_path}.{Guid.NewGuid():N}{Unfinished}";
+        Content = calls.Create(_unfinished);
+    }
+
+    /// <summary>Where its content goes; it has no buffer of its own.</summary>
+    public Stream Content { get; }
+
+    /// <summary>Begins a file.</summary>
+    /// <param name="path">The name it gets.</param>
+    /// <param name="overwrite">Whether it may take the place of a file of that name.</param>
+    /// <exception cref="IOException">It cannot be made.</exception>
+    /// <exception cref="UnauthorizedAccessException">This process may not make it.</exception>
+    public static DurableFile Create(string path, bool overwrite)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(path);
+        return Create(path, overwrite, new DurableFileCalls());
+    }
+
+    /// <inheritdoc cref="Create(string, bool)"/>
+    internal static DurableFile Create(string path, bool overwrite, IDurableFileCalls calls) => new(path, overwrite, calls);
+
+    /// <summary>Writes a whole file.</summary>
+    /// <exception cref="IOException">It cannot be written; what was there is as it was.</exception>
+    /// <exception cref="UnauthorizedAccessException">This process may not write it.</exception>
+    /// <exception cref="StorageException">The directory cannot be synced: the file is there, and may be gone after a loss of
+    /// power.</exception>
+    public static void Write(string path, ReadOnlySpan<byte> content)
+    {
+        using DurableFile file = Create(path, overwrite: true);
+        file.Content.Write(content);
+        file.Commit();
+    }
+
+    /// <summary>Writes a whole file from what <paramref name="write"/> gives.</summary>
+    /// <inheritdoc cref="Write"/>
+    public static async Task<T> WriteAsync<T>(string path, Func<Stream, Task<T>> write)
+    {
+        ArgumentNullException.ThrowIfNull(write);
+        DurableFile file = Create(path, overwrite: true);
+        await using (file.ConfigureAwait(false))
+        {
+            T result = await write(file.Content).ConfigureAwait(false);
+            await file.CommitAsync().ConfigureAwait(false);
+            return result;
+        }
+    }
+
+    /// <summary>
+    /// Deletes what writers of a file that were killed have left beside it; those that are at work keep theirs.
+    /// </summary>
+    public static void RemoveAbandoned(string path)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(path);
+        string full = Path.GetFullPath(path), name = Path.GetFileName(full);
+        if (Path.GetDirectoryName(full) is not { } directory || !Directory.Exists(directory))
+            return;
+        foreach (string left in Directory.EnumerateFiles(directory))
+            if (IsUnfinished(Path.GetFileName(left), name))
+                TryRemoveAbandoned(left);
+    }
+
+    /// <summary>Deletes a file that was not finished, unless somebody holds it; false where it stays.</summary>
+    public static bool TryRemoveAbandoned(string unfinishedPath)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(unfinishedPath);
+        try
+        {
+            using (new FileStream(unfinishedPath, FileMode.Open, FileAccess.ReadWrite, FileShare.None, 1, FileOptions.DeleteOnClose))
+                return true;
+        }
+        catch (Exception error) when (error is IOException or UnauthorizedAccessException)
+        {
+            return false; // at work, or another user's
+        }
+    }
+
+    /// <summary>Gives the file its name: when this completes the file and its name survive a loss of power.</summary>
+    /// <exception cref="IOException">It cannot be written or renamed; what was there is as it was.</exception>
+    /// <exception cref="StorageException">The directory cannot be synced: the file is there, and may be gone after a loss of
+    /// power.</exception>
+    public async Task CommitAsync()
+    {
+        await Content.FlushAsync().ConfigureAwait(false);
+        Publish();
+    }
+
+    /// <inheritdoc cref="CommitAsync"/>
+    public void Commit()
+    {
+        Content.Flush();
+        Publish();
+    }
+
+    /// <summary>Deletes what is not committed; never throws for that.</summary>
+    public void Dispose()
+    {
+        try
+        {
+            Content.Dispose();
+            if (!_isMoved)
+                _calls.Delete(_unfinished);
+        }
+        catch (Exception error) when (error is IOException or UnauthorizedAccessException)
+        {
+            // It has no name that anybody looks for, and the next writer deletes it.
+        }
+    }
+
+    /// <inheritdoc cref="Dispose"/>
+    public ValueTask DisposeAsync()
+    {
+        Dispose();
+        return ValueTask.CompletedTask;
+    }
+
+    private void Publish()
+    {
+        _calls.Sync(Content);
+        Content.Dispose();
+        _calls.Move(_unfinished, _path, _overwrite);
+        _isMoved = true;
+        _calls.SyncDirectory(Path.GetDirectoryName(_path)!); // a file has a directory
+    }
+
+    /// <summary>
+    /// Whether a name is that of a file on its way to another: that name, a mark of its writer, and the ending.
+    /// </summary>
+    private static bool IsUnfinished(string name, string final)
+    {
+        int marked = name.Length - final.Length - Unfinished.Length;
+        return marked > 1 && name[final.Length] == '.'
+            && name.StartsWith(final, StringComparison.Ordinal) && name.EndsWith(Unfinished, StringComparison.Ordinal)
+            && name.AsSpan(final.Length + 1, marked - 1).IndexOfAnyExcept(s_digits) < 0;
+    }
+}

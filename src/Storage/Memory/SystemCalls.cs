@@ -1,0 +1,153 @@
+using System.Runtime.InteropServices;
+using Microsoft.Win32.SafeHandles;
+
+namespace Treepie.Storage.Memory;
+
+/// <summary>
+/// The calls of the system whose answers differ between kernels, machines and file systems, and the size of a system page. They come in as an object, so that
+/// a test can stand for a machine with larger pages, a file system without fallocate or one without locks. Each returns an error number, 0 for success.
+/// </summary>
+internal abstract partial class SystemCalls
+{
+    private const int LockShared = 1;
+    private const int LockExclusive = 2;
+    private const int LockWithoutWaiting = 4;
+    private const int AskRangeLock = 36; // of the open file, not of the process: Linux from 3.15 on
+    private const int SetRangeLock = 37;
+    private const int RangeRead = 0;
+    private const int RangeWrite = 1;
+    private const int RangeFree = 2;
+    private const int RangeLockBytes = 32;
+    private const int RangeStartOffset = 8;
+    private const int RangeLengthOffset = 16;
+    private const int ErrorNoAccess = 13;
+    private const int EmptyPath = 0x1000;
+    private const uint AskLinks = 4;
+    private const int StatusBytes = 256;
+    private const int LinksOffset = 16;
+
+    /// <summary>Those of this machine.</summary>
+    public static SystemCalls Default { get; } = new ThisMachine();
+
+    /// <summary>Bytes of a system page. Addresses and offsets of mapping calls are multiples of it.</summary>
+    public virtual int PageBytes => Environment.SystemPageSize;
+
+    /// <summary>Whether numbers lie in memory as they do in files.</summary>
+    public virtual bool IsLittleEndian => BitConverter.IsLittleEndian;
+
+    /// <summary>
+    /// Throws where files cannot be read or written: pages are used as they lie in the file, whose numbers are little-endian.
+    /// Every way into a directory begins with it, before anything is looked at or changed.
+    /// </summary>
+    /// <exception cref="StorageException">The machine is big-endian.</exception>
+    public void RequireLittleEndian()
+    {
+        if (!IsLittleEndian)
+        {
+            throw new StorageException(
+                "This machine is big-endian, and the files of a store are little-endian: it cannot be opened or created here. "
+                + "Nothing was changed. Use a little-endian machine (x64, Arm64).");
+        }
+    }
+
+    /// <summary>Gives a part of a file real blocks. Linux only; the C library's replacement for file systems without the call is not used.</summary>
+    public virtual int Allocate(SafeFileHandle file, long offset, long lengthBytes) =>
+        UnixFileCalls.OnFile(file, descriptor => FAllocate(descriptor, 0, offset, lengthBytes));
+
+    /// <summary>Takes the system's lock of an open file, without waiting. It ends when the file is closed or the process ends.</summary>
+    public virtual int LockFile(SafeFileHandle file, bool shared) =>
+        UnixFileCalls.OnFile(file, descriptor => FLock(descriptor, (shared ? LockShared : LockExclusive) | LockWithoutWaiting));
+
+    /// <summary>
+    /// Takes the lock of one byte of an open file of Linux, for this descriptor, without waiting; nobody needs to write it. With <paramref name="asks"/> it is only asked whether another
+    /// descriptor has a lock that would refuse a writer's: then the answer is the error of a conflict.
+    /// </summary>
+    public virtual int LockByte(SafeFileHandle file, long offset, bool shared, bool asks = false)
+    {
+        byte[] request = new byte[RangeLockBytes];
+        MemoryMarshal.Write(request, (short)(shared && !asks ? RangeRead : RangeWrite));
+        MemoryMarshal.Write(request.AsSpan(RangeStartOffset), offset);
+        MemoryMarshal.Write(request.AsSpan(RangeLengthOffset), 1L);
+        int error = UnixFileCalls.OnFile(file, descriptor => FileControl(descriptor, asks ? AskRangeLock : SetRangeLock, ref request[0]));
+        return error != 0 || !asks || MemoryMarshal.Read<short>(request) == RangeFree ? error : ErrorNoAccess;
+    }
+
+    /// <summary>Names an open file has in the file system: 0 when it was deleted; -1 where the system does not say.</summary>
+    public virtual int CountLinks(SafeFileHandle file)
+    {
+        if (!OperatingSystem.IsLinux())
+            return -1;
+
+        byte[] status = new byte[StatusBytes];
+        int error = UnixFileCalls.OnFile(file, descriptor => StatusOf(descriptor, "", EmptyPath, AskLinks, ref status[0]));
+        return error == 0 ? (int)Math.Min(int.MaxValue, MemoryMarshal.Read<uint>(status.AsSpan(LinksOffset))) : -1;
+    }
+
+    /// <summary>Maps a file, or without one anonymous memory, and says where.</summary>
+    public virtual int Map(nint address, long lengthBytes, int protection, int flags, SafeFileHandle? file, long offset, out nint mapped)
+    {
+        bool held = false;
+        try
+        {
+            file?.DangerousAddRef(ref held);
+            mapped = MMap(address, (nuint)lengthBytes, protection, flags, file is null ? -1 : (int)file.DangerousGetHandle(), offset);
+            return mapped == -1 ? Marshal.GetLastPInvokeError() : 0;
+        }
+        finally
+        {
+            if (held)
+                file!.DangerousRelease(); // it was held
+        }
+    }
+
+    /// <summary>Takes a mapping away.</summary>
+    public virtual int Unmap(nint address, long lengthBytes) => MUnmap(address, (nuint)lengthBytes) == 0 ? 0 : Marshal.GetLastPInvokeError();
+
+    /// <summary>Changes what may be done with memory.</summary>
+    public virtual int Protect(nint address, long lengthBytes, int protection) =>
+        MProtect(address, (nuint)lengthBytes, protection) == 0 ? 0 : Marshal.GetLastPInvokeError();
+
+    /// <summary>Gives advice about memory. The system rounds the length up to a whole page, so that a discarded part must not end inside one.</summary>
+    public virtual int Advise(nint address, long lengthBytes, int advice) =>
+        MAdvise(address, (nuint)lengthBytes, advice) == 0 ? 0 : Marshal.GetLastPInvokeError();
+
+    /// <summary>Says of each system page whether it is in memory (bit 0 of a byte for each). Linux only.</summary>
+    public virtual int FindResident(nint address, long lengthBytes, Span<byte> resident) =>
+        MInCore(address, (nuint)lengthBytes, ref MemoryMarshal.GetReference(resident)) == 0 ? 0 : Marshal.GetLastPInvokeError();
+
+    /// <summary>Keeps memory out of swap.</summary>
+    public virtual int LockMemory(nint address, long lengthBytes, uint flags) =>
+        MLock2(address, (nuint)lengthBytes, flags) == 0 ? 0 : Marshal.GetLastPInvokeError();
+
+    [LibraryImport("libc", EntryPoint = "fallocate", SetLastError = true)]
+    private static partial int FAllocate(int file, int mode, long offset, long length);
+
+    [LibraryImport("libc", EntryPoint = "flock", SetLastError = true)]
+    private static partial int FLock(int file, int operation);
+
+    [LibraryImport("libc", EntryPoint = "fcntl", SetLastError = true)]
+    private static partial int FileControl(int file, int command, ref byte request);
+
+    [LibraryImport("libc", EntryPoint = "statx", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
+    private static partial int StatusOf(int file, string path, int flags, uint mask, ref byte status);
+
+    [LibraryImport("libc", EntryPoint = "mmap", SetLastError = true)]
+    private static partial nint MMap(nint address, nuint length, int protection, int flags, int file, long offset);
+
+    [LibraryImport("libc", EntryPoint = "munmap", SetLastError = true)]
+    private static partial int MUnmap(nint address, nuint length);
+
+    [LibraryImport("libc", EntryPoint = "mprotect", SetLastError = true)]
+    private static partial int MProtect(nint address, nuint length, int protection);
+
+    [LibraryImport("libc", EntryPoint = "mlock2", SetLastError = true)]
+    private static partial int MLock2(nint address, nuint length, uint flags);
+
+    [LibraryImport("libc", EntryPoint = "madvise", SetLastError = true)]
+    private static partial int MAdvise(nint address, nuint length, int advice);
+
+    [LibraryImport("libc", EntryPoint = "mincore", SetLastError = true)]
+    private static partial int MInCore(nint address, nuint length, ref byte vector);
+
+    private sealed class ThisMachine : SystemCalls;
+}

@@ -1,0 +1,72 @@
+using System.Numerics;
+
+namespace Treepie.Storage.Paging;
+
+/// <summary>
+/// Free frames of one page. The lowest is given out first, so that what is in use gathers at the low end and whole arenas at the
+/// high end become free. Not thread-safe.
+/// </summary>
+/// <remarks>A bit for each frame, and a bit for each word of these that is not zero.</remarks>
+internal sealed class SingleFrames
+{
+    private const int BitsPerWord = 64;
+    private const int WordsPerArena = Scratch.ArenaFrames / BitsPerWord;
+
+    private ulong[] _bits = new ulong[WordsPerArena];
+    private ulong[] _words = new ulong[1];
+
+    /// <summary>No word of <see cref="_words"/> below has a bit.</summary>
+    private int _hint;
+
+    /// <summary>Notes that a frame is free.</summary>
+    public void Add(uint frame)
+    {
+        int word = (int)(frame / BitsPerWord);
+        if (word >= _bits.Length)
+            Array.Resize(ref _bits, Math.Max(((word / WordsPerArena) + 1) * WordsPerArena, 2 * _bits.Length));
+        int summary = word / BitsPerWord;
+        if (summary >= _words.Length)
+            Array.Resize(ref _words, Math.Max(summary + 1, 2 * _words.Length));
+        _bits[word] |= 1UL << (int)(frame % BitsPerWord);
+        _words[summary] |= 1UL << (word % BitsPerWord);
+        _hint = Math.Min(_hint, summary);
+    }
+
+    /// <summary>Gives out the lowest free frame; false where there is none.</summary>
+    public bool TryTake(out uint frame)
+    {
+        for (; _hint < _words.Length; _hint++)
+        {
+            if (_words[_hint] == 0)
+                continue;
+
+            int word = (_hint * BitsPerWord) + BitOperations.TrailingZeroCount(_words[_hint]);
+            int bit = BitOperations.TrailingZeroCount(_bits[word]);
+            Clear(word, 1UL << bit);
+            frame = (uint)((word * BitsPerWord) + bit);
+            return true;
+        }
+
+        frame = 0;
+        return false;
+    }
+
+    /// <summary>Takes all frames of an arena if all of them are free; otherwise none.</summary>
+    public bool TryTakeArena(int arena)
+    {
+        int first = arena * WordsPerArena;
+        if (first + WordsPerArena > _bits.Length || _bits.AsSpan(first, WordsPerArena).ContainsAnyExcept(ulong.MaxValue))
+            return false;
+
+        for (int word = first; word < first + WordsPerArena; word++)
+            Clear(word, ulong.MaxValue);
+        return true;
+    }
+
+    private void Clear(int word, ulong bits)
+    {
+        _bits[word] &= ~bits;
+        if (_bits[word] == 0)
+            _words[word / BitsPerWord] &= ~(1UL << (word % BitsPerWord));
+    }
+}

@@ -1,0 +1,316 @@
+using Treepie.Storage.Format;
+using Treepie.Storage.FreeSpace;
+using Treepie.Storage.Memory;
+using Treepie.Storage.Paging;
+
+namespace Treepie.Storage.Transactions;
+
+/// <summary>
+/// Reads the pages in use again from the disk, in the order of the file and at a bounded rate, so that damage is noticed while a
+/// backup is still at hand and not when somebody needs the page. What is found damaged is an error for whoever reads it from then
+/// on, even where the system's cache still has it right: see <see cref="DamagedPages"/>.
+/// </summary>
+/// <remarks>
+/// A window of pages is chosen holding the write lock, and read and verified without it. What looks damaged then may just have
+/// been freed and overwritten, so it counts only if it is found damaged a second time holding the lock, where nothing is freed,
+/// placed or moved.
+/// </remarks>
+internal sealed class Scrubber : IDisposable
+{
+    private const int WindowPages = 128;
+    private const int WindowBytes = WindowPages * PageLayout.SizeBytes; // 1 MiB
+    private const int MaxListed = 100;
+
+    /// <summary>How far back a page in the middle of a damaged value looks for where the value begins.</summary>
+    private const int MaxLookBackPages = 4096;
+
+    private readonly EnvironmentState _state;
+    private readonly CommitLane _lane;
+    private readonly Background _background;
+    private readonly TimeProvider _clock;
+    private readonly StorageOptions _options;
+    private readonly DiskPages _disk;
+    private readonly ulong[] _live = new ulong[PageGroup.Words];
+    private readonly List<long> _plan = new(WindowPages);
+    private ITimer? _timer;
+    private long _next = FormatLimits.FirstDataPage;
+    private long _first;
+    private int _pages;
+    private long _passBegan;
+    private long _passes;
+    private long _bytesVerified;
+    private string? _lastDamage;
+    private volatile bool _isStopped;
+
+    /// <param name="state">The environment's.</param>
+    /// <param name="lane">What excludes writers.</param>
+    /// <param name="background">Where windows are read.</param>
+    /// <param name="options">Rate and interval.</param>
+    /// <param name="clock">When.</param>
+    /// <param name="draw">
+    /// A random number: the first pass begins at a random moment of the interval, so that the environments of a process are not all
+    /// read at once.
+    /// </param>
+    public Scrubber(
+        EnvironmentState state, CommitLane lane, Background background, StorageOptions options, TimeProvider clock, ulong draw)
+    {
+        _state = state;
+        _lane = lane;
+        _background = background;
+        _clock = clock;
+        _options = options;
+        _disk = state.Store.OpenDiskPages();
+        if (background.IsAllowed && options.ScrubBytesPerSecond > 0)
+            Arm(options.ScrubInterval * ((draw >> 11) * (1.0 / (1UL << 53))));
+    }
+
+    /// <summary>Lets no further window begin.</summary>
+    public void Dispose()
+    {
+        _isStopped = true;
+        Interlocked.Exchange(ref _timer, null)?.Dispose();
+    }
+
+    /// <summary>Figures of now.</summary>
+    public ScrubStatistics Describe()
+    {
+        long[] damaged = _state.Store.Proofs.Damaged.All();
+        long next = Interlocked.Read(ref _next);
+        return new ScrubStatistics
+        {
+            Passes = Interlocked.Read(ref _passes),
+            NextPage = next == FormatLimits.FirstDataPage ? 0 : next,
+            BytesVerified = Interlocked.Read(ref _bytesVerified),
+            IsPastCache = _disk.IsPastCache,
+            DamagedPageCount = damaged.Length,
+            DamagedPages = [.. damaged.Take(MaxListed)],
+            LastDamage = Volatile.Read(ref _lastDamage),
+            ProofsWithdrawn = _state.Store.Proofs.Withdrawn,
+        };
+    }
+
+    /// <summary>
+    /// Looks at all pages at once, whatever the rate. One thread at a time, and not beside the scheduled scrub.
+    /// </summary>
+    public void RunPass(CancellationToken cancellationToken = default)
+    {
+        _next = FormatLimits.FirstDataPage;
+        while (Step(cancellationToken))
+        {
+        }
+    }
+
+    /// <summary>Looks at the next window; false where the pass has come to its end.</summary>
+    public bool Step(CancellationToken cancellationToken = default)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        if (_next == FormatLimits.FirstDataPage)
+            _passBegan = _clock.GetTimestamp();
+
+        bool isOver = false;
+        _lane.RunExclusive(() => isOver = !ChooseWindow());
+        if (isOver)
+        {
+            Interlocked.Increment(ref _passes);
+            Interlocked.Exchange(ref _next, FormatLimits.FirstDataPage);
+            return false;
+        }
+
+        if (_plan.Count > 0)
+            Verify(cancellationToken);
+        return true;
+    }
+
+    /// <summary>Chooses the pages that the newest state uses and the file has. Holding the write lock.</summary>
+    private bool ChooseWindow()
+    {
+        _plan.Clear();
+        long end = Math.Min(_state.Space.PageCount, _state.Store.FilePages);
+        if (_next >= end)
+        {
+            _state.Store.Proofs.Damaged.RemoveWhere(
+                damaged => TryReadLive((int)(damaged / _state.Space.PagesPerGroup)) && !IsLive(damaged));
+            return false;
+        }
+
+        _first = _next;
+        int group = (int)(_first / _state.Space.PagesPerGroup);
+        long groupEnd = (group + 1L) * _state.Space.PagesPerGroup;
+        long stop = Math.Min(Math.Min(end, groupEnd), _first + WindowPages);
+        if (!TryReadLive(group))
+        {
+            Interlocked.Exchange(ref _next, groupEnd); // which pages are in use there is not known
+            return true;
+        }
+
+        _pages = (int)(stop - _first);
+        long page = _first;
+        while (page < stop)
+        {
+            uint frame = _state.Store.FrameOf(page);
+            if (IsLive(page) && frame == 0 && IsWritten(page))
+                _plan.Add(page);
+            page += IsLive(page) && frame != 0 ? Math.Max(1, _state.Store.Scratch.Record(frame).Pages) : 1;
+        }
+
+        Interlocked.Exchange(ref _next, page);
+        return true;
+    }
+
+    private void Verify(CancellationToken cancellationToken)
+    {
+        using var window = new AlignedBuffer(WindowBytes);
+        bool isRead = _disk.Read(_first, window.Slice(0, _pages * PageLayout.SizeBytes)) is null;
+        List<long>? suspects = null;
+        long covered = 0;
+        foreach (long number in _plan)
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+            if (_isStopped)
+                return;
+            if (number < covered)
+                continue; // in the middle of a value that was verified
+
+            Span<byte> page = window.Slice((int)(number - _first) * PageLayout.SizeBytes, PageLayout.SizeBytes);
+            string? fault = isRead ? null : _disk.Read(number, page);
+            int pages = 1;
+            fault ??= _disk.FindFault(number, page, out pages);
+            covered = number + pages;
+            Interlocked.Add(ref _bytesVerified, (long)pages * PageLayout.SizeBytes);
+            if (fault is not null)
+                (suspects ??= []).Add(number);
+            else if (_state.Store.Proofs.Damaged.IsAnyIn(number, pages))
+                (suspects ??= []).Add(number); // the disk has it right again: looked at under the lock
+        }
+
+        if (covered > Interlocked.Read(ref _next))
+            Interlocked.Exchange(ref _next, covered);
+        if (suspects is not null)
+            _lane.RunExclusive(() => suspects.ForEach(Judge));
+    }
+
+    /// <summary>
+    /// Decides what a page is that was found damaged, or was damaged before. Holding the write lock: nothing is freed, placed or
+    /// moved meanwhile.
+    /// </summary>
+    private void Judge(long number)
+    {
+        if (number >= _state.Store.FilePages || !TryReadLive((int)(number / _state.Space.PagesPerGroup)) || !IsLive(number)
+            || _state.Store.FrameOf(number) != 0 || !IsWritten(number))
+            return;
+
+        using var buffer = new AlignedBuffer(PageLayout.SizeBytes);
+        Span<byte> page = buffer.Slice(0, PageLayout.SizeBytes);
+        int pages = 1;
+        string? fault = _disk.Read(number, page) ?? _disk.FindFault(number, page, out pages);
+        if (fault is null)
+        {
+            // Of a run that could not be read at all, all pages are marked.
+            _state.Store.Proofs.Damaged.RemoveWhere(inner => inner >= number && inner < number + pages);
+            return;
+        }
+
+        if (IsInsideRun(number, page))
+            return;
+
+        _state.Store.Proofs.MarkDamaged(number, fault);
+        Volatile.Write(ref _lastDamage, _state.Store.Corrupt(number, fault).Message);
+    }
+
+    /// <summary>Whether a page is a later one of a value that begins before it, and has no header of its own.</summary>
+    private bool IsInsideRun(long number, Span<byte> buffer)
+    {
+        long least = Math.Max(FormatLimits.FirstDataPage, number - MaxLookBackPages);
+        int group = (int)(number / _state.Space.PagesPerGroup);
+        for (long before = number - 1; before >= least; before--)
+        {
+            int other = (int)(before / _state.Space.PagesPerGroup);
+            if (other != group && !TryReadLive(group = other))
+                return false;
+            if (!IsLive(before))
+                return false;
+
+            uint frame = _state.Store.FrameOf(before);
+            int pages = frame != 0 ? _state.Store.Scratch.Record(frame).Pages
+                : _disk.Read(before, buffer) is null ? DiskPages.PagesOf(before, buffer) : 0;
+            if (pages > 0)
+                return before + pages > number;
+        }
+
+        return false;
+    }
+
+    private bool TryReadLive(int group)
+    {
+        if (group >= _state.Space.BitmapPages)
+            return false;
+
+        try
+        {
+            _state.Space.CopyBitmap(group, _live);
+            return true;
+        }
+        catch (CorruptionException)
+        {
+            return false; // the bitmap is damaged and cannot be worked out: writers say so
+        }
+    }
+
+    private bool IsLive(long page)
+    {
+        int index = (int)(page % _state.Space.PagesPerGroup);
+        return (_live[index / 64] & (1UL << (index % 64))) != 0;
+    }
+
+    /// <summary>
+    /// Of the bitmaps' pages only those of the bitmap in force have been written, or will not be written meanwhile.
+    /// </summary>
+    private bool IsWritten(long page)
+    {
+        MetaPage meta = _state.Durable;
+        if (page >= meta.OtherBitmap.First && page < meta.OtherBitmap.First + meta.OtherBitmap.Pages)
+            return false;
+
+        long index = page - meta.Bitmap.First;
+        return index < 0 || index >= meta.Bitmap.Pages
+            || index < (meta.PageCount + _state.Space.PagesPerGroup - 1) / _state.Space.PagesPerGroup;
+    }
+
+    private void Arm(TimeSpan delay)
+    {
+        if (_isStopped || _background.TryCreateTimer(_clock, OnTimer, delay, () => Arm(delay)) is not { } timer)
+            return;
+
+        Interlocked.Exchange(ref _timer, timer)?.Dispose();
+        if (_isStopped)
+            Interlocked.Exchange(ref _timer, null)?.Dispose();
+    }
+
+    private void OnTimer()
+    {
+        if (_isStopped)
+            return;
+
+        bool isStarted = _background.Run(() =>
+        {
+            bool goesOn = false;
+            try
+            {
+                goesOn = Step();
+            }
+            finally
+            {
+                if (!_isStopped)
+                    Arm(goesOn ? TimeSpan.FromSeconds((double)WindowBytes / _options.ScrubBytesPerSecond) : UntilNextPass());
+            }
+        });
+        if (!isStarted && !_isStopped)
+            Arm(_options.ScrubInterval); // no thread could be started
+    }
+
+    private TimeSpan UntilNextPass()
+    {
+        TimeSpan left = _options.ScrubInterval - _clock.GetElapsedTime(_passBegan);
+        return left > TimeSpan.Zero ? left : TimeSpan.Zero;
+    }
+}

@@ -1,0 +1,153 @@
+using System.Globalization;
+using System.Text;
+using System.Text.Json;
+using Treepie.Backups;
+using Treepie.Indexes;
+using Treepie.Queries;
+using Treepie.Store;
+using Treepie.Tests.Support;
+using Treepie.Writes;
+
+namespace Treepie.Documents.Tests.Backups;
+
+/// <summary>
+/// Dumps with every section that RavenDB documents: what is built here is taken, all else is counted by its name and left out,
+/// and nothing of it is called damage.
+/// </summary>
+public sealed class RavenDumpTests : IDisposable
+{
+    /// <summary>Bytes that would end a JSON reader if it looked at them.</summary>
+    private static readonly byte[] s_raw = [.. Enumerable.Range(0, 300).Select(static value => (byte)"]}\",{[\\\0\u00ff7"[value % 10])];
+
+    private readonly TemporaryDirectory _files = new();
+
+    private static CancellationToken Cancel => TestContext.Current.CancellationToken;
+
+    private string Target => Path.Combine(_files.Path, "restored");
+
+    public void Dispose() => _files.Dispose();
+
+    [Fact]
+    public async Task A_dump_of_all_sections_comes_in_and_what_is_not_built_is_named_with_its_number()
+    {
+        BackupReport report = await Database.RestoreAsync(new MemoryStream(Whole()), Target, null, null, Cancel);
+        Assert.Equal(new BackupCounts(2, 0, 2, 1, 0), report.Counts);
+        var expected = new SortedDictionary<string, long>(StringComparer.Ordinal)
+        {
+            ["Attachment"] = 2,
+            ["CompareExchange"] = 1,
+            ["CompareExchangeTombstones"] = 1,
+            ["Counters"] = 2,
+            ["Indexes that this program cannot build"] = 1,
+            ["RevisionDocuments"] = 1,
+            ["Subscriptions"] = 1,
+            ["TimeSeries"] = 3,
+            ["TimeSeriesDeletedRanges"] = 1,
+            ["Tombstones"] = 1,
+        };
+        Assert.Equal(expected, new SortedDictionary<string, long>(report.Skipped.ToDictionary(), StringComparer.Ordinal));
+        await using Database database = Database.Open(Target);
+        Assert.Equal(["Auto/Users/ByNameAndSearch(Name)", "Users/ByAge"], database.Indexes.List().Select(static index => index.Name));
+        Assert.Equal(new IndexSettings { LockMode = IndexLockMode.LockedIgnore }, database.Indexes.Control.Settings("Users/ByAge"));
+    }
+
+    [Fact]
+    public async Task Flags_of_what_was_left_out_go_from_the_metadata_and_others_stay()
+    {
+        await Database.RestoreAsync(new MemoryStream(Whole()), Target, null, null, Cancel);
+        await using (Database restored = Database.Open(Target))
+            AssertNoFlags(restored);
+        await using Database database = Database.Open(Path.Combine(_files.Path, "imported"));
+        await database.ImportAsync(new MemoryStream(Whole()), null, null, Cancel);
+        AssertNoFlags(database);
+    }
+
+    [Fact]
+    public async Task Our_own_dump_has_indexes_where_others_look_for_them()
+    {
+        await using Database database = Database.Open(Target);
+        await database.WriteAsync(new WriteBatch().Put("users/1", "{\"Name\":\"Ada\",\"@metadata\":{\"@collection\":\"Users\"}}"u8.ToArray()), Cancel);
+        database.Indexes.Put(new IndexDefinition { Name = "Users/ByAge", Collections = ["Users"], Fields = [new IndexFieldDefinition { Name = "Age" }] });
+        using (await database.QueryAsync(new QueryRequest { Text = "from Users where search(Name, 'ada')" }, Cancel))
+        {
+        }
+
+        using var output = new MemoryStream();
+        await database.BackupAsync(output, new BackupOptions { Compression = BackupCompression.None }, null, Cancel);
+        using var dump = JsonDocument.Parse(output.ToArray());
+        JsonElement[] indexes = [.. dump.RootElement.GetProperty("Indexes").EnumerateArray()];
+        JsonElement automatic = indexes.Single(static index => index.GetProperty("Type").GetString() == "AutoMap").GetProperty("IndexDefinition");
+        Assert.Equal("Users", Assert.Single(automatic.GetProperty("Collections").EnumerateArray()).GetString());
+        JsonElement field = automatic.GetProperty("MapFields").EnumerateArray().Single();
+        Assert.Equal("Name", field.GetProperty("Name").GetString());
+        Assert.Contains("Search", field.GetProperty("Indexing").GetString(), StringComparison.Ordinal);
+        Assert.Equal("Users/ByAge", indexes.Single(static index => index.GetProperty("Type").GetString() == "Map").GetProperty("IndexDefinition").GetProperty("Name").GetString());
+    }
+
+    [Fact]
+    public async Task An_import_that_breaks_says_what_is_in()
+    {
+        byte[] whole = Whole();
+        int end = whole.AsSpan().IndexOf("\"Identities\""u8);
+        await using Database database = Database.Open(Target);
+        BackupException error = await Assert.ThrowsAsync<BackupException>(() => database.ImportAsync(new MemoryStream(whole[..end]), null, null, Cancel));
+        Assert.Equal(BackupFault.CutOff, error.Fault);
+        Assert.Contains("2 documents", error.Message, StringComparison.Ordinal);
+        Assert.Contains("2 indexes", error.Message, StringComparison.Ordinal);
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        Assert.Equal(2, snapshot.DocumentCount);
+    }
+
+    private static void AssertNoFlags(Database database)
+    {
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        Assert.True(snapshot.TryGet("users/1-A", out Document all));
+        Assert.Equal("""{"own":1}""", Encoding.UTF8.GetString(all.Metadata));
+        Assert.True(snapshot.TryGet("users/2-A", out Document some));
+        Assert.Equal("""{"@flags":"FromResharding"}""", Encoding.UTF8.GetString(some.Metadata));
+    }
+
+    private static byte[] Whole()
+    {
+        using var dump = new MemoryStream();
+        string size = s_raw.Length.ToString(CultureInfo.InvariantCulture);
+        Text("""
+            {"BuildVersion":62014,"DatabaseRecord":{"DatabaseName":"Northwind","Encrypted":false},
+            "Docs":[
+            {"@metadata":{"@export-type":"Attachment"},"Hash":"EcDnm3HDl2zNDALRMQ4lFsCO3J2Lb1fM1oDWOk2Octo=","Size":@,"Tag":"x"}
+            """);
+        dump.Write(s_raw);
+        Text("""
+            ,{"Name":"Ada","@metadata":{"@collection":"Users","@id":"users/1-A","@flags":"HasAttachments, HasCounters, HasTimeSeries, HasRevisions","own":1,
+              "@attachments":[{"Name":"a","Hash":"EcDnm3HDl2zNDALRMQ4lFsCO3J2Lb1fM1oDWOk2Octo=","ContentType":"","Size":@}],"@counters":["likes"],"@timeseries":["heart"]}},
+            {"Name":"Bob","@metadata":{"@collection":"Users","@id":"users/2-A","@flags":"HasRevisions, FromResharding"}}],
+            "RevisionDocuments":[
+            {"@metadata":{"@export-type":"Attachment"},"Hash":"AAAAm3HDl2zNDALRMQ4lFsCO3J2Lb1fM1oDWOk2Octo=","Size":@,"Tag":"x"}
+            """);
+        dump.Write(s_raw);
+        Text("""
+            ,{"Name":"Old","@metadata":{"@id":"users/1-A","@flags":"HasRevisions, Revision, HasAttachments"}}],
+            "Conflicts":[],
+            "Tombstones":[{"Key":"users/9","Type":"Document","Collection":"Users"}],
+            "Indexes":[
+            {"Type":"Map","IndexDefinition":{"Name":"Users/ByAge","LockMode":"LockedIgnore","Maps":["from u in docs.Users select new { u.Age }"],"Type":"Map"}},
+            {"Type":"AutoMap","IndexDefinition":{"Type":"AutoMap","Name":"Auto/Users/ByNameAndSearch(Name)","Collections":["Users"],"GroupByFields":[],
+              "MapFields":[{"Name":"Name","Indexing":"Default, Search","Storage":"No","Spatial":null,"IsNameQuoted":false}]}},
+            {"Type":"MapReduce","IndexDefinition":{"Name":"Users/Count","Maps":["from u in docs.Users select new { u.Name }"],"Reduce":"from r in results group r by r.Name into g select new { g.Key }"}}],
+            "Identities":[{"Key":"users|","Value":"7"}],
+            "CompareExchange":[{"Key":"a","Value":"{\"Object\":1}"}],
+            "CompareExchangeTombstones":[{"Key":"b"}],
+            "Subscriptions":[{"SubscriptionName":"s"}],
+            "Counters":[{"DocId":"users/1-A","Values":{}},{"DocId":"users/2-A","Values":{}}],
+            "TimeSeries":[
+            {"DocId":"users/1-A","Name":"Heart","ChangeVector":"A:1-x","Collection":"Users","Baseline":"2024-01-01T00:00:00.0000000Z","SegmentSize":@}
+            """);
+        dump.Write(s_raw);
+        Text(""",{"Document":{"DocId":"users/1-A","Name":"Heart"},"Size":@}""");
+        dump.Write(s_raw);
+        Text(""",{"DocId":"users/1-A","Name":"Heart","@size":0}],"TimeSeriesDeletedRanges":[{"DocId":"users/1-A"}],"ReplicationHubCertificates":[]}""");
+        return dump.ToArray();
+
+        void Text(string text) => dump.Write(Encoding.UTF8.GetBytes(text.Replace("@,", size + ",", StringComparison.Ordinal).Replace("@}", size + "}", StringComparison.Ordinal)));
+    }
+}
