@@ -276,9 +276,8 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         cancellationToken.ThrowIfCancellationRequested();
         var request = new WriteRequest<TResult>(isAsync: true);
         request.Begin(command);
-        if (_lifetime.TryHold()) // as long as there is the lease above
-            request.HoldUntilDone(_lifetime);
-        _lane.SubmitAsync(request, cancellationToken);
+        request.Accompany(_lifetime, cancellationToken);
+        _lane.SubmitAsync(request);
         return new ValueTask<TResult>(request.Task);
     }
 

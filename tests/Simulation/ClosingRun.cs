@@ -293,25 +293,37 @@ internal sealed class ClosingRun(int seed, bool isEncrypted)
         }
     }
 
-    /// <summary>Three at a time, without waiting for each.</summary>
+    /// <summary>Three at a time, without waiting for each; some are given up, before or after they were begun.</summary>
     private void WriteAhead(int writer)
     {
         for (int i = 0; i < Writes; i += 3)
         {
+            using var givingUp = new CancellationTokenSource();
+            int givenUp = _random.Next(6); // beyond the third: none
             var begun = new List<(int Key, Task<bool> Task)>();
             for (int j = 0; j < 3; j++)
             {
                 int key = ((i + j) * Writers) + writer;
                 Task<bool>? task = null;
-                if (!TryCommit(key, () => task = Opened.WriteAsync(transaction => Put(transaction, key)).AsTask(), isDone: false))
+                CancellationToken token = j == givenUp ? givingUp.Token : CancellationToken.None;
+                if (!TryCommit(key, () => task = Opened.WriteAsync(transaction => Put(transaction, key), token).AsTask(), isDone: false))
                     break;
                 begun.Add((key, task!)); // it was begun
             }
 
+            if (_random.Next(2) == 0)
+                _threads.Yield();
+            givingUp.Cancel();
             WaitFor(() => begun.TrueForAll(one => one.Task.IsCompleted), "a write is answered");
             bool isOver = begun.Count < 3;
             foreach ((int key, Task<bool> task) in begun)
-                isOver |= !TryCommit(key, () => task.GetAwaiter().GetResult());
+            {
+                if (task.IsCanceled)
+                    _refused.Add(key);
+                else
+                    isOver |= !TryCommit(key, () => task.GetAwaiter().GetResult());
+            }
+
             if (isOver)
                 return;
         }

@@ -112,12 +112,13 @@ internal sealed class CheckpointRunner(
     {
         try
         {
-            if (state.Failure is { } failure)
-                throw new WritingStoppedException($"No checkpoint is written after an error: {failure.Message} The journal has what was committed.", failure);
-
             bool isNeeded = false;
             lane.RunExclusive(() =>
             {
+                // Here, where nothing is in flight: a frame that failed may have been the first of a use whose header is nowhere.
+                if (state.Failure is { } failure)
+                    throw new WritingStoppedException($"No checkpoint is written after an error: {failure.Message} The journal has what was committed.", failure);
+
                 isNeeded = isForced || !checkpointer.IsUpToDate || (isClean && !state.Durable.IsClean);
                 if (!isNeeded)
                 {

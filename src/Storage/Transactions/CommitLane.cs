@@ -66,12 +66,10 @@ internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler sc
 
     /// <summary>
     /// Runs a command through the lane: at once if it is idle, else as part of another's batch or on another thread. Blocks for the sync
-    /// only if this thread leads the batch.
+    /// only if this thread leads the batch. The request has its lease and its token already: nothing here refuses it, so it ends and gives them back.
     /// </summary>
-    public void SubmitAsync(WriteRequest request, CancellationToken cancellationToken)
+    public void SubmitAsync(WriteRequest request)
     {
-        cancellationToken.ThrowIfCancellationRequested();
-        request.CancelWith(cancellationToken); // before anyone can complete it, which gives the registration back
         _queue.Enqueue(request);
         if (TryTake())
             Drive(request, isServing: isInline);

@@ -66,11 +66,26 @@ internal abstract class WriteRequest
     public CancellationTokenRegistration Register(CancellationToken token) =>
         token.UnsafeRegister(static (state, cancelled) => ((WriteRequest)state!).TryCancel(cancelled), this); // the state given beside it
 
-    /// <summary>Lets a token cancel an asynchronous request, whose completion gives the registration back: a token may live much longer. Before anyone else knows the request.</summary>
-    public void CancelWith(CancellationToken token) => _registration = Register(token);
+    /// <summary>
+    /// Gives an asynchronous request a lease, and lets a token cancel it; its end, which a cancelled token brings at once, gives both back: a token may live much longer.
+    /// For a caller with a lease, before anyone else knows the request, which is submitted after this whatever has happened to it.
+    /// </summary>
+    public void Accompany(Lifetime lifetime, CancellationToken token)
+    {
+        if (!lifetime.TryHold())
+            throw Lifetime.ClosedError();
 
-    /// <summary>Gives an asynchronous request a lease, which ends when it is done. Before anyone else knows the request.</summary>
-    public void HoldUntilDone(Lifetime lifetime) => _lifetime = lifetime;
+        _lifetime = lifetime;
+        try
+        {
+            _registration = Register(token);
+        }
+        catch
+        {
+            lifetime.Leave();
+            throw;
+        }
+    }
 
     /// <summary>Cancels it if it has not begun.</summary>
     public void TryCancel(CancellationToken token)

@@ -1,3 +1,6 @@
+using Treepie.Storage.Files;
+using Treepie.Storage.Simulation;
+using Treepie.Storage.Transactions;
 using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Transactions;
@@ -8,6 +11,52 @@ public sealed class CancelledWriteTests
 
     /// <summary>On a machine with much other work a round takes long: after this time as many are enough as have shown both ends.</summary>
     private static readonly TimeSpan s_enough = TimeSpan.FromSeconds(20);
+
+    /// <summary>A write holds the environment open until it ends: one that is given up at any moment ends.</summary>
+    [Fact]
+    public async Task Writes_given_up_at_any_moment_do_not_keep_the_environment_open()
+    {
+        const int Rounds = 3_000;
+        using var directory = new TemporaryDirectory();
+        StorageEnvironment environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
+        var random = new Random(Seed.Next());
+        for (int i = 0; i < Rounds; i++)
+        {
+            using var cancellation = new CancellationTokenSource();
+            int spins = random.Next(200);
+            Task cancel = Task.Run(() =>
+            {
+                Thread.SpinWait(spins);
+                cancellation.Cancel();
+            }, TestContext.Current.CancellationToken);
+            try
+            {
+                await environment.WriteAsync(transaction => transaction.GetOrCreateTree("t").Put("k"u8, "v"u8), cancellation.Token);
+            }
+            catch (OperationCanceledException)
+            {
+                // The other was first.
+            }
+
+            await cancel;
+        }
+
+        await Task.Run(environment.Dispose, TestContext.Current.CancellationToken).WaitAsync(Eventually.Patience, TestContext.Current.CancellationToken);
+    }
+
+    [Fact]
+    public async Task A_write_given_up_just_before_it_is_submitted_ends_at_once()
+    {
+        StorageEnvironment environment = StorageEnvironment.Open(
+            new World(new SimulatedDisk(new Random(1)), TimeProvider.System, new Random(1), false), new StorageOptions { MaxDataFileBytes = 64 << 20 });
+        using var cancellation = new CancellationTokenSource();
+        var request = new WriteRequest<bool>(isAsync: true);
+        request.Begin(_ => true);
+        await cancellation.CancelAsync();
+        request.Accompany(environment.Lifetime, cancellation.Token);
+        Assert.True(request.Task.IsCanceled);
+        environment.Dispose(); // does not wait for it
+    }
 
     [Fact]
     public async Task A_caller_who_gives_up_while_it_is_called_to_the_lane_leaves_the_lane()

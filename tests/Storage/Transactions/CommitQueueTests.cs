@@ -21,10 +21,10 @@ public sealed class CommitQueueTests
         using StorageEnvironment environment = Open(files, scheduler);
         Put(environment, 0);
         Task<bool>? second = null;
-        int syncs = 0;
+        int leader = Environment.CurrentManagedThreadId; // spare files are synced too, by other threads
         files.OnJournalSync = _ =>
         {
-            if (syncs++ == 0)
+            if (second is null && Environment.CurrentManagedThreadId == leader)
                 second = environment.WriteAsync(transaction => transaction.GetOrCreateTree("t").Put("second"u8, "2"u8)).AsTask();
         };
         scheduler.IsRefusing = true;
@@ -211,11 +211,14 @@ public sealed class CommitQueueTests
         Put(environment, 0);
         var commands = new List<WeakReference>();
         var pending = new List<Task<bool>>();
-        int syncs = 0;
+        int leader = Environment.CurrentManagedThreadId; // who makes a spare file may be waited for by the holder of the queue
+        bool isDone = false;
         files.OnJournalSync = _ =>
         {
-            if (syncs++ > 0)
+            if (Environment.CurrentManagedThreadId != leader || isDone)
                 return;
+
+            isDone = true;
 
             // From another thread, while the command that is synced and one that runs hold the queue.
             using var isRunning = new ManualResetEventSlim();
