@@ -65,6 +65,9 @@ internal sealed class ColumnRangeOperator(QueryContext context, Operator all, So
         Narrow(window, set.ToBits());
     }
 
+    /// <summary>The compared range that a clause is; null if it is something else.</summary>
+    public static ColumnRangeOperator? Of(Operator clause) => (clause is TracedOperator traced ? traced.Inner : clause) as ColumnRangeOperator;
+
     /// <summary>
     /// How many entries of a list are in the range. What the highest bits of a window's numbers leave open is decided when those of the next are compared: its lower bits lie all over
     /// the window, and are waited for together.

@@ -23,7 +23,7 @@ internal sealed record ComparedList(Operator List, ColumnRangeOperator Range)
     /// <summary>Looks whether a query is that; null if it is more, or less.</summary>
     public static ComparedList? Of(Operator root)
     {
-        if (Inner(root) is not AndOperator { Clauses: [var first, var second] })
+        if ((root is TracedOperator traced ? traced.Inner : root) is not AndOperator { Clauses: [var first, var second] })
             return null;
         return Of(first, second) ?? Of(second, first);
     }
@@ -41,7 +41,5 @@ internal sealed record ComparedList(Operator List, ColumnRangeOperator Range)
     }
 
     private static ComparedList? Of(Operator list, Operator range) =>
-        Inner(range) is ColumnRangeOperator compared && LongListOperator.Of(list) is not null ? new ComparedList(list, compared) : null;
-
-    private static Operator Inner(Operator clause) => clause is TracedOperator traced ? traced.Inner : clause;
+        ColumnRangeOperator.Of(range) is { } compared && LongListOperator.Of(list) is not null ? new ComparedList(list, compared) : null;
 }

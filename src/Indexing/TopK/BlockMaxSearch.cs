@@ -418,8 +418,8 @@ internal sealed class BlockMaxSearch
             term.List.Unroll();
         }
 
-        if (plan is { TermCount: 1, Filters: [{ IsWanted: true, Operator: ColumnRangeOperator range }] })
-            return range.Count(Terms[0].List);
+        if (plan is { TermCount: 1, Filters: [{ IsWanted: true, Operator: { } filter }] } && ColumnRangeOperator.Of(filter) is { } range)
+            return Count(Terms[0].List, range, context.Tracer is null ? null : filter.Describe());
         WindowSet set = context.Rent();
         Span<int> at = stackalloc int[Terms.Length];
         at.Clear();
@@ -437,6 +437,22 @@ internal sealed class BlockMaxSearch
 
         context.Return(set);
         return total;
+    }
+
+    /// <param name="list">The list.</param>
+    /// <param name="range">The range its entries are held against.</param>
+    /// <param name="node">The range's part of the plan, where one is wanted.</param>
+    private long Count(PostingList list, ColumnRangeOperator range, PlanNode? node)
+    {
+        if (node is null)
+            return range.Count(list);
+
+        context.Tracer?.Enter(node);
+        long count = range.Count(list);
+        context.Tracer?.Leave(node);
+        node.Windows += list.Windows;
+        node.RowsOut += count;
+        return count;
     }
 
     /// <summary>The first window from one on that all lists have, or any.</summary>

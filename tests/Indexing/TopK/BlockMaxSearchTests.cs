@@ -15,6 +15,9 @@ public sealed class BlockMaxSearchTests
 {
     private static readonly SortKey[] Best = [new SortKey("", SortKind.Score, Descending: true)];
 
+    /// <summary>So many that they are compared with the sort values of a word's entries.</summary>
+    private static readonly RangeQuery MostNumbers = new("number", FieldValue.Of(796L), true, FieldValue.Of(29_335L), false);
+
     private static readonly IndexSchema Schema = new(
     [
         new IndexField("text", FieldAnalysis.FullText), new IndexField("title", FieldAnalysis.FullText) { Boost = 2.5f },
@@ -36,6 +39,8 @@ public sealed class BlockMaxSearchTests
             Change(batch, random, entries, longest);
             writer.Commit(batch, writer.LastEtag + 1, TestContext.Current.CancellationToken);
             using var searcher = new IndexSearcher(environment);
+            foreach (string word in new[] { "w0", "w25", "w300" })
+                Check(searcher, new SearchRequest { Query = new AndQuery([new FullTextQuery("text", word, All: false), MostNumbers]), Sort = Best, Take = 10 });
             for (int i = 0; i < 250; i++, asked++)
             {
                 PlanNode plan = Compare(searcher, Query(random), random);
