@@ -61,9 +61,6 @@ public enum BackupFault
     /// <summary>One of its documents is none, or over a limit.</summary>
     DocumentRefused,
 
-    /// <summary>It is compressed with zstd, and this system has no library for that.</summary>
-    ZstdMissing,
-
     /// <summary>There is something where it is to be restored to.</summary>
     TargetExists,
 

@@ -1,17 +1,10 @@
-using System.Runtime.InteropServices;
-using System.Text;
-
 namespace Treepie.Compression;
 
 /// <summary>
-/// Front door of the room: the zstd library of the system (libzstd 1.4 or later), bound at run time. All of it that is used stands here; whoever wants another
-/// implementation replaces this class and the two streams above it. Thread-safe.
+/// Front door of the room: zstd. <see cref="OfSystem"/> is the library of the system where there is one (libzstd 1.4 or later: faster at the
+/// higher levels), else the managed one of this program: both write the same format. Thread-safe.
 /// </summary>
-/// <remarks>
-/// Functions are looked up in the loaded library, not declared as imports: the library has another file name on every system, an import knows one, and the hook that would
-/// map it can be set once in a process only, which is not this library's to take. It works the same in natively compiled programs.
-/// </remarks>
-internal sealed unsafe class ZstdLibrary
+internal abstract unsafe class ZstdLibrary
 {
     /// <summary>Largest window that is decompressed: 128 MiB, what the library's own tool takes. What asks for more was made to exhaust memory.</summary>
     public const int MaxWindowLog = 27;
@@ -27,52 +20,9 @@ internal sealed unsafe class ZstdLibrary
 
     private const int CompressionLevel = 100, ChecksumFlag = 201, WorkerCount = 400, JobSize = 401, OverlapLog = 402, DecompressionWindowLogMax = 100;
 
-    private static readonly Lazy<ZstdLibrary> s_ofSystem = new(() => new ZstdLibrary(NamesOfSystem()));
+    private static readonly Lazy<ZstdLibrary> s_ofSystem = new(static () => NativeZstd.TryLoad(NativeZstd.NamesOfSystem) ?? (ZstdLibrary)new ManagedZstd());
 
-    private readonly delegate* unmanaged[Cdecl]<nuint, uint> _isError;
-    private readonly delegate* unmanaged[Cdecl]<nuint, byte*> _errorName;
-    private readonly delegate* unmanaged[Cdecl]<nint> _createCompressor;
-    private readonly delegate* unmanaged[Cdecl]<nint, nuint> _freeCompressor;
-    private readonly delegate* unmanaged[Cdecl]<nint, int, int, nuint> _setCompressor;
-    private readonly delegate* unmanaged[Cdecl]<nint, ZstdBuffer*, ZstdBuffer*, int, nuint> _compress;
-    private readonly delegate* unmanaged[Cdecl]<nint> _createDecompressor;
-    private readonly delegate* unmanaged[Cdecl]<nint, nuint> _freeDecompressor;
-    private readonly delegate* unmanaged[Cdecl]<nint, int, int, nuint> _setDecompressor;
-    private readonly delegate* unmanaged[Cdecl]<nint, ZstdBuffer*, ZstdBuffer*, nuint> _decompress;
-
-    /// <summary>Loads the first of these files that is there.</summary>
-    /// <exception cref="BackupException">None is, or what is there lacks a function; the message has the remedy.</exception>
-    internal ZstdLibrary(params IReadOnlyList<string> names)
-    {
-        nint library = 0;
-        foreach (string name in names)
-            if (NativeLibrary.TryLoad(name, typeof(ZstdLibrary).Assembly, null, out library))
-                break;
-        if (library == 0)
-        {
-            throw new BackupException(
-                BackupFault.ZstdMissing,
-                $"The zstd library is not on this system (looked for {string.Join(", ", names)}). Install it (Debian and Ubuntu: libzstd1; macOS: brew install zstd; Windows: zstd.dll beside the program), or use gzip.");
-        }
-
-        nint Function(string name) => NativeLibrary.TryGetExport(library, name, out nint address)
-            ? address
-            : throw new BackupException(BackupFault.ZstdMissing, $"The zstd library of this system lacks '{name}': it is older than 1.4. Install a newer one, or use gzip.");
-
-        _isError = (delegate* unmanaged[Cdecl]<nuint, uint>)Function("ZSTD_isError");
-        _errorName = (delegate* unmanaged[Cdecl]<nuint, byte*>)Function("ZSTD_getErrorName");
-        _createCompressor = (delegate* unmanaged[Cdecl]<nint>)Function("ZSTD_createCCtx");
-        _freeCompressor = (delegate* unmanaged[Cdecl]<nint, nuint>)Function("ZSTD_freeCCtx");
-        _setCompressor = (delegate* unmanaged[Cdecl]<nint, int, int, nuint>)Function("ZSTD_CCtx_setParameter");
-        _compress = (delegate* unmanaged[Cdecl]<nint, ZstdBuffer*, ZstdBuffer*, int, nuint>)Function("ZSTD_compressStream2");
-        _createDecompressor = (delegate* unmanaged[Cdecl]<nint>)Function("ZSTD_createDCtx");
-        _freeDecompressor = (delegate* unmanaged[Cdecl]<nint, nuint>)Function("ZSTD_freeDCtx");
-        _setDecompressor = (delegate* unmanaged[Cdecl]<nint, int, int, nuint>)Function("ZSTD_DCtx_setParameter");
-        _decompress = (delegate* unmanaged[Cdecl]<nint, ZstdBuffer*, ZstdBuffer*, nuint>)Function("ZSTD_decompressStream");
-    }
-
-    /// <summary>The library of this system.</summary>
-    /// <exception cref="BackupException">There is none; the message has the remedy.</exception>
+    /// <summary>The fastest that there is.</summary>
     public static ZstdLibrary OfSystem => s_ofSystem.Value;
 
     /// <summary>What begins a frame.</summary>
@@ -81,17 +31,17 @@ internal sealed unsafe class ZstdLibrary
     /// <summary>A compressor. <paramref name="workers"/> is what came of the number of threads that was asked for: 0 where the library has none.</summary>
     public ZstdContext CreateCompressor(int level, ref int workers)
     {
-        var context = new ZstdContext(_createCompressor(), this, compresses: true);
+        var context = new ZstdContext(NewCompressor(), this, compresses: true);
         try
         {
-            Check(_setCompressor(context.Address, CompressionLevel, level));
-            Check(_setCompressor(context.Address, ChecksumFlag, 1));
-            if (workers > 0 && _isError(_setCompressor(context.Address, WorkerCount, workers)) != 0)
+            Check(SetCompressor(context.Address, CompressionLevel, level));
+            Check(SetCompressor(context.Address, ChecksumFlag, 1));
+            if (workers > 0 && IsError(SetCompressor(context.Address, WorkerCount, workers)))
                 workers = 0; // built without threads: it says so, and goes on with one
             if (workers > 0)
             {
-                Check(_setCompressor(context.Address, JobSize, JobBytes));
-                Check(_setCompressor(context.Address, OverlapLog, JobOverlap));
+                Check(SetCompressor(context.Address, JobSize, JobBytes));
+                Check(SetCompressor(context.Address, OverlapLog, JobOverlap));
             }
 
             return context;
@@ -104,20 +54,20 @@ internal sealed unsafe class ZstdLibrary
     }
 
     /// <summary>Sets the level of a compressor that has compressed nothing yet.</summary>
-    public void SetLevel(ZstdContext context, int level) => Check(_setCompressor(context.Address, CompressionLevel, level));
+    public void SetLevel(ZstdContext context, int level) => Check(SetCompressor(context.Address, CompressionLevel, level));
 
     /// <summary>Sets the number of threads of a compressor that has compressed nothing yet, and gives it.</summary>
     public int SetWorkers(ZstdContext context, int workers)
     {
-        _ = _setCompressor(context.Address, WorkerCount, workers); // refused only where there are none
+        _ = SetCompressor(context.Address, WorkerCount, workers); // refused only where there are none
         return workers;
     }
 
     /// <summary>A decompressor that takes windows up to <see cref="MaxWindowLog"/>.</summary>
     public ZstdContext CreateDecompressor()
     {
-        var context = new ZstdContext(_createDecompressor(), this, compresses: false);
-        Check(_setDecompressor(context.Address, DecompressionWindowLogMax, MaxWindowLog));
+        var context = new ZstdContext(NewDecompressor(), this, compresses: false);
+        Check(SetDecompressor(context.Address, DecompressionWindowLogMax, MaxWindowLog));
         return context;
     }
 
@@ -128,7 +78,7 @@ internal sealed unsafe class ZstdLibrary
         {
             var from = new ZstdBuffer(source, (nuint)input.Length);
             var to = new ZstdBuffer(destination, (nuint)output.Length);
-            nuint left = Check(_compress(context.Address, &to, &from, (int)operation));
+            nuint left = Check(Compress(context.Address, &to, &from, (int)operation));
             (consumed, produced) = ((int)from.Position, (int)to.Position);
             return (long)left;
         }
@@ -141,34 +91,30 @@ internal sealed unsafe class ZstdLibrary
         {
             var from = new ZstdBuffer(source, (nuint)input.Length);
             var to = new ZstdBuffer(destination, (nuint)output.Length);
-            nuint wanted = Check(_decompress(context.Address, &to, &from));
+            nuint wanted = Check(Decompress(context.Address, &to, &from));
             (consumed, produced) = ((int)from.Position, (int)to.Position);
             return (long)wanted;
         }
     }
 
-    internal void Free(nint context, bool compresses) => _ = compresses ? _freeCompressor(context) : _freeDecompressor(context);
+    /// <summary>Frees what <see cref="CreateCompressor"/> or <see cref="CreateDecompressor"/> made.</summary>
+    internal abstract void Free(nint context, bool compresses);
 
-    private static string[] NamesOfSystem() =>
-        OperatingSystem.IsWindows() ? ["zstd.dll", "libzstd.dll"]
-        : OperatingSystem.IsMacOS() ? ["libzstd.1.dylib", "/opt/homebrew/lib/libzstd.1.dylib", "/usr/local/lib/libzstd.1.dylib"]
-        : ["libzstd.so.1"];
+    private protected abstract nint NewCompressor();
 
-    private nuint Check(nuint result)
-    {
-        if (_isError(result) == 0)
-            return result;
+    private protected abstract nint NewDecompressor();
 
-        byte* name = _errorName(result);
-        string text = name == null ? "unknown error" : Encoding.ASCII.GetString(MemoryMarshal.CreateReadOnlySpanFromNullTerminated(name));
-        throw new InvalidDataException($"zstd: {text}");
-    }
+    private protected abstract nuint SetCompressor(nint context, int parameter, int value);
 
-    /// <summary>A buffer as the library takes it, for both directions.</summary>
-    private struct ZstdBuffer(byte* start, nuint length)
-    {
-        public byte* Start = start;
-        public nuint Length = length;
-        public nuint Position;
-    }
+    private protected abstract nuint SetDecompressor(nint context, int parameter, int value);
+
+    private protected abstract nuint Compress(nint context, ZstdBuffer* output, ZstdBuffer* input, int operation);
+
+    private protected abstract nuint Decompress(nint context, ZstdBuffer* output, ZstdBuffer* input);
+
+    private protected abstract bool IsError(nuint result);
+
+    private protected abstract string ErrorName(nuint result);
+
+    private nuint Check(nuint result) => IsError(result) ? throw new InvalidDataException($"zstd: {ErrorName(result)}") : result;
 }
