@@ -128,7 +128,7 @@ foreach (ISuite suite in chosen)
     string section = BenchReport.Markdown(suite, rows, command, TimeProvider.System.GetUtcNow());
     Console.WriteLine(section);
     if (!quick && !args.Contains("--no-docs"))
-        BenchReport.WriteTo(Path.Combine(Corpus.RepositoryRoot, "docs", "benchmarks.md"), suite, section);
+        BenchReport.WriteTo(Path.Combine(Corpus.RepositoryRoot, "docs", "benchmarks", suite.Name + ".md"), suite, section);
 }
 
 if (jsonAt >= 0 && jsonAt + 1 < args.Length)

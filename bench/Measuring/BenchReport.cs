@@ -1,23 +1,24 @@
 using System.Globalization;
+using System.Reflection;
 using System.Runtime.InteropServices;
 using System.Text;
 using System.Text.Json;
 
 namespace Treepie.Bench.Measuring;
 
-/// <summary>Turns rows into the Markdown of <c>docs/benchmarks.md</c> and into JSON.</summary>
+/// <summary>Turns rows into the Markdown of a page of <c>docs/benchmarks</c> and into JSON.</summary>
 internal static class BenchReport
 {
-    /// <summary>The section of one suite: what it asks, on what machine, its table.</summary>
+    /// <summary>What a page says of its suite: what it asks, on what machine, which commit, the table.</summary>
     public static string Markdown(ISuite suite, IReadOnlyList<BenchRow> rows, string command, DateTimeOffset now)
     {
         string[] peers = [.. rows.SelectMany(row => row.Peers.Keys).Distinct()];
         bool limit = rows.Any(row => row.Limit is not null), goals = rows.Any(row => row.Goals.Count > 0);
         bool notes = rows.Any(row => row.Note is not null || row.Reason is not null);
         var text = new StringBuilder();
-        text.AppendLine(CultureInfo.InvariantCulture, $"## {suite.Name}").AppendLine();
+        text.AppendLine(CultureInfo.InvariantCulture, $"# {suite.Name}").AppendLine();
         text.AppendLine(suite.Question).AppendLine();
-        text.AppendLine(CultureInfo.InvariantCulture, $"`{command}`, {now:yyyy-MM-dd}, {Machine()}").AppendLine();
+        text.AppendLine(CultureInfo.InvariantCulture, $"`{command}`, {now:yyyy-MM-dd}, {Commit()}, {Machine()}").AppendLine();
 
         List<string> head = ["work", "unit", "Treepie", .. peers.Select(peer => peer), .. peers.Select(peer => $"vs {peer}")];
         if (limit)
@@ -48,16 +49,16 @@ internal static class BenchReport
         return text.ToString();
     }
 
-    /// <summary>Replaces the suite's section of the file, or adds it; the rest stays.</summary>
+    /// <summary>Replaces what a run wrote of the suite's page, or begins the page; what people wrote there stays.</summary>
     public static void WriteTo(string path, ISuite suite, string section)
     {
         string start = $"<!-- suite {suite.Name} -->", end = $"<!-- end {suite.Name} -->";
         string block = $"{start}\n{section.TrimEnd()}\n{end}\n";
-        string old = File.Exists(path) ? File.ReadAllText(path) : "# Benchmarks\n";
+        string old = File.Exists(path) ? File.ReadAllText(path) : "";
         int from = old.IndexOf(start, StringComparison.Ordinal), to = old.IndexOf(end, StringComparison.Ordinal);
         string text = from >= 0 && to > from
             ? old[..from] + block + old[(to + end.Length)..].TrimStart('\n')
-            : old.TrimEnd() + "\n\n" + block;
+            : block + old;
         File.WriteAllText(path, text);
     }
 
@@ -109,6 +110,13 @@ internal static class BenchReport
         }).Where(text => text.Length > 0)];
         isMissed = any;
         return judged;
+    }
+
+    /// <summary>The commit that this program was built from.</summary>
+    private static string Commit()
+    {
+        string version = typeof(BenchReport).Assembly.GetCustomAttribute<AssemblyInformationalVersionAttribute>()?.InformationalVersion ?? "";
+        return version.Split('+') is [_, { Length: > 0 } commit] ? "commit " + commit[..Math.Min(commit.Length, 10)] : "commit unknown";
     }
 
     private static string Machine()

@@ -19,9 +19,9 @@ public sealed partial class PagesTests
     }
 
     [Theory]
-    [InlineData("docs/file-format.md", "Everything here is format version (\\d+)", "src/Storage/Format/MetaPage.cs")]
-    [InlineData("docs/file-format.md", "An index is an environment of its own, in format (\\d+)", "src/Indexing/Catalogue/IndexState.cs")]
-    [InlineData("docs/backup-format.md", "^\\| 8 \\| 2 \\| version, (\\d+);", "src/Storage/Backups/PartFormat.cs")]
+    [InlineData("docs/internals/file-format.md", "Everything here is format version (\\d+)", "src/Storage/Format/MetaPage.cs")]
+    [InlineData("docs/internals/file-format.md", "An index is an environment of its own, in format (\\d+)", "src/Indexing/Catalogue/IndexState.cs")]
+    [InlineData("docs/internals/backup-format.md", "^\\| 8 \\| 2 \\| version, (\\d+);", "src/Storage/Backups/PartFormat.cs")]
     public void The_pages_about_formats_are_about_the_formats_that_are_written(string page, string says, string source)
     {
         Match said = Regex.Match(File.ReadAllText(Page(page)), says, RegexOptions.Multiline);
@@ -38,8 +38,8 @@ public sealed partial class PagesTests
     [InlineData("where they are at most (\\d+)", "Searching/BoundedRanking.cs", "FewHits")]
     public void The_page_about_ways_to_search_has_the_numbers_that_choose(string says, string source, string name)
     {
-        Match said = Regex.Match(File.ReadAllText(Page("docs/search.md")), says);
-        Assert.True(said.Success, $"docs/search.md does not say '{says}'.");
+        Match said = Regex.Match(File.ReadAllText(Page("docs/internals/search.md")), says);
+        Assert.True(said.Success, $"docs/internals/search.md does not say '{says}'.");
         Match written = Regex.Match(File.ReadAllText(Page($"src/Indexing/{source}")), $"const int {name} = ([\\d_]+);");
         Assert.Equal(written.Groups[1].Value.Replace("_", "", StringComparison.Ordinal), said.Groups[1].Value.Replace(",", "", StringComparison.Ordinal));
     }
@@ -47,7 +47,7 @@ public sealed partial class PagesTests
     [Fact]
     public void The_page_about_ways_to_search_names_classes_there_are()
     {
-        string[] named = [.. Quoted().Matches(File.ReadAllText(Page("docs/search.md"))).Select(name => name.Groups[1].Value)];
+        string[] named = [.. Quoted().Matches(File.ReadAllText(Page("docs/internals/search.md"))).Select(name => name.Groups[1].Value)];
         HashSet<string> there = [.. Directory.EnumerateFiles(Page("src/Indexing"), "*.cs", SearchOption.AllDirectories).Select(file => Path.GetFileNameWithoutExtension(file)), "Searching"];
         Assert.NotEmpty(named);
         Assert.Empty(named.Except(there));

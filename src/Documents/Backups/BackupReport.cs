@@ -53,7 +53,7 @@ public sealed record BackupReport
     public BackupCounts Counts { get; init; } = new(0, 0, 0, 0, 0);
 
     /// <summary>
-    /// The hash of everything in it (<c>docs/backup-format.md</c>), in hexadecimal: equal for backups of the same state, however compressed or sealed. Null for one of
+    /// The hash of everything in it (<c>docs/internals/backup-format.md</c>), in hexadecimal: equal for backups of the same state, however compressed or sealed. Null for one of
     /// another program, which says nothing to compare with.
     /// </summary>
     public string? ContentHash { get; init; }

@@ -8,7 +8,7 @@ namespace Treepie.Backups;
 
 /// <summary>
 /// The fingerprint of a state of a database: BLAKE3 over its parts, each with its kind and its lengths, in a fixed order. The same whether it is taken of the database,
-/// of its backup, or of what was restored from it. <c>docs/backup-format.md</c> has the bytes.
+/// of its backup, or of what was restored from it. <c>docs/internals/backup-format.md</c> has the bytes.
 /// </summary>
 internal sealed class ContentHash(BackupHashKind kind = BackupHashKind.Blake3) : IDisposable
 {

@@ -185,7 +185,7 @@ internal sealed class SearchPlanner(QueryContext context, Operator root, SearchR
     };
 }
 
-/// <summary>Ways to find the hits of a page; docs/search.md has those by score side by side.</summary>
+/// <summary>Ways to find the hits of a page; docs/internals/search.md has those by score side by side.</summary>
 internal enum SearchWay
 {
     /// <summary>Their number alone.</summary>

@@ -7,7 +7,7 @@ namespace Treepie.Storage.Encryption;
 
 /// <summary>
 /// Seals what is written to it, front to back, in the memory of two chunks. <see cref="CompleteAsync"/> writes the end; a stream that is disposed without it stays
-/// without an end, so that who reads it learns that it was broken off. One caller at a time. The format is in <c>docs/backup-format.md</c>.
+/// without an end, so that who reads it learns that it was broken off. One caller at a time. The format is in <c>docs/internals/backup-format.md</c>.
 /// </summary>
 public sealed class SealedWriteStream : ForwardStream
 {

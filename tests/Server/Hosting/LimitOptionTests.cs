@@ -28,7 +28,7 @@ public sealed class LimitOptionTests
     [MemberData(nameof(Names))]
     public void The_page_about_limits_has_every_limit_with_its_default(string name)
     {
-        string page = Path.Combine(DataSets.RepositoryRoot, "docs/limits.md");
+        string page = Path.Combine(DataSets.RepositoryRoot, "docs/reference/limits.md");
         string line = Assert.Single(File.ReadLines(page), line => line.StartsWith($"| `--{name}` | ", StringComparison.Ordinal));
         string said = line.Split('|')[2].Trim().Split(':')[0];
         decimal inForce = LimitOption.Find(name)!.Get(new TreepieServerOptions()); // the names are those of the table

@@ -3,7 +3,7 @@ using System.Security.Cryptography;
 
 namespace Treepie.Storage.Tests.Encryption;
 
-/// <summary>Opens a sealed stream by what docs/backup-format.md says and with nothing of the engine: what it cannot open, the page does not describe.</summary>
+/// <summary>Opens a sealed stream by what docs/internals/backup-format.md says and with nothing of the engine: what it cannot open, the page does not describe.</summary>
 internal static class SealedReader
 {
     public static byte[] Open(byte[] file, byte[]? key, string? passphrase)

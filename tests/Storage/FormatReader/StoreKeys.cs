@@ -4,7 +4,7 @@ using System.Text;
 
 namespace Treepie.Storage.Tests.FormatReader;
 
-/// <summary>The part of docs/file-format.md about encryption, by nothing but that page.</summary>
+/// <summary>The part of docs/internals/file-format.md about encryption, by nothing but that page.</summary>
 internal sealed class StoreKeys
 {
     private readonly byte[] _storeId;

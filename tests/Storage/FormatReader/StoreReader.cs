@@ -5,7 +5,7 @@ using System.Text;
 namespace Treepie.Storage.Tests.FormatReader;
 
 /// <summary>
-/// Reads the files of an environment by docs/file-format.md and by nothing else: it uses no type of the store. If it and the store differ, the page is wrong or
+/// Reads the files of an environment by docs/internals/file-format.md and by nothing else: it uses no type of the store. If it and the store differ, the page is wrong or
 /// the store is.
 /// </summary>
 internal sealed class StoreReader
