@@ -2,6 +2,7 @@ using Treepie.Server.Backups;
 using Treepie.Server.Databases;
 using Treepie.Server.Limits;
 using Treepie.Server.Operations;
+using Treepie.Server.Security;
 using Treepie.Server.Telemetry;
 
 namespace Treepie.Server;
@@ -48,6 +49,9 @@ internal sealed class ServerContext
 
     /// <summary>What bodies of requests may hold of the memory together.</summary>
     public BufferBudget Buffers { get; }
+
+    /// <summary>The certificates of clients, and what is written down of them; null: somebody else's program decides who is let in.</summary>
+    public AccessControl? Control { get; init; }
 
     public DatabaseGate Databases { get; }
 

@@ -19,6 +19,11 @@ public sealed class TreepieServerOptions
     /// <summary>Limits of what clients can make grow.</summary>
     public ServerLimits Limits { get; set; } = new();
 
+    /// <summary>
+    /// The address that clients are told to send their requests to, for instance <c>https://db.example.com:8443</c>. Default: null, the one that each used; a proxy that changes it must be named here.
+    /// </summary>
+    public Uri? PublicUrl { get; set; }
+
     /// <summary>Kinds of places to which databases can be backed up, beside folders of this machine. Default: S3 and what is compatible with it.</summary>
     public IList<DestinationProvider> Destinations { get; } = [new S3DestinationProvider()];
 
@@ -38,6 +43,9 @@ public sealed class TreepieServerOptions
     {
         foreach (string name in BackupFolders.Keys.Concat(KeySources.Keys))
             Backups.AllowedPlaces.CheckName(name);
+
+        if (PublicUrl is not null && PublicUrl is not { IsAbsoluteUri: true, Scheme: "http" or "https", Query.Length: 0, Fragment.Length: 0 })
+            throw new ArgumentException($"PublicUrl is '{PublicUrl}'; it must be an address such as https://db.example.com:8443.");
 
         ArgumentException.ThrowIfNullOrWhiteSpace(DataDirectory);
         ArgumentNullException.ThrowIfNull(Database);

@@ -1,5 +1,6 @@
 using Microsoft.Extensions.Logging.Abstractions;
 using Treepie.Server.Databases;
+using Treepie.Server.Security;
 using Treepie.Server.Telemetry;
 
 namespace Treepie.Server;
@@ -18,10 +19,12 @@ internal sealed class TreepieServices(TreepieServerOptions options, IServiceProv
     public IReadOnlyList<ServerContext> Contexts => contexts;
 
     /// <summary>What one mapping of the API over these databases shares.</summary>
-    public ServerContext CreateContext(IDatabaseSource source)
+    /// <param name="source">Where it finds its databases.</param>
+    /// <param name="control">By what the server's own guard decides; null: it has none, in somebody else's program.</param>
+    public ServerContext CreateContext(IDatabaseSource source, AccessControl? control = null)
     {
         ILogger logger = provider.GetService<ILoggerFactory>()?.CreateLogger("Treepie.Server") ?? NullLogger.Instance;
-        var context = new ServerContext(source, options, options.Database.TimeProvider, logger, telemetry);
+        var context = new ServerContext(source, options, options.Database.TimeProvider, logger, telemetry) { Control = control };
         contexts.Add(context);
         return context;
     }

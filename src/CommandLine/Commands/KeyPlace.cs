@@ -36,7 +36,8 @@ internal sealed class KeyPlace(string meaning)
         {
             return TreepieCommand.RunAsync(
                 shell,
-                parsed.GetValue(_url) ?? CommonOptions.DefaultUrl,
+                parsed,
+                _url,
                 async server =>
                 {
                     await onServer(server, database);

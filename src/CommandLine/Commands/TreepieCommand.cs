@@ -32,9 +32,11 @@ internal static class TreepieCommand
             BackupCommands.CreateVerify(shell),
             BackupsCommand.Create(shell),
             KeyCommands.Create(shell),
+            SecureCommand.Create(shell),
             OfflineCommands.CreateCheck(shell),
             OfflineCommands.CreateSalvage(shell),
         };
+        CommonOptions.AddIdentity(root);
         ParseResult parsed = root.Parse(arguments);
         if (parsed.Action is ParseErrorAction errors)
         {
@@ -57,12 +59,28 @@ internal static class TreepieCommand
     public static void SetAction(
         this Command command, Shell shell, Option<Uri> url, Func<ParseResult, ServerClient, CancellationToken, Task<int>> action) =>
         command.SetAction((parsed, cancellationToken) =>
-            RunAsync(shell, parsed.GetValue(url) ?? CommonOptions.DefaultUrl, server => action(parsed, server, cancellationToken), cancellationToken));
+            RunAsync(shell, parsed, url, server => action(parsed, server, cancellationToken), cancellationToken));
 
     /// <summary>Runs what speaks to a server, and answers to whatever goes wrong.</summary>
-    public static async Task<int> RunAsync(Shell shell, Uri url, Func<ServerClient, Task<int>> action, CancellationToken cancellationToken)
+    public static async Task<int> RunAsync(Shell shell, ParseResult parsed, Option<Uri> url, Func<ServerClient, Task<int>> action, CancellationToken cancellationToken)
     {
-        using var server = new ServerClient(url);
+        ServerClient server;
+        try
+        {
+            server = new ServerClient(parsed.GetValue(url) ?? CommonOptions.DefaultUrl, CommonOptions.Identity(parsed));
+        }
+        catch (UsageException exception)
+        {
+            await shell.Error.WriteLineAsync(exception.Message);
+            return ExitCode.Usage;
+        }
+
+        using (server)
+            return await RunAsync(shell, server, action, cancellationToken);
+    }
+
+    private static async Task<int> RunAsync(Shell shell, ServerClient server, Func<ServerClient, Task<int>> action, CancellationToken cancellationToken)
+    {
         try
         {
             return await action(server);
@@ -97,6 +115,8 @@ internal static class TreepieCommand
 
     private static string Explain(HttpRequestException exception, Uri url) => exception.HttpRequestError switch
     {
+        HttpRequestError.SecureConnectionError =>
+            $"The certificate of {url} is not to be trusted, or there is no TLS ({exception.InnerException?.Message ?? exception.Message}). Say with --authority who issued it.",
         HttpRequestError.ConnectionError or HttpRequestError.NameResolutionError =>
             $"No server answers at {url} ({exception.InnerException?.Message ?? exception.Message}). Start one, or say with --url where it is.",
         _ => $"The connection to {url} broke: {exception.InnerException?.Message ?? exception.Message}",

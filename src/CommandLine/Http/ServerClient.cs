@@ -17,7 +17,9 @@ internal sealed class ServerClient : IDisposable
     private readonly HttpClient _http;
 
     /// <summary>Nothing is sent before the first request.</summary>
-    public ServerClient(Uri url)
+    /// <param name="url">Where the server is.</param>
+    /// <param name="identity">Who asks; null: nobody in particular.</param>
+    public ServerClient(Uri url, ClientIdentity? identity = null)
     {
         Url = url;
         var handler = new SocketsHttpHandler
@@ -28,6 +30,8 @@ internal sealed class ServerClient : IDisposable
             UseCookies = false,
             UseProxy = !url.IsLoopback, // a proxy of the environment cannot reach the loopback of this machine
         };
+
+        identity?.ApplyTo(handler.SslOptions);
 
         // A query may wait for its index and an import of a large batch for the disk: the person decides with Ctrl-C, not a clock.
         _http = new HttpClient(handler) { BaseAddress = new Uri(url.AbsoluteUri.TrimEnd('/') + "/"), Timeout = Timeout.InfiniteTimeSpan };

@@ -14,6 +14,7 @@ internal static class AllEndpoints
         TopologyEndpoints.Map(routes);
         DatabasesEndpoints.Map(routes);
         SecretsEndpoints.Map(routes);
+        CertificatesEndpoints.Map(routes);
         StatisticsEndpoints.Map(routes);
         DocumentsEndpoints.Map(routes);
         BulkDocsEndpoints.Map(routes);

@@ -44,7 +44,7 @@ internal static class DatabasesEndpoints
             throw WireException.BadRequest(exception.Message, exception);
         }
 
-        await request.JsonAsync((name, Url: request.Http.Request.Scheme + "://" + request.Http.Request.Host.Value), static (json, state) =>
+        await request.JsonAsync((name, Url: TopologyEndpoints.BaseUrl(request, "/admin/databases")), static (json, state) =>
         {
             json.WriteStartObject();
             json.WriteNumber("RaftCommandIndex", CommandIndex);
@@ -123,8 +123,9 @@ internal static class DatabasesEndpoints
     private static Task List(HttpServerRequest request)
     {
         string? one = request.Parameter("name") is { Length: > 0 } name ? name : null;
-        IReadOnlyList<DatabaseDescription> all = request.Server.Databases.Describe(one);
-        if (one is not null && all.Count == 0)
+        Caller caller = Caller.Of(request.Http);
+        DatabaseDescription[] all = [.. request.Server.Databases.Describe(one).Where(database => caller.MaySee(database.Name))];
+        if (one is not null && all.Length == 0)
             return NotThere(request, one);
 
         bool namesOnly = request.Flag("namesOnly");

@@ -5,8 +5,8 @@ using Treepie.Server.Security;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// Where clients find the database: always here, a cluster of one. Addresses echo the one the client used, because it sends everything else
-/// to what it reads here.
+/// Where clients find the database: always here, a cluster of one. Clients send everything else to the address they read here, which is the
+/// public one if the server has been told one, and else the one they used.
 /// </summary>
 internal static class TopologyEndpoints
 {
@@ -23,9 +23,12 @@ internal static class TopologyEndpoints
         routes.Server("GET", "/cluster/node-info", AccessLevel.ValidUser, NodeInfo);
     }
 
-    /// <summary>The address the client used to ask for <paramref name="suffix"/>, without it.</summary>
-    private static string BaseUrl(HttpServerRequest request, string suffix)
+    /// <summary>The address that clients are to use: the public one, or that which the client used to ask for <paramref name="suffix"/>, without it.</summary>
+    public static string BaseUrl(HttpServerRequest request, string suffix)
     {
+        if (request.Server.Options.PublicUrl is { } publicUrl)
+            return publicUrl.AbsoluteUri.TrimEnd('/');
+
         HttpRequest http = request.Http.Request;
         string path = (http.PathBase + http.Path).Value!.TrimEnd('/'); // a path that matched a route has a value
         return $"{http.Scheme}://{http.Host.Value}{path[..^suffix.Length]}";

@@ -40,7 +40,7 @@ internal static class UnbuiltEndpoints
     [
         ("/admin/databases/{**rest}", "Enabling, disabling, locking and moving databases"), ("/admin/compact", "Compacting on demand"),
         ("/admin/configuration/{**rest}", "Settings of the server"), ("/admin/logs/{**rest}", "Settings of the log"),
-        ("/admin/certificates", "Certificates"), ("/admin/certificates/{**rest}", "Certificates"), ("/certificates/{**rest}", "Certificates"),
+        ("/admin/certificates/{**rest}", "Other requests about certificates"), ("/certificates/{**rest}", "Other requests about certificates"),
         ("/admin/cluster/{**rest}", "Clusters"), ("/admin/restore/{**rest}", "Other ways to restore"), ("/admin/backup-task/{**rest}", "Other requests about backup tasks"),
         ("/admin/periodic-backup/{**rest}", "Other requests about backup tasks"), ("/periodic-backup/{**rest}", "Other requests about backup tasks"), ("/admin/replication/{**rest}", "Replication"),
         ("/admin/analyzers", Analyzers), ("/admin/sorters", Sorters),

@@ -1,6 +1,7 @@
 using System.Globalization;
 using Treepie.Encryption;
 using Treepie.Server.Backups;
+using Treepie.Server.Security;
 
 namespace Treepie.Server.Hosting;
 
@@ -30,6 +31,11 @@ internal static class CommandLineParser
             {
                 "data" => options with { DataDirectory = NotEmpty(name, Value()) },
                 "urls" => options with { Urls = Addresses(name, Value()) },
+                "public-url" => options with { PublicUrl = PublicUrl(name, Value()) },
+                "certificate" => options with { Certificate = NotEmpty(name, Value()) },
+                "certificate-key" => options with { CertificateKey = NotEmpty(name, Value()) },
+                "certificate-password" => options with { CertificatePassword = Password(name, Value()) },
+                "admin-certificate" => options with { AdminCertificates = [.. options.AdminCertificates, NotEmpty(name, Value())] },
                 "master-key" => options with { MasterKey = Source(name, Value()) },
                 "database-key" => options with { DatabaseKeys = [.. options.DatabaseKeys, DatabaseKey(name, Value())] },
                 "backup-folder" => options with { BackupFolders = [.. options.BackupFolders, Named(name, Value(), "a folder or s3://bucket/prefix", "nightly=/backups")] },
@@ -72,6 +78,19 @@ internal static class CommandLineParser
             case "SECURITY.MASTERKEY.PATH":
                 return options with { MasterKey = KeySource.FromFile(NotEmpty(name, value ?? "")) };
 
+            case "PUBLICSERVERURL":
+                return options with { PublicUrl = PublicUrl(name, value ?? "") };
+
+            case "SECURITY.CERTIFICATE.PATH":
+                return options with { Certificate = NotEmpty(name, value ?? "") };
+
+            case "SECURITY.CERTIFICATE.PASSWORD":
+                throw new CommandLineException(
+                    $"The option --{name} puts a password where every account of this machine can read it. Say with --certificate-password file:PATH or env:NAME where it is.");
+
+            case "SECURITY.WELLKNOWNCERTIFICATES.ADMIN":
+                return options with { AdminCertificates = [.. options.AdminCertificates, .. NotEmpty(name, value ?? "").Split(';', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries)] };
+
             case "TESTING.PARENTPROCESSID":
                 return options with { ParentProcessId = (int)Number(name, value ?? "", int.MaxValue) };
         }
@@ -89,6 +108,15 @@ internal static class CommandLineParser
         string[] addresses = value.Split(';', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries);
         return addresses.Length > 0 ? addresses : throw new CommandLineException($"The option --{name} needs an address, for instance http://127.0.0.1:8080.");
     }
+
+    private static Uri PublicUrl(string name, string value) =>
+        Uri.TryCreate(value, UriKind.Absolute, out Uri? url) && url.Scheme is "http" or "https" && url is { UserInfo.Length: 0, Query.Length: 0, Fragment.Length: 0 }
+            ? url
+            : throw new CommandLineException($"The option --{name} is '{value}'; it must be the address by which clients reach the server, such as https://db.example.com:8443.");
+
+    private static SecretPlace Password(string name, string value) => SecretPlace.TryParse(value, out SecretPlace? place)
+        ? place
+        : throw new CommandLineException($"The option --{name} takes file:PATH or env:NAME, where the password is; never the password itself, which every account of this machine could read."); // and which is not quoted
 
     private static KeySource Source(string name, string value)
     {

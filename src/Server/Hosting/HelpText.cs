@@ -10,8 +10,17 @@ internal static class HelpText
 
           --data <directory>          Where the databases are kept. Default: ./data
           --urls <address>[;...]      Where to listen. Default: http://127.0.0.1:8080. Port 0 takes a free one.
-                                      Only this machine's own addresses (127.0.0.1, [::1], localhost) are accepted:
-                                      nobody is asked for a password yet.
+                                      With http:// only this machine's own addresses (127.0.0.1, [::1], localhost) are
+                                      accepted, and all its accounts are trusted. With https:// clients need a certificate.
+          --certificate <file>        The server's certificate: PEM, followed by those that issued it, or PFX. Read again as
+                                      soon as the file changes. 'treepie secure <directory>' makes one.
+          --certificate-key <file>    Its private key, if that is not in the same file.
+          --certificate-password <place>
+                                      Where the password of either is: file:PATH or env:NAME.
+          --admin-certificate <file or thumbprint>
+                                      The certificate of an administrator, who registers all others over HTTP. May be given
+                                      several times.
+          --public-url <address>      The address that clients are told, if it is not the one they use.
           --master-key <source>       Where the key is that encrypts the keys of encrypted databases, which are kept in
                                       <data>/secrets. Without it no key is kept.
           --database-key <name>=<source>
@@ -33,9 +42,9 @@ internal static class HelpText
 
         {LimitOption.Help()}
 
-        Settings in RavenDB's form are accepted too: --ServerUrl, --DataDir, --RunInMemory and
-        --Security.MasterKey.Path do what they say
-        (in memory: a temporary directory, deleted at the end), others are named and ignored.
+        Settings in RavenDB's form are accepted too: --ServerUrl, --DataDir, --RunInMemory (a temporary
+        directory, deleted at the end), --PublicServerUrl, --Security.MasterKey.Path, --Security.Certificate.Path and
+        --Security.WellKnownCertificates.Admin do what they say, others are named and ignored.
 
         Stop it with Ctrl+C, SIGTERM, or the line 'q' on its input.
         """;

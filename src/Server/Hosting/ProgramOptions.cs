@@ -1,4 +1,5 @@
 using Treepie.Encryption;
+using Treepie.Server.Security;
 
 namespace Treepie.Server.Hosting;
 
@@ -8,8 +9,23 @@ internal sealed record ProgramOptions
     /// <summary>Directory of the databases; null: a temporary one, deleted at the end.</summary>
     public string? DataDirectory { get; init; } = "data";
 
-    /// <summary>Addresses to listen on.</summary>
-    public IReadOnlyList<string> Urls { get; init; } = ["http://127.0.0.1:8080"];
+    /// <summary>Addresses to listen on; null: not said.</summary>
+    public IReadOnlyList<string>? Urls { get; init; }
+
+    /// <summary>The address that clients are told.</summary>
+    public Uri? PublicUrl { get; init; }
+
+    /// <summary>The server's certificate: PEM or PFX.</summary>
+    public string? Certificate { get; init; }
+
+    /// <summary>Its private key, if that is in a file of its own.</summary>
+    public string? CertificateKey { get; init; }
+
+    /// <summary>Where the password of either is.</summary>
+    public SecretPlace? CertificatePassword { get; init; }
+
+    /// <summary>Certificates of administrators: files, or thumbprints.</summary>
+    public IReadOnlyList<string> AdminCertificates { get; init; } = [];
 
     /// <summary>Whether to fill a database with sample data.</summary>
     public bool Demo { get; init; }

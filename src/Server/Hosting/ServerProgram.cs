@@ -10,6 +10,8 @@ internal sealed class ServerProgram(TextReader input, TextWriter output, TextWri
     /// <summary>Longest the requests at work may take to end when the server stops; then they are cut off.</summary>
     private static readonly TimeSpan ShutdownTimeout = TimeSpan.FromSeconds(10);
 
+    private const string DefaultUrl = "http://127.0.0.1:8080", DefaultSecureUrl = "https://localhost:8443";
+
     public async Task<int> RunAsync(string[] arguments, CancellationToken cancellationToken = default)
     {
         ProgramOptions options;
@@ -17,7 +19,8 @@ internal sealed class ServerProgram(TextReader input, TextWriter output, TextWri
         try
         {
             options = CommandLineParser.Parse(arguments);
-            addresses = options.Urls.Select(BindAddress.Parse).ToList();
+            addresses = (options.Urls ?? [options.Certificate is null ? DefaultUrl : DefaultSecureUrl]).Select(BindAddress.Parse).ToList();
+            ServerSecurity.Check(options, addresses);
         }
         catch (CommandLineException exception)
         {
@@ -45,6 +48,7 @@ internal sealed class ServerProgram(TextReader input, TextWriter output, TextWri
         {
             try
             {
+                app.Services.GetRequiredService<ServerSecurity>(); // before anything is created
                 app.Services.GetRequiredService<DatabaseCatalog>(); // a directory that cannot be used is told now, not at the first request
                 WebServer.Map(app);
                 await app.StartAsync(cancellationToken).ConfigureAwait(false);

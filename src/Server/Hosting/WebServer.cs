@@ -13,6 +13,7 @@ internal static class WebServer
     {
         WebApplicationBuilder builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions { ApplicationName = "Treepie.Server" });
         builder.Logging.SetMinimumLevel(LogLevel.Warning);
+        builder.Logging.AddFilter(AuditLog.Category, LogLevel.Information);
         builder.Logging.AddSimpleConsole(static console => console.SingleLine = true);
         builder.Services.Configure<Microsoft.Extensions.Logging.Console.ConsoleLoggerOptions>(
             static console => console.LogToStandardErrorThreshold = LogLevel.Trace); // what it prints on standard output is for programs to read
@@ -20,10 +21,12 @@ internal static class WebServer
         foreach ((LimitOption limit, decimal value) in options.Limits)
             limit.Set(settings, value);
         KeepThreads(settings.Limits);
+        builder.Services.AddSingleton(provider => ServerSecurity.Open(options, directory, settings.Database.TimeProvider, provider.GetRequiredService<ILoggerFactory>()));
         builder.WebHost.UseKestrelCore().ConfigureKestrel(kestrel => Configure(kestrel, addresses, settings.Limits));
         builder.Services.AddTreepie(treepie =>
         {
             treepie.DataDirectory = directory;
+            treepie.PublicUrl = options.PublicUrl;
             treepie.Keys = new DatabaseKeySources
             {
                 MasterKey = options.MasterKey,
@@ -43,11 +46,12 @@ internal static class WebServer
 
     public static void Map(WebApplication app)
     {
-        app.UseMiddleware<LoopbackGuard>();
+        ServerSecurity security = app.Services.GetRequiredService<ServerSecurity>();
+        app.UseMiddleware<OriginGuard>(security.Names);
         app.UseRouting();
-        app.UseMiddleware<AccessGuard>();
+        app.UseMiddleware<AccessGuard>(security.Control);
         TreepieServices services = app.Services.GetRequiredService<TreepieServices>();
-        AllEndpoints.Map(app, services.CreateContext(new CatalogSource(services.Catalog)), alone: true);
+        AllEndpoints.Map(app, services.CreateContext(new CatalogSource(services.Catalog), security.Control), alone: true);
     }
 
     /// <summary>
@@ -71,14 +75,24 @@ internal static class WebServer
         kestrel.Limits.KeepAliveTimeout = limits.ConnectionIdleTimeout;
         kestrel.Limits.RequestHeadersTimeout = limits.RequestHeadersTimeout;
         kestrel.Limits.MaxRequestBufferSize = RequestBufferBytes;
+        ServerCertificate? certificate = kestrel.ApplicationServices.GetRequiredService<ServerSecurity>().Certificate;
         foreach (BindAddress address in addresses)
+            Listen(kestrel, address, certificate);
+    }
+
+    private static void Listen(KestrelServerOptions kestrel, BindAddress address, ServerCertificate? certificate)
+    {
+        void Configure(ListenOptions listen)
         {
-            if (address.Address is not null)
-                kestrel.Listen(address.Address, address.Port);
-            else if (address.Port == 0)
-                kestrel.Listen(System.Net.IPAddress.Loopback, 0); // one free port is hardly free on both loopback addresses
-            else
-                kestrel.ListenLocalhost(address.Port);
+            if (address.IsTls && certificate is not null)
+                listen.UseTls(certificate);
         }
+
+        if (address.Address is not null)
+            kestrel.Listen(address.Address, address.Port, Configure);
+        else if (address.Port == 0)
+            kestrel.Listen(System.Net.IPAddress.Loopback, 0, Configure); // one free port is hardly free on both loopback addresses
+        else
+            kestrel.ListenLocalhost(address.Port, Configure);
     }
 }

@@ -1,16 +1,64 @@
 namespace Treepie.Server.Security;
 
 /// <summary>
-/// The fallback of access: a request that routing led to an endpoint which names no level is refused, so that an endpoint somebody forgot to classify is closed, not open. Whoever passes
-/// this and <see cref="LoopbackGuard"/> has every right as long as there are no identities.
+/// Lets a request pass to its endpoint if its caller's rights suffice for the level that the endpoint names. An endpoint which names none is refused to everybody, so that one somebody forgot
+/// to classify is closed, not open. A server without certificates, which listens on loopback alone, trusts whoever reaches it.
 /// </summary>
-internal sealed class AccessGuard(RequestDelegate next)
+internal sealed class AccessGuard(RequestDelegate next, AccessControl control)
 {
     public Task InvokeAsync(HttpContext http)
     {
         Endpoint? endpoint = http.GetEndpoint();
-        return endpoint is null || endpoint.Metadata.GetMetadata<RequiredAccess>() is not null
-            ? next(http)
-            : Refusal.WriteAsync(http, $"{http.Request.Method} {http.Request.Path.Value} is open to nobody: it does not say which rights it demands.");
+        if (endpoint is null)
+            return next(http);
+
+        RequiredAccess? access = endpoint.Metadata.GetMetadata<RequiredAccess>();
+        if (access is null)
+            return Refusal.WriteAsync(http, $"{http.Request.Method} {http.Request.Path.Value} is open to nobody: it does not say which rights it demands.");
+
+        return access.Level == AccessLevel.Anyone || control.Certificates is null ? next(http) : CheckAsync(http, access, control.Certificates);
+    }
+
+    private async Task CheckAsync(HttpContext http, RequiredAccess access, CertificateRegistry certificates)
+    {
+        (Caller? caller, string? complaint) = await FindCallerAsync(http, certificates).ConfigureAwait(false);
+        if (caller is not null)
+        {
+            string? database = access.DatabaseOf(http);
+            complaint = caller.Rights.Suffice(access.Level, database) ? null : Complaint(http, access, caller, database);
+        }
+
+        if (caller is null || complaint is not null)
+        {
+            control.Audit.Refused(http, caller?.Entry, complaint ?? "");
+            await Refusal.WriteAsync(http, complaint ?? "").ConfigureAwait(false);
+            return;
+        }
+
+        http.Features.Set(caller);
+        http.User = caller.Entry?.Principal ?? http.User;
+        control.Audit.Passed(http, caller, access);
+        await next(http).ConfigureAwait(false);
+    }
+
+    private static async ValueTask<(Caller? Caller, string? Complaint)> FindCallerAsync(HttpContext http, CertificateRegistry certificates)
+    {
+        if (http.Features.Get<PresentedCertificate>() is not { } presented)
+            return (null, "This server requires a client certificate for authentication, and the client provided none.");
+
+        (CertificateEntry? entry, string? complaint) = await certificates.IdentifyAsync(presented).ConfigureAwait(false);
+        return (entry is null ? null : Caller.With(entry), complaint);
+    }
+
+    private static string Complaint(HttpContext http, RequiredAccess access, Caller caller, string? database)
+    {
+        string who = $"certificate '{caller.Entry?.Name}' ({caller.Entry?.Thumbprint})";
+        string what = $"{http.Request.Method} {http.Request.Path.Value}";
+        return access.Level switch
+        {
+            AccessLevel.DatabaseRead or AccessLevel.DatabaseReadWrite or AccessLevel.DatabaseAdmin =>
+                $"Could not authorize access to database '{database}' with {who}: {what} demands {access.Level.ToString()["Database".Length..]}.",
+            _ => $"Could not authorize {what} with {who}: it demands the clearance {access.Level}.",
+        };
     }
 }

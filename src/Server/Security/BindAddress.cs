@@ -3,39 +3,45 @@ using System.Net;
 namespace Treepie.Server.Security;
 
 /// <summary>
-/// An address the server may listen on. As long as there is neither TLS nor authentication that is this machine alone: whoever reaches the
-/// port can read and delete everything.
+/// An address the server may listen on. Plain HTTP is for loopback addresses alone: whoever reaches such a port can read and delete everything. With TLS, clients are asked for certificates, so
+/// it may be any.
 /// </summary>
-/// <param name="Address">The loopback address; null: <c>localhost</c>, all there are.</param>
+/// <param name="Address">The IP address; null: <c>localhost</c>, all loopback addresses there are.</param>
 /// <param name="Port">The port; 0: a free one.</param>
-internal sealed record BindAddress(IPAddress? Address, int Port)
+/// <param name="IsTls">Whether it is <c>https://</c>.</param>
+internal sealed record BindAddress(IPAddress? Address, int Port, bool IsTls = false)
 {
-    /// <exception cref="CommandLineException">It is not a loopback address over plain HTTP.</exception>
+    /// <exception cref="CommandLineException">It is no address, or plain HTTP on one that other machines reach.</exception>
     public static BindAddress Parse(string url)
     {
-        // The wildcards of ASP.NET and of http.sys are no valid host names; they get their answer below.
-        string readable = url.Replace("://*", "://0.0.0.0", StringComparison.Ordinal).Replace("://+", "://0.0.0.0", StringComparison.Ordinal);
+        // The wildcards of ASP.NET and of http.sys are no valid host names: all addresses of the machine, of IPv6 too.
+        string readable = url.Replace("://*", "://[::]", StringComparison.Ordinal).Replace("://+", "://[::]", StringComparison.Ordinal);
         if (!Uri.TryCreate(readable, UriKind.Absolute, out Uri? uri) || uri.HostNameType is UriHostNameType.Unknown or UriHostNameType.Basic)
             throw new CommandLineException($"'{url}' is not an address to listen on; write it as http://127.0.0.1:8080.");
 
-        if (uri.Scheme == Uri.UriSchemeHttps)
-            throw new CommandLineException($"Cannot listen on {url}: TLS is not built yet. Use http:// with a loopback address, for instance http://127.0.0.1:8080.");
-
-        if (uri.Scheme != Uri.UriSchemeHttp)
-            throw new CommandLineException($"Cannot listen on {url}: only http:// addresses are known, for instance http://127.0.0.1:8080.");
+        bool isTls = uri.Scheme == Uri.UriSchemeHttps;
+        if (!isTls && uri.Scheme != Uri.UriSchemeHttp)
+            throw new CommandLineException($"Cannot listen on {url}: only http:// and https:// addresses are known, for instance http://127.0.0.1:8080.");
 
         if (uri.PathAndQuery != "/")
             throw new CommandLineException($"Cannot listen on {url}: an address ends with its port; '{uri.PathAndQuery}' is too much.");
 
         if (string.Equals(uri.Host, "localhost", StringComparison.OrdinalIgnoreCase))
-            return new BindAddress(null, uri.Port);
+            return new BindAddress(null, uri.Port, isTls);
 
-        if (IPAddress.TryParse(uri.Host.Trim('[', ']'), out IPAddress? address) && IPAddress.IsLoopback(address))
-            return new BindAddress(address, uri.Port);
+        bool isNumber = IPAddress.TryParse(uri.Host.Trim('[', ']'), out IPAddress? address);
+        if (isNumber && (isTls || IPAddress.IsLoopback(address!))) // a number has an address
+            return new BindAddress(address, uri.Port, isTls);
+
+        if (isTls)
+        {
+            throw new CommandLineException(
+                $"Cannot listen on {url}: give an address of this machine in numbers, https://0.0.0.0:{uri.Port} for all of them, and the name by which clients reach it with --public-url https://{uri.Host}:{uri.Port}.");
+        }
 
         throw new CommandLineException(
-            $"Refused to listen on {url}: it can be reached from other machines, and nobody would be asked for a password. " +
-            "Treepie listens on other addresses only with TLS and authentication, which come in a later version. " +
-            "Until then use http://127.0.0.1:8080, or put a proxy that authenticates before it. Nothing was started or created.");
+            $"Refused to listen on {url}: it can be reached from other machines, and nobody would be asked for a password or a certificate. "
+            + "Use https:// with --certificate and --admin-certificate; 'treepie secure <directory>' makes both and prints the command. "
+            + "Or use http://127.0.0.1:8080, and put a proxy that authenticates before it. Nothing was started or created.");
     }
 }

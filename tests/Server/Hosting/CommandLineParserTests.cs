@@ -69,7 +69,8 @@ public sealed class CommandLineParserTests
         Assert.Contains("password", Assert.Throws<CommandLineException>(() => BindAddress.Parse(url)).Message, StringComparison.Ordinal);
 
     [Theory]
-    [InlineData("https://127.0.0.1:8080")]
+    [InlineData("https://127.0.0.1:8080/path")]
+    [InlineData("https://db.example.com:8080")]
     [InlineData("ftp://127.0.0.1")]
     [InlineData("127.0.0.1:8080")]
     [InlineData("http://127.0.0.1:8080/path")]
@@ -82,4 +83,51 @@ public sealed class CommandLineParserTests
     [InlineData("http://[::1]:81/", 81)]
     [InlineData("http://LOCALHOST", 80)]
     public void Loopback_addresses_are_accepted(string url, int port) => Assert.Equal(port, BindAddress.Parse(url).Port);
+
+    [Theory]
+    [InlineData("https://0.0.0.0:8443", "0.0.0.0")]
+    [InlineData("https://*:8443", "::")]
+    [InlineData("https://192.0.2.7:8443", "192.0.2.7")]
+    [InlineData("https://localhost:8443", null)]
+    public void With_TLS_every_address_is_accepted(string url, string? address)
+    {
+        BindAddress parsed = BindAddress.Parse(url);
+        Assert.Equal((address, 8443, true), (parsed.Address?.ToString(), parsed.Port, parsed.IsTls));
+    }
+
+    [Fact]
+    public void Options_of_security_are_read_in_both_forms()
+    {
+        ProgramOptions own = CommandLineParser.Parse(
+            ["--certificate", "/s.pem", "--certificate-key=/s.key", "--certificate-password", "env:SECRET", "--admin-certificate", "/a.crt", "--public-url=https://db.example.com:8443"]);
+        Assert.Equal(("/s.pem", "/s.key", "env:SECRET"), (own.Certificate, own.CertificateKey, own.CertificatePassword?.ToString()));
+        Assert.Equal(["/a.crt"], own.AdminCertificates);
+        Assert.Equal(new Uri("https://db.example.com:8443"), own.PublicUrl);
+        ProgramOptions foreign = CommandLineParser.Parse(
+            ["--Security.Certificate.Path=/s.pfx", "--Security.WellKnownCertificates.Admin=AA;BB", "--PublicServerUrl=https://db.example.com"]);
+        Assert.Equal(("/s.pfx", "https://db.example.com/"), (foreign.Certificate, foreign.PublicUrl?.AbsoluteUri));
+        Assert.Equal(["AA", "BB"], foreign.AdminCertificates);
+    }
+
+    [Theory]
+    [InlineData("--certificate-password=hunter2")]
+    [InlineData("--Security.Certificate.Password=hunter2")]
+    public void A_password_itself_is_refused_and_not_repeated(string argument)
+    {
+        string message = Assert.Throws<CommandLineException>(() => CommandLineParser.Parse([argument])).Message;
+        Assert.DoesNotContain("hunter2", message, StringComparison.Ordinal);
+        Assert.Contains("env:NAME", message, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("needs --certificate", "--urls=https://localhost:1")]
+    [InlineData("beside https://", "--urls=https://localhost:1;http://localhost:2", "--certificate=/s.pem")]
+    [InlineData("--urls https://", "--urls=http://localhost:1", "--certificate=/s.pem")]
+    [InlineData("asks nobody", "--urls=http://localhost:1", "--admin-certificate=/a.crt")]
+    public void Addresses_and_certificates_that_do_not_go_together_are_refused(string hint, params string[] arguments)
+    {
+        ProgramOptions options = CommandLineParser.Parse(arguments);
+        BindAddress[] addresses = [.. options.Urls!.Select(BindAddress.Parse)];
+        Assert.Contains(hint, Assert.Throws<CommandLineException>(() => ServerSecurity.Check(options, addresses)).Message, StringComparison.Ordinal);
+    }
 }

@@ -6,7 +6,7 @@ internal static class AccessLevels
     public const string Table = """
         * /admin/analyzers Operator
         * /admin/backup-task/{**rest} Operator
-        * /admin/certificates Operator
+        * /admin/certificates/replace-cluster-cert ClusterAdmin
         * /admin/certificates/{**rest} Operator
         * /admin/cluster/{**rest} Operator
         * /admin/compact Operator
@@ -66,16 +66,19 @@ internal static class AccessLevels
         * /databases/{database}/timeseries/{**rest} DatabaseRead
         * /info/{**rest} ValidUser
         * /periodic-backup/{**rest} ValidUser
+        DELETE /admin/certificates Operator
         DELETE /admin/databases Operator
         DELETE /databases/{database}/admin/tasks DatabaseAdmin
         DELETE /databases/{database}/docs DatabaseReadWrite
         DELETE /databases/{database}/indexes DatabaseReadWrite
         DELETE /databases/{database}/indexes/errors DatabaseReadWrite
         DELETE /databases/{database}/queries DatabaseReadWrite
+        GET /admin/certificates Operator
         GET /admin/databases DatabaseAdmin of name=
         GET /admin/operations/next-operation-id Operator
         GET /admin/secrets/generate Operator
         GET /build/version ValidUser
+        GET /certificates/whoami ValidUser
         GET /cluster/node-info ValidUser
         GET /cluster/topology ValidUser
         GET /configuration/client ValidUser
@@ -113,6 +116,9 @@ internal static class AccessLevels
         POST /admin/backup-task/delay DatabaseAdmin of database=
         POST /admin/backups/list Operator
         POST /admin/backups/verify Operator
+        POST /admin/certificates Operator
+        POST /admin/certificates/edit Operator
+        POST /admin/certificates/generate Operator
         POST /admin/operations/kill Operator
         POST /admin/restore/database Operator
         POST /admin/restore/points Operator
@@ -145,6 +151,7 @@ internal static class AccessLevels
         POST /databases/{database}/smuggler/export DatabaseRead
         POST /databases/{database}/smuggler/import DatabaseReadWrite
         POST /databases/{database}/streams/queries DatabaseRead
+        PUT /admin/certificates Operator
         PUT /admin/databases Operator
         PUT /databases/{database}/admin/indexes DatabaseAdmin
         PUT /databases/{database}/docs DatabaseReadWrite

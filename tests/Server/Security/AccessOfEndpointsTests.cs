@@ -2,6 +2,7 @@ using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Routing;
 using Microsoft.AspNetCore.TestHost;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging.Abstractions;
 using Treepie.Server.Security;
 using Treepie.Tests.Support;
 
@@ -49,7 +50,7 @@ public sealed class AccessOfEndpointsTests
         using var directory = new TemporaryDirectory();
         await using WebApplication app = Build(directory.Path);
         app.UseRouting();
-        app.UseMiddleware<AccessGuard>();
+        app.UseMiddleware<AccessGuard>(new AccessControl(null, new AuditLog(NullLogger.Instance, TimeProvider.System)));
         app.MapGet("/forgotten", () => "open");
         app.MapGet("/classified", () => "closed").WithMetadata(new RequiredAccess(AccessLevel.ValidUser));
         await app.StartAsync(TestContext.Current.CancellationToken);

@@ -1,0 +1,119 @@
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
+using System.Text;
+
+namespace Treepie.CommandLine.Certificates;
+
+/// <summary>
+/// The folder <c>security</c> of a data directory: an authority, the certificate of the server, and that of its administrator, each with its key. Files with keys are for their owner alone.
+/// </summary>
+internal sealed class SecurityFolder(string dataDirectory, TimeProvider clock)
+{
+    private const UnixFileMode OwnerOnly = UnixFileMode.UserRead | UnixFileMode.UserWrite;
+
+    private const string AdministratorName = "administrator";
+
+    private readonly string _folder = Path.Combine(dataDirectory, "security");
+
+    /// <summary>The authority that clients are to trust.</summary>
+    public string Authority => Path.Combine(_folder, "authority.crt");
+
+    /// <summary>Its key, which only <c>--renew</c> needs.</summary>
+    public string AuthorityKey => Path.Combine(_folder, "authority.key");
+
+    /// <summary>The server's certificate with its authority and its key.</summary>
+    public string Server => Path.Combine(_folder, "server.pem");
+
+    /// <summary>The administrator's certificate with its authority, without its key.</summary>
+    public string AdminCertificate => Path.Combine(_folder, "admin.crt");
+
+    /// <summary>The administrator's certificate with its key.</summary>
+    public string AdminPem => Path.Combine(_folder, "admin.pem");
+
+    /// <summary>The same, for what takes no PEM.</summary>
+    public string AdminPfx => Path.Combine(_folder, "admin.pfx");
+
+    /// <summary>Makes all of it; what is there already is left alone.</summary>
+    /// <exception cref="UsageException">Something is there.</exception>
+    public void Create(IReadOnlyList<string> names)
+    {
+        foreach (string path in (string[])[Authority, AuthorityKey, Server, AdminCertificate, AdminPem, AdminPfx])
+        {
+            if (File.Exists(path))
+                throw new UsageException($"There is '{path}' already; it was left alone. --renew makes new certificates with the same keys; to begin anew, move the folder away.");
+        }
+
+        if (OperatingSystem.IsWindows())
+            Directory.CreateDirectory(_folder);
+        else
+            Directory.CreateDirectory(_folder, OwnerOnly | UnixFileMode.UserExecute);
+
+        using LocalAuthority authority = LocalAuthority.Create($"Treepie authority of {names[0]}", clock);
+        using ECDsa authorityKey = authority.Certificate.GetECDsaPrivateKey()!; // just made
+        using ECDsa serverKey = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+        using RSA adminKey = RSA.Create(LocalAuthority.ClientKeyBits);
+        Write(AuthorityKey, authorityKey.ExportPkcs8PrivateKeyPem() + "\n");
+        Write(Authority, Pem(authority.Certificate));
+        Issue(authority, names, serverKey, adminKey);
+    }
+
+    /// <summary>Makes new certificates of server and administrator for the same keys, so that a running server takes both as they come.</summary>
+    /// <exception cref="UsageException">The folder is not there, or not whole.</exception>
+    public void Renew(IReadOnlyList<string>? names)
+    {
+        try
+        {
+            using var authority = new LocalAuthority(X509Certificate2.CreateFromPemFile(Authority, AuthorityKey), clock);
+            using X509Certificate2 server = X509Certificate2.CreateFromPemFile(Server, Server);
+            using X509Certificate2 admin = X509Certificate2.CreateFromPemFile(AdminPem, AdminPem);
+            using ECDsa? serverKey = server.GetECDsaPrivateKey();
+            using RSA? adminKey = admin.GetRSAPrivateKey();
+            if (serverKey is null || adminKey is null)
+                throw new CryptographicException("The keys are not of the kind that 'treepie secure' makes.");
+
+            Issue(authority, names ?? NamesOf(server), serverKey, adminKey);
+        }
+        catch (Exception exception) when (exception is CryptographicException or IOException or ArgumentException)
+        {
+            throw new UsageException($"The certificates in '{_folder}' cannot be renewed: {exception.Message}");
+        }
+    }
+
+    private static string[] NamesOf(X509Certificate2 server)
+    {
+        X509SubjectAlternativeNameExtension names = server.Extensions.OfType<X509SubjectAlternativeNameExtension>().First();
+        return [.. names.EnumerateDnsNames(), .. names.EnumerateIPAddresses().Select(static address => address.ToString())];
+    }
+
+    private static string Pem(X509Certificate2 certificate) => certificate.ExportCertificatePem() + "\n";
+
+    private static void Write(string path, string text) => Write(path, Encoding.ASCII.GetBytes(text));
+
+    // A new file takes the old one's place in one step: a server that watches it never reads half of one.
+    private static void Write(string path, byte[] content)
+    {
+        string next = path + ".new";
+        File.Delete(next);
+        var options = new FileStreamOptions { Mode = FileMode.CreateNew, Access = FileAccess.Write, Share = FileShare.None };
+        if (!OperatingSystem.IsWindows())
+            options.UnixCreateMode = OwnerOnly;
+        using (var file = new FileStream(next, options))
+        {
+            file.Write(content);
+            file.Flush(flushToDisk: true);
+        }
+
+        CryptographicOperations.ZeroMemory(content);
+        File.Move(next, path, overwrite: true);
+    }
+
+    private void Issue(LocalAuthority authority, IReadOnlyList<string> names, ECDsa serverKey, RSA adminKey)
+    {
+        using X509Certificate2 server = authority.IssueServer(names, serverKey);
+        using X509Certificate2 admin = authority.IssueClient(AdministratorName, adminKey);
+        Write(Server, Pem(server) + Pem(authority.Certificate) + serverKey.ExportPkcs8PrivateKeyPem() + "\n");
+        Write(AdminPem, Pem(admin) + adminKey.ExportRSAPrivateKeyPem() + "\n");
+        Write(AdminPfx, admin.ExportPkcs12(Pkcs12ExportPbeParameters.Pbes2Aes256Sha256, null));
+        Write(AdminCertificate, Pem(admin) + Pem(authority.Certificate));
+    }
+}

@@ -1,0 +1,67 @@
+namespace Treepie.Server.Security;
+
+/// <summary>
+/// One line for each refusal, each action of administration and each change of certificates, in the log category <c>Treepie.Audit</c>: who, from where, which route, which database. Never a body,
+/// a query string or a header. Thread-safe.
+/// </summary>
+internal sealed class AuditLog(ILogger logger, TimeProvider clock)
+{
+    public const string Category = "Treepie.Audit";
+
+    /// <summary>Lines about refusals in a second; a stranger must not fill the disk with them.</summary>
+    private const int MostRefusalsPerSecond = 20;
+
+    private readonly Lock _sync = new();
+    private long _second;
+    private int _refusals;
+
+    /// <summary>A request was refused.</summary>
+    public void Refused(HttpContext http, CertificateEntry? entry, string why)
+    {
+        if (logger.IsEnabled(LogLevel.Information) && MayWriteRefusal(out int left))
+            logger.LogInformation(
+                "Refused {Method} {Path} from {Address} by {Thumbprint}: {Why} Refusals before it that are not told: {Left}",
+                Plain(http.Request.Method), Plain(http.Request.Path.Value), http.Connection.RemoteIpAddress, entry?.Thumbprint ?? "nobody", Plain(why), left);
+    }
+
+    /// <summary>A request passed. Those that administer are written down, whether or not they will succeed.</summary>
+    public void Passed(HttpContext http, Caller caller, RequiredAccess access)
+    {
+        if (access.Level < AccessLevel.DatabaseAdmin || HttpMethods.IsGet(http.Request.Method) || !logger.IsEnabled(LogLevel.Information))
+            return;
+
+        logger.LogInformation(
+            "Passed {Method} {Path} from {Address} by {Thumbprint} on {Database}",
+            Plain(http.Request.Method), Plain(http.Request.Path.Value), http.Connection.RemoteIpAddress, caller.Entry?.Thumbprint ?? "nobody", Plain(access.DatabaseOf(http) ?? "the server"));
+    }
+
+    /// <summary>A certificate was registered, changed or deleted.</summary>
+    public void Certificate(HttpContext http, string what, CertificateEntry entry)
+    {
+        if (logger.IsEnabled(LogLevel.Information))
+            logger.LogInformation(
+                "Certificate {What}: {Thumbprint} with clearance {Clearance} from {Address} by {Caller}",
+                what, entry.Thumbprint, entry.Rights.Clearance, http.Connection.RemoteIpAddress, Caller.Of(http).Entry?.Thumbprint ?? "nobody");
+    }
+
+    // A name or path of a stranger's choice must not begin a line of its own.
+    private static string Plain(string? text)
+    {
+        const int Most = 512;
+        string shown = text is null ? "" : text.Length <= Most ? text : text[..Most];
+        return shown.Any(char.IsControl) ? string.Concat(shown.Select(static one => char.IsControl(one) ? '?' : one)) : shown;
+    }
+
+    private bool MayWriteRefusal(out int left)
+    {
+        lock (_sync)
+        {
+            long second = clock.GetUtcNow().ToUnixTimeSeconds();
+            bool isNew = second != _second;
+            left = isNew ? Math.Max(0, _refusals - MostRefusalsPerSecond) : 0;
+            _refusals = isNew ? 1 : _refusals + 1;
+            _second = second;
+            return _refusals <= MostRefusalsPerSecond;
+        }
+    }
+}

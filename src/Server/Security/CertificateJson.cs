@@ -1,0 +1,118 @@
+using System.Buffers;
+using System.Text.Json;
+
+namespace Treepie.Server.Security;
+
+/// <summary>Certificates and rights as JSON: as clients read and write them, and as the server keeps them.</summary>
+internal static class CertificateJson
+{
+    private const string Time = "yyyy'-'MM'-'dd'T'HH':'mm':'ss'.'fffffff'Z'";
+
+    /// <summary>Writes an entry; without the certificate itself where only what is known of it was asked for.</summary>
+    public static void Write(Utf8JsonWriter json, CertificateEntry entry, bool withCertificate)
+    {
+        json.WriteStartObject();
+        json.WriteString("Name", entry.Name);
+        if (withCertificate)
+            json.WriteBase64String("Certificate", entry.Certificate);
+        json.WriteString("SecurityClearance", entry.Rights.Clearance.ToString());
+        json.WriteString("Thumbprint", entry.Thumbprint);
+        json.WriteString("Fingerprint", entry.Fingerprint);
+        json.WriteString("PublicKeyPinningHash", entry.Pin);
+        json.WriteString("NotBefore", entry.NotBefore.ToString(Time, System.Globalization.CultureInfo.InvariantCulture));
+        json.WriteString("NotAfter", entry.NotAfter.ToString(Time, System.Globalization.CultureInfo.InvariantCulture));
+        json.WriteBoolean("WellKnown", entry.IsWellKnown);
+        json.WriteStartObject("Permissions");
+        foreach ((string database, DatabaseAccess access) in entry.Rights.Databases.OrderBy(static one => one.Key, StringComparer.OrdinalIgnoreCase))
+            json.WriteString(database, access.ToString());
+        json.WriteEndObject();
+        json.WriteStartArray("CollectionSecondaryKeys");
+        json.WriteEndArray();
+        json.WriteString("CollectionPrimaryKey", "");
+        json.WriteEndObject();
+    }
+
+    /// <summary>As it is kept.</summary>
+    public static byte[] ToStored(CertificateEntry entry)
+    {
+        var buffer = new ArrayBufferWriter<byte>();
+        using (var json = new Utf8JsonWriter(buffer))
+        {
+            json.WriteStartObject();
+            json.WriteString("Name", entry.Name);
+            json.WriteString("SecurityClearance", entry.Rights.Clearance.ToString());
+            json.WriteBase64String("Certificate", entry.Certificate);
+            json.WriteStartArray("Issuers");
+            foreach (byte[] issuer in entry.Issuers)
+                json.WriteBase64StringValue(issuer);
+            json.WriteEndArray();
+            json.WriteStartObject("Permissions");
+            foreach ((string database, DatabaseAccess access) in entry.Rights.Databases)
+                json.WriteString(database, access.ToString());
+            json.WriteEndObject();
+            json.WriteStartObject("@metadata");
+            json.WriteString("@collection", "Certificates");
+            json.WriteEndObject();
+            json.WriteEndObject();
+        }
+
+        return buffer.WrittenSpan.ToArray();
+    }
+
+    /// <summary>Reads what <see cref="ToStored"/> wrote. What the certificate says of itself is read from the certificate.</summary>
+    public static CertificateEntry FromStored(JsonElement stored)
+    {
+        using var certificate = System.Security.Cryptography.X509Certificates.X509CertificateLoader.LoadCertificate(stored.GetProperty("Certificate").GetBytesFromBase64());
+        Clearance clearance = Enum.Parse<Clearance>(stored.GetProperty("SecurityClearance").GetString() ?? "");
+        IEnumerable<KeyValuePair<string, DatabaseAccess>> databases = stored.GetProperty("Permissions").EnumerateObject()
+            .Select(static one => KeyValuePair.Create(one.Name, Enum.Parse<DatabaseAccess>(one.Value.GetString() ?? "")));
+        return CertificateEntry.For(certificate, [], stored.GetProperty("Name").GetString() ?? "", Rights.Of(clearance, databases)) with
+        {
+            Issuers = [.. stored.GetProperty("Issuers").EnumerateArray().Select(static issuer => issuer.GetBytesFromBase64())],
+        };
+    }
+
+    /// <summary>A clearance as clients write it.</summary>
+    /// <exception cref="WireException">It is none that this server gives.</exception>
+    public static Clearance ReadClearance(JsonElement body) => Text(body, "SecurityClearance") switch
+    {
+        "ClusterAdmin" => Clearance.ClusterAdmin,
+        "Operator" => Clearance.Operator,
+        "ValidUser" => Clearance.ValidUser,
+        var other => throw WireException.BadRequest($"'SecurityClearance' is '{other}'; it must be ClusterAdmin, Operator or ValidUser."),
+    };
+
+    /// <summary>Rights as clients write them.</summary>
+    /// <exception cref="WireException">They are not understood.</exception>
+    public static Rights ReadRights(JsonElement body)
+    {
+        Clearance clearance = ReadClearance(body);
+        var databases = new Dictionary<string, DatabaseAccess>(StringComparer.OrdinalIgnoreCase);
+        if (!body.TryGetProperty("Permissions", out JsonElement permissions) || permissions.ValueKind == JsonValueKind.Null)
+            return Rights.Of(clearance, databases);
+
+        if (permissions.ValueKind != JsonValueKind.Object)
+            throw WireException.BadRequest("'Permissions' must be an object of databases and what is allowed in each: {\"shop\":\"ReadWrite\"}.");
+
+        foreach (JsonProperty permission in permissions.EnumerateObject())
+        {
+            DatabaseAccess access = (permission.Value.ValueKind == JsonValueKind.String ? permission.Value.GetString() : null) switch
+            {
+                "Read" => DatabaseAccess.Read,
+                "ReadWrite" => DatabaseAccess.ReadWrite,
+                "Admin" => DatabaseAccess.Admin,
+                _ => throw WireException.BadRequest($"What is allowed in database '{permission.Name}' must be Read, ReadWrite or Admin."),
+            };
+            if (!databases.TryAdd(permission.Name, access))
+                throw WireException.BadRequest($"'Permissions' names database '{permission.Name}' twice; names are the same without case. Nothing was changed.");
+        }
+
+        return Rights.Of(clearance, databases);
+    }
+
+    /// <summary>A text of the body that must be there.</summary>
+    public static string Text(JsonElement body, string name) =>
+        body.TryGetProperty(name, out JsonElement value) && value.ValueKind == JsonValueKind.String && value.GetString() is { Length: > 0 } text
+            ? text
+            : throw WireException.BadRequest($"The request body lacks '{name}', a text.");
+}
