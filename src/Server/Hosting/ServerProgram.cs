@@ -5,7 +5,11 @@ using Treepie.Server.Security;
 namespace Treepie.Server.Hosting;
 
 /// <summary>The program from its command line to its exit code: refuses what is unsafe before anything is created, listens, waits, ends cleanly.</summary>
-internal sealed class ServerProgram(TextReader input, TextWriter output, TextWriter error)
+/// <param name="input">Where commands come from.</param>
+/// <param name="output">What programs read.</param>
+/// <param name="error">What people read.</param>
+/// <param name="log">Where the log goes; null: to the standard error of the process.</param>
+internal sealed class ServerProgram(TextReader input, TextWriter output, TextWriter error, ILoggerProvider? log = null)
 {
     /// <summary>Longest the requests at work may take to end when the server stops; then they are cut off.</summary>
     private static readonly TimeSpan ShutdownTimeout = TimeSpan.FromSeconds(10);
@@ -43,12 +47,20 @@ internal sealed class ServerProgram(TextReader input, TextWriter output, TextWri
 
     private async Task<int> ServeAsync(ProgramOptions options, string directory, List<BindAddress> addresses, CancellationToken cancellationToken)
     {
-        WebApplication app = WebServer.Build(options, directory, addresses);
+        WebApplication app;
+        try
+        {
+            app = WebServer.Build(options, directory, addresses, log); // reads the certificates
+        }
+        catch (Exception exception) when (IsOurs(exception))
+        {
+            return await CannotStartAsync(exception).ConfigureAwait(false);
+        }
+
         await using (app.ConfigureAwait(false))
         {
             try
             {
-                app.Services.GetRequiredService<ServerSecurity>(); // before anything is created
                 app.Services.GetRequiredService<DatabaseCatalog>(); // a directory that cannot be used is told now, not at the first request
                 WebServer.Map(app);
                 await app.StartAsync(cancellationToken).ConfigureAwait(false);
@@ -56,8 +68,7 @@ internal sealed class ServerProgram(TextReader input, TextWriter output, TextWri
             catch (Exception exception) when (exception is TreepieException or IOException or UnauthorizedAccessException
                                                   or System.Net.Sockets.SocketException || IsOurs(exception))
             {
-                await error.WriteLineAsync($"Cannot start: {exception.Message}").ConfigureAwait(false);
-                return ExitCodes.CannotStart;
+                return await CannotStartAsync(exception).ConfigureAwait(false);
             }
 
             string[] urls = [.. app.Urls];
@@ -69,6 +80,12 @@ internal sealed class ServerProgram(TextReader input, TextWriter output, TextWri
         }
 
         return ExitCodes.Success;
+    }
+
+    private async Task<int> CannotStartAsync(Exception exception)
+    {
+        await error.WriteLineAsync($"Cannot start: {exception.Message}").ConfigureAwait(false);
+        return ExitCodes.CannotStart;
     }
 
     private async Task RunUntilStoppedAsync(WebApplication app, ProgramOptions options, string url, CancellationToken cancellationToken)

@@ -9,12 +9,15 @@ namespace Treepie.Server.Hosting;
 /// <summary>Kestrel, the guard, and the API: no more of ASP.NET than that, because every part costs time at the start.</summary>
 internal static class WebServer
 {
-    public static WebApplication Build(ProgramOptions options, string directory, IReadOnlyList<BindAddress> addresses)
+    public static WebApplication Build(ProgramOptions options, string directory, IReadOnlyList<BindAddress> addresses, ILoggerProvider? log = null)
     {
         WebApplicationBuilder builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions { ApplicationName = "Treepie.Server" });
         builder.Logging.SetMinimumLevel(LogLevel.Warning);
         builder.Logging.AddFilter(AuditLog.Category, LogLevel.Information);
-        builder.Logging.AddSimpleConsole(static console => console.SingleLine = true);
+        if (log is null)
+            builder.Logging.AddSimpleConsole(static console => console.SingleLine = true);
+        else
+            builder.Logging.AddProvider(log);
         builder.Services.Configure<Microsoft.Extensions.Logging.Console.ConsoleLoggerOptions>(
             static console => console.LogToStandardErrorThreshold = LogLevel.Trace); // what it prints on standard output is for programs to read
         var settings = new TreepieServerOptions();

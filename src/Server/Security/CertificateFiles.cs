@@ -67,9 +67,12 @@ internal sealed record CertificateFiles(string Path, string? KeyPath = null, Sec
 
     private static (DateTime Time, long Length) StampOf(string path)
     {
+        if (!File.Exists(path))
+            return (default, -1);
+
         FileSystemInfo? target = File.ResolveLinkTarget(path, returnFinalTarget: true);
         var file = new FileInfo(target?.FullName ?? path);
-        return (file.LastWriteTimeUtc, file.Exists ? file.Length : -1);
+        return (file.LastWriteTimeUtc, file.Length);
     }
 
     private (X509Certificate2 Own, X509Certificate2Collection Others) LoadPem()
