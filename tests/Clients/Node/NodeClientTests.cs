@@ -31,7 +31,26 @@ public sealed class NodeClientTests
         string node = Requirement.Program("node", "Install Node.js 20 or later.");
         await InstallClientAsync();
         await using ServerProcess server = await ServerProcess.StartAsync(null, "--backup-folder", $"backups={Path.GetTempPath()}");
-        (int exitCode, string output) = await RunAsync(node, ["--test", "--test-reporter=tap", file], server.Url);
+        await PassAsync(node, file, server);
+    }
+
+    [Fact]
+    public async Task The_npm_client_is_let_in_by_its_certificate()
+    {
+        string node = Requirement.Program("node", "Install Node.js 20 or later.");
+        await InstallClientAsync();
+        using var directory = new TemporaryDirectory();
+        string data = Path.Combine(directory.Path, "data"), certificates = Path.Combine(data, "security");
+        await CommandLineProcess.SucceedAsync("secure", data, "--name", "localhost");
+        NodeCertificates.Write(certificates);
+        await using ServerProcess server = await ServerProcess.StartAsync(
+            data, "--urls", "https://127.0.0.1:0", "--certificate", Path.Combine(certificates, "server.pem"), "--admin-certificate", Path.Combine(certificates, "admin.crt"));
+        await PassAsync(node, Path.Combine("Secured", "certificates.test.mjs"), server, ("TREEPIE_CERTIFICATES", certificates));
+    }
+
+    private static async Task PassAsync(string node, string file, ServerProcess server, params (string Name, string Value)[] variables)
+    {
+        (int exitCode, string output) = await RunAsync(node, ["--test", "--test-reporter=tap", file], [("TREEPIE_URL", server.Url), .. variables]);
         string[] failed = [.. FailedIn(output)];
         Assert.True(exitCode == 0 && failed.Length == 0, $"""
             {file}: {failed.Length} failed: {string.Join(" | ", failed)}
@@ -58,7 +77,7 @@ public sealed class NodeClientTests
             return;
 
         string npm = Requirement.Program("npm", "Install npm.");
-        (int exitCode, string output) = await RunAsync(npm, ["ci", "--no-audit", "--no-fund"], serverUrl: null);
+        (int exitCode, string output) = await RunAsync(npm, ["ci", "--no-audit", "--no-fund"]);
         Assert.True(exitCode == 0, $"npm ci failed:\n{output}");
     }
 
@@ -69,7 +88,7 @@ public sealed class NodeClientTests
         where text.StartsWith("not ok ", StringComparison.Ordinal)
         select text[(text.IndexOf('-', StringComparison.Ordinal) + 1)..].Trim();
 
-    private static async Task<(int ExitCode, string Output)> RunAsync(string program, string[] arguments, string? serverUrl)
+    private static async Task<(int ExitCode, string Output)> RunAsync(string program, string[] arguments, params (string Name, string Value)[] variables)
     {
         var start = new ProcessStartInfo(program, arguments)
         {
@@ -78,8 +97,8 @@ public sealed class NodeClientTests
             RedirectStandardOutput = true,
             RedirectStandardError = true,
         };
-        if (serverUrl is not null)
-            start.Environment["TREEPIE_URL"] = serverUrl;
+        foreach ((string name, string value) in variables)
+            start.Environment[name] = value;
 
         using Process process = Process.Start(start)!; // a new process, so never null
         var output = new StringBuilder();
