@@ -8,7 +8,8 @@ namespace Microsoft.AspNetCore.Builder;
 /// <summary>Maps Treepie's HTTP API into an ASP.NET program.</summary>
 /// <remarks>
 /// What is mapped has no authentication of its own: bind to loopback, or put an authorization policy on it
-/// (<c>app.MapTreepie().RequireAuthorization()</c>). Under a group (<c>app.MapGroup("/db").MapTreepie()</c>) clients use the group's
+/// (<c>app.MapTreepie().RequireAuthorization()</c>). Requests that come over an address which other machines reach are refused unless there is a policy, the caller
+/// is authenticated, or the program says <c>AllowAnonymous()</c>. Under a group (<c>app.MapGroup("/db").MapTreepie()</c>) clients use the group's
 /// address, here <c>http://localhost:5000/db</c>.
 /// </remarks>
 public static class TreepieEndpointExtensions

@@ -30,7 +30,7 @@ public sealed class RoomOrderTests
         },
         {
             "Treepie.CommandLine",
-            ["Http", "Queries", "Export", "Import", "Keys", "Offline", "Backups", "Commands"]
+            ["Http", "Queries", "Export", "Import", "Certificates", "Keys", "Offline", "Backups", "Commands"]
         },
     };
 

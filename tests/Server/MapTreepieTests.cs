@@ -1,3 +1,6 @@
+using System.Net;
+using System.Security.Claims;
+using System.Security.Principal;
 using System.Text.Json;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.TestHost;
@@ -62,6 +65,37 @@ public sealed class MapTreepieTests
         Assert.NotNull(catalog.Find("a"));
     }
 
+    [Theory]
+    [InlineData("127.0.0.1", null, 200)]
+    [InlineData("::1", null, 200)]
+    [InlineData("::ffff:127.0.0.1", null, 200)]
+    [InlineData("192.0.2.7", null, 403)]
+    [InlineData("192.0.2.7", "AllowAnonymous", 200)]
+    [InlineData("192.0.2.7", "RequireAuthorization", 200)]
+    [InlineData("192.0.2.7", "User", 200)]
+    public async Task On_an_address_that_others_reach_the_program_must_say_who_may(string address, string? decision, int expected)
+    {
+        using var directory = new TemporaryDirectory();
+        await using Database database = Database.Open(Path.Combine(directory.Path, "shop"));
+        await using WebApplication app = Build();
+        app.Use((http, next) =>
+        {
+            http.Connection.LocalIpAddress = IPAddress.Parse(address);
+            if (decision == "User")
+                http.User = new ClaimsPrincipal(new GenericIdentity("somebody", "test"));
+            return next(http);
+        });
+        IEndpointConventionBuilder endpoints = app.MapTreepie(database);
+        if (decision == "AllowAnonymous")
+            endpoints.AllowAnonymous();
+        else if (decision == "RequireAuthorization")
+            endpoints.RequireAuthorization(static policy => policy.RequireAssertion(static _ => true));
+        await app.StartAsync(TestContext.Current.CancellationToken);
+        using HttpClient http = app.GetTestClient();
+        using HttpResponseMessage response = await http.GetAsync(new Uri("/databases/shop/stats", UriKind.Relative), TestContext.Current.CancellationToken);
+        Assert.Equal(expected, (int)response.StatusCode);
+    }
+
     [Fact]
     public void Without_AddTreepie_the_message_says_what_is_missing()
     {
@@ -75,6 +109,7 @@ public sealed class MapTreepieTests
         WebApplicationBuilder builder = WebApplication.CreateSlimBuilder();
         builder.WebHost.UseTestServer();
         builder.Services.AddTreepie();
+        builder.Services.AddAuthorization();
         return builder.Build();
     }
 

@@ -1,4 +1,5 @@
 using Treepie.Server.Http;
+using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
@@ -9,7 +10,7 @@ internal static class AllEndpoints
     public static IEndpointConventionBuilder Map(IEndpointRouteBuilder endpoints, ServerContext server, bool alone)
     {
         RouteGroupBuilder group = endpoints.MapGroup("");
-        var routes = new Routes(group, new RequestFrame(server));
+        var routes = new Routes(group, new RequestFrame(server, alone ? null : ForeignProgram.RequireDecision));
         ServerInfoEndpoints.Map(routes);
         TopologyEndpoints.Map(routes);
         DatabasesEndpoints.Map(routes);

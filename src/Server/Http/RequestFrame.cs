@@ -5,7 +5,9 @@ namespace Treepie.Server.Http;
 /// <summary>
 /// What goes around every endpoint: headers, the limit of requests at work, entry into the database, and the answer to whatever goes wrong.
 /// </summary>
-internal sealed class RequestFrame(ServerContext server)
+/// <param name="server">What endpoints share.</param>
+/// <param name="before">Refuses a request by an exception; null: none is refused here.</param>
+internal sealed class RequestFrame(ServerContext server, Action<HttpContext>? before = null)
 {
     public async Task ServeAsync(HttpContext http, Func<HttpServerRequest, Task> handler)
     {
@@ -14,6 +16,7 @@ internal sealed class RequestFrame(ServerContext server)
         server.Telemetry.RequestBegun();
         try
         {
+            before?.Invoke(http);
             request.Enter();
             await handler(request).ConfigureAwait(false);
         }
