@@ -13,9 +13,10 @@ public sealed record StorageOptions
     public bool ReadOnly { get; init; }
 
     /// <summary>
-    /// Largest data file, in bytes; that much address space (not memory) is reserved at open. 256 GiB unless told otherwise.
+    /// Largest data file, in bytes. 64 TiB unless told otherwise: half of the addresses that a process has, and more than most file systems
+    /// allow. Addresses are reserved as the file grows.
     /// </summary>
-    public long MaxDataFileBytes { get; init; } = 256L << 30;
+    public long MaxDataFileBytes { get; init; } = 64L << 40;
 
     /// <summary>
     /// Memory of the environment, in bytes: pages not yet in the data file, pages that open readers hold, what is kept for undoing, and decrypted pages together.
@@ -97,7 +98,10 @@ public sealed record StorageOptions
     /// </summary>
     public bool AllowMissingLocks { get; init; }
 
-    /// <summary>Address space for pages not yet in the data file, in bytes.</summary>
+    /// <summary>Address space that is reserved for the data file at open, in bytes, where the file is not larger; there is more when the file grows over it.</summary>
+    internal long FirstReserveBytes { get; init; } = 256L << 20;
+
+    /// <summary>Most address space for pages not yet in the data file, in bytes; reserved in parts, as it is needed.</summary>
     internal long ScratchReserveBytes { get; init; } = 64L << 30;
 
     internal void Validate()

@@ -25,6 +25,7 @@ internal sealed class ClosingRun(int seed, bool isEncrypted)
     private static readonly StorageOptions _options = new()
     {
         MaxDataFileBytes = 64 << 20,
+        FirstReserveBytes = 256 << 10,
         ScratchReserveBytes = 64 << 20,
         ScratchBudgetBytes = 1 << 20,
         FirstJournalFileBytes = 16 << 10,

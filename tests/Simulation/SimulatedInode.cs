@@ -94,6 +94,9 @@ internal sealed class SimulatedInode
     /// <summary>The bytes as an array whose changes are changes of the file, until somebody writes to it.</summary>
     public byte[] Lend() => _lent ??= _current.ToArray();
 
+    /// <summary>Whether a map shows it.</summary>
+    public bool IsMapped => _maps.Count > 0;
+
     public void Attach(SimulatedMap map) => _maps.Add(map);
 
     public void Detach(SimulatedMap map) => _maps.Remove(map);

@@ -17,6 +17,7 @@ internal sealed class SimulatedMap : IFileMap
     private readonly string _name;
     private readonly HashSet<long> _evicted = [];
     private long _committedBytes;
+    private bool _isFollower;
 
     public SimulatedMap(SimulatedDisk disk, SimulatedInode inode, string name, long reserveBytes, bool seesWrites)
     {
@@ -25,8 +26,11 @@ internal sealed class SimulatedMap : IFileMap
         _name = name;
         SeesWrites = seesWrites;
         Range = AddressRange.Reserve(reserveBytes);
-        if (seesWrites)
-            inode.Attach(this);
+        if (!seesWrites)
+            return;
+
+        _isFollower = inode.IsMapped;
+        inode.Attach(this);
     }
 
     public AddressRange Range { get; }
@@ -41,6 +45,8 @@ internal sealed class SimulatedMap : IFileMap
         long end = Math.Min((lengthBytes + CommitStepBytes - 1) / CommitStepBytes * CommitStepBytes, Range.Length);
         Range.Commit(_committedBytes, end - _committedBytes);
         _committedBytes = end;
+        if (_isFollower)
+            ShowWritten();
     }
 
     public bool Load(long offset, long lengthBytes)
@@ -80,6 +86,17 @@ internal sealed class SimulatedMap : IFileMap
         long length = Math.Min(source.Length, _committedBytes - offset);
         if (length > 0)
             source[..(int)length].CopyTo(Range.Span(offset, (int)length));
+    }
+
+    /// <summary>
+    /// What was written while another map of this process showed it is in the system's cache, and shows here, too: a page whose write a
+    /// checkpoint has yet to hand out may be read without a call.
+    /// </summary>
+    private void ShowWritten()
+    {
+        _isFollower = false;
+        int length = (int)Math.Min(_committedBytes, _inode.Current.Length);
+        _inode.Current.Read(Range.Span(0, length), 0);
     }
 
     public void Dispose()

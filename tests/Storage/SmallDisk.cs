@@ -8,6 +8,7 @@ internal static class SmallDisk
     public static readonly StorageOptions Options = new()
     {
         MaxDataFileBytes = 64 << 20,
+        FirstReserveBytes = 256 << 10,
         ScratchReserveBytes = 64 << 20,
         ScratchBudgetBytes = 1 << 20,
         FirstJournalFileBytes = 16 << 10,

@@ -65,10 +65,10 @@ internal sealed class RecoveredState : IDisposable
     /// <summary>Pages to look at: those of the file, and those only frames have.</summary>
     public long PageCount { get; private set; }
 
-    /// <summary>Address space for the data file of a directory: the usual, or more where the file is larger.</summary>
+    /// <summary>Most that is believed of the length of a directory's data file: the file's own, and what a damaged meta page may say in any case.</summary>
     public static long ReserveBytes(IFileSystem files)
     {
-        long usual = new StorageOptions().MaxDataFileBytes;
+        const long usual = 256L << 30;
         if (!files.List().Contains(FormatLimits.DataFileName))
             return usual;
 

@@ -23,6 +23,7 @@ internal sealed class DirectoryLock : IDisposable
 
     private readonly SafeFileHandle? _file;
     private SafeFileHandle? _data;
+    private bool _isDisposed;
 
     private DirectoryLock(SafeFileHandle? file, SafeFileHandle? data, bool isShared, bool isProven)
     {
@@ -40,6 +41,25 @@ internal sealed class DirectoryLock : IDisposable
 
     /// <summary>The open lock file; null for a reader that found none.</summary>
     public SafeFileHandle? File => _file;
+
+    /// <summary>
+    /// The data file, as it was opened for its lock, for who has the lock and needs one descriptor of it and not two; null where there is none, or no longer one
+    /// under that name.
+    /// </summary>
+    public SafeFileHandle? FindData(string dataFile, bool writable, SystemCalls calls)
+    {
+        if (_isDisposed || writable == IsShared)
+            return null;
+
+        try
+        {
+            return TryTakeData(dataFile, calls, out _) && _data is { } data && calls.CountLinks(data) > 0 ? data : null;
+        }
+        catch (Exception error) when (error is IOException or UnauthorizedAccessException)
+        {
+            return null; // who opens the file by its name is told
+        }
+    }
 
     /// <summary>Takes the lock for one writer; the lock file is made if there is none. Null where somebody else has it.</summary>
     public static DirectoryLock? TryTakeAlone(string lockFile, string dataFile, SystemCalls calls, bool mayBeUnproven)
@@ -116,6 +136,7 @@ internal sealed class DirectoryLock : IDisposable
 
     public void Dispose()
     {
+        _isDisposed = true;
         _data?.Dispose();
         _file?.Dispose();
     }

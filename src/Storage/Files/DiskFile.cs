@@ -10,15 +10,21 @@ internal sealed class DiskFile : IFile
 
     private readonly string _path;
     private readonly DiskFileSystem _files;
+    private readonly bool _isShared;
     private SafeFileHandle? _direct;
     private bool _isDirect;
     private SafeFileHandle? _pastCache;
     private bool _refusesPastCache = !OperatingSystem.IsLinux();
 
-    private DiskFile(string path, SafeFileHandle handle, DiskFileSystem files)
+    /// <param name="path">The file.</param>
+    /// <param name="handle">It, open.</param>
+    /// <param name="files">Where it lies.</param>
+    /// <param name="isShared">Whether somebody else closes the handle.</param>
+    internal DiskFile(string path, SafeFileHandle handle, DiskFileSystem files, bool isShared = false)
     {
         _path = path;
         _files = files;
+        _isShared = isShared;
         Handle = handle;
     }
 
@@ -198,7 +204,8 @@ internal sealed class DiskFile : IFile
     {
         _direct?.Dispose();
         _pastCache?.Dispose();
-        Handle.Dispose();
+        if (!_isShared)
+            Handle.Dispose();
     }
 
     private int ReadSome(SafeFileHandle handle, Span<byte> destination, long offset)

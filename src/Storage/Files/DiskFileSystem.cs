@@ -15,6 +15,8 @@ internal sealed class DiskFileSystem(string path, bool allowMissingLocks = false
     /// <summary>Bytes of the lock's text, filled up with blanks: a block of the file system, which need not be read to be written as a whole.</summary>
     private const int HolderBytes = 4_096;
 
+    private DirectoryLock? _lock;
+
     public bool CanSpill => OperatingSystem.IsLinux();
 
     public SystemCalls Calls { get; } = calls ?? SystemCalls.Default;
@@ -36,10 +38,21 @@ internal sealed class DiskFileSystem(string path, bool allowMissingLocks = false
         if (!Directory.Exists(Path))
             return [];
 
-        return [.. Directory.EnumerateFiles(Path).Select(file => System.IO.Path.GetFileName(file))];
+        try
+        {
+            return [.. Directory.EnumerateFiles(Path).Select(file => System.IO.Path.GetFileName(file))];
+        }
+        catch (Exception error) when (error is IOException or UnauthorizedAccessException)
+        {
+            throw FileErrors.Translate(error, Path, "The directory cannot be listed");
+        }
     }
 
-    public IFile Open(string name, bool create, bool writable) => DiskFile.Open(Full(name), create, writable, this);
+    /// <summary>Who has the lock of the directory has the data file open already: a process can have but so many files.</summary>
+    public IFile Open(string name, bool create, bool writable) =>
+        !create && name == FormatLimits.DataFileName && _lock?.FindData(Full(name), writable, Calls) is { } data
+            ? new DiskFile(Full(name), data, this, isShared: true)
+            : DiskFile.Open(Full(name), create, writable, this);
 
     public void Delete(string name)
     {
@@ -79,7 +92,7 @@ internal sealed class DiskFileSystem(string path, bool allowMissingLocks = false
             DirectoryLock? taken = shared
                 ? DirectoryLock.TryTakeShared(file, data, Calls, allowMissingLocks)
                 : DirectoryLock.TryTakeAlone(file, data, Calls, allowMissingLocks);
-            return taken ?? throw Locked(file, null);
+            return _lock = taken ?? throw Locked(file, null);
         }
         catch (FileNotFoundException error)
         {

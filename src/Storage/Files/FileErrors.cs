@@ -6,6 +6,9 @@ namespace Treepie.Storage.Files;
 internal static class FileErrors
 {
     private const string RoomIsNeeded = "Nothing of this write was kept; reads and deletes go on. Free some room and try again.";
+    private const string LimitIsNeeded = "the process, or the machine, has as many files open as it may. Nothing of this was kept. Close other environments, or raise the limit (ulimit -n).";
+    private const int MachineFileLimit = 23;
+    private const int ProcessFileLimit = 24;
     private const int NoSpace = 28;
     private const int ReadOnlyFileSystem = 30;
     private const int NoSuchCall = 38;
@@ -27,16 +30,26 @@ internal static class FileErrors
     public static Exception FromNumber(int number, string file, string what)
     {
         string message = $"{what}: '{file}' (error {number}: {Marshal.GetPInvokeErrorMessage(number)}).";
+        if (IsFileLimit(number))
+            return new OpenFileLimitException($"{what}: '{file}': {LimitIsNeeded}", new IOException(message, number));
         return IsDiskFull(number) ? new DiskFullException($"{message} {RoomIsNeeded}") : new StorageException(message, new IOException(message, number));
     }
 
-    /// <summary>An error of the system as one that names the file: <see cref="DiskFullException"/>, or else <see cref="StorageException"/>.</summary>
-    public static StorageException Translate(Exception error, string file, string what) => error is IOException io && IsDiskFull(io)
-        ? new DiskFullException($"{what}: the disk of '{file}' is full. {RoomIsNeeded}", error)
-        : new StorageException($"{what}: '{file}': {error.Message}", error);
+    /// <summary>
+    /// An error of the system as one that names the file: <see cref="DiskFullException"/>, <see cref="OpenFileLimitException"/>, or else
+    /// <see cref="StorageException"/>.
+    /// </summary>
+    public static StorageException Translate(Exception error, string file, string what) => error switch
+    {
+        IOException io when IsDiskFull(io) => new DiskFullException($"{what}: the disk of '{file}' is full. {RoomIsNeeded}", error),
+        IOException io when !OperatingSystem.IsWindows() && IsFileLimit(io.HResult) => new OpenFileLimitException($"{what}: '{file}': {LimitIsNeeded}", error),
+        _ => new StorageException($"{what}: '{file}': {error.Message}", error),
+    };
 
     /// <summary>Whether a call is not to be had here: the kernel does not know it, or the file system does not do it.</summary>
     public static bool IsUnsupported(int number) => number is NoSuchCall or NotSupportedLinux;
+
+    private static bool IsFileLimit(int number) => number is ProcessFileLimit or MachineFileLimit;
 
     private static bool IsDiskFull(int number) =>
         number == NoSpace || number == (OperatingSystem.IsMacOS() ? QuotaExceededMac : QuotaExceededLinux);

@@ -296,7 +296,7 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
             file.Sync();
             files.SyncDirectory();
         }
-        catch (DiskFullException)
+        catch (Exception error) when (error is DiskFullException or OpenFileLimitException)
         {
             file.Dispose();
             files.Delete(name);

@@ -43,7 +43,10 @@ internal sealed unsafe class AddressRange : IDisposable
     /// <summary>Bytes reserved.</summary>
     public long Length { get; }
 
-    /// <summary>A large page of the processor; on Linux every range begins at a multiple of it.</summary>
+    /// <summary>Its first address, for what looks into it without this object between.</summary>
+    public byte* Start => _start;
+
+    /// <summary>A large page of the processor; on Linux every range that is as long begins at a multiple of it.</summary>
     public const long AlignmentBytes = 2 << 20;
 
     /// <summary>Reserves addresses; throws <see cref="StorageException"/> where the system has none left.</summary>
@@ -56,8 +59,8 @@ internal sealed unsafe class AddressRange : IDisposable
         if (start == null)
         {
             throw new StorageException(
-                $"{lengthBytes >> 20} MiB of address space cannot be reserved; raise the process limit (ulimit -v) or lower "
-                + "StorageOptions.MaxDataFileBytes.");
+                $"{Math.Max(1, lengthBytes >> 20)} MiB of address space cannot be reserved: the process has no more addresses, or as many "
+                + "mappings as it may have. Raise its limits (ulimit -v, vm.max_map_count) or close other environments.");
         }
 
         return new AddressRange(start, lengthBytes, calls);

@@ -30,21 +30,24 @@ internal static unsafe class UnixMemory
     private static int MapNoReserve => OperatingSystem.IsMacOS() ? 0x40 : 0x4000;
 
     /// <summary>
-    /// Addresses that begin where a huge page may, in whole system pages: more are reserved than needed, and what is over at
-    /// both ends is given back. Null where there are none left.
+    /// Addresses in whole system pages. As many as fill a huge page begin where one may: more are reserved than needed, and what
+    /// is over at both ends is given back. Fewer lie where the system has them, so that they join their neighbours. Null where
+    /// there are none left.
     /// </summary>
     public static byte* Reserve(SystemCalls calls, long length)
     {
         int flags = MapPrivate | MapAnonymous | MapNoReserve;
-        if (calls.Map(0, length + HugePageBytes, ProtectNone, flags, null, 0, out nint start) != 0)
+        nint alignment = length < HugePageBytes ? calls.PageBytes : HugePageBytes;
+        nint over = alignment > Environment.SystemPageSize ? alignment : 0;
+        if (calls.Map(0, length + over, ProtectNone, flags, null, 0, out nint start) != 0)
             return null;
 
-        nint aligned = (start + HugePageBytes - 1) & ~(nint)(HugePageBytes - 1);
+        nint aligned = (start + alignment - 1) & ~(alignment - 1);
         if (aligned > start)
             _ = calls.Unmap(start, aligned - start);
 
         nint page = calls.PageBytes;
-        nint end = aligned + (((nint)length + page - 1) & ~(page - 1)), reserved = start + (nint)length + HugePageBytes;
+        nint end = aligned + (((nint)length + page - 1) & ~(page - 1)), reserved = start + (nint)length + over;
         if (end < reserved)
             _ = calls.Unmap(end, reserved - end);
         return (byte*)aligned;

@@ -12,6 +12,7 @@ namespace Treepie.Storage.Paging;
 /// <remarks>
 /// A page goes in three steps. It is marked: the page table does not name it any more, but its bytes stay, and whoever looks for it finds it again here without decrypting it. Then
 /// everyone who may hold it from before must have ended: readers by a grace period, writers by a moment at which none is at work. What nobody asked for meanwhile is zeroed and given back.
+/// When the file grows over the space it has, pages are decrypted anew in a larger one: those of the space before go the same way, and nobody can ask for them again.
 /// Thread-safe. Places of one stripe are loaded and dropped under its lock, which is taken where the page table says "not looked at" only.
 /// </remarks>
 internal sealed class DecryptedPages : IDisposable
@@ -19,33 +20,28 @@ internal sealed class DecryptedPages : IDisposable
     private const int MinStripes = 8;
 
     private readonly StoreCipher _cipher;
-    private readonly AddressRange _table;
     private readonly Stripe[] _stripes;
     private readonly uint _proven;
     private readonly Func<long> _budget;
+    private PageSpace _space; // changed under the locks of all stripes
     private long _committedPages;
     private long _bytes;
     private int _ticket;
 
     /// <param name="cipher">Opens pages.</param>
-    /// <param name="table">The page table: an entry of 4 bytes for each page.</param>
+    /// <param name="space">Where they are looked for.</param>
     /// <param name="proven">What the page table says of a page that was proven.</param>
-    /// <param name="limitPages">Most pages the file may have.</param>
     /// <param name="budget">Bytes from which on there are too many, now.</param>
-    public DecryptedPages(StoreCipher cipher, AddressRange table, uint proven, long limitPages, Func<long> budget)
+    public DecryptedPages(StoreCipher cipher, PageSpace space, uint proven, Func<long> budget)
     {
         _proven = proven;
         _cipher = cipher;
-        _table = table;
+        _space = space;
         _budget = budget;
-        Range = AddressRange.Reserve(limitPages * PageLayout.SizeBytes, table.Calls);
         _stripes = new Stripe[Math.Max(MinStripes, (int)System.Numerics.BitOperations.RoundUpToPowerOf2((uint)Environment.ProcessorCount * 2))];
         for (int i = 0; i < _stripes.Length; i++)
             _stripes[i] = new Stripe(cipher.NewPageCipher());
     }
-
-    /// <summary>Where they lie.</summary>
-    public AddressRange Range { get; }
 
     /// <summary>Bytes decrypted now.</summary>
     public long Bytes => Interlocked.Read(ref _bytes);
@@ -68,28 +64,56 @@ internal sealed class DecryptedPages : IDisposable
         if (pages <= _committedPages)
             return;
 
-        long offset = _committedPages * PageLayout.SizeBytes, length = (pages - _committedPages) * PageLayout.SizeBytes;
-        Range.Commit(offset, length);
-        Range.ExcludeFromDumps(offset, length);
-        IsLocked = IsLocked && Range.TryLock(offset, length);
+        Commit(_space.Pages, _committedPages, pages);
         _committedPages = pages;
     }
 
     /// <summary>
-    /// Names a page in the page table that was marked, or adopted; false where it is not decrypted. Of what lay at this number before nothing is left then: it was forgotten when the number was given free,
+    /// Goes on in another space, which nobody knows yet. What is decrypted stays readable for who has found it, and goes with the next sweeps. By the one writer.
+    /// </summary>
+    /// <param name="next">The space.</param>
+    /// <param name="publish">Has everyone look there from now on.</param>
+    public void MoveTo(PageSpace next, Action publish)
+    {
+        Commit(next.Pages, 0, _committedPages);
+        int held = 0;
+        try
+        {
+            for (; held < _stripes.Length; held++)
+                _stripes[held].Sync.Enter();
+            AddressRange before = _space.Pages;
+            foreach (Stripe stripe in _stripes)
+            {
+                foreach ((long number, Place place) in stripe.Places)
+                    stripe.Left.Add(new LeftPlace(before, number, place with { Ticket = 0 })); // also one that was marked: it may have been asked for again since
+                stripe.Places.Clear();
+            }
+
+            _space = next;
+            publish();
+        }
+        finally
+        {
+            while (held > 0)
+                _stripes[--held].Sync.Exit();
+        }
+    }
+
+    /// <summary>
+    /// Names a page in the page table that was marked, or adopted, and gives the space it lies in; null where it is not decrypted. Of what lay at this number before nothing is left then: it was forgotten when the number was given free,
     /// and while the page is in scratch nobody loads what the file has there.
     /// </summary>
-    public bool TryPublish(long number)
+    public PageSpace? TryPublish(long number)
     {
         Stripe stripe = StripeOf(number);
         lock (stripe.Sync)
         {
             if (!stripe.Places.TryGetValue(number, out Place place))
-                return false;
+                return null;
 
             stripe.Places[number] = place with { Ticket = 0 };
-            _table.WriteUInt32(number, _proven);
-            return true;
+            _space.Write(number, _proven);
+            return _space;
         }
     }
 
@@ -98,29 +122,31 @@ internal sealed class DecryptedPages : IDisposable
     /// </summary>
     /// <param name="number">Its number.</param>
     /// <param name="sealedPages">As it lies in the file, the whole run.</param>
-    public string? Load(long number, ReadOnlySpan<byte> sealedPages)
+    /// <param name="space">Where it lies now.</param>
+    public string? Load(long number, ReadOnlySpan<byte> sealedPages, out PageSpace space)
     {
         Stripe stripe = StripeOf(number);
         lock (stripe.Sync)
         {
+            space = _space;
             ref Place place = ref CollectionsMarshal.GetValueRefOrAddDefault(stripe.Places, number, out bool isThere);
             if (isThere)
             {
                 place.Ticket = 0;
-                _table.WriteUInt32(number, _proven);
+                space.Write(number, _proven);
                 return null;
             }
 
-            Span<byte> plain = Range.Span(number * PageLayout.SizeBytes, sealedPages.Length);
+            Span<byte> plain = space.Span(number * PageLayout.SizeBytes, sealedPages.Length);
             if (Open(stripe.Cipher, sealedPages, plain) is { } fault)
             {
                 stripe.Places.Remove(number);
-                Zero(number, sealedPages.Length / PageLayout.SizeBytes);
+                Zero(space.Pages, number, sealedPages.Length / PageLayout.SizeBytes);
                 return fault;
             }
 
             place = new Place(sealedPages.Length / PageLayout.SizeBytes, 0);
-            _table.WriteUInt32(number, _proven);
+            space.Write(number, _proven);
         }
 
         Interlocked.Add(ref _bytes, sealedPages.Length);
@@ -138,11 +164,11 @@ internal sealed class DecryptedPages : IDisposable
         lock (stripe.Sync)
         {
             if (stripe.Places.Remove(number, out Place before))
-                Drop(number, before.Pages); // of an attempt that failed; over the budget too, or the page would be published with these bytes
+                Drop(_space.Pages, number, before.Pages); // of an attempt that failed; over the budget too, or the page would be published with these bytes
             if (Bytes > budget - (budget / 8))
                 return;
 
-            plain.CopyTo(Range.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes));
+            plain.CopyTo(_space.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes));
             stripe.Places.Add(number, new Place(1, 0));
         }
 
@@ -171,8 +197,12 @@ internal sealed class DecryptedPages : IDisposable
     {
         Stripe stripe = StripeOf(number);
         lock (stripe.Sync)
+        {
             if (stripe.Places.Remove(number, out Place place))
-                Drop(number, place.Pages);
+                Drop(_space.Pages, number, place.Pages);
+            if (stripe.Left.Count > 0)
+                DropLeft(stripe, left => left.Number == number);
+        }
     }
 
     /// <summary>
@@ -196,9 +226,15 @@ internal sealed class DecryptedPages : IDisposable
                         continue;
 
                     place.Ticket = ticket;
-                    if (_table.ReadUInt32(number) == _proven)
-                        _table.WriteUInt32(number, 0);
+                    if (_space.Find(number) == _proven)
+                        _space.Write(number, 0);
                     isAny = true;
+                }
+
+                foreach (ref LeftPlace left in CollectionsMarshal.AsSpan(stripe.Left))
+                {
+                    isAny |= left.Place.Ticket == 0;
+                    left.Place.Ticket = left.Place.Ticket == 0 ? ticket : left.Place.Ticket;
                 }
             }
         }
@@ -219,8 +255,10 @@ internal sealed class DecryptedPages : IDisposable
                         continue;
 
                     stripe.Places.Remove(number); // allowed while it is enumerated
-                    Drop(number, place.Pages);
+                    Drop(_space.Pages, number, place.Pages);
                 }
+
+                DropLeft(stripe, left => left.Place.Ticket == ticket);
             }
         }
     }
@@ -231,12 +269,11 @@ internal sealed class DecryptedPages : IDisposable
         foreach (Stripe stripe in _stripes)
         {
             foreach ((long number, Place place) in stripe.Places)
-                Drop(number, place.Pages);
+                Drop(_space.Pages, number, place.Pages);
             stripe.Places.Clear();
+            DropLeft(stripe, static _ => true);
             stripe.Cipher.Dispose();
         }
-
-        Range.Dispose();
     }
 
     private Stripe StripeOf(long number) => _stripes[(int)number & (_stripes.Length - 1)];
@@ -268,17 +305,34 @@ internal sealed class DecryptedPages : IDisposable
             : $"{what} though its checksum is right (tree {page.TreeId}): someone without the key made or changed it, or put it here from elsewhere";
     }
 
-    private void Drop(long number, int pages)
+    private void Commit(AddressRange range, long from, long to)
     {
-        Zero(number, pages);
+        long offset = from * PageLayout.SizeBytes, length = (to - from) * PageLayout.SizeBytes;
+        range.Commit(offset, length);
+        range.ExcludeFromDumps(offset, length);
+        IsLocked = IsLocked && range.TryLock(offset, length);
+    }
+
+    private void DropLeft(Stripe stripe, Predicate<LeftPlace> isOver) => stripe.Left.RemoveAll(left =>
+    {
+        if (!isOver(left))
+            return false;
+
+        Drop(left.Range, left.Number, left.Place.Pages);
+        return true;
+    });
+
+    private void Drop(AddressRange range, long number, int pages)
+    {
+        Zero(range, number, pages);
         Interlocked.Add(ref _bytes, -(long)pages * PageLayout.SizeBytes);
     }
 
-    private void Zero(long number, int pages)
+    private static void Zero(AddressRange range, long number, int pages)
     {
         long offset = number * PageLayout.SizeBytes, length = (long)pages * PageLayout.SizeBytes;
-        Range.Span(offset, (int)length).Clear();
-        Range.DiscardLocked(offset, length);
+        range.Span(offset, (int)length).Clear();
+        range.DiscardLocked(offset, length);
     }
 
     private sealed class Stripe(PageCipher cipher)
@@ -289,8 +343,19 @@ internal sealed class DecryptedPages : IDisposable
 
         /// <summary>Pages, or first pages of runs, that are decrypted.</summary>
         public Dictionary<long, Place> Places { get; } = [];
+
+        /// <summary>Those of spaces before.</summary>
+        public List<LeftPlace> Left { get; } = [];
     }
 
     /// <summary>Pages of the run; and the ticket it may be dropped by, 0 where it is in the page table.</summary>
     private record struct Place(int Pages, int Ticket);
+
+    /// <summary>A page of a space before.</summary>
+    private struct LeftPlace(AddressRange range, long number, Place place)
+    {
+        public readonly AddressRange Range = range;
+        public readonly long Number = number;
+        public Place Place = place;
+    }
 }

@@ -1,6 +1,4 @@
-using Treepie.Storage.Files;
 using Treepie.Storage.Format;
-using Treepie.Storage.Memory;
 
 namespace Treepie.Storage.Paging;
 
@@ -10,11 +8,10 @@ namespace Treepie.Storage.Paging;
 /// That reader asks for the page by a call, too, and gets an error number where the disk cannot deliver it; a plain touch of the
 /// address would end the process.
 /// </summary>
-/// <param name="table">The page table: an entry of 4 bytes for each page.</param>
-/// <param name="map">The data file.</param>
+/// <param name="space">Where pages are looked for now.</param>
 /// <param name="isReadInMap">Whether readers read the map itself, which the system may put out of memory.</param>
 /// <param name="proven">What the page table says of a page that was proven; 0 is one that nobody has looked at.</param>
-internal sealed class PageProofs(AddressRange table, IFileMap map, bool isReadInMap, uint proven)
+internal sealed class PageProofs(Func<PageSpace> space, bool isReadInMap, uint proven)
 {
     private const int WindowPages = 2048;
 
@@ -24,7 +21,7 @@ internal sealed class PageProofs(AddressRange table, IFileMap map, bool isReadIn
     public DamagedPages Damaged { get; } = new();
 
     /// <summary>Whether the system tells which pages it has put out of memory.</summary>
-    public bool TellsEvicted => isReadInMap && map.TellsResident;
+    public bool TellsEvicted => isReadInMap && space().Map.TellsResident;
 
     /// <summary>Proofs that <see cref="WithdrawEvicted"/> has withdrawn.</summary>
     public long Withdrawn => Interlocked.Read(ref _withdrawn);
@@ -36,7 +33,7 @@ internal sealed class PageProofs(AddressRange table, IFileMap map, bool isReadIn
     {
         Damaged.Add(number, fault);
         Interlocked.MemoryBarrier(); // who proves it meanwhile sees the fault afterwards, or has written what this overwrites
-        table.WriteUInt32(number, 0);
+        space().Write(number, 0);
     }
 
     /// <summary>What was found wrong with a page that its reader has just proven; the proof is withdrawn then.</summary>
@@ -45,7 +42,7 @@ internal sealed class PageProofs(AddressRange table, IFileMap map, bool isReadIn
         Interlocked.MemoryBarrier(); // see MarkDamaged
         string? fault = Damaged.Find(number);
         if (fault is not null)
-            table.WriteUInt32(number, 0);
+            space().Write(number, 0);
         return fault;
     }
 
@@ -54,18 +51,20 @@ internal sealed class PageProofs(AddressRange table, IFileMap map, bool isReadIn
     {
         // Whether a page of the run that an earlier page may begin is out of memory: only its first page is in the table.
         bool isTailOut = false;
+        PageSpace now = space();
+        pages = Math.Min(pages, now.Count);
         Span<byte> resident = stackalloc byte[WindowPages];
         for (long first = (pages - 1) / WindowPages * WindowPages; first >= 0 && pages > 0 && isReadInMap; first -= WindowPages)
         {
             int count = (int)Math.Min(WindowPages, pages - first);
-            if (!map.TryFindResident(first * PageLayout.SizeBytes, resident[..count]))
+            if (!now.Map.TryFindResident(first * PageLayout.SizeBytes, resident[..count]))
                 return;
 
             for (int i = count - 1; i >= 0; i--)
             {
-                uint entry = table.ReadUInt32(first + i);
+                uint entry = now.Find(first + i);
                 bool isOut = resident[i] == 0 || isTailOut;
-                if (entry == proven && isOut && table.TryExchangeUInt32(first + i, proven, 0))
+                if (entry == proven && isOut && now.TryExchange(first + i, proven, 0))
                     Interlocked.Increment(ref _withdrawn);
                 isTailOut = entry == 0 && isOut;
             }

@@ -10,23 +10,21 @@ namespace Treepie.Storage.Paging;
 /// Turns page numbers into memory: a page is in scratch, or in the map of the data file. One flat table of 4 bytes a
 /// page answers both that and whether the page was proven on first touch: 0 not looked at, 1 in the map and proven,
 /// otherwise its scratch frame. Reading is one load for any number of threads; changing is for the one writer. In an encrypted store "in the map" means
-/// decrypted, at the same place of another range: see <see cref="DecryptedPages"/>.
+/// decrypted, at the same place of another range: see <see cref="DecryptedPages"/>. Table and map are a <see cref="PageSpace"/>, and another one when the file
+/// has grown over it: so an entry, and the bytes it leads to, are taken from one and the same space.
 /// </summary>
 internal sealed class PageStore : IDisposable
 {
     private const uint NotLookedAt = 0;
     private const uint InMap = 1;
-    private const long TableStepPages = 64 * 1024 / sizeof(uint);
     private const long MinGrowthPages = 32; // 256 KiB
     private const long MaxGrowthPages = 8192; // 64 MiB
 
     private readonly IFile _file;
-    private readonly IFileMap _map;
-    private readonly AddressRange _table;
-    private readonly AddressRange _proven;
+    private readonly PageSpaces _spaces;
     private readonly string _path;
     private readonly long _limitPages;
-    private long _tablePages;
+    private PageSpace _space;
     private long _filePages;
 
     public PageStore(IFileSystem files, IFile file, StorageOptions options, StoreCipher? cipher = null)
@@ -35,26 +33,25 @@ internal sealed class PageStore : IDisposable
         _file = file;
         _path = System.IO.Path.Combine(files.Path, file.Name);
         _limitPages = maxFileBytes / PageLayout.SizeBytes;
-        _table = AddressRange.Reserve((_limitPages + TableStepPages) * sizeof(uint), files.Calls);
-        _map = files.Map(file, _limitPages * PageLayout.SizeBytes);
+        _spaces = new PageSpaces(files, file, options.FirstReserveBytes / PageLayout.SizeBytes, _limitPages, isEncrypted: cipher is not null);
+        _space = _spaces.Last;
         bool canSpill = cipher is null && !options.ReadOnly && files.CanSpill;
         UnwrittenBudgetBytes = canSpill ? options.ScratchBudgetBytes : Math.Min(options.ScratchBudgetBytes, options.MemoryBudgetBytes);
         Scratch = new Scratch(
             options.ScratchReserveBytes, options.MemoryBudgetBytes, isSecret: cipher is not null,
             canSpill ? () => files.CreateSpill(Scratch.ArenaBytes) : null,
             Math.Max(0, UnwrittenBudgetBytes - options.MemoryBudgetBytes),
-            files.Calls);
-        Decrypted = cipher is null ? null : new DecryptedPages(cipher, _table, InMap, _limitPages, () => DecryptedBudget(options));
-        _proven = Decrypted?.Range ?? _map.Range;
-        Proofs = new PageProofs(_table, _map, isReadInMap: Decrypted is null && _map.SeesWrites, InMap);
+            files.Calls,
+            2 * options.FirstReserveBytes);
+        Decrypted = cipher is null ? null : new DecryptedPages(cipher, _space, InMap, () => DecryptedBudget(options));
+        Proofs = new PageProofs(() => Space, isReadInMap: Decrypted is null && _space.Map.SeesWrites, InMap);
         long pages = file.Length / PageLayout.SizeBytes;
         if (pages > _limitPages)
             throw new StorageException($"'{_path}' has {file.Length} bytes, more than StorageOptions.MaxDataFileBytes ({maxFileBytes}); raise it.");
 
-        _map.Grow(pages * PageLayout.SizeBytes);
+        _space.Map.Grow(pages * PageLayout.SizeBytes);
         Decrypted?.Commit(pages);
         _filePages = pages;
-        GrowTable(pages);
     }
 
     /// <summary>The data file, for error messages.</summary>
@@ -81,20 +78,23 @@ internal sealed class PageStore : IDisposable
     /// <summary>Most pages the file may have.</summary>
     public long LimitPages => _limitPages;
 
+    /// <summary>Numbers that pages can have without further addresses: no page that was ever used has a higher one.</summary>
+    public long RoomPages => Space.Count;
+
+    /// <summary>Where pages are looked for now.</summary>
+    internal PageSpace Space => Volatile.Read(ref _space);
+
     /// <summary>The bytes of a page, proven on first touch.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public Span<byte> Read(long number)
     {
-        if ((ulong)number < (ulong)Volatile.Read(ref _tablePages))
-        {
-            uint entry = _table.ReadUInt32(number);
-            if (entry > InMap)
-                return Scratch.Bytes(entry, PageLayout.SizeBytes);
-            if (entry == InMap)
-                return _proven.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes);
-        }
-
-        return Prove(number);
+        PageSpace space = Volatile.Read(ref _space);
+        uint entry = space.Find(number);
+        if (entry > InMap)
+            return Scratch.Bytes(entry, PageLayout.SizeBytes);
+        if (entry == InMap)
+            return space.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes);
+        return Prove(number).Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes);
     }
 
     /// <summary>Begins to bring a page that is read next into the processor's cache; does nothing for one that was never looked at.</summary>
@@ -106,22 +106,17 @@ internal sealed class PageStore : IDisposable
     /// <summary>A page as it is, if it was looked at before; empty otherwise.</summary>
     private Span<byte> Seen(long number)
     {
-        if ((ulong)number >= (ulong)Volatile.Read(ref _tablePages))
-            return default;
-
-        uint entry = _table.ReadUInt32(number);
-        return entry > InMap ? Scratch.Bytes(entry, PageLayout.SizeBytes) : entry == InMap ? _proven.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes) : default;
+        PageSpace space = Volatile.Read(ref _space);
+        uint entry = space.Find(number);
+        return entry > InMap ? Scratch.Bytes(entry, PageLayout.SizeBytes) : entry == InMap ? space.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes) : default;
     }
 
     /// <summary>Begins to bring the header of a page, and gives where the page lies, to ask for more of it: nothing of it may be read before <see cref="Read(PageReference)"/>. Empty for one that was never looked at.</summary>
     public ReadOnlySpan<byte> Expect(long number)
     {
-        uint entry = (ulong)number < (ulong)Volatile.Read(ref _tablePages) ? _table.ReadUInt32(number) : 0;
-        if (entry < InMap)
-            return default;
-
-        Span<byte> page = entry > InMap ? Scratch.Bytes(entry, PageLayout.SizeBytes) : _proven.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes);
-        CacheLines.PrefetchFirst(page);
+        Span<byte> page = Seen(number);
+        if (!page.IsEmpty)
+            CacheLines.PrefetchFirst(page);
         return page;
     }
 
@@ -135,10 +130,7 @@ internal sealed class PageStore : IDisposable
         return bytes;
     }
 
-    /// <summary>
-    /// The bytes of a page of a tree that must be the one its parent knows, of the level the way down has reached: so that a wrong reference can
-    /// neither lead in a circle nor make entries of one kind be taken for another.
-    /// </summary>
+    /// <summary>As <see cref="Read(PageReference)"/>, of the level the way down has reached: so a wrong reference neither leads in a circle nor makes one kind of entry be taken for another.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public Span<byte> Read(PageReference reference, int level)
     {
@@ -169,8 +161,11 @@ internal sealed class PageStore : IDisposable
     private Span<byte> ReadRun(PageReference reference, int valueBytes)
     {
         // Asked once: a checkpoint may move the run from scratch to the file meanwhile, and what is there then was not proven yet.
-        uint frame = FrameOf(reference.Number);
-        Span<byte> bytes = frame != 0 ? Scratch.Bytes(frame, PageLayout.SizeBytes) : Read(reference.Number);
+        PageSpace space = Volatile.Read(ref _space);
+        uint frame = space.Find(reference.Number);
+        if (frame == NotLookedAt)
+            space = Prove(reference.Number);
+        Span<byte> bytes = frame > InMap ? Scratch.Bytes(frame, PageLayout.SizeBytes) : space.Span(reference.Number * PageLayout.SizeBytes, PageLayout.SizeBytes);
         var page = new Page(bytes);
         if (page.Birth != reference.Birth)
             ThrowOtherBirth(reference, bytes);
@@ -178,17 +173,14 @@ internal sealed class PageStore : IDisposable
             throw Corrupt(reference.Number, $"a value of {valueBytes} bytes was expected, type {page.Type} with {page.ValueLength} bytes found");
 
         int length = PageLayout.HeaderBytes + valueBytes;
-        Span<byte> run = frame != 0 ? Scratch.Bytes(frame, length) : _proven.Span(reference.Number * PageLayout.SizeBytes, length);
+        Span<byte> run = frame > InMap ? Scratch.Bytes(frame, length) : space.Span(reference.Number * PageLayout.SizeBytes, length);
         return run[PageLayout.HeaderBytes..];
     }
 
     /// <summary>The scratch frame of a page, or 0 when it is not in scratch.</summary>
     public uint FrameOf(long number)
     {
-        if ((ulong)number >= (ulong)_tablePages)
-            return 0; // addresses beyond the table have no memory behind them
-
-        uint entry = _table.ReadUInt32(number);
+        uint entry = Space.Find(number);
         return entry > InMap ? entry : 0;
     }
 
@@ -197,7 +189,7 @@ internal sealed class PageStore : IDisposable
     {
         Proofs.Damaged.Remove(number);
         frame = Scratch.Allocate(pages, number, birth);
-        _table.WriteUInt32(number, frame);
+        _space.Write(number, frame);
         return Scratch.Bytes(frame, (int)Math.Min((long)pages * PageLayout.SizeBytes, int.MaxValue));
     }
 
@@ -206,18 +198,18 @@ internal sealed class PageStore : IDisposable
     {
         Proofs.Damaged.Remove(number);
         frame = Scratch.AllocateCopy(FrameOf(from), original, number, birth);
-        _table.WriteUInt32(number, frame);
+        _space.Write(number, frame);
         return Scratch.Bytes(frame, PageLayout.SizeBytes);
     }
 
     /// <summary>Forgets a page that nobody can see any more, and its scratch frame if it has one.</summary>
     public void Forget(long number)
     {
-        if (number >= _tablePages)
+        if (number >= Space.Count)
             return; // given back before it had a place
 
         uint frame = FrameOf(number);
-        _table.WriteUInt32(number, NotLookedAt);
+        _space.Write(number, NotLookedAt);
         Decrypted?.Forget(number);
         Proofs.Damaged.Remove(number);
         if (frame != 0)
@@ -244,9 +236,9 @@ internal sealed class PageStore : IDisposable
     {
         uint frame = FrameOf(number);
         if (Decrypted is null)
-            _table.WriteUInt32(number, _map.SeesWrites ? InMap : NotLookedAt);
-        else if (!Decrypted.TryPublish(number))
-            _table.WriteUInt32(number, NotLookedAt);
+            _space.Write(number, _space.Map.SeesWrites ? InMap : NotLookedAt);
+        else if (Decrypted.TryPublish(number) is null)
+            _space.Write(number, NotLookedAt);
         if (frame != 0)
             Scratch.DropSpare(frame);
     }
@@ -256,12 +248,17 @@ internal sealed class PageStore : IDisposable
     {
         if (pages > _limitPages)
             throw new StorageException($"'{_path}' would grow over StorageOptions.MaxDataFileBytes ({_limitPages * PageLayout.SizeBytes}); raise it.");
-        if (pages <= _tablePages)
+        if (pages <= _space.Count)
             return;
 
-        long end = (pages + TableStepPages - 1) / TableStepPages * TableStepPages;
-        _table.Commit(_tablePages * sizeof(uint), (end - _tablePages) * sizeof(uint));
-        Volatile.Write(ref _tablePages, end);
+        PageSpace next = _spaces.Grow(pages);
+        next.CopyEntriesAbove(InMap, _space, _space.Count);
+        next.Map.Grow(_filePages * PageLayout.SizeBytes);
+        void Publish() => Volatile.Write(ref _space, next);
+        if (Decrypted is null)
+            Publish();
+        else
+            Decrypted.MoveTo(next, Publish);
     }
 
     /// <summary>Gives the file real blocks for pages up to a number. Throws <see cref="DiskFullException"/> before anything changed.</summary>
@@ -284,7 +281,7 @@ internal sealed class PageStore : IDisposable
         }
 
         GrowTable(wanted);
-        _map.Grow(wanted * PageLayout.SizeBytes);
+        _space.Map.Grow(wanted * PageLayout.SizeBytes);
         Decrypted?.Commit(wanted);
         Volatile.Write(ref _filePages, wanted);
     }
@@ -294,7 +291,7 @@ internal sealed class PageStore : IDisposable
     public PageRun RunOf(OverflowReference value)
     {
         PageRun run = value.Run;
-        return value.IsPossible && run.First >= FormatLimits.FirstDataPage && run.First + run.Pages <= _tablePages
+        return value.IsPossible && run.First >= FormatLimits.FirstDataPage && run.First + run.Pages <= Space.Count
             ? run
             : throw Corrupt(run.First, $"it is said to begin a value of {value.LengthBytes} bytes, which cannot be there");
     }
@@ -339,15 +336,12 @@ internal sealed class PageStore : IDisposable
     public void Dispose()
     {
         Decrypted?.Dispose();
-        _map.Dispose();
-        _table.Dispose();
+        _spaces.Dispose();
         Scratch.Dispose();
         _file.Dispose();
     }
 
-    /// <summary>
-    /// What is wrong with a page of the file, looked at anew, or null. A page in scratch was never in the file, so nothing is wrong with it.
-    /// </summary>
+    /// <summary>What is wrong with a page of the file, looked at anew, or null. A page in scratch was never in the file, so nothing is wrong with it.</summary>
     public string? FindFault(long number)
     {
         if (FrameOf(number) != 0)
@@ -356,8 +350,8 @@ internal sealed class PageStore : IDisposable
             return known;
 
         // What is decrypted may have come from a checkpoint, and never have been looked at in the file.
-        bool wasProven = (ulong)number < (ulong)_tablePages && _table.ReadUInt32(number) == InMap;
-        return FindSealedFault(number, load: !wasProven || _map.SeesWrites || Decrypted is not null, out Span<byte> pages, out Span<byte> covered) ?? FindFault(pages, covered);
+        bool wasProven = Space.Find(number) == InMap;
+        return FindSealedFault(number, load: !wasProven || Space.Map.SeesWrites || Decrypted is not null, out Span<byte> pages, out Span<byte> covered, out _) ?? FindFault(pages, covered);
     }
 
     /// <summary>
@@ -373,31 +367,31 @@ internal sealed class PageStore : IDisposable
             return StoredBytes(number, frame, page.Type == PageType.Overflow ? PageLayout.HeaderBytes + page.ValueLength : PageLayout.SizeBytes);
         }
 
-        string? fault = FindSealedFault(number, load: true, out Span<byte> pages, out Span<byte> covered) ?? (Decrypted is null ? FindFault(pages, covered) : null);
+        string? fault = FindSealedFault(number, load: true, out Span<byte> pages, out Span<byte> covered, out _) ?? (Decrypted is null ? FindFault(pages, covered) : null);
         return fault is null ? covered : throw Corrupt(number, fault);
     }
 
     /// <summary>Bytes of what <see cref="ReadStored"/> found last, of a plain store or in scratch, within the same read transaction.</summary>
     public ReadOnlySpan<byte> StoredBytes(long number, uint frame, int lengthBytes) =>
-        frame != 0 ? Scratch.Bytes(frame, lengthBytes) : _map.Range.Span(number * PageLayout.SizeBytes, lengthBytes);
+        frame != 0 ? Scratch.Bytes(frame, lengthBytes) : Space.Map.Range.Span(number * PageLayout.SizeBytes, lengthBytes);
 
     /// <summary>Whether nobody has looked at a page yet, so that it has to be read from the file.</summary>
-    public bool IsUnseen(long number) => (ulong)number < (ulong)_tablePages && _table.ReadUInt32(number) == NotLookedAt;
+    public bool IsUnseen(long number) => (ulong)number < (ulong)Space.Count && Space.Find(number) == NotLookedAt;
 
     /// <summary>Has the system begin to read pages of the file that are going to be looked at. Waits for nothing; a number that cannot be is left alone.</summary>
     public void Announce(long number, int pages)
     {
         long end = Math.Min(number + pages, FilePages);
-        if (number >= FormatLimits.FirstDataPage && end > number && _map.SeesWrites)
-            _map.Announce(number * PageLayout.SizeBytes, (end - number) * PageLayout.SizeBytes);
+        if (number >= FormatLimits.FirstDataPage && end > number && Space.Map.SeesWrites)
+            Space.Map.Announce(number * PageLayout.SizeBytes, (end - number) * PageLayout.SizeBytes);
     }
 
     /// <summary>Brings pages of the file into memory that are going to be read; what cannot be read shows when it is.</summary>
     public void LoadAhead(long number, int pages)
     {
         long end = Math.Min(number + pages, FilePages);
-        if (end > number && _map.SeesWrites)
-            _map.Load(number * PageLayout.SizeBytes, (end - number) * PageLayout.SizeBytes);
+        if (end > number && Space.Map.SeesWrites)
+            Space.Map.Load(number * PageLayout.SizeBytes, (end - number) * PageLayout.SizeBytes);
     }
 
     /// <summary>The incarnation a page is sealed with in the file; 0 for one that is not there yet, or not encrypted.</summary>
@@ -407,48 +401,52 @@ internal sealed class PageStore : IDisposable
             return 0;
 
         long offset = number * PageLayout.SizeBytes;
-        if (!_map.Load(offset, PageLayout.SizeBytes))
-            throw Corrupt(number, "the disk cannot read it"); // not 0: its key would be dropped
-        return new Page(_map.Range.Span(offset, PageLayout.SizeBytes)).Incarnation;
+        IFileMap map = Space.Map;
+        return !map.Load(offset, PageLayout.SizeBytes)
+            ? throw Corrupt(number, "the disk cannot read it") // not 0: its key would be dropped
+            : new Page(map.Range.Span(offset, PageLayout.SizeBytes)).Incarnation;
     }
 
     /// <summary>A page without trust and without an exception; false where it is damaged.</summary>
     public bool TryRead(long number, out Span<byte> bytes)
     {
+        bytes = default;
         if (FrameOf(number) is var frame && frame != 0)
             bytes = Scratch.Bytes(frame, PageLayout.SizeBytes);
-        else if (FindFaultAndProve(number, out bytes) is not null)
+        else if (FindFaultAndProve(number, out PageSpace space) is null)
+            bytes = space.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes);
+        else
             return false;
         return true;
     }
 
+    /// <summary>Proves a page that nobody has looked at, and gives the space it lies in.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private Span<byte> Prove(long number) =>
-        FindFaultAndProve(number, out Span<byte> bytes) is { } fault ? throw Corrupt(number, fault) : bytes;
+    private PageSpace Prove(long number) =>
+        FindFaultAndProve(number, out PageSpace space) is { } fault ? throw Corrupt(number, fault) : space;
 
-    private string? FindFaultAndProve(long number, out Span<byte> bytes)
+    private string? FindFaultAndProve(long number, out PageSpace space)
     {
-        bytes = default;
-        return Proofs.Damaged.Find(number) ?? FindFreshFaultAndProve(number, out bytes) ?? Proofs.FindDamageSinceProof(number);
+        space = _space;
+        return Proofs.Damaged.Find(number) ?? FindFreshFaultAndProve(number, out space) ?? Proofs.FindDamageSinceProof(number);
     }
 
-    private string? FindFreshFaultAndProve(long number, out Span<byte> bytes)
+    private string? FindFreshFaultAndProve(long number, out PageSpace space)
     {
-        bytes = default;
-        if (Decrypted is not null && Decrypted.TryPublish(number))
+        if (Decrypted?.TryPublish(number) is { } published)
         {
-            bytes = _proven.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes);
+            space = published;
             return null;
         }
 
-        if (FindSealedFault(number, load: true, out Span<byte> pages, out Span<byte> covered) is { } fault)
+        if (FindSealedFault(number, load: true, out Span<byte> pages, out Span<byte> covered, out space) is { } fault)
             return fault;
-        if ((Decrypted is { } decrypted ? decrypted.Load(number, pages) : FindFault(pages, covered)) is { } second)
+        if (Decrypted is { } decrypted)
+            return decrypted.Load(number, pages, out space);
+        if (FindFault(pages, covered) is { } second)
             return second;
 
-        if (Decrypted is null)
-            _table.WriteUInt32(number, InMap);
-        bytes = _proven.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes);
+        space.Write(number, InMap);
         return null;
     }
 
@@ -457,18 +455,21 @@ internal sealed class PageStore : IDisposable
         Decrypted is { } decrypted ? decrypted.FindFault(pages) : PageContent.FindFault(pages, covered);
 
     /// <summary>What is wrong with where a page lies, or null; its page or run as it is in the file, and what of that its checksum covers.</summary>
-    private string? FindSealedFault(long number, bool load, out Span<byte> bytes, out Span<byte> covered)
+    private string? FindSealedFault(long number, bool load, out Span<byte> bytes, out Span<byte> covered, out PageSpace space)
     {
         bytes = default;
         covered = default;
-        if (number < FormatLimits.FirstDataPage || number >= Volatile.Read(ref _filePages))
-            return $"it is referred to, but the file has {Volatile.Read(ref _filePages)} pages";
+        long filePages = FilePages; // before the space, which is the larger one by then
+        space = Space;
+        if (number < FormatLimits.FirstDataPage || number >= filePages)
+            return $"it is referred to, but the file has {filePages} pages";
 
+        IFileMap map = space.Map;
         long offset = number * PageLayout.SizeBytes;
-        if (load && !_map.Load(offset, PageLayout.SizeBytes))
+        if (load && !map.Load(offset, PageLayout.SizeBytes))
             return "the disk cannot read it";
 
-        bytes = _map.Range.Span(offset, PageLayout.SizeBytes);
+        bytes = map.Range.Span(offset, PageLayout.SizeBytes);
         var page = new Page(bytes);
         if (page.Number != number)
             return $"it says it is page {page.Number}";
@@ -479,13 +480,13 @@ internal sealed class PageStore : IDisposable
 
         int length = page.ValueLength;
         long pages = length < 0 ? long.MaxValue : PageLayout.RunPages(length);
-        if (pages > _filePages - number || length > FormatLimits.MaxValueBytes)
+        if (pages > filePages - number || length > FormatLimits.MaxValueBytes)
             return $"it says its value has {length} bytes";
-        if (load && pages > 1 && !_map.Load(offset, pages * PageLayout.SizeBytes))
+        if (load && pages > 1 && !map.Load(offset, pages * PageLayout.SizeBytes))
             return "the disk cannot read its value";
-        covered = _map.Range.Span(offset, PageLayout.HeaderBytes + length);
+        covered = map.Range.Span(offset, PageLayout.HeaderBytes + length);
         if (Decrypted is not null)
-            bytes = covered = _map.Range.Span(offset, (int)(pages * PageLayout.SizeBytes)); // sealed as a whole
+            bytes = covered = map.Range.Span(offset, (int)(pages * PageLayout.SizeBytes)); // sealed as a whole
         return null;
     }
 
@@ -495,6 +496,5 @@ internal sealed class PageStore : IDisposable
 
     private void ThrowOtherKind(long number, int level, Span<byte> bytes) => throw Corrupt(number, PageContent.OtherKind(level, bytes));
 
-    private void ThrowOtherBirth(PageReference reference, Span<byte> bytes) =>
-        throw Corrupt(reference.Number, PageContent.OtherBirth(reference, bytes));
+    private void ThrowOtherBirth(PageReference reference, Span<byte> bytes) => throw Corrupt(reference.Number, PageContent.OtherBirth(reference, bytes));
 }

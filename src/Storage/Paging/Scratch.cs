@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Runtime.CompilerServices;
 using Treepie.Storage.Files;
 using Treepie.Storage.Format;
 using Treepie.Storage.Memory;
@@ -28,40 +29,46 @@ internal sealed class Scratch : IDisposable
     private const int SmallFrames = 2 * ArenaFrames; // a small store does without large pages, which would cost it 2 MiB for a few of its own
     private const int DiscardFromPages = 32;
 
-    private readonly AddressRange _range;
-    private readonly uint _limit;
+    private const long DefaultFirstBytes = 512L << 20;
+    private const int SegmentFactor = 8; // 4 GiB, more than the longest value
+
+    private readonly ScratchSpace _space;
+    private readonly long _limitBytes;
     private readonly SingleFrames _singles = new();
     private readonly ScratchArenas _arenas;
     private readonly SortedDictionary<uint, int> _extents = [];
     private FrameRecord[] _records = new FrameRecord[ArenaFrames];
     private uint _committedFrames;
+    private long _committedBytes;
     private long _framesInUse;
     private long _spares;
 
     private readonly bool _isSecret;
     private readonly long _keptFrames;
 
-    /// <param name="reserveBytes">Address space.</param>
+    /// <param name="reserveBytes">Most memory that frames may take.</param>
     /// <param name="keptBytes">Memory that may be taken, and is kept for use again; what is needed beyond lies in a file, or goes back to the system after use.</param>
     /// <param name="isSecret">Whether frames are kept out of swap and core dumps where the system allows, and zeroed when they go out of use.</param>
     /// <param name="openSpill">Creates the file for frames beyond that memory, when it is needed; null where there is none.</param>
     /// <param name="keptSpillBytes">Bytes of that file that are kept for use again.</param>
     /// <param name="calls">The system; null for this machine's.</param>
+    /// <param name="firstBytes">Addresses that are reserved at once.</param>
     public Scratch(
         long reserveBytes,
         long keptBytes,
         bool isSecret = false,
         Func<SpillFile?>? openSpill = null,
         long keptSpillBytes = 0,
-        SystemCalls? calls = null)
+        SystemCalls? calls = null,
+        long firstBytes = DefaultFirstBytes)
     {
         _isSecret = isSecret;
         IsLocked = isSecret;
         _keptFrames = keptBytes / PageLayout.SizeBytes;
-        _range = AddressRange.Reserve(reserveBytes, calls);
-        _arenas = new ScratchArenas(_range, keptBytes, keptSpillBytes, isSecret, openSpill, Reunite);
-        _limit = (uint)Math.Min(uint.MaxValue, reserveBytes / PageLayout.SizeBytes);
-        _committedFrames = 0;
+        _limitBytes = reserveBytes;
+        firstBytes = Math.Max(ArenaBytes, Math.Min(firstBytes, reserveBytes) / ArenaBytes * ArenaBytes);
+        _space = new ScratchSpace(firstBytes, firstBytes * SegmentFactor, calls);
+        _arenas = new ScratchArenas(_space, keptBytes, keptSpillBytes, isSecret, openSpill, Reunite);
         Grow(ArenaFrames);
     }
 
@@ -178,7 +185,7 @@ internal sealed class Scratch : IDisposable
         else
         {
             if (pages >= DiscardFromPages)
-                Discard((long)frame * PageLayout.SizeBytes, (long)pages * PageLayout.SizeBytes);
+                Discard(frame, (long)pages * PageLayout.SizeBytes);
             AddExtent(frame, pages);
         }
 
@@ -192,11 +199,15 @@ internal sealed class Scratch : IDisposable
     public ref FrameRecord Record(uint frame) => ref _records[frame];
 
     /// <summary>The bytes of a run, from its first frame.</summary>
-    public Span<byte> Bytes(uint frame, int lengthBytes) => _range.Span((long)frame * PageLayout.SizeBytes, lengthBytes);
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public Span<byte> Bytes(uint frame, int lengthBytes) => _space.Span(frame, lengthBytes);
+
+    /// <summary>Whether a frame has memory: of those below <see cref="FrameCount"/> a few lie where one segment of addresses ends and the next begins.</summary>
+    public bool IsCommitted(uint frame) => _arenas.IsCommitted(frame);
 
     public void Dispose()
     {
-        _range.Dispose();
+        _space.Dispose();
         _arenas.Dispose();
     }
 
@@ -221,15 +232,16 @@ internal sealed class Scratch : IDisposable
     private void Zero(uint frame, int pages)
     {
         if (_isSecret)
-            _range.Span((long)frame * PageLayout.SizeBytes, (int)Math.Min((long)pages * PageLayout.SizeBytes, int.MaxValue)).Clear();
+            _space.Span(frame, (int)Math.Min((long)pages * PageLayout.SizeBytes, int.MaxValue)).Clear();
     }
 
-    private void Discard(long offset, long lengthBytes)
+    private void Discard(uint frame, long lengthBytes)
     {
+        AddressRange range = _space.Find(frame, out long offset);
         if (_isSecret)
-            _range.DiscardLocked(offset, lengthBytes);
+            range.DiscardLocked(offset, lengthBytes);
         else
-            _range.Discard(offset, lengthBytes);
+            range.Discard(offset, lengthBytes);
     }
 
     private uint AllocateSingle()
@@ -264,24 +276,28 @@ internal sealed class Scratch : IDisposable
 
     private void Grow(int pages)
     {
-        uint step = (uint)((pages + ArenaFrames - 1) / ArenaFrames * ArenaFrames);
-        if (step > _limit - _committedFrames)
+        long step = (pages + ArenaFrames - 1L) / ArenaFrames * ArenaFrames, bytes = step * PageLayout.SizeBytes;
+        if (bytes > _limitBytes - _committedBytes || (step > _space.EndFrame - _committedFrames && pages > _space.MostRunFrames))
             throw new StorageException(
-                $"A transaction needs more than the {(long)_limit * PageLayout.SizeBytes >> 20} MiB reserved for unwritten pages; write in smaller transactions.");
+                $"A transaction needs more than the {_limitBytes >> 20} MiB reserved for unwritten pages; write in smaller transactions.");
 
-        _range.Commit((long)_committedFrames * PageLayout.SizeBytes, (long)step * PageLayout.SizeBytes);
+        uint start = step > _space.EndFrame - _committedFrames ? _space.Add() : _committedFrames;
+        AddressRange range = _space.Find(start, out long offset);
+        range.Commit(offset, bytes);
+        _arenas.OnCommitted(start, (int)step);
         if (_isSecret)
         {
-            _range.ExcludeFromDumps((long)_committedFrames * PageLayout.SizeBytes, (long)step * PageLayout.SizeBytes);
-            IsLocked = IsLocked && _range.TryLock((long)_committedFrames * PageLayout.SizeBytes, (long)step * PageLayout.SizeBytes);
+            range.ExcludeFromDumps(offset, bytes);
+            IsLocked = IsLocked && range.TryLock(offset, bytes);
         }
 
-        if (_committedFrames >= SmallFrames)
-            _range.PreferHugePages((long)_committedFrames * PageLayout.SizeBytes, (long)step * PageLayout.SizeBytes);
-        uint first = Math.Max(_committedFrames, FirstFrame);
-        _committedFrames += step;
+        if (start >= SmallFrames)
+            range.PreferHugePages(offset, bytes);
+        _committedFrames = start + (uint)step;
+        _committedBytes += bytes;
         if (_records.Length < _committedFrames)
             Array.Resize(ref _records, (int)Math.Max(_committedFrames, Math.Min(2L * _records.Length, Array.MaxLength)));
+        uint first = Math.Max(start, FirstFrame);
         AddExtent(first, (int)(_committedFrames - first));
     }
 

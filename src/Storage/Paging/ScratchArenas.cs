@@ -18,7 +18,7 @@ namespace Treepie.Storage.Paging;
 /// </remarks>
 internal sealed class ScratchArenas : IDisposable
 {
-    private readonly AddressRange _range;
+    private readonly ScratchSpace _space;
     private readonly Func<SpillFile?>? _openSpill;
     private readonly Action<int> _onEmptied;
     private readonly bool _isSecret;
@@ -31,15 +31,15 @@ internal sealed class ScratchArenas : IDisposable
     private int _spilled;
     private long _spilledBytes;
 
-    /// <param name="range">Where they lie.</param>
+    /// <param name="space">Where they lie.</param>
     /// <param name="keptBytes">Memory that may be taken.</param>
     /// <param name="keptSpillBytes">Bytes of the file that are kept for use again.</param>
     /// <param name="isSecret">Whether it may be locked.</param>
     /// <param name="openSpill">Creates the file, when it is needed; null where there is none.</param>
     /// <param name="onEmptied">Told which arena has given back what stood behind it.</param>
-    public ScratchArenas(AddressRange range, long keptBytes, long keptSpillBytes, bool isSecret, Func<SpillFile?>? openSpill, Action<int> onEmptied)
+    public ScratchArenas(ScratchSpace space, long keptBytes, long keptSpillBytes, bool isSecret, Func<SpillFile?>? openSpill, Action<int> onEmptied)
     {
-        _range = range;
+        _space = space;
         _isSecret = isSecret;
         _openSpill = openSpill;
         _onEmptied = onEmptied;
@@ -52,6 +52,16 @@ internal sealed class ScratchArenas : IDisposable
 
     /// <summary>Bytes of the file.</summary>
     public long SpilledBytes => Volatile.Read(ref _spilledBytes);
+
+    /// <summary>Frames have memory from now on.</summary>
+    public void OnCommitted(uint frame, int pages)
+    {
+        for (long at = frame; at < frame + pages; at += Scratch.ArenaFrames)
+            Find(at, frame + pages, out _, out _).IsCommitted = true;
+    }
+
+    /// <summary>Whether a frame has memory.</summary>
+    public bool IsCommitted(uint frame) => frame / Scratch.ArenaFrames is var number && number < _arenas.Length && _arenas[number].IsCommitted;
 
     /// <summary>Frames are given out.</summary>
     public void Count(uint frame, int pages)
@@ -113,7 +123,8 @@ internal sealed class ScratchArenas : IDisposable
     {
         if (_resident >= _kept && Spill() is { } spill)
         {
-            arena.FilePart = spill.TryMap(_range, number * Scratch.ArenaBytes);
+            AddressRange range = RangeOf(number, out long offset);
+            arena.FilePart = spill.TryMap(range, offset);
             Volatile.Write(ref _spilledBytes, spill.LengthBytes);
             if (arena.FilePart >= 0)
             {
@@ -127,10 +138,10 @@ internal sealed class ScratchArenas : IDisposable
 
     private void GiveBack(int number, ref Arena arena)
     {
-        long offset = number * Scratch.ArenaBytes;
+        AddressRange range = RangeOf(number, out long offset);
         if (arena.FilePart >= 0)
         {
-            if (!_spill!.TryUnmap(_range, offset, arena.FilePart)) // it has given the part
+            if (!_spill!.TryUnmap(range, offset, arena.FilePart)) // it has given the part
                 return;
 
             _spilled--;
@@ -139,15 +150,17 @@ internal sealed class ScratchArenas : IDisposable
         else
         {
             if (_isSecret)
-                _range.DiscardLocked(offset, Scratch.ArenaBytes);
+                range.DiscardLocked(offset, Scratch.ArenaBytes);
             else
-                _range.Discard(offset, Scratch.ArenaBytes);
+                range.Discard(offset, Scratch.ArenaBytes);
             Volatile.Write(ref _resident, _resident - 1);
         }
 
-        arena = Arena.Empty;
+        arena = Arena.Empty with { IsCommitted = true };
         _onEmptied(number);
     }
+
+    private AddressRange RangeOf(int arena, out long offset) => _space.Find((uint)arena * Scratch.ArenaFrames, out offset);
 
     private SpillFile? Spill()
     {
@@ -160,13 +173,14 @@ internal sealed class ScratchArenas : IDisposable
         return _spill;
     }
 
-    /// <summary>Frames in use; whether something stands behind; and the part of the file, -1 for memory.</summary>
+    /// <summary>Frames in use; whether it can be used; whether something stands behind; and the part of the file, -1 for memory.</summary>
     private struct Arena
     {
         public static readonly Arena Empty = new() { FilePart = -1 };
 
         public int Frames;
         public int FilePart;
+        public bool IsCommitted;
         public bool IsBacked;
     }
 }

@@ -354,7 +354,7 @@ internal sealed class CheckpointRunner(
             journal!.BeginUse(); // there is one: see MarkInUse
             return true;
         }
-        catch (DiskFullException)
+        catch (Exception error) when (error is DiskFullException or OpenFileLimitException)
         {
             return false; // the batch will find out too, and say so
         }

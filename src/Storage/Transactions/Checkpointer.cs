@@ -201,7 +201,7 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
             else
                 journal?.BeginSession();
         }
-        catch (Exception error) when (error is not DiskFullException)
+        catch (Exception error) when (error is not (DiskFullException or OpenFileLimitException))
         {
             state.Failure = error;
             throw;

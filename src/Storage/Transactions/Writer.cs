@@ -304,7 +304,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
             journal?.BeginSession();
             return true;
         }
-        catch (DiskFullException error)
+        catch (Exception error) when (error is DiskFullException or OpenFileLimitException)
         {
             UndoOpen();
             RejectAll(error);

@@ -8,15 +8,18 @@ namespace Treepie.Storage.Tests.Paging;
 public sealed class ScratchTests
 {
     [Theory]
-    [InlineData(false)]
-    [InlineData(true)]
-    public void Frames_keep_their_bytes_and_memory_beyond_what_is_kept_goes_back(bool spills)
+    [InlineData(false, 256)]
+    [InlineData(true, 256)]
+    [InlineData(false, 4)] // 4 MiB of addresses, then 32 MiB at a time
+    [InlineData(true, 4)]
+    public void Frames_keep_their_bytes_and_memory_beyond_what_is_kept_goes_back(bool spills, int firstMegabytes)
     {
         var random = new Random(Seed.Next());
         using var directory = new TemporaryDirectory();
         var files = new DiskFileSystem(directory.Path);
         spills &= files.CanSpill;
-        using var scratch = new Scratch(256 << 20, keptBytes: 8 << 20, openSpill: spills ? () => files.CreateSpill(Scratch.ArenaBytes) : null);
+        using var scratch = new Scratch(
+            256 << 20, keptBytes: 8 << 20, openSpill: spills ? () => files.CreateSpill(Scratch.ArenaBytes) : null, firstBytes: firstMegabytes << 20);
         var held = new Dictionary<uint, (int Pages, byte Stamp)>();
         for (int step = 0; step < 4_000; step++)
         {
@@ -49,8 +52,8 @@ public sealed class ScratchTests
                 Assert.Equal(held.Values.Sum(run => (long)run.Pages) * PageLayout.SizeBytes, scratch.BytesInUse);
         }
 
-        held.Add(scratch.Allocate(4096, -1, 1), (4096, 0));
-        Assert.True(scratch.ResidentBytes + scratch.SpilledBytes >= 32 << 20);
+        held.Add(scratch.Allocate(3800, -1, 1), (3800, 0));
+        Assert.True(scratch.ResidentBytes + scratch.SpilledBytes >= 29 << 20);
         Assert.Equal(spills, scratch.SpilledBytes > 0);
         Assert.Empty(Directory.GetFiles(directory.Path)); // it has no name
         foreach (uint frame in held.Keys)
@@ -60,5 +63,22 @@ public sealed class ScratchTests
         Assert.Equal(0, scratch.SpilledBytes);
         scratch.Trim();
         Assert.InRange(scratch.ResidentBytes, 0, Scratch.ArenaBytes);
+    }
+
+    [Fact]
+    public void A_run_that_no_segment_has_room_for_is_refused_by_name()
+    {
+        using var scratch = new Scratch(256 << 20, keptBytes: 8 << 20, firstBytes: 4 << 20);
+        Assert.Contains("smaller transactions", Assert.Throws<StorageException>(() => scratch.Allocate(4096, 1, 1)).Message, StringComparison.Ordinal);
+        uint frame = scratch.Allocate(3840, 1, 1);
+        Assert.True(scratch.IsCommitted(frame));
+        Assert.False(scratch.IsCommitted(frame - 1)); // where the segment before ends
+        Assert.Contains("smaller transactions", Assert.Throws<StorageException>(() => AllocateAll(scratch)).Message, StringComparison.Ordinal);
+    }
+
+    private static void AllocateAll(Scratch scratch)
+    {
+        for (int i = 0; i < 256 << 20 >> 13; i++)
+            scratch.Allocate(1, i, 1);
     }
 }

@@ -29,6 +29,7 @@ internal sealed class RealClients(StorageEnvironment environment, int seed)
         MaxJournalFileBytes = 64 << 10,
         MaxJournalBytes = 256 << 10,
         MaxDataFileBytes = 1 << 30,
+        FirstReserveBytes = 1 << 20,
         DecryptedBudgetBytes = 1 << 20,
         DecryptedIdleTime = TimeSpan.Zero,
     };

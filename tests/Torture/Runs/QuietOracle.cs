@@ -91,7 +91,7 @@ internal static class QuietOracle
         ulong[] live = environment.State.Space.CopyLive();
         for (long page = FormatLimits.FirstDataPage; page < environment.State.Space.PageCount; page++)
         {
-            Span<byte> left = store.Decrypted!.Range.Span(page * PageLayout.SizeBytes, PageLayout.SizeBytes); // it is encrypted
+            Span<byte> left = store.Space.Span(page * PageLayout.SizeBytes, PageLayout.SizeBytes);
             bool isLive = (live[page / 64] & (1UL << (int)(page % 64))) != 0;
             if (!isLive && page < store.FilePages && left.ContainsAnyExcept((byte)0) && new Page(left).Type != PageType.Bitmap)
                 throw new TortureFailure($"Page {page} was given free, but its bytes are still in memory.");
@@ -114,10 +114,10 @@ internal static class QuietOracle
             throw new TortureFailure($"{store.Decrypted.Bytes} bytes stay decrypted although nobody reads.");
 
         for (long page = 0; page < store.FilePages; page++)
-            if (store.Decrypted.Range.Span(page * PageLayout.SizeBytes, PageLayout.SizeBytes).ContainsAnyExcept((byte)0))
+            if (store.Space.Span(page * PageLayout.SizeBytes, PageLayout.SizeBytes).ContainsAnyExcept((byte)0))
                 throw new TortureFailure($"Page {page} was given back, but its bytes are still in memory.");
         for (uint frame = 0; frame < store.Scratch.FrameCount; frame++)
-            if (store.Scratch.Bytes(frame, PageLayout.SizeBytes).ContainsAnyExcept((byte)0))
+            if (store.Scratch.IsCommitted(frame) && store.Scratch.Bytes(frame, PageLayout.SizeBytes).ContainsAnyExcept((byte)0))
                 throw new TortureFailure($"Frame {frame} of scratch was given back, but its bytes are still in memory.");
     }
 

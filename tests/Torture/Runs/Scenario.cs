@@ -59,6 +59,7 @@ internal sealed record Scenario
     public static StorageOptions SmallOptions { get; } = new()
     {
         MaxDataFileBytes = 64 << 20,
+        FirstReserveBytes = 256 << 10, // so that most files grow over it
         ScratchReserveBytes = 64 << 20,
         ScratchBudgetBytes = 1 << 20,
         MemoryBudgetBytes = 1 << 20,

@@ -1,0 +1,64 @@
+using Treepie.Storage.Files;
+using Treepie.Storage.Memory;
+
+namespace Treepie.Storage.Paging;
+
+/// <summary>
+/// Addresses for the pages of a file up to a number: the page table, the map of the file, and where readers find what was proven,
+/// which is the map, or decrypted pages. A larger file gets another space, and who reads in this one may go on.
+/// </summary>
+internal sealed class PageSpace : PageAddresses, IDisposable
+{
+    private PageSpace(AddressRange table, IFileMap map, AddressRange proven, long count)
+        : base(table, proven, count)
+    {
+        Map = map;
+    }
+
+    /// <summary>The file.</summary>
+    public IFileMap Map { get; }
+
+    /// <summary>Reserves addresses for a number of pages.</summary>
+    /// <param name="files">The file system.</param>
+    /// <param name="file">The data file.</param>
+    /// <param name="pages">How many.</param>
+    /// <param name="pageBytes">Bytes of each.</param>
+    /// <param name="isEncrypted">Whether proven pages lie in a range of their own.</param>
+    public static PageSpace Reserve(IFileSystem files, IFile file, long pages, int pageBytes, bool isEncrypted)
+    {
+        AddressRange? table = null;
+        IFileMap? map = null;
+        try
+        {
+            table = AddressRange.Reserve(pages * sizeof(uint), files.Calls);
+            table.Commit(0, table.Length);
+            map = files.Map(file, pages * pageBytes);
+            AddressRange proven = isEncrypted ? AddressRange.Reserve(pages * pageBytes, files.Calls) : map.Range;
+            return new PageSpace(table, map, proven, pages);
+        }
+        catch
+        {
+            map?.Dispose();
+            table?.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>Takes over the entries above a number, those of pages that lie neither in the map nor beside it.</summary>
+    public void CopyEntriesAbove(uint entry, PageSpace before, long pages)
+    {
+        for (long number = 0; number < pages; number++)
+        {
+            uint found = before.Find(number);
+            if (found > entry)
+                Write(number, found);
+        }
+    }
+
+    public void Dispose()
+    {
+        Map.Dispose();
+        Pages.Dispose();
+        Table.Dispose();
+    }
+}

@@ -1,0 +1,72 @@
+using System.Globalization;
+using System.Runtime.CompilerServices;
+
+namespace Treepie.Storage.Tests.Killing;
+
+/// <summary>
+/// This very program, started with few files that it may open: instead of running tests it opens environments until it is refused, says by what, and
+/// goes on with those it has.
+/// </summary>
+internal static class FewFilesChild
+{
+    public const string DirectoryVariable = "TREEPIE_FEW_FILES_CHILD_DIRECTORY";
+
+    [ModuleInitializer]
+    internal static void RunIfAsked()
+    {
+        if (Environment.GetEnvironmentVariable(DirectoryVariable) is not { Length: > 0 } directory)
+            return;
+
+        var lines = new List<string>(); // written when there are files again: the first line needs one
+        // One that has written has its journal; the others are refused in the middle of being opened.
+        StorageEnvironment first = Open(directory, 0);
+        Write(first);
+        var open = new Stack<StorageEnvironment>();
+        lines.Add(NameError(() =>
+        {
+            while (true)
+                open.Push(Open(directory, open.Count + 1));
+        }));
+        lines.Add(open.Count.ToString(CultureInfo.InvariantCulture));
+        var others = new Stack<FileStream>();
+        NameError(() =>
+        {
+            while (true)
+                others.Push(new FileStream("/dev/null", FileMode.Open, FileAccess.Read, FileShare.ReadWrite));
+        });
+        lines.Add(NameError(() => Write(open.Peek()))); // it has no journal yet
+        Write(first);
+        while (others.TryPop(out FileStream? other))
+            other.Dispose();
+        lines.Add(NameError(() => Write(open.Peek())));
+        while (open.TryPop(out StorageEnvironment? environment))
+            environment.Dispose();
+        for (int i = 1; i <= 3; i++)
+        {
+            using StorageEnvironment environment = Open(directory, i);
+            Write(environment);
+        }
+
+        first.Dispose();
+        lines.Add("done");
+        Console.Write(string.Join('\n', lines));
+        Environment.Exit(0);
+    }
+
+    private static StorageEnvironment Open(string directory, int number) => StorageEnvironment.Open(Path.Combine(directory, number.ToString(CultureInfo.InvariantCulture)));
+
+    private static void Write(StorageEnvironment environment) => environment.Write(static transaction => transaction.GetOrCreateTree("t").Put("k"u8, "v"u8));
+
+    private static string NameError(Action action)
+    {
+        try
+        {
+            action();
+            return "none";
+        }
+        catch (Exception error)
+        {
+            return error.GetType().Name;
+        }
+    }
+}
