@@ -38,6 +38,8 @@ internal static class FewFilesChild
         Write(first);
         while (others.TryPop(out FileStream? other))
             other.Dispose();
+        for (int i = 0; i < 5; i++)
+            open.Pop().Dispose();
         lines.Add(NameError(() => Write(open.Peek())));
         while (open.TryPop(out StorageEnvironment? environment))
             environment.Dispose();
