@@ -115,28 +115,27 @@ internal static class JournalPayload
             }
         }
 
-        int length = PageHeadBytes, ranges = 0, start = 0;
-        while ((start = WordDifference.Next(different, start, isSet: true)) < PageWords)
+        int indexEnd = original.IsEmpty ? 0 : PageMoves.IndexEnd(page);
+        var ranges = new PageMoves.RangeList(destination[PageHeadBytes..]);
+        for (int start = 0; (start = WordDifference.Next(different, start, isSet: true)) < PageWords;)
         {
             int end = WordDifference.Next(different, start, isSet: false);
 
             // Words are compared, bytes are written: those at both ends that are equal are left out.
             int first = (start * WordBytes) + (BitOperations.TrailingZeroCount(words[start] ^ before[start]) / 8);
             int last = (end * WordBytes) - (BitOperations.LeadingZeroCount(words[end - 1] ^ before[end - 1]) / 8);
-            int bytes = last - first;
-            if (length + RangeHeadBytes + bytes >= PageLayout.SizeBytes)
-                return WriteWhole(destination, number, page, 1);
-
-            BinaryPrimitives.WriteUInt16LittleEndian(destination[length..], (ushort)first);
-            BinaryPrimitives.WriteUInt16LittleEndian(destination[(length + 2)..], (ushort)bytes);
-            page.Slice(first, bytes).CopyTo(destination[(length + RangeHeadBytes)..]);
-            length += RangeHeadBytes + bytes;
-            ranges++;
+            if (first < indexEnd)
+                PageShifts.Write(ref ranges, page, original, first, last, indexEnd);
+            else
+                ranges.AddBytes(first, page[first..last]);
             start = end;
         }
 
-        BinaryPrimitives.WriteInt32LittleEndian(destination[RangesOffset..], ranges);
-        return length;
+        if (!ranges.IsShort)
+            return WriteWhole(destination, number, page, 1);
+
+        BinaryPrimitives.WriteInt32LittleEndian(destination[RangesOffset..], ranges.Count);
+        return PageHeadBytes + ranges.LengthBytes;
     }
 
     /// <summary>What a page, or a run, adds at most where only some lines may differ.</summary>

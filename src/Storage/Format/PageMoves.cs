@@ -45,6 +45,13 @@ internal static class PageMoves
         return ranges.IsShort;
     }
 
+    /// <summary>The byte behind the slots of a leaf or branch; of another page 0.</summary>
+    public static int IndexEnd(ReadOnlySpan<byte> page)
+    {
+        int count = UInt16(page, PageLayout.CountOffset);
+        return IsSlotted(page) ? SlotsStart(count) + (count * SlotBytes) : 0;
+    }
+
     /// <summary>From the last entry to the first: so cells that were written one after the other follow each other, and are one range if they did before.</summary>
     private static void AddCells(ref RangeList ranges, scoped ReadOnlySpan<byte> page, scoped ReadOnlySpan<byte> original)
     {

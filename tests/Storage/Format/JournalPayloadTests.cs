@@ -66,6 +66,47 @@ public class JournalPayloadTests
     }
 
     [Fact]
+    public void An_entry_that_is_put_in_or_taken_out_costs_its_bytes_and_not_those_it_shifts()
+    {
+        var random = new Random(Seed.Next());
+        byte[] written = new byte[JournalPayload.MaxPageBytes];
+        long bytes = 0;
+        const int Rounds = 400;
+        for (int round = 0; round < Rounds; round++)
+        {
+            byte[] original = Leaf(random, out List<byte[]> keys);
+            byte[] page = [.. original];
+            var leaf = new SlottedPage(page);
+            LineSet changed = default;
+            changed.Add(0, PageLayout.HeaderBytes);
+            if (round % 2 == 0)
+            {
+                byte[] key = new byte[16];
+                random.NextBytes(key);
+                int index = leaf.LowerBound(key, 0, out _);
+                random.NextBytes(leaf.Insert(index, key, 20, false));
+                changed.Add(leaf.LinesFrom(index));
+                changed.Add(leaf.LinesOf(index));
+            }
+            else
+            {
+                int index = random.Next(keys.Count);
+                leaf.Remove(index);
+                changed = LineSet.All;
+            }
+
+            int length = JournalPayload.WritePage(written, 7, 5, page, original, changed);
+
+            Assert.InRange(length, JournalPayload.PageHeadBytes, JournalPayload.MostPageBytes(changed, 1));
+            bytes += length;
+            Assert.Equal(length, JournalPayload.Apply(written, original));
+            Assert.Equal(page, original);
+        }
+
+        Assert.InRange(bytes / Rounds, 40, 130); // 180 more where the heads and slots behind the entry are written, too
+    }
+
+    [Fact]
     public void A_range_that_lies_outside_the_page_it_is_taken_from_is_a_fault()
     {
         byte[] original = Leaf(new Random(Seed.Next()), out List<byte[]> keys);
