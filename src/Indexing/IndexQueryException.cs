@@ -8,4 +8,7 @@ public sealed class IndexQueryException : Exception
         : base(message)
     {
     }
+
+    /// <summary>Whether a pattern is too complicated, as several that are looked for together may be where each of them is not.</summary>
+    internal bool IsOfPattern { get; init; }
 }

@@ -76,7 +76,7 @@ internal sealed class Nfa
     private int Add(NfaState state)
     {
         if (states.Count >= MaxStates)
-            throw new IndexQueryException($"The pattern is too complicated: written out it has more than {MaxStates:N0} steps. Use fewer or smaller repetitions.");
+            throw new IndexQueryException($"The pattern is too complicated: written out it has more than {MaxStates:N0} steps. Use fewer or smaller repetitions.") { IsOfPattern = true };
         states.Add(state);
         return states.Count - 1;
     }

@@ -12,12 +12,18 @@ internal static class RegexPattern
     /// <param name="isWhole">Whether it stands for the whole term, as within the Lucene syntax.</param>
     public static TermAutomaton Compile(string pattern, Func<string, string> toForm, bool isWhole = false)
     {
+        var nfa = new Nfa();
+        nfa.Start = Add(nfa, pattern, toForm, isWhole);
+        return new TermAutomaton(nfa);
+    }
+
+    /// <summary>Adds an expression to others; gives where it begins.</summary>
+    public static int Add(Nfa nfa, string pattern, Func<string, string> toForm, bool isWhole)
+    {
         bool isFolded = toForm("A") != "A";
         RegexNode root = new RegexParser(pattern, isFolded).Parse();
-        var nfa = new Nfa();
         int next = Compile(nfa, root, isWhole ? nfa.AddMatch() : nfa.AddMatchRest(), toForm);
-        nfa.Start = isWhole || next == Nfa.Dead || IsAtStart(nfa, next) ? next : Anywhere(nfa, next);
-        return new TermAutomaton(nfa);
+        return isWhole || next == Nfa.Dead || IsAtStart(nfa, next) ? next : Anywhere(nfa, next);
     }
 
     /// <summary>Whether nothing but the first place will do. Then what begins otherwise is passed over by walks along a dictionary, as it can never match.</summary>

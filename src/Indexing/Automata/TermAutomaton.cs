@@ -32,11 +32,15 @@ internal sealed class TermAutomaton
     private readonly bool[] marked;
     private readonly List<int> reached = [];
     private readonly Stack<int> open = new();
+    private readonly long maxWork;
     private long work;
 
-    public TermAutomaton(Nfa nfa)
+    /// <param name="nfa">The pattern.</param>
+    /// <param name="maxWork">States that may be looked at in finding out steps.</param>
+    public TermAutomaton(Nfa nfa, long maxWork = MaxWork)
     {
         this.nfa = nfa;
+        this.maxWork = maxWork;
         (intervalStarts, intervalClasses, representatives) = Classes(nfa.Sets);
         for (int i = 0; i < Ascii; i++)
             asciiClasses[i] = intervalClasses[IntervalOf(i)];
@@ -132,8 +136,8 @@ internal sealed class TermAutomaton
         var key = new StateKey(members, accepts);
         if (states.TryGetValue(key, out State? known))
             return known;
-        if (work > MaxWork)
-            throw new IndexQueryException("The pattern is too complicated: it took too many steps to compare it with the terms of the index. Use fewer repetitions and alternatives.");
+        if (work > maxWork)
+            throw new IndexQueryException("The pattern is too complicated: it took too many steps to compare it with the terms of the index. Use fewer repetitions and alternatives.") { IsOfPattern = true };
 
         if (states.Count >= MaxKeptStates)
         {

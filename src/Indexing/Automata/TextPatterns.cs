@@ -124,6 +124,13 @@ internal static class TextPatterns
         return new TermAutomaton(nfa);
     }
 
+    /// <summary>Adds what ends with a text to other patterns; gives where it begins.</summary>
+    public static int AddEnd(Nfa nfa, string text)
+    {
+        int end = Text(nfa, text, nfa.AddMatch());
+        return nfa.AddLoop(loop => nfa.AddSet(CharacterSet.Any, loop), end);
+    }
+
     /// <summary>The characters of a text, one after the other.</summary>
     public static int Text(Nfa nfa, string text, int next)
     {

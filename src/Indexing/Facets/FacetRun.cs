@@ -51,7 +51,7 @@ internal sealed class FacetRun
 
     public FacetResults Execute()
     {
-        Operator root = compiler.Compile(request.Query);
+        Operator root = compiler.Compile(ClauseMerger.Merge(context, request.Query, isScored: false));
         PlanNode? plan = context.Tracer is null ? null : new PlanNode("facets") { Estimate = root.Estimate, IsExact = root.IsExact }.Over(root.Describe());
         if (plan is not null)
             context.Tracer?.Enter(plan);
@@ -103,7 +103,7 @@ internal sealed class FacetRun
 
     private FacetValue CountRange(FacetRange range, HitSet hits, NumberReader[] numbers, PlanNode? node)
     {
-        Operator condition = compiler.Compile(range.Query);
+        Operator condition = compiler.Compile(ClauseMerger.Merge(context, range.Query, isScored: false));
         node?.Over(condition.Describe());
         WindowSet set = context.Rent();
         var figures = new FacetFigures[numbers.Length];

@@ -36,8 +36,11 @@ internal sealed class SearchRun
     public SearchRun(QueryContext context, SearchRequest request, ReadOnlyMemory<byte> after = default)
     {
         this.context = context;
-        this.request = request;
         this.after = after;
+        IndexQuery merged = ClauseMerger.Merge(context, request.Query, SortPlan.NeedsScores(request.Sort));
+        if (merged != (object)request.Query)
+            request = request with { Query = merged };
+        this.request = request;
         topK = TopKPlan.TryFrom(context, request);
         if (topK is not null)
             return;

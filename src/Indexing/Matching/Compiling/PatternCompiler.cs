@@ -57,6 +57,64 @@ internal sealed class PatternCompiler(QueryCompiler compiler, QueryContext conte
         return compiler.And([.. FuzzyForms(field, query).Select(form => Fuzzy(field, query, form))], whenEmpty: compiler.None());
     }
 
+    /// <summary>The field of a pattern that reads the whole dictionary, so that several are looked for together; null of other queries.</summary>
+    public static string? FieldOfPattern(IndexQuery query) => query switch
+    {
+        SuffixQuery suffix => suffix.Field,
+        RegexQuery regex => regex.Field,
+        _ => null,
+    };
+
+    /// <summary>What fits any of several patterns, looked for in one pass over the terms.</summary>
+    public Operator Any(PatternsQuery query)
+    {
+        int field = context.View.Field(query.Field);
+        var found = new List<Operator>();
+        List<IndexQuery> together = [.. query.Patterns.Where(pattern => CanJoin(field, pattern))];
+        AddTogether(field, together, found);
+        foreach (IndexQuery pattern in query.Patterns.Except(together))
+            found.Add(compiler.Compile(pattern));
+        return compiler.Or(found);
+    }
+
+    /// <summary>Of a text that the index cut, the end of a pattern that is no longer than what it keeps says the same in all ways of looking.</summary>
+    private bool CanJoin(int field, IndexQuery pattern) => pattern is not SuffixQuery suffix
+        || (Form(field, suffix.Suffix) is { Length: <= TermForm.TailBytes } && !suffix.Suffix.Contains('\uFFFD', StringComparison.Ordinal));
+
+    /// <summary>Patterns that would take too many states together are parted until they do not.</summary>
+    private void AddTogether(int field, List<IndexQuery> patterns, List<Operator> found)
+    {
+        if (patterns.Count < 2)
+        {
+            found.AddRange(patterns.Select(compiler.Compile));
+            return;
+        }
+
+        try
+        {
+            found.Add(Scan(field, $"{patterns.Count:N0} patterns").Matching(Together(field, patterns)));
+        }
+        catch (IndexQueryException error) when (error.IsOfPattern)
+        {
+            AddTogether(field, patterns[..(patterns.Count / 2)], found);
+            AddTogether(field, patterns[(patterns.Count / 2)..], found);
+        }
+    }
+
+    private TermAutomaton Together(int field, List<IndexQuery> patterns)
+    {
+        const int WorkOfPattern = 40_000; // what is given up when they are parted is a hundredth of what one alone may take
+        var nfa = new Nfa();
+        foreach (IndexQuery pattern in patterns)
+        {
+            nfa.Start = nfa.AddSplit(nfa.Start, pattern is RegexQuery regex
+                ? RegexPattern.Add(nfa, regex.Pattern, text => Encoding.UTF8.GetString(Form(field, text)), regex.IsWhole)
+                : TextPatterns.AddEnd(nfa, Encoding.UTF8.GetString(Form(field, ((SuffixQuery)pattern).Suffix))));
+        }
+
+        return new TermAutomaton(nfa, (long)WorkOfPattern * patterns.Count);
+    }
+
     /// <summary>What is nearly one text as it stands in the dictionary.</summary>
     private Operator Fuzzy(int field, FuzzyQuery query, string form)
     {

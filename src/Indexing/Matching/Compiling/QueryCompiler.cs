@@ -83,6 +83,10 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
                 return Patterns.Prefix(view.Field(prefix.Field), prefix.Prefix);
             case SuffixQuery suffix:
                 return Patterns.Suffix(view.Field(suffix.Field), suffix.Suffix);
+            case PatternsQuery patterns:
+                return Patterns.Any(patterns);
+            case RangesQuery ranges:
+                return Or(new RangeCompiler(context).Compile(ranges));
             case ContainsQuery contains:
                 return Patterns.Infix(view.Field(contains.Field), contains.Text);
             case WildcardQuery wildcard:

@@ -35,8 +35,12 @@ internal sealed class RangeCompiler(QueryContext context)
         RangeCount? count = canCompare ? context.CountOf(range, keys, field) : null;
         if (count is not { } known || known.Terms <= mostTerms)
         {
-            UnionOperator gathered = keys.IsLong ? GatherWhole(field, keys) : Gather(field, keys, inNumbers);
-            gathered.Name = ("range", range.Field, label);
+            var gathered = new UnionOperator(context) { Name = ("range", range.Field, label) };
+            if (keys.IsLong)
+                GatherWhole(gathered, field, keys);
+            else
+                Gather(gathered, field, keys, inNumbers);
+            gathered.Seal();
             gathered.Decision = canCompare && context.Tracer is not null ? Gathered(field, mostTerms, survivors) : null;
             return gathered;
         }
@@ -45,6 +49,31 @@ internal sealed class RangeCompiler(QueryContext context)
         compared.Name = (range.Field, label);
         compared.Decision = context.Tracer is null ? null : Compared(field, mostTerms, survivors);
         return compared;
+    }
+
+    /// <summary>The operators of several ranges: those that are gathered are gathered into one.</summary>
+    public List<Operator> Compile(RangesQuery ranges)
+    {
+        int field = view.Field(ranges.Field);
+        bool canCompare = !view.Statistics(field).EverHadSeveralValues;
+        long mostTerms = canCompare ? MostTerms(field, long.MaxValue) : long.MaxValue;
+        var union = new UnionOperator(context) { Name = ("ranges", ranges.Field, string.Create(CultureInfo.InvariantCulture, $"{ranges.Ranges.Count:N0} ranges")) };
+        var operators = new List<Operator> { union };
+        foreach (RangeQuery range in ranges.Ranges)
+        {
+            if (!TryOpen(range, out KeyRange keys))
+                continue;
+            bool inNumbers = keys.Dictionary == TreeNames.Numbers(field);
+            if (canCompare && inNumbers && RangeCount.Of(context, keys, field) is { } count && count.Terms > mostTerms)
+                operators.Add(Compile(range, long.MaxValue));
+            else if (keys.IsLong)
+                GatherWhole(union, field, keys);
+            else
+                Gather(union, field, keys, inNumbers);
+        }
+
+        union.Seal();
+        return operators;
     }
 
     /// <summary>The keys that a range is; false if it is none, as nothing compares with a bound of it.</summary>
@@ -171,10 +200,9 @@ internal sealed class RangeCompiler(QueryContext context)
         return term.ToArray();
     }
 
-    /// <summary>The union of all terms between the bounds.</summary>
-    private UnionOperator Gather(int field, KeyRange keys, bool inNumbers)
+    /// <summary>Adds all terms between the bounds.</summary>
+    private void Gather(UnionOperator union, int field, KeyRange keys, bool inNumbers)
     {
-        var union = new UnionOperator(context);
         if (!inNumbers && view.HasNumbersAlone(field))
         {
             GatherTexts(union, field, keys);
@@ -189,18 +217,14 @@ internal sealed class RangeCompiler(QueryContext context)
                 union.Add(new TermPayload(cursor.Value), postings);
             }
         }
-
-        union.Seal();
-        return union;
     }
 
     /// <summary>
     /// As <see cref="Gather"/>, where a bound is as long as the part of a cut term that orders it: the terms that begin as the
     /// bounds do are compared as whole texts.
     /// </summary>
-    private UnionOperator GatherWhole(int field, KeyRange keys)
+    private void GatherWhole(UnionOperator union, int field, KeyRange keys)
     {
-        var union = new UnionOperator(context);
         byte[]? from = Head(keys.Low), to = Head(keys.High);
         if (view.HasNumbersAlone(field))
         {
@@ -220,9 +244,6 @@ internal sealed class RangeCompiler(QueryContext context)
                     union.Add(new TermPayload(cursor.Value), postings);
             }
         }
-
-        union.Seal();
-        return union;
     }
 
     /// <summary>What a cut term has of a text.</summary>
