@@ -18,6 +18,9 @@ public sealed record IndexingOptions
     /// <summary>Highest value of <see cref="IndexesAtWork"/> and <see cref="Mappers"/>: 256.</summary>
     public const int MostThreads = 256;
 
+    /// <summary>Highest value of <see cref="MaxAutoIndexes"/>: 4,096.</summary>
+    public const int MostAutoIndexes = 4_096;
+
     /// <summary>So many indexes work at a time; the others wait for their turn, see <see cref="Indexes.IndexPriority"/>. Default: half of the processors, at least 1.</summary>
     public int IndexesAtWork { get; init; } = Math.Clamp(Environment.ProcessorCount / 2, 1, MostThreads);
 
@@ -39,8 +42,19 @@ public sealed record IndexingOptions
     /// <summary>Time after which a batch is committed, so that answers of a busy index do not fall far behind. Default 2 seconds.</summary>
     public TimeSpan MaxBatchTime { get; init; } = TimeSpan.FromSeconds(2);
 
+    /// <summary>
+    /// Indexes that queries may have made of a database at a time. With so many, one that no query has used for an hour gives way to the next; where there is none, the query is refused. Default 64.
+    /// </summary>
+    public int MaxAutoIndexes { get; init; } = 64;
+
+    /// <summary>An index that a query made goes when no query has used it for so long since the database was opened. Default 72 hours.</summary>
+    public TimeSpan AutoIndexRetention { get; init; } = TimeSpan.FromHours(72);
+
     internal void Validate()
     {
+        Range(MaxAutoIndexes, 1, MostAutoIndexes, nameof(MaxAutoIndexes));
+        if (AutoIndexRetention <= TimeSpan.Zero)
+            throw new ArgumentOutOfRangeException(nameof(AutoIndexRetention), AutoIndexRetention, $"{nameof(AutoIndexRetention)} must be more than nothing.");
         Range(IndexesAtWork, 1, MostThreads, nameof(IndexesAtWork));
         Range(Mappers, 1, MostThreads, nameof(Mappers));
         Range(MaxBatchBytes, LeastBatchBytes, MostBatchBytes, nameof(MaxBatchBytes));

@@ -47,6 +47,7 @@ public sealed class IndexBatch
     private readonly byte[] cutScratch = new byte[TermForm.CutBytes];
     private readonly Dictionary<int, EntryError> errors = [];
     private BatchAppend? append;
+    private long vectorWorkBytes;
     private int openKey = -1;
 
     internal IndexBatch(IndexSchema schema, FieldAnalyzers analyzers, int[] dimensions)
@@ -64,6 +65,9 @@ public sealed class IndexBatch
 
     /// <summary>Approximate native and managed bytes held; a caller commits when its budget is reached.</summary>
     public long SizeBytes { get; private set; }
+
+    /// <summary>As <see cref="SizeBytes"/>, without what finding the neighbours of vectors counts for: what is held in memory.</summary>
+    public long HeldBytes => SizeBytes - vectorWorkBytes;
 
     internal List<BatchEntry> Entries => entries;
 
@@ -199,6 +203,7 @@ public sealed class IndexBatch
             touched.Add(new BatchTouch(field, EntryGroup.Kept, BatchTouch.NoTerm));
         target.Vectors.Add((owner, vector.ToArray()));
         SizeBytes += (vector.Length * sizeof(float)) + VectorWorkBytes;
+        vectorWorkBytes += VectorWorkBytes;
     }
 
     /// <summary>Adds an explicit null: the field exists and has no value.</summary>
@@ -285,6 +290,7 @@ public sealed class IndexBatch
             throw new ArgumentException("A batch takes what others of the same index have.", nameof(other));
 
         Count += other.Count;
+        vectorWorkBytes += other.vectorWorkBytes;
         SizeBytes += other.SizeBytes + (append ??= new BatchAppend(this)).Run(other);
     }
 
@@ -303,7 +309,7 @@ public sealed class IndexBatch
         Stored.Clear(KeepBytes);
         openKey = -1;
         Count = 0;
-        SizeBytes = 0;
+        SizeBytes = vectorWorkBytes = 0;
     }
 
     internal BatchField Field(int field) => fields[field]!; // only asked for used fields

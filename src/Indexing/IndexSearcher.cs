@@ -89,6 +89,9 @@ public sealed class IndexSearcher : IDisposable
         return position >= 0 && (pending.Count == 0 || position < pending[0].FirstField);
     }
 
+    /// <summary>Whether any entry has the field, be it as an explicit null; false for one that the index has not.</summary>
+    public bool HasEntries(string field) => Schema.IndexOf(field) is >= 0 and var position && view.HasEntries(position);
+
     /// <summary>Runs a query. The results read from this view: they end with it.</summary>
     /// <exception cref="UnknownFieldException">A field of the query or of the sort is not in the schema.</exception>
     /// <exception cref="IndexQueryException">The query asks for what this index cannot give.</exception>

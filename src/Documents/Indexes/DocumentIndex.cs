@@ -19,14 +19,15 @@ internal sealed class DocumentIndex
     /// <summary>Most changes of a tail: what is indexed in some hundred milliseconds, which a query can wait for itself.</summary>
     public const int MaxTailChanges = 16 * 1024;
 
-    /// <summary>Most bytes of a tail's terms.</summary>
-    public const long MaxTailBytes = 16 * 1024 * 1024;
+    /// <summary>Most bytes of a tail's terms and vectors. Vectors of a tail are compared one by one, so the work of finding neighbours does not count.</summary>
+    public const long MaxTailBytes = 32 * 1024 * 1024;
 
     private readonly Lock _lock = new();
     private readonly IndexDirectory _directory;
     private readonly AnalyzerSet _analyzers;
     private readonly TaskCompletionSource _released = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private volatile IndexMapping _definition;
+    private long[] _lastUses = [];
     private int _holders = 1; // the catalogue
     private bool _closed;
     private bool _deleteFiles;
@@ -103,8 +104,15 @@ internal sealed class DocumentIndex
     /// The changes of a snapshot that a view of the index has not seen, as a small index in memory, to be disposed; null if they are more than <see cref="MaxTailChanges"/>, or would
     /// make more than <see cref="MaxTailBytes"/>. Whoever calls holds the index.
     /// </summary>
-    public IndexTail? TryBuildTail(IndexSearcher searcher, DatabaseSnapshot snapshot, TimeProvider timeProvider, CancellationToken cancellationToken)
+    /// <param name="searcher">The view.</param>
+    /// <param name="snapshot">The documents.</param>
+    /// <param name="timeProvider">The clock.</param>
+    /// <param name="refusal">Where it is null: why, as the end of a sentence that begins with the index.</param>
+    /// <param name="cancellationToken">Ends it.</param>
+    public IndexTail? TryBuildTail(
+        IndexSearcher searcher, DatabaseSnapshot snapshot, TimeProvider timeProvider, out string? refusal, CancellationToken cancellationToken)
     {
+        refusal = null;
         using EncryptionKey? key = _directory.Key();
         var tail = new IndexTail(searcher, _analyzers, key);
         try
@@ -114,8 +122,11 @@ internal sealed class DocumentIndex
             using MappedChanges feed = Changes(snapshot, searcher.LastEtag);
             while (feed.MoveNext())
             {
-                if (batch.Count == MaxTailChanges || batch.SizeBytes > MaxTailBytes)
+                if (batch.Count == MaxTailChanges || batch.HeldBytes > MaxTailBytes)
                 {
+                    refusal = batch.Count == MaxTailChanges
+                        ? $"is more than {MaxTailChanges:N0} changes behind"
+                        : $"is behind by changes of which the first {batch.Count:N0} alone have more than {MaxTailBytes >> 20} MiB of terms and vectors";
                     tail.Dispose();
                     return null;
                 }
@@ -141,6 +152,35 @@ internal sealed class DocumentIndex
         _directory.Publish(definition);
         _definition = definition;
     }
+
+    /// <summary>Notes that a query has used a field. In the lock of the catalogue, as all about uses.</summary>
+    public void NoteUse(int field, DateTimeOffset now)
+    {
+        LastUse = now.UtcTicks;
+        if (field < 0)
+            return;
+        if (_lastUses.Length <= field)
+        {
+            int known = _lastUses.Length;
+            Array.Resize(ref _lastUses, Math.Max(field + 1, Definition.Fields.Count));
+            Array.Fill(_lastUses, now.UtcTicks, known, _lastUses.Length - known); // what is new was not unused for long
+        }
+
+        _lastUses[field] = now.UtcTicks;
+    }
+
+    /// <summary>Notes that somebody named it, who may use any field.</summary>
+    public void NoteUse(DateTimeOffset now)
+    {
+        LastUse = now.UtcTicks;
+        Array.Fill(_lastUses, now.UtcTicks);
+    }
+
+    /// <summary>When a field was last used, or the index was opened, in ticks of UTC.</summary>
+    public long LastUseTicks(int field) => field < _lastUses.Length ? _lastUses[field] : long.MaxValue;
+
+    /// <summary>When it was last used, or opened, in ticks of UTC.</summary>
+    public long LastUse { get; private set; } = long.MaxValue;
 
     /// <summary>Adds the fields that are wanted and the writer has not; on the thread that indexes. False if there are none.</summary>
     public bool TryAddFields(out IndexMapping definition)

@@ -176,7 +176,9 @@ public sealed class IndexCatalogue : IDisposable
             ObjectDisposedException.ThrowIf(_closed, this);
             if (_broken.TryGetValue(name, out BrokenIndex? broken))
                 throw new TreepieException(broken.Error.Message);
-            return _indexers.GetValueOrDefault(name)?.Index;
+            DocumentIndex? index = _indexers.GetValueOrDefault(name)?.Index;
+            index?.NoteUse(_context.TimeProvider.GetUtcNow());
+            return index;
         }
     }
 
@@ -193,10 +195,7 @@ public sealed class IndexCatalogue : IDisposable
         }
     }
 
-    /// <summary>
-    /// The index that answers queries over these fields: the one that is complete and has the most in it; or the widest of the collection, which is given the fields it has not; or a
-    /// new one.
-    /// </summary>
+    /// <summary>The index that answers queries over these fields: one that has them, or is given them, or a new one; see <see cref="AutoIndexChoice"/>.</summary>
     /// <param name="collection">Collection, or <see cref="AutoIndexDefinition.AllDocuments"/>.</param>
     /// <param name="fields">Fields, in the order of the query.</param>
     /// <param name="created">Whether it was made now: whoever made it waits for it.</param>
@@ -205,24 +204,22 @@ public sealed class IndexCatalogue : IDisposable
         lock (_lock)
         {
             ObjectDisposedException.ThrowIf(_closed, this);
-            (DocumentIndexer? best, DocumentIndexer? widest) = AutoIndexChoice.Of(_indexers.Values, collection, fields);
-            created = best is null;
-            if (best is not null)
-                return best.Index;
-
-            AutoIndexDefinition wanted = (widest?.Index.Definition as AutoIndexDefinition ?? new AutoIndexDefinition(collection, [])).Merge(fields);
-            if (widest is not null && wanted.Fields.Count <= AutoIndexDefinition.MaxFields)
+            DateTimeOffset now = _context.TimeProvider.GetUtcNow();
+            AutoIndexStep step = AutoIndexChoice.Decide(_indexers.Values, collection, fields, _context.Options, now);
+            foreach (DocumentIndexer unused in step.Retired)
+                if (Remove(unused.Index.Name))
+                    Control.Forget(unused.Index.Name);
+            created = step.Indexer is null;
+            if (step.Indexer is { } indexer)
             {
-                Widen(widest, wanted);
-                return widest.Index;
+                if (step.Definition is { } wider)
+                    Widen(indexer, wider);
+                AutoIndexChoice.NoteUse(indexer.Index, fields, now);
+                return indexer.Index;
             }
 
-            // A collection asked about in so many ways gets a second index instead of one without end.
-            wanted = new AutoIndexDefinition(collection, [.. fields]);
-            if (wanted.Fields.Count > AutoIndexDefinition.MaxFields)
-                throw new InvalidQueryException($"The query asks about {wanted.Fields.Count} fields; an index takes {AutoIndexDefinition.MaxFields}.");
-
-            DocumentIndex made = Make(wanted);
+            DocumentIndex made = Make(step.Definition!); // what is not there is defined
+            AutoIndexChoice.NoteUse(made, fields, now);
             Add(_indexers, made);
             return made;
         }
@@ -450,6 +447,7 @@ public sealed class IndexCatalogue : IDisposable
         {
             var indexer = new DocumentIndexer(index, _context, Control.Switch(index.Name), _stop.Token);
             indexers.Add(index.Name, indexer);
+            index.NoteUse(index.Definition.Fields.Count - 1, _context.TimeProvider.GetUtcNow());
             indexer.Start(OnCaughtUp);
         }
     }
@@ -493,7 +491,8 @@ public sealed class IndexCatalogue : IDisposable
             if (_indexers.GetValueOrDefault(index.Name) != indexer || index.Definition is not AutoIndexDefinition definition)
                 return;
             foreach (DocumentIndex other in Indexes())
-                if (other != index && other.Definition is AutoIndexDefinition narrower && narrower.IsFor(definition.Collection) && definition.Covers(narrower.Fields.ToArray()) && Remove(other.Name))
+                if (other != index && other.Definition is AutoIndexDefinition narrower && narrower.IsFor(definition.Collection)
+                    && definition.Covers(AutoIndexChoice.Needed(other, _context.Options, _context.TimeProvider.GetUtcNow())) && Remove(other.Name))
                     Control.Forget(other.Name);
         }
     }

@@ -87,7 +87,7 @@ public sealed class IndexContent
                 if (_beginRead is null)
                     return look(searcher, null, searcher.LastEtag);
                 using DatabaseSnapshot snapshot = _beginRead(); // after the view: then the index knows nothing that it does not
-                using IndexTail tail = _index.TryBuildTail(searcher, snapshot, _timeProvider, CancellationToken.None) ?? throw TooFarBehind();
+                using IndexTail tail = _index.TryBuildTail(searcher, snapshot, _timeProvider, out _, CancellationToken.None) ?? throw TooFarBehind();
                 return look(searcher, tail, snapshot.LastEtag);
             }
         }

@@ -28,6 +28,9 @@ internal sealed record FoundResults(DatabaseSnapshot Snapshot, ResultSource Sour
     /// <summary>What that took.</summary>
     public Indexing.QueryCounters Counters { get; init; }
 
+    /// <summary>What is said beside the answer.</summary>
+    public IReadOnlyList<string> Warnings { get; init; } = [];
+
     /// <summary>The position behind the page; null where there is none.</summary>
     public byte[]? Position { get; init; }
 }

@@ -175,16 +175,15 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
             {
                 SourceKind.Ids => new IdSource(snapshot, query.Collection, query.Ids, budget),
                 SourceKind.IdPrefix =>
-                    CursorSource.OfPrefix(snapshot, query.Collection, query.IdPrefix, budget, cancellationToken),
+                    CursorSource.OfPrefix(snapshot, query.Collection, query.IdPrefix, context.Request.CountsResults, budget, cancellationToken),
                 _ => CursorSource.OfCollection(snapshot, query.Collection, budget),
             };
-            var found = new FoundResults(snapshot, source, StoreName(query, snapshot)) { ResultEtag = ResultEtags.Of(context, snapshot, null, false) };
-            for (long skipped = 0; skipped < query.Skip && source.MoveNext(); skipped++)
+            var found = new FoundResults(snapshot, source, StoreName(query, snapshot))
             {
-                cancellationToken.ThrowIfCancellationRequested();
-                snapshot.ReleasePages();
-            }
-
+                ResultEtag = ResultEtags.Of(context, snapshot, null, false),
+                Warnings = QueryWarnings.OfCollection(query.Collection, snapshot),
+            };
+            source.Skip(query.Skip, cancellationToken);
             return new QueryResults(context, found);
         }
         catch
@@ -230,11 +229,11 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
 
                 if (!index.TryHold())
                     continue;
-                if (ExecuteOn(index, context, waits ? cutoff : long.MaxValue, cancellationToken) is { } results)
+                if (ExecuteOn(index, context, waits ? cutoff : long.MaxValue, out string? refusal, cancellationToken) is { } results)
                     return results;
 
                 // It is too far behind to be caught up with in passing.
-                await CatchUpAsync(index, context, cancellationToken).ConfigureAwait(false);
+                await CatchUpAsync(index, context, refusal, cancellationToken).ConfigureAwait(false);
             }
             catch (CorruptionException) when (!wasReset)
             {
@@ -251,16 +250,18 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
 
     /// <summary>Waits for the index to go on; for all of the query no longer than it may wait.</summary>
     /// <exception cref="TimeoutException">It is still too far behind.</exception>
-    private async Task CatchUpAsync(DocumentIndex index, QueryContext context, CancellationToken cancellationToken)
+    private async Task CatchUpAsync(DocumentIndex index, QueryContext context, string? refusal, CancellationToken cancellationToken)
     {
-        TimeSpan left = (context.Request.WaitTimeout ?? options.DefaultStaleWait) - options.TimeProvider.GetElapsedTime(context.Started);
+        TimeSpan patience = context.Request.WaitTimeout ?? options.DefaultStaleWait;
+        TimeSpan left = patience - options.TimeProvider.GetElapsedTime(context.Started);
         long etag = index.Progress.Etag;
         if (left > TimeSpan.Zero)
             await WaitAsync(context, index.Progress.WaitForAsync, etag + 1, left, cancellationToken).ConfigureAwait(false);
         if (index.Progress.Etag <= etag)
         {
             throw new TimeoutException(
-                $"The index '{index.Name}' is more than {DocumentIndex.MaxTailChanges:N0} changes behind or being built, which is too much to be looked at in passing (neverStale). Ask again, wait longer, or ask without it.");
+                $"The index '{index.Name}' {refusal ?? "is being given a field of the query"}, which is too much to be looked at in passing (neverStale), "
+                + $"and it has not committed another batch within the {patience.TotalSeconds:0.###} seconds that the query may wait. Ask again, wait longer, or ask without it.");
         }
     }
 
@@ -330,6 +331,7 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
         var found = new FoundResults(snapshot, new EmptySource(), StoreName(query, snapshot))
         {
             ResultEtag = ResultEtags.Of(context, snapshot, null, false),
+            Warnings = QueryWarnings.OfCollection(query.Collection, snapshot),
             Suggestions = suggestions,
             ComputedRows = query.Facets.Count > 0 ? FacetRows.Of(query.Facets, FacetRows.Nothing(query.Facets)) : suggestions.Count > 0 ? SuggestionRows.Of(suggestions) : null,
         };
@@ -337,8 +339,9 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
     }
 
     /// <summary>The index is held by the caller; from here on by the results. Null, and held no more: it is too far behind for an answer that is never stale.</summary>
-    private QueryResults? ExecuteOn(DocumentIndex index, QueryContext context, long cutoff, CancellationToken cancellationToken)
+    private QueryResults? ExecuteOn(DocumentIndex index, QueryContext context, long cutoff, out string? refusal, CancellationToken cancellationToken)
     {
+        refusal = null;
         IndexSearcher? searcher = null;
         SearchResults? hits = null;
         DatabaseSnapshot? snapshot = null;
@@ -356,7 +359,7 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
             bool isStale = !isWhole || (mayMissHits && (cutoff == long.MaxValue || IndexCatalogue.IsStale(index, searcher.LastEtag, snapshot, cutoff)));
             if (context.Query.NeverStale && (isStale || mayMissHits))
             {
-                tail = isWhole ? index.TryBuildTail(searcher, snapshot, options.TimeProvider, cancellationToken) : null;
+                tail = isWhole ? index.TryBuildTail(searcher, snapshot, options.TimeProvider, out refusal, cancellationToken) : null;
                 if (tail is null)
                 {
                     searcher.Dispose();
@@ -378,6 +381,7 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
                 IsStale = isStale,
                 IndexTimestamp = index.Progress.LastBatch ?? DateTime.MinValue,
                 ResultEtag = ResultEtags.Of(context, snapshot, index, mayMissHits, searcher.LastEtag),
+                Warnings = isStale || mayMissHits || tail is not null ? [] : QueryWarnings.OfFields(context.Query, index, searcher, snapshot),
                 Notes = ResultNotes.Open(searcher, tail, context.Query, context.CancellationToken),
             };
             return new QueryResults(context, found);

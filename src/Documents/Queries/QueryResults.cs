@@ -69,6 +69,9 @@ public sealed class QueryResults : IDisposable
     /// </summary>
     public string? Continuation => _found.Position is { } position ? Base64Url.EncodeToString(position) : null;
 
+    /// <summary>What the query may not have meant: a collection, or a field, that no document has. Empty where nothing is to be said, or the index has not seen all documents.</summary>
+    public IReadOnlyList<string> Warnings => _found.Warnings;
+
     /// <summary>What finding the results took; the same for the same query on the same index, however often it is run. Zero where no index was asked.</summary>
     public Indexing.QueryCounters Counters => _found.Counters;
 

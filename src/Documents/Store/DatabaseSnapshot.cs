@@ -71,6 +71,47 @@ public sealed class DatabaseSnapshot : IDisposable
             IdPattern.From(prefix.Exclude));
     }
 
+    /// <summary>
+    /// How many documents there are whose id starts with a prefix; of a collection where it is given. Those of all collections are counted by leaves, others by the head of each record.
+    /// </summary>
+    internal long CountByPrefix(string prefix, string? collection, CancellationToken cancellationToken)
+    {
+        const int Step = 1 << 16, Few = 1 << 10;
+        byte[] folded = Fold(prefix);
+        if (folded.Length > DocumentId.MaxFoldedBytes)
+            return 0;
+        int? wanted = collection is null ? null : FindCollection(collection);
+        if (collection is not null && wanted is null)
+            return 0;
+        bool isOfAll = collection is null || Collection(collection)?.DocumentCount == DocumentCount;
+        using Cursor cursor = _documents.OpenCursor();
+        long count = 0;
+        if (!(folded.Length == 0 ? cursor.MoveFirst() : cursor.Seek(folded)))
+            return 0;
+        while (isOfAll)
+        {
+            long skipped = cursor.Skip(Step, folded);
+            count += skipped;
+            if (skipped < Step || !cursor.IsValid)
+                return count;
+            cancellationToken.ThrowIfCancellationRequested();
+            ReleasePages();
+        }
+
+        for (long seen = 1; cursor.Key.StartsWith(folded); seen++)
+        {
+            count += new DocumentRecord(cursor.Value).CollectionId == wanted ? 1 : 0;
+            if (!cursor.MoveNext())
+                break;
+            if (seen % Few != 0)
+                continue;
+            cancellationToken.ThrowIfCancellationRequested();
+            ReleasePages();
+        }
+
+        return count;
+    }
+
     /// <summary>Documents of one collection (case-insensitive), in order of their etag, greater than <paramref name="afterEtag"/>.</summary>
     public DocumentCursor ByCollection(string collection, long afterEtag = 0) =>
         new LogCursor(this, CollectionLog(TreeNames.DocumentsByCollection, FindCollection(collection), afterEtag), backwards: false);

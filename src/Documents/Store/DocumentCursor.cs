@@ -13,6 +13,15 @@ public abstract class DocumentCursor : IDisposable
     /// <summary>Goes to the next; false after the last.</summary>
     public abstract bool MoveNext();
 
+    /// <summary>Leaves so many documents behind before the first <see cref="MoveNext"/>, again and again if need be, as far as there are so many, without looking at them where that can be; gives how many.</summary>
+    internal virtual long Skip(long most)
+    {
+        long skipped = 0;
+        while (skipped < most && MoveNext())
+            skipped++;
+        return skipped;
+    }
+
     /// <inheritdoc/>
     public void Dispose()
     {

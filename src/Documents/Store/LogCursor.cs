@@ -22,6 +22,8 @@ internal sealed class LogCursor : DocumentCursor
 
     public override Document Current => _snapshot.GetByFoldedId(_documents, _log.Value);
 
+    internal override long Skip(long most) => _backwards ? base.Skip(most) : _log.Skip(most);
+
     public override bool MoveNext() => _backwards ? _log.MovePrevious() : _log.MoveNext();
 
     private protected override void Dispose(bool disposing)

@@ -10,6 +10,7 @@ internal sealed class LogReader : IDisposable
     private readonly int? _collectionId;
     private readonly long _afterEtag;
     private bool _started;
+    private bool _isBehind; // the cursor stands on the next entry already
 
     /// <summary>A reader of all etags after one; of one collection if it is given.</summary>
     public LogReader(Tree log, int? collectionId, long afterEtag)
@@ -37,12 +38,31 @@ internal sealed class LogReader : IDisposable
     {
         if (_cursor is null || _afterEtag == long.MaxValue)
             return false;
+        if (_isBehind)
+        {
+            _isBehind = false;
+            return Accept(_cursor.IsValid);
+        }
+
         if (_started)
             return IsValid && Accept(_cursor.MoveNext());
 
         _started = true;
         Span<byte> key = stackalloc byte[TreeNames.CollectionKeyBytes];
         return Accept(_cursor.Seek(WriteKey(key, _afterEtag + 1)));
+    }
+
+    /// <summary>Leaves so many entries behind, as far as there are so many; before the first <see cref="MoveNext"/>, again and again if need be. Gives how many.</summary>
+    public long Skip(long most)
+    {
+        if (!_started)
+            _isBehind = MoveNext();
+        if (!_isBehind || !_cursor!.IsValid) // it has moved, so it is there
+            return 0;
+
+        Span<byte> collection = stackalloc byte[sizeof(int)];
+        BinaryPrimitives.WriteInt32BigEndian(collection, _collectionId ?? 0);
+        return _cursor.Skip(most, _collectionId is null ? default : collection);
     }
 
     public bool MovePrevious()

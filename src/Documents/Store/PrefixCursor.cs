@@ -12,6 +12,7 @@ internal sealed class PrefixCursor : DocumentCursor
     private readonly IdPattern? _matches;
     private readonly IdPattern? _exclude;
     private bool _started;
+    private bool _isBehind; // the cursor stands on the next document already
 
     public PrefixCursor(DatabaseSnapshot snapshot, Tree documents, byte[] foldedPrefix, byte[]? foldedStartAfter, IdPattern? matches, IdPattern? exclude)
     {
@@ -28,7 +29,8 @@ internal sealed class PrefixCursor : DocumentCursor
 
     public override bool MoveNext()
     {
-        bool found = _started ? _cursor.IsValid && _cursor.MoveNext() : Start();
+        bool found = _started ? _cursor.IsValid && (_isBehind || _cursor.MoveNext()) : Start();
+        _isBehind = false;
         _started = true;
         for (; found; found = _cursor.MoveNext())
         {
@@ -41,6 +43,15 @@ internal sealed class PrefixCursor : DocumentCursor
         }
 
         return false;
+    }
+
+    internal override long Skip(long most)
+    {
+        if (_matches is not null || _exclude is not null)
+            return base.Skip(most);
+        if (!_started)
+            (_started, _isBehind) = (true, Start());
+        return _isBehind && _cursor.IsValid ? _cursor.Skip(most, _prefix) : 0;
     }
 
     private protected override void Dispose(bool disposing) => _cursor.Dispose();

@@ -141,6 +141,7 @@ internal static class QueriesEndpoints
         output.Write(",\"DurationInMs\":"u8);
         output.WriteNumber((long)results.Duration.TotalMilliseconds);
         output.Write(",\"NodeTag\":\"A\""u8);
+        WriteWarnings(output, results);
         if (results.Continuation is { } continuation)
         {
             output.Write(",\"Continuation\":"u8);
@@ -153,6 +154,19 @@ internal static class QueriesEndpoints
             results.WriteTimings(output);
         }
 
+    }
+
+    /// <summary>What is said beside an answer; nothing where nothing is.</summary>
+    internal static void WriteWarnings(ResponseBody output, QueryResults results)
+    {
+        for (int i = 0; i < results.Warnings.Count; i++)
+        {
+            output.Write(i == 0 ? ",\"Warnings\":["u8 : ","u8);
+            output.WriteString(results.Warnings[i]);
+        }
+
+        if (results.Warnings.Count > 0)
+            output.Write("]"u8);
     }
 
     private static async Task Delete(HttpServerRequest request, DatabaseLease lease)

@@ -125,6 +125,7 @@ internal static class StreamsEndpoints
             output.Write(",\"IsTotalExact\":false"u8);
         output.Write(",\"IndexTimestamp\":"u8);
         output.WriteAsciiString(WireTime.ToWire(results.IndexTimestamp));
+        QueriesEndpoints.WriteWarnings(output, results);
     }
 
     private static bool IsJsonLines(HttpServerRequest request) => request.Parameter("format") switch

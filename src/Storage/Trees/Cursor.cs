@@ -145,6 +145,51 @@ public sealed class Cursor : IDisposable
         return --_indexes[_depth] >= 0 || PreviousLeaf();
     }
 
+    /// <summary>
+    /// Goes on over keys that begin so, as many as are asked for at the most; gives how many it left behind. It then stands on the key behind them, or on none. Leaves it leaves behind are not
+    /// looked through: of each only its last key is read.
+    /// </summary>
+    /// <exception cref="InvalidOperationException">It stands on no key.</exception>
+    public long Skip(long most, scoped ReadOnlySpan<byte> beginning)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(most);
+        ThrowIfInvalid();
+        _keyLength = -1;
+        long skipped = 0;
+        while (true)
+        {
+            SlottedPage leaf = Page(_depth);
+            int first = _indexes[_depth];
+            int end = leaf.StartsWith(_leafCount - 1, beginning) ? _leafCount : EndOf(leaf, first, beginning);
+            if (most - skipped < end - first || end < _leafCount)
+            {
+                int step = (int)Math.Min(end - first, most - skipped);
+                _indexes[_depth] += step;
+                return skipped + step;
+            }
+
+            skipped += end - first;
+            if (!NextLeaf(_depth - 1))
+                return skipped;
+        }
+    }
+
+    /// <summary>The first entry from one on whose key does not begin so; keys before it are not smaller than the beginning.</summary>
+    private int EndOf(SlottedPage leaf, int first, scoped ReadOnlySpan<byte> beginning)
+    {
+        int low = first - 1, high = _leafCount;
+        while (high - low > 1)
+        {
+            int middle = (low + high) >>> 1;
+            if (leaf.StartsWith(middle, beginning))
+                low = middle;
+            else
+                high = middle;
+        }
+
+        return high;
+    }
+
     /// <summary>Goes to the next key and gives its value, if that key begins so; false behind the last such key, where it may stand on another. The leaf is looked at once.</summary>
     internal bool MoveNext(scoped ReadOnlySpan<byte> beginning, out ReadOnlySpan<byte> value)
     {

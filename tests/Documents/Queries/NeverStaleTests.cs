@@ -101,6 +101,39 @@ public sealed class NeverStaleTests : IDisposable
     }
 
     [Fact]
+    public async Task Many_vectors_that_wait_are_looked_at_in_passing()
+    {
+        await PutVectorsAsync(0, 50);
+        await AskAsync("from Docs where vector.search(V, $far, null, 5)", neverStale: false, parameters: """{"far":[1,0]}""");
+        _store.Hold();
+        await PutVectorsAsync(50, 2_000);
+        string far = string.Create(System.Globalization.CultureInfo.InvariantCulture, $"{{\"far\":[{Math.Cos(1_999 * 0.003)},{Math.Sin(1_999 * 0.003)}]}}");
+        Assert.Equal(["docs/v1999"], await AskAsync("from Docs where vector.search(V, $far, null, 1)", neverStale: true, onlyIds: true, parameters: far));
+        Assert.True(_store.AreHeld);
+    }
+
+    [Fact]
+    public async Task What_is_too_much_to_be_looked_at_is_refused_for_its_reason()
+    {
+        await PutVectorsAsync(0, 1);
+        await AskAsync("from Docs where Name = 'x'", neverStale: false);
+        _store.Hold();
+        for (int i = 0; i < 40; i++)
+            await _store.WriteAsync(new WriteBatch().Put($"docs/{i}", Encoding.UTF8.GetBytes($$"""{"Name":"{{new string('x', 1_000_000)}}{{i}}","@metadata":{"@collection":"Docs"} }""")));
+        TimeoutException error = await Assert.ThrowsAsync<TimeoutException>(() => AskAsync("from Docs where Name = 'x'", neverStale: true, patience: TimeSpan.FromMilliseconds(1)));
+        Assert.Contains("alone have more than 32 MiB of terms and vectors", error.Message, StringComparison.Ordinal);
+        Assert.Contains("within the 0.001 seconds", error.Message, StringComparison.Ordinal);
+    }
+
+    private async Task PutVectorsAsync(int from, int to)
+    {
+        var batch = new WriteBatch();
+        for (int i = from; i < to; i++)
+            batch.Put($"docs/v{i}", Encoding.UTF8.GetBytes(string.Create(System.Globalization.CultureInfo.InvariantCulture, $"{{\"V\":[{Math.Cos(i * 0.003)},{Math.Sin(i * 0.003)}],\"@metadata\":{{\"@collection\":\"Docs\"}}}}")));
+        await _store.WriteAsync(batch);
+    }
+
+    [Fact]
     public async Task Whoever_has_written_finds_it_without_waiting_while_others_write()
     {
         await ChangeAsync(new Random(1), 20);
@@ -210,9 +243,10 @@ public sealed class NeverStaleTests : IDisposable
         }
     }
 
-    private async Task<List<string>> AskAsync(string query, bool neverStale, bool onlyIds = false)
+    private async Task<List<string>> AskAsync(string query, bool neverStale, bool onlyIds = false, string? parameters = null, TimeSpan? patience = null)
     {
-        var request = new QueryRequest { Text = query, Parameters = s_parameters.RootElement, NeverStale = neverStale, WaitForNonStaleResults = !neverStale, WaitTimeout = Eventually.Patience };
+        using JsonDocument given = JsonDocument.Parse(parameters ?? "{}");
+        var request = new QueryRequest { Text = query, Parameters = parameters is null ? s_parameters.RootElement : given.RootElement, NeverStale = neverStale, WaitForNonStaleResults = !neverStale, WaitTimeout = patience ?? Eventually.Patience };
         using QueryResults results = await _store.Queries.ExecuteAsync(request, TestContext.Current.CancellationToken);
         Assert.False(results.IsStale);
         List<string> answer = onlyIds ? [] : [$"{results.TotalResults}, etag {results.ResultEtag}"];

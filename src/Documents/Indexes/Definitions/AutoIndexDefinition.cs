@@ -20,12 +20,15 @@ internal sealed class AutoIndexDefinition : IndexMapping
     /// <summary>Longest name; beyond it the rest is replaced by a hash.</summary>
     private const int MaxNameLength = 256;
 
+    private readonly Dictionary<AutoIndexField, int> _positions;
+
     public AutoIndexDefinition(string collection, IReadOnlyList<AutoIndexField> fields)
     {
         Collection = collection;
         Collections = string.Equals(collection, AllDocuments, StringComparison.OrdinalIgnoreCase) ? [] : [collection];
         Fields = fields;
         Name = MakeName(collection, fields);
+        _positions = fields.Select(static (field, place) => (field, place)).ToDictionary(static at => at.field, static at => at.place);
         Schema = new IndexSchema([.. fields.Select(f => new IndexField(f.SchemaName, f.Analysis, Vector: f.Vector))]);
     }
 
@@ -43,22 +46,25 @@ internal sealed class AutoIndexDefinition : IndexMapping
     public bool IsFor(string collection) => string.Equals(Collection, collection, StringComparison.OrdinalIgnoreCase);
 
     /// <summary>Whether a query over these fields of its collection can be answered.</summary>
-    public bool Covers(IReadOnlyCollection<AutoIndexField> fields) => fields.All(Fields.Contains);
-
-    public override AutoIndexField? Resolve(AutoIndexField wanted)
+    public bool Covers(IReadOnlyList<AutoIndexField> fields)
     {
-        foreach (AutoIndexField field in Fields)
-            if (field == wanted)
-                return field;
+        for (int i = 0; i < fields.Count; i++)
+            if (!_positions.ContainsKey(fields[i]))
+                return false;
 
-        return null;
+        return true;
     }
+
+    /// <summary>Where a field stands; -1 if it is none of them.</summary>
+    public int PositionOf(AutoIndexField field) => _positions.TryGetValue(field, out int position) ? position : -1;
+
+    public override AutoIndexField? Resolve(AutoIndexField wanted) => PositionOf(wanted) is >= 0 and var position ? Fields[position] : null;
 
     public override bool IsSameAs(IndexMapping other) => other is AutoIndexDefinition auto && auto.IsFor(Collection) && auto.Fields.SequenceEqual(Fields);
 
     /// <summary>A definition with the fields of this one and then those of them that are new.</summary>
     public AutoIndexDefinition Merge(IEnumerable<AutoIndexField> fields) =>
-        new(Collection, [.. Fields, .. fields.Where(f => !Fields.Contains(f)).Distinct()]);
+        new(Collection, [.. Fields, .. fields.Where(f => PositionOf(f) < 0).Distinct()]);
 
     private static string MakeName(string collection, IReadOnlyList<AutoIndexField> fields)
     {

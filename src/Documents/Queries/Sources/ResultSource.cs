@@ -37,6 +37,16 @@ internal abstract class ResultSource : IDisposable
     /// <summary>Goes to the next; false after the last.</summary>
     public abstract bool MoveNext();
 
+    /// <summary>Leaves so many behind before the first <see cref="MoveNext"/>, as far as there are so many.</summary>
+    public virtual void Skip(long count, CancellationToken cancellationToken)
+    {
+        for (long skipped = 0; skipped < count && MoveNext(); skipped++)
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+            ReleasePages();
+        }
+    }
+
     /// <summary>Nothing read before is looked at any more: what decrypted pages the source holds, beside those of the documents' snapshot, may go.</summary>
     public virtual void ReleasePages()
     {

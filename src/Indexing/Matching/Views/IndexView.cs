@@ -28,6 +28,7 @@ internal sealed class IndexView
     private readonly Dictionary<string, DictionaryTrees> dictionaries = new(StringComparer.Ordinal);
     private readonly List<ChunkPlaces?> norms = [];
     private FieldStatistics?[] statistics = [];
+    private bool?[] hasEntries = [];
     private ReadTransaction transaction;
     private FieldAnalyzers? analyzers;
     private EntryReader? entries;
@@ -259,6 +260,22 @@ internal sealed class IndexView
 
         listId = known;
         return known >= 0;
+    }
+
+    /// <summary>Whether any entry has a field, read when first asked for.</summary>
+    public bool HasEntries(int field)
+    {
+        if (hasEntries.Length == 0)
+            hasEntries = new bool?[Schema.Fields.Count];
+        if (hasEntries[field] is { } known)
+            return known;
+
+        long before = visits.Count;
+        Span<byte> key = stackalloc byte[ListKey.Bytes];
+        bool found = TryGetTerm(TreeNames.Lists, ListKey.Write(key, field, ListKind.Exists), out TermPayload payload) && payload.EntryCount > 0;
+        hasEntries[field] = found;
+        visitsOnce += visits.Count - before;
+        return found;
     }
 
     /// <summary>The segments of the long lists of a dictionary.</summary>
