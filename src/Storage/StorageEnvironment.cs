@@ -38,6 +38,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     private readonly ConcurrentDictionary<Type, object> _requests = new();
     private int _disposed;
     private int _freed;
+    private int _shrinksToClose;
 
     internal StorageEnvironment(World world, StorageOptions options, IDisposable fileLock, IFile data, MetaPage meta, StoreCipher? cipher)
     {
@@ -329,7 +330,8 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         RunLong(token => new EnvironmentCheck(this, _lane, _world.Files).Run(progress, token), cancellationToken);
 
     /// <summary>
-    /// Refuses new operations, waits for those that were begun, writes a last checkpoint, deletes journal files that nothing needs and gives memory and lock back. What takes long (shrinking, checks,
+    /// Refuses new operations, waits for those that were begun, writes a last checkpoint, deletes journal files that nothing needs and gives memory and lock back. Before that, a data file of up to
+    /// 512 MiB of which a quarter and 32 MiB are free is made shorter, as by <see cref="Shrink"/>. What takes long (shrinking, checks,
     /// changes of keys) ends at its next step with an <see cref="ObjectDisposedException"/>. Read transactions that are still open stay usable: memory and lock go with the last of them,
     /// when nothing else is left to be done. A second call returns at once.
     /// </summary>
@@ -340,6 +342,8 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
             return;
         if (_lane.IsInCommand || _lifetime.IsInLongOperation())
             throw new InvalidOperationException($"'{_world.Files.Path}' cannot be closed by a command or operation of its own, since closing waits for that. Close it when that has returned.");
+        if (_writer.HasCommitted && Interlocked.Exchange(ref _shrinksToClose, 1) == 0)
+            ClosingShrink.TryRun(this, _options);
         if (Interlocked.Exchange(ref _disposed, 1) != 0)
             return;
 

@@ -98,6 +98,9 @@ public sealed record StorageOptions
     /// </summary>
     public bool AllowMissingLocks { get; init; }
 
+    /// <summary>Free bytes of a small data file from which on closing makes it shorter.</summary>
+    internal long ClosingShrinkBytes { get; init; } = 32L << 20;
+
     /// <summary>Address space that is reserved for the data file at open, in bytes, where the file is not larger; there is more when the file grows over it.</summary>
     internal long FirstReserveBytes { get; init; } = 256L << 20;
 

@@ -58,6 +58,7 @@ internal sealed class SeededMode(Bases bases) : IMode
                 DecryptedIdleTime = TimeSpan.FromMilliseconds(own.Next(1000)),
                 ScrubInterval = TimeSpan.FromMilliseconds(1 + own.Next(2000)),
                 ScrubBytesPerSecond = 1 << 30,
+                ClosingShrinkBytes = seed % 3 == 0 ? 64 << 10 : long.MaxValue,
             },
         };
         shape = new ExplorerShape { AllUpTo = 8, Drawn = 2, IsTelling = random.Next(10) == 0, MomentPercent = isEncrypted ? own.Next(5, 40) : random.Next(3, 24), ThoroughPercent = 5 };
