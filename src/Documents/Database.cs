@@ -1,7 +1,4 @@
 using System.Diagnostics.CodeAnalysis;
-using System.Text.Encodings.Web;
-using System.Text.Json;
-using System.Text.Json.Serialization.Metadata;
 using Treepie.Backups;
 using Treepie.BackupTasks;
 using Treepie.Encryption;
@@ -76,6 +73,9 @@ public sealed class Database : IDisposable, IAsyncDisposable
 
     /// <summary>Its log.</summary>
     internal DatabaseLog Log { get; }
+
+    /// <summary>What sessions know of types.</summary>
+    internal EntityTypes EntityTypes { get; } = new();
 
     /// <summary>Ids for objects of sessions that have none.</summary>
     internal HiLoIds HiLoIds { get; }
@@ -464,15 +464,7 @@ public sealed class Database : IDisposable, IAsyncDisposable
 
     [RequiresUnreferencedCode("Serializes by reflection.")]
     [RequiresDynamicCode("Serializes by reflection.")]
-    private SessionOptions ReflectionOptions() => new()
-    {
-        Json = new JsonSerializerOptions
-        {
-            MaxDepth = Options.MaxDocumentDepth,
-            TypeInfoResolver = new DefaultJsonTypeInfoResolver(),
-            Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping, // documents go into no web page, and é is shorter than its escape
-        },
-    };
+    private SessionOptions ReflectionOptions() => new() { Json = Options.Json ?? EntityJsonOptions.ByReflection(Options.MaxDocumentDepth) };
 
     private void PublishWhatIsDurable()
     {

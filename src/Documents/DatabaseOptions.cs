@@ -1,3 +1,4 @@
+using System.Text.Json;
 using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Queries;
 using Treepie.Storage;
@@ -77,6 +78,12 @@ public sealed record DatabaseOptions
 
     /// <summary>How indexes are kept up with the documents: threads and budgets.</summary>
     public IndexingOptions Indexing { get; init; } = new();
+
+    /// <summary>
+    /// How sessions that say nothing else write objects; null: by reflection over public properties, with enumerations by name. Trimmed and natively compiled programs give the options of a
+    /// source-generated context.
+    /// </summary>
+    public JsonSerializerOptions? Json { get; init; }
 
     /// <summary>The clock.</summary>
     public TimeProvider TimeProvider { get; init; } = TimeProvider.System;

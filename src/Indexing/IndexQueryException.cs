@@ -1,7 +1,7 @@
 namespace Treepie.Indexing;
 
 /// <summary>A query asks for what this index cannot give: a range of mixed kinds, an order by a full-text field, a nesting without end.</summary>
-public sealed class IndexQueryException : Exception
+public sealed class IndexQueryException : TreepieException
 {
     /// <summary>Creates the error.</summary>
     public IndexQueryException(string message)

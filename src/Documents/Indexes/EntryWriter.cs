@@ -34,7 +34,7 @@ internal sealed class EntryWriter(FieldExtractor extractor, TimeProvider timePro
         {
             extractor.Extract(document, batch);
         }
-        catch (FormatException error)
+        catch (Exception error) when (error is FormatException or InvalidGeometryException or InvalidVectorException)
         {
             // A value is not what its field is of, no place for instance; the others are there.
             batch.EndEntry(document.IdText(), error.Message, timeProvider.GetUtcNow().UtcDateTime);

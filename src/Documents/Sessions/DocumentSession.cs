@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Globalization;
 using System.Text;
 using System.Text.Json;
 using System.Text.Json.Nodes;
@@ -17,14 +18,15 @@ namespace Treepie.Sessions;
 /// bob?.Rename("Bob");
 /// await session.SaveChangesAsync();
 /// </code>
-/// A property <c>Id</c> of type string, if there is one, is the document's id; it is not repeated in the document.
+/// A property <c>Id</c>, if there is one, is the document's id; it is not repeated in the document. A string is the whole id, an <c>int</c>, <c>long</c> or <c>Guid</c> what stands
+/// behind the collection's tag: <c>orders/42</c>.
 /// </summary>
 public sealed class DocumentSession : IDisposable
 {
     private readonly Database _database;
     private readonly SessionOptions _options;
     private readonly EntityJson _json;
-    private readonly Dictionary<Type, EntityType> _types = [];
+    private readonly BodyMerge _merge;
     private readonly Dictionary<object, TrackedEntity> _byEntity = new(ReferenceEqualityComparer.Instance);
     private readonly Dictionary<string, TrackedEntity> _byId = new(IdComparer.Instance);
     private readonly Dictionary<string, string?> _deletions = new(IdComparer.Instance); // of documents not loaded; value: expected change vector
@@ -35,6 +37,7 @@ public sealed class DocumentSession : IDisposable
         _database = database;
         _options = options;
         _json = new EntityJson(database.Options);
+        _merge = new BodyMerge(options.Json.PropertyNameCaseInsensitive);
     }
 
     /// <summary>Whether a save would write something.</summary>
@@ -50,6 +53,16 @@ public sealed class DocumentSession : IDisposable
         using DatabaseSnapshot snapshot = _database.BeginRead();
         return snapshot.TryGet(id, out Document document) ? Track<T>(document) : null;
     }
+
+    /// <summary>The object of a document whose id is a number behind its collection's tag, <c>orders/42</c>. As <see cref="Load{T}(string)"/>.</summary>
+    /// <exception cref="TreepieException">The document does not fit the type.</exception>
+    public T? Load<T>(long id)
+        where T : class => Load<T>(string.Create(CultureInfo.InvariantCulture, $"{TypeOf(typeof(T)).Tag}/{id}"));
+
+    /// <summary>The object of a document whose id is a Guid behind its collection's tag. As <see cref="Load{T}(string)"/>.</summary>
+    /// <exception cref="TreepieException">The document does not fit the type.</exception>
+    public T? Load<T>(Guid id)
+        where T : class => Load<T>($"{TypeOf(typeof(T)).Tag}/{id:D}");
 
     /// <summary>The objects of several documents, by the ids as given, from one snapshot; null for those that do not exist.</summary>
     /// <exception cref="TreepieException">A document does not fit the type.</exception>
@@ -103,6 +116,7 @@ public sealed class DocumentSession : IDisposable
     /// <param name="changeVector">Null: what the session's options say; empty: the document must not exist; else what it must be at.</param>
     /// <exception cref="InvalidOperationException">Another object of this session has that id, or this one another id.</exception>
     /// <exception cref="InvalidDocumentException">The id is not valid.</exception>
+    /// <exception cref="TreepieException">Objects of the type would lose data as documents; the message says where.</exception>
     public void Store(object entity, string? id = null, string? changeVector = null)
     {
         ArgumentNullException.ThrowIfNull(entity);
@@ -117,13 +131,13 @@ public sealed class DocumentSession : IDisposable
         }
 
         EntityType type = TypeOf(entity.GetType());
-        id = FirstGiven(id, type.GetId(entity)) ?? _database.HiLoIds.Next(type.Tag);
+        id = FirstGiven(id, type.Id?.Get(entity)) ?? type.Id?.Next(_database.HiLoIds, type.Tag) ?? _database.HiLoIds.Next(type.Tag);
         DocumentId.Encode(id, _database.Options.MaxIdBytes);
         tracked = new TrackedEntity(entity, type, id) { ExpectedChangeVector = changeVector };
         if (!tracked.HasOpenId && _byId.TryGetValue(id, out TrackedEntity? other) && !other.IsDeleted)
             throw new InvalidOperationException($"Another object is stored in this session as '{id}'. Change that one, or evict it first.");
         if (!tracked.HasOpenId)
-            type.SetId(entity, id);
+            type.Id?.Set(entity, id);
         Add(tracked);
     }
 
@@ -171,14 +185,15 @@ public sealed class DocumentSession : IDisposable
         foreach (TrackedEntity entity in deleted)
             batch.Delete(entity.Id, entity.ExpectedChangeVector ?? (_options.UseOptimisticConcurrency ? entity.ChangeVector : null));
         int deletions = batch.Count;
-        var puts = new List<(TrackedEntity Entity, byte[] Body)>();
+        var puts = new List<(TrackedEntity Entity, byte[] Whole, byte[] AsWritten)>();
         foreach (TrackedEntity entity in _byEntity.Values)
         {
             if (entity.IsDeleted || !NeedsPut(entity, out byte[] body))
                 continue;
             string? expected = entity.ExpectedChangeVector ?? (_options.UseOptimisticConcurrency ? entity.ChangeVector ?? "" : null);
-            batch.Put(entity.Id, _json.Join(body, entity), entity.HasOpenId ? null : expected);
-            puts.Add((entity, body));
+            byte[] whole = Whole(entity, body);
+            batch.Put(entity.Id, _json.Join(whole, entity), entity.HasOpenId ? null : expected);
+            puts.Add((entity, whole, body));
         }
 
         if (batch.Count == 0)
@@ -187,7 +202,7 @@ public sealed class DocumentSession : IDisposable
         _deletions.Clear();
         deleted.ForEach(Remove);
         for (int index = 0; index < puts.Count; index++)
-            Saved(puts[index].Entity, puts[index].Body, results[deletions + index]);
+            Saved(puts[index].Entity, puts[index].Whole, puts[index].AsWritten, results[deletions + index]);
     }
 
     /// <summary>
@@ -198,7 +213,7 @@ public sealed class DocumentSession : IDisposable
     /// Values of its parameters, by name without <c>$</c>: an object, <c>new { least = 10 }</c>, or a dictionary of string to object, which needs no
     /// serializer for itself.
     /// </param>
-    /// <param name="waitForIndex">Waits until the index has everything saved before the query.</param>
+    /// <param name="waitForIndex">Waits until the index has everything saved before the query, instead of looking at what it has not.</param>
     /// <param name="cancellationToken">Ends the wait or the query.</param>
     /// <exception cref="InvalidQueryException">The text is not valid.</exception>
     public Task<IReadOnlyList<T>> QueryAsync<T>(
@@ -219,7 +234,8 @@ public sealed class DocumentSession : IDisposable
         ObjectDisposedException.ThrowIf(_disposed, this);
 
         // How many there are besides is not given back, so it is not counted.
-        using QueryResults results = await _database.QueryAsync(request with { CountsResults = false }, cancellationToken).ConfigureAwait(false);
+        request = request with { CountsResults = false, NeverStale = request.NeverStale || !(_options.AllowStale || request.WaitForNonStaleResults) };
+        using QueryResults results = await _database.QueryAsync(request, cancellationToken).ConfigureAwait(false);
         var found = new List<T>();
         var buffer = new ArrayBufferWriter<byte>();
         EntityType type = TypeOf(typeof(T));
@@ -319,7 +335,10 @@ public sealed class DocumentSession : IDisposable
             return known;
 
         EntityType type = TypeOf(typeof(T));
-        var tracked = new TrackedEntity(_json.Read(type, id, document.Body), type, id)
+        object read = _json.Read(type, id, document.Body);
+        if (read is not T)
+            throw new TreepieException($"Document '{id}' is of type {read.GetType().Name} and cannot be loaded as {typeof(T).Name}. Load it as {type.Json.Type.Name}.");
+        var tracked = new TrackedEntity(read, type, id)
         {
             ChangeVector = document.ChangeVector,
             Collection = document.CollectionName,
@@ -365,12 +384,7 @@ public sealed class DocumentSession : IDisposable
             : throw new InvalidOperationException($"This object of type {entity.GetType().Name} is not of this session. Load or store it here first.");
     }
 
-    private EntityType TypeOf(Type type)
-    {
-        if (!_types.TryGetValue(type, out EntityType? known))
-            _types.Add(type, known = new EntityType(type, _options));
-        return known;
-    }
+    private EntityType TypeOf(Type type) => _database.EntityTypes.Of(type, _options);
 
     /// <summary>Whether an object differs from its document, and the body it has now.</summary>
     private bool NeedsPut(TrackedEntity tracked, out byte[] body)
@@ -382,16 +396,28 @@ public sealed class DocumentSession : IDisposable
             return false;
 
         // Somebody else wrote the document, in another order, other spelling or with more fields: compare with what this type makes of it.
-        tracked.BodyAsWritten ??= _json.Write(tracked.Type, tracked.Id, _json.Read(tracked.Type, tracked.Id, tracked.Body));
+        tracked.BodyAsWritten ??= AsWritten(tracked);
         return !body.AsSpan().SequenceEqual(tracked.BodyAsWritten);
     }
 
-    private void Saved(TrackedEntity tracked, byte[] body, WriteResult result)
+    /// <summary>The document an object becomes: with what it was loaded with and its type does not have.</summary>
+    private byte[] Whole(TrackedEntity tracked, byte[] body)
+    {
+        if (tracked.IsNew || !_options.PreserveUnknownProperties)
+            return body;
+
+        byte[] before = tracked.BodyAsWritten ??= AsWritten(tracked);
+        return before.AsSpan().SequenceEqual(tracked.Body) ? body : _merge.Merge(tracked.Body, before, body);
+    }
+
+    private byte[] AsWritten(TrackedEntity tracked) => _json.Write(tracked.Type, tracked.Id, _json.Read(tracked.Type, tracked.Id, tracked.Body));
+
+    private void Saved(TrackedEntity tracked, byte[] whole, byte[] asWritten, WriteResult result)
     {
         if (tracked.HasOpenId)
         {
             tracked.Id = result.Id;
-            tracked.Type.SetId(tracked.Entity, result.Id);
+            tracked.Type.Id?.Set(tracked.Entity, result.Id);
             _byId[result.Id] = tracked;
         }
 
@@ -399,8 +425,8 @@ public sealed class DocumentSession : IDisposable
         tracked.Collection = result.Collection;
         tracked.LastModified = result.LastModified;
         tracked.ExpectedChangeVector = null;
-        tracked.Body = body;
-        tracked.BodyAsWritten = body;
+        tracked.Body = whole;
+        tracked.BodyAsWritten = asWritten;
         if (tracked.Metadata is { } metadata)
         {
             tracked.StoredMetadata = Encoding.UTF8.GetBytes(metadata.ToJsonString());

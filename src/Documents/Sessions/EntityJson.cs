@@ -23,7 +23,7 @@ internal sealed class EntityJson
     {
         try
         {
-            return JsonSerializer.Deserialize(type.IdMember.Length == 0 ? body : WithId(type.IdMember, id, body), type.Json)
+            return JsonSerializer.Deserialize(type.Id is { } own ? WithId(own, id, body) : body, type.Json)
                 ?? throw new JsonException("The document became null.");
         }
         catch (Exception error) when (error is JsonException or NotSupportedException)
@@ -93,15 +93,16 @@ internal sealed class EntityJson
         return _buffer.WrittenSpan;
     }
 
-    private ReadOnlySpan<byte> WithId(byte[] idMember, string id, ReadOnlySpan<byte> body)
+    /// <summary>At the end: a discriminator comes first, and of two members of one name the last counts.</summary>
+    private ReadOnlySpan<byte> WithId(EntityId own, string id, ReadOnlySpan<byte> body)
     {
         _buffer.ResetWrittenCount();
-        _buffer.Write("{"u8);
-        JsonStrings.Write(_buffer, idMember);
-        _buffer.Write(":"u8);
-        JsonStrings.Write(_buffer, Encoding.UTF8.GetBytes(id));
+        _buffer.Write(body[..^1]);
         _buffer.Write(body.Length > 2 ? ","u8 : ""u8);
-        _buffer.Write(body[1..]);
+        JsonStrings.Write(_buffer, own.Member);
+        _buffer.Write(":"u8);
+        _buffer.Write(own.Value(id));
+        _buffer.Write("}"u8);
         return _buffer.WrittenSpan;
     }
 }

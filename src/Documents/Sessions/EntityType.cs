@@ -1,22 +1,21 @@
-using System.Text;
 using System.Text.Json.Serialization.Metadata;
 
 namespace Treepie.Sessions;
 
-/// <summary>What a session knows of a type of objects: how it is serialized, which property is the id, and its collection.</summary>
+/// <summary>What is known of a type of objects: how it is serialized, which member is the id, and its collection. Immutable, one for each type and options.</summary>
 internal sealed class EntityType
 {
-    private readonly JsonPropertyInfo? _idProperty;
-
+    /// <exception cref="TreepieException">Objects of the type would lose data on their way into a document and back; the message says where.</exception>
     public EntityType(Type type, SessionOptions options)
     {
-        Json = options.Json.GetTypeInfo(type);
-        Collection = options.CollectionOf?.Invoke(type) ?? EnglishPlural.Of(PlainName(type));
+        Json = RootOf(type, options.Json);
+        EntityShape.Check(Json);
+        Collection = options.CollectionOf?.Invoke(Json.Type) ?? EnglishPlural.Of(PlainName(Json.Type));
         Tag = TagOf(Collection);
-        _idProperty = Json.Kind == JsonTypeInfoKind.Object ? FindIdProperty(Json) : null;
-        IdMember = _idProperty is null ? [] : Encoding.UTF8.GetBytes(_idProperty.Name);
+        Id = Json.Kind == JsonTypeInfoKind.Object ? EntityId.Find(options.Json.GetTypeInfo(type), Tag) : null;
     }
 
+    /// <summary>How it is written: as the base type that tells its derived types apart, if there is one.</summary>
     public JsonTypeInfo Json { get; }
 
     public string Collection { get; }
@@ -24,31 +23,23 @@ internal sealed class EntityType
     /// <summary>What ids of this collection begin with, without the slash.</summary>
     public string Tag { get; }
 
-    /// <summary>Name of the id's member in JSON, UTF-8; empty without one. It is not kept in the document: the id is.</summary>
-    public byte[] IdMember { get; }
+    /// <summary>Its id; null where it has none. It is not kept in the document.</summary>
+    public EntityId? Id { get; }
 
-    /// <summary>The id an object has given itself; null or empty without.</summary>
-    public string? GetId(object entity) => _idProperty?.Get?.Invoke(entity) as string;
+    /// <summary>Name of the id's member in JSON, UTF-8; empty without one.</summary>
+    public byte[] IdMember => Id?.Member ?? [];
 
-    /// <summary>Tells an object its id, if it can be told.</summary>
-    public void SetId(object entity, string id)
+    /// <summary>
+    /// The uppermost base class that says of this type that it is derived from it (<c>JsonDerivedType</c>): what is written as that one has its discriminator, and is
+    /// found again as what it was.
+    /// </summary>
+    private static JsonTypeInfo RootOf(Type type, System.Text.Json.JsonSerializerOptions options)
     {
-        try
-        {
-            _idProperty?.Set?.Invoke(entity, id);
-        }
-        catch (InvalidOperationException)
-        {
-            // A property that is set only while the object is made: the session knows the id nevertheless.
-        }
-    }
-
-    private static JsonPropertyInfo? FindIdProperty(JsonTypeInfo json)
-    {
-        foreach (JsonPropertyInfo property in json.Properties)
-            if (property.PropertyType == typeof(string) && property.Get is not null && property.Name.Equals("id", StringComparison.OrdinalIgnoreCase))
-                return property;
-        return null;
+        JsonTypeInfo root = options.GetTypeInfo(type);
+        for (Type? above = type.BaseType; above is not null && above != typeof(object); above = above.BaseType)
+            if (options.TryGetTypeInfo(above, out JsonTypeInfo? json) && json.PolymorphismOptions is { } known && known.DerivedTypes.Any(derived => derived.DerivedType == type))
+                root = json;
+        return root;
     }
 
     private static string PlainName(Type type)

@@ -12,7 +12,17 @@ internal sealed class HiLoIds(Func<HiLoRequest, HiLoRange> nextRange)
 {
     private readonly ConcurrentDictionary<string, Range> _ranges = new(StringComparer.OrdinalIgnoreCase);
 
+    /// <summary>The next id of a tag: <c>users/33-A</c>.</summary>
     public string Next(string tag)
+    {
+        (HiLoRange range, long number) = Take(tag);
+        return string.Create(CultureInfo.InvariantCulture, $"{range.Prefix}{number}-{range.ServerTag}");
+    }
+
+    /// <summary>The next number of a tag.</summary>
+    public long NextNumber(string tag) => Take(tag).Number;
+
+    private (HiLoRange Range, long Number) Take(string tag)
     {
         Range range = _ranges.GetOrAdd(tag, static _ => new Range());
         lock (range)
@@ -24,7 +34,7 @@ internal sealed class HiLoIds(Func<HiLoRequest, HiLoRange> nextRange)
                 range.Next = range.Current.Low;
             }
 
-            return string.Create(CultureInfo.InvariantCulture, $"{range.Current.Prefix}{range.Next++}-{range.Current.ServerTag}");
+            return (range.Current, range.Next++);
         }
     }
 

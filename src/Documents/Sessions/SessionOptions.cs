@@ -17,6 +17,18 @@ public sealed record SessionOptions
     /// </summary>
     public bool UseOptimisticConcurrency { get; init; }
 
+    /// <summary>
+    /// Saving an object keeps the members of its document that its type does not have, and the spelling of values it did not change. Default true; off, the document becomes
+    /// what the type writes.
+    /// </summary>
+    public bool PreserveUnknownProperties { get; init; } = true;
+
+    /// <summary>
+    /// Queries answer from what their index has seen, at once. Off, as by default, they see every commit that was acknowledged before they began: what the index has
+    /// not seen is indexed in memory for the query.
+    /// </summary>
+    public bool AllowStale { get; init; }
+
     /// <summary>Names the collection of a type; null: the plural of its name, <c>Users</c> for <c>User</c>.</summary>
     public Func<Type, string>? CollectionOf { get; init; }
 

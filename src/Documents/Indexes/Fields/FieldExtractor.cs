@@ -139,7 +139,7 @@ internal sealed class FieldExtractor
             {
                 add(it);
             }
-            catch (FormatException error)
+            catch (Exception error) when (error is FormatException or InvalidGeometryException or InvalidVectorException)
             {
                 Add(path, error.Message);
             }

@@ -1,0 +1,146 @@
+using System.Globalization;
+using System.Text;
+using System.Text.Json;
+using System.Text.Json.Serialization.Metadata;
+using Treepie.Json;
+
+namespace Treepie.Sessions;
+
+/// <summary>
+/// The member of a type that is the document's id. A string, or a type of one's own that is written as a JSON string, is the whole id. A number, or a type written
+/// as one, and a Guid stand behind the collection's tag: <c>orders/42</c>. The member is not kept in the document.
+/// </summary>
+internal sealed class EntityId
+{
+    private readonly JsonPropertyInfo _property;
+    private readonly JsonTypeInfo _json;
+    private readonly Type _type;
+    private readonly string _prefix;
+
+    private EntityId(JsonPropertyInfo property, JsonTypeInfo json, Type type, string tag)
+    {
+        (_property, _json, _type) = (property, json, type);
+        _prefix = tag + "/";
+        Member = Encoding.UTF8.GetBytes(property.Name);
+    }
+
+    /// <summary>Its name in JSON, UTF-8.</summary>
+    public byte[] Member { get; }
+
+    /// <summary>Whether ids without a value are numbers behind the tag.</summary>
+    public bool IsNumber => _type == typeof(int) || _type == typeof(long);
+
+    /// <summary>The id of a type; null where it has no member of that name.</summary>
+    /// <exception cref="TreepieException">It has one that can be no id.</exception>
+    public static EntityId? Find(JsonTypeInfo json, string tag)
+    {
+        foreach (JsonPropertyInfo property in json.Properties)
+        {
+            if (property.Get is null || !property.Name.Equals("id", StringComparison.OrdinalIgnoreCase))
+                continue;
+
+            Type type = Nullable.GetUnderlyingType(property.PropertyType) ?? property.PropertyType;
+            JsonTypeInfo own = json.Options.GetTypeInfo(property.PropertyType);
+            bool isKnown = type == typeof(string) || type == typeof(Guid) || type == typeof(int) || type == typeof(long);
+            if (!isKnown && (own.Kind != JsonTypeInfoKind.None || type.IsPrimitive || type.IsEnum || type.Namespace == "System"))
+                throw new TreepieException(
+                    $"{json.Type.Name}.{property.Name} is of type {type.Name}, which can be no document's id. Take string, Guid, int, long or a type with a JSON converter that writes "
+                    + "it as one of these, or give the member another name in JSON.");
+            return new EntityId(property, own, type, tag);
+        }
+
+        return null;
+    }
+
+    /// <summary>The id an object has given itself; null without.</summary>
+    public string? Get(object entity)
+    {
+        object? value = _property.Get?.Invoke(entity); // Find has looked for it
+        return value switch
+        {
+            null => null,
+            string text => text.Length == 0 ? null : text,
+            Guid guid => guid == Guid.Empty ? null : Of(guid),
+            int or long => Convert.ToInt64(value, CultureInfo.InvariantCulture) is var number && number == 0 ? null : Of(number),
+            _ => Written(value),
+        };
+    }
+
+    /// <summary>The document's id of a Guid.</summary>
+    public string Of(Guid id) => _prefix + id.ToString("D", CultureInfo.InvariantCulture);
+
+    /// <summary>The document's id of a number.</summary>
+    public string Of(long id) => string.Create(CultureInfo.InvariantCulture, $"{_prefix}{id}");
+
+    /// <summary>An id that nobody has: of a Guid made now, or the next number or text of the tag.</summary>
+    public string Next(HiLoIds ids, string tag) => _type == typeof(Guid) ? Of(Guid.CreateVersion7()) : IsNumber ? Of(ids.NextNumber(tag)) : ids.Next(tag);
+
+    /// <summary>Tells an object its id, if it can be told: one that is set only while the object is made keeps what it has, and the session knows the id.</summary>
+    public void Set(object entity, string id)
+    {
+        if (_property.Set is not { } set)
+            return;
+
+        try
+        {
+            set(entity, JsonSerializer.Deserialize(Value(id), _json));
+        }
+        catch (InvalidOperationException)
+        {
+            // See above.
+        }
+    }
+
+    /// <summary>The member's value for an id, as JSON.</summary>
+    /// <exception cref="TreepieException">The id is not of the member's form.</exception>
+    public byte[] Value(string id)
+    {
+        if (_type == typeof(string))
+            return Quoted(id);
+
+        bool isBehindTag = id.StartsWith(_prefix, StringComparison.OrdinalIgnoreCase);
+        string own = isBehindTag ? id[_prefix.Length..] : id;
+        if (_type == typeof(Guid))
+            return isBehindTag && Guid.TryParse(own, CultureInfo.InvariantCulture, out _) ? Quoted(own) : throw Unfit(id, "a Guid");
+
+        bool isNumber = long.TryParse(own, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out long number) && isBehindTag;
+        if (IsNumber)
+            return isNumber && (_type == typeof(long) || number == (int)number) ? Encoding.UTF8.GetBytes(own) : throw Unfit(id, "a number");
+        return isNumber && IsWrittenAsNumber(number) ? Encoding.UTF8.GetBytes(own) : Quoted(id);
+    }
+
+    private static byte[] Quoted(string text)
+    {
+        var json = new System.Buffers.ArrayBufferWriter<byte>();
+        JsonStrings.Write(json, Encoding.UTF8.GetBytes(text));
+        return json.WrittenSpan.ToArray();
+    }
+
+    /// <summary>Of a type of one's own: what its converter writes; null for an empty text and for 0.</summary>
+    private string? Written(object value)
+    {
+        using JsonDocument written = JsonSerializer.SerializeToDocument(value, _json);
+        return written.RootElement.ValueKind switch
+        {
+            JsonValueKind.Null => null,
+            JsonValueKind.String => written.RootElement.GetString() is { Length: > 0 } text ? text : null,
+            JsonValueKind.Number when written.RootElement.TryGetInt64(out long number) => number == 0 ? null : Of(number),
+            _ => throw new TreepieException($"An id of type {_type.Name} is written as {written.RootElement.ValueKind} in JSON. A document's id is a string or a whole number: change its converter."),
+        };
+    }
+
+    private bool IsWrittenAsNumber(long number)
+    {
+        try
+        {
+            return JsonSerializer.Deserialize(Encoding.UTF8.GetBytes(number.ToString(CultureInfo.InvariantCulture)), _json) is not null;
+        }
+        catch (Exception error) when (error is JsonException or InvalidOperationException or NotSupportedException)
+        {
+            return false; // its converter reads strings
+        }
+    }
+
+    private TreepieException Unfit(string id, string form) => new(
+        $"Document '{id}' cannot be read as {_property.DeclaringType.Name}: its member {_property.Name} is {form} behind '{_prefix}', and the id is none. Load it as a type whose id is a string.");
+}
