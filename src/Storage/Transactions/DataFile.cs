@@ -102,10 +102,20 @@ internal static class DataFile
         var page = new byte[PageLayout.SizeBytes];
         meta.Write(page);
         long offset = (long)meta.Slot * PageLayout.SizeBytes;
-        file.Write(page.AsSpan(MetaPage.CopyBytes), offset + MetaPage.CopyBytes);
+        int first = FindCopyToRisk(file, meta), second = MetaPage.CopyBytes - first;
+        file.Write(page.AsSpan(first, MetaPage.CopyBytes), offset + first);
         file.Sync();
-        file.Write(page.AsSpan(0, MetaPage.CopyBytes), offset);
+        file.Write(page.AsSpan(second, MetaPage.CopyBytes), offset + second);
         file.Sync();
+    }
+
+    /// <summary>The copy that may be torn while it is written again: the second one, but not where the first is not whole, for then it is the only one.</summary>
+    private static int FindCopyToRisk(IFile file, MetaPage meta)
+    {
+        var copy = new byte[MetaPage.CopyBytes];
+        _ = file.Read(copy, (long)meta.Slot * PageLayout.SizeBytes);
+        bool isFirstWhole = MetaPage.ReadCopies(copy, meta.Slot, file.Name).Any(found => found.Checkpoint == meta.Checkpoint);
+        return isFirstWhole ? MetaPage.CopyBytes : 0;
     }
 
     private static void WriteFirst(IFile file, Guid storeId, StoreCipher? cipher)
