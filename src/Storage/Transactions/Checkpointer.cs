@@ -29,6 +29,12 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
 
     private readonly List<BitmapPage> _bitmap = [];
     private readonly HashSet<int> _damaged = [];
+
+    /// <summary>
+    /// Pages, by number, that attempts have made durable whose meta page may be on the disk or not, and their births. They are not written again: a write of the same bytes may be torn
+    /// as any other, and a recovery may find that meta page.
+    /// </summary>
+    private readonly Dictionary<long, long> _placed = [];
     private readonly PageCipher? _pages = cipher?.NewPageCipher();
     private Snapshot _snapshot = state.Current;
     private MetaPage _meta = state.Durable;
@@ -99,7 +105,7 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
         {
             ref Scratch.FrameRecord record = ref scratch.Record(frame);
             if (record.Pages > 0 && record.Page >= 0 && state.Store.FrameOf(record.Page) == frame)
-                _captured.Add(new Captured(record.Page, frame));
+                _captured.Add(new Captured(record.Page, frame, record.Birth));
         }
     }
 
@@ -134,6 +140,7 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
         state.Durable = _meta;
         state.CheckpointUnderWay = -1;
         state.Doubtful.Clear();
+        _placed.Clear();
         state.Space.FreeRetired();
         journal?.OnCheckpoint(_meta.Journal, _journalBytes);
         state.Reclaim();
@@ -167,6 +174,8 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
             return;
 
         // What its meta page refers to stays as it is, the bitmap too: the next attempt takes another place for it.
+        foreach (Captured captured in _captured)
+            _placed[captured.Page] = captured.Birth;
         state.Doubtful.Add(_meta.LastTransaction);
         if (_keepsBitmap)
             return;
@@ -275,6 +284,9 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
         long start = 0;
         foreach (Captured captured in _captured)
         {
+            if (_placed.TryGetValue(captured.Page, out long birth) && birth == captured.Birth)
+                continue;
+
             int pages = state.Store.Scratch.Record(captured.Frame).Pages;
             int lengthBytes = pages * PageLayout.SizeBytes;
             Span<byte> bytes = state.Store.Scratch.Bytes(captured.Frame, lengthBytes);
@@ -374,7 +386,7 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
         page.Checksum = Page.ComputeChecksum(page.Type == PageType.Overflow ? bytes[..(PageLayout.HeaderBytes + page.ValueLength)] : bytes);
     }
 
-    private readonly record struct Captured(long Page, uint Frame);
+    private readonly record struct Captured(long Page, uint Frame, long Birth);
 
     /// <summary>A bitmap page to write; words null: as it is in the bitmap in force.</summary>
     private readonly record struct BitmapPage(int Group, ulong[]? Words);
