@@ -43,7 +43,7 @@ public sealed class Database : IDisposable, IAsyncDisposable
         SealedDefinitions? sealedDefinitions = environment.IsEncrypted ? new SealedDefinitions(environment, options.DecryptedBudgetBytes) : null;
         Indexes = IndexCatalogue.Open(
             IndexesDirectory, new IndexingContext(BeginRead, _changes, options.TimeProvider, options.Analyzers, options.Indexing), new StaticDefinitions(environment), sealedDefinitions, new IndexSettingsStore(environment));
-        _queries = new QueryExecutor(Indexes, BeginRead, _changes, Options);
+        _queries = new QueryExecutor(Indexes, BeginRead, _changes, Options, Name);
         HiLoIds = new HiLoIds(NextHiLoRange);
     }
 
@@ -443,7 +443,8 @@ public sealed class Database : IDisposable, IAsyncDisposable
         ObjectDisposedException.ThrowIf(_disposed != 0, this);
         try
         {
-            (TResult result, long etag) = await _environment.WriteAsync(transaction => Run(transaction, command, wantsResults), cancellationToken).ConfigureAwait(false);
+            (TResult result, long etag) = await DatabaseTelemetry.WriteAsync(
+                _environment, Name, Options.TimeProvider, transaction => Run(transaction, command, wantsResults), cancellationToken).ConfigureAwait(false);
             _changes.Publish(etag);
             return result;
         }

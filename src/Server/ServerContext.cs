@@ -29,6 +29,12 @@ internal sealed class ServerContext
         Queries = new QueryQueue(Limits, clock);
         Buffers = new BufferBudget(Limits.MaxBufferedBytes);
         Backups = new BackupService(this);
+        telemetry.Show("treepie.server.queries.running", "{query}", "Queries at work.", () => Queries.Running);
+        telemetry.Show("treepie.server.queries.waiting", "{query}", "Queries that wait for their first turn.", () => Queries.Queued);
+        telemetry.Show("treepie.server.streams", "{stream}", "Streams and exports at work.", () => Streams.Taken);
+        telemetry.Show("treepie.server.bulk_inserts", "{request}", "Bulk inserts, imports and restores at work.", () => BulkInserts.Taken);
+        telemetry.Show("treepie.server.buffered", "By", "Bytes of request bodies held in memory.", () => Buffers.HeldBytes);
+        telemetry.Show("treepie.server.databases", "{database}", "Databases there are, open or not.", () => Databases.Names.Count);
     }
 
     public TreepieServerOptions Options => options;

@@ -21,7 +21,7 @@ namespace Treepie.Queries;
 /// snapshot of the documents and one view of the index that is never newer than it. Finding is limited in time; reading the results
 /// takes as long as the reader does. Thread-safe.
 /// </summary>
-internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapshot> beginRead, ChangeSignal changes, DatabaseOptions options)
+internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapshot> beginRead, ChangeSignal changes, DatabaseOptions options, string database = "")
 {
     /// <summary>Runs a query.</summary>
     public async Task<QueryResults> ExecuteAsync(QueryRequest request, CancellationToken cancellationToken)
@@ -47,15 +47,19 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
         using var limit = new CancellationTokenSource(options.MaxQueryTime, options.TimeProvider);
         using CancellationTokenSource? either = cancellationToken.CanBeCanceled ? CancellationTokenSource.CreateLinkedTokenSource(limit.Token, cancellationToken) : null;
         CancellationToken end = either?.Token ?? limit.Token;
+        using Activity? span = DatabaseTelemetry.Start("treepie.query", database);
         try
         {
-            var phases = new QueryPhases(options.TimeProvider, started);
+            var phases = new QueryPhases(options.TimeProvider, started, span);
             BoundQuery query = Page(Bind(request, phases, end), request);
             phases.End("Bind");
             var context = new QueryContext(request, query, options.TimeProvider, started, cancellationToken) { Phases = phases, MaxDistinctResults = options.MaxDistinctResults };
-            return query.Source is SourceKind.AutoIndex or SourceKind.NamedIndex
+            QueryResults results = query.Source is SourceKind.AutoIndex or SourceKind.NamedIndex
                 ? await ExecuteOnIndexAsync(context, end).ConfigureAwait(false)
                 : ExecuteOnStore(context, end);
+            if (DatabaseTelemetry.CountsQueries)
+                DatabaseTelemetry.Queried(database, options.TimeProvider.GetElapsedTime(started));
+            return results;
         }
         catch (OperationCanceledException) when (limit.IsCancellationRequested && !cancellationToken.IsCancellationRequested)
         {

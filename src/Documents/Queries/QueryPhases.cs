@@ -1,9 +1,12 @@
+using System.Diagnostics;
+
 namespace Treepie.Queries;
 
-/// <summary>How long each part of a query took, one after the other.</summary>
-internal sealed class QueryPhases(TimeProvider clock, long started)
+/// <summary>How long each part of a query took, one after the other; as spans too, if the query has one.</summary>
+internal sealed class QueryPhases(TimeProvider clock, long started, Activity? query = null)
 {
     private readonly List<(string Name, TimeSpan Elapsed)> _phases = [];
+    private readonly long _started = started;
     private long _last = started;
 
     /// <summary>Parts that have ended.</summary>
@@ -14,6 +17,12 @@ internal sealed class QueryPhases(TimeProvider clock, long started)
     {
         long now = clock.GetTimestamp();
         _phases.Add((name, clock.GetElapsedTime(_last, now)));
+        if (query is not null)
+        {
+            using Activity? phase = DatabaseTelemetry.StartBelow(query, "treepie.query." + name, query.StartTimeUtc + clock.GetElapsedTime(_started, _last));
+            phase?.SetEndTime(query.StartTimeUtc + clock.GetElapsedTime(_started, now));
+        }
+
         _last = now;
     }
 }

@@ -36,6 +36,8 @@ internal static class CommandLineParser
                 "certificate-key" => options with { CertificateKey = NotEmpty(name, Value()) },
                 "certificate-password" => options with { CertificatePassword = Password(name, Value()) },
                 "admin-certificate" => options with { AdminCertificates = [.. options.AdminCertificates, NotEmpty(name, Value())] },
+                "metrics" => options with { Metrics = Switch(name, value) },
+                "otlp-endpoint" => options with { OtlpEndpoint = Endpoint(name, Value()) },
                 "master-key" => options with { MasterKey = Source(name, Value()) },
                 "database-key" => options with { DatabaseKeys = [.. options.DatabaseKeys, DatabaseKey(name, Value())] },
                 "backup-folder" => options with { BackupFolders = [.. options.BackupFolders, Named(name, Value(), "a folder or s3://bucket/prefix", "nightly=/backups")] },

@@ -34,6 +34,10 @@ internal static class HelpText
           --s3-endpoint <url>         A server of the S3 protocol that requests may name, with keys of their own.
           --key-source <name>=<source>
                                       A key that requests may name to seal backups with. A source as above.
+          --metrics                   Metrics can be fetched at /metrics, in the text form of Prometheus; by operators only
+                                      where clients have certificates.
+          --otlp-endpoint <url>       Metrics and traces are sent there, by OTLP over HTTP, such as http://127.0.0.1:4318.
+                                      OTEL_EXPORTER_OTLP_HEADERS holds what a collector asks for. See docs/reference/metrics.md.
           --demo                      Creates the database 'demo' with sample data and prints commands to try.
           --version                   Prints the version.
           --help                      Prints this.

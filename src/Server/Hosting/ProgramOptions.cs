@@ -27,6 +27,12 @@ internal sealed record ProgramOptions
     /// <summary>Certificates of administrators: files, or thumbprints.</summary>
     public IReadOnlyList<string> AdminCertificates { get; init; } = [];
 
+    /// <summary>Whether metrics can be fetched at <c>/metrics</c>.</summary>
+    public bool Metrics { get; init; }
+
+    /// <summary>Where metrics and traces are sent; null: nowhere.</summary>
+    public Uri? OtlpEndpoint { get; init; }
+
     /// <summary>Whether to fill a database with sample data.</summary>
     public bool Demo { get; init; }
 

@@ -62,7 +62,7 @@ internal sealed class ServerProgram(TextReader input, TextWriter output, TextWri
             try
             {
                 app.Services.GetRequiredService<DatabaseCatalog>(); // a directory that cannot be used is told now, not at the first request
-                WebServer.Map(app);
+                WebServer.Map(app, options);
                 await app.StartAsync(cancellationToken).ConfigureAwait(false);
             }
             catch (Exception exception) when (exception is TreepieException or IOException or UnauthorizedAccessException

@@ -44,15 +44,17 @@ internal static class WebServer
             treepie.Database = settings.Database;
             treepie.Limits = settings.Limits;
         });
+        Observability.Add(builder.Services, options);
         return builder.Build();
     }
 
-    public static void Map(WebApplication app)
+    public static void Map(WebApplication app, ProgramOptions options)
     {
         ServerSecurity security = app.Services.GetRequiredService<ServerSecurity>();
         app.UseMiddleware<OriginGuard>(security.Names);
         app.UseRouting();
         app.UseMiddleware<AccessGuard>(security.Control);
+        Observability.Map(app, options);
         TreepieServices services = app.Services.GetRequiredService<TreepieServices>();
         AllEndpoints.Map(app, services.CreateContext(new CatalogSource(services.Catalog), security.Control), alone: true);
     }

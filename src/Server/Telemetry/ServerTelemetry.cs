@@ -21,6 +21,9 @@ internal sealed class ServerTelemetry : IDisposable
         bulkInserted = meter.CreateCounter<long>("treepie.server.bulk_inserted", "{document}", "Documents stored by bulk inserts.");
     }
 
+    /// <summary>Shows a number of one mapping of the API whenever somebody asks.</summary>
+    public void Show(string name, string unit, string description, Func<long> observe) => meter.CreateObservableGauge(name, observe, unit, description);
+
     public void RequestBegun()
     {
         requests.Add(1);

@@ -1,0 +1,86 @@
+using System.Diagnostics;
+using System.Diagnostics.Metrics;
+using Treepie.Storage;
+using Treepie.Storage.Transactions;
+
+namespace Treepie;
+
+/// <summary>
+/// What databases tell whoever listens: times of writes and queries under the meter <c>Treepie</c>, and their steps as spans of the activity source <c>Treepie</c>. Where nobody listens it costs
+/// a look at a flag. Both are static, as .NET means them to be: listeners find them by name, and they hold nothing of a database.
+/// </summary>
+internal static class DatabaseTelemetry
+{
+    /// <summary>Name of the meter and of the activity source.</summary>
+    public const string Name = "Treepie";
+
+    private const string DatabaseTag = "db.namespace";
+
+    private static readonly ActivitySource Source = new(Name);
+    private static readonly Meter Meter = new(Name);
+
+    private static readonly Histogram<double> Writes =
+        Meter.CreateHistogram<double>("treepie.write.duration", "s", "From the call of a write to its being durable.", advice: Advice());
+
+    private static readonly Histogram<double> Queries =
+        Meter.CreateHistogram<double>("treepie.query.duration", "s", "From a query's turn to the first results being found.", advice: Advice());
+
+    /// <summary>Whether somebody counts queries.</summary>
+    public static bool CountsQueries => Queries.Enabled;
+
+    /// <summary>Writes, and tells how long it took if somebody listens.</summary>
+    public static ValueTask<TResult> WriteAsync<TResult>(
+        StorageEnvironment environment, string database, TimeProvider clock, Func<WriteTransaction, TResult> run, CancellationToken cancellationToken) =>
+        Source.HasListeners() || Writes.Enabled
+            ? new ValueTask<TResult>(ObservedWriteAsync(environment, database, clock, run, cancellationToken))
+            : environment.WriteAsync(run, cancellationToken);
+
+    /// <summary>Begins a span below what is at work here; null if nobody wants to see it.</summary>
+    public static Activity? Start(string name, string database)
+    {
+        Activity? span = Source.StartActivity(name);
+        span?.SetTag(DatabaseTag, database);
+        return span;
+    }
+
+    /// <summary>Begins a span below another one, which may be at work on another thread. It does not become what is at work here.</summary>
+    public static Activity? StartBelow(Activity? parent, string name, DateTime startUtc = default)
+    {
+        if (parent is null)
+            return null;
+
+        Activity? before = Activity.Current;
+        Activity? span = Source.StartActivity(name, ActivityKind.Internal, parent.Context, startTime: startUtc);
+        Activity.Current = before;
+        return span;
+    }
+
+    /// <summary>A query has found its first results.</summary>
+    public static void Queried(string database, TimeSpan elapsed) => Queries.Record(elapsed.TotalSeconds, new KeyValuePair<string, object?>(DatabaseTag, database));
+
+    // A span of the write as its caller sees it; in it one of its turn in the transaction, on whatever thread, and one of the commit, from there to its being durable.
+    private static async Task<TResult> ObservedWriteAsync<TResult>(
+        StorageEnvironment environment, string database, TimeProvider clock, Func<WriteTransaction, TResult> run, CancellationToken cancellationToken)
+    {
+        long began = clock.GetTimestamp();
+        using Activity? write = Start("treepie.write", database);
+        DateTime applied = default;
+        TResult written = await environment.WriteAsync(
+            transaction =>
+            {
+                using Activity? apply = StartBelow(write, "treepie.apply");
+                TResult result = run(transaction);
+                apply?.Stop();
+                applied = apply is null ? default : apply.StartTimeUtc + apply.Duration;
+                return result;
+            },
+            cancellationToken).ConfigureAwait(false);
+        StartBelow(write, "treepie.commit", applied)?.Dispose();
+        Writes.Record(clock.GetElapsedTime(began).TotalSeconds, new KeyValuePair<string, object?>(DatabaseTag, database));
+        return written;
+    }
+
+    // From a tenth of a millisecond to ten seconds.
+    private static InstrumentAdvice<double> Advice() =>
+        new() { HistogramBucketBoundaries = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] };
+}

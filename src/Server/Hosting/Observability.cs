@@ -1,0 +1,65 @@
+using OpenTelemetry;
+using OpenTelemetry.Exporter;
+using OpenTelemetry.Metrics;
+using OpenTelemetry.Resources;
+using OpenTelemetry.Trace;
+using Treepie.Server.Security;
+using Treepie.Server.Telemetry;
+
+namespace Treepie.Server.Hosting;
+
+/// <summary>Metrics and traces for who asked for them on the command line. Else none of it is loaded, and measuring is a look at a flag.</summary>
+internal static class Observability
+{
+    private const string ServiceName = "treepie";
+
+    /// <summary>Of databases: meter and activity source have one name.</summary>
+    private const string OfDatabases = "Treepie";
+
+    /// <summary>By which the programs of OpenTelemetry are told what to trace.</summary>
+    private const string SamplerVariable = "OTEL_TRACES_SAMPLER";
+
+    private static readonly string[] _meters =
+        [OfDatabases, ServerTelemetry.MeterName, "Microsoft.AspNetCore.Hosting", "Microsoft.AspNetCore.Server.Kestrel", "System.Runtime"];
+
+    public static void Add(IServiceCollection services, ProgramOptions options)
+    {
+        if (!options.Metrics && options.OtlpEndpoint is null)
+            return;
+
+        OpenTelemetryBuilder builder = services.AddOpenTelemetry()
+            .ConfigureResource(static resource => resource.AddService(ServiceName, serviceVersion: ProductVersion.Own))
+            .WithMetrics(metrics =>
+            {
+                metrics.AddMeter(_meters);
+                if (options.Metrics)
+                    metrics.AddPrometheusExporter();
+                if (options.OtlpEndpoint is { } endpoint)
+                    metrics.AddOtlpExporter(otlp => SendTo(otlp, endpoint, "v1/metrics"));
+            });
+        if (options.OtlpEndpoint is not { } to)
+            return;
+
+        builder.WithTracing(traces =>
+        {
+            traces.AddSource(OfDatabases).AddAspNetCoreInstrumentation();
+            // Tracing every request of a database would cost more than many of them: those are traced whose client traces.
+            if (string.IsNullOrEmpty(Environment.GetEnvironmentVariable(SamplerVariable)))
+                traces.SetSampler(new ParentBasedSampler(new AlwaysOffSampler()));
+            traces.AddOtlpExporter(otlp => SendTo(otlp, to, "v1/traces"));
+        });
+    }
+
+    /// <summary>The page of metrics. It names databases and tells how they are used, so it is for those who may see all.</summary>
+    public static void Map(WebApplication app, ProgramOptions options)
+    {
+        if (options.Metrics)
+            app.MapPrometheusScrapingEndpoint("/metrics").WithMetadata(new RequiredAccess(AccessLevel.Operator));
+    }
+
+    private static void SendTo(OtlpExporterOptions otlp, Uri endpoint, string path)
+    {
+        otlp.Protocol = OtlpExportProtocol.HttpProtobuf;
+        otlp.Endpoint = new Uri(endpoint.AbsoluteUri.TrimEnd('/') + "/" + path);
+    }
+}
