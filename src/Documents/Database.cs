@@ -443,8 +443,12 @@ public sealed class Database : IDisposable, IAsyncDisposable
         ObjectDisposedException.ThrowIf(_disposed != 0, this);
         try
         {
-            (TResult result, long etag) = await DatabaseTelemetry.WriteAsync(
-                _environment, Name, Options.TimeProvider, transaction => Run(transaction, command, wantsResults), cancellationToken).ConfigureAwait(false);
+            long began = DatabaseTelemetry.CountsWrites ? Options.TimeProvider.GetTimestamp() : 0;
+            (TResult result, long etag) = DatabaseTelemetry.IsTraced
+                ? await DatabaseTelemetry.TraceWriteAsync(_environment, Name, transaction => Run(transaction, command, wantsResults), cancellationToken).ConfigureAwait(false)
+                : await _environment.WriteAsync(transaction => Run(transaction, command, wantsResults), cancellationToken).ConfigureAwait(false);
+            if (began != 0)
+                DatabaseTelemetry.Written(Name, Options.TimeProvider.GetElapsedTime(began));
             _changes.Publish(etag);
             return result;
         }

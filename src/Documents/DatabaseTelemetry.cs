@@ -28,17 +28,16 @@ internal static class DatabaseTelemetry
     /// <summary>Whether somebody counts queries.</summary>
     public static bool CountsQueries => Queries.Enabled;
 
-    /// <summary>Writes, and tells how long it took if somebody listens.</summary>
-    public static ValueTask<TResult> WriteAsync<TResult>(
-        StorageEnvironment environment, string database, TimeProvider clock, Func<WriteTransaction, TResult> run, CancellationToken cancellationToken) =>
-        Source.HasListeners() || Writes.Enabled
-            ? new ValueTask<TResult>(ObservedWriteAsync(environment, database, clock, run, cancellationToken))
-            : environment.WriteAsync(run, cancellationToken);
+    /// <summary>Whether somebody counts writes.</summary>
+    public static bool CountsWrites => Writes.Enabled;
+
+    /// <summary>Whether what is at work here is traced: somebody listens, and what is above it was not left out.</summary>
+    public static bool IsTraced => Source.HasListeners() && Activity.Current is not { Recorded: false };
 
     /// <summary>Begins a span below what is at work here; null if nobody wants to see it.</summary>
     public static Activity? Start(string name, string database)
     {
-        Activity? span = Source.StartActivity(name);
+        Activity? span = IsTraced ? Source.StartActivity(name) : null;
         span?.SetTag(DatabaseTag, database);
         return span;
     }
@@ -55,14 +54,10 @@ internal static class DatabaseTelemetry
         return span;
     }
 
-    /// <summary>A query has found its first results.</summary>
-    public static void Queried(string database, TimeSpan elapsed) => Queries.Record(elapsed.TotalSeconds, new KeyValuePair<string, object?>(DatabaseTag, database));
-
-    // A span of the write as its caller sees it; in it one of its turn in the transaction, on whatever thread, and one of the commit, from there to its being durable.
-    private static async Task<TResult> ObservedWriteAsync<TResult>(
-        StorageEnvironment environment, string database, TimeProvider clock, Func<WriteTransaction, TResult> run, CancellationToken cancellationToken)
+    /// <summary>Writes, with a span of the write as its caller sees it; in it one of its turn in the transaction, on whatever thread, and one of the commit, from there to its being durable.</summary>
+    public static async Task<TResult> TraceWriteAsync<TResult>(
+        StorageEnvironment environment, string database, Func<WriteTransaction, TResult> run, CancellationToken cancellationToken)
     {
-        long began = clock.GetTimestamp();
         using Activity? write = Start("treepie.write", database);
         DateTime applied = default;
         TResult written = await environment.WriteAsync(
@@ -76,9 +71,14 @@ internal static class DatabaseTelemetry
             },
             cancellationToken).ConfigureAwait(false);
         StartBelow(write, "treepie.commit", applied)?.Dispose();
-        Writes.Record(clock.GetElapsedTime(began).TotalSeconds, new KeyValuePair<string, object?>(DatabaseTag, database));
         return written;
     }
+
+    /// <summary>A write is durable.</summary>
+    public static void Written(string database, TimeSpan elapsed) => Writes.Record(elapsed.TotalSeconds, new KeyValuePair<string, object?>(DatabaseTag, database));
+
+    /// <summary>A query has found its first results.</summary>
+    public static void Queried(string database, TimeSpan elapsed) => Queries.Record(elapsed.TotalSeconds, new KeyValuePair<string, object?>(DatabaseTag, database));
 
     // From a tenth of a millisecond to ten seconds.
     private static InstrumentAdvice<double> Advice() =>

@@ -26,7 +26,7 @@ internal static class BulkInsertEndpoints
 
         request.BecomeLong(request.Server.BulkInserts);
         var options = new BulkInsertOptions { SkipUnchanged = request.Flag("skipOverwriteIfUnchanged") };
-        Operation operation = request.Server.Operations.Of(database.Name).TryBegin(id)
+        Operation operation = request.Server.Operations.Of(database.Name).TryBegin(id, request.Client.Identity)
             ?? throw WireException.BadRequest($"An operation with the number {id} has begun before. Take a new one from operations/next-operation-id.");
         try
         {

@@ -178,7 +178,7 @@ internal static class QueriesEndpoints
         {
             var settings = new DeleteByQuery.Settings(
                 request.Flag("allowStale"), request.Time("staleTimeout"), request.Number("maxOpsPerSec", 0) is > 0 and var perSecond ? perSecond : null);
-            operation = await DeleteByQuery.StartAsync(request.Server, lease.Database, command, settings, request.Aborted).ConfigureAwait(false);
+            operation = await DeleteByQuery.StartAsync(request.Server, lease.Database, command, settings, request.Client.Identity, request.Aborted).ConfigureAwait(false);
         }
         finally
         {

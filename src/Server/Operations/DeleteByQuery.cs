@@ -40,7 +40,7 @@ internal sealed class DeleteByQuery
 
     /// <summary>Runs the query and begins to delete in the background; owns <paramref name="command"/> from its return on.</summary>
     public static async Task<Operation> StartAsync(
-        ServerContext server, Database database, QueryCommand command, Settings settings, CancellationToken cancellationToken)
+        ServerContext server, Database database, QueryCommand command, Settings settings, string startedBy, CancellationToken cancellationToken)
     {
         QueryRequest query = command.Request with
         {
@@ -56,7 +56,7 @@ internal sealed class DeleteByQuery
                     $"Index '{results.IndexName}' has not seen every document yet, so the deletion could miss some. Allow stale results, or wait longer (staleTimeout). Nothing was deleted.");
 
             lease = server.Databases.Enter(database.Name);
-            Operation operation = server.Operations.Of(database.Name).Begin();
+            Operation operation = server.Operations.Of(database.Name).Begin(startedBy);
             var run = new DeleteByQuery(server, operation, lease, command, results, settings);
             _ = Task.Run(run.RunAsync, CancellationToken.None);
             return operation;

@@ -19,6 +19,9 @@ internal sealed class Operation
 
     public long Id { get; }
 
+    /// <summary>Who started it; null: who administers the database, or the server itself.</summary>
+    public string? StartedBy { get; init; }
+
     /// <summary>Cancelled when somebody kills the operation.</summary>
     public CancellationToken Killed => killed.Token;
 
@@ -45,6 +48,9 @@ internal sealed class Operation
     public void Cancel() => End(OperationStatus.Canceled, null);
 
     public void Fail(ErrorAnswer answer) => End(OperationStatus.Faulted, answer);
+
+    /// <summary>Whether somebody may end it: who started it, or who administers its database (null).</summary>
+    public bool IsKilledBy(string? who) => who is null || who == StartedBy;
 
     /// <summary>Ends it as soon as it looks; what is durable stays.</summary>
     public void Kill() => killed.Cancel();

@@ -1,3 +1,5 @@
+using Treepie.Server.Http;
+
 namespace Treepie.Server.Operations;
 
 /// <summary>
@@ -9,7 +11,7 @@ internal sealed class OperationRegistry(int maxRemembered)
     private readonly Lock sync = new();
     private readonly Dictionary<long, Operation> operations = [];
     private readonly Queue<long> begun = [];
-    private readonly Queue<long> killedUnbegun = [];
+    private readonly Queue<(long Id, string? By)> killedUnbegun = [];
     private long lastId;
 
     /// <summary>A number that no operation remembered here has.</summary>
@@ -31,25 +33,26 @@ internal sealed class OperationRegistry(int maxRemembered)
     }
 
     /// <summary>Begins an operation under a number of its own.</summary>
-    public Operation Begin()
+    /// <param name="startedBy">Whose it is; null: that of who administers the database.</param>
+    public Operation Begin(string? startedBy = null)
     {
         lock (sync)
-            return TryBegin(NextId()) ?? throw new InvalidOperationException("A fresh number is taken.");
+            return TryBegin(NextId(), startedBy) ?? throw new InvalidOperationException("A fresh number is taken.");
     }
 
     /// <summary>
     /// Begins an operation under a number of <see cref="NextId"/>, or one that its client chose; null if one of that number has begun before. One whose number was killed
     /// already begins killed.
     /// </summary>
-    public Operation? TryBegin(long id)
+    public Operation? TryBegin(long id, string? startedBy = null)
     {
-        var operation = new Operation(id);
+        var operation = new Operation(id) { StartedBy = startedBy };
         lock (sync)
         {
             if (!operations.TryAdd(id, operation))
                 return null;
 
-            if (killedUnbegun.Contains(id))
+            if (killedUnbegun.Any(one => one.Id == id && operation.IsKilledBy(one.By)))
                 operation.Kill();
 
             begun.Enqueue(id);
@@ -62,12 +65,21 @@ internal sealed class OperationRegistry(int maxRemembered)
     /// Ends the operation of that number as soon as it looks, also if it has yet to begin: the request to kill it may overtake the request
     /// that begins it. False if no operation was ever given the number.
     /// </summary>
-    public bool Kill(long id)
+    /// <param name="id">The number.</param>
+    /// <param name="by">Who asks, and can end his own operations only; null: who administers the database.</param>
+    /// <exception cref="WireException">It is somebody else's.</exception>
+    public bool Kill(long id, string? by = null)
     {
         lock (sync)
         {
             if (operations.TryGetValue(id, out Operation? operation))
             {
+                if (!operation.IsKilledBy(by))
+                {
+                    throw new WireException(
+                        StatusCodes.Status403Forbidden, WireTypes.Authorization, $"Operation {id} was started by somebody else: only who administers the database can end it. Nothing was changed.");
+                }
+
                 operation.Kill();
                 return true;
             }
@@ -75,7 +87,7 @@ internal sealed class OperationRegistry(int maxRemembered)
             if (id < 1 || id > lastId)
                 return false;
 
-            killedUnbegun.Enqueue(id);
+            killedUnbegun.Enqueue((id, by));
             if (killedUnbegun.Count > maxRemembered)
                 killedUnbegun.Dequeue();
 

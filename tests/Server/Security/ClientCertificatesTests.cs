@@ -126,6 +126,33 @@ public sealed class ClientCertificatesTests
     }
 
     [Fact]
+    public async Task Writers_end_their_own_operations_and_administrators_of_the_database_all()
+    {
+        await using SecuredServer server = await SecuredServer.StartAsync();
+        await server.AdministerAsync(HttpMethod.Put, "/admin/databases?name=shop");
+        using X509Certificate2 one = server.Authority.Client("one"), two = server.Authority.Client("two"), owner = server.Authority.Client("owner");
+        await server.RegisterAsync(one, permissions: """{"shop":"ReadWrite"}""");
+        await server.RegisterAsync(two, permissions: """{"shop":"ReadWrite"}""");
+        await server.RegisterAsync(owner, permissions: """{"shop":"Admin"}""");
+        const string Kill = "/databases/shop/operations/kill?id=", Insert = "/databases/shop/bulk_insert?id=";
+        Assert.Equal(204, (await server.SendAsync(one, HttpMethod.Post, Insert + "7", "[]")).Status);
+        foreach ((X509Certificate2 caller, int expected) in ((X509Certificate2, int)[])[(two, 403), (one, 204), (owner, 204)])
+            Assert.Equal(expected, (await server.SendAsync(caller, HttpMethod.Post, Kill + "7")).Status);
+
+        // A number that is killed before it begins counts for who killed it, and for administrators.
+        for (int i = 0; i < 3; i++)
+            Assert.Equal(200, (await server.GetAsync(one, "/databases/shop/operations/next-operation-id")).Status);
+        Assert.Equal(204, (await server.SendAsync(two, HttpMethod.Post, Kill + "1")).Status);
+        Assert.Equal(204, (await server.SendAsync(one, HttpMethod.Post, Insert + "1", "[]")).Status);
+        foreach ((X509Certificate2 killer, string id) in ((X509Certificate2, string)[])[(one, "2"), (owner, "3")])
+        {
+            Assert.Equal(204, (await server.SendAsync(killer, HttpMethod.Post, Kill + id)).Status);
+            (int status, string body) = await server.SendAsync(one, HttpMethod.Post, Insert + id, "[]");
+            Assert.True(status == 400, $"{id}: {status} {body}");
+        }
+    }
+
+    [Fact]
     public async Task Nobody_deletes_his_own_certificate_or_one_of_the_command_line()
     {
         await using SecuredServer server = await SecuredServer.StartAsync();
