@@ -63,7 +63,7 @@ internal static class CertificatesEndpoints
     private static Task WhoAmI(HttpServerRequest request)
     {
         Certificates(request);
-        return request.JsonAsync(Caller.Of(request.Http), static (json, caller) =>
+        return request.JsonAsync(Caller.Of(request), static (json, caller) =>
         {
             if (caller.Entry is { } entry)
                 CertificateJson.Write(json, entry, withCertificate: false);
@@ -89,7 +89,7 @@ internal static class CertificatesEndpoints
             CertificateEntry entry = CertificateEntry.For(own, given.Skip(1), name, rights);
             RequireAuthorityOver(request, certificates.Find(entry.Fingerprint));
             await certificates.PutAsync(entry).ConfigureAwait(false);
-            request.Server.Control?.Audit.Certificate(request.Http, "registered", entry);
+            request.Server.Control?.Audit.Certificate(request, "registered", entry);
         }
         finally
         {
@@ -112,7 +112,7 @@ internal static class CertificatesEndpoints
         // Making a key takes some tenths of a second: not on the thread that others wait for.
         (byte[] zip, CertificateEntry entry) = await Task.Run(() => ClientCertificateMaker.Make(name, rights, password, request.Server.Clock), request.Aborted).ConfigureAwait(false);
         await certificates.PutAsync(entry).ConfigureAwait(false);
-        request.Server.Control?.Audit.Certificate(request.Http, "made", entry);
+        request.Server.Control?.Audit.Certificate(request, "made", entry);
         request.StatusCode = StatusCodes.Status201Created;
         request.Http.Response.ContentType = "application/octet-stream";
         request.SetHeader("Content-Disposition", $"attachment; filename=\"{ClientCertificateMaker.FileNameOf(name)}.zip\"");
@@ -131,7 +131,7 @@ internal static class CertificatesEndpoints
         (string name, Rights rights) = ReadDefinition(request, document.RootElement);
         RequireAuthorityOver(request, old);
         await certificates.EditAsync(old.Fingerprint, name, rights).ConfigureAwait(false);
-        request.Server.Control?.Audit.Certificate(request.Http, "changed", old with { Name = name, Rights = rights });
+        request.Server.Control?.Audit.Certificate(request, "changed", old with { Name = name, Rights = rights });
         await request.NoContentAsync().ConfigureAwait(false);
     }
 
@@ -140,12 +140,13 @@ internal static class CertificatesEndpoints
         CertificateRegistry certificates = Certificates(request);
         string thumbprint = request.RequiredParameter("thumbprint");
         CertificateEntry entry = certificates.Find(thumbprint) ?? throw CertificateRegistry.NotThere(thumbprint);
-        RequireAuthorityOver(request, entry);
-        if (Caller.Of(request.Http).Entry is { } own && own.Pin == entry.Pin)
+        foreach (CertificateEntry sameKey in certificates.All.Where(other => other.Pin == entry.Pin))
+            RequireAuthorityOver(request, sameKey); // they go with it
+        if (Caller.Of(request).Entry is { } own && own.Pin == entry.Pin)
             throw WireException.BadRequest($"The certificate '{entry.Name}' is the one this request came with. Somebody else must delete it. Nothing was changed.");
 
         await certificates.RemoveAsync(entry).ConfigureAwait(false);
-        request.Server.Control?.Audit.Certificate(request.Http, "deleted", entry);
+        request.Server.Control?.Audit.Certificate(request, "deleted", entry);
         await request.NoContentAsync().ConfigureAwait(false);
     }
 
@@ -159,7 +160,7 @@ internal static class CertificatesEndpoints
             throw WireException.BadRequest($"'Name' must be a text of at most {MostNameCharacters} characters without control characters. Nothing was changed.");
 
         Rights rights = CertificateJson.ReadRights(body);
-        if (rights.Clearance > Caller.Of(request.Http).Rights.Clearance)
+        if (rights.Clearance > Caller.Of(request).Rights.Clearance)
             throw NotAllowed($"Only an administrator can give somebody the clearance {rights.Clearance}");
 
         return (name, rights);
@@ -174,7 +175,7 @@ internal static class CertificatesEndpoints
 
     private static void RequireAuthorityOver(HttpServerRequest request, CertificateEntry? entry)
     {
-        if (entry is not null && entry.Rights.Clearance > Caller.Of(request.Http).Rights.Clearance)
+        if (entry is not null && entry.Rights.Clearance > Caller.Of(request).Rights.Clearance)
             throw NotAllowed($"The certificate '{entry.Name}' is an administrator's: only an administrator can change or delete it");
     }
 

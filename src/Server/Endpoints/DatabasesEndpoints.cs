@@ -123,7 +123,7 @@ internal static class DatabasesEndpoints
     private static Task List(HttpServerRequest request)
     {
         string? one = request.Parameter("name") is { Length: > 0 } name ? name : null;
-        Caller caller = Caller.Of(request.Http);
+        Caller caller = Caller.Of(request);
         DatabaseDescription[] all = [.. request.Server.Databases.Describe(one).Where(database => caller.MaySee(database.Name))];
         if (one is not null && all.Length == 0)
             return NotThere(request, one);

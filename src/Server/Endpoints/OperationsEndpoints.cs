@@ -11,7 +11,7 @@ internal static class OperationsEndpoints
     {
         routes.Database("GET", "/operations/next-operation-id", AccessLevel.DatabaseRead, static (request, database) => NextId(request, Of(request, database)));
         routes.Database("GET", "/operations/state", AccessLevel.DatabaseRead, static (request, database) => State(request, Of(request, database)));
-        routes.Database("POST", "/operations/kill", AccessLevel.DatabaseReadWrite, static (request, database) => Kill(request, Of(request, database), Caller.Of(request.Http).Rights.Suffice(AccessLevel.DatabaseAdmin, database.Name) ? null : request.Client.Identity));
+        routes.Database("POST", "/operations/kill", AccessLevel.DatabaseReadWrite, static (request, database) => Kill(request, Of(request, database), Caller.Of(request).Rights.Suffice(AccessLevel.DatabaseAdmin, database.Name) ? null : request.Client.Identity));
         routes.Server("GET", "/operations/state", AccessLevel.Operator, static request => State(request, request.Server.Operations.OfServer));
         routes.Server("POST", "/admin/operations/kill", AccessLevel.Operator, static request => Kill(request, request.Server.Operations.OfServer));
         routes.Server("GET", "/admin/operations/next-operation-id", AccessLevel.Operator, static request => NextId(request, request.Server.Operations.OfServer));

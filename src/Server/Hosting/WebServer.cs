@@ -14,6 +14,8 @@ internal static class WebServer
         WebApplicationBuilder builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions { ApplicationName = "Treepie.Server" });
         builder.Logging.SetMinimumLevel(LogLevel.Warning);
         builder.Logging.AddFilter(AuditLog.Category, LogLevel.Information);
+        // Kestrel warns of each connection beyond the limit, so that who opens many would fill the disk with the log; their number is among the metrics.
+        builder.Logging.AddFilter("Microsoft.AspNetCore.Server.Kestrel.Connections", LogLevel.Error);
         if (log is null)
             builder.Logging.AddSimpleConsole(static console => console.SingleLine = true);
         else

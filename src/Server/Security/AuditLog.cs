@@ -1,3 +1,5 @@
+using Treepie.Server.Http;
+
 namespace Treepie.Server.Security;
 
 /// <summary>
@@ -36,12 +38,12 @@ internal sealed class AuditLog(ILogger logger, TimeProvider clock)
     }
 
     /// <summary>A certificate was registered, changed or deleted.</summary>
-    public void Certificate(HttpContext http, string what, CertificateEntry entry)
+    public void Certificate(HttpServerRequest request, string what, CertificateEntry entry)
     {
         if (logger.IsEnabled(LogLevel.Information))
             logger.LogInformation(
                 "Certificate {What}: {Thumbprint} with clearance {Clearance} from {Address} by {Caller}",
-                what, entry.Thumbprint, entry.Rights.Clearance, http.Connection.RemoteIpAddress, Caller.Of(http).Entry?.Thumbprint ?? "nobody");
+                what, entry.Thumbprint, entry.Rights.Clearance, request.Http.Connection.RemoteIpAddress, Caller.Of(request).Entry?.Thumbprint ?? "nobody");
     }
 
     // A name or path of a stranger's choice must not begin a line of its own.

@@ -1,3 +1,5 @@
+using Treepie.Server.Http;
+
 namespace Treepie.Server.Security;
 
 /// <summary>Who sends a request, as <see cref="AccessGuard"/> found out.</summary>
@@ -15,8 +17,11 @@ internal sealed class Caller
 
     public static Caller With(CertificateEntry entry) => new(entry, entry.Rights);
 
-    /// <summary>The caller of a request that passed the guard. Without a guard, in somebody else's program, that program has decided.</summary>
-    public static Caller Of(HttpContext http) => http.Features.Get<Caller>() ?? Trusted;
+    /// <summary>Somebody whom no guard has looked at: he has no rights.</summary>
+    private static Caller Nobody { get; } = new(null, Rights.Of(Clearance.ValidUser, []));
+
+    /// <summary>The caller of a request that passed the guard. Where there are no certificates, in somebody else's program for instance, whoever comes that far is trusted.</summary>
+    public static Caller Of(HttpServerRequest request) => request.Http.Features.Get<Caller>() ?? (request.Server.Control?.Certificates is null ? Trusted : Nobody);
 
     /// <summary>Whether he may see that there is a database of that name.</summary>
     public bool MaySee(string database) => Rights.Suffice(AccessLevel.DatabaseRead, database);

@@ -15,7 +15,7 @@ internal sealed record CertificateEntry
     /// <summary>SHA-256 of the certificate in hexadecimal digits: its identity.</summary>
     public required string Fingerprint { get; init; }
 
-    /// <summary>SHA-1 of it, which clients name certificates by. Identity never rests on it.</summary>
+    /// <summary>SHA-1 of it, which clients name certificates by. No certificate is let in for it but one that the command line names so.</summary>
     public required string Thumbprint { get; init; }
 
     /// <summary>SHA-256 of its public key, as base64.</summary>
