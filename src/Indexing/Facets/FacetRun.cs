@@ -190,6 +190,7 @@ internal sealed class FacetRun
         if (context.View.Dictionary(dictionary) is not { } tree || hits.Total == 0)
             return;
 
+        groups.IsInOrder = !inNumbers; // texts of numbers have another order than numbers
         bool isEverything = hits.Total == context.View.State.EntryCount;
         using TermCursor cursor = tree.OpenCursor();
         Span<byte> text = stackalloc byte[NumberKey.MaxTextBytes];

@@ -1,0 +1,225 @@
+using System.Globalization;
+using System.Text.Json.Nodes;
+
+namespace Treepie.Documents.Tests.Oracle;
+
+/// <summary>Draws documents and queries, these with their meaning, written from the page on the query language alone.</summary>
+public sealed class OracleQueries
+{
+    private const string Wide = "wwwwwwwwwwwwwwww";
+
+    private static readonly string[] s_texts =
+        ["anna", "Anna", "ANNA", "Ännchen", "ännchen", "Łukasz", "łUKASZ", "Иван", "иВАН", "zoë", "", " ", "a", "ab", "abc", "b", "5", "-5", "10", "9", "0.25", "名前", "名", "true", "null", "it's", "\"q\"", "a\\b", "x\ny", "😀", "😀b"];
+
+    private static readonly string[] s_ids = ["docs/1", "docs/10", "DOCS/2", "docs/3", "Docs/", "docs/", "d", "x", "docs/25"];
+
+    /// <summary>Paths, and what they may be asked: t texts, n numbers, a arrays, b booleans, o orders, e whether it is there.</summary>
+    private static readonly (string Path, string[] Names, string Asked)[] s_fields =
+    [
+        ("Name", ["Name"], "toe"), ("Age", ["Age"], "tnoe"), ("Mixed", ["Mixed"], "tnae"), ("Tags", ["Tags"], "tnae"), ("Tags[]", ["Tags"], "tna"), ("Flag", ["Flag"], "be"),
+        ("Address.City", ["Address", "City"], "toe"), ("Address.Zip", ["Address", "Zip"], "tno"), ("Lines[].Product", ["Lines", "Product"], "ta"), ("Lines[].Qty", ["Lines", "Qty"], "na"),
+        ("Long", ["Long"], "toe"), ("'Ship To'.City", ["Ship To", "City"], "to"), ("Missing", ["Missing"], "tnoe"), ("Score", ["Score"], "noe"),
+    ];
+
+    private readonly Random _random;
+    private readonly string[] _longTexts;
+
+    public OracleQueries(Random random)
+    {
+        _random = random;
+        string[] starts = [.. Enumerable.Range(0, 3).Select(_ => string.Concat(Enumerable.Repeat(Wide, 24 + (8 * random.Next(3)))))];
+        _longTexts = [.. Enumerable.Range(0, 24).Select(i => Pick(starts) + (char)('a' + random.Next(3)) + (i % 3 == 0 ? new string('é', random.Next(300)) : "") + (random.Next(2) == 0 ? "W" : "z") + random.Next(4))];
+    }
+
+    public JsonObject Document()
+    {
+        var document = new JsonObject();
+        Maybe(document, "Name", () => Pick(s_texts));
+        Maybe(document, "Age", Number);
+        Maybe(document, "Mixed", () => _random.Next(4) switch { 0 => Number(), 1 => Array(() => _random.Next(2) == 0 ? Number() : Pick(s_texts)), 2 => _random.Next(3) == 0 ? new JsonObject { ["In"] = 1 } : Pick(s_texts), _ => Pick(s_texts) });
+        Maybe(document, "Tags", () => Array(() => _random.Next(6) switch { 0 => null, 1 => Number(), _ => Pick(s_texts) }));
+        Maybe(document, "Flag", () => _random.Next(2) == 0);
+        Maybe(document, "Address", () => { var at = new JsonObject(); Maybe(at, "City", () => Pick(s_texts)); Maybe(at, "Zip", () => _random.Next(2) == 0 ? Number() : Pick(s_texts)); return at; });
+        Maybe(document, "Lines", () => Array(() => { var line = new JsonObject(); Maybe(line, "Product", () => Pick(s_texts)); Maybe(line, "Qty", Number); return line; }));
+        Maybe(document, "Long", () => _random.Next(3) == 0 ? Pick(s_texts) : Pick(_longTexts));
+        Maybe(document, "Ship To", () => new JsonObject { ["City"] = Pick(s_texts) });
+        Maybe(document, "Score", () => JsonValue.Create(_random.Next(-400, 400) / 8m));
+        return document;
+    }
+
+    /// <summary>Conditions over a few fields in groups, as deep as said.</summary>
+    public OracleCondition Condition(int depth)
+    {
+        if (depth == 0 || _random.Next(3) == 0)
+            return Leaf();
+        bool isAnd = _random.Next(2) == 0;
+        OracleCondition first = Condition(depth - 1);
+        (string text, Func<string, JsonObject, bool> holds) = (Group(first), first.Holds);
+        for (int more = _random.Next(1, _random.Next(12) == 0 ? 12 : 4); more > 0; more--)
+        {
+            OracleCondition next = _random.Next(3) == 0 ? Condition(depth - 1) : Leaf();
+            bool isNot = _random.Next(5) == 0;
+            Func<string, JsonObject, bool> before = holds;
+            text += $" {(isAnd ? "and" : "or")} {(isNot ? "not " : "")}{Group(next)}";
+            holds = isAnd ? (id, document) => before(id, document) && next.Holds(id, document) != isNot : (id, document) => before(id, document) || next.Holds(id, document) != isNot;
+        }
+
+        return new OracleCondition(text, holds);
+    }
+
+    /// <summary>From no key to three; the last may be the id.</summary>
+    public List<OracleOrder> Orders()
+    {
+        var orders = new List<OracleOrder>();
+        for (int count = _random.Next(4); count > 0; count--)
+        {
+            if (_random.Next(8) == 0)
+            {
+                orders.Add(new OracleOrder("id()", (x, y) => OracleValue.Order(OracleValue.Fold(x.Id), OracleValue.Fold(y.Id))));
+                continue;
+            }
+
+            (string path, string[] names, _) = Field('o');
+            string type = _random.Next(3) switch { 0 => "", 1 => " as long", _ => " as double" };
+            bool descends = _random.Next(2) == 0;
+            bool? nullsFirst = _random.Next(4) switch { 0 => true, 1 => false, _ => null };
+            string text = path + type + (descends ? " desc" : _random.Next(2) == 0 ? " asc" : "") + (nullsFirst is { } first ? first ? " nulls first" : " nulls last" : "");
+            orders.Add(new OracleOrder(text, (x, y) => Compare(Key(x.Document, names, type), Key(y.Document, names, type), descends, nullsFirst ?? !descends)));
+        }
+
+        return orders;
+    }
+
+    private static OracleValue? Key(JsonObject document, string[] names, string type)
+    {
+        OracleValue? value = OracleValue.At(document, names).Find(at => !at.IsNull);
+        if (type.Length == 0 || value is null)
+            return value;
+        return value.Number is { } number ? new OracleValue(null, type == " as long" ? decimal.Truncate(number) : number, false) : null;
+    }
+
+    private static int Compare(OracleValue? x, OracleValue? y, bool descends, bool nullsFirst)
+    {
+        if (x is null || y is null)
+            return (x is null, y is null) switch { (true, true) => 0, (true, false) => nullsFirst ? -1 : 1, _ => nullsFirst ? 1 : -1 };
+        int order = x is { Text: null, Number: { } left } && y is { Text: null, Number: { } right }
+            ? left.CompareTo(right)
+            : OracleValue.Order(OracleValue.Fold(x.Text ?? ""), OracleValue.Fold(y.Text ?? "")); // of a typed order no key has a text, of others each has
+        return descends ? -order : order;
+    }
+
+    private OracleCondition Leaf()
+    {
+        if (_random.Next(14) == 0)
+            return OfId();
+        (string path, string[] names, string asked) = s_fields[_random.Next(s_fields.Length)];
+        if (asked.Contains('e') && _random.Next(12) == 0)
+            return new OracleCondition($"exists({path})", (_, document) => OracleValue.IsThere(document, names));
+        if (_random.Next(10) == 0)
+            return Null(path, names);
+        if (asked.Contains('b'))
+            return OfBoolean(path, names);
+        bool isNumber = asked.Contains('n') && (!asked.Contains('t') || _random.Next(2) == 0);
+        bool isExact = _random.Next(6) == 0 && !isNumber;
+        OracleCondition condition = isNumber ? OfNumbers(path, names) : OfTexts(path, names, isExact ? text => text : OracleValue.Fold);
+        return isExact ? condition with { Text = $"exact({condition.Text})" } : condition;
+    }
+
+    private static OracleCondition OfBoolean(string path, string[] names) =>
+        new($"{path} = true", (_, document) => OracleValue.At(document, names).Exists(value => value.Text == "true"));
+
+    private OracleCondition Null(string path, string[] names)
+    {
+        bool isEqual = _random.Next(2) == 0;
+        return new OracleCondition($"{path} {(isEqual ? "=" : "!=")} null", (_, document) => (OracleValue.At(document, names) is var values && (values.Count == 0 || values.Exists(value => value.IsNull))) == isEqual);
+    }
+
+    private OracleCondition OfId()
+    {
+        string id = Pick(s_ids), folded = OracleValue.Fold(id);
+        return _random.Next(5) switch
+        {
+            0 => new OracleCondition($"id() = {Literal(id)}", (of, _) => OracleValue.Fold(of) == folded),
+            1 => new OracleCondition($"startsWith(id(), {Literal(id)})", (of, _) => OracleValue.Fold(of).StartsWith(folded, StringComparison.Ordinal)),
+            2 => new OracleCondition($"id() in ({Literal(id)}, 'docs/7', 'nothing')", (of, _) => OracleValue.Fold(of) is var mine && (mine == folded || mine == "docs/7")),
+            3 => new OracleCondition($"id() >= {Literal(id)}", (of, _) => OracleValue.Order(OracleValue.Fold(of), folded) >= 0),
+            _ => new OracleCondition($"id() < {Literal(id)}", (of, _) => OracleValue.Order(OracleValue.Fold(of), folded) < 0),
+        };
+    }
+
+    private OracleCondition OfNumbers(string path, string[] names)
+    {
+        (decimal a, decimal b) = (Draw(), Draw());
+        bool Any(JsonObject document, Func<decimal, bool> test) => OracleValue.At(document, names).Exists(value => value.Number is { } number && test(number));
+        return _random.Next(9) switch
+        {
+            0 => new OracleCondition($"{path} = {Literal(a)}", (_, document) => Any(document, value => value == a)),
+            1 => new OracleCondition($"{path} != {Literal(a)}", (_, document) => !Any(document, value => value == a)),
+            2 => new OracleCondition($"{path} < {Literal(a)}", (_, document) => Any(document, value => value < a)),
+            3 => new OracleCondition($"{path} <= {Literal(a)}", (_, document) => Any(document, value => value <= a)),
+            4 => new OracleCondition($"{path} > {Literal(a)}", (_, document) => Any(document, value => value > a)),
+            5 => new OracleCondition($"{path} >= {Literal(a)}", (_, document) => Any(document, value => value >= a)),
+            6 => new OracleCondition($"{path} between {Literal(a)} and {Literal(b)}", (_, document) => Any(document, value => value >= a && value <= b)),
+            7 => new OracleCondition($"{path} in ({Literal(a)}, {Literal(b)})", (_, document) => Any(document, value => value == a || value == b)),
+            _ => new OracleCondition($"{path} all in ({Literal(a)}, {Literal(b)})", (_, document) => Any(document, value => value == a) && Any(document, value => value == b)),
+        };
+    }
+
+    private OracleCondition OfTexts(string path, string[] names, Func<string, string> form)
+    {
+        bool isLong = path == "Long" && _random.Next(3) > 0;
+        string a = Pick(isLong ? _longTexts : s_texts), b = Pick(isLong ? _longTexts : s_texts), x = form(a), y = form(b);
+        bool Any(JsonObject document, Func<string, bool> test) => OracleValue.At(document, names).Exists(value => value.Text is { } text && test(form(text)));
+        string piece = a.Length <= 20 ? a : a[^2..];
+        string start = a.Length <= 20 ? a : a[..20];
+        return _random.Next(11) switch
+        {
+            0 => new OracleCondition($"{path} = {Literal(a)}", (_, document) => Any(document, value => value == x)),
+            1 => new OracleCondition($"{path} != {Literal(a)}", (_, document) => !Any(document, value => value == x)),
+            2 => new OracleCondition($"{path} < {Literal(a)}", (_, document) => Any(document, value => OracleValue.Order(value, x) < 0)),
+            3 => new OracleCondition($"{path} <= {Literal(a)}", (_, document) => Any(document, value => OracleValue.Order(value, x) <= 0)),
+            4 => new OracleCondition($"{path} > {Literal(a)}", (_, document) => Any(document, value => OracleValue.Order(value, x) > 0)),
+            5 => new OracleCondition($"{path} >= {Literal(a)}", (_, document) => Any(document, value => OracleValue.Order(value, x) >= 0)),
+            6 => new OracleCondition($"{path} between {Literal(a)} and {Literal(b)}", (_, document) => Any(document, value => OracleValue.Order(value, x) >= 0 && OracleValue.Order(value, y) <= 0)),
+            7 => new OracleCondition($"{path} in ({Literal(a)}, {Literal(b)})", (_, document) => Any(document, value => value == x || value == y)),
+            8 => new OracleCondition($"{path} all in ({Literal(a)}, {Literal(b)})", (_, document) => Any(document, value => value == x) && Any(document, value => value == y)),
+            9 => new OracleCondition($"startsWith({path}, {Literal(start)})", (_, document) => Any(document, value => value.StartsWith(form(start), StringComparison.Ordinal))),
+            _ => new OracleCondition($"endsWith({path}, {Literal(piece)})", (_, document) => Any(document, value => value.EndsWith(form(piece), StringComparison.Ordinal))),
+        };
+    }
+
+    private (string Path, string[] Names, string Asked) Field(char asked)
+    {
+        while (true)
+        {
+            (string Path, string[] Names, string Asked) field = s_fields[_random.Next(s_fields.Length)];
+            if (field.Asked.Contains(asked))
+                return field;
+        }
+    }
+
+    private static string Group(OracleCondition condition) => condition.Text.Contains(" and ", StringComparison.Ordinal) || condition.Text.Contains(" or ", StringComparison.Ordinal) ? $"({condition.Text})" : condition.Text;
+
+    private static string Literal(string text) => $"'{text.Replace("'", "''", StringComparison.Ordinal)}'";
+
+    private static string Literal(decimal number) => number.ToString(CultureInfo.InvariantCulture);
+
+    private decimal Draw() => _random.Next(3) switch { 0 => _random.Next(-6, 12), 1 => _random.Next(-24, 48) / 4m, _ => _random.Next(-1_000, 1_000) };
+
+    private JsonNode Number()
+    {
+        decimal number = Draw();
+        return decimal.IsInteger(number) ? JsonValue.Create((long)number) : JsonValue.Create((double)number);
+    }
+
+    private JsonArray Array(Func<JsonNode?> element) => new([.. Enumerable.Range(0, _random.Next(4)).Select(_ => element())]);
+
+    private void Maybe(JsonObject parent, string name, Func<JsonNode?> value)
+    {
+        int drawn = _random.Next(12);
+        if (drawn > 0)
+            parent[name] = drawn == 1 ? null : value();
+    }
+
+    private string Pick(string[] from) => from[_random.Next(from.Length)];
+}

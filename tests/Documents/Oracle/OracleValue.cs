@@ -1,0 +1,92 @@
+using System.Globalization;
+using System.Text;
+using System.Text.Json.Nodes;
+
+namespace Treepie.Documents.Tests.Oracle;
+
+/// <summary>
+/// A value of a document as the page on the query language has it: text, number, boolean, null, or an object that is equal to nothing. With its own folding and its own comparisons; nothing of the
+/// engine is called.
+/// </summary>
+/// <param name="Text">How it reads as a text; null where it has none.</param>
+/// <param name="Number">As a number; null where it is none.</param>
+/// <param name="IsNull">Whether it is null.</param>
+public sealed record OracleValue(string? Text, decimal? Number, bool IsNull)
+{
+    /// <summary>What stands at a path, arrays taken apart: nothing where it is missing, a null for an empty array.</summary>
+    public static List<OracleValue> At(JsonNode? root, IReadOnlyList<string> path)
+    {
+        var found = new List<OracleValue>();
+        Walk(root, path, 0, found);
+        return found;
+    }
+
+    /// <summary>Whether anything is there, be it null.</summary>
+    public static bool IsThere(JsonObject root, IReadOnlyList<string> path)
+    {
+        JsonNode? at = root;
+        foreach (string name in path)
+        {
+            if (at is not JsonObject parent || !parent.TryGetPropertyValue(name, out at))
+                return false;
+        }
+
+        return true;
+    }
+
+    /// <summary>Without case, letter by letter.</summary>
+    public static string Fold(string text)
+    {
+        var folded = new StringBuilder(text.Length);
+        foreach (Rune rune in text.EnumerateRunes())
+            folded.Append(Rune.ToLowerInvariant(Rune.ToUpperInvariant(rune)).ToString());
+        return folded.ToString();
+    }
+
+    /// <summary>In the order of the bytes of UTF-8, which is that of the characters.</summary>
+    public static int Order(string left, string right)
+    {
+        byte[] x = Encoding.UTF8.GetBytes(left), y = Encoding.UTF8.GetBytes(right);
+        for (int i = 0; i < x.Length && i < y.Length; i++)
+        {
+            if (x[i] != y[i])
+                return x[i] < y[i] ? -1 : 1;
+        }
+
+        return x.Length.CompareTo(y.Length);
+    }
+
+    private static void Walk(JsonNode? at, IReadOnlyList<string> path, int place, List<OracleValue> found)
+    {
+        switch (at)
+        {
+            case JsonArray { Count: 0 } when place == path.Count:
+                found.Add(new OracleValue(null, null, IsNull: true));
+                break;
+            case JsonArray elements:
+                foreach (JsonNode? element in elements)
+                    Walk(element, path, place, found);
+                break;
+            case JsonObject parent when place < path.Count:
+                if (parent.TryGetPropertyValue(path[place], out JsonNode? child))
+                    Walk(child, path, place + 1, found);
+                break;
+            case null when place == path.Count:
+                found.Add(new OracleValue(null, null, IsNull: true));
+                break;
+            case JsonObject:
+                found.Add(new OracleValue(null, null, IsNull: false));
+                break;
+            case JsonValue value when place == path.Count:
+                found.Add(Scalar(value.ToJsonString(), value));
+                break;
+        }
+    }
+
+    private static OracleValue Scalar(string json, JsonValue value) => json[0] switch
+    {
+        '"' => new OracleValue(value.GetValue<string>(), null, false),
+        't' or 'f' => new OracleValue(json, null, false),
+        _ => new OracleValue(json, decimal.Parse(json, NumberStyles.Float, CultureInfo.InvariantCulture), false),
+    };
+}
