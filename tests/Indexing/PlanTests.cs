@@ -69,6 +69,43 @@ public sealed class PlanTests
     }
 
     [Fact]
+    public void The_time_of_a_step_is_not_that_of_its_children()
+    {
+        var random = new Random(Seed.Next());
+        var data = new RandomData(random);
+        using var fixture = new IndexFixture(RandomData.Schema);
+        fixture.ChangeRandomly(random, data, changes: 300, keys: 200);
+        fixture.Commit();
+        using var searcher = new IndexSearcher(fixture.Environment);
+        int deep = 0;
+        for (int i = 0; i < 60; i++)
+        {
+            var clock = new CountingClock();
+            SearchRequest request = data.Request() with { Query = new AndQuery([data.Query(3), new OrQuery([data.Leaf(4), data.Leaf(15), data.Leaf(8)])]) };
+            using SearchResults results = searcher.Search(request, new QueryOptions { Plan = PlanDetail.Times, TimeProvider = clock }, TestContext.Current.CancellationToken);
+            TimeSpan sum = Sum(results.Plan!); // it was asked for
+            Assert.True(sum <= clock.Passed, $"{sum} of {clock.Passed}");
+            deep += results.Plan!.Children.Count > 0 && results.Plan.Children[0].Children.Count > 0 ? 1 : 0;
+        }
+
+        Assert.True(deep > 0);
+
+        static TimeSpan Sum(PlanNode node) => (node.Elapsed ?? TimeSpan.Zero) + new TimeSpan(node.Children.Sum(child => Sum(child).Ticks));
+    }
+
+    /// <summary>A clock that goes on by one each time it is looked at.</summary>
+    private sealed class CountingClock : TimeProvider
+    {
+        private long _now;
+
+        public TimeSpan Passed => new(_now);
+
+        public override long TimestampFrequency => TimeSpan.TicksPerSecond;
+
+        public override long GetTimestamp() => ++_now;
+    }
+
+    [Fact]
     public void What_the_steps_did_is_what_the_query_did()
     {
         var random = new Random(Seed.Next());

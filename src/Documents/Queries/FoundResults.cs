@@ -25,6 +25,9 @@ internal sealed record FoundResults(DatabaseSnapshot Snapshot, ResultSource Sour
     /// <summary>How the index found them; null where it was not asked, or nobody wants to know.</summary>
     public Indexing.Plans.PlanNode? Plan { get; init; }
 
+    /// <summary>How the documents themselves answer; null where an index does, or nobody wants to know.</summary>
+    public Plans.ScanPlan? Scan { get; init; }
+
     /// <summary>What that took.</summary>
     public Indexing.QueryCounters Counters { get; init; }
 

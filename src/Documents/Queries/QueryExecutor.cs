@@ -8,6 +8,7 @@ using Treepie.Indexing.Queries;
 using Treepie.Queries.Binding;
 using Treepie.Queries.Faceting;
 using Treepie.Queries.Notes;
+using Treepie.Queries.Plans;
 using Treepie.Queries.Sources;
 using Treepie.Rql;
 using Treepie.Rql.Syntax;
@@ -23,6 +24,9 @@ namespace Treepie.Queries;
 /// </summary>
 internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapshot> beginRead, ChangeSignal changes, DatabaseOptions options, string database = "")
 {
+    private readonly QueryCache _cache = new();
+    private readonly QueryDeadlines _deadlines = new(options.MaxQueryTime, options.TimeProvider);
+
     /// <summary>Runs a query.</summary>
     public async Task<QueryResults> ExecuteAsync(QueryRequest request, CancellationToken cancellationToken)
     {
@@ -44,9 +48,8 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
     {
         // From here on the time counts: also for what it takes to understand the query, which may hold shapes.
         long started = options.TimeProvider.GetTimestamp();
-        using var limit = new CancellationTokenSource(options.MaxQueryTime, options.TimeProvider);
-        using CancellationTokenSource? either = cancellationToken.CanBeCanceled ? CancellationTokenSource.CreateLinkedTokenSource(limit.Token, cancellationToken) : null;
-        CancellationToken end = either?.Token ?? limit.Token;
+        using QueryDeadlines.Deadline deadline = _deadlines.Begin(cancellationToken);
+        CancellationToken end = deadline.Token;
         using Activity? span = DatabaseTelemetry.Start("treepie.query", database);
         try
         {
@@ -61,7 +64,7 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
                 DatabaseTelemetry.Queried(database, options.TimeProvider.GetElapsedTime(started));
             return results;
         }
-        catch (OperationCanceledException) when (limit.IsCancellationRequested && !cancellationToken.IsCancellationRequested)
+        catch (OperationCanceledException) when (end.IsCancellationRequested && !cancellationToken.IsCancellationRequested)
         {
             throw new TimeoutException(
                 $"The query did not finish within {options.MaxQueryTime.TotalSeconds:0.#} seconds (MaxQueryTime). Narrow its condition, or raise the limit. Query: {Shorten(request.Text)}");
@@ -85,7 +88,13 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
 
     private BoundQuery Bind(QueryRequest request, QueryPhases phases, CancellationToken cancellationToken)
     {
-        RqlQuery parsed = RqlParser.Parse(request.Text);
+        if (_cache.Bound(request) is { } known)
+        {
+            phases.End("Parse");
+            return known;
+        }
+
+        RqlQuery parsed = _cache.Parsed(request.Text) ?? RqlParser.Parse(request.Text);
         phases.End("Parse");
         IndexMapping? named = parsed.From.IsIndex ? (indexes.Find(parsed.From.Name) ?? throw new IndexNotFoundException(parsed.From.Name)).Definition : null;
         var names = new BindingContext
@@ -95,7 +104,9 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
             Projection = request.ProjectionBehavior,
             Shapes = new ShapeReader(options.MaxShapeCorners, cancellationToken),
         };
-        return QueryBinder.Bind(parsed, request.Parameters, options.TimeProvider, named, names);
+        BoundQuery bound = QueryBinder.Bind(parsed, request.Parameters, options.TimeProvider, named, names);
+        _cache.Keep(request, parsed, bound);
+        return bound;
     }
 
     private static BoundQuery Page(BoundQuery query, QueryRequest request)
@@ -169,6 +180,7 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
     {
         BoundQuery query = context.Query;
         DatabaseSnapshot snapshot = beginRead();
+        long pages = snapshot.PageVisits;
         ResultSource? source = null;
         try
         {
@@ -182,8 +194,10 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
                     CursorSource.OfPrefix(snapshot, query.Collection, query.IdPrefix, context.Request.CountsResults, budget, cancellationToken),
                 _ => CursorSource.OfCollection(snapshot, query.Collection, budget),
             };
+            context.Phases.End("Query");
             var found = new FoundResults(snapshot, source, StoreName(query, snapshot))
             {
+                Scan = query.WantsTimings ? new ScanPlan(query, snapshot, source, pages) : null,
                 ResultEtag = ResultEtags.Of(context, snapshot, null, false),
                 Warnings = QueryWarnings.OfCollection(query.Collection, snapshot),
             };
@@ -219,7 +233,7 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
             TimeSpan longest = (waits || context.Query.NeverStale) && context.Request.WaitTimeout is { } asked ? asked : options.DefaultStaleWait;
             try
             {
-                if (waits || created)
+                if ((waits || created) && index.Progress.Etag < cutoff)
                     await WaitAsync(context, index.Progress.WaitForAsync, cutoff, longest, cancellationToken).ConfigureAwait(false);
                 if (FieldsNeeded(index, query) is var fields && fields > index.Progress.CompleteFields)
                 {

@@ -23,7 +23,9 @@ public sealed class QueryResults : IDisposable
     private readonly ArrayBufferWriter<byte>? _projected;
     private readonly DistinctFilter? _distinct;
     private readonly IncludeCollector? _includes;
+    private readonly long _begun;
     private long _remaining;
+    private long _given;
     private int _tellingBytes;
     private bool _isCurrentProjected;
     private bool _isDisposed;
@@ -35,6 +37,7 @@ public sealed class QueryResults : IDisposable
         _found = found;
         _source = found.Source;
         BoundQuery query = context.Query;
+        _begun = context.TimeProvider.GetTimestamp();
         _remaining = query.Take;
         _projection = query.Projection;
         _projected = query.Projection is null ? null : new ArrayBufferWriter<byte>();
@@ -72,11 +75,13 @@ public sealed class QueryResults : IDisposable
     /// <summary>What the query may not have meant: a collection, or a field, that no document has. Empty where nothing is to be said, or the index has not seen all documents.</summary>
     public IReadOnlyList<string> Warnings => _found.Warnings;
 
-    /// <summary>What finding the results took; the same for the same query on the same index, however often it is run. Zero where no index was asked.</summary>
-    public Indexing.QueryCounters Counters => _found.Counters;
+    /// <summary>
+    /// What finding the results took; the same for the same query on the same index, however often it is run. Zero where no index was asked, unless the plan was: then what reading has taken so far.
+    /// </summary>
+    public Indexing.QueryCounters Counters => _found.Scan is null ? _found.Counters : Plan!.Counters; // a scan has a plan
 
-    /// <summary>How the results were found; null where it was not asked for, or no index answered.</summary>
-    public Indexing.Plans.PlanNode? Plan => _found.Plan;
+    /// <summary>How the results were found; null where it was not asked for.</summary>
+    public Indexing.Plans.PlanNode? Plan => _found.Scan is { } scan ? scan.Node(_given, _context.TimeProvider.GetElapsedTime(_begun)) : _found.Plan;
 
     /// <summary>Whether the answer tells how it was found.</summary>
     public bool HasTimings => _context.Query.WantsTimings;
@@ -118,6 +123,7 @@ public sealed class QueryResults : IDisposable
             _includes?.Collect(_source.Current);
             _found.Notes?.Add(_source.EntryId, _source.Current);
             _remaining--;
+            _given++;
             return true;
         }
 
@@ -179,17 +185,17 @@ public sealed class QueryResults : IDisposable
         ObjectDisposedException.ThrowIf(_isDisposed, this);
         _context.Phases.End("Results");
         using var json = new Utf8JsonWriter(output, new JsonWriterOptions { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping });
-        PlanJson.WriteTimings(json, Duration, _context.Phases, _found.Plan, _found.Counters);
+        PlanJson.WriteTimings(json, Duration, _context.Phases, Plan, Counters);
     }
 
-    /// <summary>Writes how the results were found as a picture (SVG); false where that was not asked for, or no index answered.</summary>
+    /// <summary>Writes how the results were found as a picture (SVG); false where that was not asked for.</summary>
     public bool TryWritePlanPicture(IBufferWriter<byte> output)
     {
         ObjectDisposedException.ThrowIf(_isDisposed, this);
-        if (_found.Plan is not { } plan)
+        if (Plan is not { } plan)
             return false;
 
-        PlanSvg.Write(plan, _context.Request.Text, _found.Counters, Duration, output);
+        PlanSvg.Write(plan, _context.Request.Text, Counters, Duration, output);
         return true;
     }
 

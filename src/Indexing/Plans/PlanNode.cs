@@ -59,7 +59,7 @@ public sealed class PlanNode
     /// <summary>Single entries it was asked about, outside of windows.</summary>
     public long Probes { get; set; }
 
-    /// <summary>Time spent, children included; null unless times were asked for.</summary>
+    /// <summary>Time it spent itself, its children left out; null unless times were asked for.</summary>
     public TimeSpan? Elapsed { get; set; }
 
     /// <summary>

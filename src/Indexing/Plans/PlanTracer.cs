@@ -12,7 +12,7 @@ internal sealed class PlanTracer(Func<QueryCounters> measure, TimeProvider? cloc
     private readonly List<PlanNode> nodes = [];
 
     /// <summary>Begins a step. One that is still being built has a name only.</summary>
-    public void Enter(PlanNode? node, string? name = null) => frames.Add(new Frame(node, name, measure(), default, clock?.GetTimestamp() ?? 0));
+    public void Enter(PlanNode? node, string? name = null) => frames.Add(new Frame(node, name, measure(), default, clock?.GetTimestamp() ?? 0, TimeSpan.Zero));
 
     /// <summary>Ends the step begun last, whose node is known by now.</summary>
     public void Leave(PlanNode node)
@@ -21,10 +21,11 @@ internal sealed class PlanTracer(Func<QueryCounters> measure, TimeProvider? cloc
         frames.RemoveAt(frames.Count - 1);
         QueryCounters spent = measure() - frame.Start;
         node.Counters += spent - frame.Children;
+        TimeSpan elapsed = clock?.GetElapsedTime(frame.Started) ?? TimeSpan.Zero;
         if (clock is not null)
-            node.Elapsed = (node.Elapsed ?? TimeSpan.Zero) + clock.GetElapsedTime(frame.Started);
+            node.Elapsed = (node.Elapsed ?? TimeSpan.Zero) + elapsed - frame.ChildrenElapsed;
         if (frames.Count > 0)
-            frames[^1] = frames[^1] with { Children = frames[^1].Children + spent };
+            frames[^1] = frames[^1] with { Children = frames[^1].Children + spent, ChildrenElapsed = frames[^1].ChildrenElapsed + elapsed };
     }
 
     /// <summary>Makes a step known, for <see cref="Costliest"/>.</summary>
@@ -61,5 +62,5 @@ internal sealed class PlanTracer(Func<QueryCounters> measure, TimeProvider? cloc
     private static string NameOf(PlanNode node) =>
         node.Operation + (node.Field is null ? "" : $" over '{node.Field}'") + (node.Label is null ? "" : $" ({node.Label})");
 
-    private readonly record struct Frame(PlanNode? Node, string? Name, QueryCounters Start, QueryCounters Children, long Started);
+    private readonly record struct Frame(PlanNode? Node, string? Name, QueryCounters Start, QueryCounters Children, long Started, TimeSpan ChildrenElapsed);
 }

@@ -61,7 +61,7 @@ internal sealed class TailedSearch
             IsExact = true,
             RowsIn = found,
             RowsOut = given,
-            Elapsed = index.Elapsed + changes.Elapsed,
+            Elapsed = index.Elapsed is null ? null : TimeSpan.Zero, // what it does is done by the steps below
             ColdPages = coldPages,
         }
         .Over(index).Over(changes);

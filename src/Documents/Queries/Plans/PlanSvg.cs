@@ -47,7 +47,7 @@ internal static class PlanSvg
         Begin(svg, y + Margin, lines, counters, plan.ColdPages, duration);
 
         // From the ground up, so that no row hides the lines of the tree; a step that was made before the one above it began took time that is not in that one's.
-        double whole = Math.Max(1e-9, rows.Max(row => row.Node.Elapsed?.TotalMicroseconds ?? 0));
+        double whole = Math.Max(1e-9, rows.Sum(row => row.Node.Elapsed?.TotalMicroseconds ?? 0));
         for (int i = 1; i < rows.Count; i += 2)
             DrawGround(svg, rows[i]);
         foreach (Row row in rows)

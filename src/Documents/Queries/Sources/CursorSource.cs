@@ -12,6 +12,7 @@ internal sealed class CursorSource : ResultSource
 
     private readonly long? _totalCount;
     private long _seen;
+    private long _lookedAt;
     private bool _isAtEnd;
 
     private CursorSource(
@@ -27,6 +28,8 @@ internal sealed class CursorSource : ResultSource
     public override long TotalCount => _totalCount ?? _seen;
 
     public override bool IsTotalExact => _totalCount is not null || _isAtEnd;
+
+    public override long LookedAt => _lookedAt;
 
     public override Document Current => _cursor.Current;
 
@@ -100,6 +103,7 @@ internal sealed class CursorSource : ResultSource
         while (_cursor.MoveNext())
         {
             _budget?.Take();
+            _lookedAt++;
             if (IsIn(_collection, _cursor.Current))
             {
                 _budget?.Pause();

@@ -13,6 +13,7 @@ internal sealed class IdSource : ResultSource
     public IdSource(DatabaseSnapshot snapshot, string? collection, IReadOnlyList<string> ids, ScanBudget? budget = null)
     {
         _snapshot = snapshot;
+        LookedAt = ids.Count;
         var seen = new HashSet<long>();
         budget?.Resume();
         foreach (string id in ids)
@@ -25,6 +26,8 @@ internal sealed class IdSource : ResultSource
     }
 
     public override long TotalCount => _found.Count;
+
+    public override long LookedAt { get; }
 
     public override Document Current =>
         _snapshot.TryGet(_found[_position], out Document document) ? document : throw new InvalidOperationException("No result is current.");

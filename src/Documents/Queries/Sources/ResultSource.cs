@@ -13,6 +13,9 @@ internal abstract class ResultSource : IDisposable
     /// <summary>Whether that is their number, and not only the least it is.</summary>
     public virtual bool IsTotalExact => true;
 
+    /// <summary>Documents looked at so far; 0 where an index says which they are.</summary>
+    public virtual long LookedAt => 0;
+
     /// <summary>The document it stands on.</summary>
     public abstract Document Current { get; }
 
