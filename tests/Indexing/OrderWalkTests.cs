@@ -44,6 +44,48 @@ public sealed class OrderWalkTests
         }
     }
 
+    /// <summary>What is left out is passed by blocks: with nulls on either side, terms of one entry and of very many, and a second key.</summary>
+    [Fact]
+    public void Deep_pages_of_an_order_are_those_of_the_whole()
+    {
+        const int Entries = 6_000;
+        var random = new Random(Seed.Next());
+        var schema = new IndexSchema([new IndexField("name"), new IndexField("number")]);
+        using var store = new TemporaryStore();
+        var writer = new IndexWriter(store.Environment, schema);
+        IndexBatch batch = writer.BeginBatch();
+        for (int i = 0; i < Entries; i++)
+        {
+            batch.BeginEntry(Encoding.UTF8.GetBytes("e/" + i));
+            if (random.Next(20) > 0)
+                batch.AddText(0, Encoding.UTF8.GetBytes(random.Next(3) == 0 ? "many" + random.Next(4) : "name " + random.Next(Entries)));
+            batch.AddLong(1, random.Next(10));
+            batch.EndEntry();
+        }
+
+        writer.Commit(batch, 1, TestContext.Current.CancellationToken);
+        long terms = 0;
+        for (int i = 0; i < 80; i++)
+        {
+            SortKey first = new("name", SortKind.Text, random.Next(2) == 0, random.Next(3) switch { 0 => null, 1 => true, _ => false });
+            var request = new SearchRequest
+            {
+                Query = new MatchAllQuery(),
+                Sort = random.Next(2) == 0 ? [first] : [first, new SortKey("number", SortKind.Long, random.Next(2) == 0)],
+                Skip = random.Next(Entries + 50),
+                Take = random.Next(1, 60),
+            };
+            string expected = Ask(store.Environment, request with { OrderHint = OrderHint.Sort });
+            Assert.Equal(expected, Ask(store.Environment, request with { OrderHint = OrderHint.Walk }));
+            Assert.Equal(expected, Ask(store.Environment, request));
+            using var searcher = new IndexSearcher(store.Environment);
+            using SearchResults walked = searcher.Search(request with { OrderHint = OrderHint.Walk }, TestContext.Current.CancellationToken);
+            terms += walked.Counters.TermsScanned;
+        }
+
+        Assert.True(terms / 80 < Entries / 10, $"{terms / 80} terms a page");
+    }
+
     /// <summary>Hits of a word in a range are counted without being kept: in windows of numbers, in one of numbers and fractions, in one in which some have none, and in one that is not full.</summary>
     [Fact]
     public void A_word_in_a_range_is_counted_without_keeping_its_hits_whatever_windows_its_numbers_are_in()

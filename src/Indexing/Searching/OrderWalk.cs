@@ -38,6 +38,7 @@ internal sealed class OrderWalk
     private byte[] valueRoom = new byte[NumberKey.Bytes];
     private ulong lastNumber;
     private int steps;
+    private int blocksPassed;
     private ReadOnlyMemory<byte> rest;
 
     private OrderWalk(QueryContext context, FilterProbe filter, SortKey sort, KeyPart[] parts, long limit, ReadOnlyMemory<byte> after, KeyRange? range)
@@ -56,7 +57,15 @@ internal sealed class OrderWalk
         rest = start.Rest;
     }
 
-    private bool IsFull => found.Count >= limit;
+    /// <summary>Hits, of those that are to be left out, whose blocks were passed without a look at them; they are not among those found.</summary>
+    public long Passed { get; private set; }
+
+    /// <summary>Hits that are left out: where every entry is a hit, blocks of terms that have no more are passed.</summary>
+    public long Skip { private get; init; }
+
+    private long Left => limit - found.Count - Passed;
+
+    private bool IsFull => Left <= 0;
 
     /// <summary>
     /// What forbids to walk this order; null if nothing does. Entries must stand in the dictionary once and at their sort value: they do not where one ever
@@ -89,9 +98,10 @@ internal sealed class OrderWalk
     /// <param name="limit">Hits wanted.</param>
     /// <param name="after">The key to go on from; empty: from the first.</param>
     /// <param name="range">The values to stay between; null: all.</param>
+    /// <param name="skip">Of the hits wanted, how many are left out by the caller, where every entry is a hit; 0 elsewhere.</param>
     public static OrderWalk Open(
-        QueryContext context, FilterProbe filter, SortKey sort, KeyPart[] parts, long limit, ReadOnlyMemory<byte> after, KeyRange? range = null) =>
-        new(context, filter, sort, parts, limit, after, range);
+        QueryContext context, FilterProbe filter, SortKey sort, KeyPart[] parts, long limit, ReadOnlyMemory<byte> after, KeyRange? range = null, long skip = 0) =>
+        new(context, filter, sort, parts, limit, after, range) { Skip = skip };
 
     /// <summary>Ids of the first hits in order; good until the query ends.</summary>
     public List<long> Run()
@@ -138,11 +148,26 @@ internal sealed class OrderWalk
         using TermCursor cursor = tree.OpenCursor();
         for (bool valid = Begin(cursor); valid; valid = sort.Descending ? cursor.MoveToPreviousBlock() : cursor.MoveToNextBlock())
         {
+            if (TryPass(cursor))
+                continue;
             if (!(sort.Descending ? TakeBackwards(cursor.Block, cursor.Index) : TakeForwards(cursor.Block, cursor.Index)))
                 break;
         }
 
         EndGroup();
+    }
+
+    /// <summary>
+    /// Passes a block whose entries are all left out. Of texts alone, where each term is a group of its own; and only before the first that is looked at.
+    /// </summary>
+    private bool TryPass(TermCursor cursor)
+    {
+        if (steps > 0 || sort.Kind != SortKind.Text || range is not null || !rest.IsEmpty || cursor.Block.Weight is not { } weight || weight > Skip - found.Count - Passed)
+            return false;
+        if ((++blocksPassed & 63) == 0)
+            context.Check();
+        Passed += weight;
+        return true;
     }
 
     private void TakeTextsOfNumbers()
@@ -256,7 +281,7 @@ internal sealed class OrderWalk
     };
 
     /// <summary>How many entries of one list are enough: without other keys a group is in the order of ids, so the first of each of its lists are.</summary>
-    private long EnoughOfList => rest.IsEmpty && parts.Length == 1 ? limit - found.Count : long.MaxValue;
+    private long EnoughOfList => rest.IsEmpty && parts.Length == 1 ? Left : long.MaxValue;
 
     private void Take(TermPayload payload)
     {
@@ -326,7 +351,7 @@ internal sealed class OrderWalk
             // An array with a null and a value is among the nulls and has a value.
             int kept = before + KeepNulls(CollectionsMarshal.AsSpan(group)[before..]);
             group.RemoveRange(kept, group.Count - kept);
-            if (rest.IsEmpty && parts.Length == 1 && found.Count + group.Count >= limit)
+            if (rest.IsEmpty && parts.Length == 1 && group.Count >= Left)
                 break;
         }
 
@@ -365,13 +390,13 @@ internal sealed class OrderWalk
         else if (groupLists == 1 && parts.Length == 1 && rest.IsEmpty)
         {
             // One list, and no other key: it is in order.
-            found.AddRange(CollectionsMarshal.AsSpan(group)[..(int)Math.Min(group.Count, limit - found.Count)]);
+            found.AddRange(CollectionsMarshal.AsSpan(group)[..(int)Math.Min(group.Count, Left)]);
         }
         else
         {
             room ??= context.Rent<SortRoom>();
             room.Clear();
-            var sorter = new HitSorter(parts[1..], limit - found.Count, room, rest);
+            var sorter = new HitSorter(parts[1..], Left, room, rest);
             foreach (long id in group)
                 sorter.Add(id, 0);
             foreach (SortedHit hit in sorter.Finish())

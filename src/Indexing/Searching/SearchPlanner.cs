@@ -143,6 +143,8 @@ internal sealed class SearchPlanner(QueryContext context, Operator root, SearchR
         long entries = context.View.State.EntryCount;
         long values = Math.Max(1, OrderWalk.ValueCount(context, request.Sort[0]));
         long wanted = Math.Min(Limit, total);
+        if (request.Query is MatchAllQuery && request.Sort[0].Kind == SortKind.Text)
+            wanted = Math.Max(0, wanted - request.Skip); // those that are left out are passed in blocks
 
         // In a range that is all that is asked, every entry that is met is a hit.
         double visited = (range is { IsAll: true } ? wanted : (double)wanted * OrderRange.EntriesMet(context, range, isWithoutRange) / Math.Max(1, total)) + ((double)entries / values);

@@ -234,8 +234,10 @@ internal sealed class SearchRun
         var filter = new FilterProbe(context, listInRange?.List ?? root, matchesAll, hits is { IsWhole: true } ? hits : null, expectedProbes, listInRange?.Windows);
         if (listInRange is not null)
             Plan?.With(ComparedList.Counting);
-        List<long> found = OrderWalk.Open(context, filter, request.Sort[0], parts, wanted, after, range?.Keys).Run();
-        Ids = request.Skip >= found.Count ? [] : CollectionsMarshal.AsSpan(found)[(int)request.Skip..].ToArray();
+        OrderWalk walk = OrderWalk.Open(context, filter, request.Sort[0], parts, wanted, after, range?.Keys, request.Query is MatchAllQuery ? request.Skip : 0);
+        List<long> found = walk.Run();
+        long skipped = request.Skip - walk.Passed;
+        Ids = skipped >= found.Count ? [] : CollectionsMarshal.AsSpan(found)[(int)skipped..].ToArray();
         if (!isWithoutRange)
             return;
 
