@@ -11,6 +11,18 @@ public sealed record DatabaseStatistics
     /// <summary>Tombstones of deleted documents that are still kept.</summary>
     public required long TombstoneCount { get; init; }
 
+    /// <summary>Compare-exchange values, atomic guards included.</summary>
+    public long CompareExchangeCount { get; init; }
+
+    /// <summary>Deletions of compare-exchange values that are still kept.</summary>
+    public long CompareExchangeTombstoneCount { get; init; }
+
+    /// <summary>Counters of all documents.</summary>
+    public long CounterCount { get; init; }
+
+    /// <summary>Identities.</summary>
+    public long IdentityCount { get; init; }
+
     /// <summary>Etag of the last change.</summary>
     public required long LastEtag { get; init; }
 

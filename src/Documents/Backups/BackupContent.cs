@@ -19,6 +19,12 @@ public enum BackupContent
     /// <summary>Definitions of indexes, which are built again from the documents.</summary>
     Indexes = 8,
 
+    /// <summary>Compare-exchange values.</summary>
+    CompareExchange = 16,
+
+    /// <summary>Counters of documents.</summary>
+    Counters = 32,
+
     /// <summary>All there is.</summary>
-    All = Documents | Tombstones | Identities | Indexes,
+    All = Documents | Tombstones | Identities | Indexes | CompareExchange | Counters,
 }

@@ -104,9 +104,12 @@ public sealed record BackupReport
 /// <param name="Collections">Collections, those without documents included.</param>
 public sealed record BackupCounts(long Documents, long Tombstones, long Indexes, long Identities, long Collections)
 {
+    /// <summary>Values beside documents, of every kind, and deletions of such.</summary>
+    public long Beside { get; init; }
+
     internal IReadOnlyList<BackupSection> AsSections() =>
     [
-        .. new BackupSection[] { new(nameof(Documents), Documents, 0), new(nameof(Tombstones), Tombstones, 0), new(nameof(Indexes), Indexes, 0), new(nameof(Identities), Identities, 0) }
+        .. new BackupSection[] { new(nameof(Documents), Documents, 0), new(nameof(Tombstones), Tombstones, 0), new(nameof(Indexes), Indexes, 0), new(nameof(Identities), Identities, 0), new(nameof(Beside), Beside, 0) }
             .Where(static section => section.Taken > 0),
     ];
 }

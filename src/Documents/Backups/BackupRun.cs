@@ -18,6 +18,7 @@ internal sealed class BackupRun(DatabaseSnapshot snapshot, DumpHeader header, Du
         dump.Begin(header);
         await WriteDocumentsAsync(dump, target, progress, cancellationToken).ConfigureAwait(false);
         await WriteTombstonesAsync(dump, cancellationToken).ConfigureAwait(false);
+        await WriteBesideAsync(dump, cancellationToken).ConfigureAwait(false);
         WriteTheRest(dump);
         string hash = dump.End();
         await dump.HandOnAsync(cancellationToken).ConfigureAwait(false);
@@ -105,6 +106,76 @@ internal sealed class BackupRun(DatabaseSnapshot snapshot, DumpHeader header, Du
                 continue;
 
             dump.Tombstone(tombstones.Etag, record, collection, snapshot.ChangeVectors);
+            if (dump.IsPieceFull)
+                return true;
+        }
+
+        return false;
+    }
+
+    private async Task WriteBesideAsync(DumpWriter dump, CancellationToken cancellationToken)
+    {
+        long after = header.Since?.LastEtag ?? 0;
+        foreach ((Kind kind, string section, BackupContent content) in DumpKinds.All)
+        {
+            dump.BeginSection(section);
+            if (options.Content.HasFlag(content))
+            {
+                using LogReader log = snapshot.Kinds.Log(after);
+                await WritePiecesAsync(dump, () => WritePiece(dump, log, kind), cancellationToken).ConfigureAwait(false);
+            }
+
+            dump.EndSection();
+        }
+
+        dump.BeginSection(DumpKinds.Deletions);
+        if (options.Content.HasFlag(BackupContent.Tombstones) && _collections is null)
+        {
+            using LogReader deletions = snapshot.Kinds.Deletions(after);
+            await WritePiecesAsync(dump, () => WriteDeletions(dump, deletions), cancellationToken).ConfigureAwait(false);
+        }
+
+        dump.EndSection();
+    }
+
+    private async Task WritePiecesAsync(DumpWriter dump, Func<bool> writePiece, CancellationToken cancellationToken)
+    {
+        while (writePiece())
+        {
+            await dump.HandOnAsync(cancellationToken).ConfigureAwait(false);
+            snapshot.ReleasePages();
+        }
+    }
+
+    private bool WritePiece(DumpWriter dump, LogReader log, Kind kind)
+    {
+        while (log.MoveNext())
+        {
+            ReadOnlySpan<byte> key = log.Value, owner = KindKey.OwnerOf(key);
+            if (KindKey.KindOf(key) != kind)
+                continue;
+            ReadOnlySpan<byte> id = default;
+            if (!owner.IsEmpty)
+            {
+                Document document = snapshot.GetByFoldedId(owner);
+                if (_collections?.Contains(document.CollectionName) == false)
+                    continue;
+                id = document.Id;
+            }
+
+            dump.Beside(key, snapshot.Kinds.RecordOf(key), id, snapshot.ChangeVectors);
+            if (dump.IsPieceFull)
+                return true;
+        }
+
+        return false;
+    }
+
+    private bool WriteDeletions(DumpWriter dump, LogReader deletions)
+    {
+        while (deletions.MoveNext())
+        {
+            dump.Deletion(deletions.Value, snapshot.Kinds.RecordOf(deletions.Value));
             if (dump.IsPieceFull)
                 return true;
         }

@@ -21,9 +21,10 @@ internal sealed class ContentHash(BackupHashKind kind = BackupHashKind.Blake3) :
     private long _indexes;
     private long _identities;
     private long _collections;
+    private long _beside;
 
     /// <summary>What went into it.</summary>
-    public BackupCounts Counts => new(_documents, _tombstones, _indexes, _identities, _collections);
+    public BackupCounts Counts => new(_documents, _tombstones, _indexes, _identities, _collections) { Beside = _beside };
 
     /// <summary>Takes another kind, before anything is added: which one, a backup says at its beginning.</summary>
     public void Choose(BackupHashKind other)
@@ -51,6 +52,21 @@ internal sealed class ContentHash(BackupHashKind kind = BackupHashKind.Blake3) :
         Number(since.HoldsIdentities ? 1 : 0);
         Number(since.Documents);
         Number(since.Tombstones);
+        if (since.Beside > 0)
+            Number(since.Beside);
+    }
+
+    /// <summary>A value beside documents, or its deletion.</summary>
+    public void Beside(long etag, long ticks, bool isDeleted, ReadOnlySpan<byte> key, ReadOnlySpan<byte> name, ReadOnlySpan<byte> value)
+    {
+        _beside++;
+        Kind('K');
+        Number(etag);
+        Number(ticks);
+        Number(isDeleted ? 1 : 0);
+        Bytes(key);
+        Bytes(name);
+        Bytes(value);
     }
 
     public void Document(long etag, long ticks, ReadOnlySpan<byte> id, ReadOnlySpan<byte> collection, ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body)

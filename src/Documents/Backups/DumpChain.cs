@@ -163,7 +163,7 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> parts, RestoreOptions 
             since.Tombstones,
             since.HoldsIndexes ? part.Indexes : before.Indexes,
             since.HoldsIdentities ? part.Identities : before.Identities,
-            part.Collections);
+            part.Collections) { Beside = since.Beside };
 
     private Task<BackupReport> ScanAsync(BackupSource source, DumpHeader expected, IDumpSink sink, CancellationToken cancellationToken) =>
         new DumpScan(source, sink, options.Database ?? new DatabaseOptions(), options.SkipInvalidDocuments, 0, progress)
@@ -215,10 +215,10 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> parts, RestoreOptions 
             last.Since,
             documents => progress?.Report(new BackupProgress(BackupStep.Comparing, documents, report.Counts.Documents, report.JsonBytes, report.StoredBytes, report.StoredBytes, null)),
             cancellationToken);
-        var counts = new BackupCounts(snapshot.DocumentCount, snapshot.TombstoneCount, indexes.Count, snapshot.Identities().Count, snapshot.AllCollections().Count);
+        var counts = new BackupCounts(snapshot.DocumentCount, snapshot.TombstoneCount, indexes.Count, snapshot.Identities().Count, snapshot.AllCollections().Count) { Beside = snapshot.Kinds.Total };
         string? difference = new DumpManifest(report.LastPart ?? report.Counts, report.ContentHash ?? "").Difference(held, hash)
-            ?? (last.Since is { } since && (since.Documents, since.Tombstones) != (counts.Documents, counts.Tombstones)
-                ? FormattableString.Invariant($"it should be {since.Documents} documents and {since.Tombstones} tombstones, and is {counts.Documents} and {counts.Tombstones}")
+            ?? (last.Since is { } since && (since.Documents, since.Tombstones, since.Beside) != (counts.Documents, counts.Tombstones, counts.Beside)
+                ? FormattableString.Invariant($"it should be {since.Documents} documents, {since.Tombstones} tombstones and {since.Beside} values beside documents, and is {counts.Documents}, {counts.Tombstones} and {counts.Beside}")
                 : null);
         return difference is null
             ? counts

@@ -13,6 +13,9 @@ internal sealed class DumpDocument
     /// <summary>Room for what a dump adds to a document: id, collection, change vector and time, escaped.</summary>
     private const int AddedBytes = 16 * 1024;
 
+    /// <summary>More room of the same in dumps of this program: 10,000 names of 512 bytes, and what is around each.</summary>
+    private const int AddedNameBytes = 8 * 1024 * 1024;
+
     private readonly DocumentParser _parser;
     private readonly JsonReaderOptions _readerOptions;
     private readonly int _maxIdBytes;
@@ -22,18 +25,23 @@ internal sealed class DumpDocument
     private int _idLength;
     private int _bodyLength;
     private int _metadataLength;
+    private bool _isForeign;
     private CollectionName _collection = new(CollectionNames.Empty);
 
     public DumpDocument(DatabaseOptions limits)
     {
-        _parser = new DocumentParser((int)Math.Min((long)limits.MaxDocumentBytes + AddedBytes, Array.MaxLength), limits.MaxDocumentDepth);
+        _parser = new DocumentParser((int)Math.Min((long)limits.MaxDocumentBytes + AddedBytes + AddedNameBytes, Array.MaxLength), limits.MaxDocumentDepth);
         _readerOptions = new JsonReaderOptions { MaxDepth = limits.MaxDocumentDepth + 1 };
+        MaxElementBytes = (int)Math.Min((long)limits.MaxDocumentBytes + AddedBytes, Array.MaxLength);
         _maxIdBytes = limits.MaxIdBytes;
         _flags = new DumpFlags(_readerOptions.MaxDepth);
     }
 
     /// <summary>Longest element of a dump that can be a document.</summary>
-    public int MaxElementBytes => _parser.MaxDocumentBytes;
+    public int MaxElementBytes { get; }
+
+    /// <summary>The same of a dump of this program, which names what documents have beside their bodies.</summary>
+    public int MaxOwnElementBytes => _parser.MaxDocumentBytes;
 
     /// <summary>The JSON of the dump.</summary>
     public ReadOnlyMemory<byte> Json { get; private set; }
@@ -68,9 +76,11 @@ internal sealed class DumpDocument
     /// <exception cref="InvalidDocumentException">It is no document, or over a limit.</exception>
     public void Read(ReadOnlyMemory<byte> json, bool isForeign)
     {
+        _isForeign = isForeign;
         json = isForeign ? _flags.Without(json) : json;
         Json = json;
         (Id, ChangeVector, LastModified, ExportType, RawBytes) = ("", null, null, null, 0);
+        _parser.DropsFlags = false;
         ReadMetadata(json.Span);
         if (ExportType is not null)
             return;
@@ -79,7 +89,7 @@ internal sealed class DumpDocument
             throw new InvalidDocumentException("A document of the backup has no @id in its @metadata. Add one.");
         _idLength = DocumentId.Encode(Id, _maxIdBytes, _idUtf8);
         if (_content.Length < json.Length)
-            _content = new byte[Math.Max(json.Length, Math.Min(_content.Length * 2, MaxElementBytes))];
+            _content = new byte[(int)Math.Max(json.Length, Math.Min(_content.Length * 2L, MaxOwnElementBytes))];
         ParsedDocument parsed = _parser.Parse(Id, json.Span, _content);
         (_bodyLength, _metadataLength) = (parsed.BodyLength, parsed.MetadataLength);
         ReadOnlySpan<byte> name = _parser.Collection.IsEmpty ? "@empty"u8 : _parser.Collection;
@@ -120,6 +130,7 @@ internal sealed class DumpDocument
         while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
         {
             bool isId = reader.ValueTextEquals("@id"u8), isChangeVector = reader.ValueTextEquals("@change-vector"u8);
+            _parser.DropsFlags |= !_isForeign && MetadataKeys.IsBeside(reader.ValueSpan); // the flags beside it were given by the database
             bool isTime = reader.ValueTextEquals("@last-modified"u8), isType = reader.ValueTextEquals("@export-type"u8);
             reader.Read();
             if (reader.TokenType != JsonTokenType.String)

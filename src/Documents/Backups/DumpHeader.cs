@@ -13,13 +13,16 @@ namespace Treepie.Backups;
 internal sealed record DumpHeader(string DatabaseName, Guid DatabaseId, long LastEtag, DateTime TakenAt, bool IsWhole)
 {
     /// <summary>An increment has a format of its own, so that who does not know of increments does not take one for the whole.</summary>
-    private const int Format = 5, IncrementFormat = 6;
+    private const int Format = 7, IncrementFormat = 8;
 
     /// <summary>
     /// Formats up to this one have no hash of what is set of indexes, and indexes in another form: they are read, and not
     /// written any more.
     /// </summary>
     private const int UnhashedSettingsIncrementFormat = 4;
+
+    /// <summary>Formats that have nothing beside documents: they are read, and not written any more.</summary>
+    private const int BareFormat = 5, BareIncrementFormat = 6;
 
     /// <summary>The same as these, hashed with SHA-256.</summary>
     private const int Sha256Format = 1, Sha256IncrementFormat = 2;
@@ -61,9 +64,9 @@ internal sealed record DumpHeader(string DatabaseName, Guid DatabaseId, long Las
             DumpJson.Time(json, "TakenAt"),
             json.GetProperty("IsWhole"u8).GetBoolean())
         {
-            Since = format is IncrementFormat or UnhashedSettingsIncrementFormat or Sha256IncrementFormat ? DumpSince.Read(json) : null,
+            Since = format is IncrementFormat or BareIncrementFormat or UnhashedSettingsIncrementFormat or Sha256IncrementFormat ? DumpSince.Read(json) : null,
             Hash = format <= Sha256IncrementFormat ? BackupHashKind.Sha256 : BackupHashKind.Blake3,
-            HashesSettings = format >= Format,
+            HashesSettings = format >= BareFormat,
         };
     }
 }

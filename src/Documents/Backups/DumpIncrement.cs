@@ -24,7 +24,7 @@ internal static class DumpIncrement
                 $"Deletions after etag {before.Etag}, where the backup before ends, are forgotten up to {purged}, so nobody knows what to delete. Take a full backup, and forget tombstones only up to the last backup.");
         }
 
-        return new DumpSince(before.Etag, link.Hash, purged, before.Indexes != point.Indexes, before.Identities != point.Identities, snapshot.DocumentCount, snapshot.TombstoneCount);
+        return new DumpSince(before.Etag, link.Hash, purged, before.Indexes != point.Indexes, before.Identities != point.Identities, snapshot.DocumentCount, snapshot.TombstoneCount) { Beside = snapshot.Kinds.Total };
     }
 
     /// <summary>Whether a backup of a kind can go on from another now.</summary>

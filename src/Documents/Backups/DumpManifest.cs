@@ -20,6 +20,7 @@ internal sealed record DumpManifest(BackupCounts Counts, string ContentHash)
         json.WriteNumber("Indexes"u8, Counts.Indexes);
         json.WriteNumber("Identities"u8, Counts.Identities);
         json.WriteNumber("Collections"u8, Counts.Collections);
+        json.WriteNumber("Beside"u8, Counts.Beside);
         json.WriteString("ContentHash"u8, ContentHash);
         json.WriteString("SettingsHash"u8, SettingsHash);
         json.WriteEndObject();
@@ -31,7 +32,10 @@ internal sealed record DumpManifest(BackupCounts Counts, string ContentHash)
             json.GetProperty("Tombstones"u8).GetInt64(),
             json.GetProperty("Indexes"u8).GetInt64(),
             json.GetProperty("Identities"u8).GetInt64(),
-            json.GetProperty("Collections"u8).GetInt64()),
+            json.GetProperty("Collections"u8).GetInt64())
+        {
+            Beside = json.TryGetProperty("Beside"u8, out JsonElement beside) ? beside.GetInt64() : 0,
+        },
         DumpJson.Text(json, "ContentHash"))
     {
         SettingsHash = json.TryGetProperty("SettingsHash"u8, out JsonElement settings) ? settings.GetString() : null,
@@ -46,5 +50,5 @@ internal sealed record DumpManifest(BackupCounts Counts, string ContentHash)
     }
 
     private static string Describe(BackupCounts counts) => System.FormattableString.Invariant(
-        $"{counts.Documents:N0} documents, {counts.Tombstones:N0} tombstones, {counts.Indexes:N0} indexes, {counts.Identities:N0} identities and {counts.Collections:N0} collections");
+        $"{counts.Documents:N0} documents, {counts.Tombstones:N0} tombstones, {counts.Indexes:N0} indexes, {counts.Identities:N0} identities, {counts.Collections:N0} collections and {counts.Beside:N0} values beside documents");
 }

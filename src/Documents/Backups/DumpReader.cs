@@ -26,6 +26,9 @@ internal sealed class DumpReader(Stream source, int maxElementBytes)
     private bool _isFirst;
     private bool _over;
 
+    /// <summary>Longest element that is read.</summary>
+    public int MaxElementBytes { get; set; } = maxElementBytes;
+
     /// <summary>Name of the member it stands in; null before the first.</summary>
     public string? Section { get; private set; }
 
@@ -219,8 +222,8 @@ internal sealed class DumpReader(Stream source, int maxElementBytes)
 
     private void CheckLength(int length)
     {
-        if (length > maxElementBytes)
-            throw new BackupException(BackupFault.DocumentRefused, $"'{Section}' of the backup has an element of more than {maxElementBytes:N0} bytes, at byte {Position:N0} of its JSON. Read it with a higher MaxDocumentBytes.");
+        if (length > MaxElementBytes)
+            throw new BackupException(BackupFault.DocumentRefused, $"'{Section}' of the backup has an element of more than {MaxElementBytes:N0} bytes, at byte {Position:N0} of its JSON. Read it with a higher MaxDocumentBytes.");
     }
 
     private async ValueTask FillOrFailAsync(CancellationToken cancellationToken)

@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Treepie.Kinds;
 using Treepie.Store;
 
 namespace Treepie.Backups;
@@ -163,6 +164,8 @@ internal sealed class DumpScan
             DumpJson.Indexes => ReadIndexesAsync(hash, cancellationToken),
             DumpJson.Identities => ReadIdentitiesAsync(hash, cancellationToken),
             DumpJson.Collections => ReadCollectionsAsync(hash, cancellationToken),
+            DumpKinds.Deletions => ReadDeletionsAsync(hash, cancellationToken),
+            _ when DumpKinds.OfSection(section) is { } kind => ReadBesideAsync(section, kind, hash, cancellationToken),
             _ => SkipAsync(section, cancellationToken),
         }).ConfigureAwait(false);
     }
@@ -175,6 +178,7 @@ internal sealed class DumpScan
         {
             await foreach (JsonElement element in ElementsAsync(section, cancellationToken).ConfigureAwait(false))
                 _header = DumpHeader.Read(element);
+            _reader.MaxElementBytes = _document.MaxOwnElementBytes;
         }
         catch (Exception error) when (error is KeyNotFoundException or FormatException or InvalidOperationException)
         {
@@ -296,6 +300,50 @@ internal sealed class DumpScan
             Count(DumpJson.Identities, await _sink.IdentityAsync(name, value, cancellationToken).ConfigureAwait(false));
             hash.Identity(name, value);
         }
+    }
+
+    private async Task ReadBesideAsync(string section, Kind kind, ContentHash hash, CancellationToken cancellationToken)
+    {
+        long last = 0;
+        await foreach (JsonElement element in ElementsAsync(section, cancellationToken).ConfigureAwait(false))
+        {
+            List<RestoredKind> items = ReadBeside(section, kind, element);
+            if (items.Count == 0)
+                _sections.LeaveOut(section);
+            foreach (RestoredKind item in items)
+                last = await TakeBesideAsync(section, item, last, hash, cancellationToken).ConfigureAwait(false);
+        }
+    }
+
+    /// <summary>What an element holds; nothing where it was refused and that is allowed.</summary>
+    private List<RestoredKind> ReadBeside(string section, Kind kind, JsonElement element)
+    {
+        try
+        {
+            return [.. DumpKinds.Read(kind, element, () => ++_lastEtag, _nowTicks)];
+        }
+        catch (InvalidDocumentException error)
+        {
+            if (!_skipInvalid || _header is not null)
+                throw new BackupException(BackupFault.DocumentRefused, $"{error.Message} (in '{section}' of the backup, before byte {_reader.Position:N0} of its JSON) Nothing after it was read.", error);
+            return [];
+        }
+    }
+
+    private async Task ReadDeletionsAsync(ContentHash hash, CancellationToken cancellationToken)
+    {
+        long last = 0;
+        await foreach (JsonElement element in ElementsAsync(DumpKinds.Deletions, cancellationToken).ConfigureAwait(false))
+            last = await TakeBesideAsync(DumpKinds.Deletions, DumpKinds.ReadDeletion(element), last, hash, cancellationToken).ConfigureAwait(false);
+    }
+
+    private async ValueTask<long> TakeBesideAsync(string section, RestoredKind item, long last, ContentHash hash, CancellationToken cancellationToken)
+    {
+        if (item.Etag <= last || item.Etag > (_header?.LastEtag ?? long.MaxValue))
+            throw Damaged(section, $"etag {item.Etag} stands behind {last}, in a database whose last is {_header?.LastEtag}.");
+        Count(section, await _sink.BesideAsync(item, cancellationToken).ConfigureAwait(false));
+        hash.Beside(item.Etag, item.Ticks, item.IsDeleted, item.Key.Span, item.Name.Span, item.Value.Span);
+        return item.Etag;
     }
 
     private async Task ReadCollectionsAsync(ContentHash hash, CancellationToken cancellationToken)

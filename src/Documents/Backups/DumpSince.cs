@@ -12,6 +12,9 @@ namespace Treepie.Backups;
 /// <param name="Tombstones">Tombstones of the database after it.</param>
 internal sealed record DumpSince(long LastEtag, string ContentHash, long PurgedUpTo, bool HoldsIndexes, bool HoldsIdentities, long Documents, long Tombstones)
 {
+    /// <summary>Values beside documents, and deletions of such, of the database after it.</summary>
+    public long Beside { get; init; }
+
     public void Write(Utf8JsonWriter json)
     {
         json.WriteStartObject("Since"u8);
@@ -22,6 +25,7 @@ internal sealed record DumpSince(long LastEtag, string ContentHash, long PurgedU
         json.WriteBoolean("HoldsIdentities"u8, HoldsIdentities);
         json.WriteNumber("Documents"u8, Documents);
         json.WriteNumber("Tombstones"u8, Tombstones);
+        json.WriteNumber("Beside"u8, Beside);
         json.WriteEndObject();
     }
 
@@ -36,6 +40,9 @@ internal sealed record DumpSince(long LastEtag, string ContentHash, long PurgedU
             json.GetProperty("HoldsIndexes"u8).GetBoolean(),
             json.GetProperty("HoldsIdentities"u8).GetBoolean(),
             json.GetProperty("Documents"u8).GetInt64(),
-            json.GetProperty("Tombstones"u8).GetInt64());
+            json.GetProperty("Tombstones"u8).GetInt64())
+        {
+            Beside = json.TryGetProperty("Beside"u8, out JsonElement beside) ? beside.GetInt64() : 0,
+        };
     }
 }

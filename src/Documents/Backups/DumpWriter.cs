@@ -86,6 +86,26 @@ internal sealed class DumpWriter : IDisposable
         _hash.Tombstone(etag, record.DeletedAtTicks, record.IsSuperseded, record.Id, collection.Utf8);
     }
 
+    /// <summary>A value beside documents.</summary>
+    public void Beside(ReadOnlySpan<byte> key, KindRecord record, ReadOnlySpan<byte> documentId, ChangeVectors changeVectors)
+    {
+        Separate();
+        _json.Reset();
+        DumpKinds.Write(_json, key, record, documentId, changeVectors);
+        _json.Flush();
+        _hash.Beside(record.Etag, record.Ticks, isDeleted: false, key, record.Name, record.Value);
+    }
+
+    /// <summary>What was deleted beside documents.</summary>
+    public void Deletion(ReadOnlySpan<byte> key, KindRecord record)
+    {
+        Separate();
+        _json.Reset();
+        DumpKinds.WriteDeletion(_json, key, record);
+        _json.Flush();
+        _hash.Beside(record.Etag, record.Ticks, isDeleted: true, key, record.Name, default);
+    }
+
     public void Index(DumpedIndex index)
     {
         Item(index, static (json, index) => DumpIndex.Write(json, index));

@@ -1,3 +1,5 @@
+using Treepie.Kinds;
+
 namespace Treepie.Backups;
 
 /// <summary>Who takes what a dump holds, in its order.</summary>
@@ -14,6 +16,9 @@ internal interface IDumpSink
     ValueTask<bool> IndexAsync(DumpedIndex index, CancellationToken cancellationToken);
 
     ValueTask<bool> IdentityAsync(string name, long value, CancellationToken cancellationToken);
+
+    /// <summary>A value beside documents, or its deletion. False: left out.</summary>
+    ValueTask<bool> BesideAsync(RestoredKind item, CancellationToken cancellationToken);
 
     ValueTask CollectionAsync(string name, long lastEtag, CancellationToken cancellationToken);
 }
@@ -38,6 +43,8 @@ internal sealed class NoSink : IDumpSink
     public ValueTask<bool> IndexAsync(DumpedIndex index, CancellationToken cancellationToken) => ValueTask.FromResult(true);
 
     public ValueTask<bool> IdentityAsync(string name, long value, CancellationToken cancellationToken) => ValueTask.FromResult(true);
+
+    public ValueTask<bool> BesideAsync(RestoredKind item, CancellationToken cancellationToken) => ValueTask.FromResult(true);
 
     public ValueTask CollectionAsync(string name, long lastEtag, CancellationToken cancellationToken) => ValueTask.CompletedTask;
 }

@@ -1,6 +1,7 @@
 using System.Text.Json;
 using Treepie.Indexes;
 using Treepie.Indexes.Definitions;
+using Treepie.Kinds;
 using Treepie.Store;
 using Treepie.Writes;
 
@@ -71,6 +72,18 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
 
         await database.SeedIdentityAsync(name, value, force: false, cancellationToken).ConfigureAwait(false);
         return true;
+    }
+
+    public async ValueTask<bool> BesideAsync(RestoredKind item, CancellationToken cancellationToken)
+    {
+        ReadOnlyMemory<byte> key = item.Key;
+        BackupContent content = DumpKinds.All.First(known => known.Kind == KindKey.KindOf(key.Span)).Content;
+        if (item.IsDeleted || !options.Content.HasFlag(content))
+            return false;
+
+        await insert.FlushAsync(cancellationToken).ConfigureAwait(false); // the document may be on its way
+        using var batch = new WriteBatch(database.Options);
+        return ((RestoredResult)(await database.WriteAsync(batch.Restore(item), cancellationToken).ConfigureAwait(false))[0].Beside!).IsTaken; // its one command
     }
 
     public ValueTask CollectionAsync(string name, long lastEtag, CancellationToken cancellationToken) => ValueTask.CompletedTask;

@@ -1,4 +1,5 @@
 using System.Text;
+using Treepie.Kinds;
 using Treepie.Storage;
 using Treepie.Storage.Transactions;
 using Treepie.Store;
@@ -59,6 +60,14 @@ internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, I
     public async ValueTask<bool> IdentityAsync(string name, long value, CancellationToken cancellationToken)
     {
         _step.Identities.Add((IdMaker.IdentityName(name, DocumentId.MaxBytes), value));
+        await CommitIfFullAsync(cancellationToken).ConfigureAwait(false);
+        return true;
+    }
+
+    public async ValueTask<bool> BesideAsync(RestoredKind item, CancellationToken cancellationToken)
+    {
+        _step.Add(item);
+        _lastEtag = Math.Max(_lastEtag, item.Etag);
         await CommitIfFullAsync(cancellationToken).ConfigureAwait(false);
         return true;
     }
@@ -129,7 +138,9 @@ internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, I
     private sealed class Step : IDisposable
     {
         private readonly List<RestoredDocument> _documents = [];
+        private readonly List<RestoredKind> _beside = [];
         private readonly BatchBuffer _buffer = new();
+        private long _besideBytes;
 
         public List<(DumpTombstone Tombstone, CollectionName Collection)> Tombstones { get; } = [];
 
@@ -137,9 +148,15 @@ internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, I
 
         public List<(CollectionName Name, long LastEtag)> Collections { get; } = [];
 
-        public int Count => _documents.Count + Tombstones.Count + Identities.Count + Collections.Count;
+        public int Count => _documents.Count + Tombstones.Count + Identities.Count + Collections.Count + _beside.Count;
 
-        public long LengthBytes => _buffer.LengthBytes;
+        public long LengthBytes => _buffer.LengthBytes + _besideBytes;
+
+        public void Add(RestoredKind item)
+        {
+            _beside.Add(item);
+            _besideBytes += item.Value.Length;
+        }
 
         public void Add(DumpDocument document, long etag, long ticks)
         {
@@ -156,6 +173,8 @@ internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, I
                 ApplyChanges(writer);
             else
                 ApplyAll(writer);
+            foreach (RestoredKind item in _beside)
+                writer.Put(item);
             foreach ((CollectionName name, long lastEtag) in Collections)
                 writer.Put(name, lastEtag);
             foreach ((string name, long value) in Identities)
@@ -189,6 +208,8 @@ internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, I
             Tombstones.Clear();
             Identities.Clear();
             Collections.Clear();
+            _beside.Clear();
+            _besideBytes = 0;
         }
 
         private ReadOnlyMemory<byte> Copy(ReadOnlySpan<byte> bytes)

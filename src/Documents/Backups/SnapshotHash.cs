@@ -46,6 +46,7 @@ internal static class SnapshotHash
             }
         }
 
+        AddBeside(hash, snapshot.Kinds, after, cancellationToken);
         if (since is not { HoldsIndexes: false })
             foreach (IndexMapping index in indexes)
                 hash.Index(index);
@@ -57,6 +58,30 @@ internal static class SnapshotHash
                 hash.Collection(collection.Name, collection.DocumentCount, collection.SizeBytes, collection.LastEtag);
         BackupCounts counts = hash.Counts;
         return (counts, hash.Finish());
+    }
+
+    private static void AddBeside(ContentHash hash, KindItems kinds, long after, CancellationToken cancellationToken)
+    {
+        foreach ((Kind kind, _, _) in DumpKinds.All)
+        {
+            using LogReader log = kinds.Log(after);
+            while (log.MoveNext())
+            {
+                cancellationToken.ThrowIfCancellationRequested();
+                ReadOnlySpan<byte> key = log.Value;
+                if (KindKey.KindOf(key) != kind)
+                    continue;
+                KindRecord record = kinds.RecordOf(key);
+                hash.Beside(record.Etag, record.Ticks, isDeleted: false, key, record.Name, record.Value);
+            }
+        }
+
+        using LogReader deletions = kinds.Deletions(after);
+        while (deletions.MoveNext())
+        {
+            KindRecord record = kinds.RecordOf(deletions.Value);
+            hash.Beside(record.Etag, record.Ticks, isDeleted: true, deletions.Value, record.Name, default);
+        }
     }
 
     /// <summary>Adds the next documents; false after the last.</summary>

@@ -24,6 +24,9 @@ internal sealed class DocumentParser
     /// <summary>Name of the collection found by the last parse, UTF-8, unescaped; empty where none was given. Lives until the next parse.</summary>
     public ReadOnlySpan<byte> Collection => CollectionBuffer.AsSpan(0, CollectionLength);
 
+    /// <summary>Whether <c>@flags</c> is left out of the metadata: what clients send of it is what they were given before.</summary>
+    public bool DropsFlags { get; set; }
+
     internal KeyScopes Keys { get; } = new();
 
     internal DocumentScan.Scope[] Scopes { get; set; } = new DocumentScan.Scope[16];

@@ -143,7 +143,7 @@ internal ref struct DocumentScan
         else if (_sink == Sink.Metadata && _keys.Depth == 2)
         {
             ReadOnlySpan<byte> key = _keys.CurrentKey(1, _json);
-            if (!MetadataKeys.IsGivenByDatabase(key))
+            if (!MetadataKeys.IsGivenByDatabase(key) && !(_parser.DropsFlags && key.SequenceEqual(MetadataKeys.Flags)))
                 return;
             _capturesCollection = key.SequenceEqual(MetadataKeys.Collection);
             DivertTo(Sink.Nothing, keyStart, keyEnd);

@@ -24,11 +24,18 @@ internal sealed class ChangeVectors
 
     public ChangeVectors(Guid databaseId)
     {
-        string base64 = Convert.ToBase64String(databaseId.ToByteArray()).TrimEnd('=');
+        DatabaseId = databaseId;
+        string base64 = TextOf(databaseId);
         Debug.Assert(base64.Length == IdLength, "16 bytes are 22 characters");
         _suffixText = "-" + base64;
         _suffix = Encoding.ASCII.GetBytes(_suffixText);
     }
+
+    /// <summary>The database.</summary>
+    public Guid DatabaseId { get; }
+
+    /// <summary>A database's id as it stands in change vectors.</summary>
+    public static string TextOf(Guid databaseId) => Convert.ToBase64String(databaseId.ToByteArray()).TrimEnd('=');
 
     /// <summary>The change vector of an etag; empty for etag 0.</summary>
     public string Format(long etag) => etag == 0 ? "" : string.Create(CultureInfo.InvariantCulture, $"{NodeTag}:{etag}{_suffixText}");
@@ -47,6 +54,8 @@ internal sealed class ChangeVectors
     /// <summary>Whether a text is the change vector of this etag in this database.</summary>
     public bool Matches(ReadOnlySpan<char> changeVector, long etag)
     {
+        if (changeVector.IndexOf(',') is >= 0 and var end)
+            changeVector = changeVector[..end]; // of a cluster-wide session: the index of a guard follows
         Span<byte> actual = stackalloc byte[MaxLength];
         return Ascii.Equals(actual[..Format(etag, actual)], changeVector);
     }

@@ -1,3 +1,4 @@
+using System.Buffers;
 using System.Buffers.Binary;
 using System.Text;
 using Treepie.Storage;
@@ -14,6 +15,7 @@ public sealed class DatabaseSnapshot : IDisposable
     private readonly CollectionNames _collectionNames;
     private readonly Tree _documents;
     private Tree? _collections;
+    private KindItems? _kinds;
     private long _lastEtag = -1;
 
     internal DatabaseSnapshot(ReadTransaction transaction, CollectionNames collectionNames, ChangeVectors changeVectors, bool ownsTransaction = true)
@@ -36,6 +38,12 @@ public sealed class DatabaseSnapshot : IDisposable
 
     /// <summary>Tombstones.</summary>
     public long TombstoneCount => Tree(TreeNames.TombstonesByEtag).Count;
+
+    /// <summary>Identities.</summary>
+    internal long IdentityCount => Tree(TreeNames.Identities).Count;
+
+    /// <summary>What lies beside documents.</summary>
+    internal KindItems Kinds => _kinds ??= new KindItems(_transaction.FindTree);
 
     internal ChangeVectors ChangeVectors { get; }
 
@@ -247,6 +255,13 @@ public sealed class DatabaseSnapshot : IDisposable
         return Tree(TreeNames.TombstonesByEtag).TryGet(key, out ReadOnlySpan<byte> record)
             ? record
             : throw new CorruptionException($"The log of a collection names the tombstone {etag}, which does not exist. Run a check of the database and restore a backup.");
+    }
+
+    /// <summary>Writes what a document's metadata says of what it has beside its body, each with a comma before it.</summary>
+    internal void WriteBeside(IBufferWriter<byte> output, ReadOnlySpan<byte> id, DocumentFlags flags)
+    {
+        Span<byte> folded = stackalloc byte[DocumentId.MaxFoldedBytes];
+        new BesideMetadata(Kinds).Write(output, folded[..DocumentId.Fold(id, folded)], flags);
     }
 
     private static CorruptionException Missing(ReadOnlySpan<byte> foldedId) =>

@@ -10,6 +10,9 @@ public readonly ref struct Document
     /// <summary>Names, quotes and brackets of <c>@metadata</c> (75), a change vector (44) and a time (28), and something to spare.</summary>
     private const int MostBytesAround = 192;
 
+    /// <summary>Stands in a change vector before the index of a guard.</summary>
+    private static ReadOnlySpan<byte> GuardTag => ", TRXN"u8;
+
     private readonly DatabaseSnapshot _snapshot;
     private readonly DocumentRecord _record;
 
@@ -40,6 +43,9 @@ public readonly ref struct Document
     /// <summary>User metadata and client keys as a JSON object, minified UTF-8; <c>{}</c> where there is none.</summary>
     public ReadOnlySpan<byte> Metadata => _record.Metadata is { IsEmpty: false } metadata ? metadata : "{}"u8;
 
+    /// <summary>What it has beside its body.</summary>
+    internal DocumentFlags Flags => _record.Flags;
+
     /// <summary>Bytes of body and metadata.</summary>
     internal int ContentBytes => _record.ContentBytes;
 
@@ -56,7 +62,25 @@ public readonly ref struct Document
     /// As <see cref="WriteTo(IBufferWriter{byte}, bool)"/>, with more members at the end of <c>@metadata</c>:
     /// <paramref name="extraMetadata"/> is valid JSON like <c>"@index-score":1.5</c>, without a comma at either end.
     /// </summary>
-    public void WriteTo(IBufferWriter<byte> output, bool metadataOnly, ReadOnlySpan<byte> extraMetadata)
+    public void WriteTo(IBufferWriter<byte> output, bool metadataOnly, ReadOnlySpan<byte> extraMetadata) => WriteTo(output, metadataOnly, extraMetadata, default);
+
+    /// <summary>As <see cref="WriteTo(IBufferWriter{byte}, bool)"/>, with the index of its atomic guard, if it has one, in its change vector: as cluster-wide sessions are given it.</summary>
+    public void WriteGuardedTo(IBufferWriter<byte> output, bool metadataOnly = false)
+    {
+        Span<byte> folded = stackalloc byte[DocumentId.MaxFoldedBytes];
+        if (!_snapshot.Kinds.TryGet(KindKey.OfGuard(folded[..DocumentId.Fold(_record.Id, folded)]), out KindRecord guard))
+        {
+            WriteTo(output, metadataOnly);
+            return;
+        }
+
+        Span<byte> own = stackalloc byte[ChangeVectors.MaxLength], suffix = stackalloc byte[GuardTag.Length + ChangeVectors.MaxLength];
+        ReadOnlySpan<byte> behindNode = own[1.._snapshot.ChangeVectors.Format(guard.Etag, own)];
+        int length = Append(suffix, Append(suffix, 0, GuardTag), behindNode);
+        WriteTo(output, metadataOnly, default, suffix[..length]);
+    }
+
+    private void WriteTo(IBufferWriter<byte> output, bool metadataOnly, ReadOnlySpan<byte> extraMetadata, ReadOnlySpan<byte> guard)
     {
         ReadOnlySpan<byte> body = _record.Body;
         bool isAlone = metadataOnly || body.Length <= 2;
@@ -65,7 +89,7 @@ public readonly ref struct Document
 
         // What follows is many short pieces: they are put together in one place, and handed on at once.
         ReadOnlySpan<byte> metadata = _record.Metadata, id = _record.Id, collection = Collection;
-        Span<byte> room = output.GetSpan(MostBytesAround + metadata.Length + JsonStrings.MostBytes(id) + JsonStrings.MostBytes(collection) + extraMetadata.Length);
+        Span<byte> room = output.GetSpan(MostBytesAround + metadata.Length + JsonStrings.MostBytes(id) + JsonStrings.MostBytes(collection) + extraMetadata.Length + guard.Length);
         int at = Append(room, 0, isAlone ? "{\"@metadata\":"u8 : ",\"@metadata\":"u8);
         at = metadata.IsEmpty ? Append(room, at, "{"u8) : Append(room, Append(room, at, metadata[..^1]), ","u8);
         at = Append(room, at, "\"@id\":"u8);
@@ -74,9 +98,21 @@ public readonly ref struct Document
         at += JsonStrings.Write(room[at..], collection);
         at = Append(room, at, ",\"@change-vector\":\""u8);
         at += _snapshot.ChangeVectors.Format(_record.Etag, room[at..]);
+        at = Append(room, at, guard);
         at = Append(room, at, "\",\"@last-modified\":\""u8);
         new DateTime(_record.LastModifiedTicks, DateTimeKind.Utc).TryFormat(room[at..], out int written, "O", System.Globalization.CultureInfo.InvariantCulture);
-        at = Append(room, at + written, extraMetadata.IsEmpty ? "\""u8 : "\","u8);
+        if (_record.Flags != DocumentFlags.None)
+        {
+            output.Advance(Append(room, at + written, "\""u8));
+            _snapshot.WriteBeside(output, id, _record.Flags);
+            room = output.GetSpan(extraMetadata.Length + MostBytesAround);
+            at = extraMetadata.IsEmpty ? 0 : Append(room, 0, ","u8);
+        }
+        else
+        {
+            at = Append(room, at + written, extraMetadata.IsEmpty ? "\""u8 : "\","u8);
+        }
+
         at = Append(room, Append(room, at, extraMetadata), "}}"u8);
         output.Advance(at);
     }

@@ -11,7 +11,7 @@ namespace Treepie.Store;
 ///      8    8 time of the last change, UTC ticks
 ///     16    4 collection
 ///     20    2 length of the id in bytes (I), 1 to 512
-///     22    2 flags, 0
+///     22    2 DocumentFlags: what it has beside its body
 ///     24    4 length of the metadata in bytes (M), 0 for {}
 ///     28    4 length of the body in bytes (B)
 ///     32    I id as first written, UTF-8
@@ -40,6 +40,8 @@ internal readonly ref struct DocumentRecord
 
     public int CollectionId => BinaryPrimitives.ReadInt32LittleEndian(_bytes[16..]);
 
+    public DocumentFlags Flags => (DocumentFlags)BinaryPrimitives.ReadUInt16LittleEndian(_bytes[22..]);
+
     public ReadOnlySpan<byte> Id => _bytes.Slice(HeaderBytes, IdLength);
 
     public ReadOnlySpan<byte> Metadata => _bytes.Slice(HeaderBytes + IdLength, MetadataLength);
@@ -60,14 +62,14 @@ internal readonly ref struct DocumentRecord
 
     /// <summary>Writes a record into room of exactly its size.</summary>
     public static void Write(
-        Span<byte> destination, long etag, long ticks, int collectionId, ReadOnlySpan<byte> id, ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body)
+        Span<byte> destination, long etag, long ticks, int collectionId, DocumentFlags flags, ReadOnlySpan<byte> id, ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body)
     {
         Debug.Assert(destination.Length == SizeOf(id.Length, metadata.Length, body.Length), "room is exact");
         BinaryPrimitives.WriteInt64LittleEndian(destination, etag);
         BinaryPrimitives.WriteInt64LittleEndian(destination[8..], ticks);
         BinaryPrimitives.WriteInt32LittleEndian(destination[16..], collectionId);
         BinaryPrimitives.WriteUInt16LittleEndian(destination[20..], checked((ushort)id.Length));
-        BinaryPrimitives.WriteUInt16LittleEndian(destination[22..], 0);
+        BinaryPrimitives.WriteUInt16LittleEndian(destination[22..], (ushort)flags);
         BinaryPrimitives.WriteInt32LittleEndian(destination[24..], metadata.Length);
         BinaryPrimitives.WriteInt32LittleEndian(destination[28..], body.Length);
         id.CopyTo(destination[HeaderBytes..]);

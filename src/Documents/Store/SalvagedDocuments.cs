@@ -22,7 +22,7 @@ internal sealed class SalvagedDocuments(StorageEnvironment environment)
     private static readonly string[] s_derived =
     [
         TreeNames.DocumentsByEtag, TreeNames.DocumentsByCollection, TreeNames.TombstonesByEtag, TreeNames.TombstonesByCollection, TreeNames.TombstonesById,
-        TreeNames.CollectionsByName,
+        TreeNames.CollectionsByName, TreeNames.KindsByEtag, TreeNames.KindsDeleted, TreeNames.KindCounts,
     ];
 
     private readonly SortedDictionary<int, (long Count, long Bytes, long LastEtag)> _collections = [];
@@ -47,18 +47,19 @@ internal sealed class SalvagedDocuments(StorageEnvironment environment)
             using Cursor cursor = documents.OpenCursor();
             for (byte[]? next = cursor.MoveFirst() ? cursor.Key.ToArray() : null; next is { } from;)
             {
-                Step step = environment.Write(transaction => WriteLogs(transaction, cursor, from));
+                Step step = environment.Write(transaction => WriteLogs(transaction, cursor, from, new KindItems(read.FindTree)));
                 Add(step);
                 next = step.Next;
                 read.ReleasePages();
             }
         }
 
-        _ = environment.Write(Finish);
+        long lastBeside = new SalvagedKinds(environment, read).Run();
+        _ = environment.Write(transaction => Finish(transaction, lastBeside));
     }
 
     /// <summary>Enters the document of a key and those after it, up to a step's size, in both logs. May be run again, as any command, so it changes nothing but the transaction.</summary>
-    private static Step WriteLogs(WriteTransaction transaction, Cursor cursor, byte[] from)
+    private static Step WriteLogs(WriteTransaction transaction, Cursor cursor, byte[] from, KindItems beside)
     {
         Tree byEtag = transaction.GetOrCreateTree(TreeNames.DocumentsByEtag), byCollection = transaction.GetOrCreateTree(TreeNames.DocumentsByCollection);
         Span<byte> key = stackalloc byte[TreeNames.CollectionKeyBytes];
@@ -67,6 +68,12 @@ internal sealed class SalvagedDocuments(StorageEnvironment environment)
         for (int i = 0; more && i < DocumentsPerStep; i++, more = cursor.MoveNext())
         {
             var record = new DocumentRecord(cursor.Value);
+            if (beside.FlagsOf(cursor.Key) is var flags && flags != record.Flags)
+            {
+                DocumentRecord.Write(
+                    transaction.GetOrCreateTree(TreeNames.Documents).Reserve(cursor.Key, cursor.Value.Length), record.Etag, record.LastModifiedTicks, record.CollectionId, flags, record.Id, record.Metadata, record.Body);
+            }
+
             TreeNames.WriteCollectionKey(key, record.CollectionId, record.Etag);
             byCollection.Put(key, cursor.Key);
             byEtag.Put(key[^TreeNames.EtagKeyBytes..], cursor.Key);
@@ -87,7 +94,7 @@ internal sealed class SalvagedDocuments(StorageEnvironment environment)
     }
 
     /// <summary>Collections, last etag and identity; takes the mark away.</summary>
-    private bool Finish(WriteTransaction transaction)
+    private bool Finish(WriteTransaction transaction, long lastBeside)
     {
         Tree collections = transaction.GetOrCreateTree(TreeNames.Collections), byName = transaction.GetOrCreateTree(TreeNames.CollectionsByName);
         var names = new SortedDictionary<int, string>();
@@ -97,7 +104,7 @@ internal sealed class SalvagedDocuments(StorageEnvironment environment)
         foreach (int lost in _collections.Keys.Where(number => !names.ContainsKey(number)))
             names[lost] = string.Create(CultureInfo.InvariantCulture, $"lost-collection-{lost}");
 
-        long lastEtag = 0;
+        long lastEtag = lastBeside;
         foreach ((int number, string name) in names)
         {
             (long count, long bytes, long last) = _collections.GetValueOrDefault(number);

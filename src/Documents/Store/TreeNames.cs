@@ -19,12 +19,18 @@ namespace Treepie.Store;
 /// indexes/static            folded name of an index           its definition, JSON; made by the first index that is defined by hand
 /// indexes/settings          folded name of an index           what is set of it, JSON; made by the first index of which something is set
 /// backup-tasks              number 8                         BackupTaskRecord, JSON; where there are any
+/// kinds                     KindKey                          KindRecord; this and the next three are made by the first value beside a document
+/// kinds/by-etag             etag 8                           KindKey of a value
+/// kinds/deleted             etag 8                           KindKey of what was deleted
+/// kinds/counts              kind 1 (128 more: deleted)       how many 8 (little-endian)
 /// meta                      "database"                       format 4, id of the database 16
 /// meta                      "etag"                           last etag 8 (little-endian)
 /// meta                      "purged"                         etag of the last tombstone that was forgotten 8 (little-endian); where any was
 /// </code>
 /// Invariants: (1) a document stands in both logs under its etag and nowhere else there; (2) an id has at most one tombstone for each
-/// collection, and none for the collection it is in now; (3) of an id's document and tombstones all but the last are superseded or gone.
+/// collection, and none for the collection it is in now; (3) of an id's document and tombstones all but the last are superseded or gone;
+/// (4) a value beside documents stands once in the log of values, or once in that of deletions, under its etag; (5) what belongs to a
+/// document is there only as long as the document, whose record has the flag of its kind exactly then.
 /// </summary>
 internal static class TreeNames
 {
@@ -38,6 +44,18 @@ internal static class TreeNames
     public const string CollectionsByName = "collections/by-name";
     public const string Identities = "identities";
     public const string Meta = "meta";
+
+    /// <summary>What lies beside documents.</summary>
+    public const string Kinds = "kinds";
+
+    /// <summary>Its log.</summary>
+    public const string KindsByEtag = "kinds/by-etag";
+
+    /// <summary>What was deleted of it.</summary>
+    public const string KindsDeleted = "kinds/deleted";
+
+    /// <summary>How much there is of each kind.</summary>
+    public const string KindCounts = "kinds/counts";
 
     /// <summary>Made by the first index of an encrypted database; others keep a file beside each index.</summary>
     public const string IndexDefinitions = "indexes";

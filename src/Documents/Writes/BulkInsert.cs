@@ -1,3 +1,5 @@
+using Treepie.Kinds;
+
 namespace Treepie.Writes;
 
 /// <summary>
@@ -35,6 +37,21 @@ public sealed class BulkInsert : IAsyncDisposable
         ObjectDisposedException.ThrowIf(_completed, this);
         _batch.Put(id, json);
         _lastId = id;
+        return CommitIfFullAsync(cancellationToken);
+    }
+
+    /// <summary>Adds operations on counters of a document, which may be one that was stored before.</summary>
+    /// <exception cref="InvalidDocumentException">The id cannot be one; the insert may go on.</exception>
+    /// <exception cref="TreepieException">An earlier batch could not be committed; the insert is over.</exception>
+    public ValueTask CountersAsync(string id, IReadOnlyList<CounterOperation> operations, CancellationToken cancellationToken = default)
+    {
+        ObjectDisposedException.ThrowIf(_completed, this);
+        _batch.Counters(id, operations);
+        return CommitIfFullAsync(cancellationToken);
+    }
+
+    private ValueTask CommitIfFullAsync(CancellationToken cancellationToken)
+    {
         bool full = _batch.Count >= _options.MaxBatchDocuments || _batch.SizeBytes >= _options.MaxBatchBytes;
         return full ? new ValueTask(BeginCommitAsync(cancellationToken)) : ValueTask.CompletedTask;
     }
@@ -91,7 +108,7 @@ public sealed class BulkInsert : IAsyncDisposable
 
     private async Task CommitAsync(WriteBatch batch, string? lastId)
     {
-        int documents = batch.Count;
+        int documents = batch.DocumentCount;
         await _database.WriteWithoutResultsAsync(batch, CancellationToken.None).ConfigureAwait(false);
         batch.Reopen();
         _spare = batch; // seen by the next batch, which waits for this one

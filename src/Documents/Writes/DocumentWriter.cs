@@ -1,6 +1,8 @@
 using System.Buffers.Binary;
 using System.Diagnostics;
 using System.Text;
+using Treepie.Json;
+using Treepie.Kinds;
 using Treepie.Storage.Transactions;
 using Treepie.Storage.Trees;
 using Treepie.Store;
@@ -11,7 +13,7 @@ namespace Treepie.Writes;
 /// Applies the commands of one batch inside one storage command and keeps the invariants of <see cref="TreeNames"/>. Made anew for every
 /// run, because a storage command may be run again from its start.
 /// </summary>
-internal sealed class DocumentWriter
+internal sealed class DocumentWriter : IKindHost
 {
     private readonly WriteTransaction _transaction;
     private readonly ChangeVectors _changeVectors;
@@ -39,11 +41,21 @@ internal sealed class DocumentWriter
         _tombstones = new TombstoneWriter(transaction);
         _collections = new CollectionWriter(transaction);
         Ids = new IdMaker(transaction, _documents);
+        Kinds = new KindWriter(transaction);
         _lastEtag = _meta.TryGet(TreeNames.MetaEtag, out ReadOnlySpan<byte> value) ? BinaryPrimitives.ReadInt64LittleEndian(value) : 0;
     }
 
     /// <summary>Completes ids.</summary>
     public IdMaker Ids { get; }
+
+    /// <inheritdoc/>
+    public KindWriter Kinds { get; }
+
+    /// <inheritdoc/>
+    public long NowTicks => _now.Ticks;
+
+    /// <inheritdoc/>
+    public ChangeVectors ChangeVectors => _changeVectors;
 
     /// <summary>Etag of the last change so far.</summary>
     public long LastEtag => _lastEtag;
@@ -55,6 +67,8 @@ internal sealed class DocumentWriter
         WriteResult[] results = _wantsResults ? new WriteResult[commands.Count] : [];
         if (HasOnlyDeletes(commands))
             _transaction.UseReserve(); // tombstones must find room on a full disk
+        if (batch.IsClusterWide)
+            AtomicGuards.Check(this, batch);
         for (int index = 0; index < commands.Count; index++)
         {
             WriteCommand command = commands[index];
@@ -62,8 +76,11 @@ internal sealed class DocumentWriter
             {
                 WriteKind.Put => Put(in command, batch.SkipUnchanged),
                 WriteKind.Delete => Delete(in command),
+                WriteKind.Beside => Beside(command.Beside!), // what that kind of command has
                 _ => DeleteByPrefix(in command),
             };
+            if (batch.HasGuards)
+                result = AtomicGuards.Move(this, in command, result);
             if (result is not null)
                 results[index] = result;
         }
@@ -75,7 +92,7 @@ internal sealed class DocumentWriter
     private static bool HasOnlyDeletes(IReadOnlyList<WriteCommand> commands)
     {
         for (int index = 0; index < commands.Count; index++)
-            if (commands[index].Kind == WriteKind.Put)
+            if (commands[index] is { Kind: WriteKind.Put } or { Beside.IsDelete: false })
                 return false;
         return true;
     }
@@ -107,6 +124,7 @@ internal sealed class DocumentWriter
         }
 
         CollectionChange collection = _collections.Get(command.Collection);
+        DocumentFlags flags = DocumentFlags.None;
         if (_documents.TryGet(folded, out ReadOnlySpan<byte> value))
         {
             var existing = new DocumentRecord(value);
@@ -117,6 +135,7 @@ internal sealed class DocumentWriter
             if (!existing.Id.SequenceEqual(idUtf8))
                 idUtf8 = existing.Id.ToArray(); // the spelling first used stays
             collection.SizeBytes -= existing.ContentBytes;
+            flags = existing.Flags;
             RemoveFromLogs(existing.Etag, collection.Id);
         }
         else
@@ -127,10 +146,11 @@ internal sealed class DocumentWriter
         }
 
         _lastEtag = etag;
-        int size = DocumentRecord.SizeOf(idUtf8.Length, command.Metadata.Length, command.Body.Length);
-        DocumentRecord.Write(_documents.Reserve(folded, size), etag, _now.Ticks, collection.Id, idUtf8, command.Metadata.Span, command.Body.Span);
+        ReadOnlySpan<byte> metadata = flags == DocumentFlags.None ? command.Metadata.Span : MetadataMember.Without(command.Metadata.Span, MetadataKeys.Flags);
+        int size = DocumentRecord.SizeOf(idUtf8.Length, metadata.Length, command.Body.Length);
+        DocumentRecord.Write(_documents.Reserve(folded, size), etag, _now.Ticks, collection.Id, flags, idUtf8, metadata, command.Body.Span);
         AddToLogs(etag, collection.Id, folded);
-        collection.SizeBytes += command.Metadata.Length + command.Body.Length;
+        collection.SizeBytes += metadata.Length + command.Body.Length;
         collection.LastEtag = etag;
         return Result(id, collection.Name, etag, _now);
     }
@@ -139,9 +159,37 @@ internal sealed class DocumentWriter
     public void Save()
     {
         _collections.Save();
+        Kinds.Save();
         Span<byte> value = stackalloc byte[8];
         BinaryPrimitives.WriteInt64LittleEndian(value, _lastEtag);
         _meta.Put(TreeNames.MetaEtag, value);
+    }
+
+    /// <inheritdoc/>
+    public long NextEtag() => ++_lastEtag;
+
+    /// <inheritdoc/>
+    public void Touch(ReadOnlySpan<byte> foldedId)
+    {
+        if (!_documents.TryGet(foldedId, out ReadOnlySpan<byte> value))
+            return;
+
+        var existing = new DocumentRecord(value);
+        byte[] id = existing.Id.ToArray(), body = existing.Body.ToArray(), metadata = MetadataMember.Without(existing.Metadata, MetadataKeys.Flags).ToArray();
+        (long etagBefore, int bytesBefore) = (existing.Etag, existing.ContentBytes);
+        CollectionChange collection = _collections.Get(existing.CollectionId);
+        collection.SizeBytes += metadata.Length + body.Length - bytesBefore;
+        collection.LastEtag = NextEtag();
+        RemoveFromLogs(etagBefore, collection.Id);
+        DocumentRecord.Write(
+            _documents.Reserve(foldedId, DocumentRecord.SizeOf(id.Length, metadata.Length, body.Length)), _lastEtag, _now.Ticks, collection.Id, Kinds.Items.FlagsOf(foldedId), id, metadata, body);
+        AddToLogs(_lastEtag, collection.Id, foldedId);
+    }
+
+    private WriteResult? Beside(KindCommand command)
+    {
+        KindResult result = command.Apply(this);
+        return _wantsResults ? new WriteResult("", null, _changeVectors.Format(_lastEtag), _now, Deleted: false, _lastEtag) { Beside = result } : null;
     }
 
     private WriteResult? Delete(in WriteCommand command)
@@ -179,9 +227,12 @@ internal sealed class DocumentWriter
     {
         long oldEtag = record.Etag;
         byte[] id = record.Id.ToArray();
+        (int contentBytes, DocumentFlags flags) = (record.ContentBytes, record.Flags);
         CollectionChange collection = _collections.Get(record.CollectionId);
         collection.DocumentCount--;
-        collection.SizeBytes -= record.ContentBytes;
+        collection.SizeBytes -= contentBytes;
+        if (flags != DocumentFlags.None)
+            RemoveBeside(folded, flags);
         collection.LastEtag = ++_lastEtag;
         Debug.Assert(collection.DocumentCount >= 0 && collection.SizeBytes >= 0, "a collection never holds less than nothing");
 
@@ -189,6 +240,23 @@ internal sealed class DocumentWriter
         Debug.Assert(found, "what is removed was there");
         RemoveFromLogs(oldEtag, collection.Id);
         _tombstones.Add(_lastEtag, collection.Id, folded, id, _now.Ticks);
+    }
+
+    /// <summary>Deletes what a document has beside its body, each remembered: the document may come back without it.</summary>
+    private void RemoveBeside(ReadOnlySpan<byte> folded, DocumentFlags flags)
+    {
+        foreach (Kind kind in DocumentFlagsExtensions.KindsOfDocuments)
+        {
+            if (!flags.HasFlag(kind.Flag()))
+                continue;
+            byte[] prefix = KindKey.Prefix(kind, folded);
+            var keys = new List<byte[]>();
+            using (KindCursor cursor = Kinds.Items.Under(prefix))
+                while (cursor.MoveNext())
+                    keys.Add(cursor.Key.ToArray());
+            foreach (byte[] key in keys)
+                Kinds.Delete(key, NextEtag(), _now.Ticks);
+        }
     }
 
     private void AddToLogs(long etag, int collectionId, ReadOnlySpan<byte> folded)

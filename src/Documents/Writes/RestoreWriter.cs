@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using System.Diagnostics;
 using System.Text;
+using Treepie.Kinds;
 using Treepie.Storage.Transactions;
 using Treepie.Storage.Trees;
 using Treepie.Store;
@@ -19,6 +20,7 @@ internal sealed class RestoreWriter
     private readonly Tree _byCollection;
     private readonly CollectionWriter _collections;
     private readonly TombstoneWriter _tombstones;
+    private readonly KindWriter _kinds;
 
     public RestoreWriter(WriteTransaction transaction)
     {
@@ -28,6 +30,7 @@ internal sealed class RestoreWriter
         _byCollection = transaction.GetOrCreateTree(TreeNames.DocumentsByCollection);
         _collections = new CollectionWriter(transaction);
         _tombstones = new TombstoneWriter(transaction);
+        _kinds = new KindWriter(transaction);
     }
 
     /// <summary>Puts a document; false where there is one of that id already.</summary>
@@ -40,7 +43,7 @@ internal sealed class RestoreWriter
         CollectionChange collection = _collections.Get(document.Collection);
         ReadOnlySpan<byte> id = document.Id.Span, metadata = document.Metadata.Span, body = document.Body.Span;
         DocumentRecord.Write(
-            _documents.Reserve(folded, DocumentRecord.SizeOf(id.Length, metadata.Length, body.Length)), document.Etag, document.Ticks, collection.Id, id, metadata, body);
+            _documents.Reserve(folded, DocumentRecord.SizeOf(id.Length, metadata.Length, body.Length)), document.Etag, document.Ticks, collection.Id, _kinds.Items.FlagsOf(folded), id, metadata, body);
         Span<byte> key = stackalloc byte[TreeNames.CollectionKeyBytes];
         TreeNames.WriteCollectionKey(key, collection.Id, document.Etag);
         _byCollection.Put(key, folded);
@@ -104,7 +107,39 @@ internal sealed class RestoreWriter
     }
 
     /// <summary>Writes the collections.</summary>
-    public void Save() => _collections.Save();
+    public void Save()
+    {
+        _collections.Save();
+        _kinds.Save();
+    }
+
+    /// <summary>Puts a value beside documents, or remembers its deletion, as it was. Of a document: after the document.</summary>
+    public void Put(in RestoredKind item)
+    {
+        ReadOnlySpan<byte> key = item.Key.Span, name = item.Name.Span;
+        if (item.IsDeleted)
+            _kinds.RestoreDeletion(key, name, item.Etag, item.Ticks);
+        else
+            _kinds.Put(key, name, item.Value.Span, item.Etag, item.Ticks);
+        ReadOnlySpan<byte> owner = KindKey.OwnerOf(key);
+        if (!owner.IsEmpty)
+            SetFlags(owner);
+    }
+
+    /// <summary>Writes a document's flags anew, and nothing else of it.</summary>
+    private void SetFlags(ReadOnlySpan<byte> folded)
+    {
+        if (!_documents.TryGet(folded, out ReadOnlySpan<byte> value))
+            return;
+
+        var existing = new DocumentRecord(value);
+        DocumentFlags flags = _kinds.Items.FlagsOf(folded);
+        if (existing.Flags == flags)
+            return;
+        byte[] id = existing.Id.ToArray(), body = existing.Body.ToArray(), metadata = existing.Metadata.ToArray();
+        (long etag, long ticks, int collectionId) = (existing.Etag, existing.LastModifiedTicks, existing.CollectionId);
+        DocumentRecord.Write(_documents.Reserve(folded, value.Length), etag, ticks, collectionId, flags, id, metadata, body);
+    }
 
     private void Put(ReadOnlySpan<byte> utf8, ReadOnlySpan<byte> folded, CollectionChange collection, long etag, long ticks, bool isSuperseded)
     {

@@ -76,10 +76,22 @@ internal sealed class TombstoneWriter
             purged++;
         }
 
+        if (purged < limit)
+        {
+            var kinds = new Kinds.KindWriter(_transaction);
+            (int others, long lastOther) = kinds.Purge(upToEtag, limit - purged);
+            kinds.Save();
+            purged += others;
+            last = Math.Max(last, lastOther);
+        }
+
         if (purged > 0)
-            BinaryPrimitives.WriteInt64LittleEndian(_transaction.GetOrCreateTree(TreeNames.Meta).Reserve(TreeNames.MetaPurged, sizeof(long)), last); // they go in order, so the last is the greatest
+            BinaryPrimitives.WriteInt64LittleEndian(_transaction.GetOrCreateTree(TreeNames.Meta).Reserve(TreeNames.MetaPurged, sizeof(long)), Math.Max(last, PurgedBefore()));
         return purged;
     }
+
+    private long PurgedBefore() =>
+        _transaction.GetOrCreateTree(TreeNames.Meta).TryGet(TreeNames.MetaPurged, out ReadOnlySpan<byte> value) ? BinaryPrimitives.ReadInt64LittleEndian(value) : 0;
 
     private static Span<byte> WriteIdKey(Span<byte> key, ReadOnlySpan<byte> foldedId, int collectionId)
     {

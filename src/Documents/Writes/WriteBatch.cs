@@ -1,4 +1,5 @@
 using Treepie.Json;
+using Treepie.Kinds;
 using Treepie.Store;
 
 namespace Treepie.Writes;
@@ -13,6 +14,7 @@ public sealed class WriteBatch : IDisposable
     private readonly BatchBuffer _buffer = new();
     private readonly DocumentParser _parser;
     private CollectionName _lastCollection = EmptyCollection;
+    private long _besideBytes;
     private bool _used;
 
     /// <summary>A batch with the limits of <paramref name="options"/>; pass those of the database if they differ from the defaults.</summary>
@@ -26,13 +28,27 @@ public sealed class WriteBatch : IDisposable
     /// <summary>Commands in it.</summary>
     public int Count => _commands.Count;
 
-    /// <summary>Bytes of its documents, minified, and of their ids.</summary>
-    public long SizeBytes => _buffer.LengthBytes;
+    /// <summary>Bytes of its documents, minified, of their ids, and of what is beside them.</summary>
+    public long SizeBytes => _buffer.LengthBytes + _besideBytes;
+
+    /// <summary>Commands that are about documents themselves.</summary>
+    internal int DocumentCount { get; private set; }
 
     /// <summary>
     /// Leaves a document as it is, with its change vector, if it is put again with the same content. For bulk imports that run again.
     /// </summary>
     public bool SkipUnchanged { get; init; }
+
+    /// <summary>
+    /// Whether compare-exchange values that are not as expected refuse the whole batch, and documents get atomic guards: no other cluster-wide batch may have written them since their
+    /// change vectors were read.
+    /// </summary>
+    public bool IsClusterWide { get; set; }
+
+    /// <summary>Leaves out the guards of a cluster-wide batch.</summary>
+    public bool DisableAtomicGuards { get; set; }
+
+    internal bool HasGuards => IsClusterWide && !DisableAtomicGuards;
 
     internal DatabaseOptions Options { get; }
 
@@ -55,7 +71,10 @@ public sealed class WriteBatch : IDisposable
     public WriteBatch Put(string? id, ReadOnlyMemory<byte> json, string? expectedChangeVector = null) => Put(id, json.Span, expectedChangeVector);
 
     /// <summary>As <see cref="Put(string?, ReadOnlyMemory{byte}, string?)"/>.</summary>
-    public WriteBatch Put(string? id, ReadOnlySpan<byte> json, string? expectedChangeVector = null)
+    public WriteBatch Put(string? id, ReadOnlySpan<byte> json, string? expectedChangeVector = null) => Put(id, json, expectedChangeVector, originalChangeVector: null);
+
+    /// <summary>As above; in a cluster-wide batch the original change vector, as it was read, says which guard is expected.</summary>
+    public WriteBatch Put(string? id, ReadOnlySpan<byte> json, string? expectedChangeVector, string? originalChangeVector)
     {
         ObjectDisposedException.ThrowIf(_used, this);
         if (string.IsNullOrEmpty(id))
@@ -78,22 +97,23 @@ public sealed class WriteBatch : IDisposable
         ParsedDocument parsed = _parser.Parse(id, json, room);
         CollectionName collection = CollectionOf(id);
         ReadOnlyMemory<byte> body = _buffer.Take(parsed.BodyLength);
-        ReadOnlyMemory<byte> metadata = _buffer.Take(parsed.MetadataLength);
+        ReadOnlyMemory<byte> metadata = _buffer.Take(MetadataFlags.RemoveGiven(room.Slice(parsed.BodyLength, parsed.MetadataLength)));
         (int documentBytes, int depth, int idBytes) = Needs;
         Needs = (Math.Max(documentBytes, json.Length), Math.Max(depth, parsed.Depth), Math.Max(idBytes, idUtf8.Length));
+        DocumentCount++;
         _commands.Add(new WriteCommand(
-            WriteKind.Put, id, idKind, idUtf8, foldedId, metadata, body, collection, expectedChangeVector));
+            WriteKind.Put, id, idKind, idUtf8, foldedId, metadata, body, collection, expectedChangeVector, ExpectedGuard: AtomicGuard.IndexIn(originalChangeVector)));
         return this;
     }
 
     /// <summary>Deletes a document; deleting what is not there is no error unless a change vector is expected.</summary>
     /// <exception cref="InvalidDocumentException">The id cannot be one.</exception>
-    public WriteBatch Delete(string id, string? expectedChangeVector = null)
+    public WriteBatch Delete(string id, string? expectedChangeVector = null, string? originalChangeVector = null)
     {
         ArgumentNullException.ThrowIfNull(id);
         ObjectDisposedException.ThrowIf(_used, this);
         (ReadOnlyMemory<byte> idUtf8, ReadOnlyMemory<byte> foldedId) = Encode(id);
-        _commands.Add(new WriteCommand(WriteKind.Delete, id, IdKind.Given, idUtf8, foldedId, default, default, null, expectedChangeVector));
+        _commands.Add(new WriteCommand(WriteKind.Delete, id, IdKind.Given, idUtf8, foldedId, default, default, null, expectedChangeVector, ExpectedGuard: originalChangeVector is null ? WriteCommand.AnyGuard : AtomicGuard.IndexIn(originalChangeVector)));
         return this;
     }
 
@@ -105,6 +125,60 @@ public sealed class WriteBatch : IDisposable
         ObjectDisposedException.ThrowIf(_used, this);
         (ReadOnlyMemory<byte> prefixUtf8, ReadOnlyMemory<byte> foldedPrefix) = Encode(prefix);
         _commands.Add(new WriteCommand(WriteKind.DeleteByPrefix, prefix, IdKind.Given, prefixUtf8, foldedPrefix, default, default, null, null));
+        return this;
+    }
+
+    /// <summary>
+    /// Puts a compare-exchange value if its index is <paramref name="expectedIndex"/> (0: there is none yet). Where it is another, a cluster-wide batch is refused as a whole; any other batch goes
+    /// on, and the result says so.
+    /// </summary>
+    /// <param name="key">1 to 512 bytes of UTF-8, compared without case.</param>
+    /// <param name="json">A JSON object: the value in the member <c>Object</c>, and <c>@metadata</c> if there is any.</param>
+    /// <param name="expectedIndex">The index it has.</param>
+    /// <exception cref="InvalidDocumentException">The key or value is not valid, or over a limit; the batch is as it was.</exception>
+    public WriteBatch PutCompareExchange(string key, ReadOnlySpan<byte> json, long expectedIndex)
+    {
+        byte[] utf8 = KindNames.Encode("a compare-exchange value", key);
+        byte[] room = new byte[Math.Min(json.Length, Options.MaxDocumentBytes)];
+        ParsedDocument parsed = _parser.Parse(key, json, room);
+        ReadOnlySpan<byte> body = room.AsSpan(0, parsed.BodyLength);
+        if (!body.StartsWith("{\"Object\":"u8))
+            throw new InvalidDocumentException($"The compare-exchange value '{key}' lacks 'Object' at its beginning. Nothing was changed. Send {{\"Object\":…}}.");
+        return Beside(new CompareExchangeCommand(key, utf8, expectedIndex, CompareExchangeValue.Encode(body, room.AsSpan(parsed.BodyLength, parsed.MetadataLength))));
+    }
+
+    /// <summary>Deletes a compare-exchange value if its index is the expected one; as <see cref="PutCompareExchange"/>.</summary>
+    /// <exception cref="InvalidDocumentException">The key cannot be one.</exception>
+    public WriteBatch DeleteCompareExchange(string key, long expectedIndex) =>
+        Beside(new CompareExchangeCommand(key, KindNames.Encode("a compare-exchange value", key), expectedIndex, value: null));
+
+    /// <summary>Adds to a counter of a document, made if it is new. Sums of concurrent batches lose nothing.</summary>
+    /// <exception cref="InvalidDocumentException">The id or name cannot be one.</exception>
+    public WriteBatch IncrementCounter(string id, string name, long delta = 1) => Counters(id, [CounterOperation.Of(CounterOperationKind.Increment, name, delta)]);
+
+    /// <summary>Deletes a counter of a document; deleting what is not there is no error.</summary>
+    /// <exception cref="InvalidDocumentException">The id or name cannot be one.</exception>
+    public WriteBatch DeleteCounter(string id, string name) => Counters(id, [CounterOperation.Of(CounterOperationKind.Delete, name, 0)]);
+
+    /// <summary>Operations on counters of one document, in their order; the result is a <see cref="CountersResult"/>.</summary>
+    /// <exception cref="InvalidDocumentException">The id cannot be one.</exception>
+    public WriteBatch Counters(string id, IReadOnlyList<CounterOperation> operations)
+    {
+        ArgumentNullException.ThrowIfNull(id);
+        ArgumentNullException.ThrowIfNull(operations);
+        byte[] utf8 = DocumentId.Encode(id, Options.MaxIdBytes);
+        foreach (CounterOperation operation in operations)
+            _besideBytes += operation.Name.Length + utf8.Length + sizeof(long);
+        return Beside(new CountersCommand(id, CollectionName.Fold(utf8), operations));
+    }
+
+    /// <summary>Puts a value that another database had, over what is here.</summary>
+    internal WriteBatch Restore(RestoredKind item) => Beside(new RestoreKindCommand(item));
+
+    private WriteBatch Beside(KindCommand command)
+    {
+        ObjectDisposedException.ThrowIf(_used, this);
+        _commands.Add(new WriteCommand(WriteKind.Beside, "", IdKind.Given, default, default, default, default, null, null, command));
         return this;
     }
 
@@ -131,6 +205,7 @@ public sealed class WriteBatch : IDisposable
     {
         Dispose();
         _used = false;
+        (_besideBytes, DocumentCount) = (0, 0);
         Needs = default;
     }
 

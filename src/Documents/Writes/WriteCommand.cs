@@ -1,3 +1,4 @@
+using Treepie.Kinds;
 using Treepie.Store;
 
 namespace Treepie.Writes;
@@ -8,6 +9,7 @@ internal enum WriteKind : byte
     Put,
     Delete,
     DeleteByPrefix,
+    Beside,
 }
 
 /// <summary>One command of a batch, checked and in the form it is written in.</summary>
@@ -20,6 +22,8 @@ internal enum WriteKind : byte
 /// <param name="Body">Minified body.</param>
 /// <param name="Collection">Its collection; null for deletions.</param>
 /// <param name="ExpectedChangeVector">Null: any; empty: no document; else this one.</param>
+/// <param name="Beside">What is done beside documents; null for documents.</param>
+/// <param name="ExpectedGuard">In cluster-wide batches the index expected of the document's guard.</param>
 internal readonly record struct WriteCommand(
     WriteKind Kind,
     string Id,
@@ -29,7 +33,13 @@ internal readonly record struct WriteCommand(
     ReadOnlyMemory<byte> Metadata,
     ReadOnlyMemory<byte> Body,
     CollectionName? Collection,
-    string? ExpectedChangeVector);
+    string? ExpectedChangeVector,
+    KindCommand? Beside = null,
+    long ExpectedGuard = 0)
+{
+    /// <summary>Stands for a guard of any index: who deletes a document without having read it wants it gone as it is.</summary>
+    public const long AnyGuard = -1;
+}
 
 /// <summary>Who completes an id.</summary>
 internal enum IdKind : byte

@@ -1,3 +1,5 @@
+using Treepie.Kinds;
+
 namespace Treepie.Writes;
 
 /// <summary>What one command of a batch did.</summary>
@@ -7,4 +9,8 @@ namespace Treepie.Writes;
 /// <param name="LastModified">When (UTC).</param>
 /// <param name="Deleted">True for deletions that found a document.</param>
 /// <param name="Etag">Its etag; 0 when nothing was deleted.</param>
-public sealed record WriteResult(string Id, string? Collection, string? ChangeVector, DateTime LastModified, bool Deleted, long Etag);
+public sealed record WriteResult(string Id, string? Collection, string? ChangeVector, DateTime LastModified, bool Deleted, long Etag)
+{
+    /// <summary>Of commands about what lies beside documents: what they did.</summary>
+    public KindResult? Beside { get; init; }
+}

@@ -57,6 +57,9 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
     /// <summary>Whether the closing bracket was seen.</summary>
     public bool Ended => state == State.Ended;
 
+    /// <summary>Whether <see cref="Document"/> is no document, but operations on counters of it.</summary>
+    public bool IsCounters { get; private set; }
+
     /// <summary>Id of the document that <see cref="Read"/> found; null if it found none.</summary>
     public string? DocumentId { get; private set; }
 
@@ -205,7 +208,7 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
         {
             bool isId = reader.ValueTextEquals("Id"u8);
             bool isType = reader.ValueTextEquals("Type"u8);
-            bool isDocument = reader.ValueTextEquals("Document"u8);
+            bool isDocument = reader.ValueTextEquals("Document"u8) || reader.ValueTextEquals("Counters"u8);
             reader.Read();
             if (isId)
                 id = Text(ref reader, "Id");
@@ -226,12 +229,13 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
 
         Check(id, type, documentStart, documentLength);
         DocumentId = id;
+        IsCounters = type == "Counters";
         Document = item.AsMemory(documentStart, documentLength);
     }
 
     private void Check(string? id, string? type, int documentStart, int documentLength)
     {
-        if (type != "PUT")
+        if (type is not ("PUT" or "Counters"))
             throw type is null
                 ? WireException.BadRequest($"Item {items} of the bulk insert lacks 'Type'.")
                 : WireException.NotBuilt($"The bulk insert item {type} (item {items}, document '{id}')");
@@ -240,7 +244,7 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
             throw WireException.BadRequest($"Item {items} of the bulk insert lacks 'Id'.");
 
         if (documentStart < 0)
-            throw WireException.BadRequest($"Item {items} of the bulk insert (document '{id}') lacks 'Document', a JSON object.");
+            throw WireException.BadRequest($"Item {items} of the bulk insert (document '{id}') lacks '{(type == "PUT" ? "Document" : type)}', a JSON object.");
 
         if (documentLength > limits.MaxDocumentBytes)
             throw WireException.TooLarge($"Document '{id}' has {documentLength:N0} bytes; {limits.MaxDocumentBytes:N0} are allowed (MaxDocumentBytes).");

@@ -124,7 +124,11 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
             while (read < piece.Length && !Parser.Ended)
             {
                 read += Parser.Read(piece.Span[read..]);
-                if (Parser.DocumentId is { } id)
+                if (Parser.DocumentId is not { } id)
+                    continue;
+                if (Parser.IsCounters)
+                    await StoreCountersAsync(id, insert, cancellationToken).ConfigureAwait(false);
+                else
                     await insert.StoreAsync(id, Parser.Document, cancellationToken).ConfigureAwait(false);
             }
 
@@ -134,6 +138,13 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
         }
 
         return bytes.GetPosition(consumed);
+    }
+
+    private ValueTask StoreCountersAsync(string id, Writes.BulkInsert insert, CancellationToken cancellationToken)
+    {
+        using var json = System.Text.Json.JsonDocument.Parse(Parser.Document);
+        (string document, List<Kinds.CounterOperation> operations) = CounterReader.Read(json.RootElement, id);
+        return insert.CountersAsync(document, operations, cancellationToken);
     }
 
     private void Report(BulkInsertProgress progress)

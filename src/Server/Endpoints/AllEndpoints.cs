@@ -22,6 +22,8 @@ internal static class AllEndpoints
         BulkInsertEndpoints.Map(routes);
         HiLoEndpoints.Map(routes);
         IdentitiesEndpoints.Map(routes);
+        CompareExchangeEndpoints.Map(routes);
+        CountersEndpoints.Map(routes);
         QueriesEndpoints.Map(routes);
         ExplainEndpoints.Map(routes);
         StreamsEndpoints.Map(routes);

@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Treepie.Server.BulkInsert;
 using Treepie.Writes;
 
 namespace Treepie.Server.Endpoints;
@@ -20,18 +21,18 @@ internal static class BatchReader
 
         var batch = new WriteBatch(limits);
         bool found = false;
+        int clusterWide = 0, notClusterWide = 0;
         while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
         {
             if (reader.ValueTextEquals("Commands"u8))
             {
                 found = true;
-                ReadCommands(ref reader, body, batch, limits, maxCommands);
+                ReadCommands(ref reader, body, batch, limits, maxCommands, ref clusterWide, ref notClusterWide);
             }
             else if (reader.ValueTextEquals("TransactionMode"u8))
             {
                 reader.Read();
-                if (reader.TokenType == JsonTokenType.String && reader.ValueTextEquals("ClusterWide"u8))
-                    throw WireException.NotBuilt("A cluster-wide transaction");
+                batch.IsClusterWide = reader.TokenType == JsonTokenType.String && reader.ValueTextEquals("ClusterWide"u8);
             }
             else
             {
@@ -46,10 +47,15 @@ internal static class BatchReader
         if (reader.Read())
             throw WireException.BadRequest("The batch goes on after its end. Nothing was changed.");
 
+        if (clusterWide > 0 && !batch.IsClusterWide)
+            throw WireException.BadRequest($"Command {clusterWide} of the batch is about a compare-exchange value, which needs TransactionMode ClusterWide. Nothing was changed.");
+        if (notClusterWide > 0 && batch.IsClusterWide)
+            throw WireException.BadRequest($"Command {notClusterWide} of the cluster-wide batch is neither about a document nor a compare-exchange value. Nothing was changed.");
         return batch;
     }
 
-    private static void ReadCommands(ref Utf8JsonReader reader, ReadOnlyMemory<byte> body, WriteBatch batch, DatabaseOptions limits, int maxCommands)
+    private static void ReadCommands(
+        ref Utf8JsonReader reader, ReadOnlyMemory<byte> body, WriteBatch batch, DatabaseOptions limits, int maxCommands, ref int clusterWide, ref int notClusterWide)
     {
         reader.Read();
         if (reader.TokenType != JsonTokenType.StartArray)
@@ -65,6 +71,10 @@ internal static class BatchReader
 
             Command command = ReadCommand(ref reader, batch.Count + 1);
             Add(batch, command, body, limits);
+            if (command.Type is "CompareExchangePUT" or "CompareExchangeDELETE")
+                clusterWide = command.Number;
+            else if (command.Type is not ("PUT" or "DELETE"))
+                notClusterWide = command.Number;
         }
     }
 
@@ -87,6 +97,17 @@ internal static class BatchReader
                 command.Type = ReadText(ref reader, number, "Type");
             else if (reader.ValueTextEquals("ChangeVector"u8))
                 command.ChangeVector = ReadText(ref reader, number, "ChangeVector");
+            else if (reader.ValueTextEquals("OriginalChangeVector"u8))
+                command.OriginalChangeVector = ReadText(ref reader, number, "OriginalChangeVector");
+            else if (reader.ValueTextEquals("Index"u8))
+                command.Index = ReadNumber(ref reader, number, "Index");
+            else if (reader.ValueTextEquals("Counters"u8))
+            {
+                reader.Read();
+                command.DetailStart = (int)reader.TokenStartIndex;
+                reader.Skip();
+                command.DetailEnd = (int)reader.BytesConsumed;
+            }
             else if (reader.ValueTextEquals("ForceRevisionCreationStrategy"u8))
                 command.Revision = ReadText(ref reader, number, "ForceRevisionCreationStrategy");
             else if (reader.ValueTextEquals("IdPrefixed"u8))
@@ -123,6 +144,14 @@ internal static class BatchReader
         }
     }
 
+    private static long ReadNumber(ref Utf8JsonReader reader, int number, string name)
+    {
+        reader.Read();
+        return reader.TokenType == JsonTokenType.Number && reader.TryGetInt64(out long value) && value >= 0
+            ? value
+            : throw WireException.BadRequest($"'{name}' of command {number} is not a whole number from 0 on. Nothing was changed.");
+    }
+
     private static void Add(WriteBatch batch, in Command command, ReadOnlyMemory<byte> body, DatabaseOptions limits)
     {
         string id = command.Id ?? throw WireException.BadRequest($"Command {command.Number} of the batch lacks 'Id'. Nothing was changed.");
@@ -140,7 +169,7 @@ internal static class BatchReader
                     throw WireException.TooLarge(
                         $"Document '{id}' has {length:N0} bytes; {limits.MaxDocumentBytes:N0} are allowed (MaxDocumentBytes). Nothing was changed.");
 
-                batch.Put(id, body.Slice(command.DocumentStart, length), command.ChangeVector);
+                batch.Put(id, body.Span.Slice(command.DocumentStart, length), command.ChangeVector, command.OriginalChangeVector);
                 break;
 
             case "DELETE" when command.IsPrefix:
@@ -148,7 +177,21 @@ internal static class BatchReader
                 break;
 
             case "DELETE":
-                batch.Delete(id, command.ChangeVector);
+                batch.Delete(id, command.ChangeVector, command.OriginalChangeVector);
+                break;
+
+            case "CompareExchangePUT":
+                if (!command.DocumentIsObject)
+                    throw WireException.BadRequest($"The CompareExchangePUT of '{id}' lacks 'Document', a JSON object. Nothing was changed.");
+                batch.PutCompareExchange(id, body.Span[command.DocumentStart..command.DocumentEnd], command.Index);
+                break;
+
+            case "CompareExchangeDELETE":
+                batch.DeleteCompareExchange(id, command.Index);
+                break;
+
+            case "Counters":
+                CounterReader.Add(batch, id, body[command.DetailStart..command.DetailEnd]);
                 break;
 
             case null:
@@ -166,7 +209,11 @@ internal static class BatchReader
         public string? Id;
         public string? Type;
         public string? ChangeVector;
+        public string? OriginalChangeVector;
         public string? Revision;
+        public long Index;
+        public int DetailStart;
+        public int DetailEnd;
         public bool IsPrefix;
         public bool DocumentIsObject;
         public int DocumentStart;

@@ -21,11 +21,13 @@ internal static class BulkDocsEndpoints
         body.Hold(body.Length);
         WriteBatch batch = BatchReader.Read(body.Memory, database.Options, request.Server.Limits.MaxCommandsPerRequest);
 
+        batch.DisableAtomicGuards = request.Flag("disableAtomicDocumentWrites");
+        bool isClusterWide = batch.IsClusterWide;
         IReadOnlyList<WriteResult> results = batch.Count == 0
             ? []
             : await database.WriteAsync(batch, request.Aborted).ConfigureAwait(false);
         await WaitForIndexesAsync(request, database).ConfigureAwait(false);
-        await request.JsonAsync(results, WriteResults, StatusCodes.Status201Created).ConfigureAwait(false);
+        await request.JsonAsync((results, isClusterWide ? Math.Max(1, database.LastEtag) : 0), WriteResults, StatusCodes.Status201Created).ConfigureAwait(false);
     }
 
     // Asked before anything is written: a promise that cannot be kept must not leave documents behind.
@@ -53,14 +55,18 @@ internal static class BulkDocsEndpoints
     }
 
     // Clients copy every key but Type into the metadata of their entity: nothing else may stand here.
-    private static void WriteResults(Utf8JsonWriter json, IReadOnlyList<WriteResult> results)
+    private static void WriteResults(Utf8JsonWriter json, (IReadOnlyList<WriteResult> Results, long TransactionIndex) answer)
     {
         json.WriteStartObject();
         json.WriteStartArray("Results");
-        foreach (WriteResult result in results)
+        foreach (WriteResult result in answer.Results)
         {
             json.WriteStartObject();
-            if (result.Collection is not null)
+            if (result.Beside is not null)
+            {
+                KindWire.WriteBatchResult(json, result);
+            }
+            else if (result.Collection is not null)
             {
                 json.WriteString("Type", "PUT");
                 json.WriteString("@id", result.Id);
@@ -81,6 +87,8 @@ internal static class BulkDocsEndpoints
         }
 
         json.WriteEndArray();
+        if (answer.TransactionIndex > 0)
+            json.WriteNumber("TransactionIndex", answer.TransactionIndex);
         json.WriteEndObject();
     }
 }

@@ -14,9 +14,8 @@ internal static class DocumentLoader
     // What clients may ask to have included beside documents, none of it built.
     private static readonly (string Parameter, string Feature)[] Unbuilt =
     [
-        ("counter", "Including counters"), ("timeseries", "Including time series"), ("timeseriestime", "Including time series"),
+        ("timeseries", "Including time series"), ("timeseriestime", "Including time series"),
         ("timeseriescount", "Including time series"), ("revisions", "Including revisions"), ("revisionsBefore", "Including revisions"),
-        ("cmpxchg", "Including compare-exchange values"),
     ];
 
     public static async Task LoadAsync(ServerRequest request, Database database, IReadOnlyList<string> ids)
@@ -29,14 +28,15 @@ internal static class DocumentLoader
         bool metadataOnly = request.Flag("metadataOnly");
         StringValues includePaths = request.Parameters("include");
         using DatabaseSnapshot snapshot = database.BeginRead();
+        var beside = new BesideIncludes(request, snapshot, ids);
         IncludeCollector? includes = includePaths.Count == 0 ? null : new IncludeCollector(includePaths, request.Server.Limits.MaxCommandsPerRequest);
-        if (ids.Count == 1 && !request.IsEmbedded && !snapshot.TryGet(ids[0], out Document _))
+        if (ids.Count == 1 && !request.IsEmbedded && !snapshot.TryGet(ids[0], out Document _) && !beside.HasGuardOfMissing)
         {
             request.EndEmpty(StatusCodes.Status404NotFound);
             return;
         }
 
-        string etag = ETagOf(snapshot, ids, includes);
+        string etag = ETagOf(snapshot, ids, includes, beside.IsEmpty ? 0 : snapshot.LastEtag);
         if (request.ChangeVectorHeader("If-None-Match") == etag)
         {
             request.EndEmpty(StatusCodes.Status304NotModified);
@@ -52,7 +52,7 @@ internal static class DocumentLoader
                 output.Write(","u8);
 
             if (snapshot.TryGet(ids[i], out Document document))
-                document.WriteTo(output, metadataOnly);
+                Write(document, output, metadataOnly, beside.IsClusterWide);
             else
                 output.Write("null"u8);
 
@@ -62,9 +62,19 @@ internal static class DocumentLoader
 
         output.Write("],\"Includes\":{"u8);
         if (includes is not null)
-            await WriteIncludesAsync(request, snapshot, includes, metadataOnly).ConfigureAwait(false);
+            await WriteIncludesAsync(request, snapshot, includes, metadataOnly, beside.IsClusterWide).ConfigureAwait(false);
 
-        output.Write("}}"u8);
+        output.Write("}"u8);
+        await beside.WriteAsync().ConfigureAwait(false);
+        output.Write("}"u8);
+    }
+
+    private static void Write(Document document, ResponseBody output, bool metadataOnly, bool isClusterWide)
+    {
+        if (isClusterWide)
+            document.WriteGuardedTo(output, metadataOnly);
+        else
+            document.WriteTo(output, metadataOnly);
     }
 
     private static void RefuseUnbuilt(ServerRequest request)
@@ -72,18 +82,16 @@ internal static class DocumentLoader
         foreach ((string parameter, string feature) in Unbuilt)
             if (request.Parameters(parameter).Count > 0)
                 throw WireException.NotBuilt(feature);
-
-        if (string.Equals(request.Parameter("txMode"), "ClusterWide", StringComparison.OrdinalIgnoreCase))
-            throw WireException.NotBuilt("A cluster-wide session");
     }
 
     // One document: its change vector. Several: a hash over which are there and when they changed, in order.
-    private static string ETagOf(DatabaseSnapshot snapshot, IReadOnlyList<string> ids, IncludeCollector? includes)
+    private static string ETagOf(DatabaseSnapshot snapshot, IReadOnlyList<string> ids, IncludeCollector? includes, long beside)
     {
-        if (ids.Count == 1 && includes is null)
+        if (ids.Count == 1 && includes is null && beside == 0)
             return snapshot.TryGet(ids[0], out Document only) ? only.ChangeVector : "0";
 
         var hash = new EtagHash();
+        hash.Add(beside); // what is beside documents may have changed without them
         foreach (string id in ids)
         {
             if (!snapshot.TryGet(id, out Document document))
@@ -107,7 +115,7 @@ internal static class DocumentLoader
         return hash.ToString();
     }
 
-    private static async Task WriteIncludesAsync(ServerRequest request, DatabaseSnapshot snapshot, IncludeCollector includes, bool metadataOnly)
+    private static async Task WriteIncludesAsync(ServerRequest request, DatabaseSnapshot snapshot, IncludeCollector includes, bool metadataOnly, bool isClusterWide)
     {
         ResponseBody output = request.Output;
         bool first = true;
@@ -122,7 +130,7 @@ internal static class DocumentLoader
             first = false;
             output.WriteString(document.Id);
             output.Write(":"u8);
-            document.WriteTo(output, metadataOnly);
+            Write(document, output, metadataOnly, isClusterWide);
             snapshot.ReleasePages();
             await output.FlushIfNeededAsync(request.Aborted).ConfigureAwait(false);
         }

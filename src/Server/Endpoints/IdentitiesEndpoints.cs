@@ -1,5 +1,6 @@
 using Treepie.Server.Http;
 using Treepie.Server.Security;
+using Treepie.Store;
 
 namespace Treepie.Server.Endpoints;
 
@@ -10,6 +11,7 @@ internal static class IdentitiesEndpoints
     {
         routes.Database("POST", "/identity/next", AccessLevel.DatabaseReadWrite, Next);
         routes.Database("POST", "/identity/seed", AccessLevel.DatabaseReadWrite, Seed);
+        routes.Database("GET", "/debug/identities", AccessLevel.DatabaseRead, List);
     }
 
     private static async Task Next(HttpServerRequest request, Database database)
@@ -24,6 +26,19 @@ internal static class IdentitiesEndpoints
         bool force = request.Flag("force");
         long seeded = await database.SeedIdentityAsync(request.RequiredParameter("name"), value, force, request.Aborted).ConfigureAwait(false);
         await WriteAsync(request, "NewSeedValue", seeded).ConfigureAwait(false);
+    }
+
+    /// <summary>The last number given of each.</summary>
+    private static Task List(HttpServerRequest request, Database database)
+    {
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        return request.JsonAsync(snapshot.Identities(), static (json, identities) =>
+        {
+            json.WriteStartObject();
+            foreach ((string name, long value) in identities)
+                json.WriteNumber(name, value);
+            json.WriteEndObject();
+        });
     }
 
     private static Task WriteAsync(HttpServerRequest request, string name, long value) => request.JsonAsync((name, value), static (json, state) =>

@@ -115,6 +115,7 @@ internal static class MultiGetEndpoints
             ("GET", "/docs") => DocumentsEndpoints.Get,
             ("POST", "/docs") => DocumentsEndpoints.Post,
             ("POST", "/queries") => QueriesEndpoints.Post,
+            ("GET", "/cmpxchg") => CompareExchangeEndpoints.Get,
             (_, "/docs" or "/queries") => throw WireException.RouteNotFound(request.Method, path),
             _ => throw WireException.NotBuilt($"{request.Method} {path} inside a multi_get"),
         };

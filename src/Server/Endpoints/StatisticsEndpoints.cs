@@ -29,13 +29,17 @@ internal static class StatisticsEndpoints
             json.WriteNumber("CountOfIndexes", statistics.Indexes.Count);
             json.WriteNumber("CountOfTombstones", statistics.TombstoneCount);
             foreach (string none in (ReadOnlySpan<string>)["CountOfConflicts", "CountOfDocumentsConflicts", "CountOfRevisionDocuments", "CountOfAttachments",
-                         "CountOfUniqueAttachments", "CountOfCounterEntries", "CountOfTimeSeriesSegments", "NumberOfTransactionMergerQueueOperations"])
+                         "CountOfUniqueAttachments", "CountOfTimeSeriesSegments", "NumberOfTransactionMergerQueueOperations"])
                 json.WriteNumber(none, 0);
 
+            json.WriteNumber("CountOfCounterEntries", statistics.CounterCount);
             if (state.detailed)
-                foreach (string none in (ReadOnlySpan<string>)["CountOfIdentities", "CountOfCompareExchange", "CountOfCompareExchangeTombstones",
-                             "CountOfTimeSeriesDeletedRanges"])
-                    json.WriteNumber(none, 0);
+            {
+                json.WriteNumber("CountOfIdentities", statistics.IdentityCount);
+                json.WriteNumber("CountOfCompareExchange", statistics.CompareExchangeCount);
+                json.WriteNumber("CountOfCompareExchangeTombstones", statistics.CompareExchangeTombstoneCount);
+                json.WriteNumber("CountOfTimeSeriesDeletedRanges", 0);
+            }
 
             json.WriteNumber("LastDocEtag", statistics.LastEtag);
             json.WriteNumber("LastDatabaseEtag", statistics.LastEtag);

@@ -15,12 +15,9 @@ internal static class UnbuiltEndpoints
     private static readonly (string Pattern, string Feature)[] OfDatabases =
     [
         ("/attachments", "Attachments"), ("/attachments/{**rest}", "Attachments"), ("/admin/attachments/{**rest}", "Attachments"),
-        ("/counters", "Counters"), ("/counters/{**rest}", "Counters"),
         ("/timeseries", "Time series"), ("/timeseries/{**rest}", "Time series"), ("/admin/timeseries/{**rest}", "Time series"),
         ("/revisions", "Revisions"), ("/revisions/{**rest}", "Revisions"), ("/admin/revisions/{**rest}", "Revisions"),
-        ("/cmpxchg", "Compare-exchange values"), ("/cmpxchg/{**rest}", "Compare-exchange values"),
         ("/subscriptions", "Subscriptions"), ("/subscriptions/{**rest}", "Subscriptions"),
-        ("/debug/identities", "The list of identities"),
         ("/smuggler/{**rest}", "Other imports than of a dump"),
         ("/changes", "The changes API"), ("/info/tcp", "TCP connections"),
         ("/admin/expiration/{**rest}", "Expiration"), ("/admin/refresh/{**rest}", "Refreshing documents"),

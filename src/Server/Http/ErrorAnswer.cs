@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Text;
 using System.Text.Json;
 using Treepie.Encryption;
+using Treepie.Kinds;
 
 namespace Treepie.Server.Http;
 
@@ -23,6 +24,8 @@ internal sealed record ErrorAnswer(int StatusCode, string WireType, string Messa
 
     private (int Line, int Column) Place { get; init; }
 
+    private IReadOnlyList<ClusterConflict> Conflicts { get; init; } = [];
+
     private string? DefinitionProperty { get; init; }
 
     /// <summary>As clients see the failure of an operation, which has no request.</summary>
@@ -32,6 +35,9 @@ internal sealed record ErrorAnswer(int StatusCode, string WireType, string Messa
     {
         WireException wire => new(wire.StatusCode, wire.WireType, wire.Message) { MissingDatabase = wire.MissingDatabase, RetryAfterSeconds = wire.RetryAfterSeconds },
         ConcurrencyException => new(StatusCodes.Status409Conflict, WireTypes.Concurrency, exception.Message),
+        ClusterTransactionConcurrencyException cluster => new(StatusCodes.Status409Conflict, WireTypes.ClusterTransactionConcurrency, cluster.Message) { Conflicts = cluster.Conflicts },
+        DocumentNotFoundException => new(StatusCodes.Status400BadRequest, WireTypes.DocumentDoesNotExist, exception.Message),
+        CounterOverflowException => new(StatusCodes.Status400BadRequest, WireTypes.CounterOverflow, exception.Message),
         InvalidQueryException query => new(StatusCodes.Status400BadRequest, WireTypes.InvalidQuery, query.Message) { Place = (query.Line, query.Column) },
         DestinationException or BackupTaskException or BackupException or KeySourceException => new(StatusCodes.Status400BadRequest, WireTypes.BadRequest, ServerPaths.Hide(exception.Message)),
         InvalidDocumentException => new(StatusCodes.Status400BadRequest, WireTypes.BadRequest, exception.Message),
@@ -79,6 +85,8 @@ internal sealed record ErrorAnswer(int StatusCode, string WireType, string Messa
         json.WriteString("Error", ErrorText);
         if (DefinitionProperty is not null)
             json.WriteString("IndexDefinitionProperty", DefinitionProperty);
+        if (Conflicts.Count > 0)
+            WriteConflicts(json);
         if (Place.Line > 0)
         {
             json.WriteNumber("Line", Place.Line);
@@ -86,6 +94,22 @@ internal sealed record ErrorAnswer(int StatusCode, string WireType, string Messa
         }
 
         json.WriteEndObject();
+    }
+
+    private void WriteConflicts(Utf8JsonWriter json)
+    {
+        json.WriteStartArray("ConcurrencyViolations");
+        foreach (ClusterConflict conflict in Conflicts)
+        {
+            json.WriteStartObject();
+            json.WriteString("Id", conflict.Id);
+            json.WriteString("Type", conflict.IsDocument ? "Document" : "CompareExchange");
+            json.WriteNumber("Expected", conflict.Expected);
+            json.WriteNumber("Actual", conflict.Actual);
+            json.WriteEndObject();
+        }
+
+        json.WriteEndArray();
     }
 
     private string ErrorText => $"{WireType}: {Message}";

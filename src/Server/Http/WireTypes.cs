@@ -6,6 +6,9 @@ internal static class WireTypes
     public const string BadRequest = "Raven.Client.Exceptions.BadRequestException";
     public const string Raven = "Raven.Client.Exceptions.RavenException";
     public const string Concurrency = "Raven.Client.Exceptions.ConcurrencyException";
+    public const string ClusterTransactionConcurrency = "Raven.Client.Exceptions.ClusterTransactionConcurrencyException";
+    public const string DocumentDoesNotExist = "Raven.Client.Exceptions.Documents.DocumentDoesNotExistException";
+    public const string CounterOverflow = "Raven.Client.Exceptions.Documents.Counters.CounterOverflowException";
     public const string InvalidQuery = "Raven.Client.Exceptions.InvalidQueryException";
     public const string IndexDoesNotExist = "Raven.Client.Exceptions.Documents.Indexes.IndexDoesNotExistException";
     public const string IndexCompilation = "Raven.Client.Exceptions.Documents.Compilation.IndexCompilationException";

@@ -88,7 +88,9 @@ internal sealed class SmugglerOptions : IDisposable
 
         BackupContent content = BackupContent.None;
         foreach (string type in types.Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries))
-            if (Enum.TryParse(type, ignoreCase: true, out BackupContent kind) && !char.IsAsciiDigit(type[0]))
+            if (type is "CounterGroups")
+                content |= BackupContent.Counters;
+            else if (Enum.TryParse(type, ignoreCase: true, out BackupContent kind) && !char.IsAsciiDigit(type[0]))
                 content |= kind;
         return content;
     }

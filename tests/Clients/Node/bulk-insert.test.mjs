@@ -64,9 +64,8 @@ test("an aborted bulk insert ends", () => withDatabase(async store => {
     }, { name: "BulkInsertAbortedException" });
 }));
 
-test("counters, time series and attachments in a bulk insert are refused in words", () => withDatabase(async store => {
+test("attachments in a bulk insert are refused in words", () => withDatabase(async store => {
     for (const [word, write] of [
-        ["Counters", bulk => bulk.countersFor("users/1").increment("likes", 1)],
         ["AttachmentPUT", bulk => bulk.attachmentsFor("users/1").store("photo", Buffer.from([1, 2, 3]), "image/png")],
     ]) {
         const bulk = store.bulkInsert();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-    GetCompareExchangeValueOperation, PatchByQueryOperation, PutDocumentCommand, PutIndexesOperation, IndexDefinition,
+    PatchByQueryOperation, PutDocumentCommand, PutIndexesOperation, IndexDefinition,
 } from "ravendb";
 import { seed, User, url, withDatabase } from "./support.mjs";
 
@@ -13,8 +13,6 @@ test("what is not built is refused in words, by its name", () => withDatabase(as
     session.advanced.patch("users/1", "name", "Augusta");
     await assert.rejects(session.saveChanges(), notBuilt("patch"));
     await assert.rejects(store.operations.send(new PatchByQueryOperation("from Users update { this.a = 1 }")), notBuilt("patching by query"));
-    await assert.rejects(store.operations.send(new GetCompareExchangeValueOperation({ key: "a", clazz: Object })), notBuilt("compare-exchange"));
-    await assert.rejects(store.openSession().countersFor("users/1").getAll(), notBuilt("counters"));
     await assert.rejects(store.openSession().advanced.attachments.get("users/1", "photo"), notBuilt("attachments"));
     await assert.rejects(store.openSession().timeSeriesFor("users/1", "heart").get(), notBuilt("time series"));
     await assert.rejects(store.openSession().advanced.revisions.getFor("users/1"), notBuilt("revisions"));
@@ -23,9 +21,6 @@ test("what is not built is refused in words, by its name", () => withDatabase(as
     index.name = "Users/ByName";
     index.maps = new Set(["from u in docs.Users select new { Name = u.Name.ToUpper() }"]);
     await assert.rejects(store.maintenance.send(new PutIndexesOperation(index)), { name: "IndexCompilationException", message: /its map computes.*ToUpper/s });
-    const clusterWide = store.openSession({ transactionMode: "ClusterWide" });
-    await clusterWide.store(new User({ name: "Bob" }), "users/2");
-    await assert.rejects(clusterWide.saveChanges(), notBuilt("cluster-wide"));
     assert.equal((await store.openSession().load("users/1", User)).name, "Ada");
 }));
 

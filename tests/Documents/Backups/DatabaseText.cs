@@ -16,7 +16,7 @@ internal static class DatabaseText
             while (cursor.MoveNext())
             {
                 Document document = cursor.Current;
-                lines.Add(Invariant($"document {document.IdText()} in {document.CollectionName}, {document.ChangeVector}, {document.LastModifiedTicks}: {Text(document.Metadata)} {Text(document.Body)}"));
+                lines.Add(Invariant($"document {document.IdText()} in {document.CollectionName}, {document.ChangeVector}, {document.LastModifiedTicks}: {Text(document.Metadata)} {Text(document.Body)} {Text(Written(document))}"));
             }
         }
 
@@ -27,11 +27,31 @@ internal static class DatabaseText
             lines.AddRange(Feed(snapshot, collection.Name));
         }
 
+        lines.AddRange(Beside(snapshot));
         lines.AddRange(snapshot.Identities().Select(identity => Invariant($"identity {identity.Key} {identity.Value}")));
         return lines;
     }
 
     public static List<string> IndexesOf(Database database) => [.. database.Indexes.List().Select(index => Invariant($"{index.Name} over {string.Join(", ", index.Collections)}: {string.Join(", ", index.Fields)}"))];
+
+    private static List<string> Beside(DatabaseSnapshot snapshot)
+    {
+        var lines = new List<string>();
+        foreach (LogReader log in (LogReader[])[snapshot.Kinds.Log(), snapshot.Kinds.Deletions()])
+        {
+            while (log.MoveNext())
+            {
+                KindRecord record = snapshot.Kinds.RecordOf(log.Value);
+                lines.Add(Invariant($"beside {log.Etag} {Convert.ToHexString(log.Value)} {Text(record.Name)} {record.Ticks} {record.IsDeleted} {Convert.ToHexString(record.Value)}"));
+            }
+
+            log.Dispose();
+        }
+
+        foreach (Kind kind in Enum.GetValues<Kind>())
+            lines.Add(Invariant($"{kind}: {snapshot.Kinds.Count(kind)}, {snapshot.Kinds.DeletedCount(kind)} deleted"));
+        return lines;
+    }
 
     private static List<string> Feed(DatabaseSnapshot snapshot, string? collection)
     {
@@ -40,6 +60,13 @@ internal static class DatabaseText
         while (feed.MoveNext())
             lines.Add(Invariant($"  {collection ?? "all"} {feed.Etag} {(feed.IsTombstone ? "deleted" : "changed")} {Text(feed.Id)} in {Text(feed.Collection)}"));
         return lines;
+    }
+
+    private static byte[] Written(Document document)
+    {
+        var output = new System.Buffers.ArrayBufferWriter<byte>();
+        document.WriteTo(output, metadataOnly: true);
+        return output.WrittenSpan.ToArray();
     }
 
     private static string Text(ReadOnlySpan<byte> utf8) => Encoding.UTF8.GetString(utf8);

@@ -222,6 +222,8 @@ public sealed class DumpIncrementTests : IDisposable
             await database.WriteAsync(batch, Cancel);
         }
 
+        if (random.Next(3) > 0)
+            await RandomDatabase.FillBesideAsync(database, random, 40, Cancel);
         switch (random.Next(5))
         {
             case 0:

@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text;
+using Treepie.Kinds;
 using Treepie.Queries;
 using Treepie.Tests.Support;
 using Treepie.Writes;
@@ -30,6 +31,7 @@ internal static class RandomDatabase
             await database.WriteAsync(batch, cancellationToken);
         }
 
+        await FillBesideAsync(database, random, documents, cancellationToken);
         await MoveAsync(database, documents, cancellationToken);
         for (int i = 0; i < 7; i++)
             await database.NextIdentityAsync("invoices", cancellationToken);
@@ -38,6 +40,37 @@ internal static class RandomDatabase
         foreach (string query in (string[])["from Users where Name = 'a' and n > 5", "from Orders where search(Text, 'x')", "from @all_docs where exact(Name = 'B')"])
             (await database.QueryAsync(new QueryRequest { Text = query }, cancellationToken)).Dispose();
         Assert.True(await database.Indexes.WaitForNonStaleAsync(Eventually.Patience, null, cancellationToken));
+    }
+
+    /// <summary>Counters of every third document, and compare-exchange values; some of both deleted.</summary>
+    public static async Task FillBesideAsync(Database database, Random random, int documents, CancellationToken cancellationToken)
+    {
+        for (int i = 0; i < documents / 2; i++)
+        {
+            using var batch = new WriteBatch();
+            string id = $"Ids/{(random.Next(documents) / 3 * 3) + 1}é", counter = $"Lïkes {random.Next(4)}";
+            if (random.Next(10) == 0)
+                batch.Delete(id).Put(id, Document(int.Parse(id[4..^1], CultureInfo.InvariantCulture), random)); // it comes back without
+            else if (Exists(database, id))
+                _ = random.Next(4) == 0 ? batch.DeleteCounter(id, counter) : batch.IncrementCounter(id, counter, random.Next(-9, 9));
+            string key = $"Keys/{random.Next(documents)}é";
+            using (Treepie.Store.DatabaseSnapshot snapshot = database.BeginRead())
+            {
+                long index = snapshot.CompareExchange(key)?.Index ?? 0;
+                if (random.Next(4) == 0)
+                    batch.DeleteCompareExchange(key, index);
+                else
+                    batch.PutCompareExchange(key, Encoding.UTF8.GetBytes($"{{\"Object\":[{random.Next()},\"é\\\"\"],\"@metadata\":{{\"own\":{random.Next(9)}}}}}"), index);
+            }
+
+            await database.WriteAsync(batch, cancellationToken);
+        }
+    }
+
+    private static bool Exists(Database database, string id)
+    {
+        using Treepie.Store.DatabaseSnapshot snapshot = database.BeginRead();
+        return snapshot.TryGet(id, out Treepie.Store.Document _);
     }
 
     /// <summary>Ids that changed their collection, some of them twice, and a collection that became empty: what leaves superseded tombstones.</summary>

@@ -4,6 +4,7 @@ using System.Text.Json;
 using Treepie.Backups;
 using Treepie.Indexes;
 using Treepie.Queries;
+using Treepie.Kinds;
 using Treepie.Store;
 using Treepie.Tests.Support;
 using Treepie.Writes;
@@ -31,13 +32,12 @@ public sealed class RavenDumpTests : IDisposable
     public async Task A_dump_of_all_sections_comes_in_and_what_is_not_built_is_named_with_its_number()
     {
         BackupReport report = await Database.RestoreAsync(new MemoryStream(Whole()), Target, null, null, Cancel);
-        Assert.Equal(new BackupCounts(2, 0, 2, 1, 0), report.Counts);
+        Assert.Equal(new BackupCounts(2, 0, 2, 1, 0) { Beside = 3 }, report.Counts);
         var expected = new SortedDictionary<string, long>(StringComparer.Ordinal)
         {
             ["Attachment"] = 2,
-            ["CompareExchange"] = 1,
             ["CompareExchangeTombstones"] = 1,
-            ["Counters"] = 2,
+            ["Counters"] = 1,
             ["Indexes that this program cannot build"] = 1,
             ["RevisionDocuments"] = 1,
             ["Subscriptions"] = 1,
@@ -48,6 +48,9 @@ public sealed class RavenDumpTests : IDisposable
         Assert.Equal(expected, new SortedDictionary<string, long>(report.Skipped.ToDictionary(), StringComparer.Ordinal));
         await using Database database = Database.Open(Target);
         Assert.Equal(["Auto/Users/ByNameAndSearch(Name)", "Users/ByAge"], database.Indexes.List().Select(static index => index.Name));
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        Assert.Equal([("Likes", 15L), ("old", 4L)], snapshot.Counters("users/1-A").Select(static counter => (counter.Name, counter.Value)));
+        Assert.NotNull(snapshot.CompareExchange("a"));
         Assert.Equal(new IndexSettings { LockMode = IndexLockMode.LockedIgnore }, database.Indexes.Control.Settings("Users/ByAge"));
     }
 
@@ -138,7 +141,8 @@ public sealed class RavenDumpTests : IDisposable
             "CompareExchange":[{"Key":"a","Value":"{\"Object\":1}"}],
             "CompareExchangeTombstones":[{"Key":"b"}],
             "Subscriptions":[{"SubscriptionName":"s"}],
-            "Counters":[{"DocId":"users/1-A","Values":{}},{"DocId":"users/2-A","Values":{}}],
+            "Counters":[{"DocId":"users/1-A","Name":"old","Value":4},{"DocId":"users/2-A","Values":{}}],
+            "CounterGroups":[{"DocId":"users/1-A","ChangeVector":"A:9-x","Values":{"@dbIds":["UZLFFnVNzUmsuxR0XYrOfg","EcDnm3HDl2zNDALRMQ4lFg"],"@names":{"likes":"Likes"},"@vals":{"likes":[10,7,5,8],"gone":"A:3-x"}}}],
             "TimeSeries":[
             {"DocId":"users/1-A","Name":"Heart","ChangeVector":"A:1-x","Collection":"Users","Baseline":"2024-01-01T00:00:00.0000000Z","SegmentSize":@}
             """);

@@ -234,10 +234,9 @@ public sealed class BadInputTests
     [InlineData("GET", "attachments?id=a&name=b")]
     [InlineData("PATCH", "docs?id=a")]
     [InlineData("PATCH", "queries")]
-    [InlineData("GET", "cmpxchg?key=a")]
-    [InlineData("POST", "counters")]
+    [InlineData("GET", "timeseries?docId=a&name=b")]
     [InlineData("POST", "admin/revisions/config")]
-    [InlineData("GET", "docs?id=a&counter=likes")]
+    [InlineData("GET", "docs?id=a&timeseries=likes")]
     public async Task What_is_not_built_says_so(string method, string url)
     {
         await using TestServer server = await TestServer.StartAsync();

@@ -47,11 +47,6 @@ internal static class AccessLevels
         * /databases/{database}/attachments DatabaseRead
         * /databases/{database}/attachments/{**rest} DatabaseRead
         * /databases/{database}/changes DatabaseRead
-        * /databases/{database}/cmpxchg DatabaseRead
-        * /databases/{database}/cmpxchg/{**rest} DatabaseRead
-        * /databases/{database}/counters DatabaseRead
-        * /databases/{database}/counters/{**rest} DatabaseRead
-        * /databases/{database}/debug/identities DatabaseRead
         * /databases/{database}/info/tcp DatabaseRead
         * /databases/{database}/replication/{**rest} DatabaseRead
         * /databases/{database}/revisions DatabaseRead
@@ -69,6 +64,7 @@ internal static class AccessLevels
         DELETE /admin/certificates Operator
         DELETE /admin/databases Operator
         DELETE /databases/{database}/admin/tasks DatabaseAdmin
+        DELETE /databases/{database}/cmpxchg DatabaseReadWrite
         DELETE /databases/{database}/docs DatabaseReadWrite
         DELETE /databases/{database}/indexes DatabaseReadWrite
         DELETE /databases/{database}/indexes/errors DatabaseReadWrite
@@ -84,9 +80,12 @@ internal static class AccessLevels
         GET /configuration/client ValidUser
         GET /databases ValidUser
         GET /databases/{database}/admin/record DatabaseAdmin
+        GET /databases/{database}/cmpxchg DatabaseRead
         GET /databases/{database}/collections/stats DatabaseRead
         GET /databases/{database}/collections/stats/detailed DatabaseRead
         GET /databases/{database}/configuration/client DatabaseRead
+        GET /databases/{database}/counters DatabaseRead
+        GET /databases/{database}/debug/identities DatabaseRead
         GET /databases/{database}/docs DatabaseRead
         GET /databases/{database}/healthcheck DatabaseRead
         GET /databases/{database}/hilo/next DatabaseReadWrite
@@ -138,6 +137,7 @@ internal static class AccessLevels
         POST /databases/{database}/admin/tasks/state DatabaseAdmin
         POST /databases/{database}/bulk_docs DatabaseReadWrite
         POST /databases/{database}/bulk_insert DatabaseReadWrite
+        POST /databases/{database}/counters DatabaseReadWrite
         POST /databases/{database}/docs DatabaseRead
         POST /databases/{database}/identity/next DatabaseReadWrite
         POST /databases/{database}/identity/seed DatabaseReadWrite
@@ -154,6 +154,7 @@ internal static class AccessLevels
         PUT /admin/certificates Operator
         PUT /admin/databases Operator
         PUT /databases/{database}/admin/indexes DatabaseAdmin
+        PUT /databases/{database}/cmpxchg DatabaseReadWrite
         PUT /databases/{database}/docs DatabaseReadWrite
         PUT /databases/{database}/hilo/return DatabaseReadWrite
         PUT /databases/{database}/indexes DatabaseReadWrite

@@ -1,0 +1,147 @@
+using System.Text;
+using System.Text.Json;
+using Treepie.Kinds;
+using Treepie.Store;
+
+namespace Treepie.Backups;
+
+/// <summary>
+/// What lies beside documents, in dumps: a section for each kind, in the form of RavenDB's tools, with etag and time beside it; and one of
+/// this program's own for deletions. In the order in which they are written, read back and hashed.
+/// </summary>
+internal static class DumpKinds
+{
+    /// <summary>The sections of kinds, and what has to be asked for to have them.</summary>
+    public static IReadOnlyList<(Kind Kind, string Section, BackupContent Content)> All { get; } =
+    [
+        (Kind.CompareExchange, "CompareExchange", BackupContent.CompareExchange), (Kind.Counter, "CounterGroups", BackupContent.Counters),
+    ];
+
+    /// <summary>The kind of a section; null where it holds another.</summary>
+    public static Kind? OfSection(string section) => section == "Counters" ? Kind.Counter
+        : All.Where(known => known.Section == section).Select(static known => (Kind?)known.Kind).FirstOrDefault();
+
+    /// <summary>The section of deletions.</summary>
+    public const string Deletions = "TreepieDeletions";
+
+    private const string Etag = "TreepieEtag", Time = "LastModified";
+
+    /// <summary>Writes a value.</summary>
+    /// <param name="json">Where to.</param>
+    /// <param name="key">Its key.</param>
+    /// <param name="record">The value.</param>
+    /// <param name="documentId">Id of the document it belongs to; empty where it belongs to none.</param>
+    /// <param name="changeVectors">Of the database.</param>
+    public static void Write(Utf8JsonWriter json, ReadOnlySpan<byte> key, KindRecord record, ReadOnlySpan<byte> documentId, ChangeVectors changeVectors)
+    {
+        json.WriteStartObject();
+        if (KindKey.KindOf(key) == Kind.CompareExchange)
+            WriteCompareExchange(json, record, changeVectors);
+        else
+            WriteCounter(json, record, documentId, changeVectors);
+        json.WriteNumber(Etag, record.Etag);
+        json.WriteString(Time, DumpJson.FormatTime(record.Ticks));
+        json.WriteEndObject();
+    }
+
+    /// <summary>Writes a deletion.</summary>
+    public static void WriteDeletion(Utf8JsonWriter json, ReadOnlySpan<byte> key, KindRecord record)
+    {
+        json.WriteStartObject();
+        json.WriteBase64String("Key"u8, key);
+        json.WriteString("Name"u8, record.Name);
+        json.WriteNumber(Etag, record.Etag);
+        json.WriteString(Time, DumpJson.FormatTime(record.Ticks));
+        json.WriteEndObject();
+    }
+
+    /// <summary>Reads the values of an element: one, or of another program's dump several. Those without an etag get one here.</summary>
+    public static IEnumerable<RestoredKind> Read(Kind kind, JsonElement json, Func<long> nextEtag, long nowTicks)
+    {
+        bool isOwn = json.TryGetProperty(Etag, out JsonElement own);
+        long ticks = isOwn ? DumpJson.Time(json, Time).Ticks : nowTicks;
+        foreach ((byte[] key, byte[] name, byte[] value) in kind == Kind.CompareExchange ? ReadCompareExchange(json) : ReadCounters(json))
+            yield return new RestoredKind(key, name, value, isOwn ? own.GetInt64() : nextEtag(), ticks, IsDeleted: false);
+    }
+
+    /// <summary>Reads a deletion.</summary>
+    public static RestoredKind ReadDeletion(JsonElement json)
+    {
+        byte[] key = json.GetProperty("Key"u8).GetBytesFromBase64();
+        if (key.Length is < 2 or > KindKey.MaxBytes || key.AsSpan(1).IndexOf((byte)0) < 0 || !All.Any(known => known.Kind == KindKey.KindOf(key)))
+            throw new FormatException("the key of a deletion is none");
+        return new RestoredKind(key, Encoding.UTF8.GetBytes(DumpJson.Text(json, "Name")), default, json.GetProperty(Etag).GetInt64(), DumpJson.Time(json, Time).Ticks, IsDeleted: true);
+    }
+
+    private static void WriteCompareExchange(Utf8JsonWriter json, KindRecord record, ChangeVectors changeVectors)
+    {
+        var value = CompareExchangeValue.Read(record, changeVectors);
+        var text = new System.Buffers.ArrayBufferWriter<byte>();
+        value.WriteTo(text);
+        json.WriteString("Key"u8, record.Name);
+        json.WriteString("Value"u8, text.WrittenSpan); // a text that holds JSON
+    }
+
+    private static void WriteCounter(Utf8JsonWriter json, KindRecord record, ReadOnlySpan<byte> documentId, ChangeVectors changeVectors)
+    {
+        IReadOnlyList<(Guid Database, long Value)> parts = CounterValue.Parts(record.Value);
+        byte[] folded = CollectionName.Fold(record.Name);
+        json.WriteString("DocId"u8, documentId);
+        json.WriteString("ChangeVector"u8, changeVectors.Format(record.Etag));
+        json.WriteStartObject("Values"u8);
+        json.WriteStartArray("@dbIds"u8);
+        foreach ((Guid database, _) in parts)
+            json.WriteStringValue(ChangeVectors.TextOf(database));
+        json.WriteEndArray();
+        json.WriteStartObject("@names"u8);
+        json.WriteString(folded, record.Name);
+        json.WriteEndObject();
+        json.WriteStartObject("@vals"u8);
+        json.WriteStartArray(folded);
+        foreach ((_, long value) in parts)
+        {
+            json.WriteNumberValue(value); // of each database its value and the etag of that
+            json.WriteNumberValue(record.Etag);
+        }
+
+        json.WriteEndArray();
+        json.WriteEndObject();
+        json.WriteEndObject();
+    }
+
+    private static IEnumerable<(byte[] Key, byte[] Name, byte[] Value)> ReadCompareExchange(JsonElement json)
+    {
+        byte[] name = KindNames.Encode("a compare-exchange value of the backup", DumpJson.Text(json, "Key"), DocumentId.MaxBytes + CompareExchangeValue.AtomicGuardPrefix.Length);
+        JsonElement given = json.GetProperty("Value"u8);
+        yield return (KindKey.Of(Kind.CompareExchange, default, CollectionName.Fold(name)), name, CompareExchangeValue.Parse(given.ValueKind == JsonValueKind.String ? given.GetString()! : given.GetRawText()));
+    }
+
+    private static IEnumerable<(byte[] Key, byte[] Name, byte[] Value)> ReadCounters(JsonElement json)
+    {
+        byte[] owner = CollectionName.Fold(DocumentId.Encode(DumpJson.Text(json, "DocId"), DocumentId.MaxBytes));
+        if (!json.TryGetProperty("Values"u8, out JsonElement values) || !values.TryGetProperty("@vals"u8, out JsonElement counters))
+        {
+            // As RavenDB wrote them before it had groups.
+            if (json.TryGetProperty("Name"u8, out JsonElement old) && json.TryGetProperty("Value"u8, out JsonElement number))
+            {
+                byte[] oldName = KindNames.Encode("a counter of the backup", old.GetString());
+                yield return (KindKey.OfName(Kind.Counter, owner, oldName), oldName, CounterValue.WithPart([], Guid.Empty, number.GetInt64()));
+            }
+
+            yield break;
+        }
+
+        Guid[] databases = [.. values.GetProperty("@dbIds"u8).EnumerateArray().Select(static id => new Guid(Convert.FromBase64String((id.GetString() ?? "") + "==")))];
+        bool hasNames = values.TryGetProperty("@names"u8, out JsonElement names);
+        foreach (JsonProperty counter in counters.EnumerateObject())
+        {
+            if (counter.Value.ValueKind != JsonValueKind.Array)
+                continue; // the change vector of a deletion
+            string text = hasNames && names.TryGetProperty(counter.Name, out JsonElement spelled) ? spelled.GetString() ?? counter.Name : counter.Name;
+            byte[] name = KindNames.Encode("a counter of the backup", text), parts = [];
+            for (int i = 0; i < databases.Length && 2 * i < counter.Value.GetArrayLength(); i++)
+                parts = CounterValue.WithPart(parts, databases[i], counter.Value[2 * i].GetInt64());
+            yield return (KindKey.OfName(Kind.Counter, owner, name), name, parts);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+using System.Buffers.Binary;
+using System.Text;
+using Treepie.Store;
+
+namespace Treepie.Kinds;
+
+/// <summary>
+/// A counter of a document. It is kept in parts by database, the sum of which is its value, so that databases that exchange changes later
+/// add up to what was counted in all of them. Little-endian, each part:
+/// <code>
+/// OFFSET SIZE MEANING
+///      0   16 id of the database that counted
+///     16    8 what it counted
+/// </code>
+/// </summary>
+/// <param name="DocumentId">Id of the document as asked for.</param>
+/// <param name="Name">Name as first written (compared without case).</param>
+/// <param name="Value">Its value.</param>
+/// <param name="Etag">Etag of its last change.</param>
+/// <param name="ChangeVector">Its change vector.</param>
+public sealed record CounterValue(string DocumentId, string Name, long Value, long Etag, string ChangeVector)
+{
+    /// <summary>Bytes of a part.</summary>
+    private const int PartBytes = 16 + sizeof(long);
+
+    /// <summary>What was counted where: node and database, as in change vectors.</summary>
+    public IReadOnlyList<(string Node, long Value)> ByNode { get; init; } = [];
+
+    /// <summary>The sum of the parts.</summary>
+    internal static long Sum(ReadOnlySpan<byte> parts)
+    {
+        long sum = 0;
+        for (; parts.Length >= PartBytes; parts = parts[PartBytes..])
+            sum = checked(sum + BinaryPrimitives.ReadInt64LittleEndian(parts[16..]));
+        return sum;
+    }
+
+    /// <summary>What one database counted; 0 where it did not.</summary>
+    internal static long PartOf(ReadOnlySpan<byte> parts, Guid database)
+    {
+        int at = Find(parts, database);
+        return at < 0 ? 0 : BinaryPrimitives.ReadInt64LittleEndian(parts[(at + 16)..]);
+    }
+
+    /// <summary>The parts with that of a database set.</summary>
+    internal static byte[] WithPart(ReadOnlySpan<byte> parts, Guid database, long value)
+    {
+        int at = Find(parts, database);
+        byte[] changed = new byte[at < 0 ? parts.Length + PartBytes : parts.Length];
+        parts.CopyTo(changed);
+        at = at < 0 ? parts.Length : at;
+        database.TryWriteBytes(changed.AsSpan(at));
+        BinaryPrimitives.WriteInt64LittleEndian(changed.AsSpan(at + 16), value);
+        return changed;
+    }
+
+    /// <summary>The databases that counted, and what.</summary>
+    internal static IReadOnlyList<(Guid Database, long Value)> Parts(ReadOnlySpan<byte> parts)
+    {
+        var found = new List<(Guid Database, long Value)>();
+        for (int at = 0; at + PartBytes <= parts.Length; at += PartBytes)
+            found.Add((new Guid(parts.Slice(at, 16)), BinaryPrimitives.ReadInt64LittleEndian(parts[(at + 16)..])));
+        return found;
+    }
+
+    internal static CounterValue Read(string documentId, KindRecord record, ChangeVectors changeVectors) =>
+        new(documentId, Encoding.UTF8.GetString(record.Name), Sum(record.Value), record.Etag, changeVectors.Format(record.Etag))
+        {
+            ByNode = [.. Parts(record.Value).Select(static part => ($"{ChangeVectors.NodeTag}:{ChangeVectors.TextOf(part.Database)}", part.Value))],
+        };
+
+    private static int Find(ReadOnlySpan<byte> parts, Guid database)
+    {
+        Span<byte> id = stackalloc byte[16];
+        database.TryWriteBytes(id);
+        for (int at = 0; at + PartBytes <= parts.Length; at += PartBytes)
+            if (parts.Slice(at, 16).SequenceEqual(id))
+                return at;
+        return -1;
+    }
+}

@@ -1,0 +1,160 @@
+using System.Buffers.Binary;
+using System.Diagnostics;
+using Treepie.Storage.Transactions;
+using Treepie.Storage.Trees;
+using Treepie.Store;
+
+namespace Treepie.Kinds;
+
+/// <summary>
+/// Keeps the trees of what lies beside documents in step: values, the two logs, the counts. Made anew for every run of a command, as a
+/// storage command may be run again from its start.
+/// </summary>
+internal sealed class KindWriter(WriteTransaction transaction)
+{
+    private readonly Dictionary<byte, long> _counts = [];
+    private Tree? _items;
+    private Tree? _byEtag;
+    private Tree? _deleted;
+
+    /// <summary>Reads what is there now.</summary>
+    public KindItems Items => new(transaction.FindTree);
+
+    private Tree ItemTree => _items ??= transaction.GetOrCreateTree(TreeNames.Kinds);
+
+    private Tree ByEtag => _byEtag ??= transaction.GetOrCreateTree(TreeNames.KindsByEtag);
+
+    private Tree Deleted => _deleted ??= transaction.GetOrCreateTree(TreeNames.KindsDeleted);
+
+    /// <summary>The value of a key, until the next change; false where it does not exist or was deleted.</summary>
+    public bool TryGet(scoped ReadOnlySpan<byte> key, out KindRecord record)
+    {
+        record = default;
+        if (transaction.FindTree(TreeNames.Kinds) is not { } items || !items.TryGet(key, out ReadOnlySpan<byte> value))
+            return false;
+        record = new KindRecord(value);
+        return !record.IsDeleted;
+    }
+
+    /// <summary>Puts a value in the place of what was there; the spelling first used stays. Gives whether the key had no value before.</summary>
+    public bool Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> name, ReadOnlySpan<byte> value, long etag, long ticks)
+    {
+        bool isNew = true;
+        if (ItemTree.TryGet(key, out ReadOnlySpan<byte> found))
+        {
+            var existing = new KindRecord(found);
+            isNew = existing.IsDeleted;
+            if (!isNew && !existing.Name.SequenceEqual(name))
+                name = existing.Name.ToArray();
+            RemoveFromLog(existing.Etag, existing.IsDeleted, key);
+        }
+
+        if (isNew)
+            Count((byte)KindKey.KindOf(key), 1);
+        value.CopyTo(KindRecord.Write(ItemTree.Reserve(key, KindRecord.SizeOf(name.Length, value.Length)), etag, ticks, isDeleted: false, name));
+        AddToLog(ByEtag, etag, key);
+        return isNew;
+    }
+
+    /// <summary>Deletes a value and remembers that; false where there was none.</summary>
+    public bool Delete(ReadOnlySpan<byte> key, long etag, long ticks)
+    {
+        if (!TryGet(key, out KindRecord existing))
+            return false;
+        byte[] name = existing.Name.ToArray();
+        RemoveFromLog(existing.Etag, existing.IsDeleted, key);
+        Count((byte)KindKey.KindOf(key), -1);
+        PutDeletion(key, name, etag, ticks);
+        return true;
+    }
+
+    /// <summary>Remembers a deletion that another database saw, of what may be here.</summary>
+    public void RestoreDeletion(ReadOnlySpan<byte> key, ReadOnlySpan<byte> name, long etag, long ticks)
+    {
+        if (ItemTree.TryGet(key, out ReadOnlySpan<byte> found))
+        {
+            var existing = new KindRecord(found);
+            if (existing.Etag > etag)
+                return;
+            if (!existing.IsDeleted)
+                Count((byte)KindKey.KindOf(key), -1);
+            RemoveFromLog(existing.Etag, existing.IsDeleted, key);
+        }
+
+        PutDeletion(key, name, etag, ticks);
+    }
+
+    /// <summary>Forgets deletions up to an etag, at most so many; gives how many, and the etag of the last.</summary>
+    public (int Purged, long LastEtag) Purge(long upToEtag, int limit)
+    {
+        int purged = 0;
+        long last = 0;
+        if (transaction.FindTree(TreeNames.KindsDeleted) is null)
+            return (purged, last);
+        while (purged < limit && FirstDeleted() is { } first && first.Etag <= upToEtag)
+        {
+            var record = new KindRecord(Expect(first.Key));
+            RemoveFromLog(record.Etag, record.IsDeleted, first.Key);
+            ItemTree.Delete(first.Key);
+            last = first.Etag;
+            purged++;
+        }
+
+        return (purged, last);
+    }
+
+    /// <summary>Writes the counts.</summary>
+    public void Save()
+    {
+        if (_counts.Count == 0)
+            return;
+        Tree counts = transaction.GetOrCreateTree(TreeNames.KindCounts);
+        Span<byte> value = stackalloc byte[sizeof(long)];
+        foreach ((byte key, long change) in _counts)
+        {
+            long before = counts.TryGet([key], out ReadOnlySpan<byte> known) ? BinaryPrimitives.ReadInt64LittleEndian(known) : 0;
+            Debug.Assert(before + change >= 0, "there are never fewer than none");
+            BinaryPrimitives.WriteInt64LittleEndian(value, before + change);
+            counts.Put([key], value);
+        }
+
+        _counts.Clear();
+    }
+
+    private void PutDeletion(ReadOnlySpan<byte> key, ReadOnlySpan<byte> name, long etag, long ticks)
+    {
+        KindRecord.Write(ItemTree.Reserve(key, KindRecord.SizeOf(name.Length, 0)), etag, ticks, isDeleted: true, name);
+        AddToLog(Deleted, etag, key);
+        Count(KindItems.DeletedCountKey(KindKey.KindOf(key)), 1);
+    }
+
+    private (long Etag, byte[] Key)? FirstDeleted()
+    {
+        using Cursor cursor = Deleted.OpenCursor();
+        return cursor.MoveFirst() ? (TreeNames.EtagOfKey(cursor.Key), cursor.Value.ToArray()) : null;
+    }
+
+    private ReadOnlySpan<byte> Expect(ReadOnlySpan<byte> key) => ItemTree.TryGet(key, out ReadOnlySpan<byte> value)
+        ? value
+        : throw new Storage.CorruptionException("The log of what was deleted beside documents names a key that does not exist. Run a check of the database and restore a backup.");
+
+    private void Count(byte key, long change) => _counts[key] = _counts.GetValueOrDefault(key) + change;
+
+    private void RemoveFromLog(long etag, bool isDeleted, ReadOnlySpan<byte> key)
+    {
+        Span<byte> logKey = stackalloc byte[TreeNames.EtagKeyBytes];
+        TreeNames.WriteEtagKey(logKey, etag);
+        bool found = (isDeleted ? Deleted : ByEtag).Delete(logKey);
+        Debug.Assert(found, "a value stands in the log under its etag");
+        if (isDeleted)
+            Count(KindItems.DeletedCountKey(KindKey.KindOf(key)), -1);
+    }
+
+    private static void AddToLog(Tree log, long etag, ReadOnlySpan<byte> key)
+    {
+        Span<byte> logKey = stackalloc byte[TreeNames.EtagKeyBytes];
+        TreeNames.WriteEtagKey(logKey, etag);
+        bool isNew = log.Put(logKey, key);
+        Debug.Assert(isNew, "an etag is given once");
+    }
+}

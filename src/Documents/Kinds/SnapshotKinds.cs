@@ -1,0 +1,72 @@
+using System.Text;
+using Treepie.Store;
+
+namespace Treepie.Kinds;
+
+/// <summary>Reads what lies beside documents from a snapshot.</summary>
+public static class SnapshotKinds
+{
+    /// <summary>The compare-exchange value of a key (compared without case); null where there is none.</summary>
+    public static CompareExchangeValue? CompareExchange(this DatabaseSnapshot snapshot, string key)
+    {
+        ArgumentNullException.ThrowIfNull(snapshot);
+        return TryFold(key, out byte[] folded) && snapshot.Kinds.TryGet(KindKey.Of(Kind.CompareExchange, default, folded), out KindRecord record)
+            ? CompareExchangeValue.Read(record, snapshot.ChangeVectors)
+            : null;
+    }
+
+    /// <summary>Compare-exchange values whose key starts with a text (compared without case), in order of their keys.</summary>
+    public static IEnumerable<CompareExchangeValue> CompareExchangeStartingWith(this DatabaseSnapshot snapshot, string prefix)
+    {
+        ArgumentNullException.ThrowIfNull(snapshot);
+        ArgumentNullException.ThrowIfNull(prefix);
+        return TryFold(prefix, out byte[] folded) ? Values(snapshot, KindKey.Of(Kind.CompareExchange, default, folded)) : [];
+    }
+
+    /// <summary>The index of the atomic guard of a document; 0 where there is none.</summary>
+    public static long AtomicGuardIndex(this DatabaseSnapshot snapshot, string documentId) =>
+        snapshot.CompareExchange(CompareExchangeValue.AtomicGuardPrefix + documentId)?.Index ?? 0;
+
+    /// <summary>A document's change vector as cluster-wide sessions are given it: with the index of its atomic guard, if it has one.</summary>
+    public static string GuardedChangeVector(this DatabaseSnapshot snapshot, string documentId, string changeVector) =>
+        AtomicGuard.ChangeVector(changeVector, snapshot.AtomicGuardIndex(documentId));
+
+    /// <summary>A counter of a document (both compared without case); null where there is none.</summary>
+    public static CounterValue? Counter(this DatabaseSnapshot snapshot, string documentId, string name)
+    {
+        ArgumentNullException.ThrowIfNull(snapshot);
+        return TryFold(documentId, out byte[] owner) && TryFold(name, out byte[] folded) && snapshot.Kinds.TryGet(KindKey.Of(Kind.Counter, owner, folded), out KindRecord record)
+            ? CounterValue.Read(documentId, record, snapshot.ChangeVectors)
+            : null;
+    }
+
+    /// <summary>All counters of a document, in order of their names without case.</summary>
+    public static IEnumerable<CounterValue> Counters(this DatabaseSnapshot snapshot, string documentId)
+    {
+        ArgumentNullException.ThrowIfNull(snapshot);
+        return TryFold(documentId, out byte[] owner) ? Counters(snapshot, documentId, KindKey.Prefix(Kind.Counter, owner)) : [];
+    }
+
+    private static IEnumerable<CounterValue> Counters(DatabaseSnapshot snapshot, string documentId, byte[] prefix)
+    {
+        using KindCursor cursor = snapshot.Kinds.Under(prefix);
+        while (cursor.MoveNext())
+            yield return CounterValue.Read(documentId, cursor.Record, snapshot.ChangeVectors);
+    }
+
+    private static IEnumerable<CompareExchangeValue> Values(DatabaseSnapshot snapshot, byte[] prefix)
+    {
+        using KindCursor cursor = snapshot.Kinds.Under(prefix);
+        while (cursor.MoveNext())
+            yield return CompareExchangeValue.Read(cursor.Record, snapshot.ChangeVectors);
+    }
+
+    /// <summary>Folds a name to look for; false where it is longer than any can be.</summary>
+    private static bool TryFold(string text, out byte[] folded)
+    {
+        byte[] utf8 = Encoding.UTF8.GetBytes(text);
+        bool fits = utf8.Length <= DocumentId.MaxBytes + CompareExchangeValue.AtomicGuardPrefix.Length;
+        folded = fits ? CollectionName.Fold(utf8) : [];
+        return fits;
+    }
+}

@@ -1,0 +1,46 @@
+using System.Buffers;
+using Treepie.Json;
+
+namespace Treepie.Store;
+
+/// <summary>Writes what metadata says of what a document has beside its body: <c>@flags</c>, and names by kind.</summary>
+internal readonly struct BesideMetadata(KindItems kinds)
+{
+    private static readonly (DocumentFlags Flag, byte[] Text)[] s_flags =
+    [
+        (DocumentFlags.HasCounters, "HasCounters"u8.ToArray()),
+    ];
+
+    /// <summary>Writes it, each member with a comma before it.</summary>
+    public void Write(IBufferWriter<byte> output, ReadOnlySpan<byte> foldedId, DocumentFlags flags)
+    {
+        output.Write(",\"@flags\":\""u8);
+        bool first = true;
+        foreach ((DocumentFlags flag, byte[] text) in s_flags)
+        {
+            if (!flags.HasFlag(flag))
+                continue;
+            output.Write(first ? ""u8 : ", "u8);
+            output.Write(text);
+            first = false;
+        }
+
+        output.Write("\""u8);
+        if (flags.HasFlag(DocumentFlags.HasCounters))
+            WriteList(output, ",\"@counters\":["u8, KindKey.Prefix(Kind.Counter, foldedId));
+    }
+
+    private void WriteList(IBufferWriter<byte> output, ReadOnlySpan<byte> start, byte[] prefix)
+    {
+        output.Write(start);
+        using KindCursor cursor = kinds.Under(prefix);
+        for (bool first = true; cursor.MoveNext(); first = false)
+        {
+            if (!first)
+                output.Write(","u8);
+            JsonStrings.Write(output, cursor.Record.Name);
+        }
+
+        output.Write("]"u8);
+    }
+}

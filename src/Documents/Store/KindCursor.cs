@@ -1,0 +1,30 @@
+using Treepie.Storage.Trees;
+
+namespace Treepie.Store;
+
+/// <summary>Values beside documents whose keys begin with a prefix, in key order, without those that were deleted.</summary>
+internal sealed class KindCursor(Cursor? cursor, byte[] prefix) : IDisposable
+{
+    private bool _started;
+
+    public ReadOnlySpan<byte> Key => cursor!.Key; // only after MoveNext gave true
+
+    /// <summary>The part of the key behind the prefix.</summary>
+    public ReadOnlySpan<byte> Rest => Key[prefix.Length..];
+
+    public KindRecord Record => new(cursor!.Value); // only after MoveNext gave true
+
+    public bool MoveNext()
+    {
+        if (cursor is null)
+            return false;
+        bool found = _started ? cursor.IsValid && cursor.MoveNext() : cursor.Seek(prefix);
+        _started = true;
+        for (; found && cursor.Key.StartsWith(prefix); found = cursor.MoveNext())
+            if (!Record.IsDeleted)
+                return true;
+        return false;
+    }
+
+    public void Dispose() => cursor?.Dispose();
+}

@@ -1,0 +1,70 @@
+using System.Buffers.Binary;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Store;
+
+/// <summary>
+/// Reads what lies beside documents: one value, those of a document, those whose name begins with a text, or the log of changes. The trees
+/// are made by the first write of any kind; before that there is nothing.
+/// </summary>
+internal sealed class KindItems(Func<string, Tree?> find)
+{
+    private readonly Tree? _items = find(TreeNames.Kinds);
+
+    /// <summary>Whether there was ever anything.</summary>
+    public bool IsEmpty => _items is null;
+
+    /// <summary>Values of every kind, and deletions of such that are remembered.</summary>
+    public long Total => _items?.Count ?? 0;
+
+    /// <summary>Values there are of a kind.</summary>
+    public long Count(Kind kind) => ReadCount((byte)kind);
+
+    /// <summary>Deletions that are remembered of a kind.</summary>
+    public long DeletedCount(Kind kind) => ReadCount(DeletedCountKey(kind));
+
+    /// <summary>The value of a key; false where it does not exist or was deleted.</summary>
+    public bool TryGet(scoped ReadOnlySpan<byte> key, out KindRecord record)
+    {
+        record = default;
+        if (_items is null || !_items.TryGet(key, out ReadOnlySpan<byte> value))
+            return false;
+        record = new KindRecord(value);
+        return !record.IsDeleted;
+    }
+
+    /// <summary>Values whose keys begin with a prefix, in key order; to be disposed.</summary>
+    public KindCursor Under(byte[] prefix) => new(_items?.OpenCursor(), prefix);
+
+    /// <summary>Keys of values in order of their etag, greater than one.</summary>
+    public LogReader Log(long afterEtag = 0) => find(TreeNames.KindsByEtag) is { } log ? new LogReader(log, null, afterEtag) : LogReader.Empty;
+
+    /// <summary>Keys of what was deleted in order of its etag, greater than one.</summary>
+    public LogReader Deletions(long afterEtag = 0) => find(TreeNames.KindsDeleted) is { } log ? new LogReader(log, null, afterEtag) : LogReader.Empty;
+
+    /// <summary>The record that a log names, a deletion too.</summary>
+    public KindRecord RecordOf(scoped ReadOnlySpan<byte> key) => _items is not null && _items.TryGet(key, out ReadOnlySpan<byte> value)
+        ? new KindRecord(value)
+        : throw new Storage.CorruptionException("The log of what lies beside documents names a key that does not exist. Run a check of the database and restore a backup.");
+
+    /// <summary>What kinds a document has.</summary>
+    public DocumentFlags FlagsOf(ReadOnlySpan<byte> foldedId)
+    {
+        DocumentFlags flags = DocumentFlags.None;
+        if (_items is null)
+            return flags;
+        foreach (Kind kind in DocumentFlagsExtensions.KindsOfDocuments)
+        {
+            using KindCursor cursor = Under(KindKey.Prefix(kind, foldedId));
+            if (cursor.MoveNext())
+                flags |= kind.Flag();
+        }
+
+        return flags;
+    }
+
+    public static byte DeletedCountKey(Kind kind) => (byte)((byte)kind | 0x80);
+
+    private long ReadCount(byte key) =>
+        find(TreeNames.KindCounts) is { } counts && counts.TryGet([key], out ReadOnlySpan<byte> value) ? BinaryPrimitives.ReadInt64LittleEndian(value) : 0;
+}

@@ -1,0 +1,33 @@
+using System.Text;
+
+namespace Treepie.Store;
+
+/// <summary>Rules of the names of what lies beside documents, the same for every kind.</summary>
+internal static class KindNames
+{
+    /// <summary>Longest name in UTF-8 bytes: owner, name and what stands between fit into a key.</summary>
+    public const int MaxBytes = 512;
+
+    /// <summary>The name in UTF-8.</summary>
+    /// <exception cref="InvalidDocumentException">It is empty, too long or no text.</exception>
+    public static byte[] Encode(string what, string? name, int maxBytes = MaxBytes)
+    {
+        if (string.IsNullOrWhiteSpace(name))
+            throw new InvalidDocumentException($"The name of {what} is empty. Nothing was changed. Give a name.");
+        byte[] utf8;
+        try
+        {
+            utf8 = s_strict.GetBytes(name);
+        }
+        catch (EncoderFallbackException error)
+        {
+            throw new InvalidDocumentException($"The name of {what} holds half of a surrogate pair, which is no character. Nothing was changed. Remove it.", error);
+        }
+
+        return utf8.Length <= maxBytes
+            ? utf8
+            : throw new InvalidDocumentException($"The name '{name.AsSpan(0, Math.Min(name.Length, 40))}…' of {what} has {utf8.Length:N0} bytes in UTF-8, the limit is {maxBytes}. Nothing was changed. Shorten it.");
+    }
+
+    private static readonly UTF8Encoding s_strict = new(false, throwOnInvalidBytes: true);
+}

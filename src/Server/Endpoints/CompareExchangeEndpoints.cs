@@ -1,0 +1,89 @@
+using Microsoft.Extensions.Primitives;
+using Treepie.Kinds;
+using Treepie.Server.Http;
+using Treepie.Server.Security;
+using Treepie.Store;
+using Treepie.Writes;
+
+namespace Treepie.Server.Endpoints;
+
+/// <summary>Compare-exchange values: by key, by the beginning of keys, and changed if their index is the one expected.</summary>
+internal static class CompareExchangeEndpoints
+{
+    public static void Map(Routes routes)
+    {
+        routes.Database("GET", "/cmpxchg", AccessLevel.DatabaseRead, Get);
+        routes.Database("PUT", "/cmpxchg", AccessLevel.DatabaseReadWrite, Put);
+        routes.Database("DELETE", "/cmpxchg", AccessLevel.DatabaseReadWrite, Delete);
+    }
+
+    /// <summary>Reads by keys, or those whose keys begin with a text.</summary>
+    public static async Task Get(ServerRequest request, Database database)
+    {
+        StringValues keys = request.Parameters("key");
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        if (keys.Count == 1 && !request.IsEmbedded && snapshot.CompareExchange(keys[0] ?? "") is null)
+        {
+            request.EndEmpty(StatusCodes.Status404NotFound);
+            return;
+        }
+
+        ResponseBody output = request.BeginJsonBody();
+        output.Write("{\"Results\":["u8);
+        bool first = true;
+        foreach ((string key, CompareExchangeValue? value) in keys.Count > 0 ? ByKey(snapshot, keys) : ByPrefix(request, snapshot))
+        {
+            if (!first)
+                output.Write(","u8);
+            first = false;
+            KindWire.WriteCompareExchange(output, key, value);
+            await output.FlushIfNeededAsync(request.Aborted).ConfigureAwait(false);
+        }
+
+        output.Write("]}"u8);
+    }
+
+    private static IEnumerable<(string Key, CompareExchangeValue? Value)> ByKey(DatabaseSnapshot snapshot, StringValues keys) =>
+        keys.Select(key => (key ?? "", snapshot.CompareExchange(key ?? "")));
+
+    private static IEnumerable<(string Key, CompareExchangeValue? Value)> ByPrefix(ServerRequest request, DatabaseSnapshot snapshot)
+    {
+        (long start, long size) = (request.Number("start", 0), request.Number("pageSize", int.MaxValue));
+        string prefix = request.Parameter("startsWith") ?? "";
+        return snapshot.CompareExchangeStartingWith(prefix).Skip((int)Math.Min(start, int.MaxValue)).Take((int)Math.Min(size, int.MaxValue))
+            .Select(static value => (value.Key, (CompareExchangeValue?)value));
+    }
+
+    private static async Task Put(HttpServerRequest request, Database database)
+    {
+        string key = request.RequiredParameter("key");
+        long index = request.Number("index", 0);
+        using RequestBody body = await request.ReadBodyAsync(database.Options.MaxDocumentBytes).ConfigureAwait(false);
+        using var batch = new WriteBatch(database.Options);
+        batch.PutCompareExchange(key, body.Span, index);
+        await WriteAsync(request, database, batch).ConfigureAwait(false);
+    }
+
+    private static async Task Delete(HttpServerRequest request, Database database)
+    {
+        using var batch = new WriteBatch(database.Options);
+        batch.DeleteCompareExchange(request.RequiredParameter("key"), request.Number("index", 0));
+        await WriteAsync(request, database, batch).ConfigureAwait(false);
+    }
+
+    private static async Task WriteAsync(HttpServerRequest request, Database database, WriteBatch batch)
+    {
+        var result = (CompareExchangeResult)(await database.WriteAsync(batch, request.Aborted).ConfigureAwait(false))[0].Beside!; // its one command
+        ResponseBody output = request.BeginJsonBody();
+        output.Write("{\"Index\":"u8);
+        output.WriteNumber(result.Index == 0 ? 1 : result.Index); // clients take 0 for no answer; a refusal of a value that is not there has no index
+        output.Write(",\"Value\":"u8);
+        if (result.Value is null)
+            output.Write("null"u8);
+        else
+            result.Value.WriteTo(output);
+        output.Write(",\"Successful\":"u8);
+        output.WriteBoolean(result.IsSuccessful);
+        output.Write("}"u8);
+    }
+}

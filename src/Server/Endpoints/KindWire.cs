@@ -1,0 +1,91 @@
+using System.Text.Json;
+using Treepie.Kinds;
+using Treepie.Server.Http;
+using Treepie.Writes;
+
+namespace Treepie.Server.Endpoints;
+
+/// <summary>What lies beside documents, in the form clients read it.</summary>
+internal static class KindWire
+{
+    /// <summary>The result of one command of a batch, inside its braces.</summary>
+    public static void WriteBatchResult(Utf8JsonWriter json, WriteResult result)
+    {
+        switch (result.Beside)
+        {
+            case CompareExchangeResult value:
+                json.WriteString("Type", value.IsDeletion ? "CompareExchangeDELETE" : "CompareExchangePUT");
+                json.WriteString("Key", value.Key);
+                json.WriteNumber("Index", value.Index);
+                break;
+
+            case CountersResult counters:
+                json.WriteString("Id", counters.DocumentId);
+                json.WriteString("ChangeVector", result.ChangeVector);
+                json.WriteString("Type", "Counters");
+                json.WriteStartObject("CountersDetail");
+                WriteCounters(json, counters.Counters, full: false);
+                json.WriteEndObject();
+                if (counters.DocumentChangeVector is not null)
+                    json.WriteString("DocumentChangeVector", counters.DocumentChangeVector);
+                break;
+        }
+    }
+
+    /// <summary>The member <c>Counters</c>.</summary>
+    public static void WriteCounters(Utf8JsonWriter json, IEnumerable<CounterValue?> counters, bool full)
+    {
+        json.WriteStartArray("Counters");
+        foreach (CounterValue? counter in counters)
+        {
+            if (counter is null)
+                json.WriteNullValue();
+            else
+                WriteCounter(json, counter, full);
+        }
+
+        json.WriteEndArray();
+    }
+
+    public static void WriteCounter(Utf8JsonWriter json, CounterValue counter, bool full)
+    {
+        json.WriteStartObject();
+        json.WriteString("DocumentId", counter.DocumentId);
+        json.WriteString("CounterName", counter.Name);
+        json.WriteNumber("TotalValue", counter.Value);
+        json.WriteNumber("Etag", counter.Etag);
+        json.WriteString("ChangeVector", counter.ChangeVector);
+        if (full)
+        {
+            json.WriteStartObject("CounterValues");
+            foreach ((string node, long value) in counter.ByNode)
+                json.WriteNumber(node, value);
+            json.WriteEndObject();
+        }
+
+        json.WriteEndObject();
+    }
+
+    /// <summary>A compare-exchange value; of a key that has none, that.</summary>
+    public static void WriteCompareExchange(ResponseBody output, string key, CompareExchangeValue? value)
+    {
+        output.Write("{\"Key\":"u8);
+        output.WriteString(value?.Key ?? key);
+        output.Write(",\"Index\":"u8);
+        output.WriteNumber(value?.Index ?? -1);
+        output.Write(",\"Value\":"u8);
+        if (value is null)
+            output.Write("null"u8);
+        else
+            value.WriteTo(output);
+        output.Write(",\"ChangeVector\":"u8);
+        if (value is null)
+            output.Write("null"u8);
+        else
+            output.WriteString(value.IsAtomicGuard ? AtomicGuardText(value) : value.ChangeVector);
+        output.Write("}"u8);
+    }
+
+    /// <summary>The change vector that clients hand back as what they saw of a document.</summary>
+    private static string AtomicGuardText(CompareExchangeValue value) => $"TRXN:{value.ChangeVector.AsSpan(value.ChangeVector.IndexOf(':', StringComparison.Ordinal) + 1)}";
+}
