@@ -18,8 +18,8 @@ public sealed class ProjectDependencyTests
         { Storage, [] },
         { Indexing, [Storage] },
         { Documents, [Storage, Indexing] },
-        { S3, [Documents] },
-        { Server, [Documents, S3] },
+        { S3, [Documents, Storage] }, // of Storage only the root of all errors, see below
+        { Server, [Documents, S3, Storage] },
         { CommandLine, [Storage, Documents, S3] }, // for its offline commands, and for where keys come from
     };
 
@@ -41,6 +41,22 @@ public sealed class ProjectDependencyTests
             .Where(name => !Assemblies.Ours.Contains(name))
             .Where(name => !name.StartsWith("System.", StringComparison.Ordinal) && name is not ("System" or "netstandard" or "mscorlib"));
         Assert.Equal(packages, foreign);
+    }
+
+    [Theory]
+    [InlineData(S3)]
+    [InlineData(Server)]
+    public void Above_the_documents_nothing_of_storage_is_known_but_the_root_of_errors(string assembly)
+    {
+        using var file = new PEReader(File.OpenRead(Assemblies.PathOf(assembly)));
+        MetadataReader metadata = file.GetMetadataReader();
+        IEnumerable<string> known =
+            from handle in metadata.TypeReferences
+            let type = metadata.GetTypeReference(handle)
+            where type.ResolutionScope.Kind == HandleKind.AssemblyReference
+                && metadata.GetString(metadata.GetAssemblyReference((AssemblyReferenceHandle)type.ResolutionScope).Name) == Storage
+            select $"{metadata.GetString(type.Namespace)}.{metadata.GetString(type.Name)}";
+        Assert.Empty(known.Except(["Treepie.TreepieException"]));
     }
 
     [Fact]

@@ -319,9 +319,8 @@ public sealed class Cursor : IDisposable
         if (_depth == 0)
             return null;
 
-        SlottedPage branch = Page(_depth - 1);
         int next = _indexes[_depth - 1] + 1;
-        return next < branch.Count ? branch.Child(next).Number : null;
+        return next < LeavesOfBranch ? Page(_depth - 1).Child(next).Number : null;
     }
 
     /// <summary>As <see cref="PrefetchNextLeaf"/>, once for each leaf: for who asks at every key.</summary>
@@ -346,10 +345,7 @@ public sealed class Cursor : IDisposable
         Array.Clear(_pages);
     }
 
-    /// <summary>
-    /// The highest level (0: the leaf) at which two cursors that stand on the same key stand in the same page; -1 if there is none. From there on
-    /// to that page's end the trees are the same.
-    /// </summary>
+    /// <summary>The highest level (0: the leaf) at which two cursors on the same key stand in the same page, to whose end the trees are the same; -1 if there is none.</summary>
     internal int SharedLevel(Cursor other)
     {
         for (int level = Math.Min(_depth, other._depth); level >= 0; level--)
