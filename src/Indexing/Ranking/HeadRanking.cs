@@ -8,9 +8,6 @@ internal static class HeadRanking
     /// <summary>Up to this frequency, more of it at the same length is a greater score as floats are rounded, too: at 255 the part grows by 1/200,000, and it is rounded by 1/5,000,000.</summary>
     private const int MostExact = byte.MaxValue;
 
-    /// <summary>More than what rounding changes.</summary>
-    private const float Margin = 1 + 1e-4f;
-
     /// <summary>Weights of which parts are rounded as numbers near 1 are.</summary>
     private const float LeastWeight = 1e-20f, MostWeight = 1e32f;
 
@@ -65,7 +62,7 @@ internal static class HeadRanking
         foreach (HeadEntry limit in limits)
         {
             float mostPart = scorer.ScoreOf(limit.Frequency, limit.Length, boost);
-            if (score > sum.Of(mostPart * Margin))
+            if (score > sum.Of(mostPart * Bm25.BoundMargin))
                 continue;
             float most = sum.Of(mostPart);
             if (score < most || limit.Frequency > MostExact)

@@ -14,9 +14,6 @@ namespace Treepie.Indexing.Searching;
 /// <remarks>Costs: 4 bytes a window.</remarks>
 internal sealed class BoundedRanking(QueryContext context, Operator root, HitSorter sorter)
 {
-    /// <summary>As <see cref="Bm25.BoundMargin"/>.</summary>
-    public const float Margin = Bm25.BoundMargin;
-
     private const int Blocks = PostingWindow.Blocks;
 
     /// <summary>So many hits, as is to be expected, are all scored: their bounds would cost more.</summary>
@@ -117,7 +114,7 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
         foreach (ref float bound in bounds)
         {
             possible += bound < 0 ? 0 : 1;
-            bound = bound < 0 ? bound : bound * Margin;
+            bound = bound < 0 ? bound : bound * Bm25.BoundMargin;
         }
 
         Span<int> best = stackalloc int[BestWindows];
@@ -157,13 +154,13 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
         Span<float> bounds = stackalloc float[Blocks];
         bounds.Clear();
         root.AddBounds(window, bounds, 1);
-        if (BoundKernels.Largest(bounds) * Margin < Threshold)
+        if (BoundKernels.Largest(bounds) * Bm25.BoundMargin < Threshold)
             return counts ? root.Count(window) : 0;
 
         WindowsScored++;
-        int count = root.Select(window, set, Threshold, Margin, counts);
+        int count = root.Select(window, set, Threshold, Bm25.BoundMargin, counts);
         if (set.Form == WindowSetForm.List && Threshold > 0)
-            set.Narrow(bounds, Threshold, Margin);
+            set.Narrow(bounds, Threshold, Bm25.BoundMargin);
         if (set.Form == WindowSetForm.List && set.Count <= FewInWindow)
             Score(window, set.CopyTo(offsets));
         else if (set.Form != WindowSetForm.Empty)
@@ -196,8 +193,8 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
         if (Threshold <= 0)
             return BitmapKernels.Count(words);
 
-        BoundKernels.Narrow(words, bounds, Threshold, Margin);
-        root.Narrow(window, words, Threshold, Margin);
+        BoundKernels.Narrow(words, bounds, Threshold, Bm25.BoundMargin);
+        root.Narrow(window, words, Threshold, Bm25.BoundMargin);
         int count = BitmapKernels.Count(words);
         if (count < ManyByBlock)
             return count;
@@ -209,7 +206,7 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
             isByEntry = true;
         }
 
-        entryBounds!.Narrow(window, words, Threshold, Margin); // there are, since it is by entry
+        entryBounds!.Narrow(window, words, Threshold, Bm25.BoundMargin); // there are, since it is by entry
         return BitmapKernels.Count(words);
     }
 

@@ -97,15 +97,20 @@ internal sealed class SearchRun
         if (Plan is not null)
             context.Tracer?.Enter(Plan);
         Run(way, hits);
+        Finish();
+    }
+
+    /// <summary>What is left when the page is there.</summary>
+    private void Finish()
+    {
         if (request.WithPosition && Ids.Length > 0 && Ids.Length == request.Take)
             LastKey = KeyOf(Ids.Length - 1);
-        context.Check(); // short ways end before they look at the budget
+        context.Check(); // a short run ends before it looks at the budget
         if (Plan is null)
             return;
 
         context.Tracer?.Leave(Plan);
-        Plan.RowsIn = Total;
-        Plan.RowsOut = Ids.Length;
+        (Plan.RowsIn, Plan.RowsOut) = (Total, Ids.Length);
     }
 
     private (HitSet? Hits, SearchPlanner Planner, SearchWay Way) Choose()
@@ -200,15 +205,8 @@ internal sealed class SearchRun
                 (Plan.Windows, Plan.WindowsBelowBound) = (search.WindowsScored, search.WindowsBelowBound);
         }
 
-        if (request.WithPosition && Ids.Length > 0 && Ids.Length == request.Take)
-            LastKey = KeyOf(Ids.Length - 1);
-        context.Check(); // short ways end before they look at the budget
-        if (Plan is null)
-            return;
-
-        context.Tracer?.Leave(Plan);
-        (Plan.RowsIn, Plan.RowsOut) = (Total, Ids.Length);
-        Plan.With(search?.Decision ?? BlockMaxSearch.FromDictionary);
+        Finish();
+        Plan?.With(search?.Decision ?? BlockMaxSearch.FromDictionary);
     }
 
     /// <summary>Answers from the dictionary, where that is enough.</summary>

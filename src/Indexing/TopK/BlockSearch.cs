@@ -15,7 +15,6 @@ namespace Treepie.Indexing.TopK;
 /// <remarks>Memory until the query ends: 139 bytes a window.</remarks>
 internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool needsTwo)
 {
-    private const float Margin = TopKHits.Margin;
     private const int Blocks = PostingWindow.Blocks;
 
     /// <summary>The first level is that which so many windows reach.</summary>
@@ -354,7 +353,7 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
                 ulong mine = all[(i * Blocks) + block];
                 twice |= once & mine;
                 once |= mine;
-                required &= (sum * Margin) - bounds[(i * Blocks) + block] < least ? mine : ulong.MaxValue;
+                required &= (sum * Bm25.BoundMargin) - bounds[(i * Blocks) + block] < least ? mine : ulong.MaxValue;
             }
 
             words[block] = required & (needsTwo ? twice : once);

@@ -16,8 +16,6 @@ namespace Treepie.Indexing.TopK;
 /// <remarks>Memory until the query ends: some 60 KiB, and 4 KiB for each leading list.</remarks>
 internal sealed class CandidateSearch : IReusable
 {
-    private const float Margin = TopKHits.Margin;
-
     /// <summary>
     /// Windows that are processed together, fewer where they have more entries than <see cref="MostTogether"/>.
     /// </summary>
@@ -326,7 +324,7 @@ internal sealed class CandidateSearch : IReusable
         float constant = hits.Plan.Constant;
         for (int hit = 0; hit < bounds.Length; hit++)
         {
-            bounds[hit] = (bounds[hit] + constant) * Margin;
+            bounds[hit] = (bounds[hit] + constant) * Bm25.BoundMargin;
             ids[known + hit] = start + candidates[hit];
         }
 

@@ -10,9 +10,6 @@ namespace Treepie.Indexing.TopK;
 /// </summary>
 internal sealed class TopKHits(QueryContext context, TopKPlan plan, HitSorter sorter)
 {
-    /// <summary>As <see cref="Bm25.BoundMargin"/>.</summary>
-    public const float Margin = Bm25.BoundMargin;
-
     /// <summary>The query.</summary>
     public QueryContext Context => context;
 
@@ -26,7 +23,7 @@ internal sealed class TopKHits(QueryContext context, TopKPlan plan, HitSorter so
     public float Threshold => Math.Max(Floor, sorter.WorstScore);
 
     /// <summary>What the lists have to give a hit, filters being the same for all.</summary>
-    public float ListThreshold => (Threshold / Margin) - plan.Constant;
+    public float ListThreshold => (Threshold / Bm25.BoundMargin) - plan.Constant;
 
     /// <summary>Windows in which hits were scored.</summary>
     public long WindowsScored { get; set; }
