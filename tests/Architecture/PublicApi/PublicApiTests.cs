@@ -33,7 +33,8 @@ public sealed class PublicApiTests
 
     private static Assembly Load(string path)
     {
-        var context = new AssemblyLoadContext(path, isCollectible: true);
+        // Not collectible: nobody holds the context while the types are looked at, and one that is collected refuses to load what they refer to.
+        var context = new AssemblyLoadContext(path, isCollectible: false);
         // A library's output does not hold the packages it uses; that of the command line holds those of all it stands on.
         string packages = Path.GetDirectoryName(Assemblies.PathOf("Treepie.CommandLine"))!; // a file lies in a folder
         context.Resolving += (_, wanted) =>
