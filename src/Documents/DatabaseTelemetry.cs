@@ -6,8 +6,9 @@ using Treepie.Storage.Transactions;
 namespace Treepie;
 
 /// <summary>
-/// What databases tell whoever listens: times of writes and queries under the meter <c>Treepie</c>, and their steps as spans of the activity source <c>Treepie</c>. Where nobody listens it costs
-/// a look at a flag. Both are static, as .NET means them to be: listeners find them by name, and they hold nothing of a database.
+/// What databases tell whoever listens: times of writes and queries under the meter <c>Treepie</c>, and their steps as spans of
+/// the activity source <c>Treepie</c>. Where nobody listens it costs a look at a flag. Both are static, as .NET means them to be:
+/// listeners find them by name, and they hold nothing of a database.
 /// </summary>
 internal static class DatabaseTelemetry
 {
@@ -20,10 +21,12 @@ internal static class DatabaseTelemetry
     private static readonly Meter Meter = new(Name);
 
     private static readonly Histogram<double> Writes =
-        Meter.CreateHistogram<double>("treepie.write.duration", "s", "From the call of a write to its being durable.", advice: Advice());
+        Meter.CreateHistogram<double>("treepie.write.duration", "s", "From the call of a write to its being durable.",
+            advice: Advice());
 
     private static readonly Histogram<double> Queries =
-        Meter.CreateHistogram<double>("treepie.query.duration", "s", "From a query's turn to the first results being found.", advice: Advice());
+        Meter.CreateHistogram<double>("treepie.query.duration", "s", "From a query's turn to the first results being found.",
+            advice: Advice());
 
     /// <summary>Whether somebody counts queries.</summary>
     public static bool CountsQueries => Queries.Enabled;
@@ -42,7 +45,9 @@ internal static class DatabaseTelemetry
         return span;
     }
 
-    /// <summary>Begins a span below another one, which may be at work on another thread. It does not become what is at work here.</summary>
+    /// <summary>
+    /// Begins a span below another one, which may be at work on another thread. It does not become what is at work here.
+    /// </summary>
     public static Activity? StartBelow(Activity? parent, string name, DateTime startUtc = default)
     {
         if (parent is null)
@@ -54,7 +59,10 @@ internal static class DatabaseTelemetry
         return span;
     }
 
-    /// <summary>Writes, with a span of the write as its caller sees it; in it one of its turn in the transaction, on whatever thread, and one of the commit, from there to its being durable.</summary>
+    /// <summary>
+    /// Writes, with a span of the write as its caller sees it; in it one of its turn in the transaction, on whatever thread, and
+    /// one of the commit, from there to its being durable.
+    /// </summary>
     public static async Task<TResult> TraceWriteAsync<TResult>(
         StorageEnvironment environment, string database, Func<WriteTransaction, TResult> run, CancellationToken cancellationToken)
     {
@@ -75,12 +83,15 @@ internal static class DatabaseTelemetry
     }
 
     /// <summary>A write is durable.</summary>
-    public static void Written(string database, TimeSpan elapsed) => Writes.Record(elapsed.TotalSeconds, new KeyValuePair<string, object?>(DatabaseTag, database));
+    public static void Written(string database, TimeSpan elapsed) =>
+        Writes.Record(elapsed.TotalSeconds, new KeyValuePair<string, object?>(DatabaseTag, database));
 
     /// <summary>A query has found its first results.</summary>
-    public static void Queried(string database, TimeSpan elapsed) => Queries.Record(elapsed.TotalSeconds, new KeyValuePair<string, object?>(DatabaseTag, database));
+    public static void Queried(string database, TimeSpan elapsed) =>
+        Queries.Record(elapsed.TotalSeconds, new KeyValuePair<string, object?>(DatabaseTag, database));
 
     // From a tenth of a millisecond to ten seconds.
     private static InstrumentAdvice<double> Advice() =>
-        new() { HistogramBucketBoundaries = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] };
+        new() { HistogramBucketBoundaries = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
+            2.5, 5, 10] };
 }

@@ -5,8 +5,9 @@ using System.Security.Cryptography.X509Certificates;
 namespace Treepie.CommandLine.Certificates;
 
 /// <summary>
-/// An authority of one's own, which issues the certificate of a server and those of its clients. Its key and that of the server are on the curve P-256, whose handshakes cost a server least;
-/// clients have RSA keys, because RavenDB's client for Node.js reads no others from PEM files.
+/// An authority of one's own, which issues the certificate of a server and those of its clients. Its key and that of the server
+/// are on the curve P-256, whose handshakes cost a server least; clients have RSA keys, because RavenDB's client for Node.js
+/// reads no others from PEM files.
 /// </summary>
 internal sealed class LocalAuthority(X509Certificate2 certificate, TimeProvider clock) : IDisposable
 {
@@ -29,8 +30,10 @@ internal sealed class LocalAuthority(X509Certificate2 certificate, TimeProvider 
     {
         using ECDsa key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
         var request = new CertificateRequest(Subject(name), key, HashAlgorithmName.SHA256);
-        request.CertificateExtensions.Add(new X509BasicConstraintsExtension(certificateAuthority: true, hasPathLengthConstraint: true, 0, critical: true));
-        request.CertificateExtensions.Add(new X509KeyUsageExtension(X509KeyUsageFlags.KeyCertSign | X509KeyUsageFlags.CrlSign, critical: true));
+        request.CertificateExtensions.Add(
+            new X509BasicConstraintsExtension(certificateAuthority: true, hasPathLengthConstraint: true, 0, critical: true));
+        request.CertificateExtensions.Add(
+            new X509KeyUsageExtension(X509KeyUsageFlags.KeyCertSign | X509KeyUsageFlags.CrlSign, critical: true));
         request.CertificateExtensions.Add(new X509SubjectKeyIdentifierExtension(request.PublicKey, critical: false));
         DateTimeOffset now = clock.GetUtcNow();
         return new LocalAuthority(request.CreateSelfSigned(now.AddDays(-1), now.AddYears(AuthorityYears)), clock);
@@ -58,7 +61,8 @@ internal sealed class LocalAuthority(X509Certificate2 certificate, TimeProvider 
     public X509Certificate2 IssueClient(string name, RSA key)
     {
         var request = new CertificateRequest(Subject(name), key, HashAlgorithmName.SHA256, RSASignaturePadding.Pkcs1);
-        return Issue(request, X509KeyUsageFlags.DigitalSignature, ClientAuthentication, clock.GetUtcNow().AddYears(ClientYears)).CopyWithPrivateKey(key);
+        return Issue(request, X509KeyUsageFlags.DigitalSignature, ClientAuthentication,
+            clock.GetUtcNow().AddYears(ClientYears)).CopyWithPrivateKey(key);
     }
 
     /// <inheritdoc/>
@@ -74,15 +78,24 @@ internal sealed class LocalAuthority(X509Certificate2 certificate, TimeProvider 
 
     private X509Certificate2 Issue(CertificateRequest request, X509KeyUsageFlags usage, string purpose, DateTimeOffset until)
     {
-        request.CertificateExtensions.Add(new X509BasicConstraintsExtension(certificateAuthority: false, hasPathLengthConstraint: false, 0, critical: true));
+        request.CertificateExtensions.Add(
+            new X509BasicConstraintsExtension(certificateAuthority: false, hasPathLengthConstraint: false, 0, critical: true));
         request.CertificateExtensions.Add(new X509KeyUsageExtension(usage, critical: true));
         request.CertificateExtensions.Add(new X509EnhancedKeyUsageExtension([new Oid(purpose)], critical: false));
         request.CertificateExtensions.Add(new X509SubjectKeyIdentifierExtension(request.PublicKey, critical: false));
-        request.CertificateExtensions.Add(X509AuthorityKeyIdentifierExtension.CreateFromCertificate(certificate, includeKeyIdentifier: true, includeIssuerAndSerial: false));
+        request.CertificateExtensions.Add(
+            X509AuthorityKeyIdentifierExtension.CreateFromCertificate(certificate, includeKeyIdentifier: true,
+            includeIssuerAndSerial: false));
         DateTimeOffset from = clock.GetUtcNow().AddDays(-1), last = certificate.NotAfter;
         // What it issues cannot outlast it, nor begin before it.
         from = from > certificate.NotBefore ? from : certificate.NotBefore;
-        using ECDsa key = certificate.GetECDsaPrivateKey() ?? throw new CryptographicException("The authority's key is not on an elliptic curve.");
-        return request.Create(certificate.SubjectName, X509SignatureGenerator.CreateForECDsa(key), from, until < last ? until : last, RandomNumberGenerator.GetBytes(SerialBytes));
+        using ECDsa key = certificate.GetECDsaPrivateKey()
+            ?? throw new CryptographicException("The authority's key is not on an elliptic curve.");
+        return request.Create(
+            certificate.SubjectName,
+            X509SignatureGenerator.CreateForECDsa(key),
+            from,
+            until < last ? until : last,
+            RandomNumberGenerator.GetBytes(SerialBytes));
     }
 }

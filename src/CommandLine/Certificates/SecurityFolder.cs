@@ -5,7 +5,8 @@ using System.Text;
 namespace Treepie.CommandLine.Certificates;
 
 /// <summary>
-/// The folder <c>security</c> of a data directory: an authority, the certificate of the server, and that of its administrator, each with its key. Files with keys are for their owner alone.
+/// The folder <c>security</c> of a data directory: an authority, the certificate of the server, and that of its administrator,
+/// each with its key. Files with keys are for their owner alone.
 /// </summary>
 internal sealed class SecurityFolder(string dataDirectory, TimeProvider clock)
 {
@@ -40,7 +41,9 @@ internal sealed class SecurityFolder(string dataDirectory, TimeProvider clock)
         foreach (string path in (string[])[Authority, AuthorityKey, Server, AdminCertificate, AdminPem, AdminPfx])
         {
             if (File.Exists(path))
-                throw new UsageException($"There is '{path}' already; it was left alone. --renew makes new certificates with the same keys; to begin anew, move the folder away.");
+                throw new UsageException(
+                    $"There is '{path}' already; it was left alone. --renew makes new certificates with the same keys; to "
+                    + "begin anew, move the folder away.");
         }
 
         if (OperatingSystem.IsWindows())
@@ -57,7 +60,9 @@ internal sealed class SecurityFolder(string dataDirectory, TimeProvider clock)
         Issue(authority, names, serverKey, adminKey);
     }
 
-    /// <summary>Makes new certificates of server and administrator for the same keys, so that a running server takes both as they come.</summary>
+    /// <summary>
+    /// Makes new certificates of server and administrator for the same keys, so that a running server takes both as they come.
+    /// </summary>
     /// <exception cref="UsageException">The folder is not there, or not whole.</exception>
     public void Renew(IReadOnlyList<string>? names)
     {

@@ -15,15 +15,19 @@ internal static class SecureCommand
     /// <summary>The command.</summary>
     public static Command Create(Shell shell)
     {
-        var directory = new Argument<DirectoryInfo>("directory") { Description = "The data directory of the server, there already or not" };
+        var directory = new Argument<DirectoryInfo>(
+            "directory") { Description = "The data directory of the server, there already or not" };
         var names = new Option<string[]>("--name")
         {
             Description = "A name or address by which clients reach the server; may be given several times. Default: localhost",
             HelpName = "name",
             DefaultValueFactory = _ => [],
         };
-        var renew = new Option<bool>("--renew") { Description = "Make new certificates for the same keys; a running server takes them without a restart" };
-        var command = new Command("secure", "Makes an authority, a server's certificate and an administrator's, in <directory>/security, and says how to use them") { directory, names, renew };
+        var renew = new Option<bool>(
+            "--renew") { Description = "Make new certificates for the same keys; a running server takes them without a restart" };
+        var command = new Command("secure",
+            "Makes an authority, a server's certificate and an administrator's, in <directory>/security, and says how to use "
+            + "them") { directory, names, renew };
         command.SetAction((parsed, cancellationToken) => OfflineCommands.RunAsync(
             shell,
             async () =>
@@ -38,7 +42,9 @@ internal static class SecureCommand
                 if (parsed.GetValue(renew))
                 {
                     folder.Renew(given.Length > 0 ? all : null);
-                    await shell.Error.WriteLineAsync($"'{folder.Server}' and '{folder.AdminPem}' are renewed. A running server uses its own from the next connection on.");
+                    await shell.Error.WriteLineAsync(
+                        $"'{folder.Server}' and '{folder.AdminPem}' are renewed. A running server uses its own from the next "
+                        + "connection on.");
                     return ExitCode.Ok;
                 }
 
@@ -53,7 +59,8 @@ internal static class SecureCommand
     private static void Check(string name)
     {
         if (!IPAddress.TryParse(name, out _) && Uri.CheckHostName(name) != UriHostNameType.Dns)
-            throw new UsageException($"'{name}' is neither the name of a host, such as db.example.com, nor an address, such as 192.0.2.7.");
+            throw new UsageException(
+                $"'{name}' is neither the name of a host, such as db.example.com, nor an address, such as 192.0.2.7.");
     }
 
     private static string Explain(string data, string name, SecurityFolder folder)

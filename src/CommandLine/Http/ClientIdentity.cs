@@ -10,7 +10,8 @@ internal sealed class ClientIdentity
     private readonly X509Certificate2? _certificate;
     private readonly X509Certificate2Collection? _authorities;
 
-    private ClientIdentity(X509Certificate2? certificate, X509Certificate2Collection? authorities) => (_certificate, _authorities) = (certificate, authorities);
+    private ClientIdentity(X509Certificate2? certificate, X509Certificate2Collection? authorities) =>
+        (_certificate, _authorities) = (certificate, authorities);
 
     /// <exception cref="UsageException">A file cannot be used.</exception>
     public static ClientIdentity Load(string? certificate, string? authority) => new(
@@ -21,7 +22,8 @@ internal sealed class ClientIdentity
     public void ApplyTo(SslClientAuthenticationOptions options)
     {
         if (_certificate is not null)
-            options.ClientCertificateContext = SslStreamCertificateContext.Create(_certificate, additionalCertificates: null, offline: true);
+            options.ClientCertificateContext = SslStreamCertificateContext.Create(_certificate, additionalCertificates: null,
+                offline: true);
         if (_authorities is null)
             return;
 
@@ -40,7 +42,8 @@ internal sealed class ClientIdentity
             return X509CertificateLoader.LoadPkcs12FromFile(path, null);
 
         using X509Certificate2 pem = X509Certificate2.CreateFromPemFile(path, path);
-        return X509CertificateLoader.LoadPkcs12(pem.Export(X509ContentType.Pkcs12), null); // on Windows a key that came from PEM cannot be used for TLS
+        return X509CertificateLoader.LoadPkcs12(pem.Export(X509ContentType.Pkcs12),
+            null); // on Windows a key that came from PEM cannot be used for TLS
     }
 
     private static X509Certificate2Collection LoadAuthorities(string path)
@@ -56,7 +59,8 @@ internal sealed class ClientIdentity
         {
             return load(path);
         }
-        catch (Exception exception) when (exception is CryptographicException or IOException or UnauthorizedAccessException or ArgumentException)
+        catch (Exception exception) when (
+            exception is CryptographicException or IOException or UnauthorizedAccessException or ArgumentException)
         {
             throw new UsageException($"{option} '{path}' cannot be used: {exception.Message}");
         }

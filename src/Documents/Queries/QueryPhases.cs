@@ -19,7 +19,8 @@ internal sealed class QueryPhases(TimeProvider clock, long started, Activity? qu
         _phases.Add((name, clock.GetElapsedTime(_last, now)));
         if (query is not null)
         {
-            using Activity? phase = DatabaseTelemetry.StartBelow(query, "treepie.query." + name, query.StartTimeUtc + clock.GetElapsedTime(_started, _last));
+            using Activity? phase = DatabaseTelemetry.StartBelow(query, "treepie.query." + name, query.StartTimeUtc
+                + clock.GetElapsedTime(_started, _last));
             phase?.SetEndTime(query.StartTimeUtc + clock.GetElapsedTime(_started, now));
         }
 

@@ -7,7 +7,8 @@ using Treepie.Server.Security;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// Certificates of clients: listing, registering, making, changing and deleting them. Operators manage those of users and operators; those of administrators are for administrators alone.
+/// Certificates of clients: listing, registering, making, changing and deleting them. Operators manage those of users and
+/// operators; those of administrators are for administrators alone.
 /// </summary>
 internal static class CertificatesEndpoints
 {
@@ -25,7 +26,8 @@ internal static class CertificatesEndpoints
         routes.Server("POST", "/admin/certificates/edit", AccessLevel.Operator, Edit);
         routes.Server("DELETE", "/admin/certificates", AccessLevel.Operator, Delete);
         routes.Server("GET", "/certificates/whoami", AccessLevel.ValidUser, WhoAmI);
-        routes.Rest("/admin/certificates/replace-cluster-cert", AccessLevel.ClusterAdmin, static _ => throw WireException.NotBuilt(
+        routes.Rest("/admin/certificates/replace-cluster-cert", AccessLevel.ClusterAdmin, static _ =>
+            throw WireException.NotBuilt(
             "Replacing the server's certificate over HTTP (replace its file: it is read again as soon as it changes)"));
     }
 
@@ -46,7 +48,8 @@ internal static class CertificatesEndpoints
             string? name = request.Parameter("name") is { Length: > 0 } given ? given : null;
             int start = (int)Math.Min(request.Number("start", 0), int.MaxValue);
             int pageSize = (int)Math.Min(request.Number("pageSize", int.MaxValue), int.MaxValue);
-            listed = certificates.All.Where(entry => name is null || string.Equals(entry.Name, name, StringComparison.OrdinalIgnoreCase)).Skip(start).Take(pageSize);
+            listed = certificates.All.Where(entry => name is null
+                || string.Equals(entry.Name, name, StringComparison.OrdinalIgnoreCase)).Skip(start).Take(pageSize);
         }
 
         return request.JsonAsync((listed, withCertificate), static (json, state) =>
@@ -76,7 +79,8 @@ internal static class CertificatesEndpoints
     {
         CertificateRegistry certificates = Certificates(request);
         using RequestBody body = await request.ReadBodyAsync(MaxBodyBytes).ConfigureAwait(false);
-        using JsonDocument document = WireJson.ParseObject(body, "{\"Name\":…,\"Certificate\":…,\"SecurityClearance\":…,\"Permissions\":{…}}");
+        using JsonDocument document = WireJson.ParseObject(body,
+            "{\"Name\":…,\"Certificate\":…,\"SecurityClearance\":…,\"Permissions\":{…}}");
         RefuseSecondFactor(document.RootElement);
         (string name, Rights rights) = ReadDefinition(request, document.RootElement);
         X509Certificate2Collection given = ReadCertificate(document.RootElement);
@@ -84,7 +88,8 @@ internal static class CertificatesEndpoints
         {
             X509Certificate2 own = given[0];
             if (own.NotAfter.ToUniversalTime() < request.Server.Clock.GetUtcNow().UtcDateTime)
-                throw WireException.BadRequest($"The certificate '{name}' expired at {own.NotAfter.ToUniversalTime():u}. Nothing was changed.");
+                throw WireException.BadRequest(
+                    $"The certificate '{name}' expired at {own.NotAfter.ToUniversalTime():u}. Nothing was changed.");
 
             CertificateEntry entry = CertificateEntry.For(own, given.Skip(1), name, rights);
             RequireAuthorityOver(request, certificates.Find(entry.Fingerprint));
@@ -104,13 +109,17 @@ internal static class CertificatesEndpoints
     {
         CertificateRegistry certificates = Certificates(request);
         using RequestBody body = await request.ReadBodyAsync(MaxBodyBytes).ConfigureAwait(false);
-        using JsonDocument document = WireJson.ParseObject(body, "{\"Name\":…,\"SecurityClearance\":…,\"Permissions\":{…},\"Password\":…}");
+        using JsonDocument document = WireJson.ParseObject(body,
+            "{\"Name\":…,\"SecurityClearance\":…,\"Permissions\":{…},\"Password\":…}");
         RefuseSecondFactor(document.RootElement);
         (string name, Rights rights) = ReadDefinition(request, document.RootElement);
-        string? password = WireJson.Text(document.RootElement, "Password", required: false) is { Length: > 0 } given ? given : null;
+        string? password = WireJson.Text(document.RootElement, "Password", required: false) is { Length: > 0 } given
+            ? given
+            : null;
 
         // Making a key takes some tenths of a second: not on the thread that others wait for.
-        (byte[] zip, CertificateEntry entry) = await Task.Run(() => ClientCertificateMaker.Make(name, rights, password, request.Server.Clock), request.Aborted).ConfigureAwait(false);
+        (byte[] zip, CertificateEntry entry) = await Task.Run(() =>
+            ClientCertificateMaker.Make(name, rights, password, request.Server.Clock), request.Aborted).ConfigureAwait(false);
         await certificates.PutAsync(entry).ConfigureAwait(false);
         request.Server.Control?.Audit.Certificate(request, "made", entry);
         request.StatusCode = StatusCodes.Status201Created;
@@ -125,7 +134,8 @@ internal static class CertificatesEndpoints
     {
         CertificateRegistry certificates = Certificates(request);
         using RequestBody body = await request.ReadBodyAsync(MaxBodyBytes).ConfigureAwait(false);
-        using JsonDocument document = WireJson.ParseObject(body, "{\"Thumbprint\":…,\"Name\":…,\"SecurityClearance\":…,\"Permissions\":{…}}");
+        using JsonDocument document = WireJson.ParseObject(body,
+            "{\"Thumbprint\":…,\"Name\":…,\"SecurityClearance\":…,\"Permissions\":{…}}");
         string thumbprint = CertificateJson.Text(document.RootElement, "Thumbprint");
         CertificateEntry old = certificates.Find(thumbprint) ?? throw CertificateRegistry.NotThere(thumbprint);
         (string name, Rights rights) = ReadDefinition(request, document.RootElement);
@@ -143,7 +153,9 @@ internal static class CertificatesEndpoints
         foreach (CertificateEntry sameKey in certificates.All.Where(other => other.Pin == entry.Pin))
             RequireAuthorityOver(request, sameKey); // they go with it
         if (Caller.Of(request).Entry is { } own && own.Pin == entry.Pin)
-            throw WireException.BadRequest($"The certificate '{entry.Name}' is the one this request came with. Somebody else must delete it. Nothing was changed.");
+            throw WireException.BadRequest(
+                $"The certificate '{entry.Name}' is the one this request came with. Somebody else must delete it. Nothing was "
+                + "changed.");
 
         await certificates.RemoveAsync(entry).ConfigureAwait(false);
         request.Server.Control?.Audit.Certificate(request, "deleted", entry);
@@ -151,13 +163,17 @@ internal static class CertificatesEndpoints
     }
 
     private static CertificateRegistry Certificates(HttpServerRequest request) => request.Server.Control?.Certificates
-        ?? throw WireException.BadRequest("This server asks for no certificates and keeps none: it listens without TLS. 'treepie secure <directory>' prints how to start it with. Nothing was changed.");
+        ?? throw WireException.BadRequest(
+            "This server asks for no certificates and keeps none: it listens without TLS. 'treepie secure <directory>' prints how "
+            + "to start it with. Nothing was changed.");
 
     private static (string Name, Rights Rights) ReadDefinition(HttpServerRequest request, JsonElement body)
     {
         string name = CertificateJson.Text(body, "Name");
         if (name.Length > MostNameCharacters || name.Any(char.IsControl))
-            throw WireException.BadRequest($"'Name' must be a text of at most {MostNameCharacters} characters without control characters. Nothing was changed.");
+            throw WireException.BadRequest(
+                $"'Name' must be a text of at most {MostNameCharacters} characters without control characters. Nothing was "
+                + "changed.");
 
         Rights rights = CertificateJson.ReadRights(body);
         if (rights.Clearance > Caller.Of(request).Rights.Clearance)
@@ -169,19 +185,25 @@ internal static class CertificatesEndpoints
     // What nobody checks must not look as if it protected.
     private static void RefuseSecondFactor(JsonElement body)
     {
-        if (body.TryGetProperty("TwoFactorAuthenticationKey", out JsonElement key) && key.ValueKind is not (JsonValueKind.Null or JsonValueKind.Undefined))
+        if (body.TryGetProperty("TwoFactorAuthenticationKey", out JsonElement key)
+            && key.ValueKind is not (JsonValueKind.Null or JsonValueKind.Undefined))
             throw WireException.NotBuilt("A second factor of certificates (TwoFactorAuthenticationKey)");
     }
 
     private static void RequireAuthorityOver(HttpServerRequest request, CertificateEntry? entry)
     {
         if (entry is not null && entry.Rights.Clearance > Caller.Of(request).Rights.Clearance)
-            throw NotAllowed($"The certificate '{entry.Name}' is an administrator's: only an administrator can change or delete it");
+            throw NotAllowed(
+                $"The certificate '{entry.Name}' is an administrator's: only an administrator can change or delete it");
     }
 
-    private static WireException NotAllowed(string what) => new(StatusCodes.Status403Forbidden, WireTypes.Authorization, what + ". Nothing was changed.");
+    private static WireException NotAllowed(string what) =>
+        new(StatusCodes.Status403Forbidden, WireTypes.Authorization, what + ". Nothing was changed.");
 
-    /// <summary>Base64 of DER, of PEM, or of a PFX file without a password, as administrators have them. A private key that comes along is not kept.</summary>
+    /// <summary>
+    /// Base64 of DER, of PEM, or of a PFX file without a password, as administrators have them. A private key that comes along is
+    /// not kept.
+    /// </summary>
     private static X509Certificate2Collection ReadCertificate(JsonElement body)
     {
         byte[] content;
@@ -202,10 +224,14 @@ internal static class CertificatesEndpoints
         }
         catch (CryptographicException exception)
         {
-            throw WireException.BadRequest("'Certificate' is none: expected is a certificate in DER or PEM, or a PFX file without a password, in base64. Nothing was changed.", exception);
+            throw WireException.BadRequest(
+                "'Certificate' is none: expected is a certificate in DER or PEM, or a PFX file without a password, in base64. "
+                + "Nothing was changed.", exception);
         }
     }
 
     private static X509Certificate2Collection OwnFirst(X509Certificate2Collection all) =>
-        all.Count > 0 ? [.. all.OrderByDescending(static one => one.HasPrivateKey)] : throw new CryptographicException("It holds no certificate.");
+        all.Count > 0
+            ? [.. all.OrderByDescending(static one => one.HasPrivateKey)]
+            : throw new CryptographicException("It holds no certificate.");
 }

@@ -8,7 +8,9 @@ using Treepie.Server.Telemetry;
 
 namespace Treepie.Server.Hosting;
 
-/// <summary>Metrics and traces for who asked for them on the command line. Else none of it is loaded, and measuring is a look at a flag.</summary>
+/// <summary>
+/// Metrics and traces for who asked for them on the command line. Else none of it is loaded, and measuring is a look at a flag.
+/// </summary>
 internal static class Observability
 {
     private const string ServiceName = "treepie";
@@ -20,7 +22,8 @@ internal static class Observability
     private const string SamplerVariable = "OTEL_TRACES_SAMPLER";
 
     private static readonly string[] _meters =
-        [OfDatabases, ServerTelemetry.MeterName, "Microsoft.AspNetCore.Hosting", "Microsoft.AspNetCore.Server.Kestrel", "System.Runtime"];
+        [OfDatabases, ServerTelemetry.MeterName, "Microsoft.AspNetCore.Hosting", "Microsoft.AspNetCore.Server.Kestrel",
+            "System.Runtime"];
 
     public static void Add(IServiceCollection services, ProgramOptions options)
     {
@@ -50,7 +53,9 @@ internal static class Observability
         });
     }
 
-    /// <summary>The page of metrics. It names databases and tells how they are used, so it is for those who may see all.</summary>
+    /// <summary>
+    /// The page of metrics. It names databases and tells how they are used, so it is for those who may see all.
+    /// </summary>
     public static void Map(WebApplication app, ProgramOptions options)
     {
         if (options.Metrics)

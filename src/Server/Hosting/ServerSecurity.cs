@@ -3,7 +3,9 @@ using Treepie.Server.Security;
 
 namespace Treepie.Server.Hosting;
 
-/// <summary>What makes a server of the program a secured one: its certificate, and those of its clients. Without TLS there is neither.</summary>
+/// <summary>
+/// What makes a server of the program a secured one: its certificate, and those of its clients. Without TLS there is neither.
+/// </summary>
 internal sealed class ServerSecurity : IDisposable
 {
     private ServerSecurity(ServerCertificate? certificate, CertificateRegistry? clients, Uri? publicUrl, AuditLog audit)
@@ -26,19 +28,25 @@ internal sealed class ServerSecurity : IDisposable
     {
         bool isTls = addresses.Any(static address => address.IsTls);
         if (isTls && options.Certificate is null)
-            throw new CommandLineException("An address with https:// needs --certificate FILE. 'treepie secure <directory>' makes one, and prints how to start the server with it.");
+            throw new CommandLineException(
+                "An address with https:// needs --certificate FILE. 'treepie secure <directory>' makes one, and prints how to "
+                + "start the server with it.");
 
         if (isTls && !addresses.All(static address => address.IsTls))
         {
             throw new CommandLineException(
-                "Refused to listen on http:// beside https://: whoever has an account on this machine would pass by the certificates. Give addresses with https:// only.");
+                "Refused to listen on http:// beside https://: whoever has an account on this machine would pass by the "
+                    + "certificates. Give addresses with https:// only.");
         }
 
         if (!isTls && (options.Certificate ?? options.CertificateKey ?? options.CertificatePassword as object) is not null)
-            throw new CommandLineException("A certificate is given, and no address to use it: add --urls https://localhost:8443.");
+            throw new CommandLineException(
+                "A certificate is given, and no address to use it: add --urls https://localhost:8443.");
 
         if (!isTls && options.AdminCertificates.Count > 0)
-            throw new CommandLineException("--admin-certificate is given, and no address with https://: without TLS the server asks nobody for a certificate and trusts every account of this machine.");
+            throw new CommandLineException(
+                "--admin-certificate is given, and no address with https://: without TLS the server asks nobody for a "
+                + "certificate and trusts every account of this machine.");
     }
 
     /// <exception cref="CertificateException">A certificate cannot be used, or there is no administrator.</exception>
@@ -53,12 +61,14 @@ internal sealed class ServerSecurity : IDisposable
         var certificate = new ServerCertificate(
             new CertificateFiles(options.Certificate, options.CertificateKey, options.CertificatePassword),
             refused => logger.LogWarning("{Message} The certificate used so far stays in use.", refused.Message));
-        CertificateEntry[] administrators = [.. options.AdminCertificates.Where(static one => !IsThumbprint(one)).Select(Administrator)];
+        CertificateEntry[] administrators = [.. options.AdminCertificates.Where(static one => !IsThumbprint(one)).Select(
+            Administrator)];
         string[] thumbprints = [.. options.AdminCertificates.Where(IsThumbprint)];
         if (administrators.Length + thumbprints.Length == 0 && !CertificateStore.Exists(directory))
             throw WithoutAdministrator();
 
-        var clients = new CertificateRegistry(new CertificateStore(directory), administrators, thumbprints, () => certificate.Authorities, clock);
+        var clients = new CertificateRegistry(new CertificateStore(directory), administrators, thumbprints, () =>
+            certificate.Authorities, clock);
         if (clients.HasAdministrator)
             return new ServerSecurity(certificate, clients, options.PublicUrl, audit);
 
@@ -75,9 +85,11 @@ internal sealed class ServerSecurity : IDisposable
     {
         X509Certificate2Collection certificates = CertificateFiles.LoadPublic(path);
         X509Certificate2 own = certificates[0];
-        return CertificateEntry.For(own, certificates.Skip(1), own.GetNameInfo(X509NameType.SimpleName, forIssuer: false), Rights.All) with { IsWellKnown = true };
+        return CertificateEntry.For(own, certificates.Skip(1), own.GetNameInfo(X509NameType.SimpleName, forIssuer: false),
+            Rights.All) with { IsWellKnown = true };
     }
 
     private static CertificateException WithoutAdministrator() => new(
-        "Nobody could be let in: no certificate of an administrator is registered. Name one with --admin-certificate FILE, or by its thumbprint; 'treepie secure <directory>' makes one.");
+        "Nobody could be let in: no certificate of an administrator is registered. Name one with --admin-certificate FILE, or "
+            + "by its thumbprint; 'treepie secure <directory>' makes one.");
 }

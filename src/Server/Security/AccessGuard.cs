@@ -1,8 +1,9 @@
 namespace Treepie.Server.Security;
 
 /// <summary>
-/// Lets a request pass to its endpoint if its caller's rights suffice for the level that the endpoint names. An endpoint which names none is refused to everybody, so that one somebody forgot
-/// to classify is closed, not open. A server without certificates, which listens on loopback alone, trusts whoever reaches it.
+/// Lets a request pass to its endpoint if its caller's rights suffice for the level that the endpoint names. An endpoint which
+/// names none is refused to everybody, so that one somebody forgot to classify is closed, not open. A server without
+/// certificates, which listens on loopback alone, trusts whoever reaches it.
 /// </summary>
 internal sealed class AccessGuard(RequestDelegate next, AccessControl control)
 {
@@ -14,9 +15,12 @@ internal sealed class AccessGuard(RequestDelegate next, AccessControl control)
 
         RequiredAccess? access = endpoint.Metadata.GetMetadata<RequiredAccess>();
         if (access is null)
-            return Refusal.WriteAsync(http, $"{http.Request.Method} {http.Request.Path.Value} is open to nobody: it does not say which rights it demands.");
+            return Refusal.WriteAsync(http,
+                $"{http.Request.Method} {http.Request.Path.Value} is open to nobody: it does not say which rights it demands.");
 
-        return access.Level == AccessLevel.Anyone || control.Certificates is null ? next(http) : CheckAsync(http, access, control.Certificates);
+        return access.Level == AccessLevel.Anyone || control.Certificates is null
+            ? next(http)
+            : CheckAsync(http, access, control.Certificates);
     }
 
     private async Task CheckAsync(HttpContext http, RequiredAccess access, CertificateRegistry certificates)
@@ -41,7 +45,8 @@ internal sealed class AccessGuard(RequestDelegate next, AccessControl control)
         await next(http).ConfigureAwait(false);
     }
 
-    private static async ValueTask<(Caller? Caller, string? Complaint)> FindCallerAsync(HttpContext http, CertificateRegistry certificates)
+    private static async ValueTask<(Caller? Caller, string? Complaint)> FindCallerAsync(HttpContext http,
+        CertificateRegistry certificates)
     {
         if (http.Features.Get<PresentedCertificate>() is not { } presented)
             return (null, "This server requires a client certificate for authentication, and the client provided none.");
@@ -57,7 +62,8 @@ internal sealed class AccessGuard(RequestDelegate next, AccessControl control)
         return access.Level switch
         {
             AccessLevel.DatabaseRead or AccessLevel.DatabaseReadWrite or AccessLevel.DatabaseAdmin =>
-                $"Could not authorize access to database '{database}' with {who}: {what} demands {access.Level.ToString()["Database".Length..]}.",
+                $"Could not authorize access to database '{database}' with {who}: {what} demands "
+                    + $"{access.Level.ToString()["Database".Length..]}.",
             _ => $"Could not authorize {what} with {who}: it demands the clearance {access.Level}.",
         };
     }

@@ -3,8 +3,8 @@ using Treepie.Server.Http;
 namespace Treepie.Server.Security;
 
 /// <summary>
-/// One line for each refusal, each action of administration and each change of certificates, in the log category <c>Treepie.Audit</c>: who, from where, which route, which database. Never a body,
-/// a query string or a header. Thread-safe.
+/// One line for each refusal, each action of administration and each change of certificates, in the log category
+/// <c>Treepie.Audit</c>: who, from where, which route, which database. Never a body, a query string or a header. Thread-safe.
 /// </summary>
 internal sealed class AuditLog(ILogger logger, TimeProvider clock)
 {
@@ -23,18 +23,21 @@ internal sealed class AuditLog(ILogger logger, TimeProvider clock)
         if (logger.IsEnabled(LogLevel.Information) && MayWriteRefusal(out int left))
             logger.LogInformation(
                 "Refused {Method} {Path} from {Address} by {Thumbprint}: {Why} Refusals before it that are not told: {Left}",
-                Plain(http.Request.Method), Plain(http.Request.Path.Value), http.Connection.RemoteIpAddress, entry?.Thumbprint ?? "nobody", Plain(why), left);
+                Plain(http.Request.Method), Plain(http.Request.Path.Value), http.Connection.RemoteIpAddress, entry?.Thumbprint
+                    ?? "nobody", Plain(why), left);
     }
 
     /// <summary>A request passed. Those that administer are written down, whether or not they will succeed.</summary>
     public void Passed(HttpContext http, Caller caller, RequiredAccess access)
     {
-        if (access.Level < AccessLevel.DatabaseAdmin || HttpMethods.IsGet(http.Request.Method) || !logger.IsEnabled(LogLevel.Information))
+        if (access.Level < AccessLevel.DatabaseAdmin || HttpMethods.IsGet(http.Request.Method)
+            || !logger.IsEnabled(LogLevel.Information))
             return;
 
         logger.LogInformation(
             "Passed {Method} {Path} from {Address} by {Thumbprint} on {Database}",
-            Plain(http.Request.Method), Plain(http.Request.Path.Value), http.Connection.RemoteIpAddress, caller.Entry?.Thumbprint ?? "nobody", Plain(access.DatabaseOf(http) ?? "the server"));
+            Plain(http.Request.Method), Plain(http.Request.Path.Value), http.Connection.RemoteIpAddress, caller.Entry?.Thumbprint
+                ?? "nobody", Plain(access.DatabaseOf(http) ?? "the server"));
     }
 
     /// <summary>A certificate was registered, changed or deleted.</summary>
@@ -43,7 +46,8 @@ internal sealed class AuditLog(ILogger logger, TimeProvider clock)
         if (logger.IsEnabled(LogLevel.Information))
             logger.LogInformation(
                 "Certificate {What}: {Thumbprint} with clearance {Clearance} from {Address} by {Caller}",
-                what, entry.Thumbprint, entry.Rights.Clearance, request.Http.Connection.RemoteIpAddress, Caller.Of(request).Entry?.Thumbprint ?? "nobody");
+                what, entry.Thumbprint, entry.Rights.Clearance, request.Http.Connection.RemoteIpAddress,
+                    Caller.Of(request).Entry?.Thumbprint ?? "nobody");
     }
 
     // A name or path of a stranger's choice must not begin a line of its own.

@@ -3,8 +3,8 @@ using System.Net;
 namespace Treepie.Server.Security;
 
 /// <summary>
-/// An address the server may listen on. Plain HTTP is for loopback addresses alone: whoever reaches such a port can read and delete everything. With TLS, clients are asked for certificates, so
-/// it may be any.
+/// An address the server may listen on. Plain HTTP is for loopback addresses alone: whoever reaches such a port can read and
+/// delete everything. With TLS, clients are asked for certificates, so it may be any.
 /// </summary>
 /// <param name="Address">The IP address; null: <c>localhost</c>, all loopback addresses there are.</param>
 /// <param name="Port">The port; 0: a free one.</param>
@@ -15,16 +15,20 @@ internal sealed record BindAddress(IPAddress? Address, int Port, bool IsTls = fa
     public static BindAddress Parse(string url)
     {
         // The wildcards of ASP.NET and of http.sys are no valid host names: all addresses of the machine, of IPv6 too.
-        string readable = url.Replace("://*", "://[::]", StringComparison.Ordinal).Replace("://+", "://[::]", StringComparison.Ordinal);
-        if (!Uri.TryCreate(readable, UriKind.Absolute, out Uri? uri) || uri.HostNameType is UriHostNameType.Unknown or UriHostNameType.Basic)
+        string readable = url.Replace("://*", "://[::]", StringComparison.Ordinal).Replace("://+", "://[::]",
+            StringComparison.Ordinal);
+        if (!Uri.TryCreate(readable, UriKind.Absolute, out Uri? uri)
+            || uri.HostNameType is UriHostNameType.Unknown or UriHostNameType.Basic)
             throw new CommandLineException($"'{url}' is not an address to listen on; write it as http://127.0.0.1:8080.");
 
         bool isTls = uri.Scheme == Uri.UriSchemeHttps;
         if (!isTls && uri.Scheme != Uri.UriSchemeHttp)
-            throw new CommandLineException($"Cannot listen on {url}: only http:// and https:// addresses are known, for instance http://127.0.0.1:8080.");
+            throw new CommandLineException(
+                $"Cannot listen on {url}: only http:// and https:// addresses are known, for instance http://127.0.0.1:8080.");
 
         if (uri.PathAndQuery != "/")
-            throw new CommandLineException($"Cannot listen on {url}: an address ends with its port; '{uri.PathAndQuery}' is too much.");
+            throw new CommandLineException(
+                $"Cannot listen on {url}: an address ends with its port; '{uri.PathAndQuery}' is too much.");
 
         if (string.Equals(uri.Host, "localhost", StringComparison.OrdinalIgnoreCase))
             return new BindAddress(null, uri.Port, isTls);
@@ -36,12 +40,15 @@ internal sealed record BindAddress(IPAddress? Address, int Port, bool IsTls = fa
         if (isTls)
         {
             throw new CommandLineException(
-                $"Cannot listen on {url}: give an address of this machine in numbers, https://0.0.0.0:{uri.Port} for all of them, and the name by which clients reach it with --public-url https://{uri.Host}:{uri.Port}.");
+                $"Cannot listen on {url}: give an address of this machine in numbers, https://0.0.0.0:{uri.Port} for all of "
+                    + $"them, and the name by which clients reach it with --public-url https://{uri.Host}:{uri.Port}.");
         }
 
         throw new CommandLineException(
-            $"Refused to listen on {url}: it can be reached from other machines, and nobody would be asked for a password or a certificate. "
-            + "Use https:// with --certificate and --admin-certificate; 'treepie secure <directory>' makes both and prints the command. "
+            $"Refused to listen on {url}: it can be reached from other machines, and nobody would be asked for a password or "
+                + "a certificate. "
+            + "Use https:// with --certificate and --admin-certificate; 'treepie secure <directory>' makes both and prints "
+            + "the command. "
             + "Or use http://127.0.0.1:8080, and put a proxy that authenticates before it. Nothing was started or created.");
     }
 }

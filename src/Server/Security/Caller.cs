@@ -20,8 +20,12 @@ internal sealed class Caller
     /// <summary>Somebody whom no guard has looked at: he has no rights.</summary>
     private static Caller Nobody { get; } = new(null, Rights.Of(Clearance.ValidUser, []));
 
-    /// <summary>The caller of a request that passed the guard. Where there are no certificates, in somebody else's program for instance, whoever comes that far is trusted.</summary>
-    public static Caller Of(HttpServerRequest request) => request.Http.Features.Get<Caller>() ?? (request.Server.Control?.Certificates is null ? Trusted : Nobody);
+    /// <summary>
+    /// The caller of a request that passed the guard. Where there are no certificates, in somebody else's program for instance,
+    /// whoever comes that far is trusted.
+    /// </summary>
+    public static Caller Of(HttpServerRequest request) => request.Http.Features.Get<Caller>()
+        ?? (request.Server.Control?.Certificates is null ? Trusted : Nobody);
 
     /// <summary>Whether he may see that there is a database of that name.</summary>
     public bool MaySee(string database) => Rights.Suffice(AccessLevel.DatabaseRead, database);

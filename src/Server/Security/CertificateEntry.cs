@@ -15,7 +15,9 @@ internal sealed record CertificateEntry
     /// <summary>SHA-256 of the certificate in hexadecimal digits: its identity.</summary>
     public required string Fingerprint { get; init; }
 
-    /// <summary>SHA-1 of it, which clients name certificates by. No certificate is let in for it but one that the command line names so.</summary>
+    /// <summary>
+    /// SHA-1 of it, which clients name certificates by. No certificate is let in for it but one that the command line names so.
+    /// </summary>
     public required string Thumbprint { get; init; }
 
     /// <summary>SHA-256 of its public key, as base64.</summary>
@@ -40,7 +42,8 @@ internal sealed record CertificateEntry
     private ClaimsPrincipal? _principal;
 
     /// <summary>The entry of a certificate, with the authorities among those that came with it.</summary>
-    public static CertificateEntry For(X509Certificate2 certificate, IEnumerable<X509Certificate2> others, string name, Rights rights) => new()
+    public static CertificateEntry For(X509Certificate2 certificate, IEnumerable<X509Certificate2> others, string name,
+        Rights rights) => new()
     {
         Name = name,
         Rights = rights,
@@ -55,5 +58,6 @@ internal sealed record CertificateEntry
 
     /// <summary>Whether a thumbprint, SHA-1 or SHA-256, names it.</summary>
     public bool IsNamedBy(string thumbprint) =>
-        string.Equals(thumbprint, Thumbprint, StringComparison.OrdinalIgnoreCase) || string.Equals(thumbprint, Fingerprint, StringComparison.OrdinalIgnoreCase);
+        string.Equals(thumbprint, Thumbprint, StringComparison.OrdinalIgnoreCase)
+            || string.Equals(thumbprint, Fingerprint, StringComparison.OrdinalIgnoreCase);
 }

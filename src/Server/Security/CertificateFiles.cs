@@ -3,7 +3,10 @@ using System.Security.Cryptography.X509Certificates;
 
 namespace Treepie.Server.Security;
 
-/// <summary>The files of a certificate with its private key: PEM, the key in the same file or in one of its own, or PFX. Beside it they may hold the certificates that issued it.</summary>
+/// <summary>
+/// The files of a certificate with its private key: PEM, the key in the same file or in one of its own, or PFX. Beside it they
+/// may hold the certificates that issued it.
+/// </summary>
 /// <param name="Path">The certificate.</param>
 /// <param name="KeyPath">The private key of a PEM certificate; null: it is in the same file.</param>
 /// <param name="Password">Where the password of the PFX file, or of an encrypted key, is.</param>
@@ -11,7 +14,10 @@ internal sealed record CertificateFiles(string Path, string? KeyPath = null, Sec
 {
     private const string PemMark = "-----BEGIN ";
 
-    /// <summary>What changes when one of the files is replaced: times and lengths of the files themselves, not of the links that lead to them.</summary>
+    /// <summary>
+    /// What changes when one of the files is replaced: times and lengths of the files themselves, not of the links that lead to
+    /// them.
+    /// </summary>
     public (DateTime Time, long Length, DateTime KeyTime, long KeyLength) Stamp()
     {
         (DateTime time, long length) = StampOf(Path);
@@ -55,11 +61,15 @@ internal sealed record CertificateFiles(string Path, string? KeyPath = null, Sec
             SecretPlace.RefuseIfOpenToAll(KeyPath ?? Path);
             return IsPem(File.ReadAllBytes(Path)) ? LoadPem() : LoadPfx();
         }
-        catch (Exception exception) when (exception is IOException or UnauthorizedAccessException or CryptographicException or ArgumentException)
+        catch (Exception exception) when (
+            exception is IOException or UnauthorizedAccessException or CryptographicException or ArgumentException)
         {
             string key = KeyPath is null ? "" : $" with the key '{KeyPath}'";
-            string hint = Password is null ? "Is it encrypted? Say with --certificate-password where its password is." : "Is the password right?";
-            throw new CertificateException($"The certificate '{Path}'{key} cannot be used: {exception.Message} {hint}", exception);
+            string hint = Password is null
+                ? "Is it encrypted? Say with --certificate-password where its password is."
+                : "Is the password right?";
+            throw new CertificateException($"The certificate '{Path}'{key} cannot be used: {exception.Message} {hint}",
+                exception);
         }
     }
 
@@ -91,14 +101,16 @@ internal sealed record CertificateFiles(string Path, string? KeyPath = null, Sec
     private (X509Certificate2 Own, X509Certificate2Collection Others) LoadPfx()
     {
         X509Certificate2Collection all = X509CertificateLoader.LoadPkcs12CollectionFromFile(Path, Password?.Read());
-        X509Certificate2 own = all.FirstOrDefault(static one => one.HasPrivateKey) ?? throw new CryptographicException("It holds no private key.");
+        X509Certificate2 own = all.FirstOrDefault(static one => one.HasPrivateKey)
+            ?? throw new CryptographicException("It holds no private key.");
         all.Remove(own);
         return (own, all);
     }
 
     private static void Remove(X509Certificate2Collection certificates, X509Certificate2 one)
     {
-        foreach (X509Certificate2 same in certificates.Where(other => other.RawDataMemory.Span.SequenceEqual(one.RawDataMemory.Span)).ToArray())
+        foreach (X509Certificate2 same in certificates.Where(other =>
+            other.RawDataMemory.Span.SequenceEqual(one.RawDataMemory.Span)).ToArray())
             certificates.Remove(same);
     }
 }

@@ -23,7 +23,8 @@ internal static class CertificateJson
         json.WriteString("NotAfter", entry.NotAfter.ToString(Time, System.Globalization.CultureInfo.InvariantCulture));
         json.WriteBoolean("WellKnown", entry.IsWellKnown);
         json.WriteStartObject("Permissions");
-        foreach ((string database, DatabaseAccess access) in entry.Rights.Databases.OrderBy(static one => one.Key, StringComparer.OrdinalIgnoreCase))
+        foreach ((string database, DatabaseAccess access) in entry.Rights.Databases.OrderBy(static one => one.Key,
+            StringComparer.OrdinalIgnoreCase))
             json.WriteString(database, access.ToString());
         json.WriteEndObject();
         json.WriteStartArray("CollectionSecondaryKeys");
@@ -59,14 +60,18 @@ internal static class CertificateJson
         return buffer.WrittenSpan.ToArray();
     }
 
-    /// <summary>Reads what <see cref="ToStored"/> wrote. What the certificate says of itself is read from the certificate.</summary>
+    /// <summary>
+    /// Reads what <see cref="ToStored"/> wrote. What the certificate says of itself is read from the certificate.
+    /// </summary>
     public static CertificateEntry FromStored(JsonElement stored)
     {
-        using var certificate = System.Security.Cryptography.X509Certificates.X509CertificateLoader.LoadCertificate(stored.GetProperty("Certificate").GetBytesFromBase64());
+        using var certificate = System.Security.Cryptography.X509Certificates.X509CertificateLoader.LoadCertificate(
+            stored.GetProperty("Certificate").GetBytesFromBase64());
         Clearance clearance = Enum.Parse<Clearance>(stored.GetProperty("SecurityClearance").GetString() ?? "");
         IEnumerable<KeyValuePair<string, DatabaseAccess>> databases = stored.GetProperty("Permissions").EnumerateObject()
             .Select(static one => KeyValuePair.Create(one.Name, Enum.Parse<DatabaseAccess>(one.Value.GetString() ?? "")));
-        return CertificateEntry.For(certificate, [], stored.GetProperty("Name").GetString() ?? "", Rights.Of(clearance, databases)) with
+        return CertificateEntry.For(certificate, [], stored.GetProperty("Name").GetString() ?? "",
+            Rights.Of(clearance, databases)) with
         {
             Issuers = [.. stored.GetProperty("Issuers").EnumerateArray().Select(static issuer => issuer.GetBytesFromBase64())],
         };
@@ -79,7 +84,8 @@ internal static class CertificateJson
         "ClusterAdmin" => Clearance.ClusterAdmin,
         "Operator" => Clearance.Operator,
         "ValidUser" => Clearance.ValidUser,
-        var other => throw WireException.BadRequest($"'SecurityClearance' is '{other}'; it must be ClusterAdmin, Operator or ValidUser."),
+        var other =>
+            throw WireException.BadRequest($"'SecurityClearance' is '{other}'; it must be ClusterAdmin, Operator or ValidUser."),
     };
 
     /// <summary>Rights as clients write them.</summary>
@@ -92,19 +98,25 @@ internal static class CertificateJson
             return Rights.Of(clearance, databases);
 
         if (permissions.ValueKind != JsonValueKind.Object)
-            throw WireException.BadRequest("'Permissions' must be an object of databases and what is allowed in each: {\"shop\":\"ReadWrite\"}.");
+            throw WireException.BadRequest(
+                "'Permissions' must be an object of databases and what is allowed in each: {\"shop\":\"ReadWrite\"}.");
 
         foreach (JsonProperty permission in permissions.EnumerateObject())
         {
-            DatabaseAccess access = (permission.Value.ValueKind == JsonValueKind.String ? permission.Value.GetString() : null) switch
+            DatabaseAccess access = (permission.Value.ValueKind == JsonValueKind.String
+                ? permission.Value.GetString()
+                : null) switch
             {
                 "Read" => DatabaseAccess.Read,
                 "ReadWrite" => DatabaseAccess.ReadWrite,
                 "Admin" => DatabaseAccess.Admin,
-                _ => throw WireException.BadRequest($"What is allowed in database '{permission.Name}' must be Read, ReadWrite or Admin."),
+                _ => throw WireException.BadRequest(
+                    $"What is allowed in database '{permission.Name}' must be Read, ReadWrite or Admin."),
             };
             if (!databases.TryAdd(permission.Name, access))
-                throw WireException.BadRequest($"'Permissions' names database '{permission.Name}' twice; names are the same without case. Nothing was changed.");
+                throw WireException.BadRequest(
+                    $"'Permissions' names database '{permission.Name}' twice; names are the same without case. Nothing was "
+                    + "changed.");
         }
 
         return Rights.Of(clearance, databases);
@@ -112,7 +124,8 @@ internal static class CertificateJson
 
     /// <summary>A text of the body that must be there.</summary>
     public static string Text(JsonElement body, string name) =>
-        body.TryGetProperty(name, out JsonElement value) && value.ValueKind == JsonValueKind.String && value.GetString() is { Length: > 0 } text
+        body.TryGetProperty(name, out JsonElement value) && value.ValueKind == JsonValueKind.String
+            && value.GetString() is { Length: > 0 } text
             ? text
             : throw WireException.BadRequest($"The request body lacks '{name}', a text.");
 }

@@ -4,8 +4,8 @@ using System.Security.Cryptography.X509Certificates;
 namespace Treepie.Server.Security;
 
 /// <summary>
-/// The certificates that the server knows, in memory and kept by a <see cref="CertificateStore"/>. Reading takes no lock: every request asks. Changes come one after the other and are
-/// durable before they count. Thread-safe.
+/// The certificates that the server knows, in memory and kept by a <see cref="CertificateStore"/>. Reading takes no lock: every
+/// request asks. Changes come one after the other and are durable before they count. Thread-safe.
 /// </summary>
 internal sealed class CertificateRegistry : IDisposable
 {
@@ -25,38 +25,48 @@ internal sealed class CertificateRegistry : IDisposable
     /// <param name="authorities">The authorities of the server's own certificate.</param>
     /// <param name="clock">The clock.</param>
     public CertificateRegistry(
-        CertificateStore store, IEnumerable<CertificateEntry> wellKnown, IEnumerable<string> administrators, Func<IReadOnlyList<X509Certificate2>> authorities, TimeProvider clock)
+        CertificateStore store, IEnumerable<CertificateEntry> wellKnown, IEnumerable<string> administrators,
+            Func<IReadOnlyList<X509Certificate2>> authorities, TimeProvider clock)
     {
         _store = store;
         _administrators = [.. administrators];
         _authorities = authorities;
         _clock = clock;
         _entries = store.Load().Concat(wellKnown.Select(static entry => entry with { IsWellKnown = true, Rights = Rights.All }))
-            .Aggregate(ImmutableDictionary<string, CertificateEntry>.Empty, static (all, entry) => all.SetItem(entry.Fingerprint, entry));
+            .Aggregate(ImmutableDictionary<string, CertificateEntry>.Empty, static (all, entry) =>
+            all.SetItem(entry.Fingerprint, entry));
     }
 
     /// <summary>All of them, by name.</summary>
     public IReadOnlyList<CertificateEntry> All =>
-        [.. Volatile.Read(ref _entries).Values.OrderBy(static entry => entry.Name, StringComparer.OrdinalIgnoreCase).ThenBy(static entry => entry.Fingerprint, StringComparer.Ordinal)];
+        [.. Volatile.Read(ref _entries).Values.OrderBy(static entry => entry.Name, StringComparer.OrdinalIgnoreCase).ThenBy(
+            static entry => entry.Fingerprint, StringComparer.Ordinal)];
 
     /// <summary>Whether anybody can administer the server; else nobody could ever be let in.</summary>
-    public bool HasAdministrator => _administrators.Length > 0 || Volatile.Read(ref _entries).Values.Any(static entry => entry.Rights.Clearance == Clearance.ClusterAdmin);
+    public bool HasAdministrator => _administrators.Length > 0
+        || Volatile.Read(ref _entries).Values.Any(static entry => entry.Rights.Clearance == Clearance.ClusterAdmin);
 
     /// <summary>The certificate of that thumbprint, SHA-1 or SHA-256; null if there is none.</summary>
-    public CertificateEntry? Find(string thumbprint) => Volatile.Read(ref _entries).Values.FirstOrDefault(entry => entry.IsNamedBy(thumbprint));
+    public CertificateEntry? Find(string thumbprint) =>
+        Volatile.Read(ref _entries).Values.FirstOrDefault(entry => entry.IsNamedBy(thumbprint));
 
     /// <summary>
-    /// Whose certificate it is, and if nobody's, why not. One that nobody registered passes if it renews one that is: the same key, a later end, and signed by an authority that came with the old
-    /// one or stands in the server's own file. It is registered then, with the same rights.
+    /// Whose certificate it is, and if nobody's, why not. One that nobody registered passes if it renews one that is: the same
+    /// key, a later end, and signed by an authority that came with the old one or stands in the server's own file. It is
+    /// registered then, with the same rights.
     /// </summary>
     public ValueTask<(CertificateEntry? Entry, string? Complaint)> IdentifyAsync(PresentedCertificate presented)
     {
         DateTime now = _clock.GetUtcNow().UtcDateTime;
         if (now > presented.NotAfter)
-            return Refuse($"The client certificate {presented.Description} expired at {presented.NotAfter:u}. Ask an administrator of the server for a new one.");
+            return Refuse(
+                $"The client certificate {presented.Description} expired at {presented.NotAfter:u}. Ask an administrator of "
+                + "the server for a new one.");
 
         if (now < presented.NotBefore)
-            return Refuse($"The client certificate {presented.Description} is not valid before {presented.NotBefore:u}. Is the clock of the server, or of the authority that issued it, wrong?");
+            return Refuse(
+                $"The client certificate {presented.Description} is not valid before {presented.NotBefore:u}. Is the clock of "
+                + "the server, or of the authority that issued it, wrong?");
 
         if (_administrators.Length > 0 && _administrators.Any(thumbprint => Names(thumbprint, presented)))
             return ValueTask.FromResult<(CertificateEntry?, string?)>((presented.AsAdministrator, null));
@@ -74,7 +84,9 @@ internal sealed class CertificateRegistry : IDisposable
             throw IsWellKnown(old);
 
         if (entries.Count >= MostCertificates && old is null)
-            throw WireException.BadRequest($"The server knows {MostCertificates:N0} certificates, which is the most. Delete those that nobody uses any more. Nothing was changed.");
+            throw WireException.BadRequest(
+                $"The server knows {MostCertificates:N0} certificates, which is the most. Delete those that nobody uses any "
+                + "more. Nothing was changed.");
 
         return ([entry], []);
     });
@@ -89,12 +101,17 @@ internal sealed class CertificateRegistry : IDisposable
         return old.IsWellKnown ? throw IsWellKnown(old) : ([old with { Name = name, Rights = rights }], []);
     });
 
-    /// <summary>Forgets a certificate, and with it those of the same key: they renewed it, or it renewed them, and each would bring the others back.</summary>
+    /// <summary>
+    /// Forgets a certificate, and with it those of the same key: they renewed it, or it renewed them, and each would bring the
+    /// others back.
+    /// </summary>
     /// <exception cref="WireException">The command line names one of them.</exception>
     public Task RemoveAsync(CertificateEntry entry) => ChangeAsync(entries =>
     {
         CertificateEntry[] removed = [.. entries.Values.Where(other => other.Pin == entry.Pin)];
-        return removed.FirstOrDefault(static one => one.IsWellKnown) is { } wellKnown ? throw IsWellKnown(wellKnown) : ([], removed);
+        return removed.FirstOrDefault(static one => one.IsWellKnown) is { } wellKnown
+            ? throw IsWellKnown(wellKnown)
+            : ([], removed);
     });
 
     public void Dispose()
@@ -106,13 +123,17 @@ internal sealed class CertificateRegistry : IDisposable
     public static WireException NotThere(string thumbprint) =>
         WireException.BadRequest($"The server knows no certificate with the thumbprint '{thumbprint}'. Nothing was changed.");
 
-    private static ValueTask<(CertificateEntry? Entry, string? Complaint)> Refuse(string complaint) => ValueTask.FromResult<(CertificateEntry?, string?)>((null, complaint));
+    private static ValueTask<(CertificateEntry? Entry, string? Complaint)> Refuse(string complaint) =>
+        ValueTask.FromResult<(CertificateEntry?, string?)>((null, complaint));
 
     private static WireException IsWellKnown(CertificateEntry entry) =>
-        WireException.BadRequest($"Certificate '{entry.Name}' ({entry.Thumbprint}) is an administrator's that the server's command line names; only who starts the server can change that. Nothing was changed.");
+        WireException.BadRequest(
+            $"Certificate '{entry.Name}' ({entry.Thumbprint}) is an administrator's that the server's command line names; "
+            + "only who starts the server can change that. Nothing was changed.");
 
     private static bool Names(string thumbprint, PresentedCertificate presented) =>
-        string.Equals(thumbprint, presented.Fingerprint, StringComparison.OrdinalIgnoreCase) || string.Equals(thumbprint, presented.Certificate.Thumbprint, StringComparison.OrdinalIgnoreCase);
+        string.Equals(thumbprint, presented.Fingerprint, StringComparison.OrdinalIgnoreCase)
+            || string.Equals(thumbprint, presented.Certificate.Thumbprint, StringComparison.OrdinalIgnoreCase);
 
     private static bool IsSignedBy(X509Certificate2 certificate, X509Certificate2 authority, DateTime now)
     {
@@ -124,16 +145,20 @@ internal sealed class CertificateRegistry : IDisposable
         // An authority that stands in a file may be one that another has issued: it is trusted as it stands there.
         chain.ChainPolicy.VerificationFlags = X509VerificationFlags.AllowUnknownCertificateAuthority;
         chain.ChainPolicy.VerificationTime = now;
-        return chain.Build(certificate) && chain.ChainElements.Count > 1 && chain.ChainElements[1].Certificate.RawDataMemory.Span.SequenceEqual(authority.RawDataMemory.Span);
+        return chain.Build(certificate) && chain.ChainElements.Count > 1
+            && chain.ChainElements[1].Certificate.RawDataMemory.Span.SequenceEqual(authority.RawDataMemory.Span);
     }
 
     private async ValueTask<(CertificateEntry? Entry, string? Complaint)> RenewAsync(PresentedCertificate presented)
     {
-        CertificateEntry? renewed = Volatile.Read(ref _entries).Values.Where(entry => entry.Pin == presented.Pin).MaxBy(static entry => entry.NotAfter);
+        CertificateEntry? renewed = Volatile.Read(ref _entries).Values.Where(entry => entry.Pin == presented.Pin).MaxBy(
+            static entry => entry.NotAfter);
         if (renewed is null || presented.NotAfter <= renewed.NotAfter || !IsIssuedFor(renewed, presented))
-            return (null, $"The client certificate {presented.Description} is unknown to this server. Ask an administrator to register it.");
+            return (null,
+                $"The client certificate {presented.Description} is unknown to this server. Ask an administrator to register it.");
 
-        CertificateEntry entry = CertificateEntry.For(presented.Certificate, [], renewed.Name, renewed.Rights) with { Issuers = renewed.Issuers, IsWellKnown = renewed.IsWellKnown };
+        CertificateEntry entry = CertificateEntry.For(presented.Certificate, [], renewed.Name, renewed.Rights)
+            with { Issuers = renewed.Issuers, IsWellKnown = renewed.IsWellKnown };
         CertificateEntry? registered = null;
         await ChangeAsync(entries =>
         {
@@ -142,7 +167,9 @@ internal sealed class CertificateRegistry : IDisposable
             registered = now is null ? null : entry with { Name = now.Name, Rights = now.Rights };
             return (registered is null ? [] : [registered], []);
         }).ConfigureAwait(false);
-        return registered is null ? (null, $"The client certificate {presented.Description} renews one that was just deleted.") : (registered, null);
+        return registered is null
+            ? (null, $"The client certificate {presented.Description} renews one that was just deleted.")
+            : (registered, null);
     }
 
     private bool IsIssuedFor(CertificateEntry renewed, PresentedCertificate presented)
@@ -151,7 +178,8 @@ internal sealed class CertificateRegistry : IDisposable
         try
         {
             DateTime now = _clock.GetUtcNow().UtcDateTime;
-            return own.Concat(_authorities()).Any(authority => PresentedCertificate.PinOf(authority) != presented.Pin && IsSignedBy(presented.Certificate, authority, now));
+            return own.Concat(_authorities()).Any(authority => PresentedCertificate.PinOf(authority) != presented.Pin
+                && IsSignedBy(presented.Certificate, authority, now));
         }
         finally
         {
@@ -160,7 +188,8 @@ internal sealed class CertificateRegistry : IDisposable
         }
     }
 
-    private async Task ChangeAsync(Func<ImmutableDictionary<string, CertificateEntry>, (CertificateEntry[] Put, CertificateEntry[] Removed)> change)
+    private async Task ChangeAsync(Func<ImmutableDictionary<string, CertificateEntry>,
+        (CertificateEntry[] Put, CertificateEntry[] Removed)> change)
     {
         await _changing.WaitAsync().ConfigureAwait(false);
         try
@@ -171,8 +200,11 @@ internal sealed class CertificateRegistry : IDisposable
                 return;
 
             if (put.Any(static entry => !entry.IsWellKnown) || removed.Length > 0)
-                await _store.SaveAsync(put.Where(static entry => !entry.IsWellKnown), removed).ConfigureAwait(false); // those of the command line are not kept: it may name others tomorrow
-            Volatile.Write(ref _entries, entries.SetItems(put.Select(static entry => KeyValuePair.Create(entry.Fingerprint, entry))).RemoveRange(removed.Select(static entry => entry.Fingerprint)));
+                await _store.SaveAsync(put.Where(static entry => !entry.IsWellKnown), removed).ConfigureAwait(
+                    false); // those of the command line are not kept: it may name others tomorrow
+            Volatile.Write(ref _entries,
+                entries.SetItems(put.Select(static entry => KeyValuePair.Create(entry.Fingerprint, entry))).RemoveRange(
+                removed.Select(static entry => entry.Fingerprint)));
         }
         finally
         {

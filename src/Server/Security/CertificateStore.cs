@@ -5,8 +5,9 @@ using Treepie.Writes;
 namespace Treepie.Server.Security;
 
 /// <summary>
-/// Where the server keeps the certificates it knows: documents in a database of its own, <c>system</c> beside the folder of the others, which no request reaches. So they are
-/// durable and checked as all else is. There are no secrets among them: certificates are public, and their keys are with their holders.
+/// Where the server keeps the certificates it knows: documents in a database of its own, <c>system</c> beside the folder of the
+/// others, which no request reaches. So they are durable and checked as all else is. There are no secrets among them:
+/// certificates are public, and their keys are with their holders.
 /// </summary>
 internal sealed class CertificateStore : IDisposable
 {

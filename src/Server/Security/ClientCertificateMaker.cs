@@ -6,8 +6,9 @@ using System.Text;
 namespace Treepie.Server.Security;
 
 /// <summary>
-/// Makes a client's certificate with its key: RSA, because RavenDB's clients for Node.js read keys of PEM files in the form of PKCS#1 only. It is signed with its own key; the server
-/// knows it by its fingerprint, so that no authority's key needs to lie on the server.
+/// Makes a client's certificate with its key: RSA, because RavenDB's clients for Node.js read keys of PEM files in the form of
+/// PKCS#1 only. It is signed with its own key; the server knows it by its fingerprint, so that no authority's key needs to lie on
+/// the server.
 /// </summary>
 internal static class ClientCertificateMaker
 {
@@ -15,10 +16,12 @@ internal static class ClientCertificateMaker
     private const int Years = 5;
     private const string ClientAuthentication = "1.3.6.1.5.5.7.3.2";
 
-    private static readonly PbeParameters _encryption = new(PbeEncryptionAlgorithm.Aes256Cbc, HashAlgorithmName.SHA256, iterationCount: 100_000);
+    private static readonly PbeParameters _encryption = new(PbeEncryptionAlgorithm.Aes256Cbc, HashAlgorithmName.SHA256,
+        iterationCount: 100_000);
 
     /// <summary>
-    /// A zip with the certificate and its key as PFX and as PEM. With a password both keys are encrypted; without, a file with certificate and key together is added, which most clients take.
+    /// A zip with the certificate and its key as PFX and as PEM. With a password both keys are encrypted; without, a file with
+    /// certificate and key together is added, which most clients take.
     /// </summary>
     public static (byte[] Zip, CertificateEntry Entry) Make(string name, Rights rights, string? password, TimeProvider clock)
     {
@@ -26,7 +29,8 @@ internal static class ClientCertificateMaker
         var subject = new X500DistinguishedNameBuilder();
         subject.AddCommonName(name.Length <= 64 ? name : name[..64]); // the longest there may be
         var request = new CertificateRequest(subject.Build(), key, HashAlgorithmName.SHA256, RSASignaturePadding.Pkcs1);
-        request.CertificateExtensions.Add(new X509BasicConstraintsExtension(certificateAuthority: false, hasPathLengthConstraint: false, 0, critical: true));
+        request.CertificateExtensions.Add(
+            new X509BasicConstraintsExtension(certificateAuthority: false, hasPathLengthConstraint: false, 0, critical: true));
         request.CertificateExtensions.Add(new X509KeyUsageExtension(X509KeyUsageFlags.DigitalSignature, critical: true));
         request.CertificateExtensions.Add(new X509EnhancedKeyUsageExtension([new Oid(ClientAuthentication)], critical: false));
         DateTimeOffset now = clock.GetUtcNow();
@@ -38,7 +42,8 @@ internal static class ClientCertificateMaker
     public static string FileNameOf(string name)
     {
         const int Most = 60;
-        string safe = string.Concat(name.Take(Most).Select(static one => char.IsAsciiLetterOrDigit(one) || one is '-' or '_' ? one : '_'));
+        string safe = string.Concat(
+            name.Take(Most).Select(static one => char.IsAsciiLetterOrDigit(one) || one is '-' or '_' ? one : '_'));
         return safe.Length > 0 ? safe : "client";
     }
 
@@ -48,7 +53,9 @@ internal static class ClientCertificateMaker
         using (var zip = new ZipArchive(output, ZipArchiveMode.Create, leaveOpen: true))
         {
             string text = certificate.ExportCertificatePem() + "\n";
-            string keyText = (password is null ? key.ExportRSAPrivateKeyPem() : key.ExportEncryptedPkcs8PrivateKeyPem(password, _encryption)) + "\n";
+            string keyText = (password is null
+                ? key.ExportRSAPrivateKeyPem()
+                : key.ExportEncryptedPkcs8PrivateKeyPem(password, _encryption)) + "\n";
             Add(zip, file + ".pfx", certificate.ExportPkcs12(_encryption, password));
             Add(zip, file + ".crt", Encoding.ASCII.GetBytes(text));
             Add(zip, file + ".key", Encoding.ASCII.GetBytes(keyText));

@@ -1,8 +1,9 @@
 namespace Treepie.Server.Security;
 
 /// <summary>
-/// Keeps web pages of others away, which a browser would let in with its user's address or certificate. A page of a foreign name that resolves to this server (DNS rebinding) betrays itself by
-/// the Host header, a page of another site by Origin or Sec-Fetch-Site; programs send neither of the latter.
+/// Keeps web pages of others away, which a browser would let in with its user's address or certificate. A page of a foreign name
+/// that resolves to this server (DNS rebinding) betrays itself by the Host header, a page of another site by Origin or
+/// Sec-Fetch-Site; programs send neither of the latter.
 /// </summary>
 internal sealed class OriginGuard(RequestDelegate next, ServerNames names)
 {
@@ -18,7 +19,8 @@ internal sealed class OriginGuard(RequestDelegate next, ServerNames names)
             return $"The request names the host '{request.Host.Value}', which is not this server. {names.Hint}";
 
         string origin = request.Headers.Origin.ToString();
-        if (origin.Length > 0 && !string.Equals(origin, $"{request.Scheme}://{request.Host.Value}", StringComparison.OrdinalIgnoreCase))
+        if (origin.Length > 0
+            && !string.Equals(origin, $"{request.Scheme}://{request.Host.Value}", StringComparison.OrdinalIgnoreCase))
             return $"The request comes from a web page of '{origin}'. Only pages of this server may use it.";
 
         return request.Headers["Sec-Fetch-Site"].ToString() is "cross-site" or "same-site"

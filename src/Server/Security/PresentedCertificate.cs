@@ -4,7 +4,8 @@ using System.Security.Cryptography.X509Certificates;
 namespace Treepie.Server.Security;
 
 /// <summary>
-/// The certificate of a client, whose key it has: the handshake proved that. What requests ask of it is worked out once, when the connection is made.
+/// The certificate of a client, whose key it has: the handshake proved that. What requests ask of it is worked out once, when the
+/// connection is made.
 /// </summary>
 internal sealed class PresentedCertificate
 {
@@ -33,12 +34,16 @@ internal sealed class PresentedCertificate
 
     /// <summary>Its entry if the command line names it as an administrator's.</summary>
     public CertificateEntry AsAdministrator =>
-        _administrator ??= CertificateEntry.For(Certificate, [], "Administrator of the command line", Rights.All) with { IsWellKnown = true };
+        _administrator ??= CertificateEntry.For(Certificate, [], "Administrator of the command line", Rights.All)
+            with { IsWellKnown = true };
 
     /// <summary>For messages.</summary>
-    public string Description => $"'{Certificate.GetNameInfo(X509NameType.SimpleName, forIssuer: false)}' ({Certificate.Thumbprint})";
+    public string Description =>
+        $"'{Certificate.GetNameInfo(X509NameType.SimpleName, forIssuer: false)}' ({Certificate.Thumbprint})";
 
-    public static string FingerprintOf(X509Certificate2 certificate) => Convert.ToHexString(SHA256.HashData(certificate.RawDataMemory.Span));
+    public static string FingerprintOf(X509Certificate2 certificate) =>
+        Convert.ToHexString(SHA256.HashData(certificate.RawDataMemory.Span));
 
-    public static string PinOf(X509Certificate2 certificate) => Convert.ToBase64String(SHA256.HashData(certificate.PublicKey.ExportSubjectPublicKeyInfo()));
+    public static string PinOf(X509Certificate2 certificate) =>
+        Convert.ToBase64String(SHA256.HashData(certificate.PublicKey.ExportSubjectPublicKeyInfo()));
 }

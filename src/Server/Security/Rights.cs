@@ -27,5 +27,6 @@ internal sealed record Rights(Clearance Clearance, FrozenDictionary<string, Data
     };
 
     private bool Has(string? database, DatabaseAccess least) =>
-        Clearance >= Clearance.Operator || (database is not null && Databases.TryGetValue(database, out DatabaseAccess access) && access >= least);
+        Clearance >= Clearance.Operator
+            || (database is not null && Databases.TryGetValue(database, out DatabaseAccess access) && access >= least);
 }

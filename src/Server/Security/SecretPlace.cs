@@ -5,7 +5,8 @@ using System.Text;
 namespace Treepie.Server.Security;
 
 /// <summary>
-/// Where a password is: <c>file:PATH</c> or <c>env:NAME</c>. It is never given itself, because every account of a machine can read the command lines of its programs.
+/// Where a password is: <c>file:PATH</c> or <c>env:NAME</c>. It is never given itself, because every account of a machine can
+/// read the command lines of its programs.
 /// </summary>
 internal sealed record SecretPlace
 {
@@ -24,21 +25,27 @@ internal sealed record SecretPlace
     {
         place = text switch
         {
-            _ when text.StartsWith(FilePrefix, StringComparison.Ordinal) && text.Length > FilePrefix.Length => new SecretPlace(text[FilePrefix.Length..], null),
-            _ when text.StartsWith(VariablePrefix, StringComparison.Ordinal) && text.Length > VariablePrefix.Length => new SecretPlace(null, text[VariablePrefix.Length..]),
+            _ when text.StartsWith(FilePrefix, StringComparison.Ordinal) && text.Length > FilePrefix.Length =>
+                new SecretPlace(text[FilePrefix.Length..], null),
+            _ when text.StartsWith(VariablePrefix, StringComparison.Ordinal) && text.Length > VariablePrefix.Length =>
+                new SecretPlace(null, text[VariablePrefix.Length..]),
             _ => null,
         };
         return place is not null;
     }
 
-    /// <summary>Refuses a file with a secret that every account of the machine may read or write. A group of one's own may: that is how keys are shared with a server.</summary>
+    /// <summary>
+    /// Refuses a file with a secret that every account of the machine may read or write. A group of one's own may: that is how
+    /// keys are shared with a server.
+    /// </summary>
     /// <exception cref="CertificateException">They may.</exception>
     public static void RefuseIfOpenToAll(string path)
     {
         if (!OperatingSystem.IsWindows() && IsOpenToAll(path))
         {
             throw new CertificateException(
-                $"The file '{path}' holds a private key or a password, and every account of this machine may read or write it. Run: chmod o-rw '{path}'. If others may have read it, take a new one.");
+                $"The file '{path}' holds a private key or a password, and every account of this machine may read or write "
+                    + $"it. Run: chmod o-rw '{path}'. If others may have read it, take a new one.");
         }
     }
 
@@ -50,7 +57,8 @@ internal sealed record SecretPlace
         {
             return Environment.GetEnvironmentVariable(Variable ?? "") is { Length: > 0 } value
                 ? value
-                : throw new CertificateException($"The environment variable '{Variable}' is to hold the password of the certificate and is not set.");
+                : throw new CertificateException(
+                $"The environment variable '{Variable}' is to hold the password of the certificate and is not set.");
         }
 
         try
@@ -60,7 +68,8 @@ internal sealed record SecretPlace
         }
         catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)
         {
-            throw new CertificateException($"The file '{Path}' with the password of the certificate cannot be read: {exception.Message}", exception);
+            throw new CertificateException(
+                $"The file '{Path}' with the password of the certificate cannot be read: {exception.Message}", exception);
         }
     }
 
@@ -68,5 +77,6 @@ internal sealed record SecretPlace
     public override string ToString() => Path is null ? VariablePrefix + Variable : FilePrefix + Path;
 
     [UnsupportedOSPlatform("windows")]
-    private static bool IsOpenToAll(string path) => (File.GetUnixFileMode(System.IO.File.ResolveLinkTarget(path, returnFinalTarget: true)?.FullName ?? path) & OfOthers) != 0;
+    private static bool IsOpenToAll(string path) =>
+        (File.GetUnixFileMode(System.IO.File.ResolveLinkTarget(path, returnFinalTarget: true)?.FullName ?? path) & OfOthers) != 0;
 }

@@ -4,8 +4,9 @@ using System.Security.Cryptography.X509Certificates;
 namespace Treepie.Server.Security;
 
 /// <summary>
-/// The certificate that the server shows, read again as soon as its files change: each handshake looks at their times, so that a renewal counts from the next connection on. A new
-/// certificate that cannot be used, or whose key is not there yet, leaves the old one in place and is logged once. Thread-safe.
+/// The certificate that the server shows, read again as soon as its files change: each handshake looks at their times, so that a
+/// renewal counts from the next connection on. A new certificate that cannot be used, or whose key is not there yet, leaves the
+/// old one in place and is logged once. Thread-safe.
 /// </summary>
 internal sealed class ServerCertificate
 {
@@ -30,11 +31,16 @@ internal sealed class ServerCertificate
     /// <summary>The certificate without what came with it.</summary>
     public X509Certificate2 Own => Current().Own;
 
-    /// <summary>The authorities in the server's files: those that issued its certificate may have issued those of its clients.</summary>
+    /// <summary>
+    /// The authorities in the server's files: those that issued its certificate may have issued those of its clients.
+    /// </summary>
     public IReadOnlyList<X509Certificate2> Authorities => Current().Authorities;
 
-    /// <summary>Whether the certificate is for a host of that name, so that a client that asked for it was not led astray.</summary>
-    public bool IsFor(string host) => host.Length > 0 && Current().Own.MatchesHostname(host.Trim('[', ']'), allowCommonName: false);
+    /// <summary>
+    /// Whether the certificate is for a host of that name, so that a client that asked for it was not led astray.
+    /// </summary>
+    public bool IsFor(string host) => host.Length > 0
+        && Current().Own.MatchesHostname(host.Trim('[', ']'), allowCommonName: false);
 
     private Loaded Current()
     {
@@ -77,7 +83,9 @@ internal sealed class ServerCertificate
     }
 
     private static bool IsAuthority(X509Certificate2 certificate) =>
-        certificate.Extensions.OfType<X509BasicConstraintsExtension>().Any(static constraints => constraints.CertificateAuthority);
+        certificate.Extensions.OfType<X509BasicConstraintsExtension>().Any(static constraints =>
+            constraints.CertificateAuthority);
 
-    private sealed record Loaded(X509Certificate2 Own, SslStreamCertificateContext Context, IReadOnlyList<X509Certificate2> Authorities);
+    private sealed record Loaded(X509Certificate2 Own, SslStreamCertificateContext Context,
+        IReadOnlyList<X509Certificate2> Authorities);
 }

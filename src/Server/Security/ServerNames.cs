@@ -2,7 +2,10 @@ using System.Net;
 
 namespace Treepie.Server.Security;
 
-/// <summary>The names by which clients reach the server: this machine's own, that of <c>--public-url</c>, and those its certificate is for.</summary>
+/// <summary>
+/// The names by which clients reach the server: this machine's own, that of <c>--public-url</c>, and those its certificate is
+/// for.
+/// </summary>
 /// <param name="publicUrl">The address that clients are told; null: the one they used.</param>
 /// <param name="certificate">The server's certificate; null: it has none, and is reached from its own machine only.</param>
 internal sealed class ServerNames(Uri? publicUrl = null, ServerCertificate? certificate = null)
@@ -13,7 +16,8 @@ internal sealed class ServerNames(Uri? publicUrl = null, ServerCertificate? cert
         : "Use a name that its certificate is for, or say with --public-url how clients reach it.";
 
     public bool Includes(string host) =>
-        IsLoopback(host) || (publicUrl is not null && string.Equals(host, publicUrl.Host, StringComparison.OrdinalIgnoreCase)) || certificate?.IsFor(host) == true;
+        IsLoopback(host) || (publicUrl is not null && string.Equals(host, publicUrl.Host, StringComparison.OrdinalIgnoreCase))
+            || certificate?.IsFor(host) == true;
 
     private static bool IsLoopback(string host) =>
         string.Equals(host, "localhost", StringComparison.OrdinalIgnoreCase)

@@ -9,8 +9,9 @@ using Microsoft.AspNetCore.Server.Kestrel.Https;
 namespace Treepie.Server.Security;
 
 /// <summary>
-/// TLS of an address the server listens on: 1.2 and 1.3, HTTP/1.1 and HTTP/2, the client asked for a certificate. Any certificate passes the handshake, which proves that the client has its key;
-/// who it is and what it may is asked of each request, so that a refusal is an answer that clients understand and not a broken connection.
+/// TLS of an address the server listens on: 1.2 and 1.3, HTTP/1.1 and HTTP/2, the client asked for a certificate. Any certificate
+/// passes the handshake, which proves that the client has its key; who it is and what it may is asked of each request, so that a
+/// refusal is an answer that clients understand and not a broken connection.
 /// </summary>
 internal static class TlsListening
 {
@@ -34,7 +35,8 @@ internal static class TlsListening
         });
     }
 
-    [SuppressMessage("Security", "CA5359", Justification = "The certificates are those of clients: the guard decides about them, request by request.")]
+    [SuppressMessage("Security", "CA5359",
+        Justification = "The certificates are those of clients: the guard decides about them, request by request.")]
     private static SslServerAuthenticationOptions Options(ServerCertificate certificate) => new()
     {
         ServerCertificateContext = certificate.Context,

@@ -17,7 +17,8 @@ public sealed class SecureCommandTests : IDisposable
     public async Task What_it_makes_secures_a_server_and_is_renewed_while_that_runs()
     {
         CommandLineProcess made = await CommandLineProcess.SucceedAsync("secure", Data, "--name", "localhost");
-        Assert.Contains($"--certificate \"{File("server.pem")}\" --admin-certificate \"{File("admin.crt")}\"", made.Output, StringComparison.Ordinal);
+        Assert.Contains($"--certificate \"{File("server.pem")}\" --admin-certificate \"{File("admin.crt")}\"", made.Output,
+            StringComparison.Ordinal);
         await using ServerProcess server = await ServerProcess.StartAsync(
             Data, "--urls", "https://127.0.0.1:0", "--certificate", File("server.pem"), "--admin-certificate", File("admin.crt"));
         string[] identity = ["--url", server.Url, "--certificate", File("admin.pem"), "--authority", File("authority.crt")];
@@ -47,7 +48,8 @@ public sealed class SecureCommandTests : IDisposable
     {
         await CommandLineProcess.SucceedAsync("secure", Data, "--name", "db.example.com", "--name", "192.0.2.7");
         string[] files = Directory.GetFiles(Path.Combine(Data, "security"));
-        Assert.Equal(["admin.crt", "admin.pem", "admin.pfx", "authority.crt", "authority.key", "server.pem"], files.Select(Path.GetFileName).Order(StringComparer.Ordinal));
+        Assert.Equal(["admin.crt", "admin.pem", "admin.pfx", "authority.crt", "authority.key", "server.pem"],
+            files.Select(Path.GetFileName).Order(StringComparer.Ordinal));
         if (!OperatingSystem.IsWindows())
         {
             foreach (string file in files)
@@ -55,7 +57,8 @@ public sealed class SecureCommandTests : IDisposable
         }
 
         using X509Certificate2 server = X509CertificateLoader.LoadCertificateFromFile(File("server.pem"));
-        Assert.All((string[])["db.example.com", "192.0.2.7", "localhost", "127.0.0.1"], name => Assert.True(server.MatchesHostname(name), name));
+        Assert.All((string[])["db.example.com", "192.0.2.7", "localhost", "127.0.0.1"], name =>
+            Assert.True(server.MatchesHostname(name), name));
         Assert.False(server.MatchesHostname("example.com"));
         string[] before = [.. files.Select(System.IO.File.ReadAllText)];
         CommandLineProcess again = await CommandLineProcess.RunAsync("secure", Data);
@@ -63,13 +66,16 @@ public sealed class SecureCommandTests : IDisposable
         Assert.Contains("already", again.Error, StringComparison.Ordinal);
         Assert.Equal(before, files.Select(System.IO.File.ReadAllText));
         Assert.Equal(2, (await CommandLineProcess.RunAsync("secure", Path.Combine(_files.Path, "other"), "--renew")).ExitCode);
-        Assert.Equal(2, (await CommandLineProcess.RunAsync("secure", Path.Combine(_files.Path, "other"), "--name", "no name")).ExitCode);
+        Assert.Equal(2,
+            (await CommandLineProcess.RunAsync("secure", Path.Combine(_files.Path, "other"), "--name", "no name")).ExitCode);
         Assert.False(Directory.Exists(Path.Combine(_files.Path, "other")));
     }
 
     private string File(string name) => Path.Combine(Data, "security", name);
 
-    private static string KeyOf(string path) => path.EndsWith(".key", StringComparison.Ordinal) || path.EndsWith(".pfx", StringComparison.Ordinal)
+    private static string KeyOf(string path) => path.EndsWith(".key", StringComparison.Ordinal)
+        || path.EndsWith(".pfx", StringComparison.Ordinal)
         ? Path.GetFileName(path)
-        : Convert.ToHexString(SHA256.HashData(X509CertificateLoader.LoadCertificateFromFile(path).PublicKey.ExportSubjectPublicKeyInfo()));
+        : Convert.ToHexString(
+        SHA256.HashData(X509CertificateLoader.LoadCertificateFromFile(path).PublicKey.ExportSubjectPublicKeyInfo()));
 }

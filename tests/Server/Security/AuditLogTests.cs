@@ -15,16 +15,21 @@ public sealed class AuditLogTests
         using X509Certificate2 reader = server.Authority.Client("reader");
         await server.AdministerAsync(HttpMethod.Put, "/admin/databases?name=shop", """{"DatabaseName":"shop","Settings":{"Key":"a secret in a body"}}""");
         await server.RegisterAsync(reader, permissions: """{"shop":"Read"}""");
-        Assert.Equal(403, (await server.SendAsync(reader, HttpMethod.Put, "/databases/shop/docs?id=a-secret-in-a-query", "{}")).Status);
+        Assert.Equal(403,
+            (await server.SendAsync(reader, HttpMethod.Put, "/databases/shop/docs?id=a-secret-in-a-query", "{}")).Status);
         Assert.Equal(200, (await server.GetAsync(reader, "/databases/shop/stats")).Status);
         await server.AdministerAsync(HttpMethod.Delete, $"/admin/certificates?thumbprint={reader.Thumbprint}");
         await server.StopAsync();
-        string[] lines = [.. server.Error.Split('\n').Where(static line => line.StartsWith(AuditLog.Category, StringComparison.Ordinal))];
+        string[] lines = [.. server.Error.Split('\n').Where(static line =>
+            line.StartsWith(AuditLog.Category, StringComparison.Ordinal))];
         string[] expected =
         [
-            $"Passed PUT /admin/databases from 127.0.0.1 by {server.Admin.Thumbprint} on the server", $"Passed PUT /admin/certificates from 127.0.0.1 by {server.Admin.Thumbprint}",
-            $"Certificate registered: {reader.Thumbprint} with clearance ValidUser", $"Refused PUT /databases/shop/docs from 127.0.0.1 by {reader.Thumbprint}",
-            $"Passed DELETE /admin/certificates from 127.0.0.1 by {server.Admin.Thumbprint}", $"Certificate deleted: {reader.Thumbprint}",
+            $"Passed PUT /admin/databases from 127.0.0.1 by {server.Admin.Thumbprint} on the server",
+                $"Passed PUT /admin/certificates from 127.0.0.1 by {server.Admin.Thumbprint}",
+            $"Certificate registered: {reader.Thumbprint} with clearance ValidUser",
+                $"Refused PUT /databases/shop/docs from 127.0.0.1 by {reader.Thumbprint}",
+            $"Passed DELETE /admin/certificates from 127.0.0.1 by {server.Admin.Thumbprint}",
+                $"Certificate deleted: {reader.Thumbprint}",
         ];
         Assert.Equal(expected.Length, lines.Length);
         foreach ((string line, string start) in lines.Zip(expected))
@@ -48,6 +53,7 @@ public sealed class AuditLogTests
         string[] lines = log.Text.Split('\n', StringSplitOptions.RemoveEmptyEntries);
         Assert.Equal(21, lines.Length);
         Assert.Contains("that are not told: 30", lines[^1], StringComparison.Ordinal);
-        Assert.All(lines, static line => Assert.StartsWith("audit: Refused GET /a??audit: forged", line, StringComparison.Ordinal));
+        Assert.All(lines, static line =>
+            Assert.StartsWith("audit: Refused GET /a??audit: forged", line, StringComparison.Ordinal));
     }
 }

@@ -13,21 +13,25 @@ public sealed class ClientCertificatesTests
     public async Task Strangers_and_expired_and_future_certificates_are_refused_with_the_reason()
     {
         await using SecuredServer server = await SecuredServer.StartAsync();
-        using X509Certificate2 stranger = server.Authority.Client("stranger"), expired = server.Authority.Client("expired", -30, -1), future = server.Authority.Client("future", 1);
+        using X509Certificate2 stranger = server.Authority.Client("stranger"),
+            expired = server.Authority.Client("expired", -30, -1), future = server.Authority.Client("future", 1);
         using X509Certificate2 user = server.Authority.Client("user");
         await server.RegisterAsync(user);
         await server.RegisterAsync(future);
-        (int status, string body) = await server.SendAsync(server.Admin, HttpMethod.Put, "/admin/certificates", SecuredServer.Definition("late", "ValidUser", "{}", Convert.ToBase64String(expired.RawData)));
+        (int status, string body) = await server.SendAsync(server.Admin, HttpMethod.Put, "/admin/certificates",
+            SecuredServer.Definition("late", "ValidUser", "{}", Convert.ToBase64String(expired.RawData)));
         Assert.Equal(400, status);
         Assert.Contains("expired", body, StringComparison.Ordinal);
         foreach ((X509Certificate2? certificate, int expected, string reason) in ((X509Certificate2?, int, string)[])
-                 [(null, 403, "requires a client certificate"), (stranger, 403, "unknown"), (expired, 403, "expired at"), (future, 403, "not valid before"), (user, 200, "Product")])
+                 [(null, 403, "requires a client certificate"), (stranger, 403, "unknown"), (expired, 403, "expired at"),
+                     (future, 403, "not valid before"), (user, 200, "Product")])
         {
             (status, body) = await server.GetAsync(certificate, "/build/version");
             Assert.True(status == expected, $"{reason}: {status} {body}");
             Assert.Contains(reason, body, StringComparison.Ordinal);
             if (expected == 403)
-                Assert.Equal("Raven.Client.Exceptions.Security.AuthorizationException", JsonDocument.Parse(body).RootElement.GetProperty("Type").GetString());
+                Assert.Equal("Raven.Client.Exceptions.Security.AuthorizationException",
+                    JsonDocument.Parse(body).RootElement.GetProperty("Type").GetString());
         }
 
         Assert.Equal(204, (await server.GetAsync(null, "/setup/alive")).Status);
@@ -43,9 +47,12 @@ public sealed class ClientCertificatesTests
         await server.RegisterAsync(user, permissions: """{"SHOP":"ReadWrite"}""");
         using HttpClient client = server.Client(user); // one connection for all of it
         Assert.Equal("""{"Databases":["shop"]}""", await client.GetStringAsync("/databases?namesOnly=true", TestContext.Current.CancellationToken));
-        Assert.Equal("201 403 404", await StatusesAsync(client, ("PUT", "/databases/shop/docs?id=a"), ("GET", "/databases/hidden/stats"), ("GET", "/databases?name=hidden")));
+        Assert.Equal("201 403 404",
+            await StatusesAsync(client, ("PUT", "/databases/shop/docs?id=a"), ("GET", "/databases/hidden/stats"),
+            ("GET", "/databases?name=hidden")));
         await server.AdministerAsync(HttpMethod.Post, "/admin/certificates/edit", $$"""{"Thumbprint":"{{user.Thumbprint}}","Name":"reader","SecurityClearance":"ValidUser","Permissions":{"shop":"Read"} }""");
-        Assert.Equal("403 200", await StatusesAsync(client, ("PUT", "/databases/shop/docs?id=a"), ("GET", "/databases/shop/docs?id=a")));
+        Assert.Equal("403 200",
+            await StatusesAsync(client, ("PUT", "/databases/shop/docs?id=a"), ("GET", "/databases/shop/docs?id=a")));
         await server.AdministerAsync(HttpMethod.Delete, $"/admin/certificates?thumbprint={user.Thumbprint}");
         Assert.Equal("403", await StatusesAsync(client, ("GET", "/databases/shop/docs?id=a")));
     }
@@ -69,8 +76,11 @@ public sealed class ClientCertificatesTests
         await using SecuredServer server = await SecuredServer.StartAsync();
         using ECDsa key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
         using var impostor = new TestAuthority(); // of the same name
-        using X509Certificate2 old = server.Authority.Client("user", key), renewed = server.Authority.Client("user", key, untilDays: 700), earlier = server.Authority.Client("user", key, untilDays: 100);
-        using X509Certificate2 own = TestAuthority.SelfSigned("user", key, 700), forged = impostor.Client("user", key, untilDays: 700), otherKey = server.Authority.Client("user", untilDays: 700);
+        using X509Certificate2 old = server.Authority.Client("user", key),
+            renewed = server.Authority.Client("user", key, untilDays: 700),
+            earlier = server.Authority.Client("user", key, untilDays: 100);
+        using X509Certificate2 own = TestAuthority.SelfSigned("user", key, 700),
+            forged = impostor.Client("user", key, untilDays: 700), otherKey = server.Authority.Client("user", untilDays: 700);
         await server.AdministerAsync(HttpMethod.Put, "/admin/databases?name=shop");
         await server.RegisterAsync(old, permissions: """{"shop":"Read"}""", withAuthority: false); // the authority stands in the server's own file
         foreach (X509Certificate2 refused in (X509Certificate2[])[own, forged, otherKey, earlier])
@@ -78,7 +88,8 @@ public sealed class ClientCertificatesTests
 
         Assert.Equal(200, (await server.GetAsync(renewed, "/databases/shop/stats")).Status);
         Assert.Equal(403, (await server.SendAsync(renewed, HttpMethod.Put, "/databases/shop/docs?id=a", "{}")).Status);
-        Assert.Contains(renewed.Thumbprint, await server.AdministerAsync(HttpMethod.Get, "/admin/certificates"), StringComparison.Ordinal);
+        Assert.Contains(renewed.Thumbprint, await server.AdministerAsync(HttpMethod.Get, "/admin/certificates"),
+            StringComparison.Ordinal);
         await server.AdministerAsync(HttpMethod.Delete, $"/admin/certificates?thumbprint={renewed.Thumbprint}");
         foreach (X509Certificate2 gone in (X509Certificate2[])[renewed, old])
             Assert.Equal(403, (await server.GetAsync(gone, "/databases/shop/stats")).Status);
@@ -93,7 +104,9 @@ public sealed class ClientCertificatesTests
         using X509Certificate2 old = authority.Client("user", key), renewed = authority.Client("user", key, untilDays: 700);
         string pem = old.ExportCertificatePem() + "\n" + authority.Certificate.ExportCertificatePem();
         await server.AdministerAsync(
-            HttpMethod.Put, "/admin/certificates", SecuredServer.Definition("user", "ValidUser", "{}", Convert.ToBase64String(System.Text.Encoding.ASCII.GetBytes(pem))));
+            HttpMethod.Put, "/admin/certificates",
+                SecuredServer.Definition("user", "ValidUser", "{}",
+                Convert.ToBase64String(System.Text.Encoding.ASCII.GetBytes(pem))));
         await server.RestartAsync("--admin-certificate", server.AdminPath);
         Assert.Equal(200, (await server.GetAsync(renewed, "/build/version")).Status);
     }
@@ -102,7 +115,8 @@ public sealed class ClientCertificatesTests
     public async Task Operators_manage_users_but_no_administrators()
     {
         await using SecuredServer server = await SecuredServer.StartAsync();
-        using X509Certificate2 op = server.Authority.Client("op"), chief = server.Authority.Client("chief"), user = server.Authority.Client("user");
+        using X509Certificate2 op = server.Authority.Client("op"), chief = server.Authority.Client("chief"),
+            user = server.Authority.Client("user");
         await server.RegisterAsync(op, "Operator");
         await server.RegisterAsync(chief, "ClusterAdmin");
         string chiefAsUser = SecuredServer.Definition("x", "ValidUser", "{}", Convert.ToBase64String(chief.RawData));
@@ -111,7 +125,8 @@ public sealed class ClientCertificatesTests
         string promote = $$"""{"Thumbprint":"{{op.Thumbprint}}","Name":"x","SecurityClearance":"ClusterAdmin","Permissions":{} }""";
         foreach ((HttpMethod method, string path, string? body) in ((HttpMethod, string, string?)[])
                  [
-                     (HttpMethod.Put, "/admin/certificates", chiefAsUser), (HttpMethod.Put, "/admin/certificates", userAsAdmin), (HttpMethod.Post, "/admin/certificates", userAsAdmin),
+                     (HttpMethod.Put, "/admin/certificates", chiefAsUser), (HttpMethod.Put, "/admin/certificates", userAsAdmin),
+                         (HttpMethod.Post, "/admin/certificates", userAsAdmin),
                      (HttpMethod.Post, "/admin/certificates/edit", edit), (HttpMethod.Post, "/admin/certificates/edit", promote),
                      (HttpMethod.Delete, $"/admin/certificates?thumbprint={chief.Thumbprint}", null),
                  ])
@@ -120,7 +135,9 @@ public sealed class ClientCertificatesTests
             Assert.True(status == 403, $"{method} {path}: {status} {answer}");
         }
 
-        Assert.Equal(201, (await server.SendAsync(op, HttpMethod.Put, "/admin/certificates", userAsAdmin.Replace("ClusterAdmin", "Operator", StringComparison.Ordinal))).Status);
+        Assert.Equal(201,
+            (await server.SendAsync(op, HttpMethod.Put, "/admin/certificates",
+            userAsAdmin.Replace("ClusterAdmin", "Operator", StringComparison.Ordinal))).Status);
         Assert.Equal(200, (await server.GetAsync(user, "/admin/certificates")).Status);
         Assert.Equal(200, (await server.GetAsync(chief, "/admin/certificates")).Status);
     }
@@ -130,7 +147,8 @@ public sealed class ClientCertificatesTests
     {
         await using SecuredServer server = await SecuredServer.StartAsync();
         await server.AdministerAsync(HttpMethod.Put, "/admin/databases?name=shop");
-        using X509Certificate2 one = server.Authority.Client("one"), two = server.Authority.Client("two"), owner = server.Authority.Client("owner");
+        using X509Certificate2 one = server.Authority.Client("one"), two = server.Authority.Client("two"),
+            owner = server.Authority.Client("owner");
         await server.RegisterAsync(one, permissions: """{"shop":"ReadWrite"}""");
         await server.RegisterAsync(two, permissions: """{"shop":"ReadWrite"}""");
         await server.RegisterAsync(owner, permissions: """{"shop":"Admin"}""");
@@ -160,7 +178,8 @@ public sealed class ClientCertificatesTests
         await server.RegisterAsync(chief, "ClusterAdmin");
         foreach (X509Certificate2 victim in (X509Certificate2[])[chief, server.Admin])
         {
-            (int status, string body) = await server.SendAsync(chief, HttpMethod.Delete, $"/admin/certificates?thumbprint={victim.Thumbprint}");
+            (int status, string body) = await server.SendAsync(chief, HttpMethod.Delete,
+                $"/admin/certificates?thumbprint={victim.Thumbprint}");
             Assert.True(status == 400, $"{status} {body}");
         }
 
@@ -175,14 +194,19 @@ public sealed class ClientCertificatesTests
         await using SecuredServer server = await SecuredServer.StartAsync();
         string definition = $$"""{"Name":"my ../app","SecurityClearance":"Operator","Permissions":{},"Password":{{JsonSerializer.Serialize(password)}}}""";
         using HttpClient admin = server.Client(server.Admin);
-        using HttpResponseMessage made = await admin.PostAsync("/admin/certificates", new StringContent(definition), TestContext.Current.CancellationToken);
+        using HttpResponseMessage made = await admin.PostAsync("/admin/certificates", new StringContent(definition),
+            TestContext.Current.CancellationToken);
         Assert.Equal(201, (int)made.StatusCode);
         using var zip = new ZipArchive(await made.Content.ReadAsStreamAsync(TestContext.Current.CancellationToken));
         Assert.All(zip.Entries, static entry => Assert.StartsWith("my____app.", entry.FullName, StringComparison.Ordinal));
         using X509Certificate2 pfx = X509CertificateLoader.LoadPkcs12(Content(zip, ".pfx"), password);
-        string key = System.Text.Encoding.ASCII.GetString(Content(zip, ".key")), crt = System.Text.Encoding.ASCII.GetString(Content(zip, ".crt"));
-        using X509Certificate2 pem = password is null ? X509Certificate2.CreateFromPem(crt, key) : X509Certificate2.CreateFromEncryptedPem(crt, key, password);
-        Assert.StartsWith(password is null ? "-----BEGIN RSA PRIVATE KEY-----" : "-----BEGIN ENCRYPTED PRIVATE KEY-----", key, StringComparison.Ordinal);
+        string key = System.Text.Encoding.ASCII.GetString(Content(zip, ".key")),
+            crt = System.Text.Encoding.ASCII.GetString(Content(zip, ".crt"));
+        using X509Certificate2 pem = password is null
+            ? X509Certificate2.CreateFromPem(crt, key)
+            : X509Certificate2.CreateFromEncryptedPem(crt, key, password);
+        Assert.StartsWith(password is null ? "-----BEGIN RSA PRIVATE KEY-----" : "-----BEGIN ENCRYPTED PRIVATE KEY-----", key,
+            StringComparison.Ordinal);
         Assert.Equal(200, (await server.GetAsync(pfx, "/databases")).Status);
         using X509Certificate2 usable = X509CertificateLoader.LoadPkcs12(pem.Export(X509ContentType.Pkcs12), null);
         Assert.Equal(200, (await server.GetAsync(usable, "/databases")).Status);
@@ -202,7 +226,8 @@ public sealed class ClientCertificatesTests
         var statuses = new List<int>();
         foreach ((string method, string path) in requests)
         {
-            using var request = new HttpRequestMessage(new HttpMethod(method), path) { Version = client.DefaultRequestVersion, VersionPolicy = client.DefaultVersionPolicy };
+            using var request = new HttpRequestMessage(new HttpMethod(method), path) { Version = client.DefaultRequestVersion,
+                VersionPolicy = client.DefaultVersionPolicy };
             if (method == "PUT")
                 request.Content = new StringContent("{}");
             using HttpResponseMessage response = await client.SendAsync(request, TestContext.Current.CancellationToken);

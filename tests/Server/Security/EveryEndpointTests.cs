@@ -37,8 +37,11 @@ public sealed class EveryEndpointTests
     {
         using var directory = new TemporaryDirectory();
         using var authority = new TestAuthority();
-        Dictionary<string, X509Certificate2> certificates = LetIn[AccessLevel.Anyone].Where(static name => name != "nobody").ToDictionary(static name => name, name => authority.Client(name));
-        using var registry = new CertificateRegistry(new CertificateStore(directory.Path), [], [], static () => [], TimeProvider.System);
+        Dictionary<string,
+            X509Certificate2> certificates = LetIn[AccessLevel.Anyone].Where(static name => name != "nobody").ToDictionary(
+            static name => name, name => authority.Client(name));
+        using var registry = new CertificateRegistry(new CertificateStore(directory.Path), [], [], static () => [],
+            TimeProvider.System);
         foreach (string name in Known)
             await registry.PutAsync(CertificateEntry.For(certificates[name], [], name, RightsOf(name)));
 
@@ -48,12 +51,14 @@ public sealed class EveryEndpointTests
         using HttpClient http = app.GetTestClient();
         var wrong = new List<string>();
         int asked = 0;
-        foreach (RouteEndpoint endpoint in ((IEndpointRouteBuilder)app).DataSources.SelectMany(static source => source.Endpoints).Cast<RouteEndpoint>())
+        foreach (RouteEndpoint endpoint in ((IEndpointRouteBuilder)app).DataSources.SelectMany(static source =>
+            source.Endpoints).Cast<RouteEndpoint>())
         {
             RequiredAccess access = endpoint.Metadata.GetRequiredMetadata<RequiredAccess>();
             foreach (string caller in LetIn[AccessLevel.Anyone])
             {
-                // HEAD, PATCH and the like reach the same guard; a route for all methods is asked with one that no other route there takes.
+                // HEAD, PATCH and the like reach the same guard; a route for all methods is asked with one that no other route
+                // there takes.
                 string method = endpoint.Metadata.GetMetadata<HttpMethodMetadata>()?.HttpMethods[0] ?? "OPTIONS";
                 using var request = new HttpRequestMessage(new HttpMethod(method), AddressOf(endpoint, access));
                 request.Headers.Add(CallerHeader, caller);
@@ -61,7 +66,8 @@ public sealed class EveryEndpointTests
                 bool isLetIn = (int)response.StatusCode != StatusCodes.Status403Forbidden;
                 asked++;
                 if (isLetIn != LetIn[access.Level].Contains(caller))
-                    wrong.Add($"{method} {request.RequestUri} of level {access.Level} answered {caller} with {(int)response.StatusCode}");
+                    wrong.Add($"{method} {request.RequestUri} of level {access.Level} answered {caller} with "
+                        + $"{(int)response.StatusCode}");
             }
         }
 
@@ -80,16 +86,19 @@ public sealed class EveryEndpointTests
         _ => Rights.All,
     };
 
-    private static Rights Of(Clearance clearance, string database, DatabaseAccess access) => Rights.Of(clearance, [KeyValuePair.Create(database, access)]);
+    private static Rights Of(Clearance clearance, string database, DatabaseAccess access) =>
+        Rights.Of(clearance, [KeyValuePair.Create(database, access)]);
 
     private static string AddressOf(RouteEndpoint endpoint, RequiredAccess access)
     {
-        string path = (endpoint.RoutePattern.RawText ?? "/").Replace("{database}", "db", StringComparison.Ordinal).Replace("{**rest}", "nothing/there", StringComparison.Ordinal);
+        string path = (endpoint.RoutePattern.RawText ?? "/").Replace("{database}", "db", StringComparison.Ordinal).Replace(
+            "{**rest}", "nothing/there", StringComparison.Ordinal);
         // The second name is one that the owner of another database may use: it must not count.
         return access.InQuery ? $"{path}?{access.DatabaseParameter}=db&{access.DatabaseParameter}=another" : path;
     }
 
-    private static WebApplication Build(string directory, Dictionary<string, X509Certificate2> certificates, CertificateRegistry registry)
+    private static WebApplication Build(string directory, Dictionary<string, X509Certificate2> certificates,
+        CertificateRegistry registry)
     {
         WebApplicationBuilder builder = WebApplication.CreateSlimBuilder();
         builder.WebHost.UseTestServer();

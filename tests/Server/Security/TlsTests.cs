@@ -48,14 +48,17 @@ public sealed class TlsTests
     {
         await using SecuredServer server = await SecuredServer.StartAsync();
         using X509Certificate2 own = X509Certificate2.CreateFromPemFile(server.CertificatePath);
-        string pfx = server.CertificatePath + ".pfx", password = server.CertificatePath + ".password", key = server.CertificatePath + ".key";
-        await File.WriteAllBytesAsync(pfx, own.ExportPkcs12(Pkcs12ExportPbeParameters.Pbes2Aes256Sha256, "open sesame"), Cancelled);
+        string pfx = server.CertificatePath + ".pfx", password = server.CertificatePath + ".password",
+            key = server.CertificatePath + ".key";
+        await File.WriteAllBytesAsync(pfx, own.ExportPkcs12(Pkcs12ExportPbeParameters.Pbes2Aes256Sha256, "open sesame"),
+            Cancelled);
         await File.WriteAllTextAsync(password, "open sesame\n", Cancelled);
         string pem = await File.ReadAllTextAsync(server.CertificatePath, Cancelled);
         await File.WriteAllTextAsync(key, pem[pem.LastIndexOf("-----BEGIN", StringComparison.Ordinal)..], Cancelled);
         foreach (string secret in (string[])[pfx, password, key])
             SecuredServer.OwnOnly(secret);
-        await server.RestartAsync("--admin-certificate", server.AdminPath, "--certificate", pfx, "--certificate-password", $"file:{password}");
+        await server.RestartAsync("--admin-certificate", server.AdminPath, "--certificate", pfx, "--certificate-password",
+            $"file:{password}");
         Assert.Equal(200, (await server.GetAsync(server.Admin, "/databases")).Status);
         await server.RestartAsync("--admin-certificate", server.AdminPath, "--certificate-key", key);
         Assert.Equal(200, (await server.GetAsync(server.Admin, "/databases")).Status);
@@ -66,7 +69,8 @@ public sealed class TlsTests
     {
         using var authority = new TestAuthority();
         using var directory = new TemporaryDirectory();
-        string data = Path.Combine(directory.Path, "data"), pem = Path.Combine(directory.Path, "s.pem"), pfx = Path.Combine(directory.Path, "s.pfx"), password = Path.Combine(directory.Path, "password");
+        string data = Path.Combine(directory.Path, "data"), pem = Path.Combine(directory.Path, "s.pem"),
+            pfx = Path.Combine(directory.Path, "s.pfx"), password = Path.Combine(directory.Path, "password");
         await File.WriteAllTextAsync(pem, authority.ServerPem(out _), Cancelled);
         SecuredServer.OwnOnly(pem);
         using X509Certificate2 own = X509Certificate2.CreateFromPemFile(pem);
@@ -77,7 +81,8 @@ public sealed class TlsTests
         foreach ((string hint, string[] arguments) in ((string, string[])[])
                  [
                      ("no certificate of an administrator", ["--certificate", pem]),
-                     ("cannot be used", ["--certificate", pfx, "--certificate-password", $"file:{password}", "--admin-certificate", pem]),
+                     ("cannot be used",
+                         ["--certificate", pfx, "--certificate-password", $"file:{password}", "--admin-certificate", pem]),
                      ("cannot be used", ["--certificate", Path.Combine(directory.Path, "none.pem"), "--admin-certificate", pem]),
                      ("cannot be read", ["--certificate", pem, "--admin-certificate", Path.Combine(directory.Path, "none.crt")]),
                  ])
@@ -100,7 +105,8 @@ public sealed class TlsTests
         await File.WriteAllTextAsync(pem, authority.ServerPem(out _), Cancelled);
         if (!OperatingSystem.IsWindows())
             File.SetUnixFileMode(pem, UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.OtherRead);
-        (int exitCode, string error) = await RunAsync(Path.Combine(directory.Path, "data"), ["--certificate", pem, "--admin-certificate", pem]);
+        (int exitCode, string error) = await RunAsync(Path.Combine(directory.Path, "data"),
+            ["--certificate", pem, "--admin-certificate", pem]);
         Assert.Equal(ExitCodes.CannotStart, exitCode);
         Assert.Contains("chmod o-rw", error, StringComparison.Ordinal);
     }
@@ -114,10 +120,12 @@ public sealed class TlsTests
         await server.AdministerAsync(HttpMethod.Put, "/admin/databases?name=shop");
         using var topology = JsonDocument.Parse(await server.AdministerAsync(HttpMethod.Get, "/topology?name=shop"));
         Assert.Equal(told ?? server.Url, topology.RootElement.GetProperty("Nodes")[0].GetProperty("Url").GetString());
-        foreach ((string host, int expected) in ((string, int)[])[("db.example.com:8443", publicUrl is null ? 403 : 200), ("evil.example", 403), ("localhost", 200)])
+        foreach ((string host, int expected) in ((string, int)[])[("db.example.com:8443", publicUrl is null ? 403 : 200),
+            ("evil.example", 403), ("localhost", 200)])
         {
             await using SslStream tls = await ConnectAsync(server, server.Admin);
-            await tls.WriteAsync(Encoding.ASCII.GetBytes($"GET /databases HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"), Cancelled);
+            await tls.WriteAsync(Encoding.ASCII.GetBytes($"GET /databases HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"),
+                Cancelled);
             using var reader = new StreamReader(tls, Encoding.ASCII);
             Assert.Equal($"{host}: HTTP/1.1 {expected}", $"{host}: {(await reader.ReadLineAsync(Cancelled))?[..12]}");
         }
@@ -126,7 +134,8 @@ public sealed class TlsTests
     private static async Task<(int ExitCode, string Error)> RunAsync(string data, string[] arguments)
     {
         var error = new StringWriter();
-        int exitCode = await new ServerProgram(TextReader.Null, TextWriter.Null, error).RunAsync(["--data", data, "--urls", "https://127.0.0.1:0", .. arguments], Cancelled);
+        int exitCode = await new ServerProgram(TextReader.Null, TextWriter.Null, error).RunAsync(
+            ["--data", data, "--urls", "https://127.0.0.1:0", .. arguments], Cancelled);
         return (exitCode, error.ToString());
     }
 
@@ -148,7 +157,9 @@ public sealed class TlsTests
             new SslClientAuthenticationOptions
             {
                 TargetHost = "localhost",
-                ClientCertificateContext = certificate is null ? null : SslStreamCertificateContext.Create(certificate, null, offline: true),
+                ClientCertificateContext = certificate is null
+                    ? null
+                    : SslStreamCertificateContext.Create(certificate, null, offline: true),
                 RemoteCertificateValidationCallback = static (_, _, _, _) => true,
             },
             Cancelled);

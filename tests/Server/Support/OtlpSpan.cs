@@ -8,7 +8,8 @@ internal sealed record OtlpSpan(string Name, string Trace, string Id, string Par
     private const int TraceField = 1, IdField = 2, ParentField = 4, NameField = 5;
 
     public static OtlpSpan Read(byte[] message) => new(
-        Encoding.UTF8.GetString(One(message, NameField)), Hex(message, TraceField), Hex(message, IdField), Hex(message, ParentField));
+        Encoding.UTF8.GetString(One(message, NameField)), Hex(message, TraceField), Hex(message, IdField),
+            Hex(message, ParentField));
 
     /// <summary>The fields of that number in a message of protocol buffers which have a length.</summary>
     public static IEnumerable<byte[]> Fields(byte[] message, int number)

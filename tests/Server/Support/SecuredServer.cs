@@ -8,7 +8,9 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Server.Tests.Support;
 
-/// <summary>The server's program with TLS, inside the test, and its clients with whatever certificates a test gives them.</summary>
+/// <summary>
+/// The server's program with TLS, inside the test, and its clients with whatever certificates a test gives them.
+/// </summary>
 internal sealed class SecuredServer : IAsyncDisposable
 {
     private readonly TemporaryDirectory directory = new();
@@ -70,7 +72,8 @@ internal sealed class SecuredServer : IAsyncDisposable
         var options = new SslClientAuthenticationOptions
         {
             TargetHost = "localhost",
-            CertificateChainPolicy = new X509ChainPolicy { TrustMode = X509ChainTrustMode.CustomRootTrust, RevocationMode = X509RevocationMode.NoCheck },
+            CertificateChainPolicy = new X509ChainPolicy { TrustMode = X509ChainTrustMode.CustomRootTrust,
+                RevocationMode = X509RevocationMode.NoCheck },
         };
         options.CertificateChainPolicy.CustomTrustStore.Add(Authority.Certificate);
         if (certificate is not null)
@@ -84,17 +87,20 @@ internal sealed class SecuredServer : IAsyncDisposable
     }
 
     /// <summary>Sends one request over a connection of its own.</summary>
-    public async Task<(int Status, string Body)> SendAsync(X509Certificate2? certificate, HttpMethod method, string path, string? body = null)
+    public async Task<(int Status, string Body)> SendAsync(X509Certificate2? certificate, HttpMethod method, string path,
+        string? body = null)
     {
         using HttpClient client = Client(certificate);
-        using var request = new HttpRequestMessage(method, path) { Version = client.DefaultRequestVersion, VersionPolicy = client.DefaultVersionPolicy };
+        using var request = new HttpRequestMessage(method, path) { Version = client.DefaultRequestVersion,
+            VersionPolicy = client.DefaultVersionPolicy };
         if (body is not null)
             request.Content = new StringContent(body, Encoding.UTF8, "application/json");
         using HttpResponseMessage response = await client.SendAsync(request, Cancelled);
         return ((int)response.StatusCode, await response.Content.ReadAsStringAsync(Cancelled));
     }
 
-    public Task<(int Status, string Body)> GetAsync(X509Certificate2? certificate, string path) => SendAsync(certificate, HttpMethod.Get, path);
+    public Task<(int Status, string Body)> GetAsync(X509Certificate2? certificate, string path) =>
+        SendAsync(certificate, HttpMethod.Get, path);
 
     /// <summary>As administrator; must succeed.</summary>
     public async Task<string> AdministerAsync(HttpMethod method, string path, string? body = null)
@@ -105,10 +111,13 @@ internal sealed class SecuredServer : IAsyncDisposable
     }
 
     /// <summary>Registers a certificate.</summary>
-    public Task RegisterAsync(X509Certificate2 certificate, string clearance = "ValidUser", string permissions = "{}", bool withAuthority = true)
+    public Task RegisterAsync(X509Certificate2 certificate, string clearance = "ValidUser", string permissions = "{}",
+        bool withAuthority = true)
     {
-        string pem = certificate.ExportCertificatePem() + (withAuthority ? "\n" + Authority.Certificate.ExportCertificatePem() : "");
-        return AdministerAsync(HttpMethod.Put, "/admin/certificates", Definition("somebody", clearance, permissions, Convert.ToBase64String(Encoding.ASCII.GetBytes(pem))));
+        string pem = certificate.ExportCertificatePem()
+            + (withAuthority ? "\n" + Authority.Certificate.ExportCertificatePem() : "");
+        return AdministerAsync(HttpMethod.Put, "/admin/certificates",
+            Definition("somebody", clearance, permissions, Convert.ToBase64String(Encoding.ASCII.GetBytes(pem))));
     }
 
     public static string Definition(string name, string clearance, string permissions, string certificate) =>

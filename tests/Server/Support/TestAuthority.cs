@@ -27,7 +27,8 @@ internal sealed class TestAuthority : IDisposable
     public X509Certificate2 Client(string name, ECDsa clientKey, int fromDays = -1, int untilDays = 365)
     {
         using X509Certificate2 issued = Request(name, clientKey).Create(
-            Certificate.SubjectName, X509SignatureGenerator.CreateForECDsa(key), Now.AddDays(fromDays), Now.AddDays(untilDays), RandomNumberGenerator.GetBytes(8));
+            Certificate.SubjectName, X509SignatureGenerator.CreateForECDsa(key), Now.AddDays(fromDays), Now.AddDays(untilDays),
+                RandomNumberGenerator.GetBytes(8));
         return WithKey(issued, clientKey);
     }
 
@@ -55,7 +56,8 @@ internal sealed class TestAuthority : IDisposable
         names.AddIpAddress(IPAddress.Loopback);
         request.CertificateExtensions.Add(names.Build());
         using X509Certificate2 issued = request.Create(
-            Certificate.SubjectName, X509SignatureGenerator.CreateForECDsa(key), Now.AddDays(-1), Now.AddDays(365), RandomNumberGenerator.GetBytes(8));
+            Certificate.SubjectName, X509SignatureGenerator.CreateForECDsa(key), Now.AddDays(-1), Now.AddDays(365),
+                RandomNumberGenerator.GetBytes(8));
         thumbprint = issued.Thumbprint;
         return $"{issued.ExportCertificatePem()}\n{Certificate.ExportCertificatePem()}\n{own.ExportPkcs8PrivateKeyPem()}\n";
     }

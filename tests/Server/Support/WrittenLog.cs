@@ -30,10 +30,12 @@ internal sealed class WrittenLog : ILoggerProvider
 
         public bool IsEnabled(LogLevel logLevel) => true;
 
-        public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
+        public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?,
+            string> formatter)
         {
             lock (log.text)
-                log.text.AppendLine(System.Globalization.CultureInfo.InvariantCulture, $"{name}: {formatter(state, exception)} {exception}");
+                log.text.AppendLine(System.Globalization.CultureInfo.InvariantCulture,
+                    $"{name}: {formatter(state, exception)} {exception}");
         }
     }
 }

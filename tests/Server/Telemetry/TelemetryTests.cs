@@ -17,7 +17,8 @@ public sealed partial class TelemetryTests
         using var directory = new TemporaryDirectory();
         using var input = new LineInput();
         string name = $"shop-{Guid.NewGuid():N}";
-        (Task<int> run, string url, StringWriter _) = await RunningProgram.StartAsync(input, "--data", directory.Path, "--metrics");
+        (Task<int> run, string url, StringWriter _) = await RunningProgram.StartAsync(input, "--data", directory.Path,
+            "--metrics");
         using var http = new HttpClient { BaseAddress = new Uri(url) };
         await WorkAsync(http, name);
         string text = await http.GetStringAsync("/metrics", Cancelled);
@@ -26,7 +27,8 @@ public sealed partial class TelemetryTests
         Assert.Matches("""http_server_request_duration_seconds_count\{[^}]*http_response_status_code="201",http_route="/databases/\{database\}/docs"[^}]*\} [1-9]""", text); // other servers of this process count too
         Assert.Matches("""kestrel_active_connections\{[^}]*\} [1-9]""", text);
 
-        string page = await File.ReadAllTextAsync(Path.Combine(DataSets.RepositoryRoot, "docs", "reference", "metrics.md"), Cancelled);
+        string page = await File.ReadAllTextAsync(Path.Combine(DataSets.RepositoryRoot, "docs", "reference", "metrics.md"),
+            Cancelled);
         string[] ours = [.. OwnMetric().Matches(text).Select(static match => match.Groups[1].Value).Distinct()];
         Assert.True(ours.Length >= 8, string.Join(", ", ours));
         Assert.All(ours, metric => Assert.Contains($"`{metric}`", page, StringComparison.Ordinal));
@@ -58,7 +60,8 @@ public sealed partial class TelemetryTests
         await using OtlpReceiver receiver = await OtlpReceiver.StartAsync();
         using var directory = new TemporaryDirectory();
         using var input = new LineInput();
-        (Task<int> run, string url, StringWriter _) = await RunningProgram.StartAsync(input, "--data", directory.Path, "--otlp-endpoint", receiver.Url);
+        (Task<int> run, string url, StringWriter _) = await RunningProgram.StartAsync(input, "--data", directory.Path,
+            "--otlp-endpoint", receiver.Url);
         using (var http = new HttpClient { BaseAddress = new Uri(url) })
         {
             await WorkAsync(http, "untraced");
@@ -77,7 +80,8 @@ public sealed partial class TelemetryTests
         foreach (OtlpSpan write in writes)
         {
             Assert.Contains(requests, request => request.Id == write.Parent);
-            Assert.Equal(["treepie.apply", "treepie.commit"], spans.Where(span => span.Parent == write.Id).Select(static span => span.Name).Order(StringComparer.Ordinal));
+            Assert.Equal(["treepie.apply", "treepie.commit"],
+                spans.Where(span => span.Parent == write.Id).Select(static span => span.Name).Order(StringComparer.Ordinal));
         }
 
         OtlpSpan query = Assert.Single(spans, static span => span.Name == "treepie.query");
@@ -97,9 +101,11 @@ public sealed partial class TelemetryTests
 
     private static async Task SendAsync(HttpClient http, HttpMethod method, string path, string body)
     {
-        using var request = new HttpRequestMessage(method, path) { Content = new StringContent(body, Encoding.UTF8, "application/json") };
+        using var request = new HttpRequestMessage(method,
+            path) { Content = new StringContent(body, Encoding.UTF8, "application/json") };
         using HttpResponseMessage response = await http.SendAsync(request, Cancelled);
-        Assert.True(response.IsSuccessStatusCode, $"{method} {path}: {(int)response.StatusCode} {await response.Content.ReadAsStringAsync(Cancelled)}");
+        Assert.True(response.IsSuccessStatusCode,
+            $"{method} {path}: {(int)response.StatusCode} {await response.Content.ReadAsStringAsync(Cancelled)}");
     }
 
     [GeneratedRegex(@"^# TYPE (treepie_\w+)", RegexOptions.Multiline)]
