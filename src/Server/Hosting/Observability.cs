@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using OpenTelemetry;
 using OpenTelemetry.Exporter;
 using OpenTelemetry.Metrics;
@@ -27,9 +28,23 @@ internal static class Observability
 
     public static void Add(IServiceCollection services, ProgramOptions options)
     {
-        if (!options.Metrics && options.OtlpEndpoint is null)
-            return;
+        if (options.Metrics || options.OtlpEndpoint is not null)
+            AddExporters(services, options);
+    }
 
+    /// <summary>
+    /// The page of metrics. It names databases and tells how they are used, so it is for those who may see all.
+    /// </summary>
+    public static void Map(WebApplication app, ProgramOptions options)
+    {
+        if (options.Metrics)
+            MapPage(app);
+    }
+
+    // Apart from its caller: who calls what names a type loads its assembly, and each takes time and open files.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void AddExporters(IServiceCollection services, ProgramOptions options)
+    {
         OpenTelemetryBuilder builder = services.AddOpenTelemetry()
             .ConfigureResource(static resource => resource.AddService(ServiceName, serviceVersion: ProductVersion.Own))
             .WithMetrics(metrics =>
@@ -53,14 +68,9 @@ internal static class Observability
         });
     }
 
-    /// <summary>
-    /// The page of metrics. It names databases and tells how they are used, so it is for those who may see all.
-    /// </summary>
-    public static void Map(WebApplication app, ProgramOptions options)
-    {
-        if (options.Metrics)
-            app.MapPrometheusScrapingEndpoint("/metrics").WithMetadata(new RequiredAccess(AccessLevel.Operator));
-    }
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void MapPage(WebApplication app) =>
+        app.MapPrometheusScrapingEndpoint("/metrics").WithMetadata(new RequiredAccess(AccessLevel.Operator));
 
     private static void SendTo(OtlpExporterOptions otlp, Uri endpoint, string path)
     {
