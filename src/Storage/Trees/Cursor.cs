@@ -250,17 +250,7 @@ public sealed class Cursor : IDisposable
         Debug.Assert(leaf.StartsWith(first, beginning), "it stands on one that does");
         if (!leaf.StartsWith(last, beginning))
         {
-            int low = first;
-            while (last - low > 1)
-            {
-                int middle = (low + last) >>> 1;
-                if (leaf.StartsWith(middle, beginning))
-                    low = middle;
-                else
-                    last = middle;
-            }
-
-            last = low;
+            last = EndOf(leaf, first, beginning) - 1;
         }
         else if (NextLeafNumber() is { } next)
         {
