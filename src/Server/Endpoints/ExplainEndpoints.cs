@@ -62,7 +62,7 @@ internal static class ExplainEndpoints
         {
             var picture = new ArrayBufferWriter<byte>();
             if (!results.TryWritePlanPicture(picture))
-                throw WireException.BadRequest($"The query is answered by '{results.IndexName}' without an index, so there is no plan to draw. Give it a condition or an order.");
+                throw WireException.BadRequest($"The query is answered by '{results.IndexName}' without looking for documents, so there is no plan to draw.");
             ResponseBody body = request.BeginJsonBody();
             request.Http.Response.ContentType = "image/svg+xml; charset=utf-8";
             body.Write(picture.WrittenSpan);

@@ -125,10 +125,24 @@ public sealed class IndexesEndpointsTests
         Assert.StartsWith("<svg", svg, StringComparison.Ordinal);
         System.Xml.Linq.XDocument.Parse(svg);
 
-        using HttpResponseMessage none = await server.SendAsync(HttpMethod.Post, "queries/explain?format=svg", """{"Query":"from Users"}""");
+        JsonElement scan = (await ExplainAsync(server, """{"Query":"from Users limit 1"}""")).GetProperty("Timings").GetProperty("QueryPlan");
+        Assert.Equal(("scan of documents", 2), (scan.GetProperty("Operation").GetString(), scan.GetProperty("Estimate").GetInt64()));
+        using HttpResponseMessage none = await server.SendAsync(HttpMethod.Post, "queries/explain?format=svg", """{"Query":"from Nobody where name = 'x'"}""");
         Assert.Contains("no plan", await TestServer.ErrorOf(none, HttpStatusCode.BadRequest, ".BadRequestException"), StringComparison.Ordinal);
         using HttpResponseMessage format = await server.SendAsync(HttpMethod.Post, "queries/explain?format=png", Query);
         await TestServer.ErrorOf(format, HttpStatusCode.BadRequest, ".BadRequestException");
+    }
+
+    [Fact]
+    public async Task A_name_that_no_document_has_is_told_beside_the_results()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.PutAsync("users/1", """{"name":"Ada","@metadata":{"@collection":"Users"}}""");
+        using HttpResponseMessage misspelt = await server.SendAsync(HttpMethod.Post, "queries", """{"Query":"from Users where nmae = 'ada'","WaitForNonStaleResults":true}""");
+        JsonElement warnings = (await TestServer.JsonOf(misspelt, HttpStatusCode.OK)).GetProperty("Warnings");
+        Assert.Equal(["No document of 'Users' has a field 'nmae'. Did you mean 'name'?"], warnings.EnumerateArray().Select(warning => warning.GetString()));
+        using HttpResponseMessage right = await server.SendAsync(HttpMethod.Post, "queries", """{"Query":"from Users where name = 'ada'","WaitForNonStaleResults":true}""");
+        Assert.False((await TestServer.JsonOf(right, HttpStatusCode.OK)).TryGetProperty("Warnings", out _));
     }
 
     [Fact]
