@@ -80,23 +80,37 @@ public sealed class DatabaseSnapshot : IDisposable
     }
 
     /// <summary>
-    /// How many documents there are whose id starts with a prefix; of a collection where it is given. Those of all collections are counted by leaves, others by the head of each record.
+    /// How many documents there are whose id starts with a prefix; of a collection where it is given. Those of all collections are counted by leaves. Of these, those of other collections are taken away, or
+    /// those of the collection are counted, along their logs: whichever are fewer.
     /// </summary>
     internal long CountByPrefix(string prefix, string? collection, CancellationToken cancellationToken)
     {
-        const int Step = 1 << 16, Few = 1 << 10;
         byte[] folded = Fold(prefix);
         if (folded.Length > DocumentId.MaxFoldedBytes)
             return 0;
-        int? wanted = collection is null ? null : FindCollection(collection);
-        if (collection is not null && wanted is null)
-            return 0;
-        bool isOfAll = collection is null || Collection(collection)?.DocumentCount == DocumentCount;
+        long all = CountOfAll(folded, cancellationToken);
+        if (collection is null || all == 0)
+            return all;
+        long own = Collection(collection)?.DocumentCount ?? 0;
+        if (own <= DocumentCount - own)
+            return own == 0 ? 0 : CountInLog(collection, folded, cancellationToken);
+
+        string name = Collection(collection)!.Name; // it has documents
+        foreach (CollectionStatistics other in AllCollections())
+            if (other.DocumentCount > 0 && other.Name != name)
+                all -= CountInLog(other.Name, folded, cancellationToken);
+
+        return all;
+    }
+
+    private long CountOfAll(byte[] folded, CancellationToken cancellationToken)
+    {
+        const int Step = 1 << 16;
         using Cursor cursor = _documents.OpenCursor();
         long count = 0;
         if (!(folded.Length == 0 ? cursor.MoveFirst() : cursor.Seek(folded)))
             return 0;
-        while (isOfAll)
+        while (true)
         {
             long skipped = cursor.Skip(Step, folded);
             count += skipped;
@@ -105,13 +119,17 @@ public sealed class DatabaseSnapshot : IDisposable
             cancellationToken.ThrowIfCancellationRequested();
             ReleasePages();
         }
+    }
 
-        for (long seen = 1; cursor.Key.StartsWith(folded); seen++)
+    private long CountInLog(string collection, byte[] folded, CancellationToken cancellationToken)
+    {
+        const int Step = 1 << 10;
+        using LogReader log = CollectionLog(TreeNames.DocumentsByCollection, FindCollection(collection), 0);
+        long count = 0;
+        for (int seen = 1; log.MoveNext(); seen++)
         {
-            count += new DocumentRecord(cursor.Value).CollectionId == wanted ? 1 : 0;
-            if (!cursor.MoveNext())
-                break;
-            if (seen % Few != 0)
+            count += log.Value.StartsWith(folded) ? 1 : 0;
+            if (seen % Step != 0)
                 continue;
             cancellationToken.ThrowIfCancellationRequested();
             ReleasePages();
