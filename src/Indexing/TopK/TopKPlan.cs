@@ -341,8 +341,6 @@ internal sealed class TopKPlan : TokenSink, IReusable
         if (!isWanted && ((NotQuery)clause).Clause is VectorQuery or FusionQuery)
             return false;
         steps.Add(new ScoreStep(0, 0, isWanted && clause is not EntriesQuery ? boost : 0, IsApart: false));
-        if (clause is MatchAllQuery)
-            return true; // it leaves nothing out
         filters.Add(new TopKFilter(clause is NotQuery negated ? negated.Clause : clause, isWanted, steps.Count - 1));
         return true;
     }
