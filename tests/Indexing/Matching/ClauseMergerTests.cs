@@ -76,6 +76,21 @@ public sealed class ClauseMergerTests
     }
 
     [Fact]
+    public void What_is_merged_away_still_counts_in_scores()
+    {
+        using IndexFixture fixture = Numbers();
+        for (int i = 0; i < 300; i++)
+            fixture.Put("t/" + i, (2, FieldValue.Of((long)i)), (3, FieldValue.Of(i % 3 == 0 ? "fox" : "fox dog " + i)));
+        fixture.Commit();
+        IndexQuery[] bounds = [new RangeQuery("number", FieldValue.Of(10L), true, null, false), new RangeQuery("number", null, false, FieldValue.Of(250L), true), new RangeQuery("number", FieldValue.Of(5L), true, null, false)];
+        foreach (string text in (string[])["fox", "dog", "fox dog", "17"])
+        {
+            fixture.CheckScores(new AndQuery([.. bounds, new FullTextQuery("text", text, All: false)]), 20);
+            fixture.CheckScores(new AndQuery([new MatchAllQuery(), new FullTextQuery("text", text, All: false)]), 20);
+        }
+    }
+
+    [Fact]
     public void Many_ranges_and_many_patterns_are_one_pass()
     {
         using IndexFixture fixture = Numbers();
