@@ -4,6 +4,7 @@ using Treepie.BackupTasks;
 using Treepie.Encryption;
 using Treepie.Indexes;
 using Treepie.Indexes.Definitions;
+using Treepie.Kinds;
 using Treepie.Queries;
 using Treepie.Sessions;
 using Treepie.Storage;
@@ -34,6 +35,7 @@ public sealed class Database : IDisposable, IAsyncDisposable
         Name = options.Name ?? Path.GetFileName(directory);
         _environment = environment;
         Id = DatabaseFormat.EnsureCreated(environment, directory);
+        UnfinishedUploads.Drop(environment);
         TaskStore = new BackupTaskStore(environment, directory);
         Log = new DatabaseLog(environment, TaskStore.LogNeeds);
         Log.Resume();
@@ -286,6 +288,8 @@ public sealed class Database : IDisposable, IAsyncDisposable
             ChangeVector = snapshot.ChangeVector,
             CompareExchangeCount = snapshot.Kinds.Count(Kind.CompareExchange),
             CompareExchangeTombstoneCount = snapshot.Kinds.DeletedCount(Kind.CompareExchange),
+            AttachmentCount = snapshot.Kinds.Count(Kind.Attachment),
+            UniqueAttachmentCount = snapshot.Kinds.ContentCount,
             CounterCount = snapshot.Kinds.Count(Kind.Counter),
             IdentityCount = snapshot.IdentityCount,
             SizeOnDiskBytes = DatabaseFormat.SizeOnDiskBytes(DataDirectory),

@@ -36,6 +36,9 @@ public sealed record DatabaseOptions
     /// <summary>Longest document id in UTF-8 bytes. 512 is the format's limit.</summary>
     public int MaxIdBytes { get; init; } = MostIdBytes;
 
+    /// <summary>Longest content of an attachment in bytes. Default 8 GiB; it never is in memory as a whole.</summary>
+    public long MaxAttachmentBytes { get; init; } = 8L << 30;
+
     /// <summary>Longest a query may run. Default 60 seconds.</summary>
     public TimeSpan MaxQueryTime { get; init; } = TimeSpan.FromSeconds(60);
 
@@ -98,6 +101,7 @@ public sealed record DatabaseOptions
         Range(MaxIdBytes, 1, MostIdBytes, nameof(MaxIdBytes));
         Range(MaxShapeCorners, 1, int.MaxValue, nameof(MaxShapeCorners));
         Range(MaxDistinctResults, 1, int.MaxValue, nameof(MaxDistinctResults));
+        ArgumentOutOfRangeException.ThrowIfLessThan(MaxAttachmentBytes, 1, nameof(MaxAttachmentBytes));
         Indexing.Validate();
         if (DecryptedBudgetBytes < LeastDecryptedBudgetBytes)
             throw new ArgumentOutOfRangeException(nameof(DecryptedBudgetBytes), DecryptedBudgetBytes, $"{nameof(DecryptedBudgetBytes)} must be at least {LeastDecryptedBudgetBytes:N0}.");

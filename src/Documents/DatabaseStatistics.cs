@@ -17,6 +17,12 @@ public sealed record DatabaseStatistics
     /// <summary>Deletions of compare-exchange values that are still kept.</summary>
     public long CompareExchangeTombstoneCount { get; init; }
 
+    /// <summary>Attachments of all documents.</summary>
+    public long AttachmentCount { get; init; }
+
+    /// <summary>Contents of attachments, each counted once.</summary>
+    public long UniqueAttachmentCount { get; init; }
+
     /// <summary>Counters of all documents.</summary>
     public long CounterCount { get; init; }
 

@@ -25,6 +25,9 @@ public enum BackupContent
     /// <summary>Counters of documents.</summary>
     Counters = 32,
 
+    /// <summary>Attachments of documents; only together with these.</summary>
+    Attachments = 64,
+
     /// <summary>All there is.</summary>
-    All = Documents | Tombstones | Identities | Indexes | CompareExchange | Counters,
+    All = Documents | Tombstones | Identities | Indexes | CompareExchange | Counters | Attachments,
 }

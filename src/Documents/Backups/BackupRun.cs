@@ -48,6 +48,8 @@ internal sealed class BackupRun(DatabaseSnapshot snapshot, DumpHeader header, Du
         dump.BeginSection(DumpJson.Documents);
         if (options.Content.HasFlag(BackupContent.Documents))
         {
+            if (options.Content.HasFlag(BackupContent.Attachments))
+                await WriteContentsAsync(dump, cancellationToken).ConfigureAwait(false);
             using DocumentCursor cursor = snapshot.ByEtag(header.Since?.LastEtag ?? 0);
             while (WritePiece(dump, cursor))
             {
@@ -113,6 +115,56 @@ internal sealed class BackupRun(DatabaseSnapshot snapshot, DumpHeader header, Du
         return false;
     }
 
+    /// <summary>Writes the contents of the attachments that are in it, each once, before the documents that name them.</summary>
+    private async Task WriteContentsAsync(DumpWriter dump, CancellationToken cancellationToken)
+    {
+        const int Most = 64 * 1024;
+        var written = new HashSet<string>(StringComparer.Ordinal);
+        using LogReader log = snapshot.Kinds.Log(header.Since?.LastEtag ?? 0);
+        while (log.MoveNext())
+        {
+            if (KindKey.KindOf(log.Value) != Kind.Attachment || !IsWanted(log.Value, out _))
+                continue;
+            (byte[] hash, long size) = ContentOf(log.Value);
+            if (!written.Add(Convert.ToHexString(hash)))
+                continue;
+            dump.BeginContent(hash, size);
+            for (long at = 0; at < size;)
+            {
+                at += WriteContent(dump, hash, at, Most);
+                if (dump.IsPieceFull)
+                    await dump.HandOnAsync(cancellationToken).ConfigureAwait(false);
+                snapshot.ReleasePages();
+            }
+        }
+    }
+
+    private (byte[] Hash, long Size) ContentOf(ReadOnlySpan<byte> key)
+    {
+        var attachment = new AttachmentRecord(snapshot.Kinds.RecordOf(key).Value);
+        return (attachment.Hash.ToArray(), attachment.SizeBytes);
+    }
+
+    private int WriteContent(DumpWriter dump, byte[] hash, long at, int most)
+    {
+        ReadOnlySpan<byte> piece = snapshot.Kinds.Content(hash, at);
+        piece = piece[..Math.Min(most, piece.Length)];
+        dump.Content(piece);
+        return piece.Length;
+    }
+
+    /// <summary>Whether what a key names is of a document that is in the backup, or of none; and the document's id.</summary>
+    private bool IsWanted(ReadOnlySpan<byte> key, out ReadOnlySpan<byte> id)
+    {
+        id = default;
+        ReadOnlySpan<byte> owner = KindKey.OwnerOf(key);
+        if (owner.IsEmpty)
+            return true;
+        Document document = snapshot.GetByFoldedId(owner);
+        id = document.Id;
+        return _collections?.Contains(document.CollectionName) != false;
+    }
+
     private async Task WriteBesideAsync(DumpWriter dump, CancellationToken cancellationToken)
     {
         long after = header.Since?.LastEtag ?? 0;
@@ -151,18 +203,9 @@ internal sealed class BackupRun(DatabaseSnapshot snapshot, DumpHeader header, Du
     {
         while (log.MoveNext())
         {
-            ReadOnlySpan<byte> key = log.Value, owner = KindKey.OwnerOf(key);
-            if (KindKey.KindOf(key) != kind)
+            ReadOnlySpan<byte> key = log.Value;
+            if (KindKey.KindOf(key) != kind || !IsWanted(key, out ReadOnlySpan<byte> id))
                 continue;
-            ReadOnlySpan<byte> id = default;
-            if (!owner.IsEmpty)
-            {
-                Document document = snapshot.GetByFoldedId(owner);
-                if (_collections?.Contains(document.CollectionName) == false)
-                    continue;
-                id = document.Id;
-            }
-
             dump.Beside(key, snapshot.Kinds.RecordOf(key), id, snapshot.ChangeVectors);
             if (dump.IsPieceFull)
                 return true;

@@ -134,11 +134,13 @@ internal static class DatabaseBackup
             {
                 BackupReport report = await Task.Run(() => scan.RunAsync(cancellationToken), cancellationToken).ConfigureAwait(false);
                 await insert.CompleteAsync(cancellationToken).ConfigureAwait(false);
+                await Writes.AttachmentUpload.SweepAsync(database.Environment, cancellationToken).ConfigureAwait(false);
                 return report;
             }
             catch (Exception error) when (BackupException.From(error) is { } broken)
             {
                 await insert.CompleteAsync(cancellationToken).ConfigureAwait(false); // what came before it is whole
+                await Writes.AttachmentUpload.SweepAsync(database.Environment, cancellationToken).ConfigureAwait(false);
                 throw new BackupException(broken.Fault, $"{broken.Message} What came before it was imported and stays: {scan.Sections.DescribeTaken()}. Import the whole dump again to have the rest.", error);
             }
             catch

@@ -67,6 +67,12 @@ internal sealed class DumpDocument
     /// <summary>Bytes that follow this element and are no JSON: the content of an attachment. 0 for documents.</summary>
     public long RawBytes { get; private set; }
 
+    /// <summary>Of an attachment's content: its hash.</summary>
+    public string Hash { get; private set; } = "";
+
+    /// <summary>Attachments that its metadata lists.</summary>
+    public List<DumpedAttachment> Attachments { get; } = [];
+
     /// <summary>What else than a document it is, for instance <c>Attachment</c>; null for documents.</summary>
     public string? ExportType { get; private set; }
 
@@ -81,6 +87,8 @@ internal sealed class DumpDocument
         Json = json;
         (Id, ChangeVector, LastModified, ExportType, RawBytes) = ("", null, null, null, 0);
         _parser.DropsFlags = false;
+        Hash = "";
+        Attachments.Clear();
         ReadMetadata(json.Span);
         if (ExportType is not null)
             return;
@@ -106,9 +114,11 @@ internal sealed class DumpDocument
                 throw new InvalidDocumentException("A document of the backup is no JSON object.");
             while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
             {
-                bool isMetadata = reader.ValueTextEquals(MetadataKeys.Metadata), isSize = reader.ValueTextEquals("Size"u8);
+                bool isMetadata = reader.ValueTextEquals(MetadataKeys.Metadata), isSize = reader.ValueTextEquals("Size"u8), isHash = reader.ValueTextEquals("Hash"u8);
                 reader.Read();
-                if (isMetadata && reader.TokenType == JsonTokenType.StartObject)
+                if (isHash && reader.TokenType == JsonTokenType.String)
+                    Hash = reader.GetString() ?? "";
+                else if (isMetadata && reader.TokenType == JsonTokenType.StartObject)
                     ReadMetadata(ref reader);
                 else if (isSize && reader.TokenType == JsonTokenType.Number && reader.TryGetInt64(out long size))
                     RawBytes = Math.Max(0, size);
@@ -125,6 +135,19 @@ internal sealed class DumpDocument
         }
     }
 
+    private void ReadAttachments(ref Utf8JsonReader reader)
+    {
+        using var list = JsonDocument.ParseValue(ref reader);
+        foreach (JsonElement attachment in list.RootElement.EnumerateArray())
+        {
+            if (attachment.ValueKind == JsonValueKind.Object && attachment.TryGetProperty("Name"u8, out JsonElement name) && attachment.TryGetProperty("Hash"u8, out JsonElement hash) && name.GetString() is { } text)
+            {
+                string contentType = attachment.TryGetProperty("ContentType"u8, out JsonElement type) && type.ValueKind == JsonValueKind.String ? type.GetString()! : ""; // a string has a text
+                Attachments.Add(new DumpedAttachment(text, hash.GetString() ?? "", contentType, 0));
+            }
+        }
+    }
+
     private void ReadMetadata(ref Utf8JsonReader reader)
     {
         while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
@@ -132,8 +155,11 @@ internal sealed class DumpDocument
             bool isId = reader.ValueTextEquals("@id"u8), isChangeVector = reader.ValueTextEquals("@change-vector"u8);
             _parser.DropsFlags |= !_isForeign && MetadataKeys.IsBeside(reader.ValueSpan); // the flags beside it were given by the database
             bool isTime = reader.ValueTextEquals("@last-modified"u8), isType = reader.ValueTextEquals("@export-type"u8);
+            bool isAttachments = reader.ValueTextEquals("@attachments"u8);
             reader.Read();
-            if (reader.TokenType != JsonTokenType.String)
+            if (isAttachments && reader.TokenType == JsonTokenType.StartArray)
+                ReadAttachments(ref reader);
+            else if (reader.TokenType != JsonTokenType.String)
                 reader.Skip();
             else if (isId)
                 Id = reader.GetString() ?? "";

@@ -15,6 +15,7 @@ internal static class DumpKinds
     public static IReadOnlyList<(Kind Kind, string Section, BackupContent Content)> All { get; } =
     [
         (Kind.CompareExchange, "CompareExchange", BackupContent.CompareExchange), (Kind.Counter, "CounterGroups", BackupContent.Counters),
+        (Kind.Attachment, "TreepieAttachments", BackupContent.Attachments | BackupContent.Documents),
     ];
 
     /// <summary>The kind of a section; null where it holds another.</summary>
@@ -35,10 +36,19 @@ internal static class DumpKinds
     public static void Write(Utf8JsonWriter json, ReadOnlySpan<byte> key, KindRecord record, ReadOnlySpan<byte> documentId, ChangeVectors changeVectors)
     {
         json.WriteStartObject();
-        if (KindKey.KindOf(key) == Kind.CompareExchange)
-            WriteCompareExchange(json, record, changeVectors);
-        else
-            WriteCounter(json, record, documentId, changeVectors);
+        switch (KindKey.KindOf(key))
+        {
+            case Kind.CompareExchange:
+                WriteCompareExchange(json, record, changeVectors);
+                break;
+            case Kind.Counter:
+                WriteCounter(json, record, documentId, changeVectors);
+                break;
+            default:
+                WriteAttachment(json, record, documentId);
+                break;
+        }
+
         json.WriteNumber(Etag, record.Etag);
         json.WriteString(Time, DumpJson.FormatTime(record.Ticks));
         json.WriteEndObject();
@@ -60,7 +70,7 @@ internal static class DumpKinds
     {
         bool isOwn = json.TryGetProperty(Etag, out JsonElement own);
         long ticks = isOwn ? DumpJson.Time(json, Time).Ticks : nowTicks;
-        foreach ((byte[] key, byte[] name, byte[] value) in kind == Kind.CompareExchange ? ReadCompareExchange(json) : ReadCounters(json))
+        foreach ((byte[] key, byte[] name, byte[] value) in kind switch { Kind.CompareExchange => ReadCompareExchange(json), Kind.Counter => ReadCounters(json), _ => ReadAttachment(json) })
             yield return new RestoredKind(key, name, value, isOwn ? own.GetInt64() : nextEtag(), ticks, IsDeleted: false);
     }
 
@@ -107,6 +117,33 @@ internal static class DumpKinds
         json.WriteEndArray();
         json.WriteEndObject();
         json.WriteEndObject();
+    }
+
+    /// <summary>An attachment that another program's dump lists in the metadata of its document.</summary>
+    public static RestoredKind Attachment(string documentId, DumpedAttachment attachment, byte[] hash, long etag, long ticks)
+    {
+        byte[] owner = CollectionName.Fold(DocumentId.Encode(documentId, DocumentId.MaxBytes)), name = KindNames.Encode("an attachment of the backup", attachment.Name);
+        return new RestoredKind(KindKey.OfName(Kind.Attachment, owner, name), name, AttachmentRecord.Encode(hash, attachment.SizeBytes, attachment.ContentType), etag, ticks, IsDeleted: false);
+    }
+
+    private static void WriteAttachment(Utf8JsonWriter json, KindRecord record, ReadOnlySpan<byte> documentId)
+    {
+        var attachment = new AttachmentRecord(record.Value);
+        json.WriteString("DocId"u8, documentId);
+        json.WriteString("Name"u8, record.Name);
+        json.WriteBase64String("Hash"u8, attachment.Hash);
+        json.WriteString("ContentType"u8, attachment.ContentType);
+        json.WriteNumber("Size"u8, attachment.SizeBytes);
+    }
+
+    private static IEnumerable<(byte[] Key, byte[] Name, byte[] Value)> ReadAttachment(JsonElement json)
+    {
+        byte[] hash = json.GetProperty("Hash"u8).GetBytesFromBase64();
+        if (hash.Length != ContentRecord.HashBytes)
+            throw new FormatException("the hash of an attachment is none");
+        RestoredKind read = Attachment(
+            DumpJson.Text(json, "DocId"), new DumpedAttachment(DumpJson.Text(json, "Name"), "", DumpJson.Text(json, "ContentType"), json.GetProperty("Size"u8).GetInt64()), hash, 0, 0);
+        yield return (read.Key.ToArray(), read.Name.ToArray(), read.Value.ToArray());
     }
 
     private static IEnumerable<(byte[] Key, byte[] Name, byte[] Value)> ReadCompareExchange(JsonElement json)

@@ -113,6 +113,20 @@ internal sealed class DumpReader(Stream source, int maxElementBytes)
         return true;
     }
 
+    /// <summary>Hands on bytes that follow an element and are no JSON, in pieces.</summary>
+    public async ValueTask ReadRawAsync(long count, Func<ReadOnlyMemory<byte>, ValueTask> take, CancellationToken cancellationToken)
+    {
+        while (count > 0)
+        {
+            if (_start == _end)
+                await FillOrFailAsync(cancellationToken).ConfigureAwait(false);
+            int taken = (int)Math.Min(count, _end - _start);
+            await take(_buffer.AsMemory(_start, taken)).ConfigureAwait(false);
+            _start += taken;
+            count -= taken;
+        }
+    }
+
     /// <summary>Passes over bytes that follow an element and are no JSON, as the content of an attachment does.</summary>
     public async ValueTask SkipRawAsync(long count, CancellationToken cancellationToken)
     {

@@ -1,6 +1,7 @@
 using System.Text.Json;
 using Treepie.Kinds;
 using Treepie.Store;
+using Treepie.Writes;
 
 namespace Treepie.Backups;
 
@@ -28,6 +29,7 @@ internal sealed class DumpScan
     private readonly int _maxDepth;
     private readonly SectionCounts _sections = new();
     private readonly List<string> _refusals = [];
+    private readonly Dictionary<string, (byte[] Hash, long Size)> _contents = new(StringComparer.Ordinal);
     private DumpHeader? _header;
     private ChangeVectors? _changeVectors;
     private DumpManifest? _manifest;
@@ -217,9 +219,15 @@ internal sealed class DumpScan
             try
             {
                 _document.Read(_reader.Element, isForeign: _header is null);
+                if (_document.ExportType == DumpBlob.Attachment)
+                {
+                    await ReadContentAsync(cancellationToken).ConfigureAwait(false);
+                    continue;
+                }
+
                 if (_document.ExportType is { } other)
                 {
-                    _sections.LeaveOut(other == DumpBlob.Attachment ? SectionCounts.Attachments : other, other);
+                    _sections.LeaveOut(other, other);
                     await _reader.SkipRawAsync(_document.RawBytes, cancellationToken).ConfigureAwait(false);
                     continue;
                 }
@@ -242,13 +250,64 @@ internal sealed class DumpScan
         if (etag <= _lastEtag)
             throw Damaged(DumpJson.Documents, $"document '{_document.Id}' has etag {etag}, the one before it {_lastEtag}.");
         long ticks = (_document.LastModified ?? new DateTime(_nowTicks, DateTimeKind.Utc)).Ticks;
-        if (!await _sink.DocumentAsync(_document, etag, ticks, cancellationToken).ConfigureAwait(false))
+        bool isTaken = await _sink.DocumentAsync(_document, etag, ticks, cancellationToken).ConfigureAwait(false);
+        if (!isTaken)
             _sections.LeaveOut(SectionCounts.Documents, "documents that were not asked for");
         else
             _sections.Take(SectionCounts.Documents);
         _lastEtag = etag;
         ReadOnlySpan<byte> metadata = _document.Metadata.IsEmpty ? "{}"u8 : _document.Metadata;
         hash.Document(etag, ticks, _document.IdUtf8, _document.Collection.Utf8, metadata, _document.Body);
+        if (_header is null && isTaken)
+            await TakeListedAsync(ticks, hash, cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <summary>Attachments that the metadata of a document of another program lists, as far as their contents have come.</summary>
+    private async ValueTask TakeListedAsync(long ticks, ContentHash hash, CancellationToken cancellationToken)
+    {
+        foreach (DumpedAttachment listed in _document.Attachments)
+        {
+            if (!_contents.TryGetValue(listed.Hash, out (byte[] Hash, long Size) content))
+            {
+                _sections.LeaveOut(SectionCounts.Attachments, "attachments without a content");
+                continue;
+            }
+
+            RestoredKind item = DumpKinds.Attachment(_document.Id, listed with { SizeBytes = content.Size }, content.Hash, ++_lastEtag, ticks);
+            await TakeBesideAsync(SectionCounts.Attachments, item, item.Etag - 1, hash, cancellationToken).ConfigureAwait(false);
+        }
+    }
+
+    /// <summary>Reads the content of an attachment; of a dump of this program its hash is compared.</summary>
+    private async ValueTask ReadContentAsync(CancellationToken cancellationToken)
+    {
+        (string named, long size) = (_document.Hash, _document.RawBytes);
+        AttachmentUpload? upload = _sink.BeginContent();
+        try
+        {
+            using var sha = System.Security.Cryptography.IncrementalHash.CreateHash(System.Security.Cryptography.HashAlgorithmName.SHA256);
+            await _reader.ReadRawAsync(
+                size,
+                piece =>
+                {
+                    sha.AppendData(piece.Span);
+                    return upload?.WriteAsync(piece, cancellationToken) ?? ValueTask.CompletedTask;
+                },
+                cancellationToken).ConfigureAwait(false);
+            byte[] hash = sha.GetHashAndReset();
+            if (_header is not null && named != Convert.ToBase64String(hash))
+                throw Damaged(DumpJson.Documents, $"the content of an attachment should have the hash {named}, and has {Convert.ToBase64String(hash)}.");
+            _contents[named] = (hash, size);
+            if (upload is null)
+                return;
+            await upload.CompleteAsync(cancellationToken).ConfigureAwait(false);
+            await _sink.ContentAsync(upload, cancellationToken).ConfigureAwait(false);
+        }
+        finally
+        {
+            if (upload is not null)
+                await upload.DisposeAsync().ConfigureAwait(false);
+        }
     }
 
     private async Task ReadTombstonesAsync(ContentHash hash, CancellationToken cancellationToken)
@@ -341,6 +400,8 @@ internal sealed class DumpScan
     {
         if (item.Etag <= last || item.Etag > (_header?.LastEtag ?? long.MaxValue))
             throw Damaged(section, $"etag {item.Etag} stands behind {last}, in a database whose last is {_header?.LastEtag}.");
+        if (_header is not null && !item.IsDeleted && KindKey.KindOf(item.Key.Span) == Kind.Attachment && !_contents.ContainsKey(Convert.ToBase64String(new AttachmentRecord(item.Value.Span).Hash)))
+            throw Damaged(section, "the content of an attachment is missing.");
         Count(section, await _sink.BesideAsync(item, cancellationToken).ConfigureAwait(false));
         hash.Beside(item.Etag, item.Ticks, item.IsDeleted, item.Key.Span, item.Name.Span, item.Value.Span);
         return item.Etag;

@@ -96,6 +96,24 @@ internal sealed class DumpWriter : IDisposable
         _hash.Beside(record.Etag, record.Ticks, isDeleted: false, key, record.Name, record.Value);
     }
 
+    /// <summary>The element before the content of an attachment, as many bytes as it says, which are no JSON.</summary>
+    public void BeginContent(ReadOnlySpan<byte> hash, long sizeBytes)
+    {
+        Separate();
+        _json.Reset();
+        _json.WriteStartObject();
+        _json.WriteStartObject("@metadata"u8);
+        _json.WriteString("@export-type"u8, DumpBlob.Attachment);
+        _json.WriteEndObject();
+        _json.WriteBase64String("Hash"u8, hash);
+        _json.WriteNumber("Size"u8, sizeBytes);
+        _json.WriteEndObject();
+        _json.Flush();
+    }
+
+    /// <summary>Some of that content.</summary>
+    public void Content(ReadOnlySpan<byte> bytes) => _buffer.Write(bytes);
+
     /// <summary>What was deleted beside documents.</summary>
     public void Deletion(ReadOnlySpan<byte> key, KindRecord record)
     {

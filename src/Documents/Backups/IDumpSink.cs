@@ -1,4 +1,5 @@
 using Treepie.Kinds;
+using Treepie.Writes;
 
 namespace Treepie.Backups;
 
@@ -16,6 +17,12 @@ internal interface IDumpSink
     ValueTask<bool> IndexAsync(DumpedIndex index, CancellationToken cancellationToken);
 
     ValueTask<bool> IdentityAsync(string name, long value, CancellationToken cancellationToken);
+
+    /// <summary>Where the content of an attachment goes that comes next; null where it is not kept.</summary>
+    AttachmentUpload? BeginContent();
+
+    /// <summary>A content has come, and is complete; the attachments that have it follow.</summary>
+    ValueTask ContentAsync(AttachmentUpload content, CancellationToken cancellationToken);
 
     /// <summary>A value beside documents, or its deletion. False: left out.</summary>
     ValueTask<bool> BesideAsync(RestoredKind item, CancellationToken cancellationToken);
@@ -43,6 +50,10 @@ internal sealed class NoSink : IDumpSink
     public ValueTask<bool> IndexAsync(DumpedIndex index, CancellationToken cancellationToken) => ValueTask.FromResult(true);
 
     public ValueTask<bool> IdentityAsync(string name, long value, CancellationToken cancellationToken) => ValueTask.FromResult(true);
+
+    public AttachmentUpload? BeginContent() => null;
+
+    public ValueTask ContentAsync(AttachmentUpload content, CancellationToken cancellationToken) => ValueTask.CompletedTask;
 
     public ValueTask<bool> BesideAsync(RestoredKind item, CancellationToken cancellationToken) => ValueTask.FromResult(true);
 

@@ -74,6 +74,10 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
         return true;
     }
 
+    public AttachmentUpload? BeginContent() => options.Content.HasFlag(BackupContent.Attachments) ? new AttachmentUpload(database) : null;
+
+    public async ValueTask ContentAsync(AttachmentUpload content, CancellationToken cancellationToken) => await content.SettleAsync(database.Environment, cancellationToken).ConfigureAwait(false);
+
     public async ValueTask<bool> BesideAsync(RestoredKind item, CancellationToken cancellationToken)
     {
         ReadOnlyMemory<byte> key = item.Key;

@@ -64,6 +64,10 @@ internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, I
         return true;
     }
 
+    public AttachmentUpload? BeginContent() => new(environment);
+
+    public async ValueTask ContentAsync(AttachmentUpload content, CancellationToken cancellationToken) => await content.SettleAsync(environment, cancellationToken).ConfigureAwait(false);
+
     public async ValueTask<bool> BesideAsync(RestoredKind item, CancellationToken cancellationToken)
     {
         _step.Add(item);
@@ -85,6 +89,7 @@ internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, I
         await _commit.ConfigureAwait(false);
         if (_header?.Since is { PurgedUpTo: > 0 and var upTo })
             await PurgeAsync(upTo, cancellationToken).ConfigureAwait(false);
+        await AttachmentUpload.SweepAsync(environment, cancellationToken).ConfigureAwait(false);
         Guid id = _header?.DatabaseId ?? environment.StoreId;
         long lastEtag = _header?.LastEtag ?? _lastEtag;
         await environment.WriteAsync(

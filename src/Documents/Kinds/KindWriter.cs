@@ -17,6 +17,9 @@ internal sealed class KindWriter(WriteTransaction transaction)
     private Tree? _byEtag;
     private Tree? _deleted;
 
+    /// <summary>Contents of attachments.</summary>
+    public ContentStore Contents { get; } = new(transaction);
+
     /// <summary>Reads what is there now.</summary>
     public KindItems Items => new(transaction.FindTree);
 
@@ -40,12 +43,18 @@ internal sealed class KindWriter(WriteTransaction transaction)
     public bool Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> name, ReadOnlySpan<byte> value, long etag, long ticks)
     {
         bool isNew = true;
+        bool hasContent = KindKey.KindOf(key) == Kind.Attachment;
+        byte[]? released = null;
+        if (hasContent)
+            Contents.Acquire(new AttachmentRecord(value).Hash); // before the one that goes: it may be the same
         if (ItemTree.TryGet(key, out ReadOnlySpan<byte> found))
         {
             var existing = new KindRecord(found);
             isNew = existing.IsDeleted;
             if (!isNew && !existing.Name.SequenceEqual(name))
                 name = existing.Name.ToArray();
+            if (!isNew && hasContent)
+                released = new AttachmentRecord(existing.Value).Hash.ToArray();
             RemoveFromLog(existing.Etag, existing.IsDeleted, key);
         }
 
@@ -53,6 +62,8 @@ internal sealed class KindWriter(WriteTransaction transaction)
             Count((byte)KindKey.KindOf(key), 1);
         value.CopyTo(KindRecord.Write(ItemTree.Reserve(key, KindRecord.SizeOf(name.Length, value.Length)), etag, ticks, isDeleted: false, name));
         AddToLog(ByEtag, etag, key);
+        if (released is not null)
+            Contents.Release(released);
         return isNew;
     }
 
@@ -62,9 +73,12 @@ internal sealed class KindWriter(WriteTransaction transaction)
         if (!TryGet(key, out KindRecord existing))
             return false;
         byte[] name = existing.Name.ToArray();
+        byte[]? released = KindKey.KindOf(key) == Kind.Attachment ? new AttachmentRecord(existing.Value).Hash.ToArray() : null;
         RemoveFromLog(existing.Etag, existing.IsDeleted, key);
         Count((byte)KindKey.KindOf(key), -1);
         PutDeletion(key, name, etag, ticks);
+        if (released is not null)
+            Contents.Release(released);
         return true;
     }
 
@@ -77,7 +91,11 @@ internal sealed class KindWriter(WriteTransaction transaction)
             if (existing.Etag > etag)
                 return;
             if (!existing.IsDeleted)
-                Count((byte)KindKey.KindOf(key), -1);
+            {
+                Delete(key, etag, ticks);
+                return;
+            }
+
             RemoveFromLog(existing.Etag, existing.IsDeleted, key);
         }
 

@@ -47,6 +47,40 @@ public static class SnapshotKinds
         return TryFold(documentId, out byte[] owner) ? Counters(snapshot, documentId, KindKey.Prefix(Kind.Counter, owner)) : [];
     }
 
+    /// <summary>An attachment of a document (both compared without case); null where there is none.</summary>
+    public static AttachmentValue? Attachment(this DatabaseSnapshot snapshot, string documentId, string name)
+    {
+        ArgumentNullException.ThrowIfNull(snapshot);
+        return TryFold(documentId, out byte[] owner) && TryFold(name, out byte[] folded) && snapshot.Kinds.TryGet(KindKey.Of(Kind.Attachment, owner, folded), out KindRecord record)
+            ? AttachmentValue.Read(documentId, record, snapshot.ChangeVectors)
+            : null;
+    }
+
+    /// <summary>All attachments of a document, in order of their names without case.</summary>
+    public static IEnumerable<AttachmentValue> Attachments(this DatabaseSnapshot snapshot, string documentId)
+    {
+        ArgumentNullException.ThrowIfNull(snapshot);
+        return TryFold(documentId, out byte[] owner) ? Attachments(snapshot, documentId, KindKey.Prefix(Kind.Attachment, owner)) : [];
+    }
+
+    /// <summary>
+    /// The content of an attachment from a place on, as far as it lies in one piece; empty at its end. Lives until <see cref="DatabaseSnapshot.ReleasePages"/> and the end of the snapshot.
+    /// </summary>
+    /// <exception cref="Storage.CorruptionException">The content is not there.</exception>
+    public static ReadOnlySpan<byte> Content(this DatabaseSnapshot snapshot, AttachmentValue attachment, long offset)
+    {
+        ArgumentNullException.ThrowIfNull(snapshot);
+        ArgumentNullException.ThrowIfNull(attachment);
+        return snapshot.Kinds.Content(Convert.FromBase64String(attachment.Hash), offset);
+    }
+
+    private static IEnumerable<AttachmentValue> Attachments(DatabaseSnapshot snapshot, string documentId, byte[] prefix)
+    {
+        using KindCursor cursor = snapshot.Kinds.Under(prefix);
+        while (cursor.MoveNext())
+            yield return AttachmentValue.Read(documentId, cursor.Record, snapshot.ChangeVectors);
+    }
+
     private static IEnumerable<CounterValue> Counters(DatabaseSnapshot snapshot, string documentId, byte[] prefix)
     {
         using KindCursor cursor = snapshot.Kinds.Under(prefix);

@@ -8,7 +8,7 @@ internal readonly struct BesideMetadata(KindItems kinds)
 {
     private static readonly (DocumentFlags Flag, byte[] Text)[] s_flags =
     [
-        (DocumentFlags.HasCounters, "HasCounters"u8.ToArray()),
+        (DocumentFlags.HasAttachments, "HasAttachments"u8.ToArray()), (DocumentFlags.HasCounters, "HasCounters"u8.ToArray()),
     ];
 
     /// <summary>Writes it, each member with a comma before it.</summary>
@@ -26,6 +26,8 @@ internal readonly struct BesideMetadata(KindItems kinds)
         }
 
         output.Write("\""u8);
+        if (flags.HasFlag(DocumentFlags.HasAttachments))
+            WriteList(output, ",\"@attachments\":["u8, KindKey.Prefix(Kind.Attachment, foldedId));
         if (flags.HasFlag(DocumentFlags.HasCounters))
             WriteList(output, ",\"@counters\":["u8, KindKey.Prefix(Kind.Counter, foldedId));
     }
@@ -38,7 +40,10 @@ internal readonly struct BesideMetadata(KindItems kinds)
         {
             if (!first)
                 output.Write(","u8);
-            JsonStrings.Write(output, cursor.Record.Name);
+            if (KindKey.KindOf(prefix) == Kind.Attachment)
+                AttachmentRecord.WriteJson(output, cursor.Record);
+            else
+                JsonStrings.Write(output, cursor.Record.Name);
         }
 
         output.Write("]"u8);

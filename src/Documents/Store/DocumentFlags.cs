@@ -5,6 +5,7 @@ namespace Treepie.Store;
 internal enum DocumentFlags : ushort
 {
     None = 0,
+    HasAttachments = 1,
     HasCounters = 2,
 }
 
@@ -12,10 +13,11 @@ internal enum DocumentFlags : ushort
 internal static class DocumentFlagsExtensions
 {
     /// <summary>Kinds that belong to a document and go with it.</summary>
-    public static ReadOnlySpan<Kind> KindsOfDocuments => [Kind.Counter];
+    public static ReadOnlySpan<Kind> KindsOfDocuments => [Kind.Attachment, Kind.Counter];
 
     public static DocumentFlags Flag(this Kind kind) => kind switch
     {
+        Kind.Attachment => DocumentFlags.HasAttachments,
         Kind.Counter => DocumentFlags.HasCounters,
         _ => DocumentFlags.None,
     };

@@ -5,4 +5,5 @@ internal enum Kind : byte
 {
     CompareExchange = 1,
     Counter = 2,
+    Attachment = 3,
 }

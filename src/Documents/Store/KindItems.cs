@@ -47,6 +47,25 @@ internal sealed class KindItems(Func<string, Tree?> find)
         ? new KindRecord(value)
         : throw new Storage.CorruptionException("The log of what lies beside documents names a key that does not exist. Run a check of the database and restore a backup.");
 
+    /// <summary>Contents of attachments, each counted once.</summary>
+    public long ContentCount => find(TreeNames.ContentsByHash)?.Count ?? 0;
+
+    /// <summary>The content of a hash from a place on, as far as it lies in one piece; empty at its end.</summary>
+    public ReadOnlySpan<byte> Content(ReadOnlySpan<byte> hash, long offset)
+    {
+        if (find(TreeNames.ContentsByHash) is not { } byHash || !byHash.TryGet(hash, out ReadOnlySpan<byte> value))
+            throw Missing(hash);
+        ContentRecord record = ContentRecord.Read(value);
+        if (offset >= record.SizeBytes)
+            return default;
+        return find(TreeNames.Contents) is { } pieces && pieces.TryGet(ContentRecord.PieceKey(record.Id, (int)(offset / ContentRecord.PieceBytes)), out ReadOnlySpan<byte> piece)
+            ? piece[(int)(offset % ContentRecord.PieceBytes)..]
+            : throw Missing(hash);
+    }
+
+    private static Storage.CorruptionException Missing(ReadOnlySpan<byte> hash) =>
+        new($"The content {Convert.ToHexStringLower(hash)} of an attachment is not whole. Run a check of the database and restore a backup.");
+
     /// <summary>What kinds a document has.</summary>
     public DocumentFlags FlagsOf(ReadOnlySpan<byte> foldedId)
     {

@@ -14,27 +14,20 @@ internal sealed class SalvagedKinds(StorageEnvironment environment, ReadTransact
     private const int ValuesPerStep = 5000;
 
     private readonly SortedDictionary<byte, long> _counts = [];
+    private readonly SalvagedContents _contents = new(read);
     private long _lastEtag;
 
     /// <summary>Does it, after the documents; gives the last etag of any value.</summary>
     public long Run()
     {
-        if (read.FindTree(TreeNames.Kinds) is not { } items)
-            return 0;
-
-        using Cursor cursor = items.OpenCursor();
-        for (byte[]? next = cursor.MoveFirst() ? cursor.Key.ToArray() : null; next is { } from;)
-        {
-            Step step = environment.Write(transaction => Write(transaction, cursor, from));
-            foreach ((byte kind, long count) in step.Counts)
-                _counts[kind] = _counts.GetValueOrDefault(kind) + count;
-            _lastEtag = Math.Max(_lastEtag, step.LastEtag);
-            next = step.Next;
-            read.ReleasePages();
-        }
-
+        _contents.Read();
+        if (read.FindTree(TreeNames.Kinds) is { } items)
+            RunItems(items);
+        environment.Write(_contents.Write);
         return environment.Write(transaction =>
         {
+            if (_counts.Count == 0)
+                return _lastEtag;
             Tree counts = transaction.GetOrCreateTree(TreeNames.KindCounts);
             foreach ((byte kind, long count) in _counts)
                 BinaryPrimitives.WriteInt64LittleEndian(counts.Reserve([kind], sizeof(long)), count);
@@ -42,11 +35,28 @@ internal sealed class SalvagedKinds(StorageEnvironment environment, ReadTransact
         });
     }
 
-    private static Step Write(WriteTransaction transaction, Cursor cursor, byte[] from)
+    private void RunItems(Tree items)
+    {
+        using Cursor cursor = items.OpenCursor();
+        for (byte[]? next = cursor.MoveFirst() ? cursor.Key.ToArray() : null; next is { } from;)
+        {
+            Step step = environment.Write(transaction => Write(transaction, cursor, from));
+            foreach ((byte kind, long count) in step.Counts)
+                _counts[kind] = _counts.GetValueOrDefault(kind) + count;
+            foreach (string hash in step.Contents)
+                _contents.Acquire(hash);
+            _lastEtag = Math.Max(_lastEtag, step.LastEtag);
+            next = step.Next;
+            read.ReleasePages();
+        }
+    }
+
+    private Step Write(WriteTransaction transaction, Cursor cursor, byte[] from)
     {
         Tree items = transaction.GetOrCreateTree(TreeNames.Kinds), byEtag = transaction.GetOrCreateTree(TreeNames.KindsByEtag), documents = transaction.GetOrCreateTree(TreeNames.Documents);
         Span<byte> logKey = stackalloc byte[TreeNames.EtagKeyBytes];
         var counts = new Dictionary<byte, long>();
+        var contents = new List<string>();
         long lastEtag = 0;
         bool more = cursor.Seek(from);
         for (int i = 0; more && i < ValuesPerStep; i++, more = cursor.MoveNext())
@@ -60,14 +70,38 @@ internal sealed class SalvagedKinds(StorageEnvironment environment, ReadTransact
                 continue;
             }
 
+            if (KindKey.KindOf(key) == Kind.Attachment)
+            {
+                string hash = Convert.ToHexString(new AttachmentRecord(record.Value).Hash);
+                if (!_contents.Contains(hash))
+                {
+                    items.Delete(key);
+                    SetFlags(transaction, documents, owner);
+                    continue;
+                }
+
+                contents.Add(hash);
+            }
+
             TreeNames.WriteEtagKey(logKey, record.Etag);
             byEtag.Put(logKey, key);
             counts[key[0]] = counts.GetValueOrDefault(key[0]) + 1;
         }
 
-        return new Step(more ? cursor.Key.ToArray() : null, counts, lastEtag);
+        return new Step(more ? cursor.Key.ToArray() : null, counts, contents, lastEtag);
     }
 
-    /// <summary>What a step did: the key that the next one begins with, values by kind, and the last etag.</summary>
-    private sealed record Step(byte[]? Next, Dictionary<byte, long> Counts, long LastEtag);
+    /// <summary>A document lost what its flags spoke of.</summary>
+    private static void SetFlags(WriteTransaction transaction, Tree documents, ReadOnlySpan<byte> owner)
+    {
+        if (!documents.TryGet(owner, out ReadOnlySpan<byte> value))
+            return;
+        byte[] copy = value.ToArray();
+        var record = new DocumentRecord(copy);
+        DocumentRecord.Write(
+            documents.Reserve(owner, copy.Length), record.Etag, record.LastModifiedTicks, record.CollectionId, new KindItems(transaction.FindTree).FlagsOf(owner), record.Id, record.Metadata, record.Body);
+    }
+
+    /// <summary>What a step did: the key that the next one begins with, values by kind, contents that attachments have, and the last etag.</summary>
+    private sealed record Step(byte[]? Next, Dictionary<byte, long> Counts, List<string> Contents, long LastEtag);
 }

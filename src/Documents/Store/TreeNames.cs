@@ -23,6 +23,9 @@ namespace Treepie.Store;
 /// kinds/by-etag             etag 8                           KindKey of a value
 /// kinds/deleted             etag 8                           KindKey of what was deleted
 /// kinds/counts              kind 1 (128 more: deleted)       how many 8 (little-endian)
+/// contents                  number 8, place 4                a piece of the content of an attachment
+/// contents/by-hash          SHA-256 32                       ContentRecord
+/// contents/uploads          number 8                         nothing: a content that is not whole
 /// meta                      "database"                       format 4, id of the database 16
 /// meta                      "etag"                           last etag 8 (little-endian)
 /// meta                      "purged"                         etag of the last tombstone that was forgotten 8 (little-endian); where any was
@@ -30,7 +33,8 @@ namespace Treepie.Store;
 /// Invariants: (1) a document stands in both logs under its etag and nowhere else there; (2) an id has at most one tombstone for each
 /// collection, and none for the collection it is in now; (3) of an id's document and tombstones all but the last are superseded or gone;
 /// (4) a value beside documents stands once in the log of values, or once in that of deletions, under its etag; (5) what belongs to a
-/// document is there only as long as the document, whose record has the flag of its kind exactly then.
+/// document is there only as long as the document, whose record has the flag of its kind exactly then;
+/// (6) a content has as many references as there are attachments with its hash.
 /// </summary>
 internal static class TreeNames
 {
@@ -72,6 +76,15 @@ internal static class TreeNames
     /// <summary>Stretches of the log that backup tasks keep at their places: number of the task (8, big-endian), name of the object; made by the first.</summary>
     public const string BackupLogs = "backup-logs";
 
+    /// <summary>Pieces of contents of attachments; this and the next two are made by the first.</summary>
+    public const string Contents = "contents";
+
+    /// <summary>Contents by their hash.</summary>
+    public const string ContentsByHash = "contents/by-hash";
+
+    /// <summary>Contents that are not whole yet, by their number.</summary>
+    public const string ContentUploads = "contents/uploads";
+
     /// <summary>Version of this layout.</summary>
     public const int FormatVersion = 1;
 
@@ -93,6 +106,9 @@ internal static class TreeNames
 
     /// <summary>Up to where tombstones are forgotten; absent where none was.</summary>
     public static ReadOnlySpan<byte> MetaPurged => "purged"u8;
+
+    /// <summary>The last number that a content was given; absent where there was none.</summary>
+    public static ReadOnlySpan<byte> MetaContent => "content"u8;
 
     /// <summary>Bytes of the log that may wait to be archived; absent where none is kept.</summary>
     public static ReadOnlySpan<byte> MetaLogBudget => "log"u8;

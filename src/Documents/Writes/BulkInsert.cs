@@ -50,6 +50,20 @@ public sealed class BulkInsert : IAsyncDisposable
         return CommitIfFullAsync(cancellationToken);
     }
 
+    /// <summary>Adds an attachment of a document, which may be one that was stored before. The upload may be disposed when this completes.</summary>
+    /// <exception cref="InvalidDocumentException">The id, name or type cannot be one; the insert may go on.</exception>
+    /// <exception cref="TreepieException">An earlier batch could not be committed; the insert is over.</exception>
+    public async ValueTask AttachmentAsync(string id, string name, string? contentType, AttachmentUpload upload, CancellationToken cancellationToken = default)
+    {
+        ObjectDisposedException.ThrowIf(_completed, this);
+        ArgumentNullException.ThrowIfNull(upload);
+        _batch.PutAttachment(id, name, contentType, upload);
+        if (upload.IsOnDisk)
+            await FlushAsync(cancellationToken).ConfigureAwait(false); // what is not put when the upload is disposed is dropped
+        else
+            await CommitIfFullAsync(cancellationToken).ConfigureAwait(false);
+    }
+
     private ValueTask CommitIfFullAsync(CancellationToken cancellationToken)
     {
         bool full = _batch.Count >= _options.MaxBatchDocuments || _batch.SizeBytes >= _options.MaxBatchBytes;

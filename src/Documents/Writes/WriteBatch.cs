@@ -172,6 +172,42 @@ public sealed class WriteBatch : IDisposable
         return Beside(new CountersCommand(id, CollectionName.Fold(utf8), operations));
     }
 
+    /// <summary>Puts an attachment of a document over the one of that name, if there is one. Dispose the upload when the batch is written.</summary>
+    /// <param name="id">The document.</param>
+    /// <param name="name">1 to 512 bytes of UTF-8, compared without case.</param>
+    /// <param name="contentType">What it is, for browsers; null for nothing.</param>
+    /// <param name="upload">Its content, which is complete.</param>
+    /// <param name="expectedChangeVector">As of documents, of the attachment.</param>
+    /// <exception cref="InvalidDocumentException">The id, name or type cannot be one.</exception>
+    public WriteBatch PutAttachment(string id, string name, string? contentType, AttachmentUpload upload, string? expectedChangeVector = null)
+    {
+        ArgumentNullException.ThrowIfNull(upload);
+        contentType ??= "";
+        if (contentType.Length > KindNames.MaxBytes || contentType.AsSpan().ContainsAnyExceptInRange(' ', '~'))
+            throw new InvalidDocumentException($"The content type of the attachment '{name}' of document '{id}' is longer than {KindNames.MaxBytes} characters, or has some that are not printable ASCII. Nothing was changed. Correct it.");
+        _besideBytes += upload.Content.Only.Length;
+        return Attachment(AttachmentOperation.Put, id, name, null, null, upload.Content, contentType, expectedChangeVector);
+    }
+
+    /// <summary>Deletes an attachment of a document; deleting what is not there is no error unless a change vector is expected.</summary>
+    /// <exception cref="InvalidDocumentException">The id or name cannot be one.</exception>
+    public WriteBatch DeleteAttachment(string id, string name, string? expectedChangeVector = null) =>
+        Attachment(AttachmentOperation.Delete, id, name, null, null, null, "", expectedChangeVector);
+
+    /// <summary>Puts an attachment under another name, or beside another document, too. Its content is kept once.</summary>
+    /// <exception cref="InvalidDocumentException">An id or name cannot be one.</exception>
+    public WriteBatch CopyAttachment(string id, string name, string destinationId, string destinationName, string? expectedChangeVector = null) =>
+        Attachment(AttachmentOperation.Copy, id, name, destinationId, destinationName, null, "", expectedChangeVector);
+
+    /// <summary>As <see cref="CopyAttachment"/>, and deletes it where it was.</summary>
+    /// <exception cref="InvalidDocumentException">An id or name cannot be one.</exception>
+    public WriteBatch MoveAttachment(string id, string name, string destinationId, string destinationName, string? expectedChangeVector = null) =>
+        Attachment(AttachmentOperation.Move, id, name, destinationId, destinationName, null, "", expectedChangeVector);
+
+    private WriteBatch Attachment(
+        AttachmentOperation operation, string id, string name, string? destinationId, string? destinationName, UploadedContent? content, string contentType, string? expectedChangeVector) => Beside(new AttachmentCommand(
+            operation, AttachmentPlace.Of(id, name, Options.MaxIdBytes), destinationId is null ? null : AttachmentPlace.Of(destinationId, destinationName, Options.MaxIdBytes), content, contentType, expectedChangeVector));
+
     /// <summary>Puts a value that another database had, over what is here.</summary>
     internal WriteBatch Restore(RestoredKind item) => Beside(new RestoreKindCommand(item));
 

@@ -60,6 +60,12 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
     /// <summary>Whether <see cref="Document"/> is no document, but operations on counters of it.</summary>
     public bool IsCounters { get; private set; }
 
+    /// <summary>The attachment whose content follows: <see cref="RawBytes"/> bytes that are for others to take; null where none does.</summary>
+    public (string Name, string? ContentType)? Attachment { get; private set; }
+
+    /// <summary>Bytes of that content.</summary>
+    public long RawBytes { get; private set; }
+
     /// <summary>Id of the document that <see cref="Read"/> found; null if it found none.</summary>
     public string? DocumentId { get; private set; }
 
@@ -200,7 +206,8 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
     {
         var reader = new Utf8JsonReader(item.AsSpan(0, length), new JsonReaderOptions { MaxDepth = limits.MaxDocumentDepth + LevelsAroundDocument });
         string? id = null;
-        string? type = null;
+        string? type = null, name = null, contentType = null;
+        long contentLength = -1;
         int documentStart = -1;
         int documentLength = 0;
         reader.Read();
@@ -209,8 +216,15 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
             bool isId = reader.ValueTextEquals("Id"u8);
             bool isType = reader.ValueTextEquals("Type"u8);
             bool isDocument = reader.ValueTextEquals("Document"u8) || reader.ValueTextEquals("Counters"u8);
+            bool isName = reader.ValueTextEquals("Name"u8), isContentType = reader.ValueTextEquals("ContentType"u8), isLength = reader.ValueTextEquals("ContentLength"u8);
             reader.Read();
-            if (isId)
+            if (isName)
+                name = Text(ref reader, "Name");
+            else if (isContentType)
+                contentType = Text(ref reader, "ContentType");
+            else if (isLength && reader.TokenType == JsonTokenType.Number && reader.TryGetInt64(out long given))
+                contentLength = given;
+            else if (isId)
                 id = Text(ref reader, "Id");
             else if (isType)
                 type = Text(ref reader, "Type");
@@ -226,6 +240,15 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
 
         if (type == "HeartBeat")
             return;
+
+        Attachment = null;
+        if (type == "AttachmentPUT")
+        {
+            if (string.IsNullOrEmpty(id) || name is null || contentLength < 0)
+                throw WireException.BadRequest($"Item {items} of the bulk insert lacks 'Id', 'Name' or 'ContentLength', a whole number from 0 on.");
+            (DocumentId, Attachment, RawBytes, IsCounters) = (id, (name, contentType), contentLength, false);
+            return;
+        }
 
         Check(id, type, documentStart, documentLength);
         DocumentId = id;

@@ -18,6 +18,9 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
 
     private readonly BufferLease lease = request.Server.Buffers.Open();
     private BulkInsertParser? parser;
+    private AttachmentUpload? upload;
+    private long rawLeft;
+    private (string Id, string Name, string? ContentType) attached;
     private long stored;
     private long itemsSeen;
     private long bytesSeen;
@@ -38,6 +41,8 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
         }
         catch
         {
+            if (upload is not null)
+                await upload.DisposeAsync().ConfigureAwait(false);
             // Waits for the batch on its way: the database must not close under a write that nobody waits for.
             await insert.AbortAsync().ConfigureAwait(false);
             Report(insert.Progress);
@@ -123,10 +128,25 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
             int read = 0;
             while (read < piece.Length && !Parser.Ended)
             {
+                if (upload is not null)
+                {
+                    int taken = (int)Math.Min(rawLeft, piece.Length - read);
+                    await upload.WriteAsync(piece.Slice(read, taken), cancellationToken).ConfigureAwait(false);
+                    read += taken;
+                    rawLeft -= taken;
+                    await StoreAttachmentAsync(insert, cancellationToken).ConfigureAwait(false);
+                    continue;
+                }
+
                 read += Parser.Read(piece.Span[read..]);
                 if (Parser.DocumentId is not { } id)
                     continue;
-                if (Parser.IsCounters)
+                if (Parser.Attachment is { } attachment)
+                {
+                    (upload, rawLeft, attached) = (new AttachmentUpload(database), Parser.RawBytes, (id, attachment.Name, attachment.ContentType));
+                    await StoreAttachmentAsync(insert, cancellationToken).ConfigureAwait(false);
+                }
+                else if (Parser.IsCounters)
                     await StoreCountersAsync(id, insert, cancellationToken).ConfigureAwait(false);
                 else
                     await insert.StoreAsync(id, Parser.Document, cancellationToken).ConfigureAwait(false);
@@ -138,6 +158,21 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
         }
 
         return bytes.GetPosition(consumed);
+    }
+
+    /// <summary>Stores the attachment whose content is on its way, if all of that has come.</summary>
+    private async ValueTask StoreAttachmentAsync(Writes.BulkInsert insert, CancellationToken cancellationToken)
+    {
+        if (upload is null || rawLeft > 0)
+            return;
+
+        AttachmentUpload whole = upload;
+        upload = null;
+        await using (whole.ConfigureAwait(false))
+        {
+            await whole.CompleteAsync(cancellationToken).ConfigureAwait(false);
+            await insert.AttachmentAsync(attached.Id, attached.Name, attached.ContentType, whole, cancellationToken).ConfigureAwait(false);
+        }
     }
 
     private ValueTask StoreCountersAsync(string id, Writes.BulkInsert insert, CancellationToken cancellationToken)

@@ -24,6 +24,7 @@ internal static class AllEndpoints
         IdentitiesEndpoints.Map(routes);
         CompareExchangeEndpoints.Map(routes);
         CountersEndpoints.Map(routes);
+        AttachmentsEndpoints.Map(routes);
         QueriesEndpoints.Map(routes);
         ExplainEndpoints.Map(routes);
         StreamsEndpoints.Map(routes);

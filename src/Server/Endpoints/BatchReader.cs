@@ -13,13 +13,14 @@ internal static class BatchReader
     /// <summary>Levels around a document: the object, its commands, one command; and one more, so that the database is who refuses it, by name.</summary>
     private const int LevelsAroundDocument = 3 + 1;
 
-    public static WriteBatch Read(ReadOnlyMemory<byte> body, DatabaseOptions limits, int maxCommands)
+    public static WriteBatch Read(ReadOnlyMemory<byte> body, DatabaseOptions limits, int maxCommands, Queue<AttachmentUpload>? contents = null)
     {
         var reader = new Utf8JsonReader(body.Span, new JsonReaderOptions { MaxDepth = limits.MaxDocumentDepth + LevelsAroundDocument });
         if (body.Length == 0 || !reader.Read() || reader.TokenType != JsonTokenType.StartObject)
             throw WireException.BadRequest("The request body is not a batch; expected is {\"Commands\":[…]}.");
 
         var batch = new WriteBatch(limits);
+        contents ??= new Queue<AttachmentUpload>();
         bool found = false;
         int clusterWide = 0, notClusterWide = 0;
         while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
@@ -27,7 +28,7 @@ internal static class BatchReader
             if (reader.ValueTextEquals("Commands"u8))
             {
                 found = true;
-                ReadCommands(ref reader, body, batch, limits, maxCommands, ref clusterWide, ref notClusterWide);
+                ReadCommands(ref reader, body, batch, limits, maxCommands, contents, ref clusterWide, ref notClusterWide);
             }
             else if (reader.ValueTextEquals("TransactionMode"u8))
             {
@@ -47,6 +48,8 @@ internal static class BatchReader
         if (reader.Read())
             throw WireException.BadRequest("The batch goes on after its end. Nothing was changed.");
 
+        if (contents.Count > 0)
+            throw WireException.BadRequest($"The batch has {contents.Count} contents more than commands that put attachments. Nothing was changed.");
         if (clusterWide > 0 && !batch.IsClusterWide)
             throw WireException.BadRequest($"Command {clusterWide} of the batch is about a compare-exchange value, which needs TransactionMode ClusterWide. Nothing was changed.");
         if (notClusterWide > 0 && batch.IsClusterWide)
@@ -55,7 +58,7 @@ internal static class BatchReader
     }
 
     private static void ReadCommands(
-        ref Utf8JsonReader reader, ReadOnlyMemory<byte> body, WriteBatch batch, DatabaseOptions limits, int maxCommands, ref int clusterWide, ref int notClusterWide)
+        ref Utf8JsonReader reader, ReadOnlyMemory<byte> body, WriteBatch batch, DatabaseOptions limits, int maxCommands, Queue<AttachmentUpload> contents, ref int clusterWide, ref int notClusterWide)
     {
         reader.Read();
         if (reader.TokenType != JsonTokenType.StartArray)
@@ -70,7 +73,7 @@ internal static class BatchReader
                 throw WireException.TooLarge($"The batch has more than {maxCommands:N0} commands, the limit. Nothing was changed.");
 
             Command command = ReadCommand(ref reader, batch.Count + 1);
-            Add(batch, command, body, limits);
+            Add(batch, command, body, limits, contents);
             if (command.Type is "CompareExchangePUT" or "CompareExchangeDELETE")
                 clusterWide = command.Number;
             else if (command.Type is not ("PUT" or "DELETE"))
@@ -99,6 +102,14 @@ internal static class BatchReader
                 command.ChangeVector = ReadText(ref reader, number, "ChangeVector");
             else if (reader.ValueTextEquals("OriginalChangeVector"u8))
                 command.OriginalChangeVector = ReadText(ref reader, number, "OriginalChangeVector");
+            else if (reader.ValueTextEquals("Name"u8))
+                command.Name = ReadText(ref reader, number, "Name");
+            else if (reader.ValueTextEquals("ContentType"u8))
+                command.ContentType = ReadText(ref reader, number, "ContentType");
+            else if (reader.ValueTextEquals("DestinationId"u8))
+                command.DestinationId = ReadText(ref reader, number, "DestinationId");
+            else if (reader.ValueTextEquals("DestinationName"u8))
+                command.DestinationName = ReadText(ref reader, number, "DestinationName");
             else if (reader.ValueTextEquals("Index"u8))
                 command.Index = ReadNumber(ref reader, number, "Index");
             else if (reader.ValueTextEquals("Counters"u8))
@@ -152,7 +163,7 @@ internal static class BatchReader
             : throw WireException.BadRequest($"'{name}' of command {number} is not a whole number from 0 on. Nothing was changed.");
     }
 
-    private static void Add(WriteBatch batch, in Command command, ReadOnlyMemory<byte> body, DatabaseOptions limits)
+    private static void Add(WriteBatch batch, in Command command, ReadOnlyMemory<byte> body, DatabaseOptions limits, Queue<AttachmentUpload> contents)
     {
         string id = command.Id ?? throw WireException.BadRequest($"Command {command.Number} of the batch lacks 'Id'. Nothing was changed.");
         switch (command.Type)
@@ -190,6 +201,10 @@ internal static class BatchReader
                 batch.DeleteCompareExchange(id, command.Index);
                 break;
 
+            case "AttachmentPUT" or "AttachmentDELETE" or "AttachmentCOPY" or "AttachmentMOVE":
+                AddAttachment(batch, command, id, contents);
+                break;
+
             case "Counters":
                 CounterReader.Add(batch, id, body[command.DetailStart..command.DetailEnd]);
                 break;
@@ -202,6 +217,31 @@ internal static class BatchReader
         }
     }
 
+    private static void AddAttachment(WriteBatch batch, in Command command, string id, Queue<AttachmentUpload> contents)
+    {
+        string name = command.Name ?? throw WireException.BadRequest($"The {command.Type} of document '{id}' lacks 'Name'. Nothing was changed.");
+        switch (command.Type)
+        {
+            case "AttachmentPUT":
+                if (!contents.TryDequeue(out AttachmentUpload? content))
+                    throw WireException.BadRequest($"The content of the attachment '{name}' of document '{id}' does not stand in the request: contents follow the batch as parts of a form, in the order of their commands. Nothing was changed.");
+                batch.PutAttachment(id, name, command.ContentType, content, command.ChangeVector);
+                break;
+
+            case "AttachmentDELETE":
+                batch.DeleteAttachment(id, name, command.ChangeVector);
+                break;
+
+            default:
+                string destinationId = command.DestinationId ?? throw WireException.BadRequest($"The {command.Type} of document '{id}' lacks 'DestinationId'. Nothing was changed.");
+                string destinationName = command.DestinationName ?? name;
+                _ = command.Type == "AttachmentCOPY"
+                    ? batch.CopyAttachment(id, name, destinationId, destinationName, command.ChangeVector)
+                    : batch.MoveAttachment(id, name, destinationId, destinationName, command.ChangeVector);
+                break;
+        }
+    }
+
     /// <summary>One command, as its properties come along in any order.</summary>
     private record struct Command
     {
@@ -210,6 +250,10 @@ internal static class BatchReader
         public string? Type;
         public string? ChangeVector;
         public string? OriginalChangeVector;
+        public string? Name;
+        public string? ContentType;
+        public string? DestinationId;
+        public string? DestinationName;
         public string? Revision;
         public long Index;
         public int DetailStart;

@@ -12,15 +12,25 @@ internal static class BulkDocsEndpoints
 
     private static async Task Post(HttpServerRequest request, Database database)
     {
-        if (request.Header("Content-Type") is { } type && type.StartsWith("multipart/", StringComparison.OrdinalIgnoreCase))
-            throw WireException.NotBuilt("Attachments in a batch");
-
         RefuseReplicas(request);
+        if (request.Header("Content-Type") is { } type && type.StartsWith("multipart/", StringComparison.OrdinalIgnoreCase))
+        {
+            BatchForm form = await BatchForm.ReadAsync(request, database).ConfigureAwait(false);
+            await using (form.ConfigureAwait(false))
+                await WriteAsync(request, database, form.ReadBatch()).ConfigureAwait(false);
+            return;
+        }
+
         // Until the batch is durable it holds a copy of its documents; the body's buffer goes with the body.
         using RequestBody body = await request.ReadBodyAsync(request.Server.Limits.MaxRequestBytes).ConfigureAwait(false);
         body.Hold(body.Length);
         WriteBatch batch = BatchReader.Read(body.Memory, database.Options, request.Server.Limits.MaxCommandsPerRequest);
 
+        await WriteAsync(request, database, batch).ConfigureAwait(false);
+    }
+
+    private static async Task WriteAsync(HttpServerRequest request, Database database, WriteBatch batch)
+    {
         batch.DisableAtomicGuards = request.Flag("disableAtomicDocumentWrites");
         bool isClusterWide = batch.IsClusterWide;
         IReadOnlyList<WriteResult> results = batch.Count == 0

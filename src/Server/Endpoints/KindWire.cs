@@ -19,6 +19,10 @@ internal static class KindWire
                 json.WriteNumber("Index", value.Index);
                 break;
 
+            case AttachmentResult attachment:
+                WriteAttachmentResult(json, attachment);
+                break;
+
             case CountersResult counters:
                 json.WriteString("Id", counters.DocumentId);
                 json.WriteString("ChangeVector", result.ChangeVector);
@@ -30,6 +34,33 @@ internal static class KindWire
                     json.WriteString("DocumentChangeVector", counters.DocumentChangeVector);
                 break;
         }
+    }
+
+    private static void WriteAttachmentResult(Utf8JsonWriter json, AttachmentResult result)
+    {
+        bool isDelete = result.Operation == AttachmentOperation.Delete, isCopy = result.Operation == AttachmentOperation.Copy, isMove = result.Operation == AttachmentOperation.Move;
+        json.WriteString("Type", "Attachment" + result.Operation.ToString().ToUpperInvariant());
+        json.WriteString(isDelete ? "@id" : "Id", isCopy ? result.Value!.DocumentId : result.DocumentId); // a copy was put
+        json.WriteString("Name", isCopy ? result.Value!.Name : result.Name);
+        if (isMove)
+        {
+            json.WriteString("DestinationId", result.Value!.DocumentId); // what was moved was put
+            json.WriteString("DestinationName", result.Value.Name);
+            json.WriteString("DestinationDocumentChangeVector", result.DestinationChangeVector);
+        }
+
+        if (result.Value is not null)
+            WriteAttachment(json, result.Value);
+        json.WriteString("DocumentChangeVector", isCopy ? result.DestinationChangeVector : result.DocumentChangeVector);
+    }
+
+    /// <summary>What is known of an attachment beside its document and name.</summary>
+    public static void WriteAttachment(Utf8JsonWriter json, AttachmentValue attachment)
+    {
+        json.WriteString("ChangeVector", attachment.ChangeVector);
+        json.WriteString("Hash", attachment.Hash);
+        json.WriteString("ContentType", attachment.ContentType);
+        json.WriteNumber("Size", attachment.SizeBytes);
     }
 
     /// <summary>The member <c>Counters</c>.</summary>

@@ -28,10 +28,11 @@ internal static class StatisticsEndpoints
             json.WriteNumber("CountOfDocuments", statistics.DocumentCount);
             json.WriteNumber("CountOfIndexes", statistics.Indexes.Count);
             json.WriteNumber("CountOfTombstones", statistics.TombstoneCount);
-            foreach (string none in (ReadOnlySpan<string>)["CountOfConflicts", "CountOfDocumentsConflicts", "CountOfRevisionDocuments", "CountOfAttachments",
-                         "CountOfUniqueAttachments", "CountOfTimeSeriesSegments", "NumberOfTransactionMergerQueueOperations"])
+            foreach (string none in (ReadOnlySpan<string>)["CountOfConflicts", "CountOfDocumentsConflicts", "CountOfRevisionDocuments", "CountOfTimeSeriesSegments", "NumberOfTransactionMergerQueueOperations"])
                 json.WriteNumber(none, 0);
 
+            json.WriteNumber("CountOfAttachments", statistics.AttachmentCount);
+            json.WriteNumber("CountOfUniqueAttachments", statistics.UniqueAttachmentCount);
             json.WriteNumber("CountOfCounterEntries", statistics.CounterCount);
             if (state.detailed)
             {

@@ -14,7 +14,7 @@ internal static class UnbuiltEndpoints
 
     private static readonly (string Pattern, string Feature)[] OfDatabases =
     [
-        ("/attachments", "Attachments"), ("/attachments/{**rest}", "Attachments"), ("/admin/attachments/{**rest}", "Attachments"),
+        ("/attachments", "Attachments of revisions"), ("/attachments/{**rest}", "Other requests about attachments"), ("/admin/attachments/{**rest}", "Attachments kept elsewhere"),
         ("/timeseries", "Time series"), ("/timeseries/{**rest}", "Time series"), ("/admin/timeseries/{**rest}", "Time series"),
         ("/revisions", "Revisions"), ("/revisions/{**rest}", "Revisions"), ("/admin/revisions/{**rest}", "Revisions"),
         ("/subscriptions", "Subscriptions"), ("/subscriptions/{**rest}", "Subscriptions"),

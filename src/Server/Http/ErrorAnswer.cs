@@ -37,6 +37,7 @@ internal sealed record ErrorAnswer(int StatusCode, string WireType, string Messa
         ConcurrencyException => new(StatusCodes.Status409Conflict, WireTypes.Concurrency, exception.Message),
         ClusterTransactionConcurrencyException cluster => new(StatusCodes.Status409Conflict, WireTypes.ClusterTransactionConcurrency, cluster.Message) { Conflicts = cluster.Conflicts },
         DocumentNotFoundException => new(StatusCodes.Status400BadRequest, WireTypes.DocumentDoesNotExist, exception.Message),
+        AttachmentNotFoundException => new(StatusCodes.Status400BadRequest, WireTypes.AttachmentDoesNotExist, exception.Message),
         CounterOverflowException => new(StatusCodes.Status400BadRequest, WireTypes.CounterOverflow, exception.Message),
         InvalidQueryException query => new(StatusCodes.Status400BadRequest, WireTypes.InvalidQuery, query.Message) { Place = (query.Line, query.Column) },
         DestinationException or BackupTaskException or BackupException or KeySourceException => new(StatusCodes.Status400BadRequest, WireTypes.BadRequest, ServerPaths.Hide(exception.Message)),

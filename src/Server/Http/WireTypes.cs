@@ -8,6 +8,7 @@ internal static class WireTypes
     public const string Concurrency = "Raven.Client.Exceptions.ConcurrencyException";
     public const string ClusterTransactionConcurrency = "Raven.Client.Exceptions.ClusterTransactionConcurrencyException";
     public const string DocumentDoesNotExist = "Raven.Client.Exceptions.Documents.DocumentDoesNotExistException";
+    public const string AttachmentDoesNotExist = "Raven.Client.Exceptions.Documents.Attachments.AttachmentDoesNotExistException";
     public const string CounterOverflow = "Raven.Client.Exceptions.Documents.Counters.CounterOverflowException";
     public const string InvalidQuery = "Raven.Client.Exceptions.InvalidQueryException";
     public const string IndexDoesNotExist = "Raven.Client.Exceptions.Documents.Indexes.IndexDoesNotExistException";

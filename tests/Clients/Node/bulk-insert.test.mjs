@@ -64,19 +64,6 @@ test("an aborted bulk insert ends", () => withDatabase(async store => {
     }, { name: "BulkInsertAbortedException" });
 }));
 
-test("attachments in a bulk insert are refused in words", () => withDatabase(async store => {
-    for (const [word, write] of [
-        ["AttachmentPUT", bulk => bulk.attachmentsFor("users/1").store("photo", Buffer.from([1, 2, 3]), "image/png")],
-    ]) {
-        const bulk = store.bulkInsert();
-        await assert.rejects(async () => {
-            await bulk.store(new User({ name: "Ada" }), "users/1");
-            await write(bulk);
-            await bulk.finish();
-        }, error => error.message.includes(word) && error.message.includes("not built"), word);
-    }
-}));
-
 test("several bulk inserts at once", () => withDatabase(async store => {
     await Promise.all(Array.from({ length: 4 }, async (_, n) => {
         const bulk = store.bulkInsert({ useCompression: n % 2 === 0 });

@@ -13,7 +13,6 @@ test("what is not built is refused in words, by its name", () => withDatabase(as
     session.advanced.patch("users/1", "name", "Augusta");
     await assert.rejects(session.saveChanges(), notBuilt("patch"));
     await assert.rejects(store.operations.send(new PatchByQueryOperation("from Users update { this.a = 1 }")), notBuilt("patching by query"));
-    await assert.rejects(store.openSession().advanced.attachments.get("users/1", "photo"), notBuilt("attachments"));
     await assert.rejects(store.openSession().timeSeriesFor("users/1", "heart").get(), notBuilt("time series"));
     await assert.rejects(store.openSession().advanced.revisions.getFor("users/1"), notBuilt("revisions"));
     await assert.rejects(store.subscriptions.create({ query: "from Users" }), notBuilt("subscriptions"));

@@ -53,6 +53,8 @@ internal static class RandomDatabase
                 batch.Delete(id).Put(id, Document(int.Parse(id[4..^1], CultureInfo.InvariantCulture), random)); // it comes back without
             else if (Exists(database, id))
                 _ = random.Next(4) == 0 ? batch.DeleteCounter(id, counter) : batch.IncrementCounter(id, counter, random.Next(-9, 9));
+            if (i % 3 == 0)
+                await AttachAsync(database, batch, random, documents, cancellationToken);
             string key = $"Keys/{random.Next(documents)}é";
             using (Treepie.Store.DatabaseSnapshot snapshot = database.BeginRead())
             {
@@ -65,6 +67,35 @@ internal static class RandomDatabase
 
             await database.WriteAsync(batch, cancellationToken);
         }
+    }
+
+    /// <summary>Puts, copies, moves or deletes an attachment; contents are shared, and some are longer than a piece.</summary>
+    private static async Task AttachAsync(Database database, WriteBatch batch, Random random, int documents, CancellationToken cancellationToken)
+    {
+        string id = $"Ids/{(random.Next(documents) / 3 * 3) + 2}é", name = $"Bïld {random.Next(3)}.png";
+        if (!Exists(database, id))
+            return;
+        bool isThere;
+        using (Treepie.Store.DatabaseSnapshot snapshot = database.BeginRead())
+            isThere = snapshot.Attachment(id, name) is not null;
+        if (isThere && random.Next(3) == 0)
+        {
+            _ = random.Next(3) switch
+            {
+                0 => batch.DeleteAttachment(id, name.ToUpperInvariant()),
+                1 => batch.CopyAttachment(id, name, id, "copy"),
+                _ => batch.MoveAttachment(id, name, id, $"Bïld {random.Next(3)}.png"),
+            };
+            return;
+        }
+
+        await using var upload = new AttachmentUpload(database);
+        byte[] bytes = new byte[random.Next(12) == 0 ? 2_200_000 : random.Next(3) * 100];
+        Array.Fill(bytes, (byte)random.Next(4));
+        await upload.WriteAsync(bytes, cancellationToken);
+        await upload.CompleteAsync(cancellationToken);
+        using var put = new WriteBatch();
+        await database.WriteAsync(put.PutAttachment(id, name, random.Next(2) == 0 ? "image/png" : null, upload), cancellationToken);
     }
 
     private static bool Exists(Database database, string id)

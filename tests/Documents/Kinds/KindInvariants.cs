@@ -1,3 +1,6 @@
+using System.Security.Cryptography;
+using Treepie.Storage.Transactions;
+using Treepie.Storage.Trees;
 using Treepie.Store;
 
 namespace Treepie.Documents.Tests.Kinds;
@@ -18,9 +21,46 @@ internal static class KindInvariants
             Assert.Equal(counts.GetValueOrDefault((kind, true)), snapshot.Kinds.DeletedCount(kind));
         }
 
+        CheckContents(database, snapshot);
         using DocumentCursor documents = snapshot.ByEtag();
         while (documents.MoveNext())
             Assert.Equal(snapshot.Kinds.FlagsOf(CollectionName.Fold(documents.Current.Id)), documents.Current.Flags);
+    }
+
+    private static void CheckContents(Database database, DatabaseSnapshot snapshot)
+    {
+        var references = new Dictionary<string, long>(StringComparer.Ordinal);
+        using (LogReader log = snapshot.Kinds.Log())
+        {
+            while (log.MoveNext())
+            {
+                if (KindKey.KindOf(log.Value) != Kind.Attachment)
+                    continue;
+                var attachment = new AttachmentRecord(snapshot.Kinds.RecordOf(log.Value).Value);
+                string hash = Convert.ToHexString(attachment.Hash);
+                references[hash] = references.GetValueOrDefault(hash) + 1;
+                using var sha = IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
+                long size = 0;
+                for (ReadOnlySpan<byte> piece; !(piece = snapshot.Kinds.Content(attachment.Hash, size)).IsEmpty; size += piece.Length)
+                    sha.AppendData(piece);
+                Assert.Equal((attachment.SizeBytes, hash), (size, Convert.ToHexString(sha.GetHashAndReset())));
+            }
+        }
+
+        using ReadTransaction read = database.Environment.BeginRead();
+        Assert.Equal(0, read.FindTree(TreeNames.ContentUploads)?.Count ?? 0);
+        var found = new Dictionary<string, long>(StringComparer.Ordinal);
+        long pieces = 0;
+        using Cursor? cursor = read.FindTree(TreeNames.ContentsByHash)?.OpenCursor();
+        for (bool more = cursor?.MoveFirst() == true; more; more = cursor!.MoveNext())
+        {
+            ContentRecord record = ContentRecord.Read(cursor!.Value);
+            found[Convert.ToHexString(cursor.Key)] = record.References;
+            pieces += Math.Max(1, (record.SizeBytes + ContentRecord.PieceBytes - 1) / ContentRecord.PieceBytes);
+        }
+
+        Assert.Equal(references.OrderBy(static pair => pair.Key, StringComparer.Ordinal), found.OrderBy(static pair => pair.Key, StringComparer.Ordinal));
+        Assert.Equal(pieces, read.FindTree(TreeNames.Contents)?.Count ?? 0);
     }
 
     private static long CheckLog(DatabaseSnapshot snapshot, LogReader log, bool isDeleted, Dictionary<(Kind, bool), long> counts)

@@ -1,0 +1,26 @@
+using Treepie.Storage;
+using Treepie.Storage.Transactions;
+using Treepie.Storage.Trees;
+using Treepie.Store;
+
+namespace Treepie.Kinds;
+
+/// <summary>Drops contents that were being uploaded when the database was closed last: nobody can go on with them.</summary>
+internal static class UnfinishedUploads
+{
+    /// <summary>Drops them, in steps of bounded size.</summary>
+    public static void Drop(StorageEnvironment environment)
+    {
+        while (First(environment) is { } id)
+            environment.Write(transaction => new ContentStore(transaction).Abandon(id));
+    }
+
+    private static long? First(StorageEnvironment environment)
+    {
+        using ReadTransaction read = environment.BeginRead();
+        if (read.FindTree(TreeNames.ContentUploads) is not { } uploads)
+            return null;
+        using Cursor cursor = uploads.OpenCursor();
+        return cursor.MoveFirst() ? ContentRecord.IdOf(cursor.Key) : null;
+    }
+}

@@ -1,0 +1,49 @@
+using System.Buffers;
+using System.Buffers.Binary;
+using System.Buffers.Text;
+using System.Text;
+using Treepie.Json;
+
+namespace Treepie.Store;
+
+/// <summary>An attachment as the value of its key: 32 SHA-256 of its content, 8 length of that (little-endian), content type in UTF-8.</summary>
+internal readonly ref struct AttachmentRecord(ReadOnlySpan<byte> value)
+{
+    private const int HeaderBytes = ContentRecord.HashBytes + sizeof(long);
+    private const int HashTextBytes = 44;
+
+    private readonly ReadOnlySpan<byte> _value = value;
+
+    public ReadOnlySpan<byte> Hash => _value[..ContentRecord.HashBytes];
+
+    public long SizeBytes => BinaryPrimitives.ReadInt64LittleEndian(_value[ContentRecord.HashBytes..]);
+
+    public ReadOnlySpan<byte> ContentType => _value[HeaderBytes..];
+
+    public static byte[] Encode(ReadOnlySpan<byte> hash, long sizeBytes, string contentType)
+    {
+        byte[] value = new byte[HeaderBytes + Encoding.UTF8.GetByteCount(contentType)];
+        hash.CopyTo(value);
+        BinaryPrimitives.WriteInt64LittleEndian(value.AsSpan(ContentRecord.HashBytes), sizeBytes);
+        Encoding.UTF8.GetBytes(contentType, value.AsSpan(HeaderBytes));
+        return value;
+    }
+
+    /// <summary>Writes it as it stands in metadata.</summary>
+    public static void WriteJson(IBufferWriter<byte> output, KindRecord record)
+    {
+        var attachment = new AttachmentRecord(record.Value);
+        Span<byte> text = stackalloc byte[HashTextBytes];
+        Base64.EncodeToUtf8(attachment.Hash, text, out _, out _);
+        output.Write("{\"Name\":"u8);
+        JsonStrings.Write(output, record.Name);
+        output.Write(",\"Hash\":\""u8);
+        output.Write(text);
+        output.Write("\",\"ContentType\":"u8);
+        JsonStrings.Write(output, attachment.ContentType);
+        output.Write(",\"Size\":"u8);
+        Utf8Formatter.TryFormat(attachment.SizeBytes, text, out int written);
+        output.Write(text[..written]);
+        output.Write("}"u8);
+    }
+}

@@ -1,0 +1,53 @@
+using System.Buffers.Binary;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Store;
+
+/// <summary>
+/// A content of attachments as the value of its SHA-256 in the tree <see cref="TreeNames.ContentsByHash"/>, little-endian: 8 number, 8 length
+/// in bytes, 8 attachments that have it. Its pieces are in <see cref="TreeNames.Contents"/>, under number (8) and place (4), big-endian; all
+/// but the last have <see cref="PieceBytes"/>.
+/// </summary>
+/// <param name="Id">Its number.</param>
+/// <param name="SizeBytes">Its length.</param>
+/// <param name="References">Attachments that have it.</param>
+internal readonly record struct ContentRecord(long Id, long SizeBytes, long References)
+{
+    /// <summary>Bytes of a piece: large enough for few commits, small enough to be held in memory by many at once.</summary>
+    public const int PieceBytes = 1024 * 1024;
+
+    /// <summary>Bytes of a hash.</summary>
+    public const int HashBytes = 32;
+
+    private const int RecordBytes = 3 * sizeof(long);
+
+    public static ContentRecord Read(ReadOnlySpan<byte> value) =>
+        new(BinaryPrimitives.ReadInt64LittleEndian(value), BinaryPrimitives.ReadInt64LittleEndian(value[8..]), BinaryPrimitives.ReadInt64LittleEndian(value[16..]));
+
+    public void Write(Tree byHash, ReadOnlySpan<byte> hash)
+    {
+        Span<byte> value = byHash.Reserve(hash, RecordBytes);
+        BinaryPrimitives.WriteInt64LittleEndian(value, Id);
+        BinaryPrimitives.WriteInt64LittleEndian(value[8..], SizeBytes);
+        BinaryPrimitives.WriteInt64LittleEndian(value[16..], References);
+    }
+
+    public static byte[] IdKey(long id)
+    {
+        byte[] key = new byte[sizeof(long)];
+        BinaryPrimitives.WriteInt64BigEndian(key, id);
+        return key;
+    }
+
+    public static byte[] PieceKey(long id, int number)
+    {
+        byte[] key = new byte[sizeof(long) + sizeof(int)];
+        BinaryPrimitives.WriteInt64BigEndian(key, id);
+        BinaryPrimitives.WriteInt32BigEndian(key.AsSpan(sizeof(long)), number);
+        return key;
+    }
+
+    public static long IdOf(ReadOnlySpan<byte> key) => BinaryPrimitives.ReadInt64BigEndian(key);
+
+    public static int NumberOf(ReadOnlySpan<byte> key) => BinaryPrimitives.ReadInt32BigEndian(key[sizeof(long)..]);
+}

@@ -1,0 +1,64 @@
+using System.Buffers.Binary;
+using System.Security.Cryptography;
+using Treepie.Storage.Transactions;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Store;
+
+/// <summary>Finds out by their hashes which contents of attachments a salvage brought back whole, and writes what speaks of them anew. Those that no attachment has are dropped.</summary>
+internal sealed class SalvagedContents(ReadTransaction read)
+{
+    private readonly Dictionary<string, ContentRecord> _byHash = new(StringComparer.Ordinal);
+    private readonly List<long> _dropped = [];
+    private long _lastId;
+
+    /// <summary>Whether a content is whole.</summary>
+    public bool Contains(string hash) => _byHash.ContainsKey(hash);
+
+    /// <summary>One attachment more has it.</summary>
+    public void Acquire(string hash) => _byHash[hash] = _byHash[hash] with { References = _byHash[hash].References + 1 };
+
+    /// <summary>Hashes all there are.</summary>
+    public void Read()
+    {
+        if (read.FindTree(TreeNames.Contents) is not { } contents)
+            return;
+
+        using Cursor cursor = contents.OpenCursor();
+        using var hash = IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
+        bool more = cursor.MoveFirst();
+        while (more)
+        {
+            long id = _lastId = ContentRecord.IdOf(cursor.Key), size = 0;
+            for (; more && ContentRecord.IdOf(cursor.Key) == id; more = cursor.MoveNext())
+            {
+                hash.AppendData(cursor.Value);
+                size += cursor.Value.Length;
+            }
+
+            if (!_byHash.TryAdd(Convert.ToHexString(hash.GetHashAndReset()), new ContentRecord(id, size, References: 0)))
+                _dropped.Add(id);
+        }
+    }
+
+    /// <summary>Writes them.</summary>
+    public bool Write(WriteTransaction transaction)
+    {
+        if (_lastId == 0)
+            return false;
+
+        Tree byHash = transaction.GetOrCreateTree(TreeNames.ContentsByHash), uploads = transaction.GetOrCreateTree(TreeNames.ContentUploads);
+        foreach ((string hash, ContentRecord record) in _byHash)
+        {
+            if (record.References > 0)
+                record.Write(byHash, Convert.FromHexString(hash));
+            else
+                _dropped.Add(record.Id);
+        }
+
+        foreach (long id in _dropped)
+            uploads.Put(ContentRecord.IdKey(id), default); // dropped as uploads are that were not finished
+        BinaryPrimitives.WriteInt64LittleEndian(transaction.GetOrCreateTree(TreeNames.Meta).Reserve(TreeNames.MetaContent, sizeof(long)), _lastId);
+        return true;
+    }
+}

@@ -1,0 +1,162 @@
+using System.Globalization;
+using System.IO.Pipelines;
+using Microsoft.AspNetCore.Http.Features;
+using Microsoft.Net.Http.Headers;
+using Treepie.Kinds;
+using Treepie.Server.Http;
+using Treepie.Server.Security;
+using Treepie.Store;
+using Treepie.Writes;
+
+namespace Treepie.Server.Endpoints;
+
+/// <summary>Attachments of documents: contents go to the store as they come and to the socket as they lie, whatever their length.</summary>
+internal static class AttachmentsEndpoints
+{
+    /// <summary>Contents beyond this are long work, which has places and limits of its own.</summary>
+    private const long LongBytes = 1 << 20;
+
+    /// <summary>Bytes handed to the connection at once.</summary>
+    private const int WriteBytes = 64 * 1024;
+
+    public static void Map(Routes routes)
+    {
+        routes.Database("GET", "/attachments", AccessLevel.DatabaseRead, static (request, database) => ReadAsync(request, database, withContent: true));
+        routes.Database("HEAD", "/attachments", AccessLevel.DatabaseRead, static (request, database) => ReadAsync(request, database, withContent: false));
+        routes.Database("PUT", "/attachments", AccessLevel.DatabaseReadWrite, Put);
+        routes.Database("DELETE", "/attachments", AccessLevel.DatabaseReadWrite, Delete);
+    }
+
+    /// <summary>Reads a body to its end into an upload, which is then complete.</summary>
+    public static async Task ReceiveAsync(PipeReader reader, AttachmentUpload upload, CancellationToken cancellationToken)
+    {
+        for (bool isComplete = false; !isComplete;)
+        {
+            ReadResult read = await reader.ReadOrCancelAsync(cancellationToken).ConfigureAwait(false);
+            try
+            {
+                foreach (ReadOnlyMemory<byte> piece in read.Buffer)
+                    await upload.WriteAsync(piece, cancellationToken).ConfigureAwait(false);
+            }
+            finally
+            {
+                reader.AdvanceTo(read.Buffer.End); // also when it is refused: what is open cannot be read away after the answer
+            }
+
+            isComplete = read.IsCompleted;
+        }
+
+        await upload.CompleteAsync(cancellationToken).ConfigureAwait(false);
+    }
+
+    private static async Task Put(HttpServerRequest request, Database database)
+    {
+        (string id, string name) = (request.RequiredParameter("id"), request.RequiredParameter("name"));
+        if (request.Http.Request.ContentLength is not <= LongBytes)
+            request.BecomeLong(request.Server.BulkInserts);
+        if (request.Http.Features.Get<IHttpMaxRequestBodySizeFeature>() is { IsReadOnly: false } limit)
+            limit.MaxRequestBodySize = null; // counted as it comes
+
+        var upload = new AttachmentUpload(database);
+        await using (upload.ConfigureAwait(false))
+        {
+            await ReceiveAsync(request.Http.Request.BodyReader, upload, request.Aborted).ConfigureAwait(false);
+            using var batch = new WriteBatch(database.Options);
+            batch.PutAttachment(id, name, request.Parameter("contentType"), upload, request.ChangeVectorHeader("If-Match"));
+            AttachmentValue put = ((AttachmentResult)(await database.WriteAsync(batch, request.Aborted).ConfigureAwait(false))[0].Beside!).Value!; // its one command, a put
+            await request.JsonAsync(
+                put,
+                static (json, attachment) =>
+                {
+                    json.WriteStartObject();
+                    json.WriteString("DocumentId", attachment.DocumentId);
+                    json.WriteString("Name", attachment.Name);
+                    KindWire.WriteAttachment(json, attachment);
+                    json.WriteEndObject();
+                },
+                StatusCodes.Status201Created).ConfigureAwait(false);
+        }
+    }
+
+    private static async Task Delete(HttpServerRequest request, Database database)
+    {
+        using var batch = new WriteBatch(database.Options);
+        batch.DeleteAttachment(request.RequiredParameter("id"), request.RequiredParameter("name"), request.ChangeVectorHeader("If-Match"));
+        await database.WriteAsync(batch, request.Aborted).ConfigureAwait(false);
+        await request.NoContentAsync().ConfigureAwait(false);
+    }
+
+    private static async Task ReadAsync(HttpServerRequest request, Database database, bool withContent)
+    {
+        (string id, string name) = (request.RequiredParameter("id"), request.RequiredParameter("name"));
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        if (snapshot.Attachment(id, name) is not { } attachment)
+        {
+            request.EndEmpty(StatusCodes.Status404NotFound);
+            return;
+        }
+
+        request.SetETag(attachment.ChangeVector);
+        if (request.ChangeVectorHeader("If-None-Match") == attachment.ChangeVector)
+        {
+            request.EndEmpty(StatusCodes.Status304NotModified);
+            return;
+        }
+
+        HttpResponse response = request.Http.Response;
+        (long from, long to) = RangeOf(request, attachment.SizeBytes);
+        if (from < 0)
+        {
+            response.Headers.ContentRange = string.Create(CultureInfo.InvariantCulture, $"bytes */{attachment.SizeBytes}");
+            request.EndEmpty(StatusCodes.Status416RangeNotSatisfiable);
+            return;
+        }
+
+        bool isPart = to - from < attachment.SizeBytes;
+        response.StatusCode = isPart ? StatusCodes.Status206PartialContent : StatusCodes.Status200OK;
+        if (isPart)
+            response.Headers.ContentRange = string.Create(CultureInfo.InvariantCulture, $"bytes {from}-{to - 1}/{attachment.SizeBytes}");
+        response.ContentType = attachment.ContentType.Length > 0 ? attachment.ContentType : "application/octet-stream";
+        response.Headers.AcceptRanges = "bytes";
+        response.Headers.XContentTypeOptions = "nosniff";
+        request.SetHeader("Attachment-Hash", attachment.Hash);
+        request.SetHeader("Attachment-Size", attachment.SizeBytes.ToString(CultureInfo.InvariantCulture));
+        response.ContentLength = to - from;
+        if (withContent)
+            await SendAsync(request, snapshot, attachment, from, to).ConfigureAwait(false);
+    }
+
+    private static async Task SendAsync(HttpServerRequest request, DatabaseSnapshot snapshot, AttachmentValue attachment, long from, long to)
+    {
+        if (to - from > LongBytes)
+            request.BecomeStream();
+        while (from < to)
+        {
+            from += Write(request.Output, snapshot, attachment, from, (int)Math.Min(to - from, WriteBytes));
+            snapshot.ReleasePages(); // the connection holds a copy
+            await request.Output.FlushIfNeededAsync(request.Aborted).ConfigureAwait(false);
+        }
+    }
+
+    private static int Write(ResponseBody output, DatabaseSnapshot snapshot, AttachmentValue attachment, long from, int most)
+    {
+        ReadOnlySpan<byte> piece = snapshot.Content(attachment, from);
+        int length = Math.Min(most, piece.Length);
+        output.Write(piece[..length]);
+        return length;
+    }
+
+    /// <summary>From where to, without, the content is asked for: the whole where no range is given, or several; negative where the range is outside of it.</summary>
+    private static (long From, long To) RangeOf(HttpServerRequest request, long size)
+    {
+        if (request.Header("Range") is not { Length: > 0 } text || !RangeHeaderValue.TryParse(text, out RangeHeaderValue? range) || range.Unit != "bytes" || range.Ranges.Count != 1)
+            return (0, size);
+        if (request.Header("If-Range") is { } condition && condition.Trim().Trim('"') != request.Http.Response.Headers.ETag.ToString().Trim('"'))
+            return (0, size);
+
+        RangeItemHeaderValue item = range.Ranges.First();
+        if (item.From is not { } from)
+            return size > 0 && item.To > 0 ? (Math.Max(0, size - item.To.Value), size) : (-1, 0); // the last bytes
+        return from < size ? (from, Math.Min(size, (item.To ?? (size - 1)) + 1)) : (-1, 0);
+    }
+}
