@@ -30,6 +30,7 @@ internal sealed class DumpScan
     private readonly SectionCounts _sections = new();
     private readonly List<string> _refusals = [];
     private readonly Dictionary<string, (byte[] Hash, long Size)> _contents = new(StringComparer.Ordinal);
+    private readonly HashSet<string> _named = new(StringComparer.Ordinal);
     private DumpHeader? _header;
     private ChangeVectors? _changeVectors;
     private DumpManifest? _manifest;
@@ -93,6 +94,9 @@ internal sealed class DumpScan
             await ReadSectionAsync(_reader.Section ?? "", hash, cancellationToken).ConfigureAwait(false);
         await BeginAsync(hash, cancellationToken).ConfigureAwait(false);
         _hash ??= hash.Finish();
+        if (_header is null)
+            foreach (string _ in _contents.Keys.Where(content => !_named.Contains(content)))
+                _sections.LeaveOut(SectionCounts.Attachments, DumpBlob.Attachment);
         BackupCounts counts = hash.Counts;
         if (_header is not null && _manifest is null)
             throw new BackupException(BackupFault.Damaged, "The backup has no manifest at its end: it is damaged, or was changed by another program. Take another copy.");
@@ -273,6 +277,7 @@ internal sealed class DumpScan
                 continue;
             }
 
+            _named.Add(listed.Hash);
             RestoredKind item = DumpKinds.Attachment(_document.Id, listed with { SizeBytes = content.Size }, content.Hash, ++_lastEtag, ticks);
             await TakeBesideAsync(SectionCounts.Attachments, item, item.Etag - 1, hash, cancellationToken).ConfigureAwait(false);
         }

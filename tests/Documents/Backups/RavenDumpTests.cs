@@ -32,10 +32,10 @@ public sealed class RavenDumpTests : IDisposable
     public async Task A_dump_of_all_sections_comes_in_and_what_is_not_built_is_named_with_its_number()
     {
         BackupReport report = await Database.RestoreAsync(new MemoryStream(Whole()), Target, null, null, Cancel);
-        Assert.Equal(new BackupCounts(2, 0, 2, 1, 0) { Beside = 3 }, report.Counts);
+        Assert.Equal(new BackupCounts(2, 0, 2, 1, 0) { Beside = 4 }, report.Counts);
         var expected = new SortedDictionary<string, long>(StringComparer.Ordinal)
         {
-            ["Attachment"] = 2,
+            ["Attachment"] = 1,
             ["CompareExchangeTombstones"] = 1,
             ["Counters"] = 1,
             ["Indexes that this program cannot build"] = 1,
@@ -50,6 +50,9 @@ public sealed class RavenDumpTests : IDisposable
         Assert.Equal(["Auto/Users/ByNameAndSearch(Name)", "Users/ByAge"], database.Indexes.List().Select(static index => index.Name));
         using DatabaseSnapshot snapshot = database.BeginRead();
         Assert.Equal([("Likes", 15L), ("old", 4L)], snapshot.Counters("users/1-A").Select(static counter => (counter.Name, counter.Value)));
+        AttachmentValue attachment = Assert.Single(snapshot.Attachments("users/1-A"));
+        Assert.Equal(("a", s_raw.Length), (attachment.Name, (int)attachment.SizeBytes));
+        Assert.Equal(s_raw, snapshot.Content(attachment, 0).ToArray());
         Assert.NotNull(snapshot.CompareExchange("a"));
         Assert.Equal(new IndexSettings { LockMode = IndexLockMode.LockedIgnore }, database.Indexes.Control.Settings("Users/ByAge"));
     }

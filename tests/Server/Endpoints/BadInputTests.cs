@@ -231,7 +231,7 @@ public sealed class BadInputTests
     }
 
     [Theory]
-    [InlineData("GET", "attachments?id=a&name=b")]
+    [InlineData("POST", "attachments?id=a&name=b")]
     [InlineData("PATCH", "docs?id=a")]
     [InlineData("PATCH", "queries")]
     [InlineData("GET", "timeseries?docId=a&name=b")]

@@ -29,6 +29,13 @@ public sealed class KindsEndpointsTests
     [InlineData("POST", "bulk_docs", "{\"TransactionMode\":\"ClusterWide\",\"Commands\":[{\"Id\":\"k\",\"Type\":\"CompareExchangePUT\",\"Index\":0}]}", "'Document'")]
     [InlineData("POST", "bulk_docs", "{\"Commands\":[{\"Id\":\"d/1\",\"Type\":\"Counters\",\"Counters\":{\"Operations\":[]}}],\"TransactionMode\":\"ClusterWide\"}", "cluster-wide")]
     [InlineData("POST", "bulk_docs", "{\"Commands\":[{\"Id\":\"d/1\",\"Type\":\"Counters\"}]}", "'Counters'")]
+    [InlineData("PUT", "attachments?id=d/1", "x", "'name='")]
+    [InlineData("PUT", "attachments?id=d/1&name=a&contentType=%0A", "x", "printable")]
+    [InlineData("PUT", "attachments?id=d/1&name=%20", "x", "empty")]
+    [InlineData("DELETE", "attachments?name=a", null, "'id='")]
+    [InlineData("POST", "bulk_docs", "{\"Commands\":[{\"Id\":\"d/1\",\"Type\":\"AttachmentPUT\",\"Name\":\"a\"}]}", "content")]
+    [InlineData("POST", "bulk_docs", "{\"Commands\":[{\"Id\":\"d/1\",\"Type\":\"AttachmentDELETE\"}]}", "'Name'")]
+    [InlineData("POST", "bulk_docs", "{\"Commands\":[{\"Id\":\"d/1\",\"Type\":\"AttachmentCOPY\",\"Name\":\"a\"}]}", "'DestinationId'")]
     public async Task What_is_wrong_is_named_and_nothing_changes(string method, string url, string? body, string word)
     {
         await using TestServer server = await TestServer.StartAsync();
@@ -37,6 +44,18 @@ public sealed class KindsEndpointsTests
         using HttpResponseMessage response = await server.SendAsync(new HttpMethod(method), url, body);
         Assert.Contains(word, await TestServer.ErrorOf(response, HttpStatusCode.BadRequest, "BadRequestException"), StringComparison.Ordinal);
         Assert.Equal(before, (await server.GetAsync("stats")).GetProperty("DatabaseChangeVector").GetString());
+    }
+
+    [Theory]
+    [InlineData("PUT", "attachments?id=none&name=a", "x", "DocumentDoesNotExistException")]
+    [InlineData("POST", "bulk_docs", "{\"Commands\":[{\"Id\":\"d/1\",\"Type\":\"AttachmentMOVE\",\"Name\":\"a\",\"DestinationId\":\"d/1\",\"DestinationName\":\"b\"}]}", "AttachmentDoesNotExistException")]
+    public async Task What_does_not_exist_is_named_by_its_error(string method, string url, string body, string type)
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.PutAsync("d/1", "{}");
+        using HttpResponseMessage response = await server.SendAsync(new HttpMethod(method), url, body);
+        await TestServer.ErrorOf(response, HttpStatusCode.BadRequest, type);
+        Assert.Equal(0, (await server.GetAsync("stats")).GetProperty("CountOfAttachments").GetInt64());
     }
 
     [Fact]

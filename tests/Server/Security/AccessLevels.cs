@@ -64,6 +64,7 @@ internal static class AccessLevels
         DELETE /admin/certificates Operator
         DELETE /admin/databases Operator
         DELETE /databases/{database}/admin/tasks DatabaseAdmin
+        DELETE /databases/{database}/attachments DatabaseReadWrite
         DELETE /databases/{database}/cmpxchg DatabaseReadWrite
         DELETE /databases/{database}/docs DatabaseReadWrite
         DELETE /databases/{database}/indexes DatabaseReadWrite
@@ -80,6 +81,7 @@ internal static class AccessLevels
         GET /configuration/client ValidUser
         GET /databases ValidUser
         GET /databases/{database}/admin/record DatabaseAdmin
+        GET /databases/{database}/attachments DatabaseRead
         GET /databases/{database}/cmpxchg DatabaseRead
         GET /databases/{database}/collections/stats DatabaseRead
         GET /databases/{database}/collections/stats/detailed DatabaseRead
@@ -109,6 +111,7 @@ internal static class AccessLevels
         GET /periodic-backup/status DatabaseRead of name=
         GET /setup/alive Anyone
         GET /topology DatabaseRead of name=
+        HEAD /databases/{database}/attachments DatabaseRead
         HEAD /databases/{database}/docs DatabaseRead
         PATCH /databases/{database}/docs DatabaseReadWrite
         PATCH /databases/{database}/queries DatabaseReadWrite
@@ -154,6 +157,7 @@ internal static class AccessLevels
         PUT /admin/certificates Operator
         PUT /admin/databases Operator
         PUT /databases/{database}/admin/indexes DatabaseAdmin
+        PUT /databases/{database}/attachments DatabaseReadWrite
         PUT /databases/{database}/cmpxchg DatabaseReadWrite
         PUT /databases/{database}/docs DatabaseReadWrite
         PUT /databases/{database}/hilo/return DatabaseReadWrite
