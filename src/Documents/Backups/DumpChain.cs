@@ -163,7 +163,8 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> parts, RestoreOptions 
             since.Tombstones,
             since.HoldsIndexes ? part.Indexes : before.Indexes,
             since.HoldsIdentities ? part.Identities : before.Identities,
-            part.Collections) { Beside = since.Beside };
+            part.Collections)
+        { Beside = since.Beside };
 
     private Task<BackupReport> ScanAsync(BackupSource source, DumpHeader expected, IDumpSink sink, CancellationToken cancellationToken) =>
         new DumpScan(source, sink, options.Database ?? new DatabaseOptions(), options.SkipInvalidDocuments, 0, progress)
