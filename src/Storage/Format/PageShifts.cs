@@ -3,7 +3,8 @@ using System.Runtime.InteropServices;
 namespace Treepie.Storage.Format;
 
 /// <summary>
-/// Says of a stretch in the heads and slots of a leaf or branch what is only shifted, because an entry before it was put in or taken out: a few bytes instead of
+/// Says of a stretch in the heads and slots of a leaf or branch what is only shifted, because an entry before it was put in or
+/// taken out: a few bytes instead of
 /// half of all heads and slots, which would be more than the entry itself.
 /// </summary>
 internal static class PageShifts
@@ -13,7 +14,10 @@ internal static class PageShifts
 
     private const int Step = 2;
 
-    /// <summary>Distances that entries move by: a head or two, a slot or two, and of slots eight heads more or less, the step in which the room for heads grows.</summary>
+    /// <summary>
+    /// Distances that entries move by: a head or two, a slot or two, and of slots eight heads more or less, the step in which
+    /// the room for heads grows.
+    /// </summary>
     private static ReadOnlySpan<short> Distances => [4, 2, 34, 32, -4, -2, -34, -32, 8, -8];
 
     /// <summary>Writes the ranges of a stretch that differs.</summary>

@@ -6,7 +6,8 @@ namespace Treepie.Storage.Memory;
 /// Two ranges side by side, for who looks into the one to know what to read in the other: an entry of 4 bytes for each page, and
 /// the pages. Both addresses are in this object, so that a look into either is one load after it.
 /// </summary>
-/// <remarks>As of <see cref="AddressRange"/>, indexes and offsets are checked against the lengths; the ranges live as long as this.</remarks>
+/// <remarks>As of <see cref="AddressRange"/>, indexes and offsets are checked against the lengths; the ranges live as long as
+/// this.</remarks>
 internal abstract unsafe class PageAddresses
 {
     private readonly uint* _entries;
@@ -33,7 +34,9 @@ internal abstract unsafe class PageAddresses
     /// <summary>Where the entries lie.</summary>
     protected AddressRange Table { get; }
 
-    /// <summary>The entry of a page, read so that what was written before it was stored is seen; 0 for a page that has none.</summary>
+    /// <summary>
+    /// The entry of a page, read so that what was written before it was stored is seen; 0 for a page that has none.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public uint Find(long number) => (ulong)number < (ulong)Count ? Volatile.Read(ref _entries[number]) : 0;
 

@@ -9,7 +9,8 @@ namespace Treepie.Storage.Paging;
 /// </summary>
 /// <remarks>
 /// Who reads goes on with the space it has looked into, so an old one stays as it is until the environment is closed: together
-/// they are a seventh of the one in use. The writer alone puts pages into scratch and out of it, so a table that was copied while readers
+/// they are a seventh of the one in use. The writer alone puts pages into scratch and out of it, so a table that was copied
+/// while readers
 /// look at it lacks nothing but proofs, which the next reader makes anew: by a call, so that no page is touched in a map that
 /// nobody has asked the disk about.
 /// </remarks>
@@ -43,7 +44,9 @@ internal sealed class PageSpaces : IDisposable
     /// <summary>The newest: the one in use, but for one that could not be taken into use.</summary>
     public PageSpace Last => _all[^1];
 
-    /// <summary>Makes a larger one, which is not in use yet; where the system has not as many addresses, one that is as large as needed.</summary>
+    /// <summary>
+    /// Makes a larger one, which is not in use yet; where the system has not as many addresses, one that is as large as needed.
+    /// </summary>
     /// <param name="pages">Pages it must have room for.</param>
     public PageSpace Grow(long pages)
     {

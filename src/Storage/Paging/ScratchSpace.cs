@@ -5,11 +5,13 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Paging;
 
 /// <summary>
-/// The addresses of scratch: a first segment that most environments never leave, and larger ones that are reserved when it is full.
+/// The addresses of scratch: a first segment that most environments never leave, and larger ones that are reserved when it is
+/// full.
 /// Frames never move. Reserving is for the one writer; bytes may be read by any thread.
 /// </summary>
 /// <remarks>
-/// Frame numbers of the first segment begin with 0, those of the others follow, <see cref="_segmentFrames"/> for each. The first arena of each of those has no
+/// Frame numbers of the first segment begin with 0, those of the others follow, <see cref="_segmentFrames"/> for each. The first
+/// arena of each of those has no
 /// frames: so no two frames of different segments have neighbouring numbers, and a run never lies in two.
 /// </remarks>
 internal sealed class ScratchSpace : IDisposable

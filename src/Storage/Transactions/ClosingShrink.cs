@@ -3,11 +3,13 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// Makes a store shorter before it is closed. Every checkpoint writes what has changed to other pages than the one before it refers to, so many random
+/// Makes a store shorter before it is closed. Every checkpoint writes what has changed to other pages than the one before it
+/// refers to, so many random
 /// changes leave a file twice as long as what is in it, and a store that is closed may be closed for good.
 /// </summary>
 /// <remarks>
-/// It takes time with the pages that move, so it is for small files of which much is free: at worst a quarter of a gigabyte is written. Others are shrunk by who asks for it. What readers or named snapshots keep
+/// It takes time with the pages that move, so it is for small files of which much is free: at worst a quarter of a gigabyte is
+/// written. Others are shrunk by who asks for it. What readers or named snapshots keep
 /// would not move.
 /// </remarks>
 internal static class ClosingShrink
@@ -17,7 +19,9 @@ internal static class ClosingShrink
     /// <summary>A quarter of the file must be free, and this much at least.</summary>
     private const int LeastFreeShare = 4;
 
-    /// <summary>Shrinks it if it is worth it. Where that fails, or another thread closes meanwhile, the file stays as long as it is.</summary>
+    /// <summary>
+    /// Shrinks it if it is worth it. Where that fails, or another thread closes meanwhile, the file stays as long as it is.
+    /// </summary>
     public static void TryRun(StorageEnvironment environment, StorageOptions options)
     {
         try

@@ -4,7 +4,8 @@ using System.Runtime.CompilerServices;
 namespace Treepie.Storage.Tests.Killing;
 
 /// <summary>
-/// This very program, started with few files that it may open: instead of running tests it opens environments until it is refused, says by what, and
+/// This very program, started with few files that it may open: instead of running tests it opens environments until it is
+/// refused, says by what, and
 /// goes on with those it has.
 /// </summary>
 internal static class FewFilesChild

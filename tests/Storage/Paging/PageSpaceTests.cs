@@ -8,7 +8,9 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Paging;
 
-/// <summary>An environment begins with few addresses and takes more as its file grows; who reads meanwhile goes on in what there was.</summary>
+/// <summary>
+/// An environment begins with few addresses and takes more as its file grows; who reads meanwhile goes on in what there was.
+/// </summary>
 public sealed class PageSpaceTests
 {
     private const int Growths = 3; // 256 KiB, 2 MiB, 16 MiB, 128 MiB
@@ -53,7 +55,9 @@ public sealed class PageSpaceTests
         Assert.True(environment.Check(TestContext.Current.CancellationToken).IsClean);
     }
 
-    /// <summary>TREEPIE_ENVIRONMENTS is another number: 10,000 need a limit of open files (ulimit -n) of two for each, and some.</summary>
+    /// <summary>
+    /// TREEPIE_ENVIRONMENTS is another number: 10,000 need a limit of open files (ulimit -n) of two for each, and some.
+    /// </summary>
     [Fact]
     public void More_environments_are_open_in_a_process_than_it_has_terabytes_of_addresses()
     {
@@ -117,7 +121,9 @@ public sealed class PageSpaceTests
         /// <summary>The spaces that the file has outgrown, and the pages it had then.</summary>
         public List<(PageSpace Space, long Pages)> Spaces { get; } = [];
 
-        /// <summary>Reads, goes on writing until the file has outgrown so many spaces, and looks at what was read again.</summary>
+        /// <summary>
+        /// Reads, goes on writing until the file has outgrown so many spaces, and looks at what was read again.
+        /// </summary>
         public void GrowHoldingAReader(StorageEnvironment environment, int growths)
         {
             Write(environment);

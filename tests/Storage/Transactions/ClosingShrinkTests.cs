@@ -11,7 +11,9 @@ public sealed class ClosingShrinkTests
 {
     private const int Keys = 10_000;
 
-    /// <summary>Checkpoints are late, so that each of them writes most pages: shrinking leaves two megabytes as they are.</summary>
+    /// <summary>
+    /// Checkpoints are late, so that each of them writes most pages: shrinking leaves two megabytes as they are.
+    /// </summary>
     private static readonly StorageOptions _options = SmallDisk.Options with
     {
         ScratchBudgetBytes = 32 << 20,

@@ -5,7 +5,10 @@ using Treepie.Storage.Transactions;
 
 namespace Treepie.Storage.Tests.Transactions;
 
-/// <summary>A write of the same bytes may be torn as any other: what recovery may need is written again only where there is another copy of it, or not at all.</summary>
+/// <summary>
+/// A write of the same bytes may be torn as any other: what recovery may need is written again only where there is another copy
+/// of it, or not at all.
+/// </summary>
 public sealed class MetaCopyOrderTests
 {
     [Theory]
