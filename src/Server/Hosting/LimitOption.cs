@@ -95,6 +95,9 @@ internal sealed record LimitOption(
             "max-operations", "Ended operations remembered",
             int.MaxValue, static l => l.MaxRememberedOperations, static (l, n) => l with { MaxRememberedOperations = (int)n }),
         Database("max-document-bytes", "Largest document", DatabaseOptions.MostDocumentBytes, static d => d.MaxDocumentBytes, static (d, n) => d with { MaxDocumentBytes = n }) with { Least = DatabaseOptions.LeastDocumentBytes },
+        new(
+            "max-attachment-bytes", "Largest content of an attachment",
+            MostBytes, static o => o.Database.MaxAttachmentBytes, static (o, n) => o.Database = o.Database with { MaxAttachmentBytes = (long)n }),
         Database("max-document-depth", "Deepest nesting of a document", DatabaseOptions.MostDocumentDepth, static d => d.MaxDocumentDepth, static (d, n) => d with { MaxDocumentDepth = n }),
         Database("max-id-bytes", "Longest id", DatabaseOptions.MostIdBytes, static d => d.MaxIdBytes, static (d, n) => d with { MaxIdBytes = n }),
         Database(
