@@ -1,4 +1,8 @@
+using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
+using Microsoft.AspNetCore.Server.Kestrel.Transport.Sockets;
+using Microsoft.Extensions.DependencyInjection.Extensions;
+using Microsoft.Extensions.Options;
 using Treepie.Encryption;
 using Treepie.Server.Databases;
 using Treepie.Server.Endpoints;
@@ -9,6 +13,9 @@ namespace Treepie.Server.Hosting;
 /// <summary>Kestrel, the guard, and the API: no more of ASP.NET than that, because every part costs time at the start.</summary>
 internal static class WebServer
 {
+    /// <summary>Connections over the limit that may be open until they are closed.</summary>
+    private const int MostAboutToClose = 16;
+
     public static WebApplication Build(ProgramOptions options, string directory, IReadOnlyList<BindAddress> addresses, ILoggerProvider? log = null)
     {
         WebApplicationBuilder builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions { ApplicationName = "Treepie.Server" });
@@ -28,6 +35,9 @@ internal static class WebServer
         KeepThreads(settings.Limits);
         builder.Services.AddSingleton(provider => ServerSecurity.Open(options, directory, settings.Database.TimeProvider, provider.GetRequiredService<ILoggerFactory>()));
         builder.WebHost.UseKestrelCore().ConfigureKestrel(kestrel => Configure(kestrel, addresses, settings.Limits));
+        builder.Services.Replace(ServiceDescriptor.Singleton<IConnectionListenerFactory>(services => new PacedListeners(
+            new SocketTransportFactory(services.GetRequiredService<IOptions<SocketTransportOptions>>(), services.GetRequiredService<ILoggerFactory>()),
+            MostConnections(settings.Limits) + MostAboutToClose)));
         builder.Services.AddTreepie(treepie =>
         {
             treepie.DataDirectory = directory;
@@ -74,11 +84,13 @@ internal static class WebServer
         ThreadPool.SetMinThreads(Math.Max(workers, wanted), completions);
     }
 
+    private static int MostConnections(ServerLimits limits) => ConnectionLimit.MostOf(limits.MaxConnections, OpenFiles.Limit());
+
     private static void Configure(KestrelServerOptions kestrel, IReadOnlyList<BindAddress> addresses, ServerLimits limits)
     {
         const int RequestBufferBytes = 128 * 1024; // what a connection may send before it is read; a thousand of them must not matter
         kestrel.AddServerHeader = false;
-        kestrel.Limits.MaxConcurrentConnections = ConnectionLimit.MostOf(limits.MaxConnections, OpenFiles.Limit());
+        kestrel.Limits.MaxConcurrentConnections = MostConnections(limits);
         kestrel.Limits.KeepAliveTimeout = limits.ConnectionIdleTimeout;
         kestrel.Limits.RequestHeadersTimeout = limits.RequestHeadersTimeout;
         kestrel.Limits.MaxRequestBufferSize = RequestBufferBytes;
