@@ -92,6 +92,9 @@ internal static class DatabaseTelemetry
 
     // From a tenth of a millisecond to ten seconds.
     private static InstrumentAdvice<double> Advice() =>
-        new() { HistogramBucketBoundaries = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
-            2.5, 5, 10] };
+        new()
+        {
+            HistogramBucketBoundaries = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
+            2.5, 5, 10]
+        };
 }

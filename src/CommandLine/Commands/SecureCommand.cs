@@ -16,7 +16,8 @@ internal static class SecureCommand
     public static Command Create(Shell shell)
     {
         var directory = new Argument<DirectoryInfo>(
-            "directory") { Description = "The data directory of the server, there already or not" };
+            "directory")
+        { Description = "The data directory of the server, there already or not" };
         var names = new Option<string[]>("--name")
         {
             Description = "A name or address by which clients reach the server; may be given several times. Default: localhost",
@@ -24,7 +25,8 @@ internal static class SecureCommand
             DefaultValueFactory = _ => [],
         };
         var renew = new Option<bool>(
-            "--renew") { Description = "Make new certificates for the same keys; a running server takes them without a restart" };
+            "--renew")
+        { Description = "Make new certificates for the same keys; a running server takes them without a restart" };
         var command = new Command("secure",
             "Makes an authority, a server's certificate and an administrator's, in <directory>/security, and says how to use "
             + "them") { directory, names, renew };

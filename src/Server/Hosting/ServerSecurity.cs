@@ -86,7 +86,8 @@ internal sealed class ServerSecurity : IDisposable
         X509Certificate2Collection certificates = CertificateFiles.LoadPublic(path);
         X509Certificate2 own = certificates[0];
         return CertificateEntry.For(own, certificates.Skip(1), own.GetNameInfo(X509NameType.SimpleName, forIssuer: false),
-            Rights.All) with { IsWellKnown = true };
+            Rights.All) with
+        { IsWellKnown = true };
     }
 
     private static CertificateException WithoutAdministrator() => new(

@@ -44,17 +44,17 @@ internal sealed record CertificateEntry
     /// <summary>The entry of a certificate, with the authorities among those that came with it.</summary>
     public static CertificateEntry For(X509Certificate2 certificate, IEnumerable<X509Certificate2> others, string name,
         Rights rights) => new()
-    {
-        Name = name,
-        Rights = rights,
-        Fingerprint = PresentedCertificate.FingerprintOf(certificate),
-        Thumbprint = certificate.Thumbprint,
-        Pin = PresentedCertificate.PinOf(certificate),
-        NotBefore = certificate.NotBefore.ToUniversalTime(),
-        NotAfter = certificate.NotAfter.ToUniversalTime(),
-        Certificate = certificate.RawData,
-        Issuers = [.. others.Where(other => !other.Equals(certificate)).Select(static other => other.RawData)],
-    };
+        {
+            Name = name,
+            Rights = rights,
+            Fingerprint = PresentedCertificate.FingerprintOf(certificate),
+            Thumbprint = certificate.Thumbprint,
+            Pin = PresentedCertificate.PinOf(certificate),
+            NotBefore = certificate.NotBefore.ToUniversalTime(),
+            NotAfter = certificate.NotAfter.ToUniversalTime(),
+            Certificate = certificate.RawData,
+            Issuers = [.. others.Where(other => !other.Equals(certificate)).Select(static other => other.RawData)],
+        };
 
     /// <summary>Whether a thumbprint, SHA-1 or SHA-256, names it.</summary>
     public bool IsNamedBy(string thumbprint) =>

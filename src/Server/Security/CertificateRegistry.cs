@@ -158,7 +158,8 @@ internal sealed class CertificateRegistry : IDisposable
                 $"The client certificate {presented.Description} is unknown to this server. Ask an administrator to register it.");
 
         CertificateEntry entry = CertificateEntry.For(presented.Certificate, [], renewed.Name, renewed.Rights)
-            with { Issuers = renewed.Issuers, IsWellKnown = renewed.IsWellKnown };
+            with
+        { Issuers = renewed.Issuers, IsWellKnown = renewed.IsWellKnown };
         CertificateEntry? registered = null;
         await ChangeAsync(entries =>
         {

@@ -35,7 +35,8 @@ internal sealed class PresentedCertificate
     /// <summary>Its entry if the command line names it as an administrator's.</summary>
     public CertificateEntry AsAdministrator =>
         _administrator ??= CertificateEntry.For(Certificate, [], "Administrator of the command line", Rights.All)
-            with { IsWellKnown = true };
+            with
+        { IsWellKnown = true };
 
     /// <summary>For messages.</summary>
     public string Description =>

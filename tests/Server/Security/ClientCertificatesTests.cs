@@ -226,8 +226,11 @@ public sealed class ClientCertificatesTests
         var statuses = new List<int>();
         foreach ((string method, string path) in requests)
         {
-            using var request = new HttpRequestMessage(new HttpMethod(method), path) { Version = client.DefaultRequestVersion,
-                VersionPolicy = client.DefaultVersionPolicy };
+            using var request = new HttpRequestMessage(new HttpMethod(method), path)
+            {
+                Version = client.DefaultRequestVersion,
+                VersionPolicy = client.DefaultVersionPolicy
+            };
             if (method == "PUT")
                 request.Content = new StringContent("{}");
             using HttpResponseMessage response = await client.SendAsync(request, TestContext.Current.CancellationToken);

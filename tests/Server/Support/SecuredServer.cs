@@ -72,8 +72,11 @@ internal sealed class SecuredServer : IAsyncDisposable
         var options = new SslClientAuthenticationOptions
         {
             TargetHost = "localhost",
-            CertificateChainPolicy = new X509ChainPolicy { TrustMode = X509ChainTrustMode.CustomRootTrust,
-                RevocationMode = X509RevocationMode.NoCheck },
+            CertificateChainPolicy = new X509ChainPolicy
+            {
+                TrustMode = X509ChainTrustMode.CustomRootTrust,
+                RevocationMode = X509RevocationMode.NoCheck
+            },
         };
         options.CertificateChainPolicy.CustomTrustStore.Add(Authority.Certificate);
         if (certificate is not null)
@@ -91,8 +94,11 @@ internal sealed class SecuredServer : IAsyncDisposable
         string? body = null)
     {
         using HttpClient client = Client(certificate);
-        using var request = new HttpRequestMessage(method, path) { Version = client.DefaultRequestVersion,
-            VersionPolicy = client.DefaultVersionPolicy };
+        using var request = new HttpRequestMessage(method, path)
+        {
+            Version = client.DefaultRequestVersion,
+            VersionPolicy = client.DefaultVersionPolicy
+        };
         if (body is not null)
             request.Content = new StringContent(body, Encoding.UTF8, "application/json");
         using HttpResponseMessage response = await client.SendAsync(request, Cancelled);

@@ -102,7 +102,8 @@ public sealed partial class TelemetryTests
     private static async Task SendAsync(HttpClient http, HttpMethod method, string path, string body)
     {
         using var request = new HttpRequestMessage(method,
-            path) { Content = new StringContent(body, Encoding.UTF8, "application/json") };
+            path)
+        { Content = new StringContent(body, Encoding.UTF8, "application/json") };
         using HttpResponseMessage response = await http.SendAsync(request, Cancelled);
         Assert.True(response.IsSuccessStatusCode,
             $"{method} {path}: {(int)response.StatusCode} {await response.Content.ReadAsStringAsync(Cancelled)}");
