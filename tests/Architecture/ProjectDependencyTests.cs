@@ -34,7 +34,7 @@ public sealed class ProjectDependencyTests
     [Theory]
     [InlineData(Storage)]
     [InlineData(Indexing)]
-    [InlineData(Documents, "ZstdSharp")] // decision 0038
+    [InlineData(Documents, "ZstdSharp")] // decision 0034
     public void The_core_depends_on_nothing_but_the_base_class_library_and_zstd(string assembly, params string[] packages)
     {
         IEnumerable<string> foreign = References(assembly)
