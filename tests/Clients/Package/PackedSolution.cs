@@ -1,4 +1,5 @@
 using System.IO.Compression;
+using System.Text.Json;
 using System.Xml.Linq;
 using Treepie.Tests.Support;
 
@@ -26,8 +27,8 @@ public sealed class PackedSolution : IAsyncLifetime
             DataSets.RepositoryRoot, null, "pack", "Engine.sln", "-c", "Release", "-o", Feed, "-v", "quiet", "-p:UseSharedCompilation=false");
         // What others publish and ours name, as this machine has it: the feed is all there is for a stranger here.
         string packages = Environment.GetEnvironmentVariable("NUGET_PACKAGES") is { Length: > 0 } set ? set : Path.Combine(Environment.GetFolderPath(Environment.SpecialFolder.UserProfile), ".nuget", "packages");
-        foreach (string name in (string[])["awssdk.core", "awssdk.s3"])
-            foreach (string package in Directory.EnumerateFiles(Path.Combine(packages, name), "*.nupkg", SearchOption.AllDirectories))
+        foreach (string path in RestoredPackages())
+            foreach (string package in Directory.EnumerateFiles(Path.Combine(packages, path), "*.nupkg"))
                 File.Copy(package, Path.Combine(Feed, Path.GetFileName(package)));
         Version = Metadata("Treepie").Element(Nuspec("Treepie") + "version")?.Value ?? "";
         await File.WriteAllTextAsync(Path.Combine(_root.Path, "nuget.config"), $"""
@@ -38,6 +39,19 @@ public sealed class PackedSolution : IAsyncLifetime
               </packageSources>
             </configuration>
             """, TestContext.Current.CancellationToken);
+    }
+
+    /// <summary>All that the server needs of others, as it was restored here: folders below that of the packages.</summary>
+    private static IEnumerable<string> RestoredPackages()
+    {
+        using FileStream file = File.OpenRead(Path.Combine(DataSets.RepositoryRoot, "src", "Server", "obj", "project.assets.json"));
+        using JsonDocument assets = JsonDocument.Parse(file);
+        return
+        [
+            .. from library in assets.RootElement.GetProperty("libraries").EnumerateObject()
+               where library.Value.GetProperty("type").GetString() == "package"
+               select library.Value.GetProperty("path").GetString() ?? "",
+        ];
     }
 
     public ValueTask DisposeAsync()
