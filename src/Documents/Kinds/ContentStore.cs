@@ -12,7 +12,9 @@ namespace Treepie.Kinds;
 /// takes it along. A content that is longer than a piece comes in several commits: until the attachment is put it stands among the uploads,
 /// and what is found there at an opening was never finished.
 /// </summary>
-internal sealed class ContentStore(WriteTransaction transaction)
+/// <param name="transaction">Where they are.</param>
+/// <param name="keepsUnused">Whether the last attachment that goes leaves its content to <see cref="Sweep"/>: one that comes later may have it.</param>
+internal sealed class ContentStore(WriteTransaction transaction, bool keepsUnused = false)
 {
     /// <summary>Deletes at most so many pieces in a commit of its own.</summary>
     private const int PiecesPerStep = 256;
@@ -103,7 +105,7 @@ internal sealed class ContentStore(WriteTransaction transaction)
         ContentRecord record = ContentRecord.Read(value);
         record = record with { References = record.References + by };
         Debug.Assert(record.References >= 0, "what is released was acquired");
-        if (record.References == 0)
+        if (record.References == 0 && !keepsUnused)
             Drop(byHash, hash);
         else
             record.Write(byHash, hash);

@@ -10,7 +10,9 @@ namespace Treepie.Kinds;
 /// Keeps the trees of what lies beside documents in step: values, the two logs, the counts. Made anew for every run of a command, as a
 /// storage command may be run again from its start.
 /// </summary>
-internal sealed class KindWriter(WriteTransaction transaction)
+/// <param name="transaction">Where they are.</param>
+/// <param name="keepsUnusedContents">See <see cref="ContentStore"/>.</param>
+internal sealed class KindWriter(WriteTransaction transaction, bool keepsUnusedContents = false)
 {
     private readonly Dictionary<byte, long> _counts = [];
     private Tree? _items;
@@ -18,7 +20,7 @@ internal sealed class KindWriter(WriteTransaction transaction)
     private Tree? _deleted;
 
     /// <summary>Contents of attachments.</summary>
-    public ContentStore Contents { get; } = new(transaction);
+    public ContentStore Contents { get; } = new(transaction, keepsUnusedContents);
 
     /// <summary>Reads what is there now.</summary>
     public KindItems Items => new(transaction.FindTree);

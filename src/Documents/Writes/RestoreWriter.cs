@@ -30,7 +30,7 @@ internal sealed class RestoreWriter
         _byCollection = transaction.GetOrCreateTree(TreeNames.DocumentsByCollection);
         _collections = new CollectionWriter(transaction);
         _tombstones = new TombstoneWriter(transaction);
-        _kinds = new KindWriter(transaction);
+        _kinds = new KindWriter(transaction, keepsUnusedContents: true); // deletions may come before what has the same content
     }
 
     /// <summary>Puts a document; false where there is one of that id already.</summary>
