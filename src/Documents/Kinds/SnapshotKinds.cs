@@ -35,9 +35,7 @@ public static class SnapshotKinds
     public static CounterValue? Counter(this DatabaseSnapshot snapshot, string documentId, string name)
     {
         ArgumentNullException.ThrowIfNull(snapshot);
-        return TryFold(documentId, out byte[] owner) && TryFold(name, out byte[] folded) && snapshot.Kinds.TryGet(KindKey.Of(Kind.Counter, owner, folded), out KindRecord record)
-            ? CounterValue.Read(documentId, record, snapshot.ChangeVectors)
-            : null;
+        return TryGet(snapshot, Kind.Counter, documentId, name, out KindRecord record) ? CounterValue.Read(documentId, record, snapshot.ChangeVectors) : null;
     }
 
     /// <summary>All counters of a document, in order of their names without case.</summary>
@@ -51,9 +49,7 @@ public static class SnapshotKinds
     public static AttachmentValue? Attachment(this DatabaseSnapshot snapshot, string documentId, string name)
     {
         ArgumentNullException.ThrowIfNull(snapshot);
-        return TryFold(documentId, out byte[] owner) && TryFold(name, out byte[] folded) && snapshot.Kinds.TryGet(KindKey.Of(Kind.Attachment, owner, folded), out KindRecord record)
-            ? AttachmentValue.Read(documentId, record, snapshot.ChangeVectors)
-            : null;
+        return TryGet(snapshot, Kind.Attachment, documentId, name, out KindRecord record) ? AttachmentValue.Read(documentId, record, snapshot.ChangeVectors) : null;
     }
 
     /// <summary>All attachments of a document, in order of their names without case.</summary>
@@ -72,6 +68,12 @@ public static class SnapshotKinds
         ArgumentNullException.ThrowIfNull(snapshot);
         ArgumentNullException.ThrowIfNull(attachment);
         return snapshot.Kinds.Content(Convert.FromBase64String(attachment.Hash), offset);
+    }
+
+    private static bool TryGet(DatabaseSnapshot snapshot, Kind kind, string documentId, string name, out KindRecord record)
+    {
+        record = default;
+        return TryFold(documentId, out byte[] owner) && TryFold(name, out byte[] folded) && snapshot.Kinds.TryGet(KindKey.Of(kind, owner, folded), out record);
     }
 
     private static IEnumerable<AttachmentValue> Attachments(DatabaseSnapshot snapshot, string documentId, byte[] prefix)
