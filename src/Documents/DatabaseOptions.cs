@@ -88,6 +88,9 @@ public sealed record DatabaseOptions
     /// </summary>
     public JsonSerializerOptions? Json { get; init; }
 
+    /// <summary>What compiles scripts and maps that compute; null: texts that need it are refused. The package Treepie.Computing has one.</summary>
+    public ComputingEngine? Computing { get; init; }
+
     /// <summary>The clock.</summary>
     public TimeProvider TimeProvider { get; init; } = TimeProvider.System;
 

@@ -10,6 +10,7 @@ public sealed class ProjectDependencyTests
     private const string Indexing = "Treepie.Indexing";
     private const string Documents = "Treepie";
     private const string S3 = "Treepie.S3";
+    private const string Computing = "Treepie.Computing";
     private const string Server = "Treepie.Server";
     private const string CommandLine = "Treepie.CommandLine";
 
@@ -19,7 +20,8 @@ public sealed class ProjectDependencyTests
         { Indexing, [Storage] },
         { Documents, [Storage, Indexing] },
         { S3, [Documents, Storage] }, // of Storage only the root of all errors, see below
-        { Server, [Documents, S3, Storage] },
+        { Computing, [Documents, Storage] }, // as S3
+        { Server, [Documents, S3, Computing, Storage] },
         { CommandLine, [Storage, Documents, S3] }, // for its offline commands, and for where keys come from
     };
 
@@ -45,6 +47,7 @@ public sealed class ProjectDependencyTests
 
     [Theory]
     [InlineData(S3)]
+    [InlineData(Computing)]
     [InlineData(Server)]
     public void Above_the_documents_nothing_of_storage_is_known_but_the_root_of_errors(string assembly)
     {
