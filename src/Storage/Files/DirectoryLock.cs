@@ -21,12 +21,14 @@ internal sealed class DirectoryLock : IDisposable
     private const int BadDescriptor = 9;
     private const long FarByte = 1L << 62;
 
+    private readonly SystemCalls _calls;
     private readonly SafeFileHandle? _file;
     private SafeFileHandle? _data;
     private bool _isDisposed;
 
-    private DirectoryLock(SafeFileHandle? file, SafeFileHandle? data, bool isShared, bool isProven)
+    private DirectoryLock(SystemCalls calls, SafeFileHandle? file, SafeFileHandle? data, bool isShared, bool isProven)
     {
+        _calls = calls;
         _file = file;
         _data = data;
         IsShared = isShared;
@@ -67,7 +69,7 @@ internal sealed class DirectoryLock : IDisposable
         if (TryTake(lockFile, create: true, shared: false, calls, mayBeUnproven) is not { } taken)
             return null;
 
-        var held = new DirectoryLock(taken.File, null, isShared: false, taken.IsProven);
+        var held = new DirectoryLock(calls, taken.File, null, isShared: false, taken.IsProven);
         try
         {
             if (held.TryTakeData(dataFile, calls, out _))
@@ -94,12 +96,12 @@ internal sealed class DirectoryLock : IDisposable
                 return null;
         }
 
-        var held = new DirectoryLock(taken?.File, null, isShared: true, taken?.IsProven ?? true);
+        var held = new DirectoryLock(calls, taken?.File, null, isShared: true, taken?.IsProven ?? true);
         try
         {
             bool isFree = held.TryTakeData(dataFile, calls, out bool isProven);
             if (isFree && (isProven || mayBeUnproven || taken is not null))
-                return taken is null && !isProven ? new DirectoryLock(null, held._data, isShared: true, isProven: false) : held;
+                return taken is null && !isProven ? new DirectoryLock(calls, null, held._data, isShared: true, isProven: false) : held;
             if (isFree)
                 throw Refuse(dataFile, 0);
         }
@@ -136,7 +138,16 @@ internal sealed class DirectoryLock : IDisposable
 
     public void Dispose()
     {
+        if (_isDisposed)
+            return;
+
+        // A lock belongs to the open file, and a process that is just being started has a copy of each descriptor until its own program
+        // begins: closing this one alone would leave the directory locked for that moment. Errors are those of systems without locks.
         _isDisposed = true;
+        if (_data is { IsClosed: false })
+            _ = _calls.UnlockByte(_data, FarByte);
+        if (_file is { IsClosed: false })
+            _ = _calls.UnlockFile(_file);
         _data?.Dispose();
         _file?.Dispose();
     }

@@ -12,6 +12,7 @@ internal abstract partial class SystemCalls
     private const int LockShared = 1;
     private const int LockExclusive = 2;
     private const int LockWithoutWaiting = 4;
+    private const int LockNone = 8;
     private const int AskRangeLock = 36; // of the open file, not of the process: Linux from 3.15 on
     private const int SetRangeLock = 37;
     private const int RangeRead = 0;
@@ -58,6 +59,9 @@ internal abstract partial class SystemCalls
     public virtual int LockFile(SafeFileHandle file, bool shared) =>
         UnixFileCalls.OnFile(file, descriptor => FLock(descriptor, (shared ? LockShared : LockExclusive) | LockWithoutWaiting));
 
+    /// <summary>Gives back what <see cref="LockFile"/> took, also for copies of the descriptor that other processes have.</summary>
+    public virtual int UnlockFile(SafeFileHandle file) => UnixFileCalls.OnFile(file, static descriptor => FLock(descriptor, LockNone));
+
     /// <summary>
     /// Takes the lock of one byte of an open file of Linux, for this descriptor, without waiting; nobody needs to write it. With <paramref name="asks"/> it is only asked whether another
     /// descriptor has a lock that would refuse a writer's: then the answer is the error of a conflict.
@@ -70,6 +74,16 @@ internal abstract partial class SystemCalls
         MemoryMarshal.Write(request.AsSpan(RangeLengthOffset), 1L);
         int error = UnixFileCalls.OnFile(file, descriptor => FileControl(descriptor, asks ? AskRangeLock : SetRangeLock, ref request[0]));
         return error != 0 || !asks || MemoryMarshal.Read<short>(request) == RangeFree ? error : ErrorNoAccess;
+    }
+
+    /// <summary>Gives back what <see cref="LockByte"/> took, also for copies of the descriptor that other processes have.</summary>
+    public virtual int UnlockByte(SafeFileHandle file, long offset)
+    {
+        byte[] request = new byte[RangeLockBytes];
+        MemoryMarshal.Write(request, (short)RangeFree);
+        MemoryMarshal.Write(request.AsSpan(RangeStartOffset), offset);
+        MemoryMarshal.Write(request.AsSpan(RangeLengthOffset), 1L);
+        return UnixFileCalls.OnFile(file, descriptor => FileControl(descriptor, SetRangeLock, ref request[0]));
     }
 
     /// <summary>Names an open file has in the file system: 0 when it was deleted; -1 where the system does not say.</summary>

@@ -1,11 +1,13 @@
 using System.Diagnostics;
+using System.Globalization;
+using System.Runtime.InteropServices;
 using Treepie.Storage.Format;
 using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Files;
 
 /// <summary>A directory that is open for writing is open nowhere else, on whatever file system, or it is not opened.</summary>
-public sealed class DirectoryLockTests
+public sealed partial class DirectoryLockTests
 {
     private static readonly StorageOptions _reading = new() { ReadOnly = true };
 
@@ -29,6 +31,39 @@ public sealed class DirectoryLockTests
 
         Assert.Throws<StorageException>(() => StorageEnvironment.Open(floor.World(directory.Path), _reading));
     }
+
+    /// <summary>Between fork and exec a child has copies of all descriptors, and with them of the locks.</summary>
+    [Fact]
+    public void A_closed_store_can_be_opened_again_while_a_process_is_being_started()
+    {
+        Assert.SkipUnless(OperatingSystem.IsLinux(), "The descriptors of a process are listed by Linux.");
+        using var directory = new TemporaryDirectory();
+        var copies = new List<int>();
+        try
+        {
+            using (StorageEnvironment.Open(directory.Path))
+            {
+                foreach (FileInfo descriptor in new DirectoryInfo("/proc/self/fd").EnumerateFiles())
+                    if (descriptor.LinkTarget?.StartsWith(directory.Path, StringComparison.Ordinal) == true)
+                        copies.Add(Duplicate(int.Parse(descriptor.Name, CultureInfo.InvariantCulture)));
+                Assert.True(copies.Count >= 2, "The lock file and the data file are open.");
+            }
+
+            using (StorageEnvironment.Open(directory.Path))
+                Assert.Throws<EnvironmentLockedException>(() => StorageEnvironment.Open(directory.Path));
+        }
+        finally
+        {
+            foreach (int copy in copies)
+                _ = Close(copy);
+        }
+    }
+
+    [LibraryImport("libc", EntryPoint = "dup")]
+    private static partial int Duplicate(int descriptor);
+
+    [LibraryImport("libc", EntryPoint = "close")]
+    private static partial int Close(int descriptor);
 
     [Fact]
     public void A_lock_that_works_is_proven()
