@@ -1,17 +1,35 @@
+using System.Net.Http.Headers;
 using System.Net.Security;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 
 namespace Treepie.CommandLine.Http;
 
-/// <summary>Who asks a server, and which authority he trusts. Either may be absent.</summary>
+/// <summary>
+/// Who asks a server, by a certificate or a token, and which authority he trusts. Each may be absent. The token is taken from the environment
+/// (<see cref="TokenVariable"/>): what stands on a command line every account of the machine can read.
+/// </summary>
 internal sealed class ClientIdentity
 {
+    /// <summary>Name of the variable that holds a token.</summary>
+    public const string TokenVariable = "TREEPIE_TOKEN";
+
     private readonly X509Certificate2? _certificate;
     private readonly X509Certificate2Collection? _authorities;
 
     private ClientIdentity(X509Certificate2? certificate, X509Certificate2Collection? authorities) =>
         (_certificate, _authorities) = (certificate, authorities);
+
+    /// <summary>Adds the token to requests. It goes over TLS or to this machine and nowhere else.</summary>
+    /// <exception cref="UsageException">The server is another machine, without TLS.</exception>
+    public static void AddToken(Uri url, HttpRequestHeaders headers)
+    {
+        if (Environment.GetEnvironmentVariable(TokenVariable) is not { Length: > 0 } token)
+            return;
+        if (url.Scheme != Uri.UriSchemeHttps && !url.IsLoopback)
+            throw new UsageException($"{TokenVariable} is set, and {url} has no TLS: the token would be readable on the way. Use https://.");
+        headers.Authorization = new AuthenticationHeaderValue("Bearer", token);
+    }
 
     /// <exception cref="UsageException">A file cannot be used.</exception>
     public static ClientIdentity Load(string? certificate, string? authority) => new(

@@ -35,6 +35,7 @@ internal sealed class ServerClient : IDisposable
 
         // A query may wait for its index and an import of a large batch for the disk: the person decides with Ctrl-C, not a clock.
         _http = new HttpClient(handler) { BaseAddress = new Uri(url.AbsoluteUri.TrimEnd('/') + "/"), Timeout = Timeout.InfiniteTimeSpan };
+        ClientIdentity.AddToken(url, _http.DefaultRequestHeaders);
         _http.DefaultRequestHeaders.UserAgent.Add(new ProductInfoHeaderValue("treepie", typeof(ServerClient).Assembly.GetName().Version?.ToString(3)));
     }
 

@@ -16,6 +16,7 @@ internal static class AllEndpoints
         DatabasesEndpoints.Map(routes);
         SecretsEndpoints.Map(routes);
         CertificatesEndpoints.Map(routes);
+        TokensEndpoints.Map(routes);
         StatisticsEndpoints.Map(routes);
         DocumentsEndpoints.Map(routes);
         BulkDocsEndpoints.Map(routes);

@@ -15,8 +15,6 @@ internal static class CertificatesEndpoints
     /// <summary>A certificate with its authorities, and rights in thousands of databases.</summary>
     private const int MaxBodyBytes = 1024 * 1024;
 
-    private const int MostNameCharacters = 256;
-
     public static void Map(Routes routes)
     {
         routes.Server("GET", "/admin/certificates", AccessLevel.Operator, List);
@@ -33,7 +31,7 @@ internal static class CertificatesEndpoints
 
     private static Task List(HttpServerRequest request)
     {
-        CertificateRegistry certificates = Certificates(request);
+        CertificateRegistry certificates = Registry(AccessChanges.Require(request));
         bool withCertificate = !request.Flag("metadataOnly");
         IEnumerable<CertificateEntry> listed;
         if (request.Parameter("thumbprint") is { Length: > 0 } thumbprint)
@@ -65,11 +63,13 @@ internal static class CertificatesEndpoints
 
     private static Task WhoAmI(HttpServerRequest request)
     {
-        Certificates(request);
+        AccessChanges.Require(request);
         return request.JsonAsync(Caller.Of(request), static (json, caller) =>
         {
-            if (caller.Entry is { } entry)
+            if (caller.Identity is CertificateEntry entry)
                 CertificateJson.Write(json, entry, withCertificate: false);
+            else if (caller.Identity is TokenEntry token)
+                TokenJson.Write(json, token);
             else
                 json.WriteNullValue();
         });
@@ -77,12 +77,12 @@ internal static class CertificatesEndpoints
 
     private static async Task Register(HttpServerRequest request)
     {
-        CertificateRegistry certificates = Certificates(request);
+        CertificateRegistry certificates = Registry(AccessChanges.Begin(request));
         using RequestBody body = await request.ReadBodyAsync(MaxBodyBytes).ConfigureAwait(false);
         using JsonDocument document = WireJson.ParseObject(body,
             "{\"Name\":…,\"Certificate\":…,\"SecurityClearance\":…,\"Permissions\":{…}}");
         RefuseSecondFactor(document.RootElement);
-        (string name, Rights rights) = ReadDefinition(request, document.RootElement);
+        (string name, Rights rights) = AccessChanges.ReadDefinition(request, document.RootElement);
         X509Certificate2Collection given = ReadCertificate(document.RootElement);
         try
         {
@@ -92,9 +92,9 @@ internal static class CertificatesEndpoints
                     $"The certificate '{name}' expired at {own.NotAfter.ToUniversalTime():u}. Nothing was changed.");
 
             CertificateEntry entry = CertificateEntry.For(own, given.Skip(1), name, rights);
-            RequireAuthorityOver(request, certificates.Find(entry.Fingerprint));
+            AccessChanges.RequireAuthorityOver(request, certificates.Find(entry.Fingerprint));
             await certificates.PutAsync(entry).ConfigureAwait(false);
-            request.Server.Control?.Audit.Certificate(request, "registered", entry);
+            request.Server.Control?.Audit.Changed(request, "registered", entry);
         }
         finally
         {
@@ -107,12 +107,12 @@ internal static class CertificatesEndpoints
 
     private static async Task Generate(HttpServerRequest request)
     {
-        CertificateRegistry certificates = Certificates(request);
+        CertificateRegistry certificates = Registry(AccessChanges.Begin(request));
         using RequestBody body = await request.ReadBodyAsync(MaxBodyBytes).ConfigureAwait(false);
         using JsonDocument document = WireJson.ParseObject(body,
             "{\"Name\":…,\"SecurityClearance\":…,\"Permissions\":{…},\"Password\":…}");
         RefuseSecondFactor(document.RootElement);
-        (string name, Rights rights) = ReadDefinition(request, document.RootElement);
+        (string name, Rights rights) = AccessChanges.ReadDefinition(request, document.RootElement);
         string? password = WireJson.Text(document.RootElement, "Password", required: false) is { Length: > 0 } given
             ? given
             : null;
@@ -121,7 +121,7 @@ internal static class CertificatesEndpoints
         (byte[] zip, CertificateEntry entry) = await Task.Run(() =>
             ClientCertificateMaker.Make(name, rights, password, request.Server.Clock), request.Aborted).ConfigureAwait(false);
         await certificates.PutAsync(entry).ConfigureAwait(false);
-        request.Server.Control?.Audit.Certificate(request, "made", entry);
+        request.Server.Control?.Audit.Changed(request, "made", entry);
         request.StatusCode = StatusCodes.Status201Created;
         request.Http.Response.ContentType = "application/octet-stream";
         request.SetHeader("Content-Disposition", $"attachment; filename=\"{ClientCertificateMaker.FileNameOf(name)}.zip\"");
@@ -132,55 +132,38 @@ internal static class CertificatesEndpoints
 
     private static async Task Edit(HttpServerRequest request)
     {
-        CertificateRegistry certificates = Certificates(request);
+        CertificateRegistry certificates = Registry(AccessChanges.Begin(request));
         using RequestBody body = await request.ReadBodyAsync(MaxBodyBytes).ConfigureAwait(false);
         using JsonDocument document = WireJson.ParseObject(body,
             "{\"Thumbprint\":…,\"Name\":…,\"SecurityClearance\":…,\"Permissions\":{…}}");
         string thumbprint = CertificateJson.Text(document.RootElement, "Thumbprint");
         CertificateEntry old = certificates.Find(thumbprint) ?? throw CertificateRegistry.NotThere(thumbprint);
-        (string name, Rights rights) = ReadDefinition(request, document.RootElement);
-        RequireAuthorityOver(request, old);
+        (string name, Rights rights) = AccessChanges.ReadDefinition(request, document.RootElement);
+        AccessChanges.RequireAuthorityOver(request, old);
         await certificates.EditAsync(old.Fingerprint, name, rights).ConfigureAwait(false);
-        request.Server.Control?.Audit.Certificate(request, "changed", old with { Name = name, Rights = rights });
+        request.Server.Control?.Audit.Changed(request, "changed", old with { Name = name, Rights = rights });
         await request.NoContentAsync().ConfigureAwait(false);
     }
 
     private static async Task Delete(HttpServerRequest request)
     {
-        CertificateRegistry certificates = Certificates(request);
+        CertificateRegistry certificates = Registry(AccessChanges.Begin(request));
         string thumbprint = request.RequiredParameter("thumbprint");
         CertificateEntry entry = certificates.Find(thumbprint) ?? throw CertificateRegistry.NotThere(thumbprint);
         foreach (CertificateEntry sameKey in certificates.All.Where(other => other.Pin == entry.Pin))
-            RequireAuthorityOver(request, sameKey); // they go with it
-        if (Caller.Of(request).Entry is { } own && own.Pin == entry.Pin)
+            AccessChanges.RequireAuthorityOver(request, sameKey); // they go with it
+        if (Caller.Of(request).Identity is CertificateEntry own && own.Pin == entry.Pin)
             throw WireException.BadRequest(
                 $"The certificate '{entry.Name}' is the one this request came with. Somebody else must delete it. Nothing was "
                 + "changed.");
 
         await certificates.RemoveAsync(entry).ConfigureAwait(false);
-        request.Server.Control?.Audit.Certificate(request, "deleted", entry);
+        request.Server.Control?.Audit.Changed(request, "deleted", entry);
         await request.NoContentAsync().ConfigureAwait(false);
     }
 
-    private static CertificateRegistry Certificates(HttpServerRequest request) => request.Server.Control?.Certificates
-        ?? throw WireException.BadRequest(
-            "This server asks for no certificates and keeps none: it listens without TLS. 'treepie secure <directory>' prints how "
-            + "to start it with. Nothing was changed.");
-
-    private static (string Name, Rights Rights) ReadDefinition(HttpServerRequest request, JsonElement body)
-    {
-        string name = CertificateJson.Text(body, "Name");
-        if (name.Length > MostNameCharacters || name.Any(char.IsControl))
-            throw WireException.BadRequest(
-                $"'Name' must be a text of at most {MostNameCharacters} characters without control characters. Nothing was "
-                + "changed.");
-
-        Rights rights = CertificateJson.ReadRights(body);
-        if (rights.Clearance > Caller.Of(request).Rights.Clearance)
-            throw NotAllowed($"Only an administrator can give somebody the clearance {rights.Clearance}");
-
-        return (name, rights);
-    }
+    private static CertificateRegistry Registry(AccessControl control) =>
+        control.Certificates ?? throw new InvalidOperationException("Access control without certificates is not required anywhere.");
 
     // What nobody checks must not look as if it protected.
     private static void RefuseSecondFactor(JsonElement body)
@@ -189,16 +172,6 @@ internal static class CertificatesEndpoints
             && key.ValueKind is not (JsonValueKind.Null or JsonValueKind.Undefined))
             throw WireException.NotBuilt("A second factor of certificates (TwoFactorAuthenticationKey)");
     }
-
-    private static void RequireAuthorityOver(HttpServerRequest request, CertificateEntry? entry)
-    {
-        if (entry is not null && entry.Rights.Clearance > Caller.Of(request).Rights.Clearance)
-            throw NotAllowed(
-                $"The certificate '{entry.Name}' is an administrator's: only an administrator can change or delete it");
-    }
-
-    private static WireException NotAllowed(string what) =>
-        new(StatusCodes.Status403Forbidden, WireTypes.Authorization, what + ". Nothing was changed.");
 
     /// <summary>
     /// Base64 of DER, of PEM, or of a PFX file without a password, as administrators have them. A private key that comes along is

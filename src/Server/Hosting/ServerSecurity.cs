@@ -8,11 +8,14 @@ namespace Treepie.Server.Hosting;
 /// </summary>
 internal sealed class ServerSecurity : IDisposable
 {
-    private ServerSecurity(ServerCertificate? certificate, CertificateRegistry? clients, Uri? publicUrl, AuditLog audit)
+    private readonly AccessStore? _store;
+
+    private ServerSecurity(ServerCertificate? certificate, AccessStore? store, CertificateRegistry? clients, TokenRegistry? tokens, Uri? publicUrl, AuditLog audit)
     {
+        _store = store;
         Certificate = certificate;
         Names = new ServerNames(publicUrl, certificate);
-        Control = new AccessControl(clients, audit);
+        Control = new AccessControl(clients, tokens, audit);
     }
 
     /// <summary>The server's certificate; null without TLS.</summary>
@@ -55,7 +58,7 @@ internal sealed class ServerSecurity : IDisposable
     {
         var audit = new AuditLog(loggers.CreateLogger(AuditLog.Category), clock);
         if (options.Certificate is null)
-            return new ServerSecurity(null, null, options.PublicUrl, audit);
+            return new ServerSecurity(null, null, null, null, options.PublicUrl, audit);
 
         ILogger logger = loggers.CreateLogger("Treepie.Server");
         var certificate = new ServerCertificate(
@@ -64,19 +67,30 @@ internal sealed class ServerSecurity : IDisposable
         CertificateEntry[] administrators = [.. options.AdminCertificates.Where(static one => !IsThumbprint(one)).Select(
             Administrator)];
         string[] thumbprints = [.. options.AdminCertificates.Where(IsThumbprint)];
-        if (administrators.Length + thumbprints.Length == 0 && !CertificateStore.Exists(directory))
+        if (administrators.Length + thumbprints.Length == 0 && !AccessStore.Exists(directory))
             throw WithoutAdministrator();
 
-        var clients = new CertificateRegistry(new CertificateStore(directory), administrators, thumbprints, () =>
-            certificate.Authorities, clock);
-        if (clients.HasAdministrator)
-            return new ServerSecurity(certificate, clients, options.PublicUrl, audit);
-
-        clients.Dispose();
-        throw WithoutAdministrator();
+        var store = new AccessStore(directory);
+        try
+        {
+            var clients = new CertificateRegistry(store, administrators, thumbprints, () => certificate.Authorities, clock);
+            return clients.HasAdministrator
+                ? new ServerSecurity(certificate, store, clients, new TokenRegistry(store, clock), options.PublicUrl, audit)
+                : throw WithoutAdministrator();
+        }
+        catch
+        {
+            store.Dispose();
+            throw;
+        }
     }
 
-    public void Dispose() => Control.Certificates?.Dispose();
+    public void Dispose()
+    {
+        Control.Certificates?.Dispose();
+        Control.Tokens?.Dispose();
+        _store?.Dispose();
+    }
 
     // SHA-1 or SHA-256 in hexadecimal digits.
     private static bool IsThumbprint(string text) => text.Length is 40 or 64 && text.All(char.IsAsciiHexDigit);

@@ -25,7 +25,7 @@ internal sealed class AccessGuard(RequestDelegate next, AccessControl control)
 
     private async Task CheckAsync(HttpContext http, RequiredAccess access, CertificateRegistry certificates)
     {
-        (Caller? caller, string? complaint) = await FindCallerAsync(http, certificates).ConfigureAwait(false);
+        (Caller? caller, string? complaint) = await FindCallerAsync(http, certificates, control.Tokens).ConfigureAwait(false);
         if (caller is not null)
         {
             string? database = access.DatabaseOf(http);
@@ -34,30 +34,44 @@ internal sealed class AccessGuard(RequestDelegate next, AccessControl control)
 
         if (caller is null || complaint is not null)
         {
-            control.Audit.Refused(http, caller?.Entry, complaint ?? "");
+            control.Audit.Refused(http, caller?.Identity, complaint ?? "");
             await Refusal.WriteAsync(http, complaint ?? "").ConfigureAwait(false);
             return;
         }
 
         http.Features.Set(caller);
-        http.User = caller.Entry?.Principal ?? http.User;
+        http.User = caller.Identity?.Principal ?? http.User;
         control.Audit.Passed(http, caller, access);
         await next(http).ConfigureAwait(false);
     }
 
-    private static async ValueTask<(Caller? Caller, string? Complaint)> FindCallerAsync(HttpContext http,
-        CertificateRegistry certificates)
+    private static async ValueTask<(Caller? Caller, string? Complaint)> FindCallerAsync(
+        HttpContext http, CertificateRegistry certificates, TokenRegistry? tokens)
     {
+        // Who sends a token means to come with its rights, whatever certificate the connection has.
+        if (TokenOf(http) is { } token)
+        {
+            (TokenEntry? known, string? unknown) = tokens?.Identify(token) ?? (null, "This server takes no tokens.");
+            return (known is null ? null : Caller.With(known), unknown);
+        }
+
         if (http.Features.Get<PresentedCertificate>() is not { } presented)
-            return (null, "This server requires a client certificate for authentication, and the client provided none.");
+            return (null, "This server requires a client certificate or a token for authentication, and the client provided none.");
 
         (CertificateEntry? entry, string? complaint) = await certificates.IdentifyAsync(presented).ConfigureAwait(false);
         return (entry is null ? null : Caller.With(entry), complaint);
     }
 
+    private static string? TokenOf(HttpContext http)
+    {
+        const string Scheme = "Bearer ";
+        string? header = http.Request.Headers.Authorization;
+        return header?.StartsWith(Scheme, StringComparison.OrdinalIgnoreCase) == true ? header[Scheme.Length..].Trim() : null;
+    }
+
     private static string Complaint(HttpContext http, RequiredAccess access, Caller caller, string? database)
     {
-        string who = $"certificate '{caller.Entry?.Name}' ({caller.Entry?.Thumbprint})";
+        string who = $"{caller.Identity?.Kind} '{caller.Identity?.Name}' ({caller.Identity?.Mark})";
         string what = $"{http.Request.Method} {http.Request.Path.Value}";
         return access.Level switch
         {

@@ -18,13 +18,12 @@ internal sealed class AuditLog(ILogger logger, TimeProvider clock)
     private int _refusals;
 
     /// <summary>A request was refused.</summary>
-    public void Refused(HttpContext http, CertificateEntry? entry, string why)
+    public void Refused(HttpContext http, AccessIdentity? identity, string why)
     {
         if (logger.IsEnabled(LogLevel.Information) && MayWriteRefusal(out int left))
             logger.LogInformation(
                 "Refused {Method} {Path} from {Address} by {Thumbprint}: {Why} Refusals before it that are not told: {Left}",
-                Plain(http.Request.Method), Plain(http.Request.Path.Value), http.Connection.RemoteIpAddress, entry?.Thumbprint
-                    ?? "nobody", Plain(why), left);
+                Plain(http.Request.Method), Plain(http.Request.Path.Value), http.Connection.RemoteIpAddress, MarkOf(identity), Plain(why), left);
     }
 
     /// <summary>A request passed. Those that administer are written down, whether or not they will succeed.</summary>
@@ -36,19 +35,20 @@ internal sealed class AuditLog(ILogger logger, TimeProvider clock)
 
         logger.LogInformation(
             "Passed {Method} {Path} from {Address} by {Thumbprint} on {Database}",
-            Plain(http.Request.Method), Plain(http.Request.Path.Value), http.Connection.RemoteIpAddress, caller.Entry?.Thumbprint
-                ?? "nobody", Plain(access.DatabaseOf(http) ?? "the server"));
+            Plain(http.Request.Method), Plain(http.Request.Path.Value), http.Connection.RemoteIpAddress, MarkOf(caller.Identity), Plain(access.DatabaseOf(http) ?? "the server"));
     }
 
-    /// <summary>A certificate was registered, changed or deleted.</summary>
-    public void Certificate(HttpServerRequest request, string what, CertificateEntry entry)
+    /// <summary>A certificate was registered, changed or deleted, or a token made or deleted.</summary>
+    public void Changed(HttpServerRequest request, string what, AccessIdentity identity)
     {
         if (logger.IsEnabled(LogLevel.Information))
             logger.LogInformation(
-                "Certificate {What}: {Thumbprint} with clearance {Clearance} from {Address} by {Caller}",
-                what, entry.Thumbprint, entry.Rights.Clearance, request.Http.Connection.RemoteIpAddress,
-                    Caller.Of(request).Entry?.Thumbprint ?? "nobody");
+                "{Kind} {What}: {Mark} with clearance {Clearance} from {Address} by {Caller}",
+                identity is TokenEntry ? "Token" : "Certificate", what, identity.Mark, identity.Rights.Clearance,
+                request.Http.Connection.RemoteIpAddress, MarkOf(Caller.Of(request).Identity));
     }
+
+    private static string MarkOf(AccessIdentity? identity) => identity is null ? "nobody" : identity is TokenEntry ? $"token {identity.Mark}" : identity.Mark;
 
     // A name or path of a stranger's choice must not begin a line of its own.
     private static string Plain(string? text)

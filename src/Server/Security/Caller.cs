@@ -5,17 +5,17 @@ namespace Treepie.Server.Security;
 /// <summary>Who sends a request, as <see cref="AccessGuard"/> found out.</summary>
 internal sealed class Caller
 {
-    private Caller(CertificateEntry? entry, Rights rights) => (Entry, Rights) = (entry, rights);
+    private Caller(AccessIdentity? identity, Rights rights) => (Identity, Rights) = (identity, rights);
 
     /// <summary>Whoever reaches a server without identities.</summary>
     public static Caller Trusted { get; } = new(null, Rights.All);
 
-    /// <summary>His certificate; null where nobody is asked for one.</summary>
-    public CertificateEntry? Entry { get; }
+    /// <summary>His certificate or token; null where nobody is asked for one.</summary>
+    public AccessIdentity? Identity { get; }
 
     public Rights Rights { get; }
 
-    public static Caller With(CertificateEntry entry) => new(entry, entry.Rights);
+    public static Caller With(AccessIdentity identity) => new(identity, identity.Rights);
 
     /// <summary>Somebody whom no guard has looked at: he has no rights.</summary>
     private static Caller Nobody { get; } = new(null, Rights.Of(Clearance.ValidUser, []));

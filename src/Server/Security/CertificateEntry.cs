@@ -1,17 +1,10 @@
-using System.Security.Claims;
 using System.Security.Cryptography.X509Certificates;
-using System.Security.Principal;
 
 namespace Treepie.Server.Security;
 
 /// <summary>A certificate that the server knows, and what its holder may do. Immutable.</summary>
-internal sealed record CertificateEntry
+internal sealed record CertificateEntry : AccessIdentity
 {
-    /// <summary>What administrators call it.</summary>
-    public required string Name { get; init; }
-
-    public required Rights Rights { get; init; }
-
     /// <summary>SHA-256 of the certificate in hexadecimal digits: its identity.</summary>
     public required string Fingerprint { get; init; }
 
@@ -23,10 +16,6 @@ internal sealed record CertificateEntry
     /// <summary>SHA-256 of its public key, as base64.</summary>
     public required string Pin { get; init; }
 
-    public required DateTime NotBefore { get; init; }
-
-    public required DateTime NotAfter { get; init; }
-
     /// <summary>The certificate, in DER.</summary>
     public required byte[] Certificate { get; init; }
 
@@ -36,10 +25,11 @@ internal sealed record CertificateEntry
     /// <summary>Whether the command line names it; requests cannot change it then.</summary>
     public bool IsWellKnown { get; init; }
 
-    /// <summary>Whom requests with this certificate count for.</summary>
-    public ClaimsPrincipal Principal => _principal ??= new ClaimsPrincipal(new GenericIdentity(Fingerprint, "certificate"));
+    public override string Mark => Thumbprint;
 
-    private ClaimsPrincipal? _principal;
+    public override string Kind => "certificate";
+
+    protected override string PrincipalName => Fingerprint;
 
     /// <summary>The entry of a certificate, with the authorities among those that came with it.</summary>
     public static CertificateEntry For(X509Certificate2 certificate, IEnumerable<X509Certificate2> others, string name,

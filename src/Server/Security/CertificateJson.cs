@@ -15,18 +15,13 @@ internal static class CertificateJson
         json.WriteString("Name", entry.Name);
         if (withCertificate)
             json.WriteBase64String("Certificate", entry.Certificate);
-        json.WriteString("SecurityClearance", entry.Rights.Clearance.ToString());
+        WriteRights(json, entry.Rights);
         json.WriteString("Thumbprint", entry.Thumbprint);
         json.WriteString("Fingerprint", entry.Fingerprint);
         json.WriteString("PublicKeyPinningHash", entry.Pin);
-        json.WriteString("NotBefore", entry.NotBefore.ToString(Time, System.Globalization.CultureInfo.InvariantCulture));
-        json.WriteString("NotAfter", entry.NotAfter.ToString(Time, System.Globalization.CultureInfo.InvariantCulture));
+        json.WriteString("NotBefore", TimeText(entry.NotBefore));
+        json.WriteString("NotAfter", TimeText(entry.NotAfter));
         json.WriteBoolean("WellKnown", entry.IsWellKnown);
-        json.WriteStartObject("Permissions");
-        foreach ((string database, DatabaseAccess access) in entry.Rights.Databases.OrderBy(static one => one.Key,
-            StringComparer.OrdinalIgnoreCase))
-            json.WriteString(database, access.ToString());
-        json.WriteEndObject();
         json.WriteStartArray("CollectionSecondaryKeys");
         json.WriteEndArray();
         json.WriteString("CollectionPrimaryKey", "");
@@ -41,16 +36,12 @@ internal static class CertificateJson
         {
             json.WriteStartObject();
             json.WriteString("Name", entry.Name);
-            json.WriteString("SecurityClearance", entry.Rights.Clearance.ToString());
+            WriteRights(json, entry.Rights);
             json.WriteBase64String("Certificate", entry.Certificate);
             json.WriteStartArray("Issuers");
             foreach (byte[] issuer in entry.Issuers)
                 json.WriteBase64StringValue(issuer);
             json.WriteEndArray();
-            json.WriteStartObject("Permissions");
-            foreach ((string database, DatabaseAccess access) in entry.Rights.Databases)
-                json.WriteString(database, access.ToString());
-            json.WriteEndObject();
             json.WriteStartObject("@metadata");
             json.WriteString("@collection", "Certificates");
             json.WriteEndObject();
@@ -67,15 +58,30 @@ internal static class CertificateJson
     {
         using var certificate = System.Security.Cryptography.X509Certificates.X509CertificateLoader.LoadCertificate(
             stored.GetProperty("Certificate").GetBytesFromBase64());
-        Clearance clearance = Enum.Parse<Clearance>(stored.GetProperty("SecurityClearance").GetString() ?? "");
-        IEnumerable<KeyValuePair<string, DatabaseAccess>> databases = stored.GetProperty("Permissions").EnumerateObject()
-            .Select(static one => KeyValuePair.Create(one.Name, Enum.Parse<DatabaseAccess>(one.Value.GetString() ?? "")));
-        return CertificateEntry.For(certificate, [], stored.GetProperty("Name").GetString() ?? "",
-            Rights.Of(clearance, databases)) with
+        return CertificateEntry.For(certificate, [], stored.GetProperty("Name").GetString() ?? "", StoredRights(stored)) with
         {
             Issuers = [.. stored.GetProperty("Issuers").EnumerateArray().Select(static issuer => issuer.GetBytesFromBase64())],
         };
     }
+
+    /// <summary>Writes the members that say what somebody may do.</summary>
+    public static void WriteRights(Utf8JsonWriter json, Rights rights)
+    {
+        json.WriteString("SecurityClearance", rights.Clearance.ToString());
+        json.WriteStartObject("Permissions");
+        foreach ((string database, DatabaseAccess access) in rights.Databases.OrderBy(static one => one.Key, StringComparer.OrdinalIgnoreCase))
+            json.WriteString(database, access.ToString());
+        json.WriteEndObject();
+    }
+
+    /// <summary>Reads what <see cref="WriteRights"/> wrote into something kept.</summary>
+    public static Rights StoredRights(JsonElement stored) => Rights.Of(
+        Enum.Parse<Clearance>(stored.GetProperty("SecurityClearance").GetString() ?? ""),
+        stored.GetProperty("Permissions").EnumerateObject()
+            .Select(static one => KeyValuePair.Create(one.Name, Enum.Parse<DatabaseAccess>(one.Value.GetString() ?? ""))));
+
+    /// <summary>A time (UTC) as clients read it.</summary>
+    public static string TimeText(DateTime time) => time.ToString(Time, System.Globalization.CultureInfo.InvariantCulture);
 
     /// <summary>A clearance as clients write it.</summary>
     /// <exception cref="WireException">It is none that this server gives.</exception>

@@ -4,7 +4,7 @@ using System.Security.Cryptography.X509Certificates;
 namespace Treepie.Server.Security;
 
 /// <summary>
-/// The certificates that the server knows, in memory and kept by a <see cref="CertificateStore"/>. Reading takes no lock: every
+/// The certificates that the server knows, in memory and kept by an <see cref="AccessStore"/>. Reading takes no lock: every
 /// request asks. Changes come one after the other and are durable before they count. Thread-safe.
 /// </summary>
 internal sealed class CertificateRegistry : IDisposable
@@ -12,27 +12,27 @@ internal sealed class CertificateRegistry : IDisposable
     /// <summary>More people and programs than that are no users of one server.</summary>
     public const int MostCertificates = 10_000;
 
-    private readonly CertificateStore _store;
+    private readonly AccessStore _store;
     private readonly ImmutableArray<string> _administrators;
     private readonly Func<IReadOnlyList<X509Certificate2>> _authorities;
     private readonly TimeProvider _clock;
     private readonly SemaphoreSlim _changing = new(1, 1);
     private ImmutableDictionary<string, CertificateEntry> _entries;
 
-    /// <param name="store">Where they are kept; disposed with this.</param>
+    /// <param name="store">Where they are kept.</param>
     /// <param name="wellKnown">Certificates of administrators that the command line names.</param>
     /// <param name="administrators">Thumbprints of more of them.</param>
     /// <param name="authorities">The authorities of the server's own certificate.</param>
     /// <param name="clock">The clock.</param>
     public CertificateRegistry(
-        CertificateStore store, IEnumerable<CertificateEntry> wellKnown, IEnumerable<string> administrators,
+        AccessStore store, IEnumerable<CertificateEntry> wellKnown, IEnumerable<string> administrators,
             Func<IReadOnlyList<X509Certificate2>> authorities, TimeProvider clock)
     {
         _store = store;
         _administrators = [.. administrators];
         _authorities = authorities;
         _clock = clock;
-        _entries = store.Load().Concat(wellKnown.Select(static entry => entry with { IsWellKnown = true, Rights = Rights.All }))
+        _entries = store.Certificates().Concat(wellKnown.Select(static entry => entry with { IsWellKnown = true, Rights = Rights.All }))
             .Aggregate(ImmutableDictionary<string, CertificateEntry>.Empty, static (all, entry) =>
             all.SetItem(entry.Fingerprint, entry));
     }
@@ -114,11 +114,7 @@ internal sealed class CertificateRegistry : IDisposable
             : ([], removed);
     });
 
-    public void Dispose()
-    {
-        _store.Dispose();
-        _changing.Dispose();
-    }
+    public void Dispose() => _changing.Dispose();
 
     public static WireException NotThere(string thumbprint) =>
         WireException.BadRequest($"The server knows no certificate with the thumbprint '{thumbprint}'. Nothing was changed.");

@@ -63,6 +63,7 @@ internal static class AccessLevels
         * /periodic-backup/{**rest} ValidUser
         DELETE /admin/certificates Operator
         DELETE /admin/databases Operator
+        DELETE /admin/tokens Operator
         DELETE /databases/{database}/admin/tasks DatabaseAdmin
         DELETE /databases/{database}/attachments DatabaseReadWrite
         DELETE /databases/{database}/cmpxchg DatabaseReadWrite
@@ -74,6 +75,7 @@ internal static class AccessLevels
         GET /admin/databases DatabaseAdmin of name=
         GET /admin/operations/next-operation-id Operator
         GET /admin/secrets/generate Operator
+        GET /admin/tokens Operator
         GET /build/version ValidUser
         GET /certificates/whoami ValidUser
         GET /cluster/node-info ValidUser
@@ -127,6 +129,7 @@ internal static class AccessLevels
         POST /admin/restore/upload Operator
         POST /admin/secrets Operator
         POST /admin/secrets/distribute Operator
+        POST /admin/tokens Operator
         POST /databases/{database}/admin/backup DatabaseAdmin
         POST /databases/{database}/admin/backup/database DatabaseAdmin
         POST /databases/{database}/admin/backup/part DatabaseAdmin

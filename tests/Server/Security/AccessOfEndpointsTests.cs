@@ -50,7 +50,7 @@ public sealed class AccessOfEndpointsTests
         using var directory = new TemporaryDirectory();
         await using WebApplication app = Build(directory.Path);
         app.UseRouting();
-        app.UseMiddleware<AccessGuard>(new AccessControl(null, new AuditLog(NullLogger.Instance, TimeProvider.System)));
+        app.UseMiddleware<AccessGuard>(new AccessControl(null, null, new AuditLog(NullLogger.Instance, TimeProvider.System)));
         app.MapGet("/forgotten", () => "open");
         app.MapGet("/classified", () => "closed").WithMetadata(new RequiredAccess(AccessLevel.ValidUser));
         await app.StartAsync(TestContext.Current.CancellationToken);

@@ -23,7 +23,7 @@ public sealed class ClientCertificatesTests
         Assert.Equal(400, status);
         Assert.Contains("expired", body, StringComparison.Ordinal);
         foreach ((X509Certificate2? certificate, int expected, string reason) in ((X509Certificate2?, int, string)[])
-                 [(null, 403, "requires a client certificate"), (stranger, 403, "unknown"), (expired, 403, "expired at"),
+                 [(null, 403, "requires a client certificate or a token"), (stranger, 403, "unknown"), (expired, 403, "expired at"),
                      (future, 403, "not valid before"), (user, 200, "Product")])
         {
             (status, body) = await server.GetAsync(certificate, "/build/version");

@@ -40,7 +40,8 @@ public sealed class EveryEndpointTests
         Dictionary<string,
             X509Certificate2> certificates = LetIn[AccessLevel.Anyone].Where(static name => name != "nobody").ToDictionary(
             static name => name, name => authority.Client(name));
-        using var registry = new CertificateRegistry(new CertificateStore(directory.Path), [], [], static () => [],
+        using var store = new AccessStore(directory.Path);
+        using var registry = new CertificateRegistry(store, [], [], static () => [],
             TimeProvider.System);
         foreach (string name in Known)
             await registry.PutAsync(CertificateEntry.For(certificates[name], [], name, RightsOf(name)));
@@ -104,7 +105,7 @@ public sealed class EveryEndpointTests
         builder.WebHost.UseTestServer();
         builder.Services.AddTreepie(options => options.DataDirectory = directory);
         WebApplication app = builder.Build();
-        var control = new AccessControl(registry, new AuditLog(NullLogger.Instance, TimeProvider.System));
+        var control = new AccessControl(registry, null, new AuditLog(NullLogger.Instance, TimeProvider.System));
         app.Use((http, next) =>
         {
             if (certificates.TryGetValue(http.Request.Headers[CallerHeader].ToString(), out X509Certificate2? certificate))
