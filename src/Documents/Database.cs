@@ -274,6 +274,16 @@ public sealed class Database : IDisposable, IAsyncDisposable
     /// <summary>Bytes of pages that are decrypted in memory now; asking for them reads none.</summary>
     internal long DecryptedBytes => _environment.GetStatistics().DecryptedBytes + Indexes.DecryptedBytes();
 
+    /// <summary>Why nothing can be written, until the database is opened again or its disk works again; null where writing goes on.</summary>
+    public string? WritingFault
+    {
+        get
+        {
+            StorageStatistics storage = _environment.GetStatistics();
+            return storage.WritingFault ?? (storage.IsWritingRefused ? storage.LastCheckpointError : null);
+        }
+    }
+
     /// <summary>Counts, sizes, etags and index states.</summary>
     public DatabaseStatistics GetStatistics()
     {

@@ -71,6 +71,12 @@ public sealed record ServerLimits
     /// </summary>
     public TimeSpan BulkInsertIdleTimeout { get; init; } = TimeSpan.FromMinutes(5);
 
+    /// <summary>
+    /// Free bytes on the disk of the databases below which the server says that it is not ready (<c>/readyz</c>). Nothing is
+    /// refused for it: a write that finds no room is. Default 256 MiB.
+    /// </summary>
+    public long LeastFreeDiskBytes { get; init; } = 256L << 20;
+
     /// <summary>Most streams of documents and of results, and exports, at a time; beyond: 503. Default 256.</summary>
     public int MaxStreams { get; init; } = 256;
 
@@ -133,6 +139,7 @@ public sealed record ServerLimits
         Positive(MaxBulkInserts, nameof(MaxBulkInserts));
         Positive(MaxBulkInsertsPerClient, nameof(MaxBulkInsertsPerClient));
         Positive(BulkInsertIdleTimeout, nameof(BulkInsertIdleTimeout));
+        Positive(LeastFreeDiskBytes, nameof(LeastFreeDiskBytes));
         Positive(MaxStreams, nameof(MaxStreams));
         Positive(MaxStreamsPerClient, nameof(MaxStreamsPerClient));
         Positive(MaxStreamAge, nameof(MaxStreamAge));

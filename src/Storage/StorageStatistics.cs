@@ -78,6 +78,9 @@ public sealed record StorageStatistics
     /// <summary>Whether writes are refused because too much waits for a checkpoint while they fail.</summary>
     public bool IsWritingRefused { get; init; }
 
+    /// <summary>Why writing has stopped for good, or null: opening the environment again recovers what the disk has.</summary>
+    public string? WritingFault { get; init; }
+
     /// <summary>Pages of the free-space bitmap that were damaged since opening and worked out again.</summary>
     public int RebuiltBitmapPages { get; init; }
 

@@ -26,7 +26,7 @@ public sealed class RoomOrderTests
         },
         {
             "Treepie.Server",
-            ["Telemetry", "Limits", "Databases", "Http", "Operations", "Security", "BulkInsert", "Smuggler", "Backups", "Endpoints", "Demo", "Hosting"]
+            ["Telemetry", "Limits", "Databases", "Http", "Operations", "Security", "BulkInsert", "Smuggler", "Backups", "Health", "Endpoints", "Demo", "Hosting"]
         },
         {
             "Treepie.CommandLine",

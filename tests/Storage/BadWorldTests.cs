@@ -81,6 +81,7 @@ public sealed class BadWorldTests
             disk.FailAt = disk.Operations + 1; // the sync of the next frame
             Assert.Throws<CommitOutcomeUnknownException>(() => environment.Write(transaction => transaction.GetOrCreateTree("t").Put("b"u8, "2"u8)));
             Assert.Throws<WritingStoppedException>(() => environment.Write(transaction => transaction.GetOrCreateTree("t").Put("c"u8, "3"u8)));
+            Assert.NotNull(environment.GetStatistics().WritingFault);
             using ReadTransaction read = environment.BeginRead();
             Assert.True(read.FindTree("t")!.Contains("a"u8));
             Assert.False(read.FindTree("t")!.Contains("b"u8));

@@ -8,6 +8,7 @@ internal sealed class CatalogEntry(string name, string path)
 {
     private volatile bool _isCreated;
     private volatile DatabaseLockedException? _locked;
+    private volatile string? _problem;
     private volatile Database? _database;
     private bool? _isEncrypted;
     private long _lockedAt;
@@ -42,7 +43,7 @@ internal sealed class CatalogEntry(string name, string path)
     public DatabaseDescription Describe()
     {
         Database? database = Database;
-        return new DatabaseDescription(Name, IsEncrypted, database is not null, database is null ? Ambiguity?.Message ?? _locked?.Message : null);
+        return new DatabaseDescription(Name, IsEncrypted, database is not null, database is null ? Ambiguity?.Message ?? _problem : null);
     }
 
     /// <summary>Refuses to choose between folders that claim the same name.</summary>
@@ -75,7 +76,15 @@ internal sealed class CatalogEntry(string name, string path)
         return why;
     }
 
-    public void Unlocked() => _locked = null;
+    /// <summary>Notes why it could not be opened.</summary>
+    public void NotOpened(string why) => _problem = why;
+
+    /// <summary>Forgets why it could not be opened before.</summary>
+    public void Opened()
+    {
+        _locked = null;
+        _problem = null;
+    }
 
     /// <summary>Says again why it stays closed, for a while, without asking for the key again.</summary>
     public void ThrowIfLockedSince(TimeSpan recently, TimeProvider clock)

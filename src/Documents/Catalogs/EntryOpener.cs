@@ -28,9 +28,23 @@ internal sealed class EntryOpener(DatabaseOptions options, KeyRing keys)
     /// <summary>Opens a database, with its key if it has one.</summary>
     public Database Open(CatalogEntry entry)
     {
-        if (!entry.IsEncrypted && !keys.TryGetSource(entry.Name, out _))
-            return Database.Open(entry.Path, options with { Name = entry.Name });
+        try
+        {
+            Database opened = !entry.IsEncrypted && !keys.TryGetSource(entry.Name, out _)
+                ? Database.Open(entry.Path, options with { Name = entry.Name })
+                : OpenWithKey(entry);
+            entry.Opened();
+            return opened;
+        }
+        catch (TreepieException error)
+        {
+            entry.NotOpened(error.Message);
+            throw;
+        }
+    }
 
+    private Database OpenWithKey(CatalogEntry entry)
+    {
         entry.ThrowIfLockedSince(KeyRetryDelay, options.TimeProvider);
         IReadOnlyList<EncryptionKey> found = [];
         try
@@ -63,7 +77,6 @@ internal sealed class EntryOpener(DatabaseOptions options, KeyRing keys)
             {
                 Database database = Database.Open(entry.Path, options with { Name = entry.Name, EncryptionKey = candidates[index] });
                 entry.KeyIndex = index;
-                entry.Unlocked();
                 return database;
             }
             catch (EncryptionKeyException) when (index + 1 < candidates.Count)
@@ -89,6 +102,7 @@ internal sealed class EntryOpener(DatabaseOptions options, KeyRing keys)
         try
         {
             entry.Database = OpenWithAny(entry, [given]);
+            entry.Opened();
         }
         catch (EncryptionKeyException error)
         {

@@ -12,6 +12,7 @@ internal static class AllEndpoints
         RouteGroupBuilder group = endpoints.MapGroup("");
         var routes = new Routes(group, new RequestFrame(server, alone ? null : ForeignProgram.RequireDecision));
         ServerInfoEndpoints.Map(routes);
+        HealthEndpoints.Map(routes);
         TopologyEndpoints.Map(routes);
         DatabasesEndpoints.Map(routes);
         SecretsEndpoints.Map(routes);

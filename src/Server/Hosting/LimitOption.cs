@@ -94,6 +94,9 @@ internal sealed record LimitOption(
         Server(
             "max-operations", "Ended operations remembered",
             int.MaxValue, static l => l.MaxRememberedOperations, static (l, n) => l with { MaxRememberedOperations = (int)n }),
+        Server(
+            "min-free-disk-bytes", "Free bytes below which it is not ready",
+            MostBytes, static l => l.LeastFreeDiskBytes, static (l, n) => l with { LeastFreeDiskBytes = n }),
         Database("max-document-bytes", "Largest document", DatabaseOptions.MostDocumentBytes, static d => d.MaxDocumentBytes, static (d, n) => d with { MaxDocumentBytes = n }) with { Least = DatabaseOptions.LeastDocumentBytes },
         new(
             "max-attachment-bytes", "Largest content of an attachment",

@@ -73,6 +73,7 @@ internal static class AccessLevels
         DELETE /databases/{database}/queries DatabaseReadWrite
         GET /admin/certificates Operator
         GET /admin/databases DatabaseAdmin of name=
+        GET /admin/health Operator
         GET /admin/operations/next-operation-id Operator
         GET /admin/secrets/generate Operator
         GET /admin/tokens Operator
@@ -111,6 +112,8 @@ internal static class AccessLevels
         GET /databases/{database}/tasks DatabaseRead
         GET /operations/state Operator
         GET /periodic-backup/status DatabaseRead of name=
+        GET /healthz Anyone
+        GET /readyz Anyone
         GET /setup/alive Anyone
         GET /topology DatabaseRead of name=
         HEAD /databases/{database}/attachments DatabaseRead

@@ -43,10 +43,11 @@ public sealed class EveryEndpointTests
         using var store = new AccessStore(directory.Path);
         using var registry = new CertificateRegistry(store, [], [], static () => [],
             TimeProvider.System);
+        using var tokens = new TokenRegistry(store, TimeProvider.System);
         foreach (string name in Known)
             await registry.PutAsync(CertificateEntry.For(certificates[name], [], name, RightsOf(name)));
 
-        await using WebApplication app = Build(directory.Path, certificates, registry);
+        await using WebApplication app = Build(directory.Path, certificates, registry, tokens);
         await app.StartAsync(TestContext.Current.CancellationToken);
         app.Services.GetRequiredService<DatabaseCatalog>().Create("db");
         using HttpClient http = app.GetTestClient();
@@ -99,13 +100,13 @@ public sealed class EveryEndpointTests
     }
 
     private static WebApplication Build(string directory, Dictionary<string, X509Certificate2> certificates,
-        CertificateRegistry registry)
+        CertificateRegistry registry, TokenRegistry tokens)
     {
         WebApplicationBuilder builder = WebApplication.CreateSlimBuilder();
         builder.WebHost.UseTestServer();
         builder.Services.AddTreepie(options => options.DataDirectory = directory);
         WebApplication app = builder.Build();
-        var control = new AccessControl(registry, null, new AuditLog(NullLogger.Instance, TimeProvider.System));
+        var control = new AccessControl(registry, tokens, new AuditLog(NullLogger.Instance, TimeProvider.System));
         app.Use((http, next) =>
         {
             if (certificates.TryGetValue(http.Request.Headers[CallerHeader].ToString(), out X509Certificate2? certificate))
