@@ -1,5 +1,6 @@
 using Treepie.Server.Backups;
 using Treepie.Server.Databases;
+using Treepie.Server.Http;
 using Treepie.Server.Limits;
 using Treepie.Server.Operations;
 using Treepie.Server.Security;
@@ -15,11 +16,11 @@ internal sealed class ServerContext
     private readonly ILogger logger;
     private readonly ServerTelemetry telemetry;
 
-    public ServerContext(IDatabaseSource source, TreepieServerOptions options, TimeProvider clock, ILogger logger, ServerTelemetry telemetry)
+    public ServerContext(IDatabaseSource source, TreepieServerOptions options, TimeProvider clock, ILoggerFactory loggers, ServerTelemetry telemetry)
     {
         this.options = options;
         this.clock = clock;
-        this.logger = logger;
+        logger = loggers.CreateLogger("Treepie.Server");
         this.telemetry = telemetry;
         Databases = new DatabaseGate(source);
         Operations = new ServerOperations(Limits.MaxRememberedOperations);
@@ -29,6 +30,7 @@ internal sealed class ServerContext
         Queries = new QueryQueue(Limits, clock);
         Buffers = new BufferBudget(Limits.MaxBufferedBytes);
         Backups = new BackupService(this);
+        SlowLog = options.SlowRequests is { } slow ? new SlowLog(loggers.CreateLogger(SlowLog.Category), slow, clock) : null;
         telemetry.Show("treepie.server.queries.running", "{query}", "Queries at work.", () => Queries.Running);
         telemetry.Show("treepie.server.queries.waiting", "{query}", "Queries that wait for their first turn.", () => Queries.Queued);
         telemetry.Show("treepie.server.streams", "{stream}", "Streams and exports at work.", () => Streams.Taken);
@@ -71,6 +73,9 @@ internal sealed class ServerContext
     public ILogger Logger => logger;
 
     public ServerTelemetry Telemetry => telemetry;
+
+    /// <summary>The log of slow requests; null: there is none.</summary>
+    public SlowLog? SlowLog { get; }
 
     /// <summary>Drawn at each start; clients only compare it.</summary>
     public Guid ServerId { get; } = Guid.NewGuid();

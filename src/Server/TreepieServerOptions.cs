@@ -24,6 +24,12 @@ public sealed class TreepieServerOptions
     /// </summary>
     public Uri? PublicUrl { get; set; }
 
+    /// <summary>
+    /// Requests that take longer are logged, in the category <c>Treepie.Slow</c>, with the text of their query and how it was run. Texts hold
+    /// what people search for. Default: null, none.
+    /// </summary>
+    public TimeSpan? SlowRequests { get; set; }
+
     /// <summary>Kinds of places to which databases can be backed up, beside folders of this machine. Default: S3 and what is compatible with it.</summary>
     public IList<DestinationProvider> Destinations { get; } = [new S3DestinationProvider()];
 
@@ -47,6 +53,8 @@ public sealed class TreepieServerOptions
         if (PublicUrl is not null && PublicUrl is not { IsAbsoluteUri: true, Scheme: "http" or "https", Query.Length: 0, Fragment.Length: 0 })
             throw new ArgumentException($"PublicUrl is '{PublicUrl}'; it must be an address such as https://db.example.com:8443.");
 
+        if (SlowRequests is { } slow)
+            ArgumentOutOfRangeException.ThrowIfLessThan(slow, TimeSpan.Zero, nameof(SlowRequests));
         ArgumentException.ThrowIfNullOrWhiteSpace(DataDirectory);
         ArgumentNullException.ThrowIfNull(Database);
         ArgumentNullException.ThrowIfNull(Keys);

@@ -23,8 +23,8 @@ internal sealed class TreepieServices(TreepieServerOptions options, IServiceProv
     /// <param name="control">By what the server's own guard decides; null: it has none, in somebody else's program.</param>
     public ServerContext CreateContext(IDatabaseSource source, AccessControl? control = null)
     {
-        ILogger logger = provider.GetService<ILoggerFactory>()?.CreateLogger("Treepie.Server") ?? NullLogger.Instance;
-        var context = new ServerContext(source, options, options.Database.TimeProvider, logger, telemetry) { Control = control };
+        ILoggerFactory loggers = provider.GetService<ILoggerFactory>() ?? NullLoggerFactory.Instance;
+        var context = new ServerContext(source, options, options.Database.TimeProvider, loggers, telemetry) { Control = control };
         contexts.Add(context);
         return context;
     }

@@ -197,7 +197,7 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
             context.Phases.End("Query");
             var found = new FoundResults(snapshot, source, StoreName(query, snapshot))
             {
-                Scan = query.WantsTimings ? new ScanPlan(query, snapshot, source, pages) : null,
+                Scan = query.WantsTimings || context.Request.WithPlan ? new ScanPlan(query, snapshot, source, pages) : null,
                 ResultEtag = ResultEtags.Of(context, snapshot, null, false),
                 Warnings = QueryWarnings.OfCollection(query.Collection, snapshot),
             };
@@ -461,10 +461,10 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
         return new FoundResults(snapshot, new ComputedSource(index, searcher), index.Name) { ComputedRows = rows, Plan = facets.Plan, Counters = facets.Counters };
     }
 
-    private QueryOptions? Options(QueryContext context) => context.Query.WantsTimings || BudgetOf(context.Request) is not null
+    private QueryOptions? Options(QueryContext context) => context.Query.WantsTimings || context.Request.WithPlan || BudgetOf(context.Request) is not null
         ? new QueryOptions
         {
-            Plan = context.Query.WantsTimings ? PlanDetail.Times : PlanDetail.None,
+            Plan = context.Query.WantsTimings ? PlanDetail.Times : context.Request.WithPlan ? PlanDetail.Counts : PlanDetail.None,
             Budget = BudgetOf(context.Request),
             TimeProvider = options.TimeProvider,
         }

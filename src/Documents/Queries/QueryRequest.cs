@@ -65,6 +65,9 @@ public sealed record QueryRequest
     /// <summary>Whether the answer tells how it was found, as with <c>include timings()</c>.</summary>
     public bool WithTimings { get; init; }
 
+    /// <summary>Whether <see cref="QueryResults.DescribePlan"/> tells how results were found, though the answer does not. It costs counting, and no look at a clock.</summary>
+    public bool WithPlan { get; init; }
+
     /// <summary>Skip given apart from the text (never by clients of the wire).</summary>
     public long Start { get; init; }
 

@@ -83,6 +83,12 @@ public sealed class QueryResults : IDisposable
     /// <summary>How the results were found; null where it was not asked for.</summary>
     public Indexing.Plans.PlanNode? Plan => _found.Scan is { } scan ? scan.Node(_given, _context.TimeProvider.GetElapsedTime(_begun)) : _found.Plan;
 
+    /// <summary>
+    /// How the results were found, on one line, with the entries that each step handed on; null where neither <see cref="QueryRequest.WithPlan"/> nor the query asked for it. It holds
+    /// no values of documents or queries.
+    /// </summary>
+    public string? DescribePlan() => Plan is { } plan ? PlanText.Of(plan) : null;
+
     /// <summary>Whether the answer tells how it was found.</summary>
     public bool HasTimings => _context.Query.WantsTimings;
 

@@ -62,9 +62,12 @@ internal static class QueriesEndpoints
     /// </summary>
     public static async Task<QueryResults?> RunAsync(ServerRequest request, Database database, QueryCommand command)
     {
+        request.NoteQuery(command.Request.Text, null); // also of one that fails, or runs out of time
         try
         {
-            return await database.QueryAsync(command.Request, request.Aborted).ConfigureAwait(false);
+            QueryResults results = await database.QueryAsync(command.Request, request.Aborted).ConfigureAwait(false);
+            request.NoteQuery(command.Request.Text, results);
+            return results;
         }
         catch (IndexNotFoundException missing)
         {

@@ -12,6 +12,9 @@ namespace Treepie.Server.Hosting;
 /// </summary>
 internal static class CommandLineParser
 {
+    /// <summary>A day: whoever waits that long is not logged any more as slow.</summary>
+    private const int MostSlowSeconds = 86_400;
+
     /// <summary>RavenDB's switches and keys without a dot that mean nothing here.</summary>
     private static readonly string[] IgnoredNames = ["non-interactive", "no-setup-wizard", "log-to-console", "n", "l"];
 
@@ -38,6 +41,7 @@ internal static class CommandLineParser
                 "admin-certificate" => options with { AdminCertificates = [.. options.AdminCertificates, NotEmpty(name, Value())] },
                 "metrics" => options with { Metrics = Switch(name, value) },
                 "otlp-endpoint" => options with { OtlpEndpoint = Endpoint(name, Value()) },
+                "slow-request-seconds" => options with { SlowRequests = TimeSpan.FromSeconds(Seconds(name, Value())) },
                 "master-key" => options with { MasterKey = Source(name, Value()) },
                 "database-key" => options with { DatabaseKeys = [.. options.DatabaseKeys, DatabaseKey(name, Value())] },
                 "backup-folder" => options with { BackupFolders = [.. options.BackupFolders, Named(name, Value(), "a folder or s3://bucket/prefix", "nightly=/backups")] },
@@ -104,6 +108,11 @@ internal static class CommandLineParser
         ignored.Add($"--{name}");
         return options;
     }
+
+    private static double Seconds(string name, string value) =>
+        double.TryParse(value, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out double seconds) && seconds <= MostSlowSeconds
+            ? seconds
+            : throw new CommandLineException($"The option --{name} is '{value}'; it must be a number of seconds from 0 to {MostSlowSeconds}.");
 
     private static string[] Addresses(string name, string value)
     {

@@ -38,6 +38,7 @@ internal static class HelpText
                                       where clients have certificates.
           --otlp-endpoint <url>       Metrics and traces are sent there, by OTLP over HTTP, such as http://127.0.0.1:4318.
                                       OTEL_EXPORTER_OTLP_HEADERS holds what a collector asks for. See docs/reference/metrics.md.
+          --slow-request-seconds <n>  Requests that take longer are logged, with the text of their query and how it was run.
           --demo                      Creates the database 'demo' with sample data and prints commands to try.
           --version                   Prints the version.
           --help                      Prints this.

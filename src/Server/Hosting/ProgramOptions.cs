@@ -33,6 +33,9 @@ internal sealed record ProgramOptions
     /// <summary>Where metrics and traces are sent; null: nowhere.</summary>
     public Uri? OtlpEndpoint { get; init; }
 
+    /// <summary>From how long on a request is logged as slow; null: none is.</summary>
+    public TimeSpan? SlowRequests { get; init; }
+
     /// <summary>Whether to fill a database with sample data.</summary>
     public bool Demo { get; init; }
 

@@ -42,6 +42,7 @@ internal static class WebServer
         {
             treepie.DataDirectory = directory;
             treepie.PublicUrl = options.PublicUrl;
+            treepie.SlowRequests = options.SlowRequests;
             treepie.Keys = new DatabaseKeySources
             {
                 MasterKey = options.MasterKey,

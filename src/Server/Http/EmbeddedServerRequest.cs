@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Text;
 using Microsoft.AspNetCore.WebUtilities;
+using Treepie.Queries;
 using Treepie.Server.Limits;
 
 namespace Treepie.Server.Http;
@@ -42,6 +43,8 @@ internal sealed class EmbeddedServerRequest(
         if (name == "ETag")
             ETag = value;
     }
+
+    public override void NoteQuery(string text, QueryResults? results) => outer.NoteQuery(text, results);
 
     public override void EndEmpty(int statusCode) => StatusCode = statusCode;
 

@@ -1,6 +1,7 @@
 using System.IO.Pipelines;
 using Microsoft.AspNetCore.Http.Extensions;
 using Microsoft.AspNetCore.Http.Features;
+using Treepie.Queries;
 using Treepie.Server.Limits;
 
 namespace Treepie.Server.Http;
@@ -8,11 +9,15 @@ namespace Treepie.Server.Http;
 /// <summary>A request that came over a connection of its own.</summary>
 internal sealed class HttpServerRequest : ServerRequest, IDisposable
 {
+    /// <summary>Most queries of a request that are remembered.</summary>
+    private const int MostNotes = 8;
+
     private readonly long startedAt;
     private CancellationTokenSource? deadline;
     private CancellationToken closing;
     private WorkShare.Place? place;
     private QueryTurn? turn;
+    private List<(string Text, QueryResults? Results)>? queries;
 
     public HttpServerRequest(ServerContext server, HttpContext http)
     {
@@ -47,7 +52,7 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
             {
                 // Made when first asked for: most requests are answered before anything waits.
                 deadline = CancellationTokenSource.CreateLinkedTokenSource(Http.RequestAborted, closing);
-                TimeSpan left = Server.Limits.RequestTimeout - Server.Clock.GetElapsedTime(startedAt);
+                TimeSpan left = Server.Limits.RequestTimeout - Elapsed;
                 deadline.CancelAfter(left > TimeSpan.Zero ? left : TimeSpan.Zero);
             }
 
@@ -65,6 +70,23 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
     public bool IsDatabaseClosing => closing.IsCancellationRequested;
 
     protected override IQueryCollection Query => Http.Request.Query;
+
+    /// <summary>Since it began.</summary>
+    public TimeSpan Elapsed => Server.Clock.GetElapsedTime(startedAt);
+
+    /// <summary>The first queries it ran, where the server logs slow requests.</summary>
+    public IReadOnlyList<(string Text, QueryResults? Results)> Queries => queries ?? [];
+
+    public override void NoteQuery(string text, QueryResults? results)
+    {
+        if (Server.SlowLog is null)
+            return;
+        queries ??= [];
+        if (results is not null && queries.Count > 0 && queries[^1] is { Results: null } last && last.Text == text)
+            queries[^1] = (text, results);
+        else if (queries.Count < MostNotes)
+            queries.Add((text, results));
+    }
 
     /// <summary>Also ends this request when the database closes. To be called before <see cref="Aborted"/> is read.</summary>
     public void EndWith(CancellationToken databaseClosing) => closing = databaseClosing;

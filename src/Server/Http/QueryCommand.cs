@@ -29,7 +29,7 @@ internal sealed class QueryCommand : IDisposable
         {
             document = WireJson.ParseObject(body, "a query such as {\"Query\":\"from Users\"}");
             QueryRequest query = WithBudget(Read(request, document.RootElement), document.RootElement);
-            query = query with { Admission = request.Turn };
+            query = query with { Admission = request.Turn, WithPlan = request.Server.SlowLog is not null };
             return new QueryCommand(change is null ? query : change(query), document, body);
         }
         catch

@@ -27,6 +27,7 @@ internal sealed class RequestFrame(ServerContext server, Action<HttpContext>? be
         finally
         {
             server.Telemetry.RequestEnded();
+            server.SlowLog?.Ended(request);
         }
     }
 

@@ -4,6 +4,7 @@ using System.Globalization;
 using System.Text.Encodings.Web;
 using System.Text.Json;
 using Microsoft.Extensions.Primitives;
+using Treepie.Queries;
 using Treepie.Server.Limits;
 
 namespace Treepie.Server.Http;
@@ -42,6 +43,11 @@ internal abstract class ServerRequest
     public virtual bool IsEmbedded => false;
 
     protected abstract IQueryCollection Query { get; }
+
+    /// <summary>Remembers a query that this request runs, for the log of slow requests.</summary>
+    /// <param name="text">Its text.</param>
+    /// <param name="results">Its results, which may be disposed by then; null where there are none.</param>
+    public abstract void NoteQuery(string text, QueryResults? results);
 
     public abstract string? Header(string name);
 

@@ -13,14 +13,12 @@ internal sealed class AuditLog(ILogger logger, TimeProvider clock)
     /// <summary>Lines about refusals in a second; a stranger must not fill the disk with them.</summary>
     private const int MostRefusalsPerSecond = 20;
 
-    private readonly Lock _sync = new();
-    private long _second;
-    private int _refusals;
+    private readonly LineBudget _refusals = new(MostRefusalsPerSecond, clock);
 
     /// <summary>A request was refused.</summary>
     public void Refused(HttpContext http, AccessIdentity? identity, string why)
     {
-        if (logger.IsEnabled(LogLevel.Information) && MayWriteRefusal(out int left))
+        if (logger.IsEnabled(LogLevel.Information) && _refusals.TryTake(out int left))
             logger.LogInformation(
                 "Refused {Method} {Path} from {Address} by {Thumbprint}: {Why} Refusals before it that are not told: {Left}",
                 Plain(http.Request.Method), Plain(http.Request.Path.Value), http.Connection.RemoteIpAddress, MarkOf(identity), Plain(why), left);
@@ -56,18 +54,5 @@ internal sealed class AuditLog(ILogger logger, TimeProvider clock)
         const int Most = 512;
         string shown = text is null ? "" : text.Length <= Most ? text : text[..Most];
         return shown.Any(char.IsControl) ? string.Concat(shown.Select(static one => char.IsControl(one) ? '?' : one)) : shown;
-    }
-
-    private bool MayWriteRefusal(out int left)
-    {
-        lock (_sync)
-        {
-            long second = clock.GetUtcNow().ToUnixTimeSeconds();
-            bool isNew = second != _second;
-            left = isNew ? Math.Max(0, _refusals - MostRefusalsPerSecond) : 0;
-            _refusals = isNew ? 1 : _refusals + 1;
-            _second = second;
-            return _refusals <= MostRefusalsPerSecond;
-        }
     }
 }
