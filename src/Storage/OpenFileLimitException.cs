@@ -12,4 +12,7 @@ public sealed class OpenFileLimitException : StorageException
         : base(message, innerException)
     {
     }
+
+    /// <inheritdoc/>
+    public override bool IsTransient => true;
 }

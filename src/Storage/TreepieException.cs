@@ -8,4 +8,7 @@ public class TreepieException : Exception
         : base(message, innerException)
     {
     }
+
+    /// <summary>Whether the same may succeed later without being changed: something that is used up now may be free again.</summary>
+    public virtual bool IsTransient => false;
 }

@@ -12,6 +12,9 @@ internal sealed record ErrorAnswer(int StatusCode, string WireType, string Messa
     /// <summary>Most characters of a message: what it quotes of a request (a name, a path, a value) may be megabytes, and is sent twice.</summary>
     private const int MostCharacters = 4_096;
 
+    /// <summary>After how long to try again what lacked files or room on the disk.</summary>
+    private const int TransientRetrySeconds = 10;
+
     /// <summary>What is wrong. Of a long one the beginning and the end, where places are told.</summary>
     public string Message { get; } = Message.Length <= MostCharacters ? Message : $"{Message[..(MostCharacters / 2)]}…{Message[^((MostCharacters / 2) - 1)..]}";
 
@@ -51,6 +54,7 @@ internal sealed record ErrorAnswer(int StatusCode, string WireType, string Messa
             StatusCodes.Status400BadRequest, WireTypes.BadRequest, "The request body is not valid UTF-8."),
         TimeoutException => new(StatusCodes.Status408RequestTimeout, WireTypes.Timeout, exception.Message),
         OperationCanceledException => ForCancelled(request),
+        TreepieException { IsTransient: true } => new(StatusCodes.Status503ServiceUnavailable, WireTypes.Raven, ServerPaths.Hide(exception.Message)) { RetryAfterSeconds = TransientRetrySeconds, IsUnexpected = true },
         _ when IsOurs(exception) => new(StatusCodes.Status500InternalServerError, WireTypes.Raven, ServerPaths.Hide(exception.Message)) { IsUnexpected = true },
         _ => new(StatusCodes.Status500InternalServerError, WireTypes.Raven, Unexpected(request)) { IsUnexpected = true },
     };

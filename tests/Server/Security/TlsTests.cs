@@ -2,6 +2,7 @@ using System.Diagnostics.CodeAnalysis;
 using System.Net;
 using System.Net.Security;
 using System.Net.Sockets;
+using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using System.Text;
 using System.Text.Json;
@@ -129,6 +130,45 @@ public sealed class TlsTests
             using var reader = new StreamReader(tls, Encoding.ASCII);
             Assert.Equal($"{host}: HTTP/1.1 {expected}", $"{host}: {(await reader.ReadLineAsync(Cancelled))?[..12]}");
         }
+    }
+
+    /// <summary>By bytes, because the system's own library may refuse to ask so.</summary>
+    [Theory]
+    [InlineData(0x0301, false)] // 1.0
+    [InlineData(0x0302, false)] // 1.1
+    [InlineData(0x0303, true)] // 1.2
+    public async Task Old_versions_of_tls_are_refused(int version, bool isTaken)
+    {
+        const byte Handshake = 22, Alert = 21;
+        await using SecuredServer server = await SecuredServer.StartAsync();
+        var url = new Uri(server.Url);
+        using var tcp = new TcpClient();
+        await tcp.ConnectAsync(url.Host, url.Port, Cancelled);
+        NetworkStream stream = tcp.GetStream();
+        await stream.WriteAsync(ClientHello(version), Cancelled);
+        byte[] header = new byte[7];
+        int read = await stream.ReadAtLeastAsync(header, header.Length, throwOnEndOfStream: false, Cancelled);
+        if (isTaken)
+            Assert.Equal(Handshake, header[0]);
+        else
+            Assert.True(read == 0 || header[0] == Alert, $"The server answered with a record of type {header[0]}.");
+    }
+
+    private static byte[] ClientHello(int version)
+    {
+        byte[] suites = [0xC0, 0x2F, 0xC0, 0x2B, 0xC0, 0x13, 0xC0, 0x14, 0x00, 0x2F]; // ECDHE with GCM and with CBC, RSA
+        byte[] extensions =
+        [
+            0x00, 0x0A, 0x00, 0x06, 0x00, 0x04, 0x00, 0x17, 0x00, 0x18, // groups: P-256, P-384
+            0x00, 0x0B, 0x00, 0x02, 0x01, 0x00, // points: uncompressed
+            0x00, 0x0D, 0x00, 0x08, 0x00, 0x06, 0x04, 0x01, 0x08, 0x04, 0x04, 0x03, // signatures: RSA, RSA-PSS and ECDSA with SHA-256
+        ];
+        byte[] body =
+        [
+            (byte)(version >> 8), (byte)version, .. RandomNumberGenerator.GetBytes(32), 0, 0, (byte)suites.Length, .. suites, 1, 0, 0, (byte)extensions.Length, .. extensions,
+        ];
+        byte[] message = [1, 0, 0, (byte)body.Length, .. body];
+        return [22, 3, 1, 0, (byte)message.Length, .. message];
     }
 
     private static async Task<(int ExitCode, string Error)> RunAsync(string data, string[] arguments)
