@@ -68,12 +68,41 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
     {
         // Whoever asks for one entry passes twenty: what is not needed of them is not kept.
         ReadOnlySpan<byte> items = default;
-        while (Id < id && Pass(out items))
+        do
         {
+            PassPlain(id, ref items);
         }
+        while (Id < id && Pass(out items));
 
         Items = items;
         return Id == id;
+    }
+
+    /// <summary>
+    /// Passes entries up to that of an id as long as they are as most are: the id is the next, the key as long as the one before with few bytes of its own, the
+    /// heads those before. What is otherwise, or damaged, is left to <see cref="Pass"/>.
+    /// </summary>
+    private void PassPlain(long id, ref ReadOnlySpan<byte> items)
+    {
+        const int Others = StepFlag | HeadsFlag | LengthFlag;
+        (int next, long passed) = (at, Id);
+        while (passed < id && bytes.Length - next > CopiedBytes)
+        {
+            int flags = bytes[next], own = flags >> OwnShift, shared = keyLength - own;
+            if ((flags & Others) != 0 || own >= MostOwn || shared < 0 || keyRoom.Length - shared < CopiedBytes)
+                break;
+
+            int itemsAt = next + 1 + own, length = bytes[itemsAt++];
+            if (length > sbyte.MaxValue || length > bytes.Length - itemsAt)
+                break;
+
+            MemoryMarshal.Write(keyRoom[shared..], MemoryMarshal.Read<ulong>(bytes[(next + 1)..]));
+            items = bytes.Slice(itemsAt, length);
+            next = itemsAt + length;
+            passed++;
+        }
+
+        (at, Id) = (next, passed);
     }
 
     private bool Pass(out ReadOnlySpan<byte> items)
