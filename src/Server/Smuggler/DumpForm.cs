@@ -29,7 +29,7 @@ internal static class DumpForm
             {
                 if (NameOf(section) != OptionsField)
                 {
-                    await take(options, section.Body).ConfigureAwait(false);
+                    await take(options, new SectionBody(section.Body)).ConfigureAwait(false);
                     return;
                 }
 
@@ -65,15 +65,22 @@ internal static class DumpForm
             : boundary;
     }
 
+    /// <summary>Whether an error is one of the form, and not of the connection.</summary>
+    public static bool IsBroken(Exception exception) => exception is InvalidDataException or (IOException and not BadHttpRequestException);
+
+    /// <summary>What a client is told of it.</summary>
+    public static WireException Broken(Exception exception) =>
+        WireException.BadRequest($"The form is broken ({exception.Message}). Nothing was imported of what comes behind that.", exception);
+
     private static async Task<MultipartSection?> NextAsync(MultipartReader form, CancellationToken stop)
     {
         try
         {
             return await form.ReadNextSectionAsync(stop).ConfigureAwait(false);
         }
-        catch (Exception exception) when (exception is InvalidDataException or (IOException and not BadHttpRequestException))
+        catch (Exception exception) when (IsBroken(exception))
         {
-            throw WireException.BadRequest($"The form is broken ({exception.Message}). Nothing was imported.", exception);
+            throw Broken(exception);
         }
     }
 
@@ -83,7 +90,7 @@ internal static class DumpForm
     private static async Task<SmugglerOptions> ReadOptionsAsync(MultipartSection section, CancellationToken stop)
     {
         byte[] buffer = new byte[MaxOptionsBytes];
-        int length = await section.Body.ReadAtLeastAsync(buffer, buffer.Length, throwOnEndOfStream: false, stop).ConfigureAwait(false);
+        int length = await new SectionBody(section.Body).ReadAtLeastAsync(buffer, buffer.Length, throwOnEndOfStream: false, stop).ConfigureAwait(false);
         if (length == buffer.Length)
             throw WireException.TooLarge($"'{OptionsField}' is longer than {MaxOptionsBytes:N0} bytes.");
 

@@ -66,6 +66,23 @@ public sealed class ClientMistakesTests
     }
 
     [Theory]
+    [InlineData("databases/db/smuggler/import")]
+    [InlineData("admin/restore/upload?name=again")]
+    public async Task A_form_that_ends_too_early_is_refused_wherever_it_ends(string route)
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        const string Form = "--b\r\nContent-Disposition: form-data; name=\"importOptions\"\r\n\r\n{}\r\n--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"f\"\r\n\r\n{\"BuildVersion\":1}\r\n--b--\r\n";
+        for (int length = 0; length < Form.Length - "\r\n--b--\r\n".Length; length++)
+        {
+            using var request = new HttpRequestMessage(HttpMethod.Post, $"{server.Url}/{route}") { Content = new ByteArrayContent(Encoding.ASCII.GetBytes(Form[..length])) };
+            request.Content.Headers.TryAddWithoutValidation("Content-Type", "multipart/form-data; boundary=b");
+            using HttpResponseMessage response = await server.Http.SendAsync(request, TestServer.Cancelled);
+            string answer = await response.Content.ReadAsStringAsync(TestServer.Cancelled);
+            Assert.True(response.StatusCode == HttpStatusCode.BadRequest, $"{length}: {(int)response.StatusCode} {answer}");
+        }
+    }
+
+    [Theory]
     [InlineData("GET", "hilo/next?tag={0}", null)]
     [InlineData("PUT", "hilo/return?tag={0}&end=2&last=1", null)]
     [InlineData("POST", "identity/next?name={0}", null)]
