@@ -34,6 +34,7 @@ public sealed class Database : IDisposable, IAsyncDisposable
         Options = options with { EncryptionKey = null, IsEncrypted = environment.IsEncrypted };
         Name = options.Name ?? Path.GetFileName(directory);
         _environment = environment;
+        Imports = new ImportGate(environment);
         Id = DatabaseFormat.EnsureCreated(environment, directory);
         UnfinishedUploads.Drop(environment);
         TaskStore = new BackupTaskStore(environment, directory);
@@ -82,8 +83,10 @@ public sealed class Database : IDisposable, IAsyncDisposable
     /// <summary>Ids for objects of sessions that have none.</summary>
     internal HiLoIds HiLoIds { get; }
 
-    /// <summary>Where its documents are.</summary>
     internal StorageEnvironment Environment => _environment;
+
+    /// <summary>Imports under way.</summary>
+    internal ImportGate Imports { get; }
 
     /// <summary>Where indexes keep their environments, one folder each; made by the first.</summary>
     internal string IndexesDirectory => Path.Combine(DataDirectory, DatabaseFormat.IndexesFolder);
@@ -275,14 +278,7 @@ public sealed class Database : IDisposable, IAsyncDisposable
     internal long DecryptedBytes => _environment.GetStatistics().DecryptedBytes + Indexes.DecryptedBytes();
 
     /// <summary>Why nothing can be written, until the database is opened again or its disk works again; null where writing goes on.</summary>
-    public string? WritingFault
-    {
-        get
-        {
-            StorageStatistics storage = _environment.GetStatistics();
-            return storage.WritingFault ?? (storage.IsWritingRefused ? storage.LastCheckpointError : null);
-        }
-    }
+    public string? WritingFault => _environment.GetStatistics().WritingFault;
 
     /// <summary>Counts, sizes, etags and index states.</summary>
     public DatabaseStatistics GetStatistics()
@@ -480,7 +476,7 @@ public sealed class Database : IDisposable, IAsyncDisposable
     private (TResult Result, long Etag) Run<TResult>(WriteTransaction transaction, Func<DocumentWriter, DateTime, TResult> command, bool wantsResults = true)
     {
         DateTime now = Options.TimeProvider.GetUtcNow().UtcDateTime;
-        var writer = new DocumentWriter(transaction, _changeVectors, now, wantsResults);
+        var writer = new DocumentWriter(transaction, _changeVectors, now, wantsResults, Imports.KeepsUnused);
         TResult result = command(writer, now);
         return (result, writer.LastEtag);
     }

@@ -78,7 +78,7 @@ public sealed record StorageStatistics
     /// <summary>Whether writes are refused because too much waits for a checkpoint while they fail.</summary>
     public bool IsWritingRefused { get; init; }
 
-    /// <summary>Why writing has stopped for good, or null: opening the environment again recovers what the disk has.</summary>
+    /// <summary>Why nothing can be written, or null: writing has stopped for good, until the environment is opened again, or waits for a checkpoint that fails.</summary>
     public string? WritingFault { get; init; }
 
     /// <summary>Pages of the free-space bitmap that were damaged since opening and worked out again.</summary>

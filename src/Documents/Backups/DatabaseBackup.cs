@@ -128,25 +128,28 @@ internal static class DatabaseBackup
             if (backup.IsPart)
                 throw new BackupException(BackupFault.NotABackup, "This is a snapshot, or a part of one: pages, which are restored to a database of their own and cannot be brought into one that is there. Restore it, or import a logical backup.");
 
+            await database.Imports.EnterAsync(cancellationToken).ConfigureAwait(false);
             Writes.BulkInsert insert = database.BulkInsert();
             var scan = new DumpScan(backup, new ImportSink(database, insert, options), database.Options, options.SkipInvalidDocuments, total, progress);
             try
             {
                 BackupReport report = await Task.Run(() => scan.RunAsync(cancellationToken), cancellationToken).ConfigureAwait(false);
                 await insert.CompleteAsync(cancellationToken).ConfigureAwait(false);
-                await Writes.AttachmentUpload.SweepAsync(database.Environment, cancellationToken).ConfigureAwait(false);
                 return report;
             }
             catch (Exception error) when (BackupException.From(error) is { } broken)
             {
                 await insert.CompleteAsync(cancellationToken).ConfigureAwait(false); // what came before it is whole
-                await Writes.AttachmentUpload.SweepAsync(database.Environment, cancellationToken).ConfigureAwait(false);
                 throw new BackupException(broken.Fault, $"{broken.Message} What came before it was imported and stays: {scan.Sections.DescribeTaken()}. Import the whole dump again to have the rest.", error);
             }
             catch
             {
                 await insert.AbortAsync().ConfigureAwait(false);
                 throw;
+            }
+            finally
+            {
+                await database.Imports.LeaveAsync().ConfigureAwait(false);
             }
         }
     }

@@ -28,7 +28,12 @@ internal sealed class DocumentWriter : IKindHost
     private long _lastEtag;
 
     /// <summary>A writer for one command at one time; without results it allocates nothing for a document.</summary>
-    public DocumentWriter(WriteTransaction transaction, ChangeVectors changeVectors, DateTime now, bool wantsResults = true)
+    /// <param name="transaction">Where it writes.</param>
+    /// <param name="changeVectors">What numbers changes.</param>
+    /// <param name="now">The time (UTC).</param>
+    /// <param name="wantsResults">Whether results are looked at.</param>
+    /// <param name="keepsUnusedContents">See <see cref="ContentStore"/>.</param>
+    public DocumentWriter(WriteTransaction transaction, ChangeVectors changeVectors, DateTime now, bool wantsResults = true, bool keepsUnusedContents = false)
     {
         _transaction = transaction;
         _wantsResults = wantsResults;
@@ -41,7 +46,7 @@ internal sealed class DocumentWriter : IKindHost
         _tombstones = new TombstoneWriter(transaction);
         _collections = new CollectionWriter(transaction);
         Ids = new IdMaker(transaction, _documents);
-        Kinds = new KindWriter(transaction);
+        Kinds = new KindWriter(transaction, keepsUnusedContents);
         _lastEtag = _meta.TryGet(TreeNames.MetaEtag, out ReadOnlySpan<byte> value) ? BinaryPrimitives.ReadInt64LittleEndian(value) : 0;
     }
 

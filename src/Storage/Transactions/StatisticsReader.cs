@@ -34,7 +34,7 @@ internal static class StatisticsReader
             CheckpointFailures = checkpoints.Health.Failures,
             LastCheckpointError = checkpoints.LastError?.Message,
             IsWritingRefused = checkpoints.IsAtBound,
-            WritingFault = state.Failure?.Message,
+            WritingFault = state.Failure?.Message ?? (checkpoints.IsAtBound ? checkpoints.LastError?.Message : null),
             Scrub = state.Scrubber?.Describe(),
             RebuiltBitmapPages = state.Bitmaps.RebuiltPages,
             OldestReaderTransactionId = readers.Count == 0 ? null : readers[0].TransactionId,

@@ -10,7 +10,7 @@ public sealed class HttpFuzzTests
 {
     /// <summary>Requests of a run; <c>TREEPIE_ROUNDS</c> says how many thousand instead.</summary>
     private static readonly int s_requests =
-        int.TryParse(Environment.GetEnvironmentVariable("TREEPIE_ROUNDS"), CultureInfo.InvariantCulture, out int rounds) ? rounds * 1_000 : 1_000;
+        int.TryParse(Environment.GetEnvironmentVariable("TREEPIE_ROUNDS"), CultureInfo.InvariantCulture, out int rounds) ? rounds * 1_000 : 5_000;
 
     [Fact]
     public async Task No_request_is_a_failure_of_the_server_hangs_or_leaves_anything_open()
