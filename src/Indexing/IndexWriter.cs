@@ -28,6 +28,7 @@ public sealed class IndexWriter
     private long changesSinceTidy;
     private Tidying? tidying;
     private long entryCount;
+    private List<CompoundRecord> compounds;
 
     /// <summary>By field: the numbers its vectors have, 0 where that is open.</summary>
     private readonly int[] dimensions;
@@ -60,6 +61,7 @@ public sealed class IndexWriter
             throw new IndexSchemaException(Difference(existing, schema));
         using ReadTransaction now = environment.BeginRead();
         backfills = BackfillRecord.Read(now.FindTree(TreeNames.Index));
+        compounds = CompoundRecord.Read(now.FindTree(TreeNames.Index));
     }
 
     /// <summary>The fields of this index.</summary>
@@ -98,6 +100,46 @@ public sealed class IndexWriter
         using ReadTransaction read = environment.BeginRead();
         backfills = BackfillRecord.Read(read.FindTree(TreeNames.Index));
     }
+
+    /// <summary>Most compound keys of an index: each is another tree for every commit to keep.</summary>
+    public const int MaxCompounds = 8;
+
+    /// <summary>Whether a compound key has yet to be given entries that are there: <see cref="BuildCompounds"/>.</summary>
+    public bool HasUnbuiltCompounds => compounds.Exists(static one => !one.IsComplete);
+
+    /// <summary>
+    /// Adds a compound key, which <see cref="BuildCompounds"/> then fills. False, and nothing is changed, if the index has it or has <see cref="MaxCompounds"/>, if a field is missing or not one of
+    /// whole values, or while fields wait to be filled.
+    /// </summary>
+    public bool TryAddCompound(CompoundKey key)
+    {
+        ArgumentNullException.ThrowIfNull(key);
+        int equal = Schema.IndexOf(key.EqualField), order = Schema.IndexOf(key.OrderField);
+        if (Pending is not null || compounds.Count >= MaxCompounds || !IsOfWholeValues(equal) || !IsOfWholeValues(order)
+            || compounds.Exists(one => one.Equal == equal && one.Order == order && one.Kind == key.Order))
+            return false;
+
+        compounds = environment.Write(transaction =>
+        {
+            Tree index = transaction.GetOrCreateTree(TreeNames.Index);
+            List<CompoundRecord> all = [.. CompoundRecord.Read(index), new CompoundRecord(equal, order, key.Order, 0)];
+            CompoundRecord.Write(index, all);
+            return all;
+        });
+        return true;
+    }
+
+    /// <summary>Gives some entries their compound keys, in one short commit.</summary>
+    /// <returns>Whether there are more.</returns>
+    public bool BuildCompounds(CancellationToken cancellationToken = default)
+    {
+        const int EntriesPerStep = 16_384;
+        compounds = environment.Write(transaction => CompoundWriter.Build(transaction, EntriesPerStep, cancellationToken), cancellationToken);
+        return HasUnbuiltCompounds;
+    }
+
+    private bool IsOfWholeValues(int field) =>
+        field >= 0 && Schema.Fields[field].Analysis is (FieldAnalysis.LowerCaseKeyword or FieldAnalysis.Keyword);
 
     /// <summary>
     /// Whether so much was changed since it was opened or tidied that <see cref="Tidy"/> is worth its while: a quarter of the entries, and some thousand.

@@ -4,6 +4,7 @@ using Treepie.Indexing.Matching.Compiling;
 using Treepie.Indexing.Matching.Views;
 using Treepie.Indexing.Plans;
 using Treepie.Indexing.Queries;
+using Treepie.Indexing.Schema;
 using Treepie.Indexing.Searching;
 using Treepie.Indexing.Sorting;
 using Treepie.Indexing.Spatial;
@@ -33,6 +34,7 @@ public sealed class SearchResults : IDisposable
         IsTotalExact = run.IsTotalExact;
         ids = run.Ids;
         scores = run.Scores;
+        MissingCompound = run.MissingCompound;
     }
 
     internal SearchResults(IndexView view, IndexTail tail, TailedSearch search, IReadOnlyList<SortKey> sort, byte[]? position)
@@ -66,6 +68,9 @@ public sealed class SearchResults : IDisposable
     /// so is the last. It is good for the same query on the same index, also when that has changed: what was given already does not come again.
     /// </summary>
     public byte[]? Position { get; }
+
+    /// <summary>The compound key with which requests of this kind would be much cheaper, and which the index lacks; null where there is none. See <see cref="IndexWriter.TryAddCompound"/>.</summary>
+    public CompoundKey? MissingCompound { get; }
 
     /// <summary>Hits of this page.</summary>
     public int Count => ids.Length;

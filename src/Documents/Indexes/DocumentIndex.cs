@@ -1,7 +1,9 @@
+using System.Diagnostics.CodeAnalysis;
 using Treepie.Indexes.Definitions;
 using Treepie.Indexes.Fields;
 using Treepie.Indexing;
 using Treepie.Indexing.Analysis;
+using Treepie.Indexing.Schema;
 using Treepie.Storage;
 using Treepie.Store;
 
@@ -27,6 +29,8 @@ internal sealed class DocumentIndex
     private readonly AnalyzerSet _analyzers;
     private readonly TaskCompletionSource _released = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private volatile IndexMapping _definition;
+    private readonly HashSet<CompoundKey> _knownCompounds = [];
+    private readonly Queue<CompoundKey> _wantedCompounds = [];
     private long[] _lastUses = [];
     private int _holders = 1; // the catalogue
     private bool _closed;
@@ -66,6 +70,29 @@ internal sealed class DocumentIndex
 
     /// <summary>Fields that every entry has, from the first on.</summary>
     private int CompleteFields => Writer.Pending?.FirstField ?? Writer.Schema.Fields.Count;
+
+    /// <summary>Called when a query wants a compound key; may be called on any thread.</summary>
+    public Action? CompoundWanted { get; set; }
+
+    /// <summary>Notes that a query would be much cheaper with a compound key. Each is noted once while the index is open, and not more than there may be.</summary>
+    public void WantCompound(CompoundKey key)
+    {
+        lock (_lock)
+        {
+            if (_knownCompounds.Count == IndexWriter.MaxCompounds || !_knownCompounds.Add(key))
+                return;
+            _wantedCompounds.Enqueue(key);
+        }
+
+        CompoundWanted?.Invoke();
+    }
+
+    /// <summary>The next compound key that a query wanted.</summary>
+    public bool TryTakeWantedCompound([NotNullWhen(true)] out CompoundKey? key)
+    {
+        lock (_lock)
+            return _wantedCompounds.TryDequeue(out key);
+    }
 
     /// <summary>Makes a new index.</summary>
     public static DocumentIndex Create(IndexMapping definition, IndexDirectory directory, AnalyzerSet analyzers)

@@ -1,4 +1,5 @@
 using Treepie.Indexing;
+using Treepie.Indexing.Schema;
 using Treepie.Store;
 
 namespace Treepie.Indexes;
@@ -31,6 +32,7 @@ internal sealed class DocumentIndexer
         _context = context;
         _switch = onOff;
         _mapper = new BatchMapper(index, context);
+        index.CompoundWanted = Wake;
         _stop = CancellationTokenSource.CreateLinkedTokenSource(stop);
     }
 
@@ -75,6 +77,8 @@ internal sealed class DocumentIndexer
                     caughtUp(this);
                 }
 
+                if (!await LearnAsync(stop).ConfigureAwait(false))
+                    continue;
                 if (!await TidyAsync(reached, woken, stop).ConfigureAwait(false))
                     continue;
                 ReleaseMemory();
@@ -92,6 +96,32 @@ internal sealed class DocumentIndexer
         finally
         {
             _index.Release();
+        }
+    }
+
+    /// <summary>Adds the compound keys that queries wanted, and gives some entries theirs. False if there are more, so that changes come first again.</summary>
+    private async Task<bool> LearnAsync(CancellationToken stop)
+    {
+        if (_index.Progress.IsFaulted)
+            return true;
+
+        bool isWanted = _index.TryTakeWantedCompound(out CompoundKey? wanted);
+        if (!isWanted && !_index.Writer.HasUnbuiltCompounds)
+            return true;
+
+        await _context.Turns.WaitAsync(_switch.Settings.Priority, stop).ConfigureAwait(false);
+        try
+        {
+            return !_context.Workers.Run(() => (wanted is not null && _index.Writer.TryAddCompound(wanted)) || _index.Writer.BuildCompounds(stop)).Wait();
+        }
+        catch (Exception error) when (error is not OperationCanceledException && !stop.IsCancellationRequested)
+        {
+            _index.Progress.ReportFault($"Index '{_index.Name}': {error.Message}", _context.TimeProvider.GetUtcNow());
+            return true;
+        }
+        finally
+        {
+            _context.Turns.Release();
         }
     }
 

@@ -435,6 +435,8 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
             CountsHits = context.Request.CountsResults,
         };
         hits = tail is null ? searcher.Search(request, Options(context), cancellationToken) : searcher.Search(request, tail, Options(context), cancellationToken);
+        if (hits.MissingCompound is { } missing)
+            index.WantCompound(missing);
         return new FoundResults(snapshot, new IndexSource(index, searcher, hits, snapshot, query.IsScored, mayMissHits, tail), index.Name)
         {
             Plan = hits.Plan,

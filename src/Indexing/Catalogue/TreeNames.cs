@@ -8,6 +8,7 @@ namespace Treepie.Indexing.Catalogue;
 /// TREE                    KEY                                VALUE
 /// index                   "state", "schema", field (4)       IndexState, SchemaRecord, FieldStatistics
 /// index                   "backfill"                         BackfillRecord, while fields are added
+/// index                   "compounds"                        CompoundRecord
 /// errors                  key of an entry that is not there  ErrorRecord
 /// keys                    a TermTree: key of an entry        entry id, big-endian, without zeros in front
 /// entries                 id of a first entry (8, big-endian)  EntryBlock
@@ -26,6 +27,7 @@ namespace Treepie.Indexing.Catalogue;
 /// vectors.N, links.N      VectorKey                          VectorNode, links of VectorGraph (and VectorState)
 /// fullvectors.N           VectorKey                          the numbers of a vector, floats, little-endian
 /// nodes.N                 entry id                           NodeList
+/// compound.N              CompoundKeyText                    nothing; N is the place in CompoundRecord
 /// stored                  entry id                           StoredRecord, of entries that keep values to be given back
 /// </code>
 /// </summary>
@@ -41,6 +43,9 @@ internal static class TreeNames
     private static readonly string[] sortNumberTrees = Named("sortnumbers");
     private static readonly string[] longTextTrees = Named("longtexts");
     private static readonly string[] normTrees = Named("norms");
+
+    /// <summary>What the names of trees of compound keys begin with: their number is none of a field.</summary>
+    public const string CompoundStructure = "compound";
 
     public const string Index = "index";
     public const string Errors = "errors";
@@ -80,6 +85,8 @@ internal static class TreeNames
     public static string Links(int field) => Of("links", field);
 
     public static string VectorNodes(int field) => Of("nodes", field);
+
+    public static string Compound(int number) => Of(CompoundStructure, number);
 
     public static string Postings(string dictionary) => dictionary + ".postings";
 

@@ -61,12 +61,18 @@ internal sealed class EntryReader(Func<string, Tree?> tree) : IEntrySource
             : throw new CorruptionException($"The index tree '{TreeNames.Words(field)}' misses word {number} that entries name. Reset the index to build it again.");
     }
 
-    public ReadOnlySpan<byte> SortValue(int field, long id, out bool isNumber)
+    /// <summary>The sort values of the entry's chunk, and its slot there.</summary>
+    public SortChunk SortChunkOf(int field, long id, out int slot)
     {
         if (!columns.TryGetValue(field, out SortColumn? column))
             columns.Add(field, column = new SortColumn(new ChunkCursor(tree(TreeNames.Sort(field))), Open(TreeNames.SortTexts(field)), Open(TreeNames.SortNumbers(field))));
-        SortChunk chunk = column.Read(id >> SortChunk.EntryBits);
-        int slot = (int)(id & (SortChunk.Entries - 1));
+        slot = (int)(id & (SortChunk.Entries - 1));
+        return column.Read(id >> SortChunk.EntryBits);
+    }
+
+    public ReadOnlySpan<byte> SortValue(int field, long id, out bool isNumber)
+    {
+        SortChunk chunk = SortChunkOf(field, id, out int slot);
         SortTag tag = chunk.TagAt(slot);
         isNumber = tag == SortTag.Number;
         if (isNumber)

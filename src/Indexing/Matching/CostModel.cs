@@ -62,6 +62,9 @@ internal static class CostModel
     /// <summary>One entry of a walk, looked up in windows that are kept.</summary>
     public const double KeptProbe = 15;
 
+    /// <summary>One step along a compound key: the key is put together and compared with the one before.</summary>
+    public const double CompoundStep = 60;
+
     /// <summary>One hit whose value is read, and looked for among the groups of a facet.</summary>
     public const double FacetValue = 45;
 

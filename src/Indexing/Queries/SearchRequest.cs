@@ -46,6 +46,9 @@ internal enum OrderHint
 
     /// <summary>By walking the values in order, wherever that is possible.</summary>
     Walk,
+
+    /// <summary>By going along a compound key, wherever there is one.</summary>
+    Compound,
 }
 
 /// <summary>One key of an order.</summary>

@@ -2,6 +2,7 @@ using System.Globalization;
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Plans;
 using Treepie.Indexing.Queries;
+using Treepie.Indexing.Schema;
 using Treepie.Indexing.Sorting;
 using SortKey = Treepie.Indexing.Queries.SortKey;
 
@@ -17,7 +18,9 @@ namespace Treepie.Indexing.Searching;
 /// <param name="parts">The parts of the order.</param>
 /// <param name="range">The range over the first field of the order, where the query has one.</param>
 /// <param name="isWithoutRange">Whether <paramref name="root"/> leaves it out.</param>
-internal sealed class SearchPlanner(QueryContext context, Operator root, SearchRequest request, KeyPart[] parts, OrderRange? range, bool isWithoutRange)
+/// <param name="compound">The equality whose entries a compound key has in order, or would have.</param>
+internal sealed class SearchPlanner(
+    QueryContext context, Operator root, SearchRequest request, KeyPart[] parts, OrderRange? range, bool isWithoutRange, CompoundRange? compound)
 {
     /// <summary>Most hits wanted for which it pays to look at bounds: with more, most blocks hold one.</summary>
     private const int MostByBounds = 10_000;
@@ -46,6 +49,16 @@ internal sealed class SearchPlanner(QueryContext context, Operator root, SearchR
             return SearchWay.InIdOrder;
         return SortPlan.NeedsScores(request.Sort) ? ChooseForScores() : ChooseForValues(total);
     }
+
+    /// <summary>Hits whose sort values are read, from where on a compound key is worth its tree.</summary>
+    public const int HitsForCompound = 256;
+
+    /// <summary>The compound key that the index lacks for a request of this kind to be cheaper; null where it would not be by much.</summary>
+    public CompoundKey? Missing(SearchWay way, long total) =>
+        compound is { IsThere: false } && way is (SearchWay.ByValue or SearchWay.Walk) && total >= HitsForCompound && total >= 4 * Math.Min(Limit, total)
+            && request.OrderHint == OrderHint.Cheaper
+            ? compound.KeyFor(request.Sort[0])
+            : null;
 
     /// <summary>The step of the plan that stands above all others.</summary>
     public PlanNode Describe(SearchWay way, long total)
@@ -88,6 +101,8 @@ internal sealed class SearchPlanner(QueryContext context, Operator root, SearchR
             return ChooseForDistances(total);
 
         double sorting = SortingCost(total);
+        if (compound is { IsThere: true } && request.OrderHint is (OrderHint.Cheaper or OrderHint.Compound) && TryCompound(compound, total, sorting))
+            return SearchWay.Compound;
         if (OrderWalk.Obstacle(context, request.Sort[0]) is { } obstacle)
         {
             cost = sorting;
@@ -109,6 +124,26 @@ internal sealed class SearchPlanner(QueryContext context, Operator root, SearchR
             ? new PlanAlternative("read the sort value of every hit", sorting, "costs more")
             : new PlanAlternative("walk the values in order and probe", walking, "costs more"));
         return walks ? SearchWay.Walk : SearchWay.ByValue;
+    }
+
+    /// <summary>Whether going along a compound key is cheaper than reading the sort value of every hit; it is never dearer than going along the whole order.</summary>
+    private bool TryCompound(CompoundRange along, long total, double sorting)
+    {
+        long wanted = Math.Min(Limit, total);
+        double met = along.IsAll ? wanted : (double)wanted * along.Entries / Math.Max(1, total);
+        double walking = CostModel.WalkStep + (met * (CostModel.CompoundStep + (along.IsAll ? 0 : CostModel.KeptProbe)));
+        if (total == 0 || (walking >= sorting && request.OrderHint != OrderHint.Compound))
+            return false;
+
+        cost = walking;
+        if (isDescribed)
+        {
+            reason = string.Create(
+                CultureInfo.InvariantCulture, $"of {along.Entries:N0} entries with '{along.Equality.Field}' as asked, {total:N0} are hits and {wanted:N0} are wanted");
+            notTaken?.Add(new PlanAlternative("read the sort value of every hit", sorting, "costs more"));
+        }
+
+        return true;
     }
 
     private SearchWay ChooseForDistances(long total)
@@ -182,6 +217,7 @@ internal sealed class SearchPlanner(QueryContext context, Operator root, SearchR
         SearchWay.InIdOrder => "in the order of entries",
         SearchWay.ByBounds => "best bounds first",
         SearchWay.Walk => "walk the values in order and probe",
+        SearchWay.Compound => "walk a compound key",
         SearchWay.Nearest => "nearest squares first",
         _ => "read the sort value of every hit",
     };
@@ -201,6 +237,9 @@ internal enum SearchWay
 
     /// <summary>Along the dictionary of the first key.</summary>
     Walk,
+
+    /// <summary>Along a compound key.</summary>
+    Compound,
 
     /// <summary>By distance, from the squares around the centre outward.</summary>
     Nearest,

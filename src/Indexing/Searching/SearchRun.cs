@@ -1,12 +1,16 @@
 using System.Runtime.InteropServices;
+using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Matching.Compiling;
 using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Queries;
+using Treepie.Indexing.Schema;
 using Treepie.Indexing.Sorting;
 using Treepie.Indexing.TopK;
+using Treepie.Storage;
+using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Searching;
 
@@ -22,6 +26,7 @@ internal sealed class SearchRun
     private readonly TopKPlan? topK;
     private readonly QueryCompiler compiler = null!; // unless the search is a top-k one
     private readonly OrderRange? range;
+    private readonly CompoundRange? compound;
     private readonly long? rangeTotal;
     private ushort[]? offsets;
     private readonly WindowSet set = null!; // as above
@@ -47,6 +52,7 @@ internal sealed class SearchRun
         set = context.Rent();
         compiler = new QueryCompiler(context, IsScored);
         range = OrderRange.Find(context, request);
+        compound = range is null ? CompoundRange.Find(context, request, !after.IsEmpty) : null;
         if (range is { IsAll: true } && request.CountsHits)
             rangeTotal = context.CountOf(range.Query, range.Keys, context.View.Field(request.Sort[0].Field))?.Entries;
         isWithoutRange = range is not null && (!request.CountsHits || rangeTotal is not null) && request.OrderHint != OrderHint.Sort;
@@ -67,6 +73,9 @@ internal sealed class SearchRun
 
     /// <summary>The sort key of the last entry of the page, where the request wants to go on from there; null where the page is not full.</summary>
     public byte[]? LastKey { get; private set; }
+
+    /// <summary>The compound key that the index lacks for requests of this kind to be much cheaper; null: none.</summary>
+    public CompoundKey? MissingCompound { get; private set; }
 
     /// <summary>What was done; null where nobody wants a plan.</summary>
     public PlanNode? Plan { get; private set; }
@@ -93,6 +102,7 @@ internal sealed class SearchRun
             (hits, planner, way) = Choose();
         }
 
+        MissingCompound = planner.Missing(way, Total);
         Plan = context.Tracer is null ? null : planner.Describe(way, Total);
         if (Plan is not null)
             context.Tracer?.Enter(Plan);
@@ -117,7 +127,7 @@ internal sealed class SearchRun
     {
         HitSet? hits = null;
         listInRange = FindListInRange();
-        var planner = new SearchPlanner(context, root, request, parts, range, isWithoutRange) { IsCountedApart = listInRange is not null };
+        var planner = new SearchPlanner(context, root, request, parts, range, isWithoutRange, compound) { IsCountedApart = listInRange is not null };
         if (planner.NeedsTotal)
         {
             hits = root.IsExact || listInRange is not null ? null : Counted();
@@ -133,7 +143,7 @@ internal sealed class SearchRun
     {
         if (isWithoutRange || range is null || ComparedList.Of(root) is not { } found || found.Range.Name.Field != range.Query.Field)
             return null;
-        var planner = new SearchPlanner(context, root, request, parts, range, isWithoutRange) { IsCountedApart = true };
+        var planner = new SearchPlanner(context, root, request, parts, range, isWithoutRange, compound) { IsCountedApart = true };
         return planner.Choose(found.Likely(context.View.State.EntryCount)) == SearchWay.Walk ? found : null;
     }
 
@@ -180,6 +190,9 @@ internal sealed class SearchRun
                 break;
             case SearchWay.Walk:
                 Walk(hits);
+                break;
+            case SearchWay.Compound:
+                WalkCompound(hits);
                 break;
             default:
                 CollectByColumn(hits);
@@ -242,6 +255,18 @@ internal sealed class SearchRun
         // Where the walk came to its end these are all hits, unless some were given before.
         IsTotalExact = rangeTotal is not null || (found.Count < Limit && after.IsEmpty);
         Total = rangeTotal ?? found.Count;
+    }
+
+    private void WalkCompound(HitSet? hits)
+    {
+        CompoundRange along = compound!; // it was chosen
+        long wanted = Math.Min(Limit, Total);
+        double expectedProbes = along.IsAll ? 0 : wanted * along.Entries / (double)Math.Max(1, Total);
+        var filter = new FilterProbe(context, root, along.IsAll, hits is { IsWhole: true } ? hits : null, expectedProbes);
+        Tree tree = context.View.Tree(TreeNames.Compound(along.Number))
+            ?? throw new CorruptionException($"The index tree '{TreeNames.Compound(along.Number)}' is missing. Reset the index to build it again.");
+        List<long> found = new CompoundWalk(context, tree, along.Prefix, request.Sort[0], filter, parts, wanted).Run();
+        Ids = request.Skip >= found.Count ? [] : CollectionsMarshal.AsSpan(found)[(int)request.Skip..].ToArray();
     }
 
     private void CountAll(long from)

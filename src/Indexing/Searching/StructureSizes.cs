@@ -1,4 +1,5 @@
 using System.Globalization;
+using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Matching.Views;
 using Treepie.Storage.Transactions;
 using Treepie.Storage.Trees;
@@ -30,7 +31,7 @@ internal static class StructureSizes
     private static (string Structure, string? Field) Parse(IndexView view, string name)
     {
         string[] parts = name.Split('.');
-        return parts.Length > 1 && int.TryParse(parts[1], NumberStyles.None, CultureInfo.InvariantCulture, out int field) && field < view.Schema.Fields.Count
+        return parts.Length > 1 && parts[0] != TreeNames.CompoundStructure && int.TryParse(parts[1], NumberStyles.None, CultureInfo.InvariantCulture, out int field) && field < view.Schema.Fields.Count
             ? (string.Join('.', parts.Where((_, i) => i != 1)), view.Schema.Fields[field].Name)
             : (name, null);
     }

@@ -18,6 +18,9 @@ internal sealed class KeyBuffer
 
     public void Clear() => Length = 0;
 
+    /// <summary>Takes away what was written behind a place.</summary>
+    public void CutTo(int length) => Length = length;
+
     public void Append(byte value)
     {
         Room(1)[0] = value;

@@ -118,6 +118,23 @@ internal ref struct EntryRecord
         return true;
     }
 
+    /// <summary>Passes the items of the group without looking up what they name.</summary>
+    public void PassItems()
+    {
+        if (kind != EntryGroup.Words)
+        {
+            while (MoveNextItem(out _))
+            {
+            }
+
+            return;
+        }
+
+        for (; itemsLeft > 0; itemsLeft--)
+            lastWord = WordNumbers.ReadNext(ref words, lastWord);
+        rest = rest[words.Bytes..];
+    }
+
     public static int GroupHead(int field, EntryGroup group) => checked((field * 8) + (int)group);
 }
 

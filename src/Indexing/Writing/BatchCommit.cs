@@ -30,6 +30,7 @@ internal sealed class BatchCommit
     private readonly IndexState state;
     private readonly CommitMemory memory;
     private readonly RemovalSet removals;
+    private readonly CompoundWriter compounds;
     private bool isBackfill;
 
     /// <summary>The id of the first entry, where all entries of the batch have one and they follow one another; else -1.</summary>
@@ -44,6 +45,7 @@ internal sealed class BatchCommit
         index = transaction.GetOrCreateTree(TreeNames.Index);
         state = IndexState.Read(index);
         this.memory = memory;
+        compounds = new CompoundWriter(transaction, CompoundRecord.Read(index));
         removals = memory.Removals;
         removals.Clear();
     }
@@ -66,7 +68,8 @@ internal sealed class BatchCommit
             commit.ApplyLists();
             foreach (int field in commit.ChangedFields())
                 commit.ApplyField(field);
-            commit.AppendEntries(); // last: they name words by the numbers these have got
+            commit.AppendEntries(); // behind fields: they name words by the numbers these have got
+            commit.ApplyCompounds(); // last: their keys follow from entries and sort values
         }
 
         commit.state.Etag = etag;
@@ -207,7 +210,7 @@ internal sealed class BatchCommit
         }
 
         keys.Flush();
-        removals.Take(transaction, cancellationToken);
+        removals.Take(transaction, compounds, cancellationToken);
         state.EntryCount -= removals.Ids.Length;
     }
 
@@ -226,6 +229,24 @@ internal sealed class BatchCommit
         }
 
         entries.Flush();
+    }
+
+    private void ApplyCompounds()
+    {
+        if (!compounds.IsNeeded)
+            return;
+
+        var reader = new EntryReader(transaction.FindTree);
+        foreach (long id in IdOf)
+        {
+            if (id < 0)
+                continue;
+            if ((id & 1023) == 0)
+                cancellationToken.ThrowIfCancellationRequested();
+            compounds.Add(id, reader.Get(id), reader);
+        }
+
+        compounds.Apply();
     }
 
     private void ApplyLists()

@@ -44,7 +44,10 @@ internal sealed class RemovalSet
     }
 
     /// <summary>Reads the records of the entries and removes them from the tree.</summary>
-    public void Take(WriteTransaction transaction, CancellationToken cancellationToken)
+    /// <param name="transaction">Where they are.</param>
+    /// <param name="compounds">Told of each.</param>
+    /// <param name="cancellationToken">Ends it.</param>
+    public void Take(WriteTransaction transaction, CompoundWriter compounds, CancellationToken cancellationToken)
     {
         if (count == 0)
             return;
@@ -56,6 +59,8 @@ internal sealed class RemovalSet
             if ((owner & 1023) == 0)
                 cancellationToken.ThrowIfCancellationRequested();
             Add(owner, reader.Get(ids[owner]));
+            if (compounds.IsNeeded)
+                compounds.Remove(ids[owner], reader.Get(ids[owner]), reader);
         }
 
         var entries = new EntryBlockWriter(transaction.GetOrCreateTree(TreeNames.Entries));

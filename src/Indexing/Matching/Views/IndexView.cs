@@ -41,6 +41,7 @@ internal sealed class IndexView
     private int queriesAhead = QueriesAhead;
     private long visitsOnce;
     private long? allEntries;
+    private List<CompoundRecord>? compounds;
 
     private IndexView(ReadTransaction transaction, AnalyzerSet analyzerSet, IndexSchema? known)
     {
@@ -276,6 +277,23 @@ internal sealed class IndexView
         hasEntries[field] = found;
         visitsOnce += visits.Count - before;
         return found;
+    }
+
+    /// <summary>The number of the compound key of two fields; -1: there is none that has all entries. Read when first asked for.</summary>
+    public int Compound(int equal, int order, CompoundOrder kind)
+    {
+        if (compounds is null)
+        {
+            long before = visits.Count;
+            compounds = CompoundRecord.Read(Tree(TreeNames.Index));
+            visitsOnce += visits.Count - before;
+        }
+
+        for (int i = 0; i < compounds.Count; i++)
+            if (compounds[i].IsComplete && compounds[i].Equal == equal && compounds[i].Order == order && compounds[i].Kind == kind)
+                return i;
+
+        return -1;
     }
 
     /// <summary>The segments of the long lists of a dictionary.</summary>

@@ -1,0 +1,62 @@
+using System.Buffers.Binary;
+using Treepie.Indexing.Schema;
+using Treepie.Indexing.Terms;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Indexing.Catalogue;
+
+/// <summary>
+/// The compound keys of an index, and how far each is built. In tree <c>index</c>: count (varint), then of each the field of equality, the field of order (varints), the
+/// order (1), the next entry to be added (8, little-endian; -1: all are there).
+/// </summary>
+/// <remarks>
+/// Invariants: (1) entries before the next one, and all that were put after the key was added, are in its tree; (2) entries that were removed are not; (3) its fields
+/// are complete.
+/// </remarks>
+/// <param name="Equal">Number of the field of equality.</param>
+/// <param name="Order">Number of the field of order.</param>
+/// <param name="Kind">How its values compare.</param>
+/// <param name="NextEntryId">The next entry to be added; -1: it is complete.</param>
+internal readonly record struct CompoundRecord(int Equal, int Order, CompoundOrder Kind, long NextEntryId)
+{
+    /// <summary>What <see cref="NextEntryId"/> is when all entries are there.</summary>
+    public const long Complete = -1;
+
+    private static ReadOnlySpan<byte> Key => "compounds"u8;
+
+    public bool IsComplete => NextEntryId == Complete;
+
+    public static List<CompoundRecord> Read(Tree? index)
+    {
+        var compounds = new List<CompoundRecord>();
+        if (index is null || !index.TryGet(Key, out ReadOnlySpan<byte> value))
+            return compounds;
+
+        int count = Varint.Read(ref value);
+        for (int i = 0; i < count; i++)
+        {
+            int equal = Varint.Read(ref value), order = Varint.Read(ref value);
+            compounds.Add(new CompoundRecord(equal, order, (CompoundOrder)value[0], BinaryPrimitives.ReadInt64LittleEndian(value[1..])));
+            value = value[(1 + sizeof(long))..];
+        }
+
+        return compounds;
+    }
+
+    public static void Write(Tree index, List<CompoundRecord> compounds)
+    {
+        var record = new ByteArena();
+        record.AddVarint(compounds.Count);
+        Span<byte> rest = stackalloc byte[1 + sizeof(long)];
+        foreach (CompoundRecord compound in compounds)
+        {
+            record.AddVarint(compound.Equal);
+            record.AddVarint(compound.Order);
+            rest[0] = (byte)compound.Kind;
+            BinaryPrimitives.WriteInt64LittleEndian(rest[1..], compound.NextEntryId);
+            record.Add(rest);
+        }
+
+        index.Put(Key, record.Slice(0, record.Length));
+    }
+}

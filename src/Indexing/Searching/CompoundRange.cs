@@ -1,0 +1,105 @@
+using Treepie.Indexing.Analysis;
+using Treepie.Indexing.Catalogue;
+using Treepie.Indexing.Matching;
+using Treepie.Indexing.Matching.Compiling;
+using Treepie.Indexing.Postings;
+using Treepie.Indexing.Queries;
+using Treepie.Indexing.Schema;
+using Treepie.Indexing.Sorting;
+using Treepie.Indexing.Terms;
+using SortKey = Treepie.Indexing.Queries.SortKey;
+
+namespace Treepie.Indexing.Searching;
+
+/// <summary>
+/// An equality of a query whose entries a <see cref="CompoundKey"/> has in the order that is asked for, or would have if it were there.
+/// </summary>
+/// <param name="Equality">The condition.</param>
+/// <param name="Entries">Entries that meet it.</param>
+/// <param name="Number">The compound key's number; -1: the index has none for it.</param>
+/// <param name="Prefix">What the keys of these entries begin with.</param>
+/// <param name="IsAll">Whether nothing else is asked.</param>
+internal sealed record CompoundRange(TermQuery Equality, long Entries, int Number, byte[] Prefix, bool IsAll)
+{
+    /// <summary>Whether the index has the compound key.</summary>
+    public bool IsThere => Number >= 0;
+
+    /// <summary>
+    /// The equality of a request with the fewest entries for which there is a compound key, or could be; null where the order is none of values, goes on from a
+    /// key, has nulls at its other end, or nothing is compared for equality.
+    /// </summary>
+    public static CompoundRange? Find(QueryContext context, SearchRequest request, bool goesOn)
+    {
+        if (goesOn || request.Take == 0 || request.Sort.Count == 0 || SortPlan.NeedsScores(request.Sort) || context.Combined is not null)
+            return null;
+
+        SortKey first = request.Sort[0];
+        if (OrderOf(first) is not { } order || (first.NullsFirst ?? !first.Descending) == first.Descending)
+            return null;
+
+        CompoundRange? best = null;
+        bool isAll = request.Query is TermQuery;
+        foreach (IndexQuery clause in isAll ? [request.Query] : request.Query is AndQuery ? QueryCompiler.Flatten(request.Query) : [])
+        {
+            if (clause is TermQuery equality && Of(context, equality, first, order, isAll) is { } found && (best is null || IsBetter(found, best)))
+                best = found;
+        }
+
+        return best;
+    }
+
+    /// <summary>The compound key that a request would have gone along.</summary>
+    public CompoundKey KeyFor(SortKey first) => new(Equality.Field, first.Field, OrderOf(first) ?? CompoundOrder.Text);
+
+    private static bool IsBetter(CompoundRange one, CompoundRange other) =>
+        one.IsThere != other.IsThere ? one.IsThere : one.Entries < other.Entries;
+
+    private static CompoundOrder? OrderOf(SortKey key) => key.Kind switch
+    {
+        _ when key.Custom is not null => null,
+        SortKind.Text => CompoundOrder.Text,
+        SortKind.Long => CompoundOrder.Long,
+        SortKind.Double => CompoundOrder.Double,
+        _ => null,
+    };
+
+    private static CompoundRange? Of(QueryContext context, TermQuery equality, SortKey first, CompoundOrder order, bool isAll)
+    {
+        int field = context.View.Field(equality.Field), orderField = context.View.Field(first.Field);
+        FieldAnalysis analysis = context.View.Schema.Fields[field].Analysis;
+        if (equality.Value.Kind == FieldValueKind.Null || analysis is not (FieldAnalysis.LowerCaseKeyword or FieldAnalysis.Keyword))
+            return null;
+
+        Span<byte> form = stackalloc byte[CompoundKeyText.MaxEqualBytes];
+        bool isNumber = equality.Value.Kind is FieldValueKind.Long or FieldValueKind.Double;
+        if (!(isNumber ? TryNumber(context, field, equality.Value, form, out int length, out long entries) : TryText(context, field, analysis, equality.Value, form, out length, out entries)))
+            return null;
+
+        int number = context.View.Compound(field, orderField, order);
+        return new CompoundRange(equality, entries, number, number < 0 ? [] : CompoundKeyText.Prefix(form[..length], isNumber), isAll);
+    }
+
+    private static bool TryNumber(QueryContext context, int field, FieldValue value, Span<byte> form, out int length, out long entries)
+    {
+        (length, entries) = (NumberKey.Bytes, 0);
+        if (!QueryValue.TryWriteNumber(value, form) || !context.View.TryGetTerm(TreeNames.Numbers(field), form[..length], out TermPayload payload))
+            return false;
+        entries = payload.EntryCount;
+        return true;
+    }
+
+    /// <summary>False also where the field has numbers: these are found by their texts too, and stand in a compound key as numbers.</summary>
+    private static bool TryText(QueryContext context, int field, FieldAnalysis analysis, FieldValue value, Span<byte> form, out int length, out long entries)
+    {
+        (length, entries) = (0, 0);
+        if (context.View.TermCount(TreeNames.Numbers(field)) > 0)
+            return false;
+        Span<byte> scratch = stackalloc byte[TermForm.CutBytes];
+        ReadOnlySpan<byte> term = WholeValue.Of(analysis, QueryValue.ToText(value), new TokenBuffer(), scratch);
+        if (term.Length > form.Length || !context.View.TryGetTerm(TreeNames.Terms(field), term, out TermPayload payload))
+            return false;
+        term.CopyTo(form);
+        (length, entries) = (term.Length, payload.EntryCount);
+        return true;
+    }
+}

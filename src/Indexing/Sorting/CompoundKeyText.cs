@@ -1,0 +1,89 @@
+using Treepie.Indexing.Columns;
+using Treepie.Indexing.Schema;
+
+namespace Treepie.Indexing.Sorting;
+
+/// <summary>
+/// Keys in the tree of a <see cref="CompoundKey"/>. Bytes compare as the entries do: by value of equality, by sort value, by id.
+/// <code>
+/// SIZE     MEANING
+/// 1        1: a number, 2: a text
+/// …        the value of equality: NumberKey, or the stored form of a term, where 0 is 0 1, and 0 0
+/// 1 to 32  the sort value as KeyBuffer has it in ascending order, cut after 32 bytes
+/// 8        entry id, big-endian
+/// </code>
+/// Entries whose order is the same up to the cut stand together and are told apart by their sort values.
+/// </summary>
+internal static class CompoundKeyText
+{
+    /// <summary>Most bytes of a sort value: a shorter one is whole.</summary>
+    public const int MaxOrderBytes = 32;
+
+    /// <summary>Longest stored form of a value of equality: longer ones are in no compound key.</summary>
+    public const int MaxEqualBytes = 128;
+
+    private const byte NumberTag = 1;
+    private const byte TextTag = 2;
+
+    /// <summary>Begins a key with a value of equality; false where it is too long for one.</summary>
+    public static bool TryBegin(KeyBuffer key, ReadOnlySpan<byte> form, bool isNumber)
+    {
+        key.Clear();
+        if (form.Length > MaxEqualBytes)
+            return false;
+
+        key.Append(isNumber ? NumberTag : TextTag);
+        key.AppendText(form);
+        key.EndText();
+        return true;
+    }
+
+    /// <summary>What all keys with a value of equality begin with.</summary>
+    public static byte[] Prefix(ReadOnlySpan<byte> form, bool isNumber)
+    {
+        const int TagAndEnd = 3;
+        byte[] prefix = new byte[form.Length + form.Count((byte)0) + TagAndEnd];
+        int length = 0;
+        prefix[length++] = isNumber ? NumberTag : TextTag;
+        foreach (byte part in form)
+        {
+            prefix[length++] = part;
+            if (part == 0)
+                prefix[length++] = 1;
+        }
+
+        return prefix; // which ends with 0 0
+    }
+
+    /// <summary>Appends the sort value of a slot.</summary>
+    public static void AppendOrder(KeyBuffer key, SortChunk chunk, int slot, CompoundOrder order)
+    {
+        SortTag tag = chunk.TagAt(slot);
+        if (tag == SortTag.None || (order != CompoundOrder.Text && tag != SortTag.Number))
+        {
+            key.Append(KeyPart.NullsFirstRank);
+            return;
+        }
+
+        int start = key.Length;
+        key.Append(KeyPart.ValueRank);
+        switch (order)
+        {
+            case CompoundOrder.Double:
+                key.Append(chunk.HeadAt(slot));
+                break;
+            case CompoundOrder.Long:
+                key.Append((ulong)chunk.LongAt(slot) ^ (1UL << 63));
+                break;
+            default:
+                Span<byte> scratch = stackalloc byte[SortText.MaxBytes];
+                key.AppendText(scratch[..SortText.Copy(chunk, slot, scratch)]);
+                key.EndText();
+                key.CutTo(Math.Min(key.Length, start + MaxOrderBytes));
+                break;
+        }
+    }
+
+    /// <summary>Whether a sort value, as it stands in a key, is whole: entries with the same one are equal in the order.</summary>
+    public static bool IsWhole(ReadOnlySpan<byte> order) => order.Length < MaxOrderBytes;
+}
