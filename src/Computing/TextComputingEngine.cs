@@ -1,3 +1,5 @@
+using Treepie.Computations;
+
 namespace Treepie.Computing;
 
 /// <summary>
@@ -6,4 +8,9 @@ namespace Treepie.Computing;
 /// </summary>
 public sealed class TextComputingEngine : ComputingEngine
 {
+    internal override IndexMap CompileMap(IndexTexts index, string text) =>
+        throw new InvalidIndexDefinitionException(index.IndexName, "Maps", "maps that compute are not built yet.");
+
+    internal override IndexReduce CompileReduce(IndexTexts index, string text) =>
+        throw new InvalidIndexDefinitionException(index.IndexName, "Reduce", "reduces are not built yet.");
 }

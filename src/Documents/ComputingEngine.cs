@@ -1,3 +1,5 @@
+using Treepie.Computations;
+
 namespace Treepie;
 
 /// <summary>
@@ -9,4 +11,12 @@ public abstract class ComputingEngine
     internal ComputingEngine()
     {
     }
+
+    /// <summary>Compiles a map of an index, in C# or JavaScript.</summary>
+    /// <exception cref="InvalidIndexDefinitionException">It is not one, with line and column.</exception>
+    internal abstract IndexMap CompileMap(IndexTexts index, string text);
+
+    /// <summary>Compiles the reduce of an index, in C# or JavaScript.</summary>
+    /// <exception cref="InvalidIndexDefinitionException">It is not one, with line and column.</exception>
+    internal abstract IndexReduce CompileReduce(IndexTexts index, string text);
 }

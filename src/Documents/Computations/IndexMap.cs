@@ -1,0 +1,34 @@
+using Treepie.Store;
+
+namespace Treepie.Computations;
+
+/// <summary>
+/// A map of an index that computes: turns a document into zero or more JSON objects, which are indexed by their top-level names as if each were a document. Thread-safe.
+/// </summary>
+internal abstract class IndexMap
+{
+    /// <summary>Collections whose documents it maps; empty: all documents.</summary>
+    public abstract IReadOnlyList<string> Collections { get; }
+
+    /// <summary>Fields of its objects as far as the text names them, with what the text says of each.</summary>
+    public abstract IReadOnlyList<MappedField> Fields { get; }
+
+    /// <summary>Collections that it loads documents from.</summary>
+    public virtual IReadOnlyList<string> LoadedCollections => [];
+
+    /// <summary>Whether it gives its objects a weight, as the number <see cref="MappedField.Boost"/>.</summary>
+    public virtual bool HasBoost => false;
+
+    /// <summary>Whether it makes fields whose names only the documents say, see <see cref="MappedField.Dynamic"/>.</summary>
+    public virtual bool HasDynamicFields => false;
+
+    /// <summary>Whether no document gives more than one object.</summary>
+    public virtual bool IsSingle => false;
+
+    /// <summary>Adds the objects of a document.</summary>
+    /// <param name="document">The document.</param>
+    /// <param name="host">What it may look at beside the document. One caller at a time.</param>
+    /// <param name="output">Takes the objects. One caller at a time.</param>
+    /// <exception cref="ComputationException">It fails for this document; what it has added is to be forgotten.</exception>
+    public abstract void Map(Document document, IMapHost host, MapOutput output);
+}

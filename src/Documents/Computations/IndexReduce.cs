@@ -1,0 +1,17 @@
+namespace Treepie.Computations;
+
+/// <summary>The reduce of an index: makes of objects that have the same values in its keys objects of the same form. Thread-safe.</summary>
+internal abstract class IndexReduce
+{
+    /// <summary>Members whose values together are the key of a group, in the order of the text.</summary>
+    public abstract IReadOnlyList<string> Keys { get; }
+
+    /// <summary>Fields of its objects.</summary>
+    public abstract IReadOnlyList<MappedField> Fields { get; }
+
+    /// <summary>Reduces objects of one key, which may be results of earlier reduces.</summary>
+    /// <param name="values">JSON objects, one or more.</param>
+    /// <param name="output">Takes the results.</param>
+    /// <exception cref="ComputationException">It fails for this group; what it has added is to be forgotten.</exception>
+    public abstract void Reduce(IReadOnlyList<ReadOnlyMemory<byte>> values, MapOutput output);
+}
