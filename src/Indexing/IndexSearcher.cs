@@ -64,6 +64,9 @@ public sealed class IndexSearcher : IDisposable
     /// <summary>The etag up to which this view is complete.</summary>
     public long LastEtag => view.State.Etag;
 
+    /// <summary>A tree that somebody keeps beside the index in its store, in the state of this view; null where there is none. Ends with the view.</summary>
+    public Tree? FindTree(string name) => view.Tree(name);
+
     /// <summary>Why entries were left out: the latest, oldest first.</summary>
     public IReadOnlyList<EntryError> Errors()
     {

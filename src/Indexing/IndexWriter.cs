@@ -14,7 +14,7 @@ namespace Treepie.Indexing;
 /// how far the index is. One thread at a time.
 /// </summary>
 /// <remarks>
-/// Promises: after <see cref="Commit"/> a new <see cref="IndexSearcher"/> sees the whole batch and nothing else new; searchers
+/// Promises: after <see cref="Commit(IndexBatch, long, CancellationToken)"/> a new <see cref="IndexSearcher"/> sees the whole batch and nothing else new; searchers
 /// opened before see none of it. Costs: memory for one batch, and work in proportion to the batch, not to the index.
 /// </remarks>
 public sealed class IndexWriter
@@ -186,7 +186,7 @@ public sealed class IndexWriter
     /// <summary>Gives up the memory that commits keep for the next.</summary>
     public void ReleaseMemory() => memory = new CommitMemory();
 
-    /// <summary>An empty batch to fill; reused after <see cref="Commit"/>. May be called from any thread, and batches be filled by one thread each, see <see cref="IndexBatch.Append"/>.</summary>
+    /// <summary>An empty batch to fill; reused after <see cref="Commit(IndexBatch, long, CancellationToken)"/>. May be called from any thread, and batches be filled by one thread each, see <see cref="IndexBatch.Append"/>.</summary>
     public IndexBatch BeginBatch() => new(Schema, analyzers, dimensions);
 
     /// <summary>Applies the batch and records <paramref name="etag"/>, all or nothing. Afterwards the batch is empty.</summary>
@@ -194,8 +194,26 @@ public sealed class IndexWriter
     public void Commit(IndexBatch batch, long etag, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(batch);
+        Commit(batch, etag, static (_, _) => { }, cancellationToken);
+    }
+
+    /// <summary>As <see cref="Commit(IndexBatch, long, CancellationToken)"/>, where entries depend on what else lies in the store: both change in one transaction.</summary>
+    /// <param name="batch">Entries.</param>
+    /// <param name="etag">How far the index is with them.</param>
+    /// <param name="prepare">Called first, in the transaction: may read and write trees of its own, whose names begin like no tree's of an index, and add to the batch. Where it is called again, nothing of what it did before is there.</param>
+    /// <param name="cancellationToken">Gives it up; nothing has changed then.</param>
+    public void Commit(IndexBatch batch, long etag, Action<WriteTransaction, IndexBatch> prepare, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(batch);
+        ArgumentNullException.ThrowIfNull(prepare);
         batch.CheckClosed();
-        entryCount = environment.Write(transaction => BatchCommit.Run(transaction, Schema, batch, etag, memory, cancellationToken), cancellationToken);
+        entryCount = environment.Write(
+            transaction =>
+            {
+                prepare(transaction, batch);
+                return BatchCommit.Run(transaction, Schema, batch, etag, memory, cancellationToken);
+            },
+            cancellationToken);
         changesSinceTidy += batch.Count;
         batch.Clear();
         LastEtag = etag;
