@@ -2,6 +2,7 @@ using System.Buffers.Binary;
 using System.Text;
 using Treepie.Indexes;
 using Treepie.Indexes.Definitions;
+using Treepie.Indexes.Grouping;
 using Treepie.Storage.Backups;
 
 namespace Treepie.Backups;
@@ -102,6 +103,13 @@ internal sealed class ContentHash(BackupHashKind kind = BackupHashKind.Blake3) :
         {
             Kind('H');
             Bytes(IndexDefinitionJson.Write(byHand.Definition));
+            return;
+        }
+
+        if (mapping is GroupDefinition groups)
+        {
+            Kind('G');
+            Bytes(DefinitionJson.Write(groups));
             return;
         }
 

@@ -1,6 +1,8 @@
+using System.Runtime.InteropServices;
 using System.Text.Json;
 using Treepie.Indexes;
 using Treepie.Indexes.Definitions;
+using Treepie.Indexes.Grouping;
 
 namespace Treepie.Backups;
 
@@ -14,6 +16,7 @@ namespace Treepie.Backups;
 internal static class DumpIndex
 {
     private const string AutoMap = "AutoMap";
+    private const string AutoMapReduce = "AutoMapReduce";
     private const string Map = "Map";
     private const string Disabled = "Disabled";
 
@@ -21,6 +24,8 @@ internal static class DumpIndex
     {
         if (index.Mapping is StaticIndexMapping byHand)
             WriteByHand(json, byHand.Definition, index.Settings);
+        else if (index.Mapping is GroupDefinition groups)
+            WriteGroups(json, groups, index.Settings);
         else
             WriteAuto(json, (AutoIndexDefinition)index.Mapping, index.Settings);
     }
@@ -40,6 +45,23 @@ internal static class DumpIndex
         json.WriteEndObject();
         json.WritePropertyName("TreepieIndex"u8);
         IndexDefinitionJson.Write(json, definition);
+        json.WriteEndObject();
+    }
+
+    private static void WriteGroups(Utf8JsonWriter json, GroupDefinition definition, IndexSettings settings)
+    {
+        json.WriteStartObject();
+        json.WriteString("Type"u8, AutoMapReduce);
+        json.WriteStartObject("IndexDefinition"u8);
+        json.WriteString("Name"u8, definition.Name);
+        json.WriteString("Type"u8, AutoMapReduce);
+        json.WriteStartArray("Collections"u8);
+        json.WriteStringValue(definition.Collection);
+        json.WriteEndArray();
+        WriteSettings(json, settings);
+        json.WriteEndObject();
+        json.WritePropertyName("TreepieGroups"u8);
+        json.WriteRawValue(DefinitionJson.Write(definition));
         json.WriteEndObject();
     }
 
@@ -116,6 +138,9 @@ internal static class DumpIndex
     {
         if (json.TryGetProperty("TreepieIndex"u8, out JsonElement byHand))
             return ByHand(() => IndexDefinitionJson.Read(byHand));
+
+        if (json.TryGetProperty("TreepieGroups"u8, out JsonElement groups))
+            return DefinitionJson.Read(JsonMarshal.GetRawUtf8Value(groups).ToArray()) as GroupDefinition;
 
         if (!TryDefinition(json, out JsonElement definition) || !json.TryGetProperty("Type"u8, out JsonElement type) || type.ValueKind != JsonValueKind.String)
             return null;

@@ -1,6 +1,7 @@
 using System.Text.Json;
 using Treepie.Indexes;
 using Treepie.Indexes.Definitions;
+using Treepie.Indexes.Grouping;
 using Treepie.Kinds;
 using Treepie.Store;
 using Treepie.Writes;
@@ -43,6 +44,8 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
         bool isNew = !database.Indexes.Definitions().Any(known => string.Equals(known.Name, name, StringComparison.OrdinalIgnoreCase));
         if (index.Mapping is AutoIndexDefinition auto)
             database.Indexes.FindOrCreate(auto.Collection, auto.Fields, out _);
+        else if (index.Mapping is GroupDefinition groups)
+            database.Indexes.FindOrCreate(groups, out _);
         else
             database.Indexes.Ensure(index.Mapping);
         // What is set of an index that was there stays; one that was there under another name, or is wider, has its own too.

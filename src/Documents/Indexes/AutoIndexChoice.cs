@@ -117,10 +117,10 @@ internal static class AutoIndexChoice
         ? !index.Progress.IsCaughtUp
         : index.Definition.Fields.Count > other.Definition.Fields.Count;
 
-    private static IEnumerable<DocumentIndexer> Auto(IEnumerable<DocumentIndexer> indexers) => indexers.Where(indexer => indexer.Index.Definition is AutoIndexDefinition);
+    internal static IEnumerable<DocumentIndexer> Auto(IEnumerable<DocumentIndexer> indexers) => indexers.Where(indexer => indexer.Index.Definition.IsMadeByQueries);
 
     /// <summary>The index that gives way to another.</summary>
-    private static DocumentIndexer LeastUsed(IEnumerable<DocumentIndexer> indexers, IndexingOptions options, DateTimeOffset now)
+    internal static DocumentIndexer LeastUsed(IEnumerable<DocumentIndexer> indexers, IndexingOptions options, DateTimeOffset now)
     {
         DocumentIndexer least = indexers.MinBy(indexer => indexer.Index.LastUse)!; // there are as many as there may be
         return least.Index.LastUse < (now - s_idle).UtcTicks ? least : throw new InvalidQueryException(

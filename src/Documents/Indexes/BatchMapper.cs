@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using Treepie.Indexes.Fields;
 using Treepie.Indexing;
 using Treepie.Store;
 
@@ -21,7 +20,7 @@ internal sealed class BatchMapper(DocumentIndex index, IndexingContext context)
     /// <param name="afterEtag">Where to begin.</param>
     /// <param name="untilEtag">Where to end.</param>
     /// <param name="stop">Gives it up.</param>
-    public MappedBatch Map(IndexBatch batch, FieldRange fields, long afterEtag, long untilEtag, CancellationToken stop)
+    public MappedBatch Map(MapBatch batch, FieldRange fields, long afterEtag, long untilEtag, CancellationToken stop)
     {
         if (_fields != fields || _writer != index.Writer)
             _free.Clear();
@@ -58,15 +57,14 @@ internal sealed class BatchMapper(DocumentIndex index, IndexingContext context)
     /// <summary>Gives up the memory that is kept.</summary>
     public void Release() => _free.Clear();
 
-    private bool MapAlone(IndexBatch batch, DatabaseSnapshot snapshot, MappedChanges feed, long untilEtag, long begun, out long reached, CancellationToken stop)
+    private bool MapAlone(MapBatch batch, DatabaseSnapshot snapshot, MappedChanges feed, long untilEtag, long begun, out long reached, CancellationToken stop)
     {
-        EntryWriter entries = NewEntries();
         var cut = default(RangeCut);
         reached = 0;
         bool isMore = feed.MoveNext() && feed.Etag <= untilEtag;
         while (isMore)
         {
-            entries.Add(feed, batch);
+            batch.Add(feed);
             bool isEnd = cut.Takes(feed);
             snapshot.ReleasePages(); // the batch has copied what it needs
             stop.ThrowIfCancellationRequested();
@@ -80,7 +78,7 @@ internal sealed class BatchMapper(DocumentIndex index, IndexingContext context)
     }
 
     private bool MapTogether(
-        IndexBatch batch, DatabaseSnapshot snapshot, MappedChanges feed, long afterEtag, long untilEtag, long begun, out long reached, CancellationToken stop)
+        MapBatch batch, DatabaseSnapshot snapshot, MappedChanges feed, long afterEtag, long untilEtag, long begun, out long reached, CancellationToken stop)
     {
         using var enough = CancellationTokenSource.CreateLinkedTokenSource(stop);
         var atWork = new Queue<(ChangeRange Range, Mapper Mapper, QuietJob<bool> Job)>();
@@ -91,7 +89,7 @@ internal sealed class BatchMapper(DocumentIndex index, IndexingContext context)
             {
                 while (atWork.Count < context.Options.Mappers && TryCut(snapshot, feed, ref afterEtag, untilEtag, out ChangeRange range))
                 {
-                    Mapper mapper = _free.TryPop(out Mapper? free) ? free : new Mapper(index, index.Writer.BeginBatch(), NewEntries());
+                    Mapper mapper = _free.TryPop(out Mapper? free) ? free : new Mapper(index, index.BeginBatch(_fields, context.TimeProvider));
                     DatabaseSnapshot same = snapshot.BeginSame();
                     atWork.Enqueue((range, mapper, context.Workers.Run(() => mapper.Map(same, range, enough.Token))));
                 }
@@ -144,16 +142,14 @@ internal sealed class BatchMapper(DocumentIndex index, IndexingContext context)
         _free.Push(mapper);
     }
 
-    private bool IsFull(IndexBatch batch, long begun) =>
+    private bool IsFull(MapBatch batch, long begun) =>
         batch.SizeBytes >= context.Options.MaxBatchBytes || batch.Count >= context.Options.MaxBatchChanges || context.TimeProvider.GetElapsedTime(begun) >= context.Options.MaxBatchTime;
 
-    private EntryWriter NewEntries() => new(new FieldExtractor(index.Definition, _fields.First, _fields.End), context.TimeProvider);
-
     /// <summary>What one thread maps with.</summary>
-    private sealed class Mapper(DocumentIndex index, IndexBatch batch, EntryWriter entries)
+    private sealed class Mapper(DocumentIndex index, MapBatch batch)
     {
         /// <summary>What the piece mapped last has become.</summary>
-        public IndexBatch Batch { get; } = batch;
+        public MapBatch Batch { get; } = batch;
 
         /// <summary>Maps a piece, and ends the snapshot.</summary>
         public bool Map(DatabaseSnapshot snapshot, ChangeRange range, CancellationToken stop)
@@ -164,7 +160,7 @@ internal sealed class BatchMapper(DocumentIndex index, IndexingContext context)
                 using MappedChanges feed = index.Changes(snapshot, range.AfterEtag);
                 while (feed.MoveNext() && feed.Etag <= range.LastEtag)
                 {
-                    entries.Add(feed, Batch);
+                    Batch.Add(feed);
                     snapshot.ReleasePages();
                     stop.ThrowIfCancellationRequested();
                 }
@@ -184,4 +180,4 @@ internal readonly record struct FieldRange(int First, int End);
 /// <param name="Reached">It has all changes up to this etag.</param>
 /// <param name="IsComplete">Whether there were no more.</param>
 /// <param name="Begun">When it was begun, by the clock's timestamp.</param>
-internal sealed record MappedBatch(IndexBatch Batch, long Reached, bool IsComplete, long Begun);
+internal sealed record MappedBatch(MapBatch Batch, long Reached, bool IsComplete, long Begun);

@@ -1,6 +1,7 @@
 using System.Diagnostics.CodeAnalysis;
 using Treepie.Indexes.Definitions;
 using Treepie.Indexes.Fields;
+using Treepie.Indexes.Reducing;
 using Treepie.Indexing;
 using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Schema;
@@ -124,6 +125,18 @@ internal sealed class DocumentIndex
     /// <summary>Changes of a snapshot after an etag that concern it.</summary>
     public MappedChanges Changes(DatabaseSnapshot snapshot, long afterEtag) => new(snapshot, Definition, afterEtag);
 
+    /// <summary>An empty batch for changes, with some of the fields. May be called from any thread, and batches be filled by one thread each.</summary>
+    public MapBatch BeginBatch(FieldRange fields, TimeProvider timeProvider)
+    {
+        var extractor = new FieldExtractor(Definition, fields.First, fields.End);
+        return Definition.Reduction is { } reduction
+            ? new ResultBatch(Writer, new ResultWriter(reduction.Map, reduction.Reduce.Keys, timeProvider), new Reducer(reduction.Reduce, extractor, timeProvider, Reduces))
+            : new EntryBatch(Writer, new EntryWriter(extractor, timeProvider));
+    }
+
+    /// <summary>What reducing has taken since it was opened; nothing where it does not reduce.</summary>
+    public ReduceCounters Reduces { get; } = new();
+
     /// <summary>Whether a document belongs into it.</summary>
     public bool Covers(Document document) => Definition.CoversCollection(document.CollectionName);
 
@@ -145,24 +158,27 @@ internal sealed class DocumentIndex
         try
         {
             IndexBatch batch = tail.BeginBatch();
-            var entries = new EntryWriter(new FieldExtractor(Definition, 0, searcher.Schema.Fields.Count), timeProvider);
+            Func<long> held = FillTail(searcher, batch, timeProvider, out Action<MappedChanges> add, out Action finish, cancellationToken);
+            int count = 0;
             using MappedChanges feed = Changes(snapshot, searcher.LastEtag);
             while (feed.MoveNext())
             {
-                if (batch.Count == MaxTailChanges || batch.HeldBytes > MaxTailBytes)
+                if (count == MaxTailChanges || held() > MaxTailBytes)
                 {
-                    refusal = batch.Count == MaxTailChanges
+                    refusal = count == MaxTailChanges
                         ? $"is more than {MaxTailChanges:N0} changes behind"
-                        : $"is behind by changes of which the first {batch.Count:N0} alone have more than {MaxTailBytes >> 20} MiB of terms and vectors";
+                        : $"is behind by changes of which the first {count:N0} alone have more than {MaxTailBytes >> 20} MiB of terms and vectors";
                     tail.Dispose();
                     return null;
                 }
 
-                entries.Add(feed, batch);
+                add(feed);
+                count++;
                 snapshot.ReleasePages(); // the batch has copied what it needs
                 cancellationToken.ThrowIfCancellationRequested();
             }
 
+            finish();
             tail.Fill(batch, cancellationToken);
             return tail;
         }
@@ -171,6 +187,26 @@ internal sealed class DocumentIndex
             tail.Dispose();
             throw;
         }
+    }
+
+    /// <summary>How changes become entries of a tail: each as it comes, or, where the index reduces, all at once in copies of the groups they touch.</summary>
+    private Func<long> FillTail(
+        IndexSearcher searcher, IndexBatch batch, TimeProvider timeProvider, out Action<MappedChanges> add, out Action finish, CancellationToken cancellationToken)
+    {
+        var extractor = new FieldExtractor(Definition, 0, searcher.Schema.Fields.Count);
+        if (Definition.Reduction is not { } reduction)
+        {
+            var entries = new EntryWriter(extractor, timeProvider);
+            add = feed => entries.Add(feed, batch);
+            finish = static () => { };
+            return () => batch.HeldBytes;
+        }
+
+        var results = new ResultWriter(reduction.Map, reduction.Reduce.Keys, timeProvider);
+        var documents = new MappedDocuments();
+        add = feed => documents.Add(results.Map(feed));
+        finish = () => new Reducer(reduction.Reduce, extractor, timeProvider, new ReduceCounters()).Apply(ReduceState.Over(searcher.FindTree), documents.Last, batch, cancellationToken);
+        return () => documents.SizeBytes;
     }
 
     /// <summary>Gives it more fields, durably: entries get them in the background. Whoever calls wakes the indexer.</summary>

@@ -21,7 +21,8 @@ internal sealed class DocumentIndexer
     private readonly CancellationTokenSource _stop;
     private readonly ChangeSignal _wake = new();
     private readonly BatchMapper _mapper;
-    private readonly IndexBatch?[] _batches = new IndexBatch?[2];
+    private readonly MapBatch?[] _batches = new MapBatch?[2];
+    private FieldRange _batchFields;
     private IndexWriter? _batchesOf;
     private bool _hasWorkedMuch;
     private Task _running = Task.CompletedTask;
@@ -224,8 +225,11 @@ internal sealed class DocumentIndexer
     private bool IsFree =>
         _index.Writer.Pending is null && _index.Writer.Schema.Fields.Count == _index.Definition.Schema.Fields.Count && _switch.IsOn && !_context.Turns.IsWanted;
 
-    private MappedBatch Map(int room, long afterEtag, CancellationToken stop) =>
-        _mapper.Map(Batch(room), new FieldRange(0, _index.Writer.Pending?.FirstField ?? _index.Writer.Schema.Fields.Count), afterEtag, long.MaxValue, stop);
+    private MappedBatch Map(int room, long afterEtag, CancellationToken stop)
+    {
+        var fields = new FieldRange(0, _index.Writer.Pending?.FirstField ?? _index.Writer.Schema.Fields.Count);
+        return _mapper.Map(Batch(room, fields), fields, afterEtag, long.MaxValue, stop);
+    }
 
     private void Commit(MappedBatch batch, Action<Action> tell, CancellationToken stop)
     {
@@ -233,7 +237,7 @@ internal sealed class DocumentIndexer
         int changes = batch.Batch.Count;
         if (changes > 0)
         {
-            _index.Writer.Commit(batch.Batch, batch.Reached, stop);
+            batch.Batch.Commit(batch.Reached, stop);
             Report(changes, batch);
         }
 
@@ -243,9 +247,10 @@ internal sealed class DocumentIndexer
     /// <summary>Gives some entries the fields they have not. False if there are more.</summary>
     private bool RunBackfill(Backfill pending, Action<Action> tell, CancellationToken stop)
     {
-        MappedBatch batch = _mapper.Map(Batch(0), new FieldRange(pending.FirstField, pending.EndField), pending.Etag, _index.Writer.LastEtag, stop);
+        var fields = new FieldRange(pending.FirstField, pending.EndField);
+        MappedBatch batch = _mapper.Map(Batch(0, fields), fields, pending.Etag, _index.Writer.LastEtag, stop);
         int changes = batch.Batch.Count;
-        _index.Writer.CommitBackfill(batch.Batch, batch.Reached, stop);
+        _index.Writer.CommitBackfill(((EntryBatch)batch.Batch).Entries, batch.Reached, stop); // what reduces is not given fields
         Report(changes, batch);
         tell(_index.ReportFields);
         return batch.IsComplete;
@@ -255,15 +260,15 @@ internal sealed class DocumentIndexer
         _index.Progress.ReportBatch(_context.TimeProvider.GetUtcNow(), changes, batch.Begun, _context.TimeProvider.GetTimestamp(), _context.TimeProvider);
 
     /// <summary>An empty batch: one of two, which are filled and written in turns.</summary>
-    private IndexBatch Batch(int room)
+    private MapBatch Batch(int room, FieldRange fields)
     {
-        if (_batchesOf != _index.Writer)
+        if (_batchesOf != _index.Writer || _batchFields != fields)
         {
             Array.Clear(_batches);
-            _batchesOf = _index.Writer;
+            (_batchesOf, _batchFields) = (_index.Writer, fields);
         }
 
-        IndexBatch batch = _batches[room] ??= _index.Writer.BeginBatch();
+        MapBatch batch = _batches[room] ??= _index.BeginBatch(fields, _context.TimeProvider);
         batch.Clear(); // a batch that failed has something in it
         return batch;
     }

@@ -1,5 +1,6 @@
 using Treepie.Encryption;
 using Treepie.Indexes.Definitions;
+using Treepie.Indexes.Grouping;
 using Treepie.Indexing;
 using Treepie.Storage;
 using Treepie.Store;
@@ -222,6 +223,34 @@ public sealed class IndexCatalogue : IDisposable
             AutoIndexChoice.NoteUse(made, fields, now);
             Add(_indexers, made);
             return made;
+        }
+    }
+
+    /// <summary>The index that answers queries over groups: one that has them, or a new one; see <see cref="GroupIndexChoice"/>.</summary>
+    /// <param name="wanted">What the query asks about.</param>
+    /// <param name="created">Whether it was made now: whoever made it waits for it.</param>
+    internal DocumentIndex FindOrCreate(GroupDefinition wanted, out bool created)
+    {
+        lock (_lock)
+        {
+            ObjectDisposedException.ThrowIf(_closed, this);
+            DateTimeOffset now = _context.TimeProvider.GetUtcNow();
+            DocumentIndexer? best = GroupIndexChoice.Best(_indexers.Values, wanted);
+            created = best is null;
+            if (best is null)
+            {
+                (GroupDefinition definition, IReadOnlyList<DocumentIndexer> retired) = GroupIndexChoice.New(_indexers.Values, wanted, _context.Options, now);
+                foreach (DocumentIndexer unused in retired)
+                    if (Remove(unused.Index.Name))
+                        Control.Forget(unused.Index.Name);
+                DocumentIndex made = Make(definition);
+                made.NoteUse(now);
+                Add(_indexers, made);
+                return made;
+            }
+
+            best.Index.NoteUse(now);
+            return best.Index;
         }
     }
 
@@ -485,6 +514,14 @@ public sealed class IndexCatalogue : IDisposable
                 Remove(_indexers, index.Name);
                 _replacements.Remove(index.Name);
                 _indexers.Add(index.Name, indexer);
+                return;
+            }
+
+            if (_indexers.GetValueOrDefault(index.Name) == indexer && index.Definition is GroupDefinition groups)
+            {
+                foreach (DocumentIndex other in Indexes())
+                    if (other != index && other.Definition is GroupDefinition fewer && groups.Covers(fewer) && Remove(other.Name))
+                        Control.Forget(other.Name);
                 return;
             }
 

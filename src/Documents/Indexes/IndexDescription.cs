@@ -75,7 +75,7 @@ internal static class IndexDescription
     private static IndexStatistics Describe(IndexMapping definition, string name) => new()
     {
         Name = name,
-        Collections = definition is AutoIndexDefinition auto ? [auto.Collection] : definition.Collections.Count == 0 ? s_allDocuments : definition.Collections,
+        Collections = definition.Collections.Count == 0 ? s_allDocuments : definition.Collections,
         Fields = [.. definition.Fields.Select(f => f.SchemaName)],
         Definition = (definition as StaticIndexMapping)?.Definition,
     };

@@ -3,6 +3,7 @@ using System.Buffers.Text;
 using System.Diagnostics;
 using Treepie.Indexes;
 using Treepie.Indexes.Definitions;
+using Treepie.Indexes.Grouping;
 using Treepie.Indexing;
 using Treepie.Indexing.Queries;
 using Treepie.Queries.Binding;
@@ -83,6 +84,8 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
         if (query.Collection is { } collection && snapshot.Collection(collection) is null)
             return [new IndexChoice(StoreName(query, snapshot), "The collection has no documents, so no index is made.")];
 
+        if (query.Groups is { } groups)
+            return GroupIndexChoice.Explain(indexes.Indexes(), query.Collection is { } grouped ? groups.Of(snapshot.Collection(grouped)!.Name) : groups); // it was just looked up
         return AutoIndexChoice.Explain(indexes.Indexes(), query.Collection is { } of ? snapshot.Collection(of)!.Name : AutoIndexDefinition.AllDocuments, [.. query.Fields.Select(use => use.Field)]); // it was just looked up
     }
 
@@ -294,6 +297,8 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
             return index;
         }
 
+        if (query.Groups is { } groups)
+            return ChooseGroups(query, groups, out created);
         AutoIndexField[] fields = [.. query.Fields.Select(f => f.Field)];
         if (query.Collection is null)
             return indexes.FindOrCreate(AutoIndexDefinition.AllDocuments, fields, out created);
@@ -301,6 +306,15 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
         // Whoever asks for collections that do not exist leaves no index behind.
         using DatabaseSnapshot snapshot = beginRead();
         return snapshot.Collection(query.Collection) is { } collection ? indexes.FindOrCreate(collection.Name, fields, out created) : null;
+    }
+
+    private DocumentIndex? ChooseGroups(BoundQuery query, GroupDefinition groups, out bool created)
+    {
+        created = false;
+        if (query.Collection is null)
+            return indexes.FindOrCreate(groups, out created);
+        using DatabaseSnapshot snapshot = beginRead();
+        return snapshot.Collection(query.Collection) is { } collection ? indexes.FindOrCreate(groups.Of(collection.Name), out created) : null;
     }
 
     /// <summary>Between binding and now the index may have been defined anew.</summary>
@@ -437,7 +451,10 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
         hits = tail is null ? searcher.Search(request, Options(context), cancellationToken) : searcher.Search(request, tail, Options(context), cancellationToken);
         if (hits.MissingCompound is { } missing)
             index.WantCompound(missing);
-        return new FoundResults(snapshot, new IndexSource(index, searcher, hits, snapshot, query.IsScored, mayMissHits, tail), index.Name)
+        ResultSource source = index.Definition.Reduction is null
+            ? new IndexSource(index, searcher, hits, snapshot, query.IsScored, mayMissHits, tail)
+            : new GroupSource(index, searcher, hits, snapshot, query.IsScored, tail);
+        return new FoundResults(snapshot, source, index.Name)
         {
             Plan = hits.Plan,
             Counters = hits.Counters,

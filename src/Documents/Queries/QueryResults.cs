@@ -138,7 +138,7 @@ public sealed class QueryResults : IDisposable
     }
 
     /// <summary>Whether the current result is a projection, not a whole document.</summary>
-    public bool IsProjection => (_projection is not null && !_context.Request.MetadataOnly) || _context.Request.IndexEntries;
+    public bool IsProjection => !_source.HasDocuments || (_projection is not null && !_context.Request.MetadataOnly) || _context.Request.IndexEntries;
 
     /// <summary>The document of the current result; lives until the next move.</summary>
     public Document Current => _source.Current;
@@ -158,7 +158,7 @@ public sealed class QueryResults : IDisposable
         if (_context.Request.IndexEntries)
             Projection.WriteObject(_source.Id, Entry(), extra, output);
         else if (IsProjection)
-            Projection.WriteObject(_source.Id, Projected(), extra, output);
+            Projection.WriteObject(_source.Id, _projection is null ? _source.Current.Body[1..^1] : Projected(), extra, output);
         else
             _source.Current.WriteTo(output, _context.Request.MetadataOnly, extra);
     }

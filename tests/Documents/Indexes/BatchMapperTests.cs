@@ -74,7 +74,7 @@ public sealed class BatchMapperTests : IDisposable
         DocumentIndex index = database.Indexes.Find(s_everything.Name)!; // it was put
         var context = new IndexingContext(database.BeginRead, new ChangeSignal(), TimeProvider.System, AnalyzerSet.BuiltIn, database.Options.Indexing with { MaxBatchBytes = 2 << 20 });
         var mapper = new BatchMapper(index, context);
-        IndexBatch batch = index.Writer.BeginBatch();
+        MapBatch batch = index.BeginBatch(new FieldRange(0, 5), _clock);
         int batches = 0, changes = 0;
         for (long reached = 0, most = 0; ; batches++)
         {
@@ -103,7 +103,7 @@ public sealed class BatchMapperTests : IDisposable
             await database.WriteAsync(RandomChanges(new Random(i), 100), TestContext.Current.CancellationToken);
         DocumentIndex index = database.Indexes.Find(s_everything.Name)!; // it was put
         var context = new IndexingContext(database.BeginRead, new ChangeSignal(), _clock, AnalyzerSet.BuiltIn, new IndexingOptions { Mappers = 2, MaxBatchChanges = 200 });
-        MappedBatch mapped = new BatchMapper(index, context).Map(index.Writer.BeginBatch(), new FieldRange(0, 5), 0, long.MaxValue, TestContext.Current.CancellationToken);
+        MappedBatch mapped = new BatchMapper(index, context).Map(index.BeginBatch(new FieldRange(0, 5), _clock), new FieldRange(0, 5), 0, long.MaxValue, TestContext.Current.CancellationToken);
         Assert.InRange(mapped.Batch.Count, 200, 200 + RangeCut.MaxChanges);
         Assert.False(mapped.IsComplete);
         context.Workers.Dispose();
@@ -133,7 +133,7 @@ public sealed class BatchMapperTests : IDisposable
         DocumentIndex index = database.Indexes.Find("Plain")!; // it was put
         var context = new IndexingContext(database.BeginRead, new ChangeSignal(), _clock, AnalyzerSet.BuiltIn, database.Options.Indexing with { MaxBatchBytes = 64 << 20 });
         var mapper = new BatchMapper(index, context);
-        IndexBatch batch = index.Writer.BeginBatch();
+        MapBatch batch = index.BeginBatch(new FieldRange(0, 5), _clock);
         long made = long.MaxValue;
         for (int round = 0; round < 3; round++)
         {

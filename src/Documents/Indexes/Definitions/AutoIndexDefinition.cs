@@ -43,6 +43,8 @@ internal sealed class AutoIndexDefinition : IndexMapping
 
     public override IndexSchema Schema { get; }
 
+    public override bool IsMadeByQueries => true;
+
     public bool IsFor(string collection) => string.Equals(Collection, collection, StringComparison.OrdinalIgnoreCase);
 
     /// <summary>Whether a query over these fields of its collection can be answered.</summary>

@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Text.Json;
+using Treepie.Indexes.Grouping;
 
 namespace Treepie.Indexes.Definitions;
 
@@ -28,20 +29,42 @@ internal static class DefinitionJson
             if (root.TryGetProperty("Static"u8, out JsonElement byHand))
                 return new StaticIndexMapping(IndexDefinitionJson.Read(byHand));
 
-            var fields = new List<AutoIndexField>();
-            foreach (JsonElement field in root.GetProperty("Fields"u8).EnumerateArray())
-            {
-                string? longitude = field.TryGetProperty("Longitude"u8, out JsonElement second) ? second.GetString() : null;
-                if (field.GetProperty("Path"u8).GetString() is { } path && Enum.TryParse(field.GetProperty("Kind"u8).GetString(), out AutoIndexFieldKind kind))
-                    fields.Add(new AutoIndexField(path, kind, longitude));
-            }
+            string? collection = root.GetProperty("Collection"u8).GetString();
+            if (root.TryGetProperty("GroupBy"u8, out JsonElement keys))
+                return collection is null ? null : ReadGroups(collection, keys, root);
 
-            return root.GetProperty("Collection"u8).GetString() is { } collection ? new AutoIndexDefinition(collection, fields) : null;
+            List<AutoIndexField> fields = ReadFields(root);
+            return collection is null ? null : new AutoIndexDefinition(collection, fields);
         }
         catch (Exception error) when (error is JsonException or KeyNotFoundException or InvalidOperationException or FormatException or InvalidIndexDefinitionException)
         {
             return null;
         }
+    }
+
+    private static GroupDefinition ReadGroups(string collection, JsonElement keys, JsonElement root)
+    {
+        var grouped = new List<GroupKey>();
+        foreach (JsonElement key in keys.EnumerateArray())
+            grouped.Add(new GroupKey(key.GetProperty("Path"u8).GetString() ?? "", key.GetProperty("IsContent"u8).GetBoolean()));
+        var sums = new List<string>();
+        foreach (JsonElement sum in root.GetProperty("Sums"u8).EnumerateArray())
+            sums.Add(sum.GetString() ?? "");
+        var groups = new GroupDefinition(collection, grouped, sums, []);
+        return groups.With(ReadFields(root).Select(groups.Resolve).OfType<AutoIndexField>());
+    }
+
+    private static List<AutoIndexField> ReadFields(JsonElement root)
+    {
+        var fields = new List<AutoIndexField>();
+        foreach (JsonElement field in root.GetProperty("Fields"u8).EnumerateArray())
+        {
+            string? longitude = field.TryGetProperty("Longitude"u8, out JsonElement second) ? second.GetString() : null;
+            if (field.GetProperty("Path"u8).GetString() is { } path && Enum.TryParse(field.GetProperty("Kind"u8).GetString(), out AutoIndexFieldKind kind))
+                fields.Add(new AutoIndexField(path, kind, longitude));
+        }
+
+        return fields;
     }
 
     private static void Write(Utf8JsonWriter writer, IndexMapping mapping)
@@ -54,19 +77,44 @@ internal static class DefinitionJson
             writer.WritePropertyName("Static"u8);
             IndexDefinitionJson.Write(writer, byHand.Definition);
         }
+        else if (mapping is GroupDefinition groups)
+        {
+            WriteGroups(writer, groups);
+        }
         else
         {
-            WriteAuto(writer, (AutoIndexDefinition)mapping);
+            var auto = (AutoIndexDefinition)mapping; // there are three kinds
+            writer.WriteString("Collection"u8, auto.Collection);
+            WriteFields(writer, auto.Fields);
         }
 
         writer.WriteEndObject();
     }
 
-    private static void WriteAuto(Utf8JsonWriter writer, AutoIndexDefinition definition)
+    private static void WriteGroups(Utf8JsonWriter writer, GroupDefinition definition)
     {
         writer.WriteString("Collection"u8, definition.Collection);
+        writer.WriteStartArray("GroupBy"u8);
+        foreach (GroupKey key in definition.Keys)
+        {
+            writer.WriteStartObject();
+            writer.WriteString("Path"u8, key.Path);
+            writer.WriteBoolean("IsContent"u8, key.IsContent);
+            writer.WriteEndObject();
+        }
+
+        writer.WriteEndArray();
+        writer.WriteStartArray("Sums"u8);
+        foreach (string sum in definition.Sums)
+            writer.WriteStringValue(sum);
+        writer.WriteEndArray();
+        WriteFields(writer, definition.Further);
+    }
+
+    private static void WriteFields(Utf8JsonWriter writer, IReadOnlyList<AutoIndexField> fields)
+    {
         writer.WriteStartArray("Fields"u8);
-        foreach (AutoIndexField field in definition.Fields)
+        foreach (AutoIndexField field in fields)
         {
             writer.WriteStartObject();
             writer.WriteString("Path"u8, field.Path);

@@ -26,6 +26,12 @@ internal abstract class IndexMapping
     /// <summary>What its fields are called in queries.</summary>
     public virtual IEnumerable<string> FieldNames => Fields.Select(f => f.SchemaName);
 
+    /// <summary>How documents become groups, where its entries are groups; null: its entries are documents.</summary>
+    public virtual Reduction? Reduction => null;
+
+    /// <summary>Whether queries made it, and it goes when they need it no more.</summary>
+    public virtual bool IsMadeByQueries => false;
+
     /// <summary>The only collection; null: several, or all documents.</summary>
     public string? OnlyCollection => Collections is [{ } only] ? only : null;
 

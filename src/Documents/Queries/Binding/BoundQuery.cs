@@ -1,5 +1,6 @@
 using Treepie.Indexes.Definitions;
 using Treepie.Indexes.Fields;
+using Treepie.Indexes.Grouping;
 using Treepie.Indexing.Queries;
 using Treepie.Queries.Notes;
 using Treepie.Queries.Projecting;
@@ -13,6 +14,9 @@ internal sealed record BoundQuery
 
     /// <summary>The collection; null: all documents. Not set for a named index.</summary>
     public string? Collection { get; init; }
+
+    /// <summary>The groups that are asked about, of <see cref="SourceKind.AutoIndex"/>; null: documents are.</summary>
+    public GroupDefinition? Groups { get; init; }
 
     /// <summary>Where the condition begins in the text; 0 without one.</summary>
     public int ConditionPosition { get; init; }

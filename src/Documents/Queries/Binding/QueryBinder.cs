@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Treepie.Indexes.Definitions;
+using Treepie.Indexes.Grouping;
 using Treepie.Indexing.Queries;
 using Treepie.Queries.Projecting;
 using Treepie.Rql;
@@ -30,8 +31,17 @@ internal sealed class QueryBinder
 
     /// <summary>Binds; to the fields of <paramref name="index"/>, where the query names one.</summary>
     /// <exception cref="InvalidQueryException">The query asks for what is not there or cannot be done yet.</exception>
-    public static BoundQuery Bind(RqlQuery query, JsonElement parameters, TimeProvider timeProvider, IndexMapping? index = null, BindingContext? context = null) =>
-        new QueryBinder(query, parameters, timeProvider, index, context ?? new BindingContext()).Bind();
+    public static BoundQuery Bind(RqlQuery query, JsonElement parameters, TimeProvider timeProvider, IndexMapping? index = null, BindingContext? context = null)
+    {
+        if (query.GroupBy.Count == 0)
+            return new QueryBinder(query, parameters, timeProvider, index, context ?? new BindingContext()).Bind();
+
+        (RqlQuery overGroups, GroupDefinition groups) = GroupBinder.Bind(query);
+        BoundQuery bound = new QueryBinder(overGroups, parameters, timeProvider, groups, context ?? new BindingContext()).Bind();
+        if (bound.Highlights.Count > 0 || bound.WantsExplanations)
+            throw RqlErrors.At(query.Text, query.GroupBy[0].Value.Position, "Groups are no documents: 'highlight()' and 'explanations()' do not go with 'group by'.");
+        return bound with { Source = SourceKind.AutoIndex, Groups = groups.With(bound.Fields.Select(use => use.Field)) };
+    }
 
     private BoundQuery Bind()
     {
@@ -50,8 +60,6 @@ internal sealed class QueryBinder
             throw NotYet(declaration.Position, "'declare' (JavaScript)", "'select a, b.c as d' takes fields as they are; what is to be computed of them can be stored with the document, or be computed of the answer.");
         if (_query.From.PreFilter is { } preFilter)
             throw NotYet(preFilter.Position, "A condition in parentheses after the collection", "Write it after 'where'.");
-        if (_query.GroupBy is [{ } group, ..])
-            throw NotYet(group.Value.Position, "'group by' (map-reduce)", "'select facet(City, sum(Freight), avg(Freight))' counts and sums up the hits of each value of a field, with 'min' and 'max' too.");
         if (_query.Load is [{ } load, ..])
             throw NotYet(load.Source.Position, "'load'", "'include' sends documents that results refer to.");
         if (_query.Filter is { } filter)

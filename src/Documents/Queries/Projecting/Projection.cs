@@ -35,13 +35,18 @@ internal sealed class Projection(IReadOnlyList<ProjectedField> fields)
         return telling;
     }
 
-    /// <summary>Writes the fields of an object that were written before, with their metadata.</summary>
+    /// <summary>Writes the fields of an object that were written before, with their metadata; a group has no id.</summary>
     public static void WriteObject(ReadOnlySpan<byte> id, ReadOnlySpan<byte> writtenFields, ReadOnlySpan<byte> extraMetadata, IBufferWriter<byte> output)
     {
         output.Write("{"u8);
         output.Write(writtenFields);
-        output.Write(writtenFields.IsEmpty ? "\"@metadata\":{\"@projection\":true,\"@id\":"u8 : ",\"@metadata\":{\"@projection\":true,\"@id\":"u8);
-        JsonStrings.Write(output, id);
+        output.Write(writtenFields.IsEmpty ? "\"@metadata\":{\"@projection\":true"u8 : ",\"@metadata\":{\"@projection\":true"u8);
+        if (!id.IsEmpty)
+        {
+            output.Write(",\"@id\":"u8);
+            JsonStrings.Write(output, id);
+        }
+
         if (!extraMetadata.IsEmpty)
         {
             output.Write(","u8);

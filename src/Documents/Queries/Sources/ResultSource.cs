@@ -16,7 +16,10 @@ internal abstract class ResultSource : IDisposable
     /// <summary>Documents looked at so far; 0 where an index says which they are.</summary>
     public virtual long LookedAt => 0;
 
-    /// <summary>The document it stands on.</summary>
+    /// <summary>Whether results are documents, not groups of them: what is computed has no id and no metadata of its own.</summary>
+    public virtual bool HasDocuments => true;
+
+    /// <summary>The document it stands on; where it has none, an object with nothing but a body.</summary>
     public abstract Document Current { get; }
 
     /// <summary>Its id, UTF-8; without reading it, where the source can say it.</summary>

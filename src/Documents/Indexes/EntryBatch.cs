@@ -1,0 +1,22 @@
+using Treepie.Indexing;
+
+namespace Treepie.Indexes;
+
+/// <summary>Documents as entries, one of each.</summary>
+internal sealed class EntryBatch(IndexWriter writer, EntryWriter entries) : MapBatch
+{
+    public override int Count => Entries.Count;
+
+    public override long SizeBytes => Entries.SizeBytes;
+
+    /// <summary>The entries.</summary>
+    public IndexBatch Entries { get; } = writer.BeginBatch();
+
+    public override void Add(MappedChanges feed) => entries.Add(feed, Entries);
+
+    public override void Append(MapBatch other) => Entries.Append(((EntryBatch)other).Entries); // of the same index, so of the same kind
+
+    public override void Clear() => Entries.Clear();
+
+    public override void Commit(long etag, CancellationToken cancellationToken) => writer.Commit(Entries, etag, cancellationToken);
+}

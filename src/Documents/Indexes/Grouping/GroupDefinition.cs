@@ -1,0 +1,127 @@
+using System.Globalization;
+using System.Security.Cryptography;
+using System.Text;
+using Treepie.Indexes.Definitions;
+using Treepie.Indexing.Schema;
+
+namespace Treepie.Indexes.Grouping;
+
+/// <summary>
+/// An index that a query with <c>group by</c> made: groups of documents of one collection (or all) with the same values in some keys, each with its count and the sums of some fields. Every key, the
+/// count and every sum is a field; others are keys as words or with case. Its name follows from that, so equal definitions have equal names. Immutable.
+/// </summary>
+internal sealed class GroupDefinition : IndexMapping
+{
+    /// <summary>The count, as a field.</summary>
+    public const string Count = "count()";
+
+    /// <summary>All keys together, where there are several, as a member of the objects.</summary>
+    public const string WholeKey = "key()";
+
+    /// <summary>Most keys.</summary>
+    public const int MaxKeys = 32;
+
+    /// <summary>Most sums.</summary>
+    public const int MaxSums = 64;
+
+    /// <summary>Longest name; beyond it the rest is replaced by a hash.</summary>
+    private const int MaxNameLength = 256;
+
+    /// <param name="collection">The collection, or <see cref="AutoIndexDefinition.AllDocuments"/>.</param>
+    /// <param name="keys">Keys, in the order of the query.</param>
+    /// <param name="sums">Paths that are summed up.</param>
+    /// <param name="further">Fields beside the keys, the count and the sums.</param>
+    public GroupDefinition(string collection, IReadOnlyList<GroupKey> keys, IReadOnlyList<string> sums, IReadOnlyList<AutoIndexField> further)
+    {
+        Collection = collection;
+        Collections = string.Equals(collection, AutoIndexDefinition.AllDocuments, StringComparison.OrdinalIgnoreCase) ? [] : [collection];
+        Keys = keys;
+        Sums = sums;
+        Further = further;
+        Fields =
+        [
+            .. keys.Select(key => new AutoIndexField(key.Member) { NameInIndex = key.Name }),
+            new AutoIndexField(Count) { NameInIndex = Count },
+            .. sums.Select(sum => new AutoIndexField(GroupKey.MemberOf(SumName(sum))) { NameInIndex = SumName(sum) }),
+            .. further,
+        ];
+        StoredFields = [.. Fields.Take(Fields.Count - further.Count).Select(field => new StoredField(field.Path, field.Path, 0, IsStored: false)), .. WholeKeyField];
+        Schema = new IndexSchema([.. Fields.Select(f => new IndexField(f.SchemaName, f.Analysis))]);
+        Name = MakeName();
+        Reduction = new Reduction(new GroupMap(this), new GroupReduce(this));
+    }
+
+    public string Collection { get; }
+
+    public override IReadOnlyList<string> Collections { get; }
+
+    /// <summary>The keys, in order.</summary>
+    public IReadOnlyList<GroupKey> Keys { get; }
+
+    /// <summary>Paths whose numbers are summed up.</summary>
+    public IReadOnlyList<string> Sums { get; }
+
+    /// <summary>Fields beside those that every index of groups has: keys as words, or with case.</summary>
+    public IReadOnlyList<AutoIndexField> Further { get; }
+
+    public override IReadOnlyList<AutoIndexField> Fields { get; }
+
+    public override IReadOnlyList<StoredField> StoredFields { get; }
+
+    /// <summary><c>Auto/Orders/ByCountAndFreightReducedByShipTo.City</c></summary>
+    public override string Name { get; }
+
+    public override IndexSchema Schema { get; }
+
+    public override Reduction Reduction { get; }
+
+    public override bool IsMadeByQueries => true;
+
+    private StoredField[] WholeKeyField => Keys.Count > 1 ? [new StoredField(WholeKey, WholeKey, 0, IsStored: false)] : [];
+
+    /// <summary>What a sum is called: <c>sum(Freight)</c>.</summary>
+    public static string SumName(string path) => $"sum({path})";
+
+    /// <summary>Whether it groups the same documents in the same way.</summary>
+    public bool GroupsAs(GroupDefinition other) => string.Equals(Collection, other.Collection, StringComparison.OrdinalIgnoreCase) && Keys.SequenceEqual(other.Keys);
+
+    /// <summary>Whether it answers what another one answers.</summary>
+    public bool Covers(GroupDefinition other) => GroupsAs(other) && other.Sums.All(Sums.Contains) && other.Further.All(Further.Contains);
+
+    /// <summary>A definition of all that this one and another one of the same groups have.</summary>
+    public GroupDefinition Merge(GroupDefinition other) => new(Collection, Keys, [.. Sums.Union(other.Sums)], [.. Further.Union(other.Further)]);
+
+    /// <summary>The same, with all fields of a query.</summary>
+    public GroupDefinition With(IEnumerable<AutoIndexField> used) => new(Collection, Keys, Sums, [.. Further.Union(used.Except(Fields))]);
+
+    /// <summary>The same, of a collection in its own spelling.</summary>
+    public GroupDefinition Of(string collection) => new(collection, Keys, Sums, Further);
+
+    /// <summary>A field that it has; or a key as words or with case, which it is given.</summary>
+    public override AutoIndexField? Resolve(AutoIndexField wanted)
+    {
+        if (wanted.Kind == AutoIndexFieldKind.Value)
+            return Fields.FirstOrDefault(field => field.Kind == AutoIndexFieldKind.Value && (field.Path == wanted.Path || field.SchemaName == wanted.Path));
+        bool isText = wanted.Kind is AutoIndexFieldKind.Search or AutoIndexFieldKind.Exact;
+        GroupKey? key = isText ? Keys.FirstOrDefault(key => key.Member == wanted.Path || key.Name == wanted.Path) : null;
+        return key is null ? null : new AutoIndexField(key.Member, wanted.Kind) { NameInIndex = new AutoIndexField(key.Name, wanted.Kind).SchemaName };
+    }
+
+    public override bool IsSameAs(IndexMapping other) => other is GroupDefinition group && group.Covers(this) && Covers(group);
+
+    private string MakeName()
+    {
+        string source = Collections.Count == 0 ? "AllDocs" : Collection;
+        string values = string.Concat(Sums.Select(sum => $"And{sum}"));
+        string keys = string.Join("And", Keys.Select(key => key.Name).Concat(Further.Select(field => field.Kind == AutoIndexFieldKind.Search ? $"S{field.SchemaName[1..]}" : $"E{field.SchemaName[1..]}")));
+        string name = $"Auto/{source}/ByCount{values}ReducedBy{keys}";
+        if (name.Length <= MaxNameLength)
+            return name;
+
+        string hash = Convert.ToHexStringLower(SHA256.HashData(Encoding.UTF8.GetBytes(name)).AsSpan(0, 8));
+        int kept = MaxNameLength - hash.Length - 1;
+        if (char.IsHighSurrogate(name[kept - 1]))
+            kept--;
+        return string.Create(CultureInfo.InvariantCulture, $"{name.AsSpan(0, kept)}-{hash}");
+    }
+}

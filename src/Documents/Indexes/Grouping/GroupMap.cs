@@ -1,0 +1,182 @@
+using System.Buffers;
+using System.Runtime.InteropServices;
+using System.Text.Json;
+using Treepie.Computations;
+using Treepie.Indexes.Fields;
+using Treepie.Indexes.Reducing;
+using Treepie.Store;
+
+namespace Treepie.Indexes.Grouping;
+
+/// <summary>
+/// Makes of a document the objects that a <c>group by</c> counts and sums up. Each key gives the values at its path, each with the elements of arrays it was found in; the results of a document are all
+/// combinations of values, one of each key, that were found in the same elements wherever they come from the same array. The numbers that are summed up are found and chosen in the same way.
+/// </summary>
+internal sealed class GroupMap : IndexMap
+{
+    /// <summary>Deepest JSON that is read; the limit of documents is far below it.</summary>
+    public const int MaxDepth = 1024;
+
+    /// <summary>Longest key, as JSON: it is kept with each result.</summary>
+    public const int MaxKeyBytes = 32 * 1024;
+
+    private readonly GroupKey[] _keys;
+    private readonly FieldPath?[] _keyPaths;
+    private readonly FieldPath?[] _sumPaths;
+    private readonly byte[][] _keyNames;
+    private readonly byte[][] _namesInWholeKey;
+    private readonly byte[] _wholeKeyName = GroupReduce.NameOf(GroupDefinition.WholeKey);
+    private readonly byte[] _countName = GroupReduce.NameOf(GroupDefinition.Count);
+    private readonly byte[][] _sumNames;
+    private readonly bool _needsMetadata;
+
+    public GroupMap(GroupDefinition definition)
+    {
+        Collections = definition.Collections;
+        _keys = [.. definition.Keys];
+        _keyPaths = [.. _keys.Select(key => FieldPath.TryParse(key.Path))];
+        _sumPaths = [.. definition.Sums.Select(FieldPath.TryParse)];
+        _keyNames = [.. _keys.Select(key => GroupReduce.NameOf(key.Member))];
+        _namesInWholeKey = [.. _keys.Select(key => GroupReduce.NameOf(key.Name))];
+        _sumNames = [.. definition.Sums.Select(sum => GroupReduce.NameOf(GroupKey.MemberOf(GroupDefinition.SumName(sum))))];
+        _needsMetadata = _keyPaths.Concat(_sumPaths).Any(path => path is { IsMetadata: true });
+        Fields = [.. definition.Fields.Select(field => new MappedField(field.Path))];
+    }
+
+    public override IReadOnlyList<string> Collections { get; }
+
+    public override IReadOnlyList<MappedField> Fields { get; }
+
+    public override void Map(Document document, IMapHost host, MapOutput output)
+    {
+        JsonElement body = Parse(document.Body), metadata = default;
+        if (_needsMetadata)
+        {
+            var whole = new ArrayBufferWriter<byte>();
+            document.WriteTo(whole, metadataOnly: true);
+            metadata = Parse(whole.WrittenSpan);
+        }
+
+        List<FoundValue>[] sums = [.. _sumPaths.Select(path => Find(path, body, metadata))];
+        List<FoundValue[]> rows = [[]];
+        for (int i = 0; i < _keys.Length && rows.Count > 0; i++)
+        {
+            List<FoundValue> values = Find(_keyPaths[i], body, metadata);
+            rows = _keys[i].IsContent ? [.. rows.Select(row => (FoundValue[])[.. row, new FoundValue(default, []) { Content = values }])] : Join(rows, values);
+        }
+
+        foreach (FoundValue[] row in rows)
+            Write(row, sums, output);
+    }
+
+    private static JsonElement Parse(ReadOnlySpan<byte> json)
+    {
+        var reader = new Utf8JsonReader(json, new JsonReaderOptions { MaxDepth = MaxDepth });
+        return JsonElement.ParseValue(ref reader);
+    }
+
+    private static List<FoundValue> Find(FieldPath? path, JsonElement body, JsonElement metadata)
+    {
+        var found = new List<FoundValue>();
+        if (path is not null)
+            new ValueFinder(path, found).Find(path.IsMetadata ? metadata : body);
+        return found;
+    }
+
+    private static List<FoundValue[]> Join(List<FoundValue[]> rows, List<FoundValue> values)
+    {
+        var joined = new List<FoundValue[]>();
+        foreach (FoundValue[] row in rows)
+        {
+            foreach (FoundValue value in values)
+            {
+                if (!Array.TrueForAll(row, other => other.GoesWith(value)))
+                    continue;
+                if (joined.Count == MapOutput.MaxObjects)
+                    throw new ComputationException($"the document is in more than {MapOutput.MaxObjects:N0} groups.");
+                joined.Add([.. row, value]);
+            }
+        }
+
+        return joined;
+    }
+
+    private void Write(FoundValue[] row, List<FoundValue>[] sums, MapOutput output)
+    {
+        IBufferWriter<byte> buffer = output.Buffer;
+        buffer.Write("{"u8);
+        WriteKeys(row, _keyNames, buffer);
+        buffer.Write(","u8);
+        if (row.Length > 1)
+        {
+            buffer.Write(_wholeKeyName);
+            buffer.Write("{"u8);
+            WriteKeys(row, _namesInWholeKey, buffer);
+            buffer.Write("},"u8);
+        }
+
+        buffer.Write(_countName);
+        buffer.Write("1"u8);
+        for (int i = 0; i < sums.Length; i++)
+        {
+            buffer.Write(","u8);
+            buffer.Write(_sumNames[i]);
+            WriteSum(row, sums[i], buffer);
+        }
+
+        buffer.Write("}"u8);
+        output.EndObject();
+    }
+
+    private void WriteKeys(FoundValue[] row, byte[][] names, IBufferWriter<byte> output)
+    {
+        var value = new ArrayBufferWriter<byte>();
+        for (int i = 0; i < row.Length; i++)
+        {
+            if (i > 0)
+                output.Write(","u8);
+            output.Write(names[i]);
+            value.ResetWrittenCount();
+            if (row[i].Content is { } content)
+                WriteContent(content, value);
+            else
+                CanonicalJson.Write(row[i].Value, value);
+            if (value.WrittenCount > MaxKeyBytes)
+                throw new ComputationException($"its value of '{_keys[i].Name}' has {value.WrittenCount:N0} bytes; a key of a group has {MaxKeyBytes:N0} at the most.");
+            output.Write(value.WrittenSpan);
+        }
+    }
+
+    private static void WriteContent(List<FoundValue> content, IBufferWriter<byte> output)
+    {
+        output.Write("["u8);
+        for (int i = 0; i < content.Count; i++)
+        {
+            if (i > 0)
+                output.Write(","u8);
+            CanonicalJson.Write(content[i].Value, output);
+        }
+
+        output.Write("]"u8);
+    }
+
+    private static void WriteSum(FoundValue[] row, List<FoundValue> values, IBufferWriter<byte> output)
+    {
+        var sum = new ExactSum();
+        foreach (FoundValue value in values)
+        {
+            if (value.Value.ValueKind != JsonValueKind.Number || !Array.TrueForAll(row, other => other.GoesWith(value)))
+                continue;
+            try
+            {
+                sum.Add(JsonMarshal.GetRawUtf8Value(value.Value));
+            }
+            catch (FormatException error)
+            {
+                throw new ComputationException(error.Message, error);
+            }
+        }
+
+        sum.WriteTo(output);
+    }
+}

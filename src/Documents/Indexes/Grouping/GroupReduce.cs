@@ -1,0 +1,94 @@
+using System.Buffers;
+using System.Text;
+using System.Text.Json;
+using Treepie.Computations;
+using Treepie.Indexes.Reducing;
+using Treepie.Json;
+
+namespace Treepie.Indexes.Grouping;
+
+/// <summary>Adds up counts and sums of a group. Sums are exact, see <see cref="ExactSum"/>, so that it does not matter in which order, and in which parts, they come.</summary>
+internal sealed class GroupReduce : IndexReduce
+{
+    private readonly string[] _added;
+    private readonly byte[][] _names;
+
+    public GroupReduce(GroupDefinition definition)
+    {
+        Keys = [.. definition.Keys.Select(key => key.Member)];
+        _added = [GroupDefinition.Count, .. definition.Sums.Select(sum => GroupKey.MemberOf(GroupDefinition.SumName(sum)))];
+        _names = [.. _added.Select(NameOf)];
+        Fields = [.. Keys.Concat(_added).Select(name => new MappedField(name))];
+    }
+
+    public override IReadOnlyList<string> Keys { get; }
+
+    public override IReadOnlyList<MappedField> Fields { get; }
+
+    /// <summary>A name with its colon, as JSON.</summary>
+    public static byte[] NameOf(string name)
+    {
+        var output = new ArrayBufferWriter<byte>();
+        JsonStrings.Write(output, Encoding.UTF8.GetBytes(name));
+        output.Write(":"u8);
+        return output.WrittenSpan.ToArray();
+    }
+
+    public override void Reduce(IReadOnlyList<ReadOnlyMemory<byte>> values, MapOutput output)
+    {
+        ExactSum[] sums = [.. _added.Select(static _ => new ExactSum())];
+        int addedFrom = 0;
+        try
+        {
+            foreach (ReadOnlyMemory<byte> value in values)
+                addedFrom = Add(value.Span, sums);
+        }
+        catch (FormatException error)
+        {
+            throw new ComputationException(error.Message, error);
+        }
+
+        // The keys of all are the same; they stand in front.
+        output.Buffer.Write(values[^1].Span[..addedFrom]);
+        for (int i = 0; i < sums.Length; i++)
+        {
+            if (i > 0)
+                output.Buffer.Write(","u8);
+            output.Buffer.Write(_names[i]);
+            sums[i].WriteTo(output.Buffer);
+        }
+
+        output.Buffer.Write("}"u8);
+        output.EndObject();
+    }
+
+    /// <summary>Adds the numbers of an object, which stand behind its keys; returns where they begin.</summary>
+    private static int Add(ReadOnlySpan<byte> json, ExactSum[] sums)
+    {
+        var reader = new Utf8JsonReader(json, new JsonReaderOptions { MaxDepth = GroupMap.MaxDepth });
+        reader.Read();
+        int from = 0;
+        for (int i = 0; reader.Read() && reader.TokenType == JsonTokenType.PropertyName;)
+        {
+            if (i == 0)
+            {
+                bool isCount = reader.ValueTextEquals(GroupDefinition.Count);
+                from = (int)reader.TokenStartIndex;
+                reader.Read();
+                if (!isCount)
+                {
+                    reader.Skip();
+                    continue;
+                }
+            }
+            else
+            {
+                reader.Read();
+            }
+
+            sums[i++].Add(reader.ValueSpan);
+        }
+
+        return from;
+    }
+}

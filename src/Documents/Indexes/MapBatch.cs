@@ -1,0 +1,23 @@
+namespace Treepie.Indexes;
+
+/// <summary>What changes of documents are mapped into, in order; a later one of a document replaces an earlier one. One thread at a time.</summary>
+internal abstract class MapBatch
+{
+    /// <summary>Changes.</summary>
+    public abstract int Count { get; }
+
+    /// <summary>Approximate bytes of memory and of work that it stands for: at a budget it is committed.</summary>
+    public abstract long SizeBytes { get; }
+
+    /// <summary>Adds the change that a feed stands on.</summary>
+    public abstract void Add(MappedChanges feed);
+
+    /// <summary>Adds what another batch of the same index has, exactly as if it had been added here. The other stays as it is.</summary>
+    public abstract void Append(MapBatch other);
+
+    /// <summary>Forgets what it holds.</summary>
+    public abstract void Clear();
+
+    /// <summary>Writes it, with how far the index is then. Afterwards it is empty.</summary>
+    public abstract void Commit(long etag, CancellationToken cancellationToken);
+}

@@ -1,0 +1,188 @@
+using System.Buffers;
+using System.Buffers.Text;
+using System.Runtime.InteropServices;
+using System.Text;
+using System.Text.Json;
+using Treepie.Json;
+
+namespace Treepie.Indexes.Reducing;
+
+/// <summary>
+/// One spelling for each JSON value, so that equal values have equal bytes: no blanks, strings without needless escapes, and numbers by their value: <c>1</c>, <c>1.0</c> and <c>10e-1</c> are the
+/// same. The members of an object stay in their order.
+/// </summary>
+internal static class CanonicalJson
+{
+    /// <summary>Numbers of so many digits, zeros included, are written without an exponent.</summary>
+    private const int MostPlainDigits = 40;
+
+    /// <summary>Greatest exponent that is told apart; no document has use for greater ones.</summary>
+    private const int MostExponent = 1_000_000_000;
+
+    /// <summary>Writes a value.</summary>
+    public static void Write(JsonElement value, IBufferWriter<byte> output)
+    {
+        switch (value.ValueKind)
+        {
+            case JsonValueKind.String:
+                WriteString(value.GetString()!, output); // it is a string
+                break;
+            case JsonValueKind.Number:
+                WriteNumber(JsonMarshal.GetRawUtf8Value(value), output);
+                break;
+            case JsonValueKind.True:
+                output.Write("true"u8);
+                break;
+            case JsonValueKind.False:
+                output.Write("false"u8);
+                break;
+            case JsonValueKind.Object:
+                WriteObject(value, output);
+                break;
+            case JsonValueKind.Array:
+                WriteArray(value, output);
+                break;
+            default:
+                output.Write("null"u8);
+                break;
+        }
+    }
+
+    /// <summary>Writes a string.</summary>
+    public static void WriteString(string text, IBufferWriter<byte> output) => JsonStrings.Write(output, Encoding.UTF8.GetBytes(text));
+
+    /// <summary>Writes a number that is given in any spelling of JSON.</summary>
+    public static void WriteNumber(ReadOnlySpan<byte> number, IBufferWriter<byte> output)
+    {
+        byte[] digits = ArrayPool<byte>.Shared.Rent(number.Length);
+        TryParseNumber(number, digits, out int length, out bool isNegative, out int exponent); // there is room for all digits
+        WriteNumber(isNegative, digits.AsSpan(0, length), exponent, output);
+        ArrayPool<byte>.Shared.Return(digits);
+    }
+
+    /// <summary>Writes digits times a power of ten.</summary>
+    public static void WriteNumber(bool isNegative, ReadOnlySpan<byte> digits, int exponent, IBufferWriter<byte> output)
+    {
+        digits = digits.TrimStart((byte)'0');
+        int zeros = digits.Length - digits.TrimEnd((byte)'0').Length;
+        digits = digits[..^zeros];
+        exponent += zeros;
+        if (digits.IsEmpty)
+        {
+            output.Write("0"u8);
+            return;
+        }
+
+        if (isNegative)
+            output.Write("-"u8);
+        int point = digits.Length + exponent; // digits in front of it
+        if (exponent >= 0 && point <= MostPlainDigits)
+        {
+            output.Write(digits);
+            WriteZeros(exponent, output);
+        }
+        else if (exponent < 0 && point > 0)
+        {
+            output.Write(digits[..point]);
+            output.Write("."u8);
+            output.Write(digits[point..]);
+        }
+        else if (exponent < 0 && digits.Length - point <= MostPlainDigits)
+        {
+            output.Write("0."u8);
+            WriteZeros(-point, output);
+            output.Write(digits);
+        }
+        else
+        {
+            output.Write(digits[..1]);
+            if (digits.Length > 1)
+                output.Write("."u8);
+            output.Write(digits[1..]);
+            output.Write("e"u8);
+            Utf8Formatter.TryFormat(point - 1, output.GetSpan(16), out int written);
+            output.Advance(written);
+        }
+    }
+
+    /// <summary>Takes a JSON number apart: its digits without a point and without zeros in front, and the power of ten of the last one. False where there is no room for its digits.</summary>
+    public static bool TryParseNumber(ReadOnlySpan<byte> number, Span<byte> digits, out int length, out bool isNegative, out int exponent)
+    {
+        length = exponent = 0;
+        isNegative = number[0] == (byte)'-';
+        bool isBehindPoint = false;
+        for (int i = isNegative ? 1 : 0; i < number.Length; i++)
+        {
+            byte c = number[i];
+            if (c == (byte)'.')
+            {
+                isBehindPoint = true;
+            }
+            else if (c is (byte)'e' or (byte)'E')
+            {
+                exponent += ParseExponent(number[(i + 1)..]);
+                break;
+            }
+            else
+            {
+                exponent -= isBehindPoint ? 1 : 0;
+                if (length == 0 && c == (byte)'0')
+                    continue;
+                if (length == digits.Length)
+                    return false;
+                digits[length++] = c;
+            }
+        }
+
+        if (length == 0)
+            exponent = 0;
+        return true;
+    }
+
+    private static int ParseExponent(ReadOnlySpan<byte> text)
+    {
+        bool isNegative = text[0] == (byte)'-';
+        int value = 0;
+        foreach (byte c in text.TrimStart("+-"u8))
+            value = Math.Min(MostExponent, (int)Math.Min(MostExponent, (value * 10L) + c - '0'));
+        return isNegative ? -value : value;
+    }
+
+    private static void WriteZeros(int count, IBufferWriter<byte> output)
+    {
+        output.GetSpan(Math.Max(1, count))[..count].Fill((byte)'0');
+        output.Advance(count);
+    }
+
+    private static void WriteObject(JsonElement value, IBufferWriter<byte> output)
+    {
+        output.Write("{"u8);
+        bool isFirst = true;
+        foreach (JsonProperty member in value.EnumerateObject())
+        {
+            if (!isFirst)
+                output.Write(","u8);
+            isFirst = false;
+            WriteString(member.Name, output);
+            output.Write(":"u8);
+            Write(member.Value, output);
+        }
+
+        output.Write("}"u8);
+    }
+
+    private static void WriteArray(JsonElement value, IBufferWriter<byte> output)
+    {
+        output.Write("["u8);
+        bool isFirst = true;
+        foreach (JsonElement element in value.EnumerateArray())
+        {
+            if (!isFirst)
+                output.Write(","u8);
+            isFirst = false;
+            Write(element, output);
+        }
+
+        output.Write("]"u8);
+    }
+}

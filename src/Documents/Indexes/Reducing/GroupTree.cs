@@ -1,0 +1,174 @@
+using System.Buffers.Binary;
+using System.Diagnostics;
+using System.Runtime.InteropServices;
+using Treepie.Computations;
+
+namespace Treepie.Indexes.Reducing;
+
+/// <summary>
+/// The tree of partial results of one group. The places of mapped results are hashes, and a node is all places that begin with the same bits: a node of at most <see cref="MostOfLeaf"/> results is a
+/// leaf and reduces them, another one is a branch and reduces what its four children are reduced to. So the form of the tree follows from what is in it, not from what happened to it, and an index is
+/// the same function of its documents whatever way it was built; and a change costs the reduce of one leaf and of the branches above it, whose number grows as the logarithm of the group.
+/// </summary>
+/// <remarks>
+/// Invariants: (1) a node is stored if and only if a mapped result is below it and the node above it is a branch, or it is the root; (2) the count of a branch is the sum of those of its children.
+/// </remarks>
+internal sealed class GroupTree(ReduceState state, IndexReduce reduce, ReduceCounters counters)
+{
+    /// <summary>Most mapped results of a leaf.</summary>
+    public const int MostOfLeaf = 128;
+
+    private const int Children = 4, BitsOfLevel = 2, MaxLevel = 64 / BitsOfLevel;
+
+    private readonly MapOutput _output = new();
+    private byte[] _group = [];
+
+    /// <summary>The result of a group as it is stored.</summary>
+    public GroupNode Find(byte[] group)
+    {
+        _group = group;
+        return Read(0, 0);
+    }
+
+    /// <summary>Brings the partial results of a group in line with mapped results that were changed.</summary>
+    /// <param name="group">Its key.</param>
+    /// <param name="changes">What was changed, in the order of places.</param>
+    /// <returns>The result of the group.</returns>
+    public GroupNode Update(byte[] group, IReadOnlyList<GroupChange> changes)
+    {
+        _group = group;
+        return Update(0, 0, changes is GroupChange[] array ? array : [.. changes]);
+    }
+
+    private GroupNode Update(int level, ulong first, ReadOnlySpan<GroupChange> changes)
+    {
+        GroupNode old = Read(level, first);
+        long count = old.Count;
+        foreach (GroupChange change in changes)
+            count += change.Delta;
+        Debug.Assert(count >= 0, "no more results go than there are");
+
+        bool wasBranch = old.Count > MostOfLeaf && level < MaxLevel, isBranch = count > MostOfLeaf && level < MaxLevel;
+        if (wasBranch && !isBranch)
+            DeleteBelow(level, first);
+        if (count == 0)
+        {
+            state.Groups.Delete(NodeKey(level, first));
+            return GroupNode.Empty;
+        }
+
+        // Children of what was a leaf are not stored: for them, all results below it are new.
+        GroupNode node = !isBranch ? ReduceLeaf(level, first, count)
+            : wasBranch ? ReduceBranch(level, first, count, changes)
+            : ReduceBranch(level, first, count, CollectionsMarshal.AsSpan(Below(level, first)));
+        state.Groups.Put(NodeKey(level, first), node.Write());
+        return node;
+    }
+
+    private GroupNode ReduceBranch(int level, ulong first, long count, ReadOnlySpan<GroupChange> changes)
+    {
+        var objects = new List<ReadOnlyMemory<byte>>();
+        string? error = null;
+        long sum = 0;
+        for (int child = 0; child < Children; child++)
+        {
+            ulong start = first | ((ulong)child << (64 - ((level + 1) * BitsOfLevel)));
+            int own = CountBelow(level + 1, start, changes);
+            GroupNode node = own > 0 ? Update(level + 1, start, changes[..own]) : Read(level + 1, start);
+            changes = changes[own..];
+            sum += node.Count;
+            error ??= node.Error;
+            objects.AddRange(node.Objects);
+        }
+
+        Debug.Assert(sum == count, "a branch has what its children have (2)");
+        return error is null ? Reduce(count, objects) : new GroupNode(count, [], error);
+    }
+
+    private GroupNode ReduceLeaf(int level, ulong first, long count)
+    {
+        var objects = new List<ReadOnlyMemory<byte>>((int)Math.Min(count, MostOfLeaf));
+        Visit(level, first, (_, value) => objects.Add(value.ToArray()));
+        Debug.Assert(objects.Count == count, "a leaf has what its count says");
+        return Reduce(count, objects);
+    }
+
+    private GroupNode Reduce(long count, List<ReadOnlyMemory<byte>> objects)
+    {
+        counters.Reduces++;
+        counters.Reduced += objects.Count;
+        _output.Clear();
+        if (objects.Count == 0)
+            return new GroupNode(count, []); // a reduce may give nothing
+        try
+        {
+            reduce.Reduce(objects, _output);
+        }
+        catch (ComputationException error)
+        {
+            counters.Errors++;
+            return new GroupNode(count, [], error.Message);
+        }
+
+        return new GroupNode(count, [.. Enumerable.Range(0, _output.Count).Select(i => (ReadOnlyMemory<byte>)_output[i].ToArray())]);
+    }
+
+    private List<GroupChange> Below(int level, ulong first)
+    {
+        var below = new List<GroupChange>();
+        Visit(level, first, (place, _) => below.Add(new GroupChange(place.ToArray(), 1)));
+        return below;
+    }
+
+    private delegate void ResultVisitor(ReadOnlySpan<byte> place, ReadOnlySpan<byte> value);
+
+    /// <summary>Looks at all mapped results of a node, in the order of their places.</summary>
+    private void Visit(int level, ulong first, ResultVisitor visit)
+    {
+        byte[] group = _group, from = new byte[group.Length + sizeof(ulong)];
+        group.CopyTo(from, 0);
+        BinaryPrimitives.WriteUInt64BigEndian(from.AsSpan(group.Length), first);
+        state.Mapped.Scan(from, (key, value) =>
+        {
+            if (!key.StartsWith(group) || !IsBelow(level, first, BinaryPrimitives.ReadUInt64BigEndian(key[group.Length..])))
+                return false;
+            visit(key[group.Length..], value);
+            return true;
+        });
+    }
+
+    private void DeleteBelow(int level, ulong first)
+    {
+        for (int child = 0; child < Children; child++)
+        {
+            ulong start = first | ((ulong)child << (64 - ((level + 1) * BitsOfLevel)));
+            long count = Read(level + 1, start).Count;
+            if (count == 0)
+                continue;
+            if (count > MostOfLeaf && level + 1 < MaxLevel)
+                DeleteBelow(level + 1, start);
+            state.Groups.Delete(NodeKey(level + 1, start));
+        }
+    }
+
+    private static int CountBelow(int level, ulong first, ReadOnlySpan<GroupChange> changes)
+    {
+        int count = 0;
+        while (count < changes.Length && IsBelow(level, first, changes[count].Prefix))
+            count++;
+        return count;
+    }
+
+    private static bool IsBelow(int level, ulong first, ulong prefix) => level == 0 || prefix >> (64 - (level * BitsOfLevel)) == first >> (64 - (level * BitsOfLevel));
+
+    private GroupNode Read(int level, ulong first) => state.Groups.TryGet(NodeKey(level, first), out ReadOnlySpan<byte> value) ? GroupNode.Read(value) : GroupNode.Empty;
+
+    private byte[] NodeKey(int level, ulong first)
+    {
+        byte[] key = new byte[_group.Length + 1 + sizeof(ulong)];
+        _group.CopyTo(key, 0);
+        key[_group.Length] = (byte)level;
+        BinaryPrimitives.WriteUInt64BigEndian(key.AsSpan(_group.Length + 1), first);
+        return key;
+    }
+}

@@ -1,0 +1,48 @@
+namespace Treepie.Indexes.Reducing;
+
+/// <summary>Mapped changes of documents, of each the last. Not thread-safe.</summary>
+internal sealed class MappedDocuments
+{
+    private const int BytesOfDocument = 200, BytesOfResult = 150;
+
+    private readonly Dictionary<byte[], MappedDocument> _documents = new(KeyEquality.Instance);
+
+    /// <summary>Changes that were added.</summary>
+    public int Count { get; private set; }
+
+    /// <summary>About how much memory they take.</summary>
+    public long SizeBytes { get; private set; }
+
+    /// <summary>The last change of each document.</summary>
+    public IReadOnlyCollection<MappedDocument> Last => _documents.Values;
+
+    public void Add(MappedDocument document)
+    {
+        _documents[document.Key] = document;
+        Count++;
+        SizeBytes += BytesOfDocument;
+        foreach (MappedResult result in document.Results)
+            SizeBytes += BytesOfResult + result.Json.Length;
+    }
+
+    public void Clear()
+    {
+        _documents.Clear();
+        Count = 0;
+        SizeBytes = 0;
+    }
+
+    private sealed class KeyEquality : IEqualityComparer<byte[]>
+    {
+        public static readonly KeyEquality Instance = new();
+
+        public bool Equals(byte[]? x, byte[]? y) => x.AsSpan().SequenceEqual(y);
+
+        public int GetHashCode(byte[] key)
+        {
+            var hash = default(HashCode);
+            hash.AddBytes(key);
+            return hash.ToHashCode();
+        }
+    }
+}

@@ -1,0 +1,43 @@
+using System.Buffers;
+using System.Security.Cryptography;
+using System.Text.Json;
+
+namespace Treepie.Indexes.Reducing;
+
+/// <summary>
+/// The key of a group as bytes that no other key begins with: equal for values that are equal as JSON, with case. Those of short keys are the values themselves, those of long ones a hash.
+/// <code>
+/// OFFSET SIZE MEANING
+///      0    1 1: values follow, 2: a hash follows
+///      1    V canonical JSON array of the values, at most 64 bytes, and 0; or their SHA-256
+/// </code>
+/// </summary>
+internal static class ReduceKey
+{
+    private const int MostPlainBytes = 64;
+
+    /// <summary>Deepest JSON that is read; the limit of documents is far below it.</summary>
+    private const int MaxDepth = 1024;
+
+    /// <summary>The key of an object.</summary>
+    /// <param name="json">A JSON object.</param>
+    /// <param name="members">The members whose values are the key; one that is missing is null.</param>
+    public static byte[] Of(ReadOnlySpan<byte> json, IReadOnlyList<string> members)
+    {
+        var reader = new Utf8JsonReader(json, new JsonReaderOptions { MaxDepth = MaxDepth });
+        JsonElement value = JsonElement.ParseValue(ref reader);
+        var values = new ArrayBufferWriter<byte>();
+        values.Write("["u8);
+        for (int i = 0; i < members.Count; i++)
+        {
+            if (i > 0)
+                values.Write(","u8);
+            CanonicalJson.Write(value.TryGetProperty(members[i], out JsonElement member) ? member : default, values);
+        }
+
+        values.Write("]"u8);
+        return OfValues(values.WrittenSpan);
+    }
+
+    private static byte[] OfValues(ReadOnlySpan<byte> values) => values.Length <= MostPlainBytes ? [1, .. values, 0] : [2, .. SHA256.HashData(values)];
+}

@@ -1,0 +1,191 @@
+using System.Buffers.Binary;
+using System.Security.Cryptography;
+using System.Text;
+using Treepie.Computations;
+using Treepie.Indexes.Fields;
+using Treepie.Indexing;
+
+namespace Treepie.Indexes.Reducing;
+
+/// <summary>
+/// The front door of this room: takes mapped documents, keeps the partial results of the groups they touch, and puts the results of these groups into a batch as entries of the index. One thread at a
+/// time.
+/// </summary>
+internal sealed class Reducer(IndexReduce reduce, FieldExtractor extractor, TimeProvider timeProvider, ReduceCounters counters)
+{
+    /// <summary>Number of the whole object in what entries keep.</summary>
+    public const int ObjectSlot = 1;
+
+    /// <summary>Before the keys of entries: no id of a document begins so, and errors of documents are kept under theirs.</summary>
+    private const byte EntryMark = 0xFE;
+
+    private readonly ObjectAsDocument _document = new();
+
+    /// <summary>Applies changes of documents, the last of each, to the state, and the changed groups to the batch.</summary>
+    public void Apply(ReduceState state, IReadOnlyCollection<MappedDocument> documents, IndexBatch batch, CancellationToken cancellationToken)
+    {
+        List<(byte[] Group, GroupChange Change)> changes = ApplyDocuments(state, documents, batch);
+        changes.Sort(static (left, right) =>
+            left.Group.AsSpan().SequenceCompareTo(right.Group) is not 0 and var order ? order : left.Change.Place.AsSpan().SequenceCompareTo(right.Change.Place));
+        var tree = new GroupTree(state, reduce, counters);
+        for (int first = 0, end; first < changes.Count; first = end)
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+            byte[] group = changes[first].Group;
+            for (end = first + 1; end < changes.Count && changes[end].Group.AsSpan().SequenceEqual(group);)
+                end++;
+            GroupChange[] own = [.. changes[first..end].Select(one => one.Change)];
+            GroupNode old = tree.Find(group), now = tree.Update(group, own);
+            counters.Groups++;
+            PutEntries(group, old, now, batch);
+        }
+    }
+
+    private static List<(byte[] Group, GroupChange Change)> ApplyDocuments(ReduceState state, IReadOnlyCollection<MappedDocument> documents, IndexBatch batch)
+    {
+        var mapped = new List<(byte[] Group, GroupChange Change, byte[]? Json)>();
+        foreach (MappedDocument document in documents.OrderBy(static one => one.Key, KeyOrder.Instance))
+        {
+            (bool failed, List<byte[]> before) = Sources(state, document.Key);
+            if (document.Error is { } error)
+            {
+                batch.BeginEntry(document.Key);
+                batch.FailEntry(document.Label, error, document.Time);
+            }
+            else if (failed)
+            {
+                batch.Delete(document.Key);
+            }
+
+            for (int i = 0; i < Math.Max(before.Count, document.Results.Count); i++)
+                AddChanges(document, i, i < before.Count ? before[i] : null, state, mapped);
+            PutSources(state, document);
+        }
+
+        // In the order of the tree, so that each of its pages is changed once.
+        mapped.Sort(static (left, right) =>
+            left.Group.AsSpan().SequenceCompareTo(right.Group) is not 0 and var order ? order : left.Change.Place.AsSpan().SequenceCompareTo(right.Change.Place));
+        foreach ((byte[] group, GroupChange change, byte[]? json) in mapped)
+        {
+            byte[] key = [.. group, .. change.Place];
+            if (json is null)
+                state.Mapped.Delete(key);
+            else
+                state.Mapped.Put(key, json);
+        }
+
+        return [.. mapped.Select(one => (one.Group, one.Change))];
+    }
+
+    /// <summary>What becomes of the result of a number of a document.</summary>
+    private static void AddChanges(MappedDocument document, int number, byte[]? before, ReduceState state, List<(byte[] Group, GroupChange Change, byte[]? Json)> changes)
+    {
+        byte[] place = Place(document.Key, number);
+        MappedResult? now = number < document.Results.Count ? document.Results[number] : null;
+        bool stays = before is not null && now is { } result && result.Group.AsSpan().SequenceEqual(before);
+        if (before is not null && !stays)
+            changes.Add((before, new GroupChange(place, -1), null));
+        if (now is not { } added)
+            return;
+
+        // What a document changed beside its results costs nothing.
+        if (stays && state.Mapped.TryGet([.. added.Group, .. place], out ReadOnlySpan<byte> known) && known.SequenceEqual(added.Json))
+            return;
+        changes.Add((added.Group, new GroupChange(place, stays ? 0 : 1), added.Json));
+    }
+
+    private static byte[] Place(byte[] document, int number)
+    {
+        Span<byte> source = stackalloc byte[document.Length + sizeof(int)], hash = stackalloc byte[SHA256.HashSizeInBytes];
+        document.CopyTo(source);
+        BinaryPrimitives.WriteInt32BigEndian(source[document.Length..], number);
+        SHA256.HashData(source, hash);
+        return hash[..GroupChange.PlaceBytes].ToArray();
+    }
+
+    private static (bool Failed, List<byte[]> Groups) Sources(ReduceState state, byte[] document)
+    {
+        var groups = new List<byte[]>();
+        if (!state.Sources.TryGet(document, out ReadOnlySpan<byte> value))
+            return (false, groups);
+        bool failed = value[0] != 0;
+        for (ReadOnlySpan<byte> rest = value[1..]; !rest.IsEmpty; rest = rest[(1 + rest[0])..])
+            groups.Add(rest.Slice(1, rest[0]).ToArray());
+        return (failed, groups);
+    }
+
+    private static void PutSources(ReduceState state, MappedDocument document)
+    {
+        if (document.Results.Count == 0 && document.Error is null)
+        {
+            state.Sources.Delete(document.Key);
+            return;
+        }
+
+        byte[] value = new byte[1 + document.Results.Sum(one => 1 + one.Group.Length)];
+        value[0] = document.Error is null ? (byte)0 : (byte)1;
+        int at = 1;
+        foreach (MappedResult result in document.Results)
+        {
+            value[at++] = (byte)result.Group.Length;
+            result.Group.CopyTo(value, at);
+            at += result.Group.Length;
+        }
+
+        state.Sources.Put(document.Key, value);
+    }
+
+    /// <summary>A group has an entry for each object of its result: mostly one.</summary>
+    private void PutEntries(byte[] group, GroupNode old, GroupNode now, IndexBatch batch)
+    {
+        for (int i = 0; i < now.Objects.Count; i++)
+            PutEntry(EntryKey(group, i), now.Objects[i].Span, batch);
+        for (int i = now.Objects.Count; i < Math.Max(old.Objects.Count, old.Error is null ? 0 : 1); i++)
+            batch.Delete(EntryKey(group, i));
+        if (now.Error is null)
+            return;
+        batch.BeginEntry(EntryKey(group, 0));
+        batch.FailEntry(Label(group), $"The reduce of the group {Label(group)} failed: {now.Error}", timeProvider.GetUtcNow().UtcDateTime);
+    }
+
+    private void PutEntry(byte[] key, ReadOnlySpan<byte> json, IndexBatch batch)
+    {
+        batch.BeginEntry(key);
+        batch.AddStored(ObjectSlot, json);
+        try
+        {
+            extractor.Extract(_document.Of(json), batch);
+        }
+        catch (Exception error) when (error is FormatException or InvalidGeometryException or InvalidVectorException)
+        {
+            batch.EndEntry(Label(key.AsSpan(1)), error.Message, timeProvider.GetUtcNow().UtcDateTime);
+            return;
+        }
+        catch (Exception error) when (error is not OperationCanceledException and not OutOfMemoryException)
+        {
+            batch.FailEntry(Label(key.AsSpan(1)), error.Message, timeProvider.GetUtcNow().UtcDateTime);
+            return;
+        }
+
+        batch.EndEntry();
+    }
+
+    private static byte[] EntryKey(byte[] group, int number)
+    {
+        if (number == 0)
+            return [EntryMark, .. group];
+        byte[] key = [EntryMark, .. group, 0, 0, 0, 0];
+        BinaryPrimitives.WriteInt32BigEndian(key.AsSpan(1 + group.Length), number);
+        return key;
+    }
+
+    /// <summary>A group for people: the values of its key, or their hash.</summary>
+    private static string Label(ReadOnlySpan<byte> group) => group[0] == 1 ? Encoding.UTF8.GetString(group[1..group.IndexOf((byte)0)]) : Convert.ToHexStringLower(group[1..9]);
+
+    private sealed class KeyOrder : IComparer<byte[]>
+    {
+        public static readonly KeyOrder Instance = new();
+
+        public int Compare(byte[]? x, byte[]? y) => x.AsSpan().SequenceCompareTo(y);
+    }
+}

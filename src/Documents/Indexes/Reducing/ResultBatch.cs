@@ -1,0 +1,42 @@
+using Treepie.Indexing;
+
+namespace Treepie.Indexes.Reducing;
+
+/// <summary>Documents as mapped results, which are reduced when they are committed.</summary>
+internal sealed class ResultBatch(IndexWriter writer, ResultWriter results, Reducer reducer) : MapBatch
+{
+    private readonly MappedDocuments _documents = new();
+    private readonly IndexBatch _entries = writer.BeginBatch();
+
+    public override int Count => _documents.Count;
+
+    public override long SizeBytes => _documents.SizeBytes;
+
+    public override void Add(MappedChanges feed) => _documents.Add(results.Map(feed));
+
+    public override void Append(MapBatch other)
+    {
+        foreach (MappedDocument document in ((ResultBatch)other)._documents.Last) // of the same index, so of the same kind
+            _documents.Add(document);
+    }
+
+    public override void Clear()
+    {
+        _documents.Clear();
+        _entries.Clear();
+    }
+
+    public override void Commit(long etag, CancellationToken cancellationToken)
+    {
+        writer.Commit(
+            _entries,
+            etag,
+            (transaction, entries) =>
+            {
+                entries.Clear(); // of what was done in vain
+                reducer.Apply(ReduceState.In(transaction), _documents.Last, entries, cancellationToken);
+            },
+            cancellationToken);
+        Clear();
+    }
+}

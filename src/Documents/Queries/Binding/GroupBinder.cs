@@ -1,0 +1,186 @@
+using Treepie.Indexes.Definitions;
+using Treepie.Indexes.Fields;
+using Treepie.Indexes.Grouping;
+using Treepie.Rql;
+using Treepie.Rql.Syntax;
+
+namespace Treepie.Queries.Binding;
+
+/// <summary>
+/// GROUP BY: what is grouped, and the rest of the query as one over groups, in which keys, <c>count()</c> and <c>sum(…)</c> are fields like others. So all that follows knows nothing of groups.
+/// </summary>
+internal sealed class GroupBinder
+{
+    private readonly RqlQuery _query;
+    private readonly FieldBinder _fields;
+    private readonly List<GroupKey> _keys = [];
+    private readonly Dictionary<string, GroupKey> _byName = new(StringComparer.Ordinal);
+    private readonly List<string> _sums = [];
+
+    private GroupBinder(RqlQuery query)
+    {
+        _query = query;
+        _fields = new FieldBinder(query);
+    }
+
+    /// <summary>The query over groups, and the index of these groups.</summary>
+    public static (RqlQuery Query, GroupDefinition Definition) Bind(RqlQuery query) => new GroupBinder(query).Bind();
+
+    private (RqlQuery Query, GroupDefinition Definition) Bind()
+    {
+        if (_query.From.IsIndex)
+            throw Error(_query.GroupBy[0].Value, "'group by' makes an index of groups itself and goes with a collection: from Orders group by …. An index with a reduce is asked without it.");
+        if (_query.GroupBy.Count > GroupDefinition.MaxKeys)
+            throw Error(_query.GroupBy[GroupDefinition.MaxKeys].Value, $"'group by' takes {GroupDefinition.MaxKeys} keys at the most.");
+        foreach (AliasedExpression key in _query.GroupBy)
+            AddKey(key);
+
+        RqlQuery query = _query with
+        {
+            GroupBy = [],
+            Where = _query.Where is null ? null : OverGroups(_query.Where),
+            OrderBy = [.. _query.OrderBy.Select(OverGroups)],
+            Select = SelectOverGroups(),
+        };
+        return (query, new GroupDefinition(_query.From.Name, _keys, _sums, []));
+    }
+
+    private void AddKey(AliasedExpression key)
+    {
+        GroupKey added = key.Value switch
+        {
+            PathExpression or LiteralExpression { Kind: LiteralKind.String } => new GroupKey(PathOf(key.Value)),
+            MethodExpression { Arguments: [{ } only] } method when method.Is("array") => new GroupKey(PathOf(only.Value), IsContent: true),
+            MethodExpression method => throw Error(method, $"'{method.Name}()' is no key of 'group by': there are fields, fields of arrays (Lines[].Product), and array(…) of these."),
+            _ => throw Error(key.Value, "Expected a field to group by."),
+        };
+        if (!_byName.TryAdd(added.Name, added))
+            throw Error(key.Value, $"'{added.Name}' is given twice in 'group by'.");
+        if (key.Alias is { } alias && alias != added.Name && !_byName.TryAdd(alias, added))
+            throw Error(key.Value, $"'{alias}' names two keys of 'group by'.");
+        _keys.Add(added);
+    }
+
+    private string PathOf(Expression expression) => expression switch
+    {
+        PathExpression path => _fields.Path(path).Text,
+        LiteralExpression { Kind: LiteralKind.String } literal => _fields.Path(literal.Text, literal.Position).Text,
+        _ => throw Error(expression, "Expected a field."),
+    };
+
+    private OrderKey OverGroups(OrderKey key)
+    {
+        if (key.Value is MethodExpression method && IsAggregate(method) && key.Type == OrderType.Default)
+            throw Error(method, $"Say as what '{method.Name}()' is compared: order by {method.Name}({(method.Is("sum") ? "…" : "")}) as {(method.Is("sum") ? "double" : "long")}.");
+        return key with { Value = OverGroups(key.Value) };
+    }
+
+    /// <summary>An expression over groups: names of keys and aggregates become those of the members that have them.</summary>
+    private Expression OverGroups(Expression expression) => expression switch
+    {
+        PathExpression or LiteralExpression { Kind: LiteralKind.String } when KeyOf(expression) is { } key => Member(expression, key.Member),
+        PathExpression path when !IsWord(path) => throw NoKey(path, PathOf(path)),
+        MethodExpression method when method.Is("id") => throw Error(method, "Groups have no id: 'id()' does not go with 'group by'."),
+        MethodExpression method when IsAggregate(method) => Member(method, GroupKey.MemberOf(Aggregate(method))),
+        MethodExpression method => method with { Arguments = [.. method.Arguments.Select((argument, i) => i == 0 || IsCondition(argument.Value) ? argument with { Value = OverGroups(argument.Value) } : argument)] },
+        CompareExpression compare => compare with { Left = OverGroups(compare.Left) },
+        BetweenExpression between => between with { Operand = OverGroups(between.Operand) },
+        InExpression list => list with { Operand = OverGroups(list.Operand) },
+        AndExpression and => and with { Clauses = [.. and.Clauses.Select(OverGroups)] },
+        OrExpression or => or with { Clauses = [.. or.Clauses.Select(OverGroups)] },
+        NotExpression not => not with { Clause = OverGroups(not.Clause) },
+        _ => expression,
+    };
+
+    private static bool IsCondition(Expression expression) =>
+        expression is MethodExpression or CompareExpression or BetweenExpression or InExpression or AndExpression or OrExpression or NotExpression;
+
+    /// <summary>Whether it is no field but a word of the language: the operator of <c>search()</c>.</summary>
+    private static bool IsWord(PathExpression path) => path.Segments is [{ Name: { } name, Quoted: false }] && (RqlKeywords.Is(name, "and") || RqlKeywords.Is(name, "or"));
+
+    private static bool IsAggregate(MethodExpression method) => method.Is("count") || method.Is("sum") || method.Is("key");
+
+    /// <summary>The name of the field that answers an aggregate.</summary>
+    private string Aggregate(MethodExpression method)
+    {
+        if (method.Is("count"))
+            return method.Arguments.Count == 0 ? GroupDefinition.Count : throw Error(method, "'count()' counts the documents of a group and takes no field.");
+        if (method.Is("key"))
+        {
+            if (method.Arguments.Count > 0)
+                throw Error(method, "'key()' is the whole key of a group and takes no field.");
+            return _keys is [{ } only] ? only.Name : GroupDefinition.WholeKey;
+        }
+
+        if (method.Arguments is not [{ Value: { } operand }])
+            throw Error(method, "'sum()' takes a field: sum(Freight).");
+        string path = PathOf(operand);
+        if (!_sums.Contains(path))
+            _sums.Add(path);
+        return _sums.Count <= GroupDefinition.MaxSums ? GroupDefinition.SumName(path) : throw Error(method, $"A query with 'group by' sums up {GroupDefinition.MaxSums} fields at the most.");
+    }
+
+    private GroupKey? KeyOf(Expression expression)
+    {
+        string? text = expression switch
+        {
+            PathExpression path => Text(path),
+            LiteralExpression literal => literal.Text,
+            _ => null,
+        };
+        return text is null ? null : _byName.GetValueOrDefault(text) ?? _byName.GetValueOrDefault($"array({text})");
+    }
+
+    private string? Text(PathExpression path) => path.Segments is [{ } only] && only.Name == _query.From.Alias ? null : _fields.Path(path).Text;
+
+    private SelectClause? SelectOverGroups()
+    {
+        if (_query.Select is { Script: null, Items.Count: > 0 } select)
+            return select with { Items = [.. select.Items.Select(SelectItem)] };
+        if (_query.Select is { Script: not null })
+            return _query.Select;
+
+        // All there is of a group.
+        var items = new List<AliasedExpression>();
+        foreach (GroupKey key in _keys)
+            items.Add(new AliasedExpression(Member(_query.GroupBy[0].Value, key.Member), key.Name));
+        items.Add(new AliasedExpression(Member(_query.GroupBy[0].Value, GroupDefinition.Count), "Count"));
+        foreach (string sum in _sums)
+            items.Add(new AliasedExpression(Member(_query.GroupBy[0].Value, GroupKey.MemberOf(GroupDefinition.SumName(sum))), sum));
+        return new SelectClause(0, _query.Select?.Distinct ?? false, Everything: false, null, items);
+    }
+
+    private AliasedExpression SelectItem(AliasedExpression item)
+    {
+        switch (item.Value)
+        {
+            case MethodExpression method when IsAggregate(method):
+                string name = Aggregate(method);
+                return new AliasedExpression(Member(method, GroupKey.MemberOf(name)), item.Alias ?? NameOf(method, name));
+            case MethodExpression method when method.Is("array") && method.Arguments is [{ } only] && _byName.TryGetValue($"array({PathOf(only.Value)})", out GroupKey? array):
+                return new AliasedExpression(Member(method, array.Member), item.Alias ?? array.Name);
+            case MethodExpression method when FacetBinder.IsFacet(method) || SuggestionBinder.IsSuggestion(method):
+                return item with { Value = OverGroups(method) };
+            case MethodExpression method:
+                throw Error(method, $"'{method.Name}()' cannot be selected of a group: there are its keys, key(), count() and sum(…).");
+            case PathExpression or LiteralExpression { Kind: LiteralKind.String } when KeyOf(item.Value) is { } key:
+                return new AliasedExpression(Member(item.Value, key.Member), item.Alias ?? (item.Value is PathExpression named ? Text(named) : ((LiteralExpression)item.Value).Text));
+            case PathExpression path:
+                throw NoKey(path, PathOf(path));
+            case LiteralExpression { Kind: LiteralKind.String } literal:
+                throw NoKey(literal, literal.Text);
+            default:
+                return item;
+        }
+    }
+
+    /// <summary>What an aggregate is called that the query gives no other name.</summary>
+    private string NameOf(MethodExpression method, string name) => method.Is("count") ? "Count" : method.Is("sum") ? PathOf(method.Arguments[0].Value) : name == GroupDefinition.WholeKey ? "Key" : name;
+
+    private static PathExpression Member(Expression at, string member) => new(at.Position, [new PathSegment(member, [], Quoted: true)]);
+
+    private InvalidQueryException NoKey(Expression at, string name) =>
+        Error(at, $"'{name}' is no key of 'group by': a group has its keys ({string.Join(", ", _keys.Select(key => $"'{key.Name}'"))}), key(), count() and sum(…).");
+
+    private InvalidQueryException Error(Expression at, string message) => RqlErrors.At(_query.Text, at.Position, message);
+}
