@@ -1,4 +1,5 @@
 using Treepie.Computations;
+using Treepie.Computing.CSharp;
 
 namespace Treepie.Computing;
 
@@ -8,9 +9,7 @@ namespace Treepie.Computing;
 /// </summary>
 public sealed class TextComputingEngine : ComputingEngine
 {
-    internal override IndexMap CompileMap(IndexTexts index, string text) =>
-        throw new InvalidIndexDefinitionException(index.IndexName, "Maps", "maps that compute are not built yet.");
+    internal override IndexMap CompileMap(IndexTexts index, string text) => CSharpMap.Compile(index, text);
 
-    internal override IndexReduce CompileReduce(IndexTexts index, string text) =>
-        throw new InvalidIndexDefinitionException(index.IndexName, "Reduce", "reduces are not built yet.");
+    internal override IndexReduce CompileReduce(IndexTexts index, string text) => CSharpReduce.Compile(index, text);
 }

@@ -1,0 +1,32 @@
+using Treepie.Computations;
+using Treepie.Computing.Values;
+
+namespace Treepie.Computing.CSharp;
+
+/// <summary>A reduce whose text is C#.</summary>
+internal sealed class CSharpReduce : IndexReduce
+{
+    private readonly Func<Run, Value> _compiled;
+
+    private CSharpReduce(IReadOnlyList<string> keys, IReadOnlyList<MappedField> fields, Func<Run, Value> compiled)
+    {
+        Keys = keys;
+        Fields = fields;
+        _compiled = compiled;
+    }
+
+    public override IReadOnlyList<string> Keys { get; }
+
+    public override IReadOnlyList<MappedField> Fields { get; }
+
+    /// <exception cref="InvalidIndexDefinitionException">The text is none.</exception>
+    public static CSharpReduce Compile(IndexTexts index, string text)
+    {
+        TextSource source = TextSource.OfReduce(index, text);
+        TextShape shape = TextShape.Of(source);
+        return new CSharpReduce(TextShape.KeysOf(source), shape.Fields, new TextCompiler(source).Compile(source.Text));
+    }
+
+    public override void Reduce(IReadOnlyList<ReadOnlyMemory<byte>> values, MapOutput output) =>
+        TextResults.Write(new Run(null, Value.Of(values.Select(JsonValues.Read).ToList())), _compiled, output);
+}

@@ -1,0 +1,112 @@
+using System.Globalization;
+using Treepie.Computing.Values;
+
+namespace Treepie.Computing.CSharp;
+
+/// <summary>Values as what functions and casts want. Nothing stays nothing.</summary>
+internal static class Conversions
+{
+    /// <summary>As a text; nothing is the empty one.</summary>
+    public static string Text(Value value) => Text(value, null);
+
+    public static string Text(Value value, string? format)
+    {
+        try
+        {
+            return value.Kind switch
+            {
+                ValueKind.String => value.Text,
+                ValueKind.Missing or ValueKind.Null => "",
+                ValueKind.Boolean => value.IsTrue ? "True" : "False",
+                ValueKind.Long => value.Long.ToString(format, CultureInfo.InvariantCulture),
+                ValueKind.Double when format is null && value.Spelling is { } spelling => spelling,
+                ValueKind.Double => value.AsDouble().ToString(format, CultureInfo.InvariantCulture),
+                ValueKind.Decimal => value.AsDecimal().ToString(format, CultureInfo.InvariantCulture),
+                ValueKind.Time when format is null => TimeTexts.Write(value.Time),
+                ValueKind.Time => value.Time.ToString(format, CultureInfo.InvariantCulture),
+                ValueKind.Span => value.Span.ToString(format, CultureInfo.InvariantCulture),
+                _ => throw new ComputingException($"{value.Describe()} is no text."),
+            };
+        }
+        catch (FormatException)
+        {
+            throw new ComputingException($"'{format}' is no format of {value.Describe()}.");
+        }
+    }
+
+    /// <summary>A whole number for a function.</summary>
+    public static int Int(Value value) => Long(value) is >= int.MinValue and <= int.MaxValue and var number ? (int)number : throw new ComputingException("a number is too large here.");
+
+    public static long Long(Value value) => Cast("long", value) is { Kind: ValueKind.Long } number ? number.Long : throw new ComputingException($"{value.Describe()} stands where a number is expected.");
+
+    public static double Double(Value value) => value.IsNumber ? value.AsDouble()
+        : value.Kind == ValueKind.String && double.TryParse(value.Text, NumberStyles.Float, CultureInfo.InvariantCulture, out double number) ? number
+        : throw new ComputingException($"{value.Describe()} stands where a number is expected.");
+
+    /// <summary>A number as it is; a text that says one as that.</summary>
+    public static Value Number(Value value) => value.IsNumber || value.Kind == ValueKind.Span ? value : Value.Of(Double(value));
+
+    /// <summary>A time; null for nothing.</summary>
+    public static DateTime? Time(Value value) => value.Kind switch
+    {
+        ValueKind.Missing or ValueKind.Null => null,
+        ValueKind.Time => value.Time,
+        ValueKind.String when TimeTexts.TryParse(value.Text, out DateTime time) => time,
+        _ => throw new ComputingException($"{value.Describe()} is no time."),
+    };
+
+    /// <summary>A value as a kind that C# has a word for; other words change nothing.</summary>
+    public static Value Cast(string type, Value value)
+    {
+        if (value.IsNothing)
+            return value;
+        try
+        {
+            return type switch
+            {
+                "string" => Value.Of(Text(value)),
+                "bool" => value.Kind == ValueKind.Boolean ? value : value.Kind == ValueKind.String && bool.TryParse(value.Text, out bool flag) ? Value.Of(flag) : throw Unfit(type, value),
+                "int" => Value.Of((long)checked((int)Whole(type, value))),
+                "short" => Value.Of((long)checked((short)Whole(type, value))),
+                "byte" => Value.Of((long)checked((byte)Whole(type, value))),
+                "uint" => Value.Of((long)checked((uint)Whole(type, value))),
+                "long" or "ulong" => Value.Of(Whole(type, value)),
+                "double" => Value.Of(Double(value), value.Spelling),
+                "float" => Value.Of((double)(float)Double(value)),
+                "decimal" => Value.Of(value.IsNumber ? value.AsDecimal() : decimal.Parse(Text(value), NumberStyles.Float, CultureInfo.InvariantCulture)),
+                "DateTime" or "DateTimeOffset" or "DateOnly" => Value.Of(Time(value) ?? default),
+                "TimeSpan" => value.Kind == ValueKind.Span ? value : Value.Of(TimeSpan.Parse(Text(value), CultureInfo.InvariantCulture)),
+                _ => value,
+            };
+        }
+        catch (Exception error) when (error is FormatException or OverflowException)
+        {
+            throw Unfit(type, value);
+        }
+    }
+
+    /// <summary>Whether a value is of a kind that C# has a word for; null: the word is unknown.</summary>
+    public static bool? Is(string type, Value value) => type switch
+    {
+        "string" => value.Kind == ValueKind.String,
+        "bool" => value.Kind == ValueKind.Boolean,
+        "int" or "long" or "short" or "byte" => value.Kind == ValueKind.Long,
+        "double" or "float" => value.Kind == ValueKind.Double,
+        "decimal" => value.Kind is ValueKind.Decimal,
+        "DateTime" => value.Kind == ValueKind.Time || (value.Kind == ValueKind.String && TimeTexts.TryParse(value.Text, out _)),
+        "object" or "dynamic" => !value.IsNothing,
+        "IEnumerable" or "object[]" => value.Kind == ValueKind.Array,
+        _ => null,
+    };
+
+    private static long Whole(string type, Value value) => value.Kind switch
+    {
+        ValueKind.Long => value.Long,
+        ValueKind.Double or ValueKind.Decimal => checked((long)value.AsDecimal()),
+        ValueKind.String => checked((long)decimal.Parse(value.Text, NumberStyles.Float, CultureInfo.InvariantCulture)),
+        _ => throw Unfit(type, value),
+    };
+
+    private static ComputingException Unfit(string type, Value value) =>
+        new(value.Kind is ValueKind.String or ValueKind.Double or ValueKind.Long or ValueKind.Decimal && Text(value) is { Length: < 64 } text ? $"'{text}' is no {type}." : $"{value.Describe()} is no {type}.");
+}

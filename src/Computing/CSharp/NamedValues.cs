@@ -1,0 +1,11 @@
+using Treepie.Computing.Values;
+
+namespace Treepie.Computing.CSharp;
+
+/// <summary>A dictionary that a text makes, in the order in which its names came.</summary>
+internal sealed class NamedValues(Dictionary<string, Value> values) : IValueMembers
+{
+    public Value Get(string name) => values.GetValueOrDefault(name);
+
+    public IEnumerable<KeyValuePair<string, Value>> All() => values;
+}

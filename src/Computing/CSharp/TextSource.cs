@@ -1,0 +1,128 @@
+using Microsoft.CodeAnalysis;
+using Microsoft.CodeAnalysis.CSharp;
+using Microsoft.CodeAnalysis.CSharp.Syntax;
+using Treepie.Computations;
+
+namespace Treepie.Computing.CSharp;
+
+/// <summary>
+/// A text of an index, parsed: where it takes its documents from, and how places in it are told. Sources are <c>docs</c>, <c>docs.Orders</c>, <c>docs["Orders"]</c> and <c>docs.WhereEntityIs("A", "B")</c>;
+/// of a reduce, <c>results</c>.
+/// </summary>
+internal sealed class TextSource
+{
+    /// <summary>Longest text, in characters.</summary>
+    public const int MaxLength = 64 * 1024;
+
+    private readonly IndexTexts _index;
+    private readonly string _part;
+    private readonly string _root;
+    private SyntaxNode? _source;
+
+    private TextSource(IndexTexts index, string part, string root, ExpressionSyntax text)
+    {
+        _index = index;
+        _part = part;
+        _root = root;
+        Text = text;
+    }
+
+    /// <summary>The whole text.</summary>
+    public ExpressionSyntax Text { get; }
+
+    /// <summary>Collections of the source; empty: all documents.</summary>
+    public List<string> Collections { get; } = [];
+
+    /// <summary>Collections that documents are loaded from.</summary>
+    public SortedSet<string> Loaded { get; } = new(StringComparer.OrdinalIgnoreCase);
+
+    /// <summary>Whether the text takes its documents from anywhere.</summary>
+    public bool HasSource => _source is not null;
+
+    /// <summary>Parses a map.</summary>
+    /// <exception cref="InvalidIndexDefinitionException">It is no expression.</exception>
+    public static TextSource OfMap(IndexTexts index, string text) => new(index, "Maps", "docs", Parse(index, "Maps", text));
+
+    /// <summary>Parses a reduce.</summary>
+    /// <exception cref="InvalidIndexDefinitionException">It is no expression.</exception>
+    public static TextSource OfReduce(IndexTexts index, string text) => new(index, "Reduce", "results", Parse(index, "Reduce", text));
+
+    public InvalidIndexDefinitionException Refuse(SyntaxNodeOrToken node, string problem) => Refuse(_index, _part, node.GetLocation(), problem);
+
+    /// <summary>Whether a node stands for the documents; there is one such place in a text.</summary>
+    public bool IsSource(ExpressionSyntax node, Scope scope)
+    {
+        if (node == _source)
+            return true;
+        if (!IsRoot(Root(node)) || scope.Find(_root) is not null || !TryReadCollections(node))
+            return false;
+        if (_source is not null)
+            throw Refuse(node, $"'{_root}' stands in it a second time: a text has one source.");
+        _source = node;
+        return true;
+    }
+
+    private bool IsRoot(ExpressionSyntax node) => node is IdentifierNameSyntax name && name.Identifier.ValueText == _root;
+
+    private static ExpressionSyntax Root(ExpressionSyntax node) => node switch
+    {
+        MemberAccessExpressionSyntax member => member.Expression,
+        ElementAccessExpressionSyntax element => element.Expression,
+        InvocationExpressionSyntax { Expression: MemberAccessExpressionSyntax { Name.Identifier.ValueText: "WhereEntityIs" } call } => call.Expression,
+        _ => node,
+    };
+
+    private bool TryReadCollections(ExpressionSyntax node)
+    {
+        if (_root != "docs")
+            return node is IdentifierNameSyntax;
+        switch (node)
+        {
+            case IdentifierNameSyntax:
+                return true;
+            case MemberAccessExpressionSyntax { Parent: not InvocationExpressionSyntax } member:
+                Add(member.Name.Identifier.ValueText);
+                return true;
+            case ElementAccessExpressionSyntax { ArgumentList.Arguments: [{ Expression: LiteralExpressionSyntax { Token.Value: string name } }] }:
+                Add(name);
+                return true;
+            case InvocationExpressionSyntax call:
+                foreach (ExpressionSyntax argument in call.ArgumentList.Arguments.SelectMany(static argument => Elements(argument.Expression)))
+                    Add(argument is LiteralExpressionSyntax { Token.Value: string one } ? one : throw Refuse(argument, "the name of a collection is expected, a text."));
+                return true;
+            default:
+                return false;
+        }
+    }
+
+    private void Add(string collection)
+    {
+        if (!string.Equals(collection, "@all_docs", StringComparison.OrdinalIgnoreCase))
+            Collections.Add(collection);
+    }
+
+    private static IEnumerable<ExpressionSyntax> Elements(ExpressionSyntax node) => node switch
+    {
+        ImplicitArrayCreationExpressionSyntax array => array.Initializer.Expressions,
+        ArrayCreationExpressionSyntax { Initializer: { } initializer } => initializer.Expressions,
+        _ => [node],
+    };
+
+    private static ExpressionSyntax Parse(IndexTexts index, string part, string text)
+    {
+        if (text.Length > MaxLength)
+            throw new InvalidIndexDefinitionException(index.IndexName, part, $"a text of it has {text.Length:N0} characters; {MaxLength:N0} is the most.");
+        ExpressionSyntax expression = SyntaxFactory.ParseExpression(text.TrimEnd().TrimEnd(';'), options: CSharpParseOptions.Default.WithLanguageVersion(LanguageVersion.CSharp12));
+        foreach (Diagnostic error in expression.GetDiagnostics())
+            if (error.Severity == DiagnosticSeverity.Error)
+                throw Refuse(index, part, error.Location, error.GetMessage(System.Globalization.CultureInfo.InvariantCulture) + ".");
+        return expression;
+    }
+
+    private static InvalidIndexDefinitionException Refuse(IndexTexts index, string part, Location? location, string problem)
+    {
+        Microsoft.CodeAnalysis.Text.LinePosition place = location?.GetLineSpan().StartLinePosition ?? default;
+        string what = part == "Reduce" ? "the reduce" : "a map";
+        return new InvalidIndexDefinitionException(index.IndexName, part, $"{what}, at line {place.Line + 1}, column {place.Character + 1}: {problem}");
+    }
+}

@@ -1,0 +1,159 @@
+using System.Globalization;
+
+namespace Treepie.Computing.Values;
+
+/// <summary>
+/// The one value that computations are over: what JSON has, and times. A number of a document keeps its spelling. Two values are equal when they say the same: numbers of any kind by what they are
+/// worth, texts by their characters, arrays and objects by what is in them; null and missing are equal.
+/// </summary>
+internal readonly struct Value : IEquatable<Value>
+{
+    private readonly object? _reference;
+    private readonly long _bits;
+
+    private Value(ValueKind kind, long bits, object? reference)
+    {
+        Kind = kind;
+        _bits = bits;
+        _reference = reference;
+    }
+
+    public static Value Missing => default;
+
+    public static Value Null { get; } = new(ValueKind.Null, 0, null);
+
+    public static Value True { get; } = new(ValueKind.Boolean, 1, null);
+
+    public static Value False { get; } = new(ValueKind.Boolean, 0, null);
+
+    public ValueKind Kind { get; }
+
+    /// <summary>Whether it is null or missing.</summary>
+    public bool IsNothing => Kind <= ValueKind.Null;
+
+    public bool IsNumber => Kind is ValueKind.Long or ValueKind.Double or ValueKind.Decimal;
+
+    /// <summary>Whether it is the boolean true.</summary>
+    public bool IsTrue => Kind == ValueKind.Boolean && _bits != 0;
+
+    public long Long => _bits;
+
+    /// <summary>How a number of a document is spelled, where that says more than its value.</summary>
+    public string? Spelling => Kind == ValueKind.Double ? _reference as string : null;
+
+    public string Text => (string)_reference!; // of a string
+
+    public DateTime Time => DateTime.FromBinary(_bits);
+
+    public TimeSpan Span => new(_bits);
+
+    public IEnumerable<Value> Items => (IEnumerable<Value>)_reference!; // of an array
+
+    public IValueMembers Members => (IValueMembers)_reference!; // of an object
+
+    public static Value Of(bool value) => value ? True : False;
+
+    public static Value Of(long value) => new(ValueKind.Long, value, null);
+
+    public static Value Of(double value, string? spelling = null) => new(ValueKind.Double, BitConverter.DoubleToInt64Bits(value), spelling);
+
+    public static Value Of(decimal value) => new(ValueKind.Decimal, 0, value);
+
+    public static Value Of(string? value) => value is null ? Null : new Value(ValueKind.String, 0, value);
+
+    public static Value Of(DateTime value) => new(ValueKind.Time, value.ToBinary(), null);
+
+    public static Value Of(TimeSpan value) => new(ValueKind.Span, value.Ticks, null);
+
+    public static Value Of(IEnumerable<Value> items) => new(ValueKind.Array, 0, items);
+
+    public static Value Of(IValueMembers members) => new(ValueKind.Object, 0, members);
+
+    /// <summary>The number as a double.</summary>
+    public double AsDouble() => Kind switch
+    {
+        ValueKind.Long => _bits,
+        ValueKind.Double => BitConverter.Int64BitsToDouble(_bits),
+        _ => (double)(decimal)_reference!, // a decimal
+    };
+
+    /// <summary>The number as a decimal, from its spelling where it has one.</summary>
+    public decimal AsDecimal()
+    {
+        try
+        {
+            return Kind switch
+            {
+                ValueKind.Long => _bits,
+                ValueKind.Double when _reference is string text && decimal.TryParse(text, NumberStyles.Float, CultureInfo.InvariantCulture, out decimal exact) => exact,
+                ValueKind.Double => (decimal)AsDouble(),
+                _ => (decimal)_reference!, // a decimal
+            };
+        }
+        catch (OverflowException)
+        {
+            throw new ComputingException($"{AsDouble().ToString(CultureInfo.InvariantCulture)} is too large for a decimal.");
+        }
+    }
+
+    /// <summary>The elements; of nothing there are none, those of an object are its members as <c>Key</c> and <c>Value</c>.</summary>
+    public IEnumerable<Value> Elements() => Kind switch
+    {
+        ValueKind.Array => Items,
+        ValueKind.Missing or ValueKind.Null => [],
+        ValueKind.Object => Members.All().Select(static member => Of(new ValueObject().With("Key", Of(member.Key)).With("Value", member.Value))),
+        _ => throw new ComputingException($"{Describe()} has no elements: an array is expected."),
+    };
+
+    /// <summary>What it is, for messages.</summary>
+    public string Describe() => Kind switch
+    {
+        ValueKind.Missing or ValueKind.Null => "null",
+        ValueKind.Boolean => "a boolean",
+        ValueKind.Long or ValueKind.Double or ValueKind.Decimal => "a number",
+        ValueKind.String => "a string",
+        ValueKind.Time => "a time",
+        ValueKind.Span => "a length of time",
+        ValueKind.Array => "an array",
+        _ => "an object",
+    };
+
+    public bool Equals(Value other)
+    {
+        if (IsNothing || other.IsNothing)
+            return IsNothing && other.IsNothing;
+        if (IsNumber && other.IsNumber)
+            return ValueOrder.CompareNumbers(this, other) == 0;
+        if (Kind != other.Kind)
+            return Kind == ValueKind.Time && other.Kind == ValueKind.String ? other.Equals(this)
+                : Kind == ValueKind.String && other.Kind == ValueKind.Time && TimeTexts.TryParse(Text, out DateTime time) && time == other.Time;
+        return Kind switch
+        {
+            ValueKind.String => Text == other.Text,
+            ValueKind.Array => Items.SequenceEqual(other.Items),
+            ValueKind.Object => MembersEqual(other),
+            ValueKind.Time => Time == other.Time,
+            _ => _bits == other._bits,
+        };
+    }
+
+    public override bool Equals(object? obj) => obj is Value value && Equals(value);
+
+    public override int GetHashCode() => Kind switch
+    {
+        ValueKind.Missing or ValueKind.Null => 0,
+        ValueKind.Long or ValueKind.Double or ValueKind.Decimal => AsDouble().GetHashCode(),
+        ValueKind.String => Text.GetHashCode(StringComparison.Ordinal),
+        ValueKind.Array => Items.Aggregate(7, static (hash, item) => (hash * 31) + item.GetHashCode()),
+        ValueKind.Object => Members.All().Aggregate(3, static (hash, member) => hash + (member.Key.GetHashCode(StringComparison.Ordinal) ^ member.Value.GetHashCode())),
+        ValueKind.Time => Time.Ticks.GetHashCode(),
+        _ => _bits.GetHashCode(),
+    };
+
+    private bool MembersEqual(Value other)
+    {
+        List<KeyValuePair<string, Value>> own = [.. Members.All().Where(m => !m.Value.IsNothing)], others = [.. other.Members.All().Where(m => !m.Value.IsNothing)];
+        IValueMembers theirs = other.Members;
+        return own.Count == others.Count && own.TrueForAll(member => member.Value.Equals(theirs.Get(member.Key)));
+    }
+}

@@ -1,0 +1,28 @@
+namespace Treepie.Computing.Values;
+
+/// <summary>An object that a computation makes. Few members: they are searched one by one.</summary>
+internal sealed class ValueObject : IValueMembers
+{
+    private readonly List<KeyValuePair<string, Value>> _members = [];
+
+    /// <summary>Adds a member, or gives it another value.</summary>
+    public ValueObject With(string name, Value value)
+    {
+        int place = _members.FindIndex(member => member.Key == name);
+        if (place < 0)
+            _members.Add(new(name, value));
+        else
+            _members[place] = new(name, value);
+        return this;
+    }
+
+    public Value Get(string name)
+    {
+        foreach (KeyValuePair<string, Value> member in _members)
+            if (member.Key == name)
+                return member.Value;
+        return Value.Missing;
+    }
+
+    public IEnumerable<KeyValuePair<string, Value>> All() => _members;
+}

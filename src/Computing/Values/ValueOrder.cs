@@ -1,0 +1,49 @@
+namespace Treepie.Computing.Values;
+
+/// <summary>The order of values: nothing, booleans, numbers, times, texts; what has no order stands last, as equal.</summary>
+internal sealed class ValueOrder : IComparer<Value>
+{
+    public static ValueOrder Instance { get; } = new();
+
+    public int Compare(Value x, Value y)
+    {
+        int left = Rank(x), right = Rank(y);
+        if (left != right)
+            return left.CompareTo(right);
+        return left switch
+        {
+            1 => x.Long.CompareTo(y.Long),
+            2 => CompareNumbers(x, y),
+            3 => x.Time.CompareTo(y.Time),
+            4 => x.Span.CompareTo(y.Span),
+            5 => string.CompareOrdinal(x.Text, y.Text),
+            _ => 0,
+        };
+    }
+
+    public static int CompareNumbers(Value x, Value y)
+    {
+        if (x.Kind == ValueKind.Long && y.Kind == ValueKind.Long)
+            return x.Long.CompareTo(y.Long);
+        if (x.Kind == ValueKind.Double || y.Kind == ValueKind.Double)
+        {
+            // A long is not rounded where it matters.
+            double left = x.AsDouble(), right = y.AsDouble();
+            if (left != right || Math.Abs(left) < 1L << 53 || double.IsInfinity(left) || double.IsNaN(left) || Math.Abs(left) > 7e28)
+                return left.CompareTo(right);
+        }
+
+        return x.AsDecimal().CompareTo(y.AsDecimal());
+    }
+
+    private static int Rank(Value value) => value.Kind switch
+    {
+        ValueKind.Missing or ValueKind.Null => 0,
+        ValueKind.Boolean => 1,
+        ValueKind.Long or ValueKind.Double or ValueKind.Decimal => 2,
+        ValueKind.Time => 3,
+        ValueKind.Span => 4,
+        ValueKind.String => 5,
+        _ => 6,
+    };
+}
