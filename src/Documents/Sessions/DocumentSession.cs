@@ -3,6 +3,7 @@ using System.Globalization;
 using System.Text;
 using System.Text.Json;
 using System.Text.Json.Nodes;
+using Treepie.Linq;
 using Treepie.Queries;
 using Treepie.Store;
 using Treepie.Writes;
@@ -30,6 +31,7 @@ public sealed class DocumentSession : IDisposable
     private readonly Dictionary<object, TrackedEntity> _byEntity = new(ReferenceEqualityComparer.Instance);
     private readonly Dictionary<string, TrackedEntity> _byId = new(IdComparer.Instance);
     private readonly Dictionary<string, string?> _deletions = new(IdComparer.Instance); // of documents not loaded; value: expected change vector
+    private SessionQueries? _queries;
     private bool _disposed;
 
     internal DocumentSession(Database database, SessionOptions options)
@@ -205,6 +207,15 @@ public sealed class DocumentSession : IDisposable
             Saved(puts[index].Entity, puts[index].Whole, puts[index].AsWritten, results[deletions + index]);
     }
 
+    /// <summary>A query in LINQ over the documents of a type's collection, or of an index.</summary>
+    /// <param name="indexName">The index that is asked, whose fields the members of the type then are; null: the collection, by indexes made as they are needed.</param>
+    public IDocumentQueryable<T> Query<T>(string? indexName = null)
+        where T : class
+    {
+        ObjectDisposedException.ThrowIf(_disposed, this);
+        return new DocumentQueryable<T>(new QueryModel(_queries ??= new SessionQueries(this, _options, TypeOf), typeof(T), indexName, document => Track<T>(document)));
+    }
+
     /// <summary>
     /// Runs a query and gives its results: objects of this session where they are whole documents, new objects where they are projections.
     /// </summary>
@@ -312,6 +323,18 @@ public sealed class DocumentSession : IDisposable
         Clear();
     }
 
+    /// <summary>Runs a query as the session's options want it.</summary>
+    internal Task<QueryResults> RunQueryAsync(QueryRequest request, CancellationToken cancellationToken)
+    {
+        ObjectDisposedException.ThrowIf(_disposed, this);
+        return _database.QueryAsync(_options.AllowStale ? request with { NeverStale = false } : request, cancellationToken);
+    }
+
+    /// <summary>Keeps the documents that an answer includes.</summary>
+    internal void KeepIncludes(QueryResults results)
+    {
+    }
+
     private static string? FirstGiven(string? id, string? own) => !string.IsNullOrEmpty(id) ? id : !string.IsNullOrEmpty(own) ? own : null;
 
     private bool TryFindTracked<T>(string id, out T? entity)
@@ -327,7 +350,7 @@ public sealed class DocumentSession : IDisposable
         return true;
     }
 
-    private T? Track<T>(Document document)
+    internal T? Track<T>(Document document)
         where T : class
     {
         string id = document.IdText();

@@ -53,9 +53,11 @@ internal sealed class EntityId
     }
 
     /// <summary>The id an object has given itself; null without.</summary>
-    public string? Get(object entity)
+    public string? Get(object entity) => IdOf(_property.Get?.Invoke(entity)); // Find has looked for it
+
+    /// <summary>The document's id for a value of the member; null for what is no id.</summary>
+    public string? IdOf(object? value)
     {
-        object? value = _property.Get?.Invoke(entity); // Find has looked for it
         return value switch
         {
             null => null,
@@ -90,6 +92,10 @@ internal sealed class EntityId
             // See above.
         }
     }
+
+    /// <summary>The member's value for an id.</summary>
+    /// <exception cref="TreepieException">The id is not of the member's form.</exception>
+    public object? ValueOf(string id) => JsonSerializer.Deserialize(Value(id), _json);
 
     /// <summary>The member's value for an id, as JSON.</summary>
     /// <exception cref="TreepieException">The id is not of the member's form.</exception>

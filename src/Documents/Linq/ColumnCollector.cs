@@ -1,0 +1,87 @@
+using System.Globalization;
+using System.Linq.Expressions;
+
+namespace Treepie.Linq;
+
+/// <summary>Finds the paths of the document that a projection needs; the rest of it is computed from them here.</summary>
+internal sealed class ColumnCollector : ExpressionVisitor
+{
+    private readonly PathTranslator _paths;
+    private readonly ParameterExpression _document;
+    private readonly Dictionary<Expression, string> _names = new(ReferenceEqualityComparer.Instance);
+    private readonly List<Column> _columns = [];
+
+    public ColumnCollector(PathTranslator paths, LambdaExpression projection)
+    {
+        _paths = paths;
+        _document = projection.Parameters[0];
+        Name(projection.Body);
+    }
+
+    public IReadOnlyList<Column> Columns => _columns;
+
+    /// <summary>Whether the document is needed as a whole.</summary>
+    public bool NeedsDocument { get; private set; }
+
+    /// <summary>Whether rows are more than the columns as they come.</summary>
+    public bool IsComputed { get; private set; }
+
+    public override Expression? Visit(Expression? node)
+    {
+        if (node is null || node is ConstantExpression)
+            return node;
+        if (node == _document)
+        {
+            NeedsDocument = IsComputed = true;
+            return node;
+        }
+
+        if (_paths.DependsOnDocument(node) && _paths.TryFind(node) is { IsRoot: false } path)
+        {
+            Add(node, path);
+            return node;
+        }
+
+        if (node is LambdaExpression lambda)
+            throw Refusal.Of(lambda, "A projection runs no functions over lists. Select the list and go on with what ToListAsync() gives, or call a method of the document's class.");
+        IsComputed |= node is not (NewExpression or MemberInitExpression);
+        return base.Visit(node);
+    }
+
+    private void Add(Expression node, DocumentPath path)
+    {
+        IsComputed |= !_names.ContainsKey(node);
+        Column? column = _columns.Find(known => known.Path == path.Text && known.Type == node.Type);
+        if (column is null)
+        {
+            string name = _names.GetValueOrDefault(node) ?? string.Create(CultureInfo.InvariantCulture, $"c{_columns.Count}");
+            while (_columns.Exists(known => known.NameIs(name)))
+                name += "_";
+            column = new Column(name, path.Text, node.Type, path.IsId);
+            _columns.Add(column);
+        }
+
+        column.Nodes.Add(node);
+    }
+
+    /// <summary>Columns are called as the members that they become.</summary>
+    private void Name(Expression body)
+    {
+        switch (body)
+        {
+            case NewExpression made:
+                System.Reflection.ParameterInfo[] parameters = made.Constructor?.GetParameters() ?? [];
+                for (int i = 0; i < made.Arguments.Count; i++)
+                    _names.TryAdd(made.Arguments[i], made.Members?[i].Name ?? parameters[i].Name ?? "");
+                break;
+            case MemberInitExpression initialized:
+                Name(initialized.NewExpression);
+                foreach (MemberAssignment assignment in initialized.Bindings.OfType<MemberAssignment>())
+                    _names.TryAdd(assignment.Expression, assignment.Member.Name);
+                break;
+            default:
+                _names.TryAdd(body, "Value");
+                break;
+        }
+    }
+}

@@ -1,0 +1,78 @@
+using System.Linq.Expressions;
+
+namespace Treepie.Linq;
+
+/// <summary>
+/// Takes the operators of <see cref="Queryable"/>, for queries that are held as <see cref="IQueryable{T}"/>: each call becomes the same change of the model as the
+/// operator of <see cref="IDocumentQueryable{T}"/>.
+/// </summary>
+internal sealed class DocumentQueryProvider : IQueryProvider
+{
+    public static DocumentQueryProvider Instance { get; } = new();
+
+    public IQueryable CreateQuery(Expression expression) =>
+        throw new NotSupportedException("A query is made with session.Query<T>() and the operators that are typed. There is no query of an unknown type.");
+
+    public IQueryable<TElement> CreateQuery<TElement>(Expression expression)
+    {
+        (IModelQueryable source, MethodCallExpression call) = Parts(expression);
+        QueryModel model = source.Model;
+        string name = call.Method.Name;
+        QueryModel changed = name switch
+        {
+            "Where" when Lambda(call) is { Parameters.Count: 1 } predicate => model.Where(predicate),
+            "OrderBy" when call.Arguments.Count == 2 => model.OrderBy(Lambda(call), descending: false, isFirst: true),
+            "OrderByDescending" when call.Arguments.Count == 2 => model.OrderBy(Lambda(call), descending: true, isFirst: true),
+            "ThenBy" when call.Arguments.Count == 2 => model.OrderBy(Lambda(call), descending: false, isFirst: false),
+            "ThenByDescending" when call.Arguments.Count == 2 => model.OrderBy(Lambda(call), descending: true, isFirst: false),
+            "Select" when Lambda(call) is { Parameters.Count: 1 } selector => model.Select(selector),
+            "Distinct" when call.Arguments.Count == 1 => model.Distinct(),
+            "Skip" => model.Page(Math.Max(0, Count(call)), long.MaxValue),
+            "Take" when Interpreter.ValueOf(call.Arguments[1]) is int count => model.Page(0, Math.Max(0, count)),
+            _ => throw new NotSupportedException(AdviceFor(name)),
+        };
+        return new DocumentQueryable<TElement>(changed);
+    }
+
+    public object? Execute(Expression expression)
+    {
+        (IModelQueryable source, MethodCallExpression call) = Parts(expression);
+        return call.Arguments.Count switch
+        {
+            1 => source.Execute(call.Method.Name),
+            2 when call.Method.Name is not ("All" or "Contains" or "ElementAt" or "ElementAtOrDefault") && Unquoted(call.Arguments[1]) is LambdaExpression predicate =>
+                source.Changed(source.Model.Where(predicate)).Execute(call.Method.Name),
+            _ => throw new NotSupportedException(AdviceFor(call.Method.Name)),
+        };
+    }
+
+    public TResult Execute<TResult>(Expression expression) => (TResult)Execute(expression)!; // what an operator gives is of its type
+
+    /// <summary>What to write instead of an operator that no query has.</summary>
+    public static string AdviceFor(string name) => $"The query cannot translate '{name}'. " + name switch
+    {
+        "GroupBy" => "Count and sum up groups with AggregateBy, or group what ToListAsync() gives.",
+        "Join" or "GroupJoin" => "Load what documents refer to with Include, and Load in the same session.",
+        "SelectMany" => "Select the list, and take it apart after ToListAsync().",
+        "Sum" or "Min" or "Max" or "Average" => "Write AggregateBy(x => x.Group).SumOn(x => x.Member), or compute it of what ToListAsync() gives.",
+        "Last" or "LastOrDefault" or "Reverse" => "Turn the order around, with OrderByDescending, and take the first.",
+        "All" => "Write !await query.AnyAsync(x => !condition).",
+        _ => "Call it after ToListAsync().",
+    };
+
+    private static (IModelQueryable Source, MethodCallExpression Call) Parts(Expression expression)
+    {
+        ArgumentNullException.ThrowIfNull(expression);
+        return expression is MethodCallExpression { Arguments: [ConstantExpression { Value: IModelQueryable source }, ..] } call
+            ? (source, call)
+            : throw new NotSupportedException("This query is not made by session.Query<T>() and the operators of LINQ.");
+    }
+
+    private static LambdaExpression Lambda(MethodCallExpression call) =>
+        Unquoted(call.Arguments[1]) as LambdaExpression ?? throw new NotSupportedException(AdviceFor(call.Method.Name));
+
+    private static Expression Unquoted(Expression expression) => expression is UnaryExpression { NodeType: ExpressionType.Quote } quote ? quote.Operand : expression;
+
+    private static int Count(MethodCallExpression call) =>
+        Interpreter.ValueOf(call.Arguments[1]) is int count ? count : throw new NotSupportedException(AdviceFor(call.Method.Name));
+}

@@ -1,0 +1,258 @@
+using System.Collections;
+using System.Linq.Expressions;
+using System.Text.Json.Nodes;
+using Treepie.Queries;
+
+namespace Treepie.Linq;
+
+/// <summary>A query of LINQ.</summary>
+internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQueryable
+{
+    public DocumentQueryable(QueryModel model)
+    {
+        Model = model;
+        Expression = Expression.Constant(this, typeof(IDocumentQueryable<T>));
+    }
+
+    public QueryModel Model { get; }
+
+    public Type ElementType => typeof(T);
+
+    public Expression Expression { get; }
+
+    public IQueryProvider Provider => DocumentQueryProvider.Instance;
+
+    public IDocumentQueryable<T> Where(Expression<Func<T, bool>> predicate) => With(Model.Where(Checked(predicate)));
+
+    public IDocumentQueryable<T> Where(Expression<Func<T, bool>> predicate, bool exact) => With(Model.Where(Checked(predicate), exact));
+
+    public IDocumentQueryable<T> Search(Expression<Func<T, object?>> member, string words, bool allWords = false, double boost = 1)
+    {
+        ArgumentNullException.ThrowIfNull(words);
+        LambdaExpression path = Model.OnDocument(Checked(member));
+        return With(Model.Where(t =>
+        {
+            Clause search = t.Methods.Search(t.Paths.Of(path).Text, words, allWords);
+            return boost == 1 ? search : t.Methods.Boost(search, boost);
+        }));
+    }
+
+    public IDocumentQueryable<T> Spatial(Expression<Func<T, double>> latitude, Expression<Func<T, double>> longitude, SpatialCriteria criteria)
+    {
+        ArgumentNullException.ThrowIfNull(criteria);
+        (LambdaExpression first, LambdaExpression second) = (Model.OnDocument(Checked(latitude)), Model.OnDocument(Checked(longitude)));
+        return With(Model.Where(t => criteria.Condition($"spatial.point({t.Paths.Of(first).Text}, {t.Paths.Of(second).Text})", t.Parameters)));
+    }
+
+    public IDocumentQueryable<T> Spatial(Expression<Func<T, string?>> wkt, SpatialCriteria criteria)
+    {
+        ArgumentNullException.ThrowIfNull(criteria);
+        LambdaExpression path = Model.OnDocument(Checked(wkt));
+        return With(Model.Where(t => criteria.Condition($"spatial.wkt({t.Paths.Of(path).Text})", t.Parameters)));
+    }
+
+    public IDocumentQueryable<T> VectorSearch(Expression<Func<T, object?>> member, float[] vector, double? minimumSimilarity = null, int numberOfCandidates = 16, bool exact = false)
+    {
+        ArgumentNullException.ThrowIfNull(vector);
+        LambdaExpression path = Model.OnDocument(Checked(member));
+        return With(Model.Where(t =>
+        {
+            string arguments = $"{t.Paths.Of(path).Text}, {t.Parameters.Add(vector)}, {t.Parameters.Add(minimumSimilarity)}, {t.Parameters.Add(numberOfCandidates)}";
+            return new Clause(exact ? $"exact(vector.search({arguments}))" : $"vector.search({arguments})");
+        }));
+    }
+
+    public IDocumentQueryable<T> MoreLikeThis(string documentId, MoreLikeThisOptions? options = null)
+    {
+        ArgumentNullException.ThrowIfNull(documentId);
+        JsonObject? json = options?.ToJson();
+        return With(Model.Where(t => new Clause(
+            $"moreLikeThis(id() = {t.Parameters.Add(documentId)}{(json is null ? "" : ", " + t.Parameters.AddJson(json))})")));
+    }
+
+    public IDocumentQueryable<T> OrderBy<TKey>(Expression<Func<T, TKey>> key) => With(Model.OrderBy(Checked(key), descending: false, isFirst: true));
+
+    public IDocumentQueryable<T> OrderByDescending<TKey>(Expression<Func<T, TKey>> key) => With(Model.OrderBy(Checked(key), descending: true, isFirst: true));
+
+    public IDocumentQueryable<T> ThenBy<TKey>(Expression<Func<T, TKey>> key) => With(Model.OrderBy(Checked(key), descending: false, isFirst: false));
+
+    public IDocumentQueryable<T> ThenByDescending<TKey>(Expression<Func<T, TKey>> key) => With(Model.OrderBy(Checked(key), descending: true, isFirst: false));
+
+    public IDocumentQueryable<T> OrderByScore() => With(Model.OrderBy(_ => "score()", isFirst: false));
+
+    public IDocumentQueryable<T> OrderByDistance(
+        Expression<Func<T, double>> latitude, Expression<Func<T, double>> longitude, double fromLatitude, double fromLongitude, bool descending = false)
+    {
+        (LambdaExpression first, LambdaExpression second) = (Model.OnDocument(Checked(latitude)), Model.OnDocument(Checked(longitude)));
+        return With(Model.OrderBy(
+            t =>
+            {
+                string centre = SpatialShape.Point(fromLatitude, fromLongitude).Text(t.Parameters);
+                return $"spatial.distance(spatial.point({t.Paths.Of(first).Text}, {t.Paths.Of(second).Text}), {centre}){(descending ? " desc" : "")}";
+            },
+            isFirst: false));
+    }
+
+    public IDocumentQueryable<T> OrderByRandom(string seed)
+    {
+        ArgumentNullException.ThrowIfNull(seed);
+        return With(Model.OrderBy(t => $"random({t.Parameters.Add(seed)})", isFirst: false));
+    }
+
+    public IDocumentQueryable<TResult> Select<TResult>(Expression<Func<T, TResult>> selector) => new DocumentQueryable<TResult>(Model.Select(Checked(selector)));
+
+    public IDocumentQueryable<TResult> ProjectInto<TResult>() => new DocumentQueryable<TResult>(Model.ProjectInto(typeof(TResult)));
+
+    public IDocumentQueryable<T> Distinct() => With(Model.Distinct());
+
+    public IDocumentQueryable<T> Skip(int count) => With(Model.Page(Math.Max(0, count), long.MaxValue));
+
+    public IDocumentQueryable<T> Take(int count) => With(Model.Page(0, Math.Max(0, count)));
+
+    public IDocumentQueryable<T> Include(Expression<Func<T, object?>> member)
+    {
+        LambdaExpression path = Model.OnDocument(Checked(member));
+        return Including(t => t.Paths.Of(path).Text);
+    }
+
+    public IDocumentQueryable<T> Include(string path)
+    {
+        ArgumentException.ThrowIfNullOrWhiteSpace(path);
+        return Including(_ => $"'{path.Replace("'", "''", StringComparison.Ordinal)}'");
+    }
+
+    public IDocumentQueryable<T> Highlight(Expression<Func<T, object?>> member, int fragmentLength, int fragmentCount, out QueryNotes highlights)
+    {
+        var notes = new QueryNotes();
+        LambdaExpression path = Model.OnDocument(Checked(member));
+        highlights = notes;
+        return Including(
+            t => $"highlight({t.Paths.Of(path).Text}, {t.Parameters.Add(fragmentLength)}, {t.Parameters.Add(fragmentCount)})",
+            results => notes.Json = QueryRun.Json(results.WriteHighlightings));
+    }
+
+    public IDocumentQueryable<T> Statistics(out QueryStatistics statistics)
+    {
+        statistics = new QueryStatistics();
+        return With(Model with { WantsStatistics = true, Observers = [.. Model.Observers, statistics.Fill] });
+    }
+
+    public IDocumentQueryable<T> Timings(out QueryNotes timings)
+    {
+        var notes = new QueryNotes();
+        timings = notes;
+        return Including(_ => "timings()", results => notes.Json = QueryRun.Json(results.WriteTimings));
+    }
+
+    public IDocumentQueryable<T> Explain(out QueryNotes explanations)
+    {
+        var notes = new QueryNotes();
+        explanations = notes;
+        return Including(_ => "explanations()", results => notes.Json = QueryRun.Json(results.WriteExplanations));
+    }
+
+    public IDocumentQueryable<T> AllowStale() => With(Model with { AllowsStale = true });
+
+    public IDocumentQueryable<T> WaitForNonStaleResults(TimeSpan? timeout = null) => With(Model with { Waits = true, WaitTimeout = timeout });
+
+    public FacetQuery<T> AggregateBy(Expression<Func<T, object?>> member, string? name = null)
+    {
+        LambdaExpression path = Model.OnDocument(Checked(member));
+        return new FacetQuery<T>(Model, [], [t => t.Paths.Of(path).Text], name);
+    }
+
+    public async Task<IReadOnlyList<string>> SuggestUsingAsync(Expression<Func<T, object?>> member, string text, bool words = false, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(text);
+        LambdaExpression path = Model.OnDocument(Checked(member));
+        RqlStatement statement = Model.Translate(t =>
+        {
+            string field = t.Paths.Of(path).Text;
+            return $" select suggest({(words ? $"search({field})" : field)}, {t.Parameters.Add(text)})";
+        });
+        using QueryResults results = await Model.Session.QueryAsync(Model.Request(statement), cancellationToken).ConfigureAwait(false);
+        return [.. results.Suggestions.SelectMany(result => result.Suggestions).Select(suggestion => suggestion.Term)];
+    }
+
+    public Task<List<T>> ToListAsync(CancellationToken cancellationToken = default) => QueryRun.ToListAsync<T>(Model, cancellationToken);
+
+    public async Task<T[]> ToArrayAsync(CancellationToken cancellationToken = default) => [.. await ToListAsync(cancellationToken).ConfigureAwait(false)];
+
+    public async Task<T> FirstAsync(CancellationToken cancellationToken = default) => Rows.First(await PageAsync(1, cancellationToken).ConfigureAwait(false));
+
+    public Task<T> FirstAsync(Expression<Func<T, bool>> predicate, CancellationToken cancellationToken = default) => Where(predicate).FirstAsync(cancellationToken);
+
+    public async Task<T?> FirstOrDefaultAsync(CancellationToken cancellationToken = default) => (await PageAsync(1, cancellationToken).ConfigureAwait(false)).FirstOrDefault();
+
+    public Task<T?> FirstOrDefaultAsync(Expression<Func<T, bool>> predicate, CancellationToken cancellationToken = default) => Where(predicate).FirstOrDefaultAsync(cancellationToken);
+
+    public async Task<T> SingleAsync(CancellationToken cancellationToken = default) => Rows.Single(await PageAsync(2, cancellationToken).ConfigureAwait(false));
+
+    public async Task<T?> SingleOrDefaultAsync(CancellationToken cancellationToken = default) => Rows.SingleOrDefault(await PageAsync(2, cancellationToken).ConfigureAwait(false));
+
+    public async Task<bool> AnyAsync(CancellationToken cancellationToken = default) => (await PageAsync(1, cancellationToken).ConfigureAwait(false)).Count > 0;
+
+    public Task<bool> AnyAsync(Expression<Func<T, bool>> predicate, CancellationToken cancellationToken = default) => Where(predicate).AnyAsync(cancellationToken);
+
+    public async Task<int> CountAsync(CancellationToken cancellationToken = default) => checked((int)await LongCountAsync(cancellationToken).ConfigureAwait(false));
+
+    public Task<int> CountAsync(Expression<Func<T, bool>> predicate, CancellationToken cancellationToken = default) => Where(predicate).CountAsync(cancellationToken);
+
+    public Task<long> LongCountAsync(CancellationToken cancellationToken = default) => QueryRun.CountAsync<T>(Model, cancellationToken);
+
+    public IAsyncEnumerator<T> GetAsyncEnumerator(CancellationToken cancellationToken = default) => QueryRun.RowsAsync<T>(Model, cancellationToken).GetAsyncEnumerator(cancellationToken);
+
+    public IEnumerator<T> GetEnumerator() => ToListAsync().GetAwaiter().GetResult().GetEnumerator();
+
+    IEnumerator IEnumerable.GetEnumerator() => GetEnumerator();
+
+    public RqlStatement ToRql() => Model.Translate().Statement;
+
+    public override string ToString() => ToRql().ToString();
+
+    /// <summary>What an operator of LINQ gives that has one value.</summary>
+    public object? Execute(string name) => name switch
+    {
+        "First" => FirstAsync().GetAwaiter().GetResult(),
+        "FirstOrDefault" => FirstOrDefaultAsync().GetAwaiter().GetResult(),
+        "Single" => SingleAsync().GetAwaiter().GetResult(),
+        "SingleOrDefault" => SingleOrDefaultAsync().GetAwaiter().GetResult(),
+        "Any" => AnyAsync().GetAwaiter().GetResult(),
+        "Count" => CountAsync().GetAwaiter().GetResult(),
+        "LongCount" => LongCountAsync().GetAwaiter().GetResult(),
+        _ => throw new NotSupportedException(DocumentQueryProvider.AdviceFor(name)),
+    };
+
+    /// <summary>This query with another model: what an operator gives that does not change what results are.</summary>
+    public IModelQueryable Changed(QueryModel model) => new DocumentQueryable<T>(model);
+
+    private static TLambda Checked<TLambda>(TLambda lambda)
+        where TLambda : LambdaExpression
+    {
+        ArgumentNullException.ThrowIfNull(lambda);
+        return lambda;
+    }
+
+    private DocumentQueryable<T> With(QueryModel model) => new(model);
+
+    private DocumentQueryable<T> Including(Func<Translation, string> include, Action<QueryResults>? observer = null) => With(Model with
+    {
+        Includes = [.. Model.Includes, include],
+        Observers = observer is null ? Model.Observers : [.. Model.Observers, observer],
+    });
+
+    private Task<List<T>> PageAsync(int count, CancellationToken cancellationToken) => QueryRun.ToListAsync<T>(Model.Page(0, count), cancellationToken);
+
+    /// <summary>The errors of LINQ, with what the query was.</summary>
+    private static class Rows
+    {
+        public static T First(List<T> rows) => rows.Count > 0 ? rows[0] : throw new InvalidOperationException("The query has no results. Use FirstOrDefault where there may be none.");
+
+        public static T Single(List<T> rows) => rows.Count == 1 ? rows[0] : throw Wrong(rows.Count);
+
+        public static T? SingleOrDefault(List<T> rows) => rows.Count == 0 ? default : Single(rows);
+
+        private static InvalidOperationException Wrong(int count) =>
+            new(count == 0 ? "The query has no results. Use SingleOrDefault where there may be none." : "The query has more than one result. Use First, or a condition that only one meets.");
+    }
+}

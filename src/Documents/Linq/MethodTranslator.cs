@@ -1,0 +1,251 @@
+using System.Collections;
+using System.Linq.Expressions;
+using System.Text;
+using System.Text.RegularExpressions;
+
+namespace Treepie.Linq;
+
+/// <summary>Calls in conditions: methods of strings and collections, and <see cref="RqlMethods"/>.</summary>
+internal sealed class MethodTranslator
+{
+    private readonly ConditionTranslator _conditions;
+    private readonly ElementTranslator _elements;
+    private readonly RqlMethodTranslator _rqlMethods;
+
+    public MethodTranslator(ConditionTranslator conditions)
+    {
+        _conditions = conditions;
+        _elements = new ElementTranslator(conditions);
+        _rqlMethods = new RqlMethodTranslator(conditions);
+    }
+
+    private PathTranslator Paths => _conditions.Paths;
+
+    /// <summary>Whether an expression is one that only a query can answer.</summary>
+    public static bool IsRql(Expression expression) => expression is MethodCallExpression call && call.Method.DeclaringType == typeof(RqlMethods);
+
+    /// <summary>What <c>a.CompareTo(b)</c> and <c>string.Compare(a, b)</c> compare; null for other calls.</summary>
+    public static (Expression Subject, Expression With)? Compared(Expression expression) => expression switch
+    {
+        MethodCallExpression { Method.Name: "CompareTo", Object: { } subject, Arguments: [{ } with] } => (subject, with),
+        MethodCallExpression { Method.Name: "Compare" or "CompareOrdinal", Object: null, Arguments: [{ } subject, { } with, ..] } call when call.Method.DeclaringType == typeof(string) => (subject, with),
+        _ => null,
+    };
+
+    public Clause Of(MethodCallExpression call)
+    {
+        if (IsRql(call))
+            return _rqlMethods.Of(call);
+        Type? owner = call.Method.DeclaringType;
+        string name = call.Method.Name;
+        if (owner == typeof(string))
+            return OfText(call);
+        if (owner == typeof(Regex) && name == "IsMatch")
+            return OfRegex(call);
+        if (name == "Equals" && OperandsOf(call) is { } equal)
+            return Equal(equal.Left, equal.Right, call);
+        if (owner == typeof(LinqExtensions) || (owner == typeof(MemoryExtensions) && name == nameof(LinqExtensions.ContainsAny) && call.Arguments.Count == 2)) // arrays are taken for spans
+            return OfList(call);
+        if (name is "ContainsKey" && call.Object is { } dictionary && Paths.TryFind(dictionary) is { } map)
+            return new Clause($"exists({map.Member(Text(call.Arguments[0], call), typeof(object)).Text})");
+        if (name == "Contains" && SourceAndItem(call) is { } contains)
+            return Contains(contains.Source, contains.Item, call);
+        if (owner == typeof(Enumerable) && name is "Any" or "All" && Paths.TryFind(call.Arguments[0]) is { IsRoot: false } array && Paths.IsArray(array.Type))
+            return call.Arguments is [_, LambdaExpression lambda]
+                ? name == "Any" ? _elements.Any(array, lambda) : _elements.All(array, lambda)
+                : ConditionTranslator.HasAtLeast(array, 1, call);
+        throw Refusal.Of(call, name switch
+        {
+            "HasFlag" => "Flags are stored as one text or number. Store each as a boolean.",
+            "Count" or "Any" or "All" => "Write 'x.List.Any(e => condition)' directly on a member that is a list or an array.",
+            _ => "Conditions call methods of strings (Contains, StartsWith, EndsWith, Equals, IsNullOrEmpty), of collections (Contains, Any, All, ContainsKey), Regex.IsMatch, In, ContainsAny, "
+                + "ContainsAll and those of RqlMethods. Compute values before the query, and filter the rest after ToListAsync().",
+        });
+    }
+
+    /// <summary>A text that does not come from the document.</summary>
+    public string Text(Expression expression, Expression quoted)
+    {
+        if (Paths.DependsOnDocument(expression))
+            throw Refusal.Of(quoted, "The argument is a value, not another member of the document.");
+        return Interpreter.ValueOf(expression) switch
+        {
+            string text => text,
+            char sign => sign.ToString(),
+            Enum or Guid or int or long => Convert.ToString(Interpreter.ValueOf(expression), System.Globalization.CultureInfo.InvariantCulture) ?? "",
+            _ => throw Refusal.Of(quoted, "The argument is null: give it a text."),
+        };
+    }
+
+    private Clause OfText(MethodCallExpression call)
+    {
+        string name = call.Method.Name;
+        if (call.Object is null)
+        {
+            switch (name)
+            {
+                case "IsNullOrEmpty" or "IsNullOrWhiteSpace":
+                    DocumentPath path = Paths.Of(call.Arguments[0]);
+                    Clause empty = Clause.Or(new Clause($"{path.Text} = null"), new Clause($"{path.Text} = {_conditions.Parameters.Add("")}"));
+                    return name == "IsNullOrEmpty" ? empty : Clause.Or(empty, new Clause($@"regex({path.Text}, {_conditions.Parameters.Add(@"^\s+$")})"));
+                case "Equals":
+                    return Cased(call, 2, exact => Equal(call.Arguments[0], call.Arguments[1], call));
+            }
+        }
+        else if (name == "Equals")
+        {
+            return Cased(call, 1, exact => Equal(call.Object, call.Arguments[0], call));
+        }
+        else if (name is "StartsWith" or "EndsWith" or "Contains")
+        {
+            return Cased(call, 1, exact => Affix(call, name));
+        }
+
+        throw Refusal.Of(call, "Of strings, conditions call StartsWith, EndsWith, Contains, Equals, IsNullOrEmpty, IsNullOrWhiteSpace and CompareTo. Store what else is to be asked as a member of its own.");
+    }
+
+    /// <summary>With a comparison that tells case apart: inside <c>exact()</c>.</summary>
+    private static Clause Cased(MethodCallExpression call, int place, Func<bool, Clause> make)
+    {
+        bool isExact = false;
+        if (call.Arguments.Count > place)
+        {
+            object? how = Interpreter.ValueOf(call.Arguments[place]);
+            isExact = how is StringComparison.Ordinal or StringComparison.CurrentCulture or StringComparison.InvariantCulture or false;
+            if (how is not (StringComparison or bool))
+                throw Refusal.Of(call, "Say how to compare with a StringComparison.");
+        }
+
+        Clause clause = make(isExact);
+        return isExact ? Exact(clause) : clause;
+    }
+
+    private static Clause Exact(Clause clause) => new($"exact({clause.Whole})");
+
+    private Clause Affix(MethodCallExpression call, string name)
+    {
+        Expression subject = call.Object!; // an instance method
+        string text = Text(call.Arguments[0], call);
+        if (!Paths.DependsOnDocument(subject))
+            throw Refusal.Of(call, "The text to look into is the member of the document: 'x.Name.StartsWith(value)'. For a list of values write 'values.Contains(x.Name)'.");
+        DocumentPath path = Paths.Of(subject);
+        if (path.IsId && name != "StartsWith")
+            throw Refusal.Of(call, "Of ids the start is known: write StartsWith.");
+        if (path.IsId)
+            return new Clause($"startsWith(id(), {_conditions.Parameters.Add(text)})");
+        return name switch
+        {
+            "StartsWith" => new Clause($"startsWith({path.Text}, {_conditions.Parameters.Add(text)})"),
+            "EndsWith" => new Clause($"endsWith({path.Text}, {_conditions.Parameters.Add(text)})"),
+            _ => new Clause($"regex({path.Text}, {_conditions.Parameters.Add(Escaped(text))})"),
+        };
+    }
+
+    /// <summary>A text as a regular expression that finds it.</summary>
+    private static string Escaped(string text)
+    {
+        var escaped = new StringBuilder(text.Length);
+        foreach (char sign in text)
+        {
+            if (@"\.*+?^$|()[]{}".Contains(sign, StringComparison.Ordinal))
+                escaped.Append('\\');
+            escaped.Append(sign);
+        }
+
+        return escaped.ToString();
+    }
+
+    private Clause OfRegex(MethodCallExpression call)
+    {
+        bool isStatic = call.Object is null;
+        object? options = isStatic && call.Arguments.Count > 2 ? Interpreter.ValueOf(call.Arguments[2]) : RegexOptions.None;
+        string pattern;
+        if (isStatic)
+        {
+            pattern = Text(call.Arguments[1], call);
+        }
+        else if (Interpreter.ValueOf(call.Object!) is Regex regex) // not static
+        {
+            (pattern, options) = (regex.ToString(), regex.Options & ~RegexOptions.Compiled);
+        }
+        else
+        {
+            throw Refusal.Of(call, "The regular expression is null.");
+        }
+
+        if (options is not (RegexOptions.None or RegexOptions.IgnoreCase or RegexOptions.CultureInvariant or (RegexOptions.IgnoreCase | RegexOptions.CultureInvariant)))
+            throw Refusal.Of(call, "A query knows the option RegexOptions.IgnoreCase and no other.");
+        var clause = new Clause($"regex({Paths.Of(call.Arguments[0]).Text}, {_conditions.Parameters.Add(pattern)})");
+        return ((RegexOptions)options).HasFlag(RegexOptions.IgnoreCase) ? clause : Exact(clause);
+    }
+
+    private static (Expression Left, Expression Right)? OperandsOf(MethodCallExpression call) => call switch
+    {
+        { Object: { } self, Arguments: [{ } other] } => (self, other),
+        { Object: null, Arguments: [{ } left, { } right] } => (left, right),
+        _ => null,
+    };
+
+    private Clause Equal(Expression left, Expression right, Expression quoted)
+    {
+        if (!Paths.DependsOnDocument(left))
+            (left, right) = (right, left);
+        if (Paths.DependsOnDocument(right))
+            throw Refusal.Of(quoted, "A condition compares a member with a value, not with another member.");
+        return _conditions.Equality(Paths.Of(left), Interpreter.ValueOf(right), isEqual: true, quoted);
+    }
+
+    /// <summary>Of all methods called Contains: the collection and what is looked for in it.</summary>
+    private static (Expression Source, Expression Item)? SourceAndItem(MethodCallExpression call)
+    {
+        (Expression? source, Expression? item) = call switch
+        {
+            { Object: { } list, Arguments: [{ } own] } => (list, own),
+            { Object: null, Arguments: [{ } list, { } own] } => (list, own),
+            { Object: null, Arguments: [{ } list, { } own, { } comparer] } when comparer is ConstantExpression { Value: null } or DefaultExpression => (list, own),
+            _ => ((Expression?)null, (Expression?)null),
+        };
+        return source is null || item is null ? null : (Unspanned(source), item);
+    }
+
+    /// <summary>An array that the compiler has turned into a span.</summary>
+    private static Expression Unspanned(Expression expression) => expression switch
+    {
+        MethodCallExpression { Method.Name: "op_Implicit", Arguments: [{ } array] } => Unspanned(array),
+        MethodCallExpression { Method.Name: "AsSpan", Arguments: [{ } array] } => Unspanned(array),
+        UnaryExpression { NodeType: ExpressionType.Convert, Method.Name: "op_Implicit" } convert => Unspanned(convert.Operand),
+        _ => expression,
+    };
+
+    private Clause Contains(Expression source, Expression item, Expression quoted)
+    {
+        bool isOwnList = Paths.DependsOnDocument(source);
+        if (isOwnList == Paths.DependsOnDocument(item))
+            throw Refusal.Of(quoted, "Contains looks for a value in a member, or for a member in a list of values; not for a member in another.");
+        if (isOwnList)
+        {
+            DocumentPath array = Paths.Of(source);
+            if (!Paths.IsArray(array.Type))
+                throw Refusal.Of(quoted, "Contains looks into a list, an array or a text. Write ContainsKey for the keys of a dictionary.");
+            return _conditions.Equality(array with { Type = item.Type, IsOfElements = true }, Interpreter.ValueOf(item), isEqual: true, quoted);
+        }
+
+        return _conditions.In(Paths.Of(item), Values(source, quoted), quoted);
+    }
+
+    private static IEnumerable Values(Expression source, Expression quoted) => Interpreter.ValueOf(source) is IEnumerable and not string and var values
+        ? (IEnumerable)values
+        : throw Refusal.Of(quoted, "The list of values is null, or none.");
+
+    private Clause OfList(MethodCallExpression call)
+    {
+        DocumentPath path = Paths.Of(Unspanned(call.Arguments[0]));
+        IEnumerable values = Values(Unspanned(call.Arguments[1]), call);
+        if (call.Method.Name != nameof(LinqExtensions.ContainsAll))
+            return _conditions.In(path with { Type = ElementType(path) }, values, call);
+        object?[] all = [.. values.Cast<object?>().Select(value => ConditionTranslator.Typed(path with { Type = ElementType(path) }, value))];
+        return all.Length == 0 ? Clause.Always : new Clause($"{path.Text} all in ({_conditions.Parameters.Add(all)})");
+    }
+
+    private Type ElementType(DocumentPath path) => Paths.IsArray(path.Type) ? Paths.ElementTypeOf(path.Type, path.Type) : path.Type;
+}

@@ -1,0 +1,189 @@
+using System.Collections;
+using System.Linq.Expressions;
+using System.Reflection;
+using System.Text.Json;
+using System.Text.Json.Serialization;
+using System.Text.Json.Serialization.Metadata;
+
+namespace Treepie.Linq;
+
+/// <summary>Chains of members as paths of the document, with the names that JSON has for them.</summary>
+internal sealed class PathTranslator(IQuerySession session, Type documentType)
+{
+    private readonly Dictionary<ParameterExpression, DocumentPath> _scope = [];
+
+    public IQuerySession Session => session;
+
+    /// <summary>The type whose documents are asked for.</summary>
+    public Type DocumentType => documentType;
+
+    /// <summary>Says what a parameter of a lambda stands for.</summary>
+    public void Enter(ParameterExpression parameter, DocumentPath path) => _scope[parameter] = path;
+
+    /// <summary>Says that a parameter stands for the document.</summary>
+    public void EnterDocument(LambdaExpression lambda) => Enter(lambda.Parameters[0], new DocumentPath("", documentType));
+
+    /// <summary>The path that an expression names.</summary>
+    /// <exception cref="NotSupportedException">It names none.</exception>
+    public DocumentPath Of(LambdaExpression lambda)
+    {
+        EnterDocument(lambda);
+        return Of(lambda.Body);
+    }
+
+    /// <summary>The path that an expression names.</summary>
+    /// <exception cref="NotSupportedException">It names none.</exception>
+    public DocumentPath Of(Expression expression) =>
+        TryFind(expression) is { IsRoot: false } path ? path : throw Refusal.Of(expression, "Name a member of the document: 'x => x.City', 'x => x.Address.City'.");
+
+    /// <summary>The path that an expression names; null where it names none.</summary>
+    public DocumentPath? TryFind(Expression expression) => expression switch
+    {
+        ParameterExpression parameter => _scope.GetValueOrDefault(parameter),
+        UnaryExpression { NodeType: ExpressionType.Convert or ExpressionType.ConvertChecked or ExpressionType.TypeAs } convert when Keeps(convert) => TryFind(convert.Operand),
+        UnaryExpression { NodeType: ExpressionType.ArrayLength } => null,
+        MemberExpression member => OfMember(member),
+        BinaryExpression { NodeType: ExpressionType.ArrayIndex } index => OfElement(index.Left, index.Right, index.Type),
+        MethodCallExpression call => OfCall(call),
+        _ => null,
+    };
+
+    /// <summary>How the serializer sees a type; null where it does not know it.</summary>
+    public JsonTypeInfo? JsonOf(Type type) => session.Json.TryGetTypeInfo(type, out JsonTypeInfo? json) ? json : null;
+
+    /// <summary>Whether values of a type are arrays in JSON.</summary>
+    public bool IsArray(Type type) => JsonOf(type) is { } json
+        ? json.Kind == JsonTypeInfoKind.Enumerable
+        : type != typeof(string) && type != typeof(byte[]) && type.IsAssignableTo(typeof(IEnumerable)) && !type.IsAssignableTo(typeof(IDictionary));
+
+    /// <summary>Whether an expression refers to the document or an element of it.</summary>
+    public bool DependsOnDocument(Expression expression) => Search.Any(expression, node => node is ParameterExpression parameter && _scope.ContainsKey(parameter));
+
+    /// <summary>Whether an expression refers to one parameter.</summary>
+    public static bool DependsOn(Expression expression, ParameterExpression parameter) => Search.Any(expression, node => node == parameter);
+
+    /// <summary>The type of the elements of an array.</summary>
+    public Type ElementTypeOf(Type collection, Type otherwise) => JsonOf(collection)?.ElementType ?? collection.GetElementType() ?? otherwise;
+
+    /// <summary>A conversion that changes no value: to a wider number, to nullable, of an enumeration to its number, to a base type.</summary>
+    private static bool Keeps(UnaryExpression convert)
+    {
+        if (convert.Method is { } method && method.DeclaringType != typeof(decimal))
+            return false;
+        Type from = Nullable.GetUnderlyingType(convert.Operand.Type) ?? convert.Operand.Type, to = Nullable.GetUnderlyingType(convert.Type) ?? convert.Type;
+        if (from == to || from.IsEnum || !from.IsValueType || !to.IsValueType)
+            return true;
+        return RankOf(from) is > 0 and var rank && RankOf(to) >= rank;
+    }
+
+    private static int RankOf(Type type) => Type.GetTypeCode(type) switch
+    {
+        TypeCode.SByte or TypeCode.Byte => 1,
+        TypeCode.Int16 or TypeCode.UInt16 => 2,
+        TypeCode.Int32 => 3,
+        TypeCode.UInt32 => 4,
+        TypeCode.Int64 => 5,
+        TypeCode.UInt64 => 6,
+        TypeCode.Decimal => 7,
+        TypeCode.Single => 8,
+        TypeCode.Double => 9,
+        _ => 0,
+    };
+
+    private DocumentPath? OfMember(MemberExpression node)
+    {
+        if (node.Expression is null || TryFind(node.Expression) is not { } owner)
+            return null;
+        if (Nullable.GetUnderlyingType(node.Expression.Type) is { } underlying)
+            return node.Member.Name == "Value" ? owner with { Type = underlying } : null;
+        if (JsonOf(owner.Type) is { Kind: not JsonTypeInfoKind.Object } or null && !owner.IsRoot)
+            return null; // Count of a list, Year of a time: no members of JSON
+
+        string name = NameOf(node, owner.Type);
+        if (owner.IsRoot && session.IdMemberOf(documentType) is { } id && id == name)
+            return new DocumentPath("id()", node.Type) { IsId = true };
+        return owner.Member(name, node.Type);
+    }
+
+    private string NameOf(MemberExpression node, Type owner)
+    {
+        JsonTypeInfo json = JsonOf(owner) ?? throw Refusal.Of(node, $"The JSON options of the session do not know the type {owner.Name}. Add it to the JsonSerializerContext.");
+        string written = node.Member.GetCustomAttribute<JsonPropertyNameAttribute>()?.Name ?? json.Options.PropertyNamingPolicy?.ConvertName(node.Member.Name) ?? node.Member.Name;
+        foreach (JsonPropertyInfo property in json.Properties)
+            if (property.AttributeProvider is MemberInfo own ? own.Name == node.Member.Name : property.Name == written)
+                return property.Name;
+        return JsonOf(node.Member.DeclaringType ?? owner) is { } declaring && declaring.Type != owner && declaring.Properties.Any(property => property.Name == written)
+            ? written
+            : throw Refusal.Of(node, $"{owner.Name}.{node.Member.Name} is not written to documents, so no query can ask for it. Store it, or ask for the members it is computed of.");
+    }
+
+    private DocumentPath? OfCall(MethodCallExpression call)
+    {
+        string name = call.Method.Name;
+        if (name == "get_Item" && call.Object is { } indexed && call.Arguments is [{ } key])
+            return JsonOf(indexed.Type) is { Kind: JsonTypeInfoKind.Dictionary } ? OfKey(indexed, key, call.Type) : OfElement(indexed, key, call.Type);
+        if (name == "ToString" && call.Object is { } value && call.Arguments.Count == 0 && (value.Type.IsEnum || value.Type == typeof(string)))
+            return TryFind(value);
+        if (name is "ToLower" or "ToUpper" or "ToLowerInvariant" or "ToUpperInvariant" && call.Object is { } text && text.Type == typeof(string))
+            return TryFind(text) is { } path ? path with { IgnoresCase = true } : null;
+        if (name == "GetValueOrDefault" && call.Arguments.Count == 0)
+            return null;
+        if (call.Method.DeclaringType != typeof(Enumerable))
+            return null;
+
+        Expression source = call.Arguments[0];
+        return name switch
+        {
+            "First" or "FirstOrDefault" when call.Arguments.Count == 1 => OfElement(source, Expression.Constant(0), call.Type),
+            "ElementAt" or "ElementAtOrDefault" => OfElement(source, call.Arguments[1], call.Type),
+            "ToList" or "ToArray" or "AsEnumerable" or "ToHashSet" or "Cast" => TryFind(source) is { } path ? path with { Type = call.Type } : null,
+            "Select" or "SelectMany" when call.Arguments is [_, LambdaExpression { Parameters.Count: 1 } lambda] => OfSelected(source, lambda, call.Type),
+            _ => null,
+        };
+    }
+
+    private DocumentPath? OfKey(Expression dictionary, Expression key, Type type)
+    {
+        if (DependsOnDocument(key) || TryFind(dictionary) is not { } owner)
+            return null;
+        object? value = Interpreter.ValueOf(key);
+        return value is string or Guid or int or long or Enum ? owner.Member(Convert.ToString(value, System.Globalization.CultureInfo.InvariantCulture) ?? "", type) : null;
+    }
+
+    private DocumentPath? OfElement(Expression source, Expression index, Type type)
+    {
+        if (DependsOnDocument(index) || TryFind(source) is not { } owner || !IsArray(owner.Type))
+            return null;
+        return Interpreter.ValueOf(index) is int place and >= 0 ? owner.Element(place, type) : null;
+    }
+
+    /// <summary>What a function makes of each element, where that is a path too.</summary>
+    private DocumentPath? OfSelected(Expression source, LambdaExpression lambda, Type type)
+    {
+        if (TryFind(source) is not { } owner || !IsArray(owner.Type))
+            return null;
+        Enter(lambda.Parameters[0], owner.Elements(lambda.Parameters[0].Type));
+        return TryFind(lambda.Body) is { } path ? path with { Type = type, IsOfElements = owner.IsOfElements } : null;
+    }
+
+    /// <summary>Looks for a node of an expression.</summary>
+    private sealed class Search(Func<Expression, bool> isMeant) : ExpressionVisitor
+    {
+        private bool _found;
+
+        public static bool Any(Expression expression, Func<Expression, bool> isMeant)
+        {
+            var search = new Search(isMeant);
+            search.Visit(expression);
+            return search._found;
+        }
+
+        public override Expression? Visit(Expression? node)
+        {
+            if (node is null || _found)
+                return node;
+            _found = isMeant(node);
+            return _found ? node : base.Visit(node);
+        }
+    }
+}

@@ -1,0 +1,165 @@
+using System.Linq.Expressions;
+using System.Text;
+using Treepie.Queries;
+
+namespace Treepie.Linq;
+
+/// <summary>A LINQ query as its parts, before it becomes text. Immutable.</summary>
+/// <param name="Session">The session it belongs to.</param>
+/// <param name="DocumentType">The type of its documents.</param>
+/// <param name="IndexName">The index that is asked; null: the collection of the type.</param>
+/// <param name="Track">Gives the object of a document.</param>
+internal sealed record QueryModel(IQuerySession Session, Type DocumentType, string? IndexName, TrackDocument Track)
+{
+    public IReadOnlyList<Func<Translation, Clause>> Conditions { get; init; } = [];
+
+    public IReadOnlyList<Func<Translation, string>> Orders { get; init; } = [];
+
+    public IReadOnlyList<Func<Translation, string>> Includes { get; init; } = [];
+
+    /// <summary>What each document becomes; null: it stays what it is.</summary>
+    public LambdaExpression? Projection { get; init; }
+
+    /// <summary>The class that results are read as, member by member; null: <see cref="Projection"/> says.</summary>
+    public Type? Into { get; init; }
+
+    public bool IsDistinct { get; init; }
+
+    public long Skip { get; init; }
+
+    public long Take { get; init; } = long.MaxValue;
+
+    public bool AllowsStale { get; init; }
+
+    public bool Waits { get; init; }
+
+    public TimeSpan? WaitTimeout { get; init; }
+
+    public bool WantsStatistics { get; init; }
+
+    /// <summary>Told of the answer when its results have been read.</summary>
+    public IReadOnlyList<Action<QueryResults>> Observers { get; init; } = [];
+
+    private bool IsPaged => Skip > 0 || Take != long.MaxValue;
+
+    public QueryModel Where(LambdaExpression predicate, bool exact = false)
+    {
+        RequireUnpaged("Where");
+        LambdaExpression condition = OnDocument(predicate);
+        return this with { Conditions = [.. Conditions, t => exact ? new Clause($"exact({t.Conditions.Of(condition).Whole})") : t.Conditions.Of(condition)] };
+    }
+
+    public QueryModel Where(Func<Translation, Clause> condition)
+    {
+        RequireUnpaged("A condition");
+        return this with { Conditions = [.. Conditions, condition] };
+    }
+
+    public QueryModel OrderBy(LambdaExpression key, bool descending, bool isFirst)
+    {
+        LambdaExpression member = OnDocument(key);
+        return OrderBy(t => OrderTranslator.Of(t.Paths, member, descending), isFirst);
+    }
+
+    public QueryModel OrderBy(Func<Translation, string> order, bool isFirst)
+    {
+        RequireUnpaged("OrderBy");
+        return this with { Orders = isFirst ? [order] : [.. Orders, order] };
+    }
+
+    public QueryModel Select(LambdaExpression selector)
+    {
+        if (IsDistinct)
+            throw new NotSupportedException("Distinct is the last thing that changes rows: call Select before it.");
+        if (Into is not null)
+            throw new NotSupportedException("Select stands in place of ProjectInto, not behind it.");
+        return this with { Projection = OnDocument(selector) };
+    }
+
+    public QueryModel ProjectInto(Type type) =>
+        Projection is null && !IsDistinct ? this with { Into = type } : throw new NotSupportedException("ProjectInto stands in place of Select, not behind it.");
+
+    public QueryModel Page(long skip, long take)
+    {
+        long left = Take == long.MaxValue ? long.MaxValue : Math.Max(0, Take - skip);
+        return this with { Skip = checked(Skip + skip), Take = Math.Min(left, take) };
+    }
+
+    public QueryModel Distinct()
+    {
+        RequireUnpaged("Distinct");
+        return this with { IsDistinct = Projection is not null || Into is not null }; // documents differ from one another
+    }
+
+    /// <summary>A lambda about rows as one about documents.</summary>
+    public LambdaExpression OnDocument(LambdaExpression lambda)
+    {
+        if (Into is not null)
+            throw new NotSupportedException("Conditions and orders stand before ProjectInto.");
+        if (Projection is null)
+            return lambda;
+        Expression body = Inliner.Inline(lambda, Projection.Body);
+        return Expression.Lambda(body, Projection.Parameters[0]);
+    }
+
+    /// <summary>The query as text.</summary>
+    public TranslatedQuery Translate()
+    {
+        using var translation = new Translation(Session, DocumentType);
+        RowReader rows = RowReader.Of(this, translation.Paths);
+        StringBuilder text = Beginning(translation);
+        if (Orders.Count > 0)
+            text.Append(" order by ").AppendJoin(", ", Orders.Select(order => order(translation)));
+        if (rows.Select is { } select)
+            text.Append(IsDistinct && !rows.IsComputed ? " select distinct " : " select ").Append(select);
+        if (Includes.Count > 0)
+            text.Append(" include ").AppendJoin(", ", Includes.Select(include => include(translation)));
+
+        // What is skipped of distinct rows, and what is left of them where they are computed here, is counted here.
+        long skip = IsDistinct ? 0 : Skip;
+        long take = !IsDistinct ? Take : rows.IsComputed || Take == long.MaxValue ? long.MaxValue : Skip + Take;
+        if (skip > 0 || take != long.MaxValue)
+            text.Append(" limit ").Append(translation.Parameters.Add("skip", skip)).Append(", ").Append(translation.Parameters.Add("take", take));
+        return new TranslatedQuery(new RqlStatement(text.ToString(), translation.Parameters.ToJson()), rows);
+    }
+
+    /// <summary>The query as text, with what stands behind the condition given by who asks.</summary>
+    public RqlStatement Translate(Func<Translation, string> end)
+    {
+        using var translation = new Translation(Session, DocumentType);
+        string text = Beginning(translation).Append(end(translation)).ToString();
+        return new RqlStatement(text, translation.Parameters.ToJson());
+    }
+
+    public QueryRequest Request(RqlStatement statement, bool counts = false) => new()
+    {
+        Text = statement.Text,
+        Parameters = statement.Parameters,
+        CountsResults = counts || WantsStatistics,
+        NeverStale = !AllowsStale && !Waits,
+        WaitForNonStaleResults = Waits,
+        WaitTimeout = WaitTimeout,
+    };
+
+    private StringBuilder Beginning(Translation translation)
+    {
+        var text = new StringBuilder();
+        string collection = Session.CollectionOf(DocumentType);
+        bool isPlain = collection.All(sign => char.IsAsciiLetterOrDigit(sign) || sign == '_') && char.IsAsciiLetter(collection[0]);
+        text.Append(IndexName is null ? "from " : "from index ").Append(IndexName is null && isPlain ? collection : Quoted(IndexName ?? collection));
+        Clause where = Clause.And(Conditions.Select(condition => condition(translation)));
+        if (where != Clause.Always)
+            text.Append(" where ").Append(where.Whole);
+        return text;
+    }
+
+    private static string Quoted(string name) => $"'{name.Replace("'", "''", StringComparison.Ordinal)}'";
+
+    private void RequireUnpaged(string what)
+    {
+        if (IsPaged)
+            throw new NotSupportedException($"{what} stands before Skip and Take: a query takes its page at the end.");
+        if (IsDistinct)
+            throw new NotSupportedException($"{what} stands before Distinct.");
+    }
+}

@@ -1,0 +1,96 @@
+using System.Buffers;
+using System.Linq.Expressions;
+using System.Text.Json;
+using System.Text.Json.Serialization.Metadata;
+using Treepie.Queries;
+
+namespace Treepie.Linq;
+
+/// <summary>What a query selects, and what its rows become.</summary>
+internal sealed class RowReader
+{
+    private readonly QueryModel _model;
+    private readonly IReadOnlyList<Column> _columns;
+    private readonly ArrayBufferWriter<byte> _buffer = new();
+
+    private RowReader(QueryModel model, IReadOnlyList<Column> columns, bool isComputed)
+    {
+        _model = model;
+        _columns = columns;
+        IsComputed = isComputed;
+    }
+
+    /// <summary>What stands behind <c>select</c>; null: whole documents.</summary>
+    public string? Select => _columns.Count == 0 ? null : string.Join(", ", _columns.Select(column => column.Text));
+
+    /// <summary>Whether rows are more than the columns as they come.</summary>
+    public bool IsComputed { get; }
+
+    public static RowReader Of(QueryModel model, PathTranslator paths)
+    {
+        if (model.Into is { } into)
+            return new RowReader(model, MembersOf(into, model, paths), isComputed: false);
+        if (model.Projection is not { } projection)
+            return new RowReader(model, [], isComputed: false);
+        paths.EnterDocument(projection);
+        var collector = new ColumnCollector(paths, projection);
+        collector.Visit(projection.Body);
+        return new RowReader(model, collector.NeedsDocument ? [] : collector.Columns, collector.IsComputed);
+    }
+
+    /// <summary>The current row of an answer as an object.</summary>
+    public object? Read(QueryResults results)
+    {
+        if (_columns.Count == 0)
+            return _model.Projection is { } projection && (_columns.Count == 0) ? Compute(projection, results) : _model.Track(results.Current);
+
+        _buffer.ResetWrittenCount();
+        results.WriteCurrent(_buffer);
+        using JsonDocument json = JsonDocument.Parse(_buffer.WrittenMemory);
+        if (_model.Into is { } into)
+            return ReadInto(json.RootElement, into);
+        var values = new Dictionary<Expression, object?>(ReferenceEqualityComparer.Instance);
+        foreach (Column column in _columns)
+        {
+            object? value = column.Read(json.RootElement, _model);
+            foreach (Expression node in column.Nodes)
+                values[node] = value;
+        }
+
+        return new Interpreter(values).Evaluate(_model.Projection!.Body); // columns without Into come of a projection
+    }
+
+    /// <summary>A projection that needs the object as a whole, or nothing of it.</summary>
+    private object? Compute(LambdaExpression projection, QueryResults results)
+    {
+        var values = new Dictionary<Expression, object?>(ReferenceEqualityComparer.Instance) { [projection.Parameters[0]] = _model.Track(results.Current) };
+        return new Interpreter(values).Evaluate(projection.Body);
+    }
+
+    private object? ReadInto(JsonElement row, Type into)
+    {
+        try
+        {
+            return row.Deserialize(_model.Session.Json.GetTypeInfo(into));
+        }
+        catch (JsonException error)
+        {
+            throw new TreepieException($"A result of the query cannot be read as {into.Name}: {error.Message} Give its members the types that the documents have.", error);
+        }
+    }
+
+    private static List<Column> MembersOf(Type into, QueryModel model, PathTranslator paths)
+    {
+        JsonTypeInfo json = model.Session.Json.GetTypeInfo(into);
+        var columns = new List<Column>();
+        foreach (JsonPropertyInfo property in json.Properties)
+        {
+            bool isId = property.Name.Equals(model.Session.IdMemberOf(model.DocumentType), StringComparison.Ordinal);
+            string path = isId ? "id()" : new DocumentPath("", into).Member(property.Name, property.PropertyType).Text;
+            columns.Add(new Column(property.Name, path, property.PropertyType, isId));
+        }
+
+        _ = paths;
+        return columns.Count > 0 ? columns : throw new NotSupportedException($"{into.Name} has no members that are read from JSON: nothing can be projected into it.");
+    }
+}

@@ -1,0 +1,246 @@
+using System.Linq.Expressions;
+using Treepie.Linq;
+using Treepie.Sessions;
+using Treepie.Tests.Support;
+
+namespace Treepie.Documents.Tests.Linq;
+
+/// <summary>The same LINQ over the database and over objects in memory: random conditions, orders, pages and projections over random documents give the same rows.</summary>
+public sealed class LinqOracleTests : IDisposable
+{
+    private static readonly string[] s_words = ["ash", "birch", "cedar", "elm", "fir", "oak", "a.b", "x y", ""];
+
+    private readonly TemporaryDirectory _directory = new();
+    private readonly Database _database;
+
+    public LinqOracleTests() => _database = Database.Open(_directory.Path);
+
+    private static CancellationToken Token => TestContext.Current.CancellationToken;
+
+    public void Dispose()
+    {
+        _database.Dispose();
+        _directory.Dispose();
+    }
+
+    [Fact]
+    public async Task Random_queries_give_what_the_same_LINQ_gives_in_memory()
+    {
+        var random = new Random(Seed.Next());
+        List<Order> all = await Fill(random, 300);
+        for (int round = 0; round < 250; round++)
+        {
+            Expression<Func<Order, bool>> condition = Condition(random, depth: random.Next(4));
+            Func<Order, bool> inMemory = condition.Compile();
+            using DocumentSession session = _database.OpenSession();
+            IDocumentQueryable<Order> query = session.Query<Order>().Where(condition);
+            string said = $"{condition}\n{query}";
+            string?[] expected = [.. all.Where(inMemory).Select(order => order.Id).Order(StringComparer.Ordinal)];
+
+            Assert.Equal(expected, (await query.ToListAsync(Token)).Select(order => order.Id).Order(StringComparer.Ordinal), Same(said));
+            Assert.True(expected.Length == await query.CountAsync(Token), said);
+            Assert.True(expected.Length > 0 == await query.AnyAsync(Token), said);
+            await Pages(random, query, [.. all.Where(inMemory)], said);
+        }
+    }
+
+    [Fact]
+    public async Task Projections_give_what_the_same_LINQ_gives_in_memory()
+    {
+        var random = new Random(Seed.Next());
+        List<Order> all = await Fill(random, 100);
+        await Compare(all, o => new { o.Id, o.City, o.Number, Double = o.Number * 2, Text = o.City + "!" });
+        await Compare(all, o => o.City);
+        await Compare(all, o => o.Rating ?? -1);
+        await Compare(all, o => o.OrderedAt.Year * 100 + o.OrderedAt.Month);
+        await Compare(all, o => new OrderRow(o.City, o.Number + 1));
+        await Compare(all, o => new { o.Status, Paid = o.IsPaid ? "yes" : "no", o.Price, o.Serial });
+        await Compare(all, o => new { City = o.ShipTo == null ? null : o.ShipTo.City, o.Comment });
+        await Compare(all, o => new { Whole = o.Id + o.Tags.Length, Inner = new { o.Freight } });
+        await Compare(all, o => string.Join(",", o.Lines.Select(l => l.Sku)));
+        await Compare(all, o => o.Lines.Count);
+        await Compare(all, o => new { o.Tags, o.Marks }.Tags.Length);
+    }
+
+    [Fact]
+    public async Task Distinct_pages_are_those_of_the_distinct_rows()
+    {
+        var random = new Random(Seed.Next());
+        List<Order> all = await Fill(random, 200);
+        using DocumentSession session = _database.OpenSession();
+        var rows = await session.Query<Order>().OrderBy(o => o.City).Select(o => o.City).Distinct().Skip(2).Take(3).ToListAsync(Token);
+        Assert.Equal(all.Select(o => o.City).Distinct().Order(StringComparer.Ordinal).Skip(2).Take(3), rows);
+        Assert.Equal(all.Select(o => o.Number % 3).Distinct().Count(), await session.Query<Order>().Select(o => o.Number % 3).Distinct().CountAsync(Token));
+    }
+
+    private async Task Compare<TRow>(List<Order> all, Expression<Func<Order, TRow>> projection)
+    {
+        using DocumentSession session = _database.OpenSession();
+        List<TRow> rows = await session.Query<Order>().OrderBy(o => o.Serial).Select(projection).ToListAsync(Token);
+        Assert.Equal(all.OrderBy(o => o.Serial).Select(projection.Compile()), rows);
+    }
+
+    private static async Task Pages(Random random, IDocumentQueryable<Order> query, List<Order> expected, string said)
+    {
+        int skip = random.Next(5), take = random.Next(10);
+        switch (random.Next(5))
+        {
+            case 0:
+                Assert.Equal(expected.OrderBy(o => o.Serial).Skip(skip).Take(take).Select(o => o.Id), (await query.OrderBy(o => o.Serial).Skip(skip).Take(take).ToListAsync(Token)).Select(o => o.Id), Same(said));
+                break;
+            case 1:
+                Assert.Equal(
+                    expected.OrderByDescending(o => o.Rating).ThenBy(o => o.Serial).Take(take).Select(o => o.Id),
+                    (await query.OrderByDescending(o => o.Rating).ThenBy(o => o.Serial).Take(take).ToListAsync(Token)).Select(o => o.Id), Same(said));
+                break;
+            case 2:
+                Assert.Equal(
+                    expected.OrderBy(o => o.City, StringComparer.Ordinal).ThenByDescending(o => o.Freight).Select(o => o.Freight),
+                    (await query.OrderBy(o => o.City).ThenByDescending(o => o.Freight).ToListAsync(Token)).Select(o => o.Freight));
+                break;
+            case 3:
+                Assert.Equal(expected.OrderBy(o => o.Price).ThenBy(o => o.Serial).FirstOrDefault()?.Id, (await query.OrderBy(o => o.Price).ThenBy(o => o.Serial).FirstOrDefaultAsync(Token))?.Id);
+                break;
+            default:
+                Assert.Equal(expected.OrderBy(o => o.OrderedAt).Select(o => o.OrderedAt), (await query.OrderBy(o => o.OrderedAt).ToListAsync(Token)).Select(o => o.OrderedAt));
+                break;
+        }
+    }
+
+    private async Task<List<Order>> Fill(Random random, int count)
+    {
+        var all = new List<Order>();
+        using DocumentSession session = _database.OpenSession();
+        for (int i = 0; i < count; i++)
+        {
+            var order = new Order
+            {
+                Id = $"orders/{i}",
+                City = random.Next(5) == 0 ? null : Word(random),
+                Number = random.Next(-5, 20),
+                Rating = random.Next(3) == 0 ? null : random.Next(6),
+                Freight = Math.Round(random.NextDouble() * 20, random.Next(3)),
+                Price = random.Next(2000) / 100m,
+                Serial = i,
+                IsPaid = random.Next(2) == 0,
+                Status = (OrderStatus)random.Next(4),
+                OrderedAt = new DateTime(2022, 1, 1).AddHours(random.Next(3 * 365 * 24)).AddMilliseconds(random.Next(3) == 0 ? random.Next(1000) : 0),
+                Comment = random.Next(3) == 0 ? null : $"{Word(random)} {Word(random)}",
+                ShipTo = random.Next(4) == 0 ? null : new Address { City = Word(random), Lat = random.Next(-80, 80), Lng = random.Next(-170, 170) },
+                Tags = [.. Enumerable.Range(0, random.Next(4)).Select(_ => Word(random))],
+                Marks = [.. Enumerable.Range(0, random.Next(4)).Select(_ => random.Next(10))],
+            };
+            for (int line = random.Next(4); line > 0; line--)
+                order.Lines.Add(new OrderLine { Sku = Word(random), Amount = random.Next(10), Colors = [.. Enumerable.Range(0, random.Next(3)).Select(_ => Word(random))] });
+            foreach (string word in s_words.Where(word => word.Length == 3 && random.Next(3) == 0 && !word.Contains('.') && !word.Contains(' ')))
+                order.Counts[word] = random.Next(5);
+            all.Add(order);
+            session.Store(order);
+        }
+
+        await session.SaveChangesAsync(Token);
+        return all;
+    }
+
+    private static string Word(Random random) => s_words[random.Next(s_words.Length)];
+
+    /// <summary>A random condition: one of the kinds there are, or several joined.</summary>
+    private static Expression<Func<Order, bool>> Condition(Random random, int depth)
+    {
+        if (depth == 0)
+            return Leaf(random);
+        Expression<Func<Order, bool>> left = Condition(random, depth - 1), right = Condition(random, random.Next(depth));
+        Expression other = new Parameter(right.Parameters[0], left.Parameters[0]).Visit(right.Body);
+        Expression joined = random.Next(5) switch
+        {
+            0 or 1 => Expression.AndAlso(left.Body, other),
+            2 or 3 => Expression.OrElse(left.Body, other),
+            _ => Expression.Not(left.Body),
+        };
+        return Expression.Lambda<Func<Order, bool>>(joined, left.Parameters);
+    }
+
+    private static Expression<Func<Order, bool>> Leaf(Random random)
+    {
+        string word = Word(random);
+        string[] words = [word, Word(random)];
+        int number = random.Next(-3, 12), other = number + random.Next(4);
+        int[] numbers = [number, other];
+        double real = Math.Round(random.NextDouble() * 20, 1);
+        DateTime day = new DateTime(2022, 1, 1).AddDays(random.Next(3 * 365));
+        OrderStatus status = (OrderStatus)random.Next(4);
+        Expression<Func<Order, bool>>[] leaves =
+        [
+            o => o.City == word,
+            o => o.City != word,
+            o => o.City == null,
+            o => o.Number > number,
+            o => number >= o.Number,
+            o => o.Number != number,
+            o => o.Rating < number,
+            o => o.Rating == null || o.Rating >= number,
+            o => o.Rating.HasValue && o.Rating.Value == number,
+            o => o.Freight < real,
+            o => o.Price >= (decimal)real,
+            o => o.Serial > number * 10 || o.Number == 1,
+            o => o.IsPaid,
+            o => !o.IsPaid,
+            o => o.IsPaid == (number > 3),
+            o => o.Status == status,
+            o => o.Status != status,
+            o => o.Status >= status,
+            o => o.OrderedAt < day,
+            o => o.OrderedAt >= day && o.OrderedAt <= day.AddDays(200),
+            o => o.OrderedAt.Year == 2023,
+            o => o.OrderedAt.Date == day,
+            o => o.Id == "orders/" + number,
+            o => o.Id!.StartsWith("orders/1"),
+            o => words.Contains(o.City),
+            o => o.City.In(words),
+            o => numbers.Contains(o.Number),
+            o => o.ShipTo == null,
+            o => o.ShipTo != null && o.ShipTo.City == word,
+            o => o.ShipTo != null && o.ShipTo.Lat > number * 5,
+            o => o.Tags.Contains(word),
+            o => !o.Tags.Contains(word),
+            o => o.Tags.ContainsAny(words),
+            o => o.Tags.ContainsAll(words),
+            o => o.Tags.Any(),
+            o => o.Tags.Length == 2,
+            o => o.Marks.Count > number,
+            o => o.Marks.Count < 2,
+            o => o.Marks.Any(m => m > number),
+            o => o.Marks.Any(m => m != number),
+            o => o.Marks.Any(m => m > number && m < other),
+            o => o.Marks.All(m => m >= number),
+            o => o.Marks.All(m => m != number),
+            o => o.Lines.Any(l => l.Sku == word),
+            o => o.Lines.Any(l => l.Amount >= number && l.Amount <= other),
+            o => o.Lines.Any(l => l.Sku == word || l.Amount == number),
+            o => o.Lines.All(l => l.Amount < number),
+            o => o.Lines.Any(l => l.Colors.Contains(word)),
+            o => o.Lines.Any(l => l.Colors.Any(c => c == word)),
+            o => o.Lines.SelectMany(l => l.Colors).Contains(word),
+            o => o.Lines.Count > 0 && o.Lines[0].Sku == word,
+            o => o.City != null && o.City.StartsWith("a"),
+            o => o.City != null && o.City.EndsWith("r"),
+            o => o.Comment != null && o.Comment.Contains("r "),
+            o => o.Comment != null && o.Comment.Contains("a.b"),
+            o => string.IsNullOrEmpty(o.City),
+            o => string.IsNullOrWhiteSpace(o.Comment),
+            o => o.City != null && string.CompareOrdinal(o.City, word) > 0,
+            o => o.City != null && System.Text.RegularExpressions.Regex.IsMatch(o.City, "^[a-c].*h?$"),
+            o => o.Counts.ContainsKey("elm"),
+            o => o.Counts.ContainsKey("oak") && o.Counts["oak"] > number,
+            o => number > 4,
+        ];
+        return leaves[random.Next(leaves.Length)];
+    }
+
+    private static EqualityComparer<string?> Same(string said) => EqualityComparer<string?>.Create((left, right) => left == right ? true : throw new InvalidOperationException(said));
+
+    private sealed class Parameter(ParameterExpression from, ParameterExpression to) : ExpressionVisitor
+    {
+        protected override Expression VisitParameter(ParameterExpression node) => node == from ? to : node;
+    }
+}

@@ -1,0 +1,3 @@
+namespace Treepie.Documents.Tests.Linq;
+
+public sealed record OrderRow(string? City, int Number);

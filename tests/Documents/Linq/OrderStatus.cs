@@ -1,0 +1,9 @@
+namespace Treepie.Documents.Tests.Linq;
+
+public enum OrderStatus
+{
+    Open,
+    Sent,
+    Done,
+    Back,
+}
