@@ -1,5 +1,6 @@
 using Treepie.Computations;
 using Treepie.Computing.CSharp;
+using Treepie.Computing.JavaScript;
 
 namespace Treepie.Computing;
 
@@ -9,6 +10,24 @@ namespace Treepie.Computing;
 /// </summary>
 public sealed class TextComputingEngine : ComputingEngine
 {
+    private readonly ScriptLimits _limits;
+
+    /// <summary>An engine with the limits that scripts have by default.</summary>
+    public TextComputingEngine()
+        : this(new ScriptLimits())
+    {
+    }
+
+    /// <summary>An engine with limits of one's own.</summary>
+    public TextComputingEngine(ScriptLimits limits)
+    {
+        ArgumentNullException.ThrowIfNull(limits);
+        limits.Validate();
+        _limits = limits;
+    }
+
+    internal override Script CompileScript(IReadOnlyList<ScriptFunction> functions) => CompiledScript.Compile(functions, _limits);
+
     internal override IndexMap CompileMap(IndexTexts index, string text) => CSharpMap.Compile(index, text);
 
     internal override IndexReduce CompileReduce(IndexTexts index, string text) => CSharpReduce.Compile(index, text);

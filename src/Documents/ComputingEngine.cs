@@ -12,6 +12,10 @@ public abstract class ComputingEngine
     {
     }
 
+    /// <summary>Compiles functions that can call each other, in JavaScript.</summary>
+    /// <exception cref="ScriptException">One of them is no script, with line and column.</exception>
+    internal abstract Script CompileScript(IReadOnlyList<ScriptFunction> functions);
+
     /// <summary>Compiles a map of an index, in C# or JavaScript.</summary>
     /// <exception cref="InvalidIndexDefinitionException">It is not one, with line and column.</exception>
     internal abstract IndexMap CompileMap(IndexTexts index, string text);

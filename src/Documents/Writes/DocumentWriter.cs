@@ -82,6 +82,7 @@ internal sealed class DocumentWriter : IKindHost
                 WriteKind.Put => Put(in command, batch.SkipUnchanged),
                 WriteKind.Delete => Delete(in command),
                 WriteKind.Beside => Beside(command.Beside!), // what that kind of command has
+                WriteKind.Patch => Patched(in command),
                 _ => DeleteByPrefix(in command),
             };
             if (batch.HasGuards)
@@ -97,7 +98,7 @@ internal sealed class DocumentWriter : IKindHost
     private static bool HasOnlyDeletes(IReadOnlyList<WriteCommand> commands)
     {
         for (int index = 0; index < commands.Count; index++)
-            if (commands[index] is { Kind: WriteKind.Put } or { Beside.IsDelete: false })
+            if (commands[index] is { Kind: WriteKind.Put or WriteKind.Patch } or { Beside.IsDelete: false })
                 return false;
         return true;
     }
@@ -114,7 +115,10 @@ internal sealed class DocumentWriter : IKindHost
     public string CollectionOf(DocumentRecord record) => _collections.Get(record.CollectionId).Name;
 
     /// <summary>Puts one document; <see cref="Save"/> is still to be called.</summary>
-    public WriteResult? Put(in WriteCommand command, bool skipUnchanged = false)
+    /// <param name="command">The document.</param>
+    /// <param name="skipUnchanged">Whether one that is as it was stays so.</param>
+    /// <param name="isAnswered">Whether a result is wanted, whatever the batch wants.</param>
+    public WriteResult? Put(in WriteCommand command, bool skipUnchanged = false, bool isAnswered = false)
     {
         Debug.Assert(command.Collection is not null, "a put names a collection, if only the empty one");
         long etag = _lastEtag + 1;
@@ -157,7 +161,7 @@ internal sealed class DocumentWriter : IKindHost
         AddToLogs(etag, collection.Id, folded);
         collection.SizeBytes += metadata.Length + command.Body.Length;
         collection.LastEtag = etag;
-        return Result(id, collection.Name, etag, _now);
+        return isAnswered ? new WriteResult(id, collection.Name, "", _now, Deleted: false, etag) : Result(id, collection.Name, etag, _now);
     }
 
     /// <summary>Writes the collections and the last etag.</summary>
@@ -197,7 +201,19 @@ internal sealed class DocumentWriter : IKindHost
         return _wantsResults ? new WriteResult("", null, _changeVectors.Format(_lastEtag), _now, Deleted: false, _lastEtag) { Beside = result } : null;
     }
 
-    private WriteResult? Delete(in WriteCommand command)
+    private WriteResult? Patched(in WriteCommand command)
+    {
+        PatchCommand patch = command.Patch ?? throw new InvalidOperationException("A patch has what it does.");
+        (WriteResult? written, PatchResult result) = new PatchWriter(this, patch).Apply(in command);
+        if (!_wantsResults)
+            return null;
+        if (written is null && TryGet(command.FoldedId.Span, out DocumentRecord record))
+            written = new WriteResult(command.Id, CollectionOf(record), _changeVectors.Format(record.Etag), new DateTime(record.LastModifiedTicks, DateTimeKind.Utc), Deleted: false, record.Etag);
+        return (written ?? new WriteResult(command.Id, null, null, _now, Deleted: false, Etag: 0)) with { Patch = result };
+    }
+
+    /// <summary>Deletes one document; <see cref="Save"/> is still to be called.</summary>
+    public WriteResult? Delete(in WriteCommand command)
     {
         long etag = _documents.TryGet(command.FoldedId.Span, out ReadOnlySpan<byte> value) ? new DocumentRecord(value).Etag : 0;
         Check(command.Id, command.ExpectedChangeVector, etag);
@@ -280,7 +296,9 @@ internal sealed class DocumentWriter : IKindHost
         Debug.Assert(found, "a document stands in both logs");
     }
 
-    private void Check(string id, string? expected, long actualEtag)
+    /// <summary>Compares a change vector that is expected.</summary>
+    /// <exception cref="ConcurrencyException">It is another.</exception>
+    public void Check(string id, string? expected, long actualEtag)
     {
         if (expected is null || (expected.Length == 0 && actualEtag == 0))
             return;

@@ -117,6 +117,19 @@ public sealed class WriteBatch : IDisposable
         return this;
     }
 
+    /// <summary>Changes a document by a script, inside the transaction that writes the batch; see <see cref="Writes.Patch.Compile(string, DatabaseOptions)"/>.</summary>
+    /// <exception cref="InvalidDocumentException">The id cannot be one.</exception>
+    public WriteBatch Patch(string id, Patch patch, PatchOptions? options = null)
+    {
+        ArgumentNullException.ThrowIfNull(id);
+        ArgumentNullException.ThrowIfNull(patch);
+        ObjectDisposedException.ThrowIf(_used, this);
+        (ReadOnlyMemory<byte> idUtf8, ReadOnlyMemory<byte> foldedId) = Encode(id);
+        _commands.Add(new WriteCommand(
+            WriteKind.Patch, id, IdKind.Given, idUtf8, foldedId, default, default, null, null, Patch: new PatchCommand(patch, options ?? new PatchOptions(), Options)));
+        return this;
+    }
+
     /// <summary>Deletes every document whose id starts with <paramref name="prefix"/>, which is not empty; all in one transaction, however many.</summary>
     /// <exception cref="InvalidDocumentException">The prefix cannot be the beginning of an id.</exception>
     public WriteBatch DeleteByPrefix(string prefix)

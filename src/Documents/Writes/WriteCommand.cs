@@ -10,6 +10,7 @@ internal enum WriteKind : byte
     Delete,
     DeleteByPrefix,
     Beside,
+    Patch,
 }
 
 /// <summary>One command of a batch, checked and in the form it is written in.</summary>
@@ -24,6 +25,7 @@ internal enum WriteKind : byte
 /// <param name="ExpectedChangeVector">Null: any; empty: no document; else this one.</param>
 /// <param name="Beside">What is done beside documents; null for documents.</param>
 /// <param name="ExpectedGuard">In cluster-wide batches the index expected of the document's guard.</param>
+/// <param name="Patch">How a document is patched; null for others.</param>
 internal readonly record struct WriteCommand(
     WriteKind Kind,
     string Id,
@@ -35,7 +37,8 @@ internal readonly record struct WriteCommand(
     CollectionName? Collection,
     string? ExpectedChangeVector,
     KindCommand? Beside = null,
-    long ExpectedGuard = 0)
+    long ExpectedGuard = 0,
+    PatchCommand? Patch = null)
 {
     /// <summary>Stands for a guard of any index: who deletes a document without having read it wants it gone as it is.</summary>
     public const long AnyGuard = -1;

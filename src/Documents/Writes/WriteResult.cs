@@ -11,6 +11,9 @@ namespace Treepie.Writes;
 /// <param name="Etag">Its etag; 0 when nothing was deleted.</param>
 public sealed record WriteResult(string Id, string? Collection, string? ChangeVector, DateTime LastModified, bool Deleted, long Etag)
 {
+    /// <summary>Of patches: what they did.</summary>
+    public PatchResult? Patch { get; init; }
+
     /// <summary>Of commands about what lies beside documents: what they did.</summary>
     public KindResult? Beside { get; init; }
 }

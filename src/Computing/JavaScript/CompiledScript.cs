@@ -1,0 +1,110 @@
+using System.Buffers;
+using System.Collections.Concurrent;
+using System.Text;
+using System.Text.Json;
+using Acornima;
+using Acornima.Ast;
+using Jint;
+using Jint.Native;
+using Jint.Runtime;
+using Treepie.Computations;
+using Script = Treepie.Computations.Script;
+
+namespace Treepie.Computing.JavaScript;
+
+/// <summary>Front door of the room: functions in JavaScript, compiled once and run by Jint within limits, on engines that are kept for the next call. Thread-safe.</summary>
+internal sealed class CompiledScript : Script
+{
+    /// <summary>Longest text of all functions together, in characters.</summary>
+    private const int MaxCharacters = 256 * 1024;
+
+    private readonly Prepared<Acornima.Ast.Script> _program;
+    private readonly ScriptLimits _limits;
+    private readonly ScriptFunction[] _functions;
+    private readonly ConcurrentBag<ScriptEngine> _idle = [];
+
+    private CompiledScript(Prepared<Acornima.Ast.Script> program, ScriptFunction[] functions, ScriptLimits limits) =>
+        (_program, _functions, _limits) = (program, functions, limits);
+
+    /// <exception cref="ScriptException">A function is no script.</exception>
+    public static CompiledScript Compile(IReadOnlyList<ScriptFunction> functions, ScriptLimits limits)
+    {
+        if (functions.Sum(static one => one.Body.Length) > MaxCharacters)
+            throw new ScriptException($"The script has more than {MaxCharacters:N0} characters. Shorten it.", 1, 1, isSyntax: true);
+
+        // Each by itself first, so that a bracket too many of one does not end up in another.
+        foreach (ScriptFunction function in functions)
+            Prepare([function]);
+        return new CompiledScript(Prepare(functions), [.. functions], limits);
+    }
+
+    public override void Call(string function, in ScriptCall call, IScriptHost host, IBufferWriter<byte> output, CancellationToken cancellationToken)
+    {
+        if (!_idle.TryTake(out ScriptEngine? engine))
+            engine = new ScriptEngine(_program, _limits);
+        try
+        {
+            engine.Call(function, call, host, output, cancellationToken);
+        }
+        catch (JavaScriptException error)
+        {
+            throw Failed(error.Message, error.Location, error);
+        }
+        catch (Exception error) when (ScriptEngine.LimitOf(error, _limits) is { } limit)
+        {
+            throw new ScriptException(limit, error);
+        }
+
+        // One that failed may have been left in the middle of something: only others are used again.
+        if (_idle.Count < Environment.ProcessorCount)
+            _idle.Add(engine);
+    }
+
+    private static Prepared<Acornima.Ast.Script> Prepare(IReadOnlyList<ScriptFunction> functions)
+    {
+        var text = new StringBuilder();
+        foreach (ScriptFunction function in functions)
+            text.Append(TextOf(function)).Append('\n');
+        try
+        {
+            return Engine.PrepareScript(text.ToString(), strict: true);
+        }
+        catch (Exception error) when ((error as ParseErrorException ?? error.InnerException as ParseErrorException) is { } syntax)
+        {
+            (int line, int column) = PlaceOf(functions, syntax.LineNumber, syntax.Column);
+            throw new ScriptException($"The script cannot be read at line {line}, column {column}: {syntax.Description ?? syntax.Message}", line, column, isSyntax: true, error);
+        }
+    }
+
+    /// <summary>The body begins on a line of its own, so that only lines have to be counted; its first line is moved to where it stood.</summary>
+    private static string TextOf(ScriptFunction function) =>
+        $"function {function.Name}({string.Join(',', function.Parameters)}) {{\n{function.Body}\n}}";
+
+    /// <summary>Where a place of the program stands in the text that was given.</summary>
+    private static (int Line, int Column) PlaceOf(IReadOnlyList<ScriptFunction> functions, int line, int column)
+    {
+        int first = 1;
+        foreach (ScriptFunction function in functions)
+        {
+            int lines = 3 + function.Body.AsSpan().Count('\n');
+            if (line < first + lines)
+            {
+                // A bracket too many is seen behind the body.
+                int inBody = Math.Clamp(line - first - 1, 0, lines - 3);
+                return (function.Line + inBody, inBody == 0 ? function.Column + Math.Max(0, column) : column + 1);
+            }
+
+            first += lines;
+        }
+
+        return (functions.Count == 0 ? 1 : functions[^1].Line, 1);
+    }
+
+    private ScriptException Failed(string message, in SourceLocation location, Exception error)
+    {
+        if (location.Start.Line <= 0)
+            return new ScriptException($"The script failed: {message}", error);
+        (int line, int column) = PlaceOf(_functions, location.Start.Line, location.Start.Column);
+        return new ScriptException($"The script failed at line {line}, column {column}: {message}", line, column, isSyntax: false, error);
+    }
+}

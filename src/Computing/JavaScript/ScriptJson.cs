@@ -1,0 +1,143 @@
+using System.Buffers;
+using System.Globalization;
+using System.Text.Encodings.Web;
+using System.Text.Json;
+using Jint;
+using Jint.Native;
+using Jint.Native.Object;
+using Jint.Runtime;
+
+namespace Treepie.Computing.JavaScript;
+
+/// <summary>JSON as values of a script, and back. A number that is what it was keeps its spelling: 1.0 stays 1.0, and a long beyond 2^53 stays exact.</summary>
+internal static class ScriptJson
+{
+    /// <summary>Deepest value; what refers to itself has no end.</summary>
+    public const int MaxDepth = 128;
+
+    /// <summary>From here on a script writes a whole number with an exponent, too.</summary>
+    private const double MostWritten = 1e21;
+
+    private static readonly JsonWriterOptions _options = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping, SkipValidation = true };
+
+    /// <summary>Makes a value of a script.</summary>
+    public static JsValue Read(Engine engine, JsonElement json)
+    {
+        switch (json.ValueKind)
+        {
+            case JsonValueKind.Object:
+                var made = new JsObject(engine);
+                foreach (JsonProperty member in json.EnumerateObject())
+                    made.FastSetDataProperty(member.Name, Read(engine, member.Value));
+                return made;
+            case JsonValueKind.Array:
+                var items = new JsValue[json.GetArrayLength()];
+                int place = 0;
+                foreach (JsonElement item in json.EnumerateArray())
+                    items[place++] = Read(engine, item);
+                return new JsArray(engine, items);
+            case JsonValueKind.String:
+                return new JsString(json.GetString() ?? "");
+            case JsonValueKind.Number:
+                return new JsNumber(json.GetDouble());
+            case JsonValueKind.True:
+                return JsBoolean.True;
+            case JsonValueKind.False:
+                return JsBoolean.False;
+            default:
+                return JsValue.Null;
+        }
+    }
+
+    /// <summary>Writes a value; nothing for <c>undefined</c> and functions.</summary>
+    /// <param name="value">The value.</param>
+    /// <param name="original">What stood at its place before the script; undefined where nothing did.</param>
+    /// <param name="output">Takes the JSON.</param>
+    /// <param name="mostBytes">Most bytes of it.</param>
+    /// <exception cref="ScriptException">It has too many bytes or levels.</exception>
+    public static void Write(JsValue value, JsonElement original, IBufferWriter<byte> output, int mostBytes)
+    {
+        if (IsNothing(value))
+            return;
+        using var json = new Utf8JsonWriter(output, _options);
+        Write(json, value, original, depth: 0, mostBytes);
+    }
+
+    private static void Write(Utf8JsonWriter json, JsValue value, JsonElement original, int depth, int mostBytes)
+    {
+        if (depth > MaxDepth)
+            throw new ScriptException($"What the script gives has more than {MaxDepth} levels, or refers to itself.");
+        if (json.BytesPending + json.BytesCommitted > mostBytes)
+            throw new ScriptException($"What the script gives has more than {mostBytes:N0} bytes.");
+
+        switch (value)
+        {
+            case JsString text when original.ValueKind == JsonValueKind.String && original.ValueEquals(text.ToString()):
+                json.WriteRawValue(original.GetRawText(), skipInputValidation: true);
+                break;
+            case JsString text:
+                json.WriteStringValue(text.ToString());
+                break;
+            case JsNumber:
+                WriteNumber(json, value.AsNumber(), original);
+                break;
+            case JsBoolean:
+                json.WriteBooleanValue(value.AsBoolean());
+                break;
+            case JsDate date:
+                json.WriteStringValue(double.IsFinite(date.DateValue) ? ScriptDates.Format(date.ToDateTime()) : null);
+                break;
+            case JsArray array:
+                WriteArray(json, array, original, depth, mostBytes);
+                break;
+            case ObjectInstance made when !IsNothing(made):
+                WriteObject(json, made, original, depth, mostBytes);
+                break;
+            default:
+                json.WriteNullValue();
+                break;
+        }
+    }
+
+    private static void WriteNumber(Utf8JsonWriter json, double number, JsonElement original)
+    {
+        if (original.ValueKind == JsonValueKind.Number && original.GetDouble().Equals(number))
+            json.WriteRawValue(original.GetRawText(), skipInputValidation: true);
+        else if (!double.IsFinite(number))
+            json.WriteNullValue();
+        else if (Math.Abs(number) < MostWritten && Math.Floor(number).Equals(number))
+            json.WriteRawValue(number.ToString("F0", CultureInfo.InvariantCulture), skipInputValidation: true);
+        else
+            json.WriteNumberValue(number);
+    }
+
+    private static void WriteArray(Utf8JsonWriter json, JsArray array, JsonElement original, int depth, int mostBytes)
+    {
+        int before = original.ValueKind == JsonValueKind.Array ? original.GetArrayLength() : 0;
+        json.WriteStartArray();
+        for (uint i = 0; i < array.Length; i++)
+            Write(json, array[i], i < before ? original[(int)i] : default, depth + 1, mostBytes);
+        json.WriteEndArray();
+    }
+
+    private static void WriteObject(Utf8JsonWriter json, ObjectInstance made, JsonElement original, int depth, int mostBytes)
+    {
+        bool hadMembers = original.ValueKind == JsonValueKind.Object;
+        json.WriteStartObject();
+        foreach (JsValue key in made.GetOwnPropertyKeys(Types.String))
+        {
+            if (made.GetOwnProperty(key) is not { Enumerable: true })
+                continue;
+            JsValue member = made.Get(key);
+            if (IsNothing(member))
+                continue;
+            string name = key.ToString();
+            json.WritePropertyName(name);
+            Write(json, member, hadMembers && original.TryGetProperty(name, out JsonElement at) ? at : default, depth + 1, mostBytes);
+        }
+
+        json.WriteEndObject();
+    }
+
+    private static bool IsNothing(JsValue value) => value.IsUndefined() || value is Jint.Native.Function.Function or JsSymbol;
+}

@@ -1,0 +1,171 @@
+using System.Buffers;
+using System.Text;
+using System.Text.Json;
+using Treepie.Computations;
+using Treepie.Json;
+using Treepie.Kinds;
+using Treepie.Store;
+
+namespace Treepie.Writes;
+
+/// <summary>
+/// Runs a patch inside the transaction of its batch: what the script looks at is what the batch has written so far, and what it puts and deletes is written with it or
+/// not at all. Made for one patch.
+/// </summary>
+internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : IScriptHost
+{
+    /// <summary>Most lines that are kept of what a script writes.</summary>
+    private const int MostLines = 1_024;
+
+    private static readonly JsonElement _nothing = JsonDocument.Parse("{}").RootElement;
+
+    private readonly List<string> _lines = [];
+
+    /// <summary>Applies it; the result is null where the document was not written.</summary>
+    /// <exception cref="ScriptException">The script failed; the batch is undone.</exception>
+    public (WriteResult? Written, PatchResult Result) Apply(in WriteCommand command)
+    {
+        bool exists = writer.TryGet(command.FoldedId.Span, out DocumentRecord record);
+        if (IsSkipped(command.Id, exists ? record.Etag : 0))
+            return (null, Result(PatchStatus.Skipped, default, default));
+
+        byte[] before = exists ? Whole(record) : [];
+        byte[] after;
+        if (exists)
+            after = Run(command.Id, patch.Patch, patch.Options.Arguments, before);
+        else if (!patch.Options.CreateIfMissing.IsEmpty)
+            after = patch.Options.CreateIfMissing.ToArray();
+        else if (patch.Options.IfMissing is { } create)
+            after = Run(command.Id, create, patch.Options.IfMissingArguments, "{}"u8.ToArray());
+        else
+            return (null, Result(PatchStatus.DocumentDoesNotExist, default, default));
+
+        using var batch = new WriteBatch(patch.Database);
+        batch.Put(command.Id, after, exists ? null : patch.Options.ExpectedChangeVector);
+        WriteCommand put = batch.Commands[0];
+        if (exists && IsSame(command.FoldedId.Span, put))
+            return (null, Result(PatchStatus.NotModified, before, before));
+
+        WriteResult? written = writer.Put(in put);
+        return (written, Result(exists ? PatchStatus.Patched : PatchStatus.Created, before, after));
+    }
+
+    /// <inheritdoc/>
+    public byte[]? Load(string id) => writer.TryGet(Fold(id), out DocumentRecord record) ? Whole(record) : null;
+
+    /// <inheritdoc/>
+    public byte[]? CompareExchange(string key)
+    {
+        if (!writer.Kinds.TryGet(CompareExchangeValue.TreeKey(KindNames.Encode("a compare-exchange value", key)), out KindRecord record))
+            return null;
+        using var value = JsonDocument.Parse(CompareExchangeValue.Read(record, writer.ChangeVectors).Body);
+        return value.RootElement.TryGetProperty("Object", out JsonElement held) ? Encoding.UTF8.GetBytes(held.GetRawText()) : null;
+    }
+
+    /// <inheritdoc/>
+    public long? Counter(string id, string name) =>
+        writer.Kinds.TryGet(KindKey.OfName(Kind.Counter, Fold(id), KindNames.Encode("a counter", name)), out KindRecord record)
+            ? CounterValue.Read(id, record, writer.ChangeVectors).Value
+            : null;
+
+    /// <inheritdoc/>
+    public string Put(string id, ReadOnlyMemory<byte> json, string? expectedChangeVector)
+    {
+        using var batch = new WriteBatch(patch.Database);
+        batch.Put(id, json, expectedChangeVector);
+        WriteCommand put = batch.Commands[0];
+        return writer.Put(in put, isAnswered: true)?.Id ?? put.Id;
+    }
+
+    /// <inheritdoc/>
+    public void Delete(string id, string? expectedChangeVector)
+    {
+        using var batch = new WriteBatch(patch.Database);
+        batch.Delete(id, expectedChangeVector);
+        WriteCommand delete = batch.Commands[0];
+        writer.Delete(in delete);
+    }
+
+    /// <inheritdoc/>
+    public void IncrementCounter(string id, string name, long delta) => Counters(id, CounterOperation.Of(CounterOperationKind.Increment, name, delta));
+
+    /// <inheritdoc/>
+    public void DeleteCounter(string id, string name) => Counters(id, CounterOperation.Of(CounterOperationKind.Delete, name, 0));
+
+    /// <inheritdoc/>
+    public void Write(string line)
+    {
+        if (_lines.Count < MostLines)
+            _lines.Add(line);
+    }
+
+    private void Counters(string id, CounterOperation operation) => new CountersCommand(id, Fold(id), [operation]).Apply(writer);
+
+    private byte[] Fold(string id) => CollectionName.Fold(DocumentId.Encode(id, patch.Database.MaxIdBytes));
+
+    private bool IsSkipped(string id, long etag)
+    {
+        if (patch.Options.ExpectedChangeVector is not { } expected)
+            return false;
+        try
+        {
+            writer.Check(id, expected, etag);
+            return false;
+        }
+        catch (ConcurrencyException) when (patch.Options.SkipsOtherChangeVectors)
+        {
+            return true;
+        }
+    }
+
+    private byte[] Run(string id, Patch script, JsonElement arguments, byte[] document)
+    {
+        var output = new ArrayBufferWriter<byte>(document.Length + 256);
+        try
+        {
+            var call = new ScriptCall(document, [arguments.ValueKind == JsonValueKind.Undefined ? _nothing : arguments], ReturnsThis: true);
+            script.Script.Call(Patch.Function, call, this, output, CancellationToken.None);
+        }
+        catch (ScriptException error)
+        {
+            throw new ScriptException($"Document '{id}' was not patched, and nothing of the batch was written. {error.Message}", error.Line, error.Column, error.IsSyntax, error);
+        }
+
+        return output.WrittenSpan.ToArray();
+    }
+
+    /// <summary>Whether a put would leave the document as it is.</summary>
+    private bool IsSame(ReadOnlySpan<byte> foldedId, in WriteCommand put)
+    {
+        if (!writer.TryGet(foldedId, out DocumentRecord now) || !now.Body.SequenceEqual(put.Body.Span))
+            return false;
+        ReadOnlySpan<byte> metadata = now.Flags == DocumentFlags.None ? put.Metadata.Span : MetadataMember.Without(put.Metadata.Span, MetadataKeys.Flags);
+        return now.Metadata.SequenceEqual(metadata);
+    }
+
+    /// <summary>The document as clients see it.</summary>
+    private byte[] Whole(DocumentRecord record)
+    {
+        var output = new ArrayBufferWriter<byte>(record.ContentBytes + 256);
+        ReadOnlySpan<byte> body = record.Body, metadata = record.Metadata;
+        bool isAlone = body.Length <= 2;
+        output.Write(isAlone ? "{"u8 : body[..^1]);
+        output.Write(isAlone ? "\"@metadata\":{"u8 : ",\"@metadata\":{"u8);
+        if (metadata.Length > 2)
+        {
+            output.Write(metadata[1..^1]);
+            output.Write(","u8);
+        }
+
+        output.Write("\"@id\":"u8);
+        JsonStrings.Write(output, record.Id);
+        output.Write(",\"@collection\":"u8);
+        JsonStrings.Write(output, Encoding.UTF8.GetBytes(writer.CollectionOf(record)));
+        output.Write(Encoding.UTF8.GetBytes(
+            $",\"@change-vector\":\"{writer.ChangeVectors.Format(record.Etag)}\",\"@last-modified\":\"{new DateTime(record.LastModifiedTicks, DateTimeKind.Utc):O}\"}}}}"));
+        return output.WrittenSpan.ToArray();
+    }
+
+    private PatchResult Result(PatchStatus status, byte[]? before, byte[]? after) =>
+        patch.Options.ReturnsDocuments ? new PatchResult(status, before ?? [], after ?? [], _lines) : new PatchResult(status, default, default, _lines);
+}

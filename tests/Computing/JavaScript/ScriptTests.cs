@@ -1,0 +1,136 @@
+using System.Buffers;
+using System.Text;
+using System.Text.Json;
+using Treepie.Computations;
+
+namespace Treepie.Computing.Tests.JavaScript;
+
+/// <summary>What scripts give, and what ends them.</summary>
+public sealed class ScriptTests
+{
+    private static readonly TextComputingEngine _engine = new();
+
+    private static CancellationToken Cancel => TestContext.Current.CancellationToken;
+
+    [Theory]
+    [InlineData("this.a = 3;", """{"a":1.0,"b":1.0}""", """{"a":3,"b":1.0}""")]
+    [InlineData("this.c = this.b;", """{"b":1152921504606846977}""", """{"b":1152921504606846977,"c":1152921504606846976}""")]
+    [InlineData("this.list.push(2); this.list[0].x = 'é';", """{"list":[{"x":"","n":2.50}]}""", """{"list":[{"x":"é","n":2.50},2]}""")]
+    [InlineData("delete this.a; this.n = null; this.u = undefined; this.f = () => 1;", """{"a":1}""", """{"n":null}""")]
+    [InlineData("this.d = new Date(0); this.half = 0.5; this.nan = 0 / 0; this.big = 1e300;", "{}", """{"d":"1970-01-01T00:00:00.0000000Z","half":0.5,"nan":null,"big":1E+300}""")]
+    [InlineData("this.i = id(this); this.c = getMetadata(this)['@collection'];", """{"@metadata":{"@id":"a/1","@collection":"A"}}""", """{"@metadata":{"@id":"a/1","@collection":"A"},"i":"a/1","c":"A"}""")]
+    [InlineData("let s = 0; for (const l of this.l) s += l; this.s = s;", """{"l":[1,2,3]}""", """{"l":[1,2,3],"s":6}""")]
+    [InlineData("this.r = load('b/1').x + load(['b/1', 'none']).length + args.y;", "{}", """{"r":52}""")]
+    [InlineData("this.q = 'q\\u0000\\n\"'; this[''] = 1;", "{}", "{\"q\":\"q\\u0000\\n\\\"\",\"\":1}")]
+    public void A_patch_gives_the_document_as_it_leaves_it(string script, string document, string expected) =>
+        Assert.Equal(expected, Patch(script, document));
+
+    [Theory]
+    [InlineData("while (true) {}", "statements")]
+    [InlineData("for (;;) ;", "statements")]
+    [InlineData("function f() { return f(); } f();", "within each other")]
+    [InlineData("let a = []; while (true) a.push('x'.repeat(1000));", "memory")]
+    [InlineData("this.x = 'a'.repeat(1 << 28);", "'repeat' would make")]
+    [InlineData("this.x = 'a'.padStart(1 << 28);", "'padStart' would make")]
+    [InlineData("this.x = 'a'.padEnd(1e9, 'b');", "'padEnd' would make")]
+    [InlineData("this.x = new Array(1e9).join('x');", "")]
+    [InlineData("this.x = Array(1e6).fill('xxxxxxxxxx').join('yyyyyyyyyyyy');", "")]
+    [InlineData("let s = 'x'.repeat(1000); while (true) s = s + s;", "memory")]
+    [InlineData("let s = 'x'.repeat(1e6); this.x = s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s;", "")]
+    [InlineData("/^(a+)+$/.test('a'.repeat(40) + 'b');", "regular expression")]
+    [InlineData("regex('a'.repeat(40) + 'b', '^(a+)+$');", "regular expression")]
+    [InlineData("this.self = this;", "levels")]
+    [InlineData("Object.defineProperty(this, 'x', { enumerable: true, get() { while (true) {} } });", "statements")]
+    [InlineData("this.x = { toJSON() { while (true) {} } }; JSON.stringify(this);", "statements")]
+    [InlineData("'' + { toString() { while (true) {} } };", "statements")]
+    [InlineData("eval('1');", "")]
+    [InlineData("new Function('return 1')();", "")]
+    [InlineData("(() => {}).constructor('return 1')();", "")]
+    [InlineData("undeclared = 1;", "undeclared")]
+    [InlineData("String.prototype.trim = () => 'mine';", "")]
+    [InlineData("Object.prototype.x = 1;", "")]
+    [InlineData("throw new Error('of its own');", "of its own")]
+    [InlineData("put('a', 1);", "no object")]
+    [InlineData("load(5);", "'load' wants the id")]
+    public void A_script_that_goes_too_far_ends_itself_and_nothing_else(string script, string reason)
+    {
+        Script compiled = Compile(script);
+        ScriptException error = Assert.Throws<ScriptException>(() => Run(compiled, "{}"));
+        Assert.Contains(reason, error.Message, StringComparison.Ordinal);
+        Assert.Equal("""{"a":" x "}""", Patch("this.a = ' x '; 'x'.trim();", "{}"));
+    }
+
+    [Theory]
+    [InlineData("this.a = ;", 1, 10)]
+    [InlineData("let a = 1;\n  this.b = }", 2, 12)]
+    [InlineData("}", 1, 1)]
+    [InlineData("with (this) { a = 1; }", 1, 1)]
+    public void What_is_no_script_is_refused_with_its_place(string script, int line, int column)
+    {
+        ScriptException error = Assert.Throws<ScriptException>(() => Compile(script));
+        Assert.True(error.IsSyntax, error.Message);
+        Assert.Equal((line, column), (error.Line, error.Column));
+    }
+
+    [Fact]
+    public void An_error_says_where_it_was_thrown()
+    {
+        ScriptException error = Assert.Throws<ScriptException>(() => Patch("let a = 1;\nthis.b.c.d = a;", "{}"));
+        Assert.Equal(2, error.Line);
+        Assert.False(error.IsSyntax);
+    }
+
+    [Fact]
+    public void Calls_leave_nothing_behind_for_the_next()
+    {
+        Script script = Compile("this.n = (globalThis.n ?? 0) + 1; try { globalThis.n = 5; } catch {}");
+        Assert.Equal("""{"n":1}""", Run(script, "{}"));
+        Assert.Equal("""{"n":1}""", Run(script, "{}"));
+    }
+
+    [Fact]
+    public void Callers_at_the_same_time_do_not_meet()
+    {
+        Script script = Compile("let s = 0; for (let i = 0; i < 100; i++) s += this.n; this.n = s;");
+        Parallel.For(0, 200, i => Assert.Equal($$"""{"n":{{i * 100}}}""", Run(script, $$"""{"n":{{i}}}""")));
+    }
+
+    private static Script Compile(string script) => _engine.CompileScript([new ScriptFunction("patch", ["args"], script)]);
+
+    private static string Patch(string script, string document) => Run(Compile(script), document);
+
+    private static string Run(Script script, string document)
+    {
+        var output = new ArrayBufferWriter<byte>();
+        using var arguments = JsonDocument.Parse("""{"y":8}""");
+        script.Call("patch", new ScriptCall(Encoding.UTF8.GetBytes(document), [arguments.RootElement], ReturnsThis: true), new FakeHost(), output, Cancel);
+        return Encoding.UTF8.GetString(output.WrittenSpan);
+    }
+
+    private sealed class FakeHost : IScriptHost
+    {
+        public byte[]? Load(string id) => id == "b/1" ? """{"x":42}"""u8.ToArray() : null;
+
+        public byte[]? CompareExchange(string key) => null;
+
+        public long? Counter(string id, string name) => null;
+
+        public string Put(string id, ReadOnlyMemory<byte> json, string? expectedChangeVector) => id;
+
+        public void Delete(string id, string? expectedChangeVector)
+        {
+        }
+
+        public void IncrementCounter(string id, string name, long delta)
+        {
+        }
+
+        public void DeleteCounter(string id, string name)
+        {
+        }
+
+        public void Write(string line)
+        {
+        }
+    }
+}

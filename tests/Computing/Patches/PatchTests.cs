@@ -1,0 +1,130 @@
+using System.Text;
+using System.Text.Json;
+using Treepie.Kinds;
+using Treepie.Store;
+using Treepie.Tests.Support;
+using Treepie.Writes;
+
+namespace Treepie.Computing.Tests.Patches;
+
+/// <summary>Patches in a database: what they write, and that they write all of it or nothing.</summary>
+public sealed class PatchTests : IAsyncDisposable
+{
+    private static readonly DatabaseOptions _options = new() { Computing = new TextComputingEngine() };
+
+    private readonly TemporaryDirectory _directory = new();
+    private readonly Database _database;
+
+    public PatchTests() => _database = Database.Open(_directory.Path, _options);
+
+    private static CancellationToken Cancel => TestContext.Current.CancellationToken;
+
+    public async ValueTask DisposeAsync()
+    {
+        await _database.DisposeAsync();
+        _directory.Dispose();
+    }
+
+    [Fact]
+    public async Task A_patch_changes_what_it_says_and_keeps_the_rest_as_it_was_written()
+    {
+        await PutAsync("items/1", """{"price":1.0,"big":1152921504606846977,"text":"\u00e9","@metadata":{"@collection":"Items","mine":"x"}}""");
+        WriteResult result = await PatchAsync("items/1", "this.price += args.by; this.tags = ['a'];", """{"by":0.5}""");
+        Assert.Equal(PatchStatus.Patched, result.Patch?.Status);
+        Assert.Equal("""{"price":1.5,"big":1152921504606846977,"text":"\u00e9","tags":["a"]}""", Body("items/1"));
+        using DatabaseSnapshot snapshot = _database.BeginRead();
+        Assert.True(snapshot.TryGet("items/1", out Document document));
+        Assert.Equal("Items", document.CollectionName);
+        Assert.Contains("\"mine\":\"x\"", Encoding.UTF8.GetString(document.Metadata), StringComparison.Ordinal);
+        Assert.Equal(result.ChangeVector, document.ChangeVector);
+    }
+
+    [Fact]
+    public async Task Each_outcome_has_its_status_and_only_changes_get_a_change_vector()
+    {
+        await PutAsync("items/1", """{"n":1}""");
+        string before = ChangeVector("items/1");
+        Assert.Equal(PatchStatus.NotModified, (await PatchAsync("items/1", "this.n = 1;")).Patch?.Status);
+        Assert.Equal(before, ChangeVector("items/1"));
+        Assert.Equal(PatchStatus.DocumentDoesNotExist, (await PatchAsync("items/2", "this.n = 1;")).Patch?.Status);
+        var options = new PatchOptions { IfMissing = Patch.Compile("this.made = args.x;", _options), IfMissingArguments = JsonDocument.Parse("""{"x":7}""").RootElement };
+        Assert.Equal(PatchStatus.Created, (await PatchAsync("items/2", "this.n = 1;", options: options)).Patch?.Status);
+        Assert.Equal("""{"made":7}""", Body("items/2"));
+        options = new PatchOptions { ExpectedChangeVector = "A:999-abcdefghijklmnopqrstuv", SkipsOtherChangeVectors = true };
+        Assert.Equal(PatchStatus.Skipped, (await PatchAsync("items/1", "this.n = 2;", options: options)).Patch?.Status);
+        await Assert.ThrowsAsync<ConcurrencyException>(() => PatchAsync("items/1", "this.n = 2;", options: options with { SkipsOtherChangeVectors = false }));
+        Assert.Equal("""{"n":1}""", Body("items/1"));
+    }
+
+    [Fact]
+    public async Task A_patch_puts_deletes_loads_and_counts_in_the_transaction_of_its_batch()
+    {
+        await PutAsync("a/1", """{"@metadata":{"@collection":"A"}}""");
+        await PutAsync("b/1", """{"x":4}""");
+        await PutAsync("c/1", "{}");
+        await PatchAsync("a/1", """
+            this.made = put('d/', { from: id(this), x: load('b/1').x + 1, '@metadata': { '@collection': 'D' } });
+            this.seen = load(this.made).x;
+            del('c/1');
+            incrementCounter(this, 'likes', 5);
+            incrementCounter(this, 'likes');
+            this.likes = counter(this, 'likes');
+            output('done', this.seen);
+            """);
+        JsonElement a = JsonDocument.Parse(Body("a/1")).RootElement;
+        Assert.Equal("""{"from":"a/1","x":5}""", Body(a.GetProperty("made").GetString() ?? ""));
+        Assert.Equal((5, 6), (a.GetProperty("seen").GetInt32(), a.GetProperty("likes").GetInt32()));
+        using DatabaseSnapshot snapshot = _database.BeginRead();
+        Assert.False(snapshot.TryGet("c/1", out _));
+        Assert.Equal(6, snapshot.Counter("a/1", "likes")?.Value);
+    }
+
+    [Fact]
+    public async Task A_patch_that_fails_undoes_its_whole_batch_and_names_document_and_place()
+    {
+        await PutAsync("a/1", """{"n":1}""");
+        Patch good = Patch.Compile("this.n++; put('new/1', {});", _options), bad = Patch.Compile("this.n = 5;\nthis.none.x = 1;", _options);
+        ScriptException error = await Assert.ThrowsAsync<ScriptException>(
+            () => _database.WriteAsync(new WriteBatch(_options).Put("p/1", "{}"u8).Patch("a/1", good).Patch("a/1", bad), Cancel));
+        Assert.Contains("'a/1'", error.Message, StringComparison.Ordinal);
+        Assert.Equal(2, error.Line);
+        Assert.Equal("""{"n":1}""", Body("a/1"));
+        using DatabaseSnapshot snapshot = _database.BeginRead();
+        Assert.Equal(1, snapshot.DocumentCount);
+    }
+
+    [Fact]
+    public async Task Patches_of_many_callers_lose_no_change()
+    {
+        await PutAsync("a/1", """{"n":0}""");
+        Patch patch = Patch.Compile("this.n += 1;", _options);
+        await Task.WhenAll(Enumerable.Range(0, 200).Select(_ => Task.Run(() => _database.WriteAsync(new WriteBatch(_options).Patch("a/1", patch), Cancel))));
+        Assert.Equal("""{"n":200}""", Body("a/1"));
+    }
+
+    [Fact]
+    public void Without_an_engine_a_patch_is_refused_by_name() =>
+        Assert.Contains("Treepie.Computing", Assert.Throws<ScriptException>(() => Patch.Compile("", new DatabaseOptions())).Message, StringComparison.Ordinal);
+
+    private Task PutAsync(string id, string json) => _database.WriteAsync(new WriteBatch(_options).Put(id, Encoding.UTF8.GetBytes(json)), Cancel);
+
+    private async Task<WriteResult> PatchAsync(string id, string script, string? arguments = null, PatchOptions? options = null)
+    {
+        options = (options ?? new PatchOptions()) with { Arguments = arguments is null ? default : JsonDocument.Parse(arguments).RootElement };
+        return (await _database.WriteAsync(new WriteBatch(_options).Patch(id, Patch.Compile(script, _options), options), Cancel))[0];
+    }
+
+    private string Body(string id)
+    {
+        using DatabaseSnapshot snapshot = _database.BeginRead();
+        Assert.True(snapshot.TryGet(id, out Document document), id);
+        return Encoding.UTF8.GetString(document.Body);
+    }
+
+    private string ChangeVector(string id)
+    {
+        using DatabaseSnapshot snapshot = _database.BeginRead();
+        Assert.True(snapshot.TryGet(id, out Document document), id);
+        return document.ChangeVector;
+    }
+}
