@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using Treepie.Computations;
 using Treepie.Computing.CSharp;
 using Treepie.Computing.JavaScript;
@@ -6,10 +7,14 @@ namespace Treepie.Computing;
 
 /// <summary>
 /// Compiles JavaScript (by Jint) and C# texts (by Roslyn's parser; they are never run as C#) for a database: give it to <see cref="DatabaseOptions.Computing"/>.
-/// Immutable and thread-safe; one serves any number of databases.
+/// Thread-safe; one serves any number of databases.
 /// </summary>
 public sealed class TextComputingEngine : ComputingEngine
 {
+    /// <summary>Scripts that are kept compiled; with one more all are forgotten.</summary>
+    private const int MostScripts = 256;
+
+    private readonly ConcurrentDictionary<string, CompiledScript> _scripts = new(StringComparer.Ordinal);
     private readonly ScriptLimits _limits;
 
     /// <summary>An engine with the limits that scripts have by default.</summary>
@@ -26,7 +31,19 @@ public sealed class TextComputingEngine : ComputingEngine
         _limits = limits;
     }
 
-    internal override Script CompileScript(IReadOnlyList<ScriptFunction> functions) => CompiledScript.Compile(functions, _limits);
+    internal override Script CompileScript(IReadOnlyList<ScriptFunction> functions)
+    {
+        // Clients send the same texts again and again, and engines are kept with what was compiled.
+        string key = string.Join('\0', functions.Select(static one => $"{one.Name}({string.Join(',', one.Parameters)}){one.Body}"));
+        if (_scripts.TryGetValue(key, out CompiledScript? known))
+            return known;
+
+        var compiled = CompiledScript.Compile(functions, _limits);
+        if (_scripts.Count >= MostScripts)
+            _scripts.Clear();
+        _scripts[key] = compiled;
+        return compiled;
+    }
 
     internal override IndexMap CompileMap(IndexTexts index, string text) => CSharpMap.Compile(index, text);
 

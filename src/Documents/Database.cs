@@ -446,7 +446,7 @@ public sealed class Database : IDisposable, IAsyncDisposable
     {
         ArgumentNullException.ThrowIfNull(batch);
         batch.BeginWrite(Options);
-        WriteResult[] results = batch.Count == 0 ? [] : await WriteAsync((writer, _) => writer.Apply(batch), cancellationToken, wantsResults).ConfigureAwait(false);
+        WriteResult[] results = batch.Count == 0 ? [] : await TrialEndedException.ResultsAsync(WriteAsync((writer, _) => writer.Apply(batch), cancellationToken, wantsResults)).ConfigureAwait(false);
         batch.Dispose(); // not where the write failed or was given up: the storage may still read from it
         return results;
     }

@@ -1,3 +1,4 @@
+using Treepie.Computing;
 using Treepie.Server;
 using Treepie.Server.Backups;
 
@@ -16,6 +17,8 @@ public static class TreepieServiceExtensions
         ArgumentNullException.ThrowIfNull(services);
         var options = new TreepieServerOptions();
         configure?.Invoke(options);
+        if (options.Database.Computing is null)
+            options.Database = options.Database with { Computing = new TextComputingEngine() };
         options.Validate();
         services.AddRouting();
         services.AddSingleton(provider => new TreepieServices(options, provider));

@@ -98,6 +98,8 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
         }
 
         RqlQuery parsed = _cache.Parsed(request.Text) ?? RqlParser.Parse(request.Text);
+        if (request.IgnoresUpdate)
+            parsed = parsed with { Update = null, Declarations = [], Load = [] };
         phases.End("Parse");
         IndexMapping? named = parsed.From.IsIndex ? (indexes.Find(parsed.From.Name) ?? throw new IndexNotFoundException(parsed.From.Name)).Definition : null;
         var names = new BindingContext
@@ -108,7 +110,8 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
             Shapes = new ShapeReader(options.MaxShapeCorners, cancellationToken),
         };
         BoundQuery bound = QueryBinder.Bind(parsed, request.Parameters, options.TimeProvider, named, names);
-        _cache.Keep(request, parsed, bound);
+        if (!request.IgnoresUpdate)
+            _cache.Keep(request, parsed, bound);
         return bound;
     }
 

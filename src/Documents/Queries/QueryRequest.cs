@@ -68,6 +68,9 @@ public sealed record QueryRequest
     /// <summary>Whether <see cref="QueryResults.DescribePlan"/> tells how results were found, though the answer does not. It costs counting, and no look at a clock.</summary>
     public bool WithPlan { get; init; }
 
+    /// <summary>Whether what <c>update</c> says is done by whoever asks; see <see cref="PatchQuery"/>.</summary>
+    internal bool IgnoresUpdate { get; init; }
+
     /// <summary>Skip given apart from the text (never by clients of the wire).</summary>
     public long Start { get; init; }
 

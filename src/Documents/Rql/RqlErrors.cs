@@ -10,14 +10,19 @@ internal static class RqlErrors
     public static InvalidQueryException At(string text, int position, string problem)
     {
         position = Math.Clamp(position, 0, text.Length);
-        int lineStart = position == 0 ? 0 : text.LastIndexOf('\n', position - 1) + 1;
+        (int line, int column) = PlaceOf(text, position);
+        int lineStart = position - column + 1;
         int lineEnd = text.IndexOf('\n', position);
         if (lineEnd < 0)
             lineEnd = text.Length;
-
-        int line = 1 + text.AsSpan(0, lineStart).Count('\n');
-        int column = position - lineStart + 1;
         return new InvalidQueryException($"{problem} (line {line}, column {column})\n{Excerpt(text, lineStart, lineEnd, position)}", line, column);
+    }
+
+    /// <summary>Line and column of a character, from 1 on.</summary>
+    public static (int Line, int Column) PlaceOf(string text, int position)
+    {
+        int lineStart = position == 0 ? 0 : text.LastIndexOf('\n', position - 1) + 1;
+        return (1 + text.AsSpan(0, lineStart).Count('\n'), position - lineStart + 1);
     }
 
     /// <summary>What is understood, but cannot be done yet.</summary>

@@ -92,7 +92,7 @@ internal sealed class DocumentWriter : IKindHost
         }
 
         Save();
-        return results;
+        return batch.IsTrial ? throw new TrialEndedException(results) : results;
     }
 
     private static bool HasOnlyDeletes(IReadOnlyList<WriteCommand> commands)

@@ -39,6 +39,9 @@ public sealed class WriteBatch : IDisposable
     /// </summary>
     public bool SkipUnchanged { get; init; }
 
+    /// <summary>Whether it is only tried: results are as if it were written, and nothing of it is.</summary>
+    public bool IsTrial { get; init; }
+
     /// <summary>
     /// Whether compare-exchange values that are not as expected refuse the whole batch, and documents get atomic guards: no other cluster-wide batch may have written them since their
     /// change vectors were read.

@@ -113,11 +113,19 @@ internal static class BatchReader
             else if (reader.ValueTextEquals("Index"u8))
                 command.Index = ReadNumber(ref reader, number, "Index");
             else if (reader.ValueTextEquals("Counters"u8))
+                command.Detail = ReadRange(ref reader);
+            else if (reader.ValueTextEquals("Patch"u8))
+                command.Patch = ReadRange(ref reader);
+            else if (reader.ValueTextEquals("PatchIfMissing"u8))
+                command.PatchIfMissing = ReadRange(ref reader);
+            else if (reader.ValueTextEquals("CreateIfMissing"u8))
+                command.CreateIfMissing = ReadRange(ref reader);
+            else if (reader.ValueTextEquals("Ids"u8))
+                command.Ids = ReadRange(ref reader);
+            else if (reader.ValueTextEquals("ReturnDocument"u8))
             {
                 reader.Read();
-                command.DetailStart = (int)reader.TokenStartIndex;
-                reader.Skip();
-                command.DetailEnd = (int)reader.BytesConsumed;
+                command.ReturnsDocument = reader.TokenType == JsonTokenType.True;
             }
             else if (reader.ValueTextEquals("ForceRevisionCreationStrategy"u8))
                 command.Revision = ReadText(ref reader, number, "ForceRevisionCreationStrategy");
@@ -134,6 +142,16 @@ internal static class BatchReader
         }
 
         return command;
+    }
+
+    /// <summary>Where the next value stands; empty where it is null.</summary>
+    private static Range ReadRange(ref Utf8JsonReader reader)
+    {
+        reader.Read();
+        int start = (int)reader.TokenStartIndex;
+        bool isNull = reader.TokenType == JsonTokenType.Null;
+        reader.Skip();
+        return isNull ? default : start..(int)reader.BytesConsumed;
     }
 
     private static string? ReadText(ref Utf8JsonReader reader, int number, string name)
@@ -165,6 +183,12 @@ internal static class BatchReader
 
     private static void Add(WriteBatch batch, in Command command, ReadOnlyMemory<byte> body, DatabaseOptions limits, Queue<AttachmentUpload> contents)
     {
+        if (command.Type == "BatchPATCH")
+        {
+            PatchWire.AddAll(batch, body[command.Ids], body[command.Patch], body[command.PatchIfMissing], limits, command.Number);
+            return;
+        }
+
         string id = command.Id ?? throw WireException.BadRequest($"Command {command.Number} of the batch lacks 'Id'. Nothing was changed.");
         switch (command.Type)
         {
@@ -206,7 +230,16 @@ internal static class BatchReader
                 break;
 
             case "Counters":
-                CounterReader.Add(batch, id, body[command.DetailStart..command.DetailEnd]);
+                CounterReader.Add(batch, id, body[command.Detail]);
+                break;
+
+            case "PATCH":
+                PatchWire.Add(batch, id, body[command.Patch], body[command.PatchIfMissing], limits, new PatchOptions
+                {
+                    ExpectedChangeVector = command.ChangeVector,
+                    CreateIfMissing = body[command.CreateIfMissing].ToArray(),
+                    ReturnsDocuments = command.ReturnsDocument,
+                });
                 break;
 
             case null:
@@ -256,8 +289,12 @@ internal static class BatchReader
         public string? DestinationName;
         public string? Revision;
         public long Index;
-        public int DetailStart;
-        public int DetailEnd;
+        public Range Detail;
+        public Range Patch;
+        public Range PatchIfMissing;
+        public Range CreateIfMissing;
+        public Range Ids;
+        public bool ReturnsDocument;
         public bool IsPrefix;
         public bool DocumentIsObject;
         public int DocumentStart;

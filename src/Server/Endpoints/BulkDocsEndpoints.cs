@@ -72,7 +72,11 @@ internal static class BulkDocsEndpoints
         foreach (WriteResult result in answer.Results)
         {
             json.WriteStartObject();
-            if (result.Beside is not null)
+            if (result.Patch is not null)
+            {
+                PatchWire.WriteBatchResult(json, result);
+            }
+            else if (result.Beside is not null)
             {
                 KindWire.WriteBatchResult(json, result);
             }

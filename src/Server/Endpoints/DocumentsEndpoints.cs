@@ -16,7 +16,7 @@ internal static class DocumentsEndpoints
         routes.Database("HEAD", "/docs", AccessLevel.DatabaseRead, Head);
         routes.Database("PUT", "/docs", AccessLevel.DatabaseReadWrite, Put);
         routes.Database("DELETE", "/docs", AccessLevel.DatabaseReadWrite, Delete);
-        routes.Database("PATCH", "/docs", AccessLevel.DatabaseReadWrite, static (_, _) => throw WireException.NotBuilt("Patching a document by script"));
+        PatchEndpoints.Map(routes);
     }
 
     /// <summary>Loads by id, lists by prefix, or lists the newest.</summary>

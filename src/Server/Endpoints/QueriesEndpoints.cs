@@ -4,6 +4,7 @@ using Treepie.Server.Databases;
 using Treepie.Server.Http;
 using Treepie.Server.Operations;
 using Treepie.Server.Security;
+using Treepie.Writes;
 
 namespace Treepie.Server.Endpoints;
 
@@ -14,7 +15,7 @@ internal static class QueriesEndpoints
     {
         routes.Database("POST", "/queries", AccessLevel.DatabaseRead, Post);
         routes.DatabaseLease("DELETE", "/queries", AccessLevel.DatabaseReadWrite, Delete);
-        routes.Database("PATCH", "/queries", AccessLevel.DatabaseReadWrite, static (_, _) => throw WireException.NotBuilt("Patching by query (load what it finds, change and save it)"));
+        routes.DatabaseLease("PATCH", "/queries", AccessLevel.DatabaseReadWrite, Patch);
         routes.Database("GET", "/queries", AccessLevel.DatabaseRead, static (_, _) =>
             throw WireException.BadRequest("Queries are sent as POST, with a body such as {\"Query\":\"from Users\"}."));
     }
@@ -174,14 +175,32 @@ internal static class QueriesEndpoints
 
     private static async Task Delete(HttpServerRequest request, DatabaseLease lease)
     {
-        // The operation outlives the request, and holds the database open for itself.
         QueryCommand command = await QueryCommand.ReadAsync(request).ConfigureAwait(false);
+        await ChangeAsync(request, lease, command, _ => (command.Request, static (batch, id) => batch.Delete(id), "deleted")).ConfigureAwait(false);
+    }
+
+    private static async Task Patch(HttpServerRequest request, DatabaseLease lease)
+    {
+        QueryCommand command = await QueryCommand.ReadAsync(request, isWithin: "Query").ConfigureAwait(false);
+        await ChangeAsync(request, lease, command, database =>
+        {
+            var patch = PatchQuery.Compile(command.Request, database.Options);
+            var options = new PatchOptions { Arguments = command.Request.Parameters };
+            return (patch.Query, (batch, id) => batch.Patch(id, patch.Patch, options), "patched");
+        }).ConfigureAwait(false);
+    }
+
+    /// <summary>Begins to change what a query finds. The operation outlives the request, and holds the database open for itself.</summary>
+    private static async Task ChangeAsync(
+        HttpServerRequest request, DatabaseLease lease, QueryCommand command, Func<Database, (QueryRequest Query, Action<WriteBatch, string> Add, string Verb)> understand)
+    {
         Operation? operation = null;
         try
         {
-            var settings = new DeleteByQuery.Settings(
-                request.Flag("allowStale"), request.Time("staleTimeout"), request.Number("maxOpsPerSec", 0) is > 0 and var perSecond ? perSecond : null);
-            operation = await DeleteByQuery.StartAsync(request.Server, lease.Database, command, settings, request.Client.Identity, request.Aborted).ConfigureAwait(false);
+            (QueryRequest query, Action<WriteBatch, string> add, string verb) = understand(lease.Database);
+            var settings = new ChangeByQuery.Settings(
+                add, verb, request.Flag("allowStale"), request.Time("staleTimeout"), request.Number("maxOpsPerSec", 0) is > 0 and var perSecond ? perSecond : null);
+            operation = await ChangeByQuery.StartAsync(request.Server, lease.Database, command, query, settings, request.Client.Identity, request.Aborted).ConfigureAwait(false);
         }
         finally
         {

@@ -42,6 +42,7 @@ internal sealed record ErrorAnswer(int StatusCode, string WireType, string Messa
         DocumentNotFoundException => new(StatusCodes.Status400BadRequest, WireTypes.DocumentDoesNotExist, exception.Message),
         AttachmentNotFoundException => new(StatusCodes.Status400BadRequest, WireTypes.AttachmentDoesNotExist, exception.Message),
         CounterOverflowException => new(StatusCodes.Status400BadRequest, WireTypes.CounterOverflow, exception.Message),
+        ScriptException script => new(StatusCodes.Status400BadRequest, script.IsSyntax ? WireTypes.ScriptSyntax : WireTypes.Script, script.Message) { Place = (script.Line, script.Column) },
         InvalidQueryException query => new(StatusCodes.Status400BadRequest, WireTypes.InvalidQuery, query.Message) { Place = (query.Line, query.Column) },
         DestinationException or BackupTaskException or BackupException or KeySourceException => new(StatusCodes.Status400BadRequest, WireTypes.BadRequest, ServerPaths.Hide(exception.Message)),
         InvalidDocumentException => new(StatusCodes.Status400BadRequest, WireTypes.BadRequest, exception.Message),

@@ -21,14 +21,18 @@ internal sealed class QueryCommand : IDisposable
     /// <summary>Reads it from the body.</summary>
     /// <param name="request">The request.</param>
     /// <param name="change">What the endpoint wants otherwise; null: as it came.</param>
-    public static async Task<QueryCommand> ReadAsync(ServerRequest request, Func<QueryRequest, QueryRequest>? change = null)
+    /// <param name="isWithin">The member of the body that is the query; null: the body is.</param>
+    public static async Task<QueryCommand> ReadAsync(ServerRequest request, Func<QueryRequest, QueryRequest>? change = null, string? isWithin = null)
     {
         RequestBody body = await request.ReadBodyAsync(Math.Min(request.Server.Limits.MaxQueryBytes, request.Server.Limits.MaxRequestBytes)).ConfigureAwait(false);
         JsonDocument? document = null;
         try
         {
             document = WireJson.ParseObject(body, "a query such as {\"Query\":\"from Users\"}");
-            QueryRequest query = WithBudget(Read(request, document.RootElement), document.RootElement);
+            JsonElement command = document.RootElement;
+            if (isWithin is not null && !(command.TryGetProperty(isWithin, out command) && command.ValueKind == JsonValueKind.Object))
+                throw WireException.BadRequest($"The request body lacks '{isWithin}', a query such as {{\"Query\":\"from Users\"}}.");
+            QueryRequest query = WithBudget(Read(request, command), command);
             query = query with { Admission = request.Turn, WithPlan = request.Server.SlowLog is not null };
             return new QueryCommand(change is null ? query : change(query), document, body);
         }

@@ -18,5 +18,7 @@ internal static class WireTypes
     public const string RouteNotFound = "Raven.Client.Exceptions.Routing.RouteNotFoundException";
     public const string Authorization = "Raven.Client.Exceptions.Security.AuthorizationException";
     public const string NotSupported = "Raven.Client.Exceptions.NotSupportedException";
+    public const string Script = "Raven.Client.Exceptions.Documents.Patching.JavaScriptException";
+    public const string ScriptSyntax = "Raven.Client.Exceptions.Documents.Patching.JavaScriptParseException";
     public const string Timeout = "System.TimeoutException";
 }

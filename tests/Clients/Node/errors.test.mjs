@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-    PatchByQueryOperation, PutDocumentCommand, PutIndexesOperation, IndexDefinition,
+    PutDocumentCommand, PutIndexesOperation, IndexDefinition,
 } from "ravendb";
 import { seed, User, url, withDatabase } from "./support.mjs";
 
@@ -9,10 +9,6 @@ const notBuilt = feature => error => /not built/.test(error.message) && error.me
 
 test("what is not built is refused in words, by its name", () => withDatabase(async store => {
     await seed(store, { "users/1": new User({ name: "Ada" }) });
-    const session = store.openSession();
-    session.advanced.patch("users/1", "name", "Augusta");
-    await assert.rejects(session.saveChanges(), notBuilt("patch"));
-    await assert.rejects(store.operations.send(new PatchByQueryOperation("from Users update { this.a = 1 }")), notBuilt("patching by query"));
     await assert.rejects(store.openSession().timeSeriesFor("users/1", "heart").get(), notBuilt("time series"));
     await assert.rejects(store.openSession().advanced.revisions.getFor("users/1"), notBuilt("revisions"));
     await assert.rejects(store.subscriptions.create({ query: "from Users" }), notBuilt("subscriptions"));

@@ -232,8 +232,6 @@ public sealed class BadInputTests
 
     [Theory]
     [InlineData("POST", "attachments?id=a&name=b")]
-    [InlineData("PATCH", "docs?id=a")]
-    [InlineData("PATCH", "queries")]
     [InlineData("GET", "timeseries?docId=a&name=b")]
     [InlineData("POST", "admin/revisions/config")]
     [InlineData("GET", "docs?id=a&timeseries=likes")]

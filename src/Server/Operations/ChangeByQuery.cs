@@ -6,10 +6,10 @@ using Treepie.Writes;
 namespace Treepie.Server.Operations;
 
 /// <summary>
-/// Deletes what a query finds, batch by batch, over the snapshot the query saw: what is added meanwhile stays. Each batch is durable when it
-/// counts as progress; killed half way, what is deleted stays deleted.
+/// Deletes or patches what a query finds, batch by batch, over the snapshot the query saw: what is added meanwhile stays. Each batch is durable when it
+/// counts as progress; killed half way, what is done stays done.
 /// </summary>
-internal sealed class DeleteByQuery
+internal sealed class ChangeByQuery
 {
     private const int BatchSize = 1_024;
 
@@ -19,10 +19,10 @@ internal sealed class DeleteByQuery
     private readonly QueryCommand command;
     private readonly QueryResults results;
     private readonly Settings settings;
-    private long deleted;
+    private long changed;
     private long batches;
 
-    private DeleteByQuery(ServerContext server, Operation operation, DatabaseLease lease, QueryCommand command, QueryResults results, Settings settings)
+    private ChangeByQuery(ServerContext server, Operation operation, DatabaseLease lease, QueryCommand command, QueryResults results, Settings settings)
     {
         this.server = server;
         this.operation = operation;
@@ -32,17 +32,19 @@ internal sealed class DeleteByQuery
         this.settings = settings;
     }
 
-    /// <summary>How to delete.</summary>
+    /// <summary>How to change.</summary>
+    /// <param name="Add">Adds the change of a document to a batch.</param>
+    /// <param name="Verb">What is done, for messages: <c>deleted</c>.</param>
     /// <param name="AllowStale">Go on although the index has not seen every document.</param>
     /// <param name="StaleTimeout">Longest wait for the index otherwise.</param>
     /// <param name="MaxPerSecond">Documents a second at most; null: as fast as it goes.</param>
-    public sealed record Settings(bool AllowStale, TimeSpan? StaleTimeout, long? MaxPerSecond);
+    public sealed record Settings(Action<WriteBatch, string> Add, string Verb, bool AllowStale, TimeSpan? StaleTimeout, long? MaxPerSecond);
 
-    /// <summary>Runs the query and begins to delete in the background; owns <paramref name="command"/> from its return on.</summary>
+    /// <summary>Runs the query and begins to change in the background; owns <paramref name="command"/> from its return on.</summary>
     public static async Task<Operation> StartAsync(
-        ServerContext server, Database database, QueryCommand command, Settings settings, string startedBy, CancellationToken cancellationToken)
+        ServerContext server, Database database, QueryCommand command, QueryRequest request, Settings settings, string startedBy, CancellationToken cancellationToken)
     {
-        QueryRequest query = command.Request with
+        QueryRequest query = request with
         {
             WaitForNonStaleResults = command.Request.WaitForNonStaleResults || !settings.AllowStale,
             WaitTimeout = settings.StaleTimeout ?? command.Request.WaitTimeout,
@@ -53,11 +55,11 @@ internal sealed class DeleteByQuery
         {
             if (results.IsStale && !settings.AllowStale)
                 throw WireException.BadRequest(
-                    $"Index '{results.IndexName}' has not seen every document yet, so the deletion could miss some. Allow stale results, or wait longer (staleTimeout). Nothing was deleted.");
+                    $"Index '{results.IndexName}' has not seen every document yet, so some could be missed. Allow stale results, or wait longer (staleTimeout). Nothing was {settings.Verb}.");
 
             lease = server.Databases.Enter(database.Name);
             Operation operation = server.Operations.Of(database.Name).Begin(startedBy);
-            var run = new DeleteByQuery(server, operation, lease, command, results, settings);
+            var run = new ChangeByQuery(server, operation, lease, command, results, settings);
             _ = Task.Run(run.RunAsync, CancellationToken.None);
             return operation;
         }
@@ -77,10 +79,10 @@ internal sealed class DeleteByQuery
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(operation.Killed, lease.Closing);
         try
         {
-            while (await DeleteBatchAsync(stop.Token).ConfigureAwait(false))
-                operation.Report(new OperationProgress(deleted, results.TotalResults, batches, null));
+            while (await ChangeBatchAsync(stop.Token).ConfigureAwait(false))
+                operation.Report(new OperationProgress(changed, results.TotalResults, batches, null));
 
-            operation.Report(new OperationProgress(deleted, deleted, batches, null));
+            operation.Report(new OperationProgress(changed, changed, batches, null));
             operation.Complete();
         }
         catch (OperationCanceledException)
@@ -90,20 +92,20 @@ internal sealed class DeleteByQuery
         catch (Exception exception)
         {
             operation.Fail(ErrorAnswer.ForOperation(exception));
-            server.Logger.LogWarning(exception, "Deletion by query, operation {OperationId}, failed after {Deleted} documents", operation.Id, deleted);
+            server.Logger.LogWarning(exception, "Change by query, operation {OperationId}, failed after {Changed} documents", operation.Id, changed);
         }
     }
 
-    private async Task<bool> DeleteBatchAsync(CancellationToken stop)
+    private async Task<bool> ChangeBatchAsync(CancellationToken stop)
     {
         int size = (int)Math.Min(settings.MaxPerSecond ?? BatchSize, BatchSize);
         var batch = new WriteBatch(lease.Database.Options);
         while (batch.Count < size && results.MoveNext())
         {
             if (results.IsProjection)
-                throw WireException.BadRequest("The query selects fields; what is to be deleted are whole documents. Leave 'select' out.");
+                throw WireException.BadRequest("The query selects fields; what is to be changed are whole documents. Leave 'select' out.");
 
-            batch.Delete(System.Text.Encoding.UTF8.GetString(results.Current.Id));
+            settings.Add(batch, System.Text.Encoding.UTF8.GetString(results.Current.Id));
         }
 
         stop.ThrowIfCancellationRequested();
@@ -112,7 +114,7 @@ internal sealed class DeleteByQuery
 
         int count = batch.Count;
         await lease.Database.WriteAsync(batch, stop).ConfigureAwait(false); // which uses the batch up
-        deleted += count;
+        changed += count;
         batches++;
         if (settings.MaxPerSecond is { } perSecond)
             await Task.Delay(TimeSpan.FromSeconds((double)count / perSecond), server.Clock, stop).ConfigureAwait(false);

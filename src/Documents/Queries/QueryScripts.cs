@@ -1,0 +1,56 @@
+using Treepie.Computations;
+using Treepie.Rql;
+using Treepie.Rql.Syntax;
+
+namespace Treepie.Queries;
+
+/// <summary>The JavaScript of a query as functions that can be compiled.</summary>
+internal static class QueryScripts
+{
+    /// <summary>The functions that a query declares.</summary>
+    /// <exception cref="InvalidQueryException">One is declared twice, or is a time series.</exception>
+    public static IReadOnlyList<ScriptFunction> Functions(RqlQuery query)
+    {
+        var functions = new List<ScriptFunction>();
+        foreach (Declaration declaration in query.Declarations)
+        {
+            if (declaration.IsTimeSeries)
+                throw RqlErrors.At(query.Text, declaration.Position, "'declare timeseries' is not there yet.");
+            int body = query.Text.IndexOf(declaration.Body, declaration.Position, StringComparison.Ordinal) + 1;
+            (int line, int column) = RqlErrors.PlaceOf(query.Text, body);
+            string[] parameters = declaration.Parameters[1..^1].Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries);
+            functions.Add(new ScriptFunction(declaration.Name, parameters, declaration.Body[1..^1], line, column));
+        }
+
+        return functions;
+    }
+
+    /// <summary>Names of the parameters that stand anywhere in the text, without their <c>$</c>.</summary>
+    public static IReadOnlyList<string> ParametersOf(RqlQuery query)
+    {
+        var names = new SortedSet<string>(StringComparer.Ordinal);
+        for (int at = query.Text.IndexOf('$', StringComparison.Ordinal); at >= 0; at = query.Text.IndexOf('$', at + 1))
+        {
+            int end = at + 1;
+            while (end < query.Text.Length && (char.IsAsciiLetterOrDigit(query.Text[end]) || query.Text[end] == '_'))
+                end++;
+            if (end > at + 1)
+                names.Add(query.Text[(at + 1)..end]);
+        }
+
+        return [.. names];
+    }
+
+    /// <summary>A path of a query as an expression of a script.</summary>
+    /// <exception cref="InvalidQueryException">It is no plain path or parameter.</exception>
+    public static string PathOf(RqlQuery query, Expression source)
+    {
+        if (source is ParameterExpression parameter)
+            return "$" + parameter.Name;
+        if (source is not PathExpression path || path.Segments.Any(static segment => segment.Elements.Count > 0))
+            throw RqlErrors.At(query.Text, source.Position, "'load' takes the path of an id, or a parameter.");
+
+        bool isByAlias = query.From.Alias is { } alias && path.Segments.Count > 1 && path.Segments[0].Name == alias;
+        return "this" + string.Concat(path.Segments.Skip(isByAlias ? 1 : 0).Select(static segment => $"?.[\"{System.Text.Json.JsonEncodedText.Encode(segment.Name)}\"]"));
+    }
+}
