@@ -45,7 +45,7 @@ public sealed class Database : IDisposable, IAsyncDisposable
             _changes.Publish(snapshot.LastEtag);
         SealedDefinitions? sealedDefinitions = environment.IsEncrypted ? new SealedDefinitions(environment, options.DecryptedBudgetBytes) : null;
         Indexes = IndexCatalogue.Open(
-            IndexesDirectory, new IndexingContext(BeginRead, _changes, options.TimeProvider, options.Analyzers, options.Indexing), new StaticDefinitions(environment), sealedDefinitions, new IndexSettingsStore(environment));
+            IndexesDirectory, new IndexingContext(BeginRead, _changes, options.TimeProvider, options.Analyzers, options.Indexing, options.Computing), new StaticDefinitions(environment), sealedDefinitions, new IndexSettingsStore(environment));
         _queries = new QueryExecutor(Indexes, BeginRead, _changes, Options, Name);
         HiLoIds = new HiLoIds(NextHiLoRange);
     }

@@ -1,3 +1,4 @@
+using Treepie.Computing;
 using Treepie.Destinations;
 using Treepie.Encryption;
 using Treepie.S3;
@@ -11,7 +12,7 @@ public sealed class TreepieServerOptions
     public string DataDirectory { get; set; } = "data";
 
     /// <summary>Settings and limits of the databases that the server itself opens: document size, nesting, length of ids, query time.</summary>
-    public DatabaseOptions Database { get; set; } = new();
+    public DatabaseOptions Database { get; set; } = new() { Computing = new TextComputingEngine() };
 
     /// <summary>Where the keys of encrypted databases come from. Used by <c>MapTreepie()</c>. Default: they are given over HTTP after each start.</summary>
     public DatabaseKeySources Keys { get; set; } = DatabaseKeySources.None;

@@ -17,6 +17,7 @@ internal sealed class CSharpMap : IndexMap
         _shape = shape;
         Collections = [.. source.Collections.Distinct(StringComparer.OrdinalIgnoreCase)];
         LoadedCollections = [.. source.Loaded];
+        LoadsCompareExchange = source.LoadsCompareExchange;
     }
 
     public override IReadOnlyList<string> Collections { get; }
@@ -24,6 +25,8 @@ internal sealed class CSharpMap : IndexMap
     public override IReadOnlyList<MappedField> Fields => _shape.Fields;
 
     public override IReadOnlyList<string> LoadedCollections { get; }
+
+    public override bool LoadsCompareExchange { get; }
 
     public override bool HasBoost => _shape.HasBoost;
 

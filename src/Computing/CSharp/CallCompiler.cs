@@ -51,6 +51,7 @@ internal sealed class CallCompiler(TextCompiler compiler, TextSource source, Par
         List<Expression> arguments = Arguments(call, scope, out string form);
         if (word is "LoadCompareExchangeValue" or "AsJson" && name is GenericNameSyntax)
             form = "v";
+        source.LoadsCompareExchange |= word == "LoadCompareExchangeValue";
         word = word is "SpatialGenerate" or "SpatialIndex" ? "CreateSpatialField" : word is "LoadVector" or "AsDocument" ? "" : word;
         return Find(Vocabulary.Functions, name, form, [run, .. arguments], word);
     }

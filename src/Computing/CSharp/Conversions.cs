@@ -15,6 +15,7 @@ internal static class Conversions
         {
             return value.Kind switch
             {
+                ValueKind.String when format is not null && TimeTexts.TryParse(value.Text, out DateTime time) => time.ToString(format, CultureInfo.InvariantCulture),
                 ValueKind.String => value.Text,
                 ValueKind.Missing or ValueKind.Null => "",
                 ValueKind.Boolean => value.IsTrue ? "True" : "False",

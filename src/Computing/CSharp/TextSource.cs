@@ -36,6 +36,9 @@ internal sealed class TextSource
     /// <summary>Collections that documents are loaded from.</summary>
     public SortedSet<string> Loaded { get; } = new(StringComparer.OrdinalIgnoreCase);
 
+    /// <summary>Whether it looks at compare-exchange values.</summary>
+    public bool LoadsCompareExchange { get; set; }
+
     /// <summary>Whether the text takes its documents from anywhere.</summary>
     public bool HasSource => _source is not null;
 

@@ -16,6 +16,9 @@ internal abstract class IndexMap
     /// <summary>Collections that it loads documents from.</summary>
     public virtual IReadOnlyList<string> LoadedCollections => [];
 
+    /// <summary>Whether it looks at compare-exchange values.</summary>
+    public virtual bool LoadsCompareExchange => false;
+
     /// <summary>Whether it gives its objects a weight, as the number <see cref="MappedField.Boost"/>.</summary>
     public virtual bool HasBoost => false;
 

@@ -30,9 +30,9 @@ internal sealed class BatchMapper(DocumentIndex index, IndexingContext context)
         using MappedChanges feed = index.Changes(snapshot, afterEtag);
 
         // The first vector of all says how many numbers the others have: until then they come one after the other.
-        bool isAlone = context.Options.Mappers == 1 || index.Writer.AreDimensionsOpen;
+        bool isAlone = context.Options.Mappers == 1 || index.Writer.AreDimensionsOpen || index.Definition.HasReferences;
         bool isComplete = isAlone
-            ? MapAlone(batch, snapshot, feed, untilEtag, begun, out long reached, stop)
+            ? MapAlone(batch, snapshot, feed, afterEtag, untilEtag, begun, out long reached, stop)
             : MapTogether(batch, snapshot, feed, afterEtag, untilEtag, begun, out reached, stop);
         return new MappedBatch(batch, isComplete ? Math.Min(untilEtag, snapshot.LastEtag) : reached, isComplete, begun);
     }
@@ -57,18 +57,24 @@ internal sealed class BatchMapper(DocumentIndex index, IndexingContext context)
     /// <summary>Gives up the memory that is kept.</summary>
     public void Release() => _free.Clear();
 
-    private bool MapAlone(MapBatch batch, DatabaseSnapshot snapshot, MappedChanges feed, long untilEtag, long begun, out long reached, CancellationToken stop)
+    private bool MapAlone(MapBatch batch, DatabaseSnapshot snapshot, MappedChanges feed, long afterEtag, long untilEtag, long begun, out long reached, CancellationToken stop)
     {
         var cut = default(RangeCut);
+        long last = afterEtag;
         reached = 0;
         bool isMore = feed.MoveNext() && feed.Etag <= untilEtag;
         while (isMore)
         {
-            batch.Add(feed);
+            if (!batch.Add(feed))
+            {
+                reached = last;
+                return false;
+            }
+
             bool isEnd = cut.Takes(feed);
             snapshot.ReleasePages(); // the batch has copied what it needs
             stop.ThrowIfCancellationRequested();
-            reached = feed.Etag;
+            last = reached = feed.Etag;
             isMore = feed.MoveNext() && feed.Etag <= untilEtag;
             if (isEnd && isMore && IsFull(batch, begun))
                 return false;

@@ -1,4 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
+using Treepie.Indexes.Computed;
 using Treepie.Indexes.Definitions;
 using Treepie.Indexes.Fields;
 using Treepie.Indexes.Reducing;
@@ -131,7 +132,9 @@ internal sealed class DocumentIndex
         var extractor = new FieldExtractor(Definition, fields.First, fields.End);
         return Definition.Reduction is { } reduction
             ? new ResultBatch(Writer, new ResultWriter(reduction.Map, reduction.Reduce.Keys, timeProvider), new Reducer(reduction.Reduce, extractor, timeProvider, Reduces))
-            : new EntryBatch(Writer, new EntryWriter(extractor, timeProvider));
+            : Definition.Map is { } map
+                ? new ComputedBatch(map, new ComputedEntries(map, extractor, timeProvider, Writer.BeginBatch()), Writer, Store)
+                : new EntryBatch(Writer, new EntryWriter(extractor, timeProvider));
     }
 
     /// <summary>What reducing has taken since it was opened; nothing where it does not reduce.</summary>
@@ -194,6 +197,22 @@ internal sealed class DocumentIndex
         IndexSearcher searcher, IndexBatch batch, TimeProvider timeProvider, out Action<MappedChanges> add, out Action finish, CancellationToken cancellationToken)
     {
         var extractor = new FieldExtractor(Definition, 0, searcher.Schema.Fields.Count);
+        if (Definition.Map is { } map)
+        {
+            var computed = new ComputedEntries(map, extractor, timeProvider, batch);
+            var referrers = new Referrers(searcher.FindTree);
+            add = feed =>
+            {
+                if (feed.IsOwn)
+                    computed.Add(feed);
+                if (feed.IsReferenced)
+                    foreach (byte[] referrer in referrers.Of(feed, []))
+                        computed.AddAgain(feed, referrer);
+            };
+            finish = () => computed.RemoveLeftOver(OutputCounts.Over(searcher.FindTree));
+            return () => batch.HeldBytes;
+        }
+
         if (Definition.Reduction is not { } reduction)
         {
             var entries = new EntryWriter(extractor, timeProvider);

@@ -223,7 +223,7 @@ internal sealed class DocumentIndexer
 
     /// <summary>Whether it may go on without giving the turn back.</summary>
     private bool IsFree =>
-        _index.Writer.Pending is null && _index.Writer.Schema.Fields.Count == _index.Definition.Schema.Fields.Count && _switch.IsOn && !_context.Turns.IsWanted;
+        !_index.Definition.HasReferences && _index.Writer.Pending is null && _index.Writer.Schema.Fields.Count == _index.Definition.Schema.Fields.Count && _switch.IsOn && !_context.Turns.IsWanted;
 
     private MappedBatch Map(int room, long afterEtag, CancellationToken stop)
     {

@@ -12,7 +12,11 @@ internal sealed class EntryBatch(IndexWriter writer, EntryWriter entries) : MapB
     /// <summary>The entries.</summary>
     public IndexBatch Entries { get; } = writer.BeginBatch();
 
-    public override void Add(MappedChanges feed) => entries.Add(feed, Entries);
+    public override bool Add(MappedChanges feed)
+    {
+        entries.Add(feed, Entries);
+        return true;
+    }
 
     public override void Append(MapBatch other) => Entries.Append(((EntryBatch)other).Entries); // of the same index, so of the same kind
 

@@ -120,7 +120,7 @@ public sealed class IndexCatalogue : IDisposable
     public void Put(IndexDefinition definition)
     {
         ArgumentNullException.ThrowIfNull(definition);
-        Put(new StaticIndexMapping(DefinitionCheck.Require(definition, _context.Analyzers)));
+        Put(Compile(definition));
     }
 
     /// <summary>Looks whether a definition could be put.</summary>
@@ -128,7 +128,15 @@ public sealed class IndexCatalogue : IDisposable
     public void Check(IndexDefinition definition)
     {
         ArgumentNullException.ThrowIfNull(definition);
-        DefinitionCheck.Require(definition, _context.Analyzers);
+        Compile(definition);
+    }
+
+    /// <summary>A definition with the collections and fields that its maps say, as it is kept when it is put.</summary>
+    /// <exception cref="InvalidIndexDefinitionException">It is not valid.</exception>
+    public IndexDefinition Complete(IndexDefinition definition)
+    {
+        ArgumentNullException.ThrowIfNull(definition);
+        return Compile(definition).Definition;
     }
 
     /// <summary>The definition of an index defined by hand; null if there is none of that name.</summary>
@@ -272,7 +280,7 @@ public sealed class IndexCatalogue : IDisposable
     {
         if (definition is StaticIndexMapping mapping)
         {
-            Put(mapping);
+            Put(Compile(mapping.Definition, requireAnalyzers: false));
             return;
         }
 
@@ -351,15 +359,31 @@ public sealed class IndexCatalogue : IDisposable
             DocumentIndex index = current.Place is null ? Make(wanted) : OpenIndex(wanted, current.Place);
             Add(before.Place is null ? _indexers : _replacements, index);
         }
-        catch (IndexSchemaException error)
+        catch (Exception error) when (error is IndexSchemaException or InvalidIndexDefinitionException)
         {
             Remove(wanted.Name);
             _broken[wanted.Name] = BrokenIndex.Of(wanted, error, _context.TimeProvider.GetUtcNow());
         }
     }
 
+    /// <summary>The mapping of a definition that can be built.</summary>
+    private StaticIndexMapping Compile(IndexDefinition definition, bool requireAnalyzers = true)
+    {
+        DefinitionCheck.RequireForm(definition);
+        StaticIndexMapping mapping = ComputedDefinition.Compile(definition, _context.Computing);
+        if (requireAnalyzers)
+            DefinitionCheck.Require(mapping.Definition, _context.Analyzers);
+        return mapping;
+    }
+
+    /// <summary>What computes is compiled before it is opened; where that cannot be, the index says why and answers nothing.</summary>
+    private IndexMapping Compiled(IndexMapping mapping) => mapping is StaticIndexMapping { Definition: { Computes: true } definition, Map: null, Reduction: null }
+        ? ComputedDefinition.Compile(definition, _context.Computing)
+        : mapping;
+
     private DocumentIndex OpenIndex(IndexMapping definition, IndexDirectory place)
     {
+        definition = Compiled(definition);
         DocumentIndex index = DocumentIndex.Open(definition, place, _context.Analyzers);
         using DatabaseSnapshot snapshot = _context.BeginRead();
         if (index.Writer.LastEtag <= snapshot.LastEtag)
@@ -372,7 +396,7 @@ public sealed class IndexCatalogue : IDisposable
     }
 
     private DocumentIndex Make(IndexMapping definition) =>
-        DocumentIndex.Create(definition, IndexDirectory.Create(_directory, definition, ++_generation, _sealed), _context.Analyzers);
+        DocumentIndex.Create(Compiled(definition), IndexDirectory.Create(_directory, definition, ++_generation, _sealed), _context.Analyzers);
 
     private void Put(StaticIndexMapping mapping)
     {
@@ -418,7 +442,7 @@ public sealed class IndexCatalogue : IDisposable
         {
             Add(isNew ? _indexers : _replacements, Make(mapping));
         }
-        catch (IndexSchemaException error)
+        catch (Exception error) when (error is IndexSchemaException or InvalidIndexDefinitionException)
         {
             _broken[mapping.Name] = BrokenIndex.Of(mapping, error, _context.TimeProvider.GetUtcNow()); // of a backup, which may name analyzers that this program has not
         }

@@ -4,8 +4,7 @@ using Treepie.Indexes.Definitions;
 namespace Treepie.Indexes;
 
 /// <summary>
-/// An index that is defined by hand: which documents, and which of their values under which names. Values are found by path; what computes
-/// (maps in C# or JavaScript, map-reduce) is another kind of definition, which does not exist yet. Immutable.
+/// An index that is defined by hand: which documents, and which of their values under which names. Values are found by path, or computed by maps in C# or JavaScript. Immutable.
 /// </summary>
 public sealed record IndexDefinition
 {
@@ -40,13 +39,23 @@ public sealed record IndexDefinition
     public required IReadOnlyList<IndexFieldDefinition> Fields { get; init; }
 
     /// <summary>
-    /// Maps in C# or JavaScript that it was read from, for who reads it; <see cref="Collections"/> and <see cref="Fields"/> say what they mean. None: it was not defined by maps.
+    /// Maps in C# or JavaScript. Those that only name paths are kept for who reads them: <see cref="Collections"/> and <see cref="Fields"/> say what they mean. None: it was not defined by maps.
     /// </summary>
     public IReadOnlyList<string> Maps { get; init; } = [];
 
+    /// <summary>The reduce in C# or JavaScript; null: it does not reduce.</summary>
+    public string? Reduce { get; init; }
+
+    /// <summary>Further code in JavaScript that its texts may call, by name.</summary>
+    public IReadOnlyDictionary<string, string> AdditionalSources { get; init; } = new Dictionary<string, string>();
+
     /// <summary>
-    /// Reads a definition in JSON: <c>{"Name":"Orders/ByCity","Collections":["Orders"],"Fields":{"City":{"Path":"ShipTo.City"}}}</c>, or with <c>Maps</c> in C# or JavaScript that
-    /// only name fields and their paths.
+    /// Whether <see cref="Maps"/> compute, so that documents are indexed as the objects they make of them. Then they say the collections and the names of the fields, and <see cref="Fields"/> the options.
+    /// </summary>
+    public bool Computes { get; init; }
+
+    /// <summary>
+    /// Reads a definition in JSON: <c>{"Name":"Orders/ByCity","Collections":["Orders"],"Fields":{"City":{"Path":"ShipTo.City"}}}</c>, or with <c>Maps</c> in C# or JavaScript.
     /// </summary>
     /// <exception cref="InvalidIndexDefinitionException">It asks for what cannot be run, or is not a definition.</exception>
     public static IndexDefinition FromJson(JsonElement json)
@@ -72,6 +81,9 @@ public sealed record IndexDefinition
     public bool IsSameAs(IndexDefinition other)
     {
         ArgumentNullException.ThrowIfNull(other);
-        return IndexDefinitionJson.Write(this with { Maps = [] }).AsSpan().SequenceEqual(IndexDefinitionJson.Write(other with { Maps = [] }));
+        return Computes == other.Computes && IndexDefinitionJson.Write(WithoutWords(this)).AsSpan().SequenceEqual(IndexDefinitionJson.Write(WithoutWords(other)));
     }
+
+    /// <summary>Maps that only name paths are words for what the fields say.</summary>
+    private static IndexDefinition WithoutWords(IndexDefinition definition) => definition.Computes ? definition : definition with { Maps = [] };
 }

@@ -9,8 +9,8 @@ internal abstract class MapBatch
     /// <summary>Approximate bytes of memory and of work that it stands for: at a budget it is committed.</summary>
     public abstract long SizeBytes { get; }
 
-    /// <summary>Adds the change that a feed stands on.</summary>
-    public abstract void Add(MappedChanges feed);
+    /// <summary>Adds the change that a feed stands on. False if that was too much for one batch: the next goes on with the same change.</summary>
+    public abstract bool Add(MappedChanges feed);
 
     /// <summary>Adds what another batch of the same index has, exactly as if it had been added here. The other stays as it is.</summary>
     public abstract void Append(MapBatch other);

@@ -4,60 +4,87 @@ using Treepie.Store;
 namespace Treepie.Indexes;
 
 /// <summary>
-/// The changes that concern one index, in order of their etag: of its collection, of its several collections together, or of all documents. A document that left the
-/// collections of the index stands as deleted. Ends with its snapshot.
+/// The changes that concern one index, in order of their etag: of its collection, of its several collections together, or of all documents; and of what its map looks at beside them. A document that
+/// left the collections of the index stands as deleted. Ends with its snapshot.
 /// </summary>
 internal sealed class MappedChanges : IDisposable
 {
-    private readonly ChangeFeed[] _feeds;
+    private readonly List<(ChangeFeed Feed, bool IsOwn, bool IsReferenced)> _feeds = [];
+    private readonly KindChanges? _values;
     private readonly bool[] _isValid;
     private int _current = -1;
 
     public MappedChanges(DatabaseSnapshot snapshot, IndexMapping mapping, long afterEtag)
     {
-        _feeds = mapping.Collections.Count == 0
-            ? [snapshot.Changes(null, afterEtag)]
-            : [.. mapping.Collections.Select(collection => snapshot.Changes(collection, afterEtag))];
-        _isValid = new bool[_feeds.Length];
+        Snapshot = snapshot;
+        IReadOnlyList<string> loaded = mapping.AnyMap?.LoadedCollections ?? [];
+        if (mapping.Collections.Count == 0)
+            _feeds.Add((snapshot.Changes(null, afterEtag), true, loaded.Count > 0));
+        else
+            foreach (string collection in mapping.Collections.Concat(loaded).Distinct(StringComparer.OrdinalIgnoreCase))
+                _feeds.Add((snapshot.Changes(collection, afterEtag), Has(mapping.Collections, collection), Has(loaded, collection)));
+        _values = mapping.AnyMap?.LoadsCompareExchange == true ? new KindChanges(snapshot, Kind.CompareExchange, afterEtag) : null;
+        _isValid = new bool[_feeds.Count + 1];
     }
 
-    public long Etag => Current.Etag;
+    /// <summary>Where the changes are looked at.</summary>
+    public DatabaseSnapshot Snapshot { get; }
 
-    public bool IsTombstone => Current.IsTombstone;
+    public long Etag => IsValue ? _values!.Etag : Current.Etag; // a value is of these
 
-    public ReadOnlySpan<byte> Id => Current.Id;
+    /// <summary>Whether the document is gone; or it is none.</summary>
+    public bool IsTombstone => IsValue || Current.IsTombstone;
+
+    /// <summary>Id of the document, or key of the compare-exchange value.</summary>
+    public ReadOnlySpan<byte> Id => IsValue ? _values!.Name : Current.Id; // a value is of these
 
     public Document Document => Current.Document;
 
     /// <summary>When the change was made (UTC ticks).</summary>
-    public long ChangedAtTicks => Current.ChangedAtTicks;
+    public long ChangedAtTicks => IsValue ? _values!.Ticks : Current.ChangedAtTicks; // a value is of these
 
-    private ChangeFeed Current => _feeds[_current];
+    /// <summary>Whether the index maps documents like this one.</summary>
+    public bool IsOwn => !IsValue && _feeds[_current].IsOwn;
+
+    /// <summary>Whether maps of other documents may have looked at it.</summary>
+    public bool IsReferenced => IsValue || _feeds[_current].IsReferenced;
+
+    /// <summary>Whether it is a compare-exchange value.</summary>
+    public bool IsValue => _current == _feeds.Count;
+
+    private ChangeFeed Current => _feeds[_current].Feed;
 
     /// <summary>Goes to the next; false after the last.</summary>
     public bool MoveNext()
     {
         if (_current >= 0)
         {
-            _isValid[_current] = _feeds[_current].MoveNext();
+            Move(_current);
         }
         else
         {
-            for (int i = 0; i < _feeds.Length; i++)
-                _isValid[i] = _feeds[i].MoveNext();
+            for (int i = 0; i < _isValid.Length; i++)
+                Move(i);
         }
 
         // Few collections: looking at each is cheaper than a heap.
         _current = -1;
-        for (int i = 0; i < _feeds.Length; i++)
-            if (_isValid[i] && (_current < 0 || _feeds[i].Etag < _feeds[_current].Etag))
+        for (int i = 0; i < _isValid.Length; i++)
+            if (_isValid[i] && (_current < 0 || EtagOf(i) < EtagOf(_current)))
                 _current = i;
         return _current >= 0;
     }
 
     public void Dispose()
     {
-        foreach (ChangeFeed feed in _feeds)
+        foreach ((ChangeFeed feed, _, _) in _feeds)
             feed.Dispose();
+        _values?.Dispose();
     }
+
+    private void Move(int feed) => _isValid[feed] = feed < _feeds.Count ? _feeds[feed].Feed.MoveNext() : _values?.MoveNext() == true;
+
+    private long EtagOf(int feed) => feed < _feeds.Count ? _feeds[feed].Feed.Etag : _values!.Etag; // only asked where it is valid
+
+    private static bool Has(IReadOnlyList<string> collections, string collection) => collections.Contains(collection, StringComparer.OrdinalIgnoreCase);
 }

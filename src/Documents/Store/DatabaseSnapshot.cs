@@ -295,7 +295,7 @@ public sealed class DatabaseSnapshot : IDisposable
         return new CollectionStatistics(Encoding.UTF8.GetString(record.Name), record.DocumentCount, record.SizeBytes, record.LastEtag);
     }
 
-    private bool TryGetByFoldedId(scoped ReadOnlySpan<byte> foldedId, out Document document)
+    internal bool TryGetByFoldedId(scoped ReadOnlySpan<byte> foldedId, out Document document)
     {
         if (!foldedId.IsEmpty && _documents.TryGet(foldedId, out ReadOnlySpan<byte> record))
         {

@@ -41,7 +41,10 @@ internal static class IndexWire
         if (index.Definition is null)
             json.WriteStringValue($"{index.Collections[0]}:[{string.Join(", ", index.Fields.Select(static field => $"<Name:{field}>"))}]");
         json.WriteEndArray();
-        json.WriteNull("Reduce");
+        if (index.Definition?.Reduce is { } reduce)
+            json.WriteString("Reduce", reduce);
+        else
+            json.WriteNull("Reduce");
         if (index.Definition is { } definition)
             WriteByHand(json, definition);
         else
@@ -105,7 +108,7 @@ internal static class IndexWire
             definition.WriteTo(own);
         using JsonDocument members = JsonDocument.Parse(buffer.WrittenMemory);
         foreach (JsonProperty member in members.RootElement.EnumerateObject())
-            if (member.Name is not ("Name" or "Maps"))
+            if (member.Name is not ("Name" or "Maps" or "Reduce"))
                 member.WriteTo(json);
     }
 }

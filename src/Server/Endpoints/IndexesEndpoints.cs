@@ -70,8 +70,7 @@ internal static class IndexesEndpoints
 
         IndexDefinition[] definitions = [.. given.EnumerateArray().Select(IndexDefinition.FromJson)];
         IndexSettingsChange[] settings = [.. given.EnumerateArray().Select(IndexSettingsChange.Read)];
-        foreach (IndexDefinition definition in definitions)
-            database.Indexes.Check(definition);
+        definitions = [.. definitions.Select(database.Indexes.Complete)];
         for (int i = 0; i < definitions.Length; i++)
         {
             database.Indexes.Put(definitions[i]);
@@ -103,7 +102,7 @@ internal static class IndexesEndpoints
     {
         using RequestBody body = await request.ReadBodyAsync(request.Server.Limits.MaxRequestBytes).ConfigureAwait(false);
         using JsonDocument command = WireJson.ParseObject(body, "the definition of an index");
-        IndexDefinition definition = IndexDefinition.FromJson(command.RootElement);
+        IndexDefinition definition = database.Indexes.Complete(IndexDefinition.FromJson(command.RootElement));
         bool changed = database.Indexes.Definition(definition.Name)?.IsSameAs(definition) != true;
         await request.JsonAsync(changed, static (json, changed) =>
         {

@@ -25,7 +25,7 @@ internal static class DefinitionCheck
     {
         CheckName(definition);
         CheckCollections(definition);
-        if (definition.Fields.Count is 0 or > IndexDefinition.MaxFields)
+        if (definition.Fields.Count > IndexDefinition.MaxFields || (definition.Fields.Count == 0 && !definition.Computes))
             throw Refuse(definition, "Fields", $"it has {definition.Fields.Count} fields; an index has 1 to {IndexDefinition.MaxFields}.");
 
         var names = new HashSet<string>(StringComparer.Ordinal);

@@ -23,6 +23,32 @@ internal sealed class DefinitionReader(string indexName)
         _ => throw Refuse(member.Name, $"'{member.Name}' is the path of a number, a string."),
     };
 
+    public string? Code(JsonProperty member) => member.Value.ValueKind switch
+    {
+        JsonValueKind.String => member.Value.GetString() is { Length: > 0 } text ? text : null,
+        JsonValueKind.Null => null,
+        _ => throw Refuse(member.Name, $"'{member.Name}' is a text."),
+    };
+
+    public IReadOnlyDictionary<string, string> Codes(JsonProperty member)
+    {
+        if (member.Value.ValueKind == JsonValueKind.Null)
+            return new Dictionary<string, string>();
+        if (member.Value.ValueKind != JsonValueKind.Object || member.Value.EnumerateObject().Any(static source => source.Value.ValueKind != JsonValueKind.String))
+            throw Refuse(member.Name, $"'{member.Name}' is an object of texts by their names.");
+        var sources = new Dictionary<string, string>(StringComparer.Ordinal);
+        foreach (JsonProperty source in member.Value.EnumerateObject())
+            sources[source.Name] = source.Value.GetString() ?? "";
+        return sources;
+    }
+
+    public bool IsTrue(JsonProperty member) => member.Value.ValueKind switch
+    {
+        JsonValueKind.True => true,
+        JsonValueKind.False or JsonValueKind.Null => false,
+        _ => throw Refuse(member.Name, $"'{member.Name}' is true or false."),
+    };
+
     public List<IndexFieldDefinition> Fields(JsonProperty member)
     {
         if (member.Value.ValueKind == JsonValueKind.Null)

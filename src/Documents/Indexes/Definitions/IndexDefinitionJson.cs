@@ -49,6 +49,18 @@ internal static class IndexDefinitionJson
             json.WriteEndArray();
         }
 
+        if (definition.Reduce is not null)
+            json.WriteString("Reduce"u8, definition.Reduce);
+        if (definition.AdditionalSources.Count > 0)
+        {
+            json.WriteStartObject("AdditionalSources"u8);
+            foreach ((string name, string code) in definition.AdditionalSources.OrderBy(static source => source.Key, StringComparer.Ordinal))
+                json.WriteString(name, code);
+            json.WriteEndObject();
+        }
+
+        if (definition.Computes)
+            json.WriteBoolean("Computes"u8, true);
         json.WriteStartObject("Fields"u8);
         foreach (IndexFieldDefinition field in definition.Fields)
             WriteField(json, field);
@@ -65,7 +77,9 @@ internal static class IndexDefinitionJson
         var reader = new DefinitionReader(name);
         List<string> collections = [], maps = [];
         List<IndexFieldDefinition> fields = [];
-        string? boost = null;
+        string? boost = null, reduce = null;
+        bool computes = false;
+        IReadOnlyDictionary<string, string> sources = new Dictionary<string, string>();
         foreach (JsonProperty member in json.EnumerateObject())
         {
             switch (member.Name)
@@ -81,17 +95,26 @@ internal static class IndexDefinitionJson
                 case "Maps":
                     maps = reader.Texts(member);
                     break;
+                case "Reduce":
+                    reduce = reader.Code(member);
+                    break;
+                case "AdditionalSources":
+                    sources = reader.Codes(member);
+                    break;
+                case "Computes":
+                    computes = reader.IsTrue(member);
+                    break;
                 case "Fields":
                     fields = reader.Fields(member);
                     break;
                 default:
                     if (isForeign?.Invoke(member.Name) != true)
-                        throw reader.Refuse(member.Name, $"'{member.Name}' is not a part of a definition; those are Name, Collections, Boost and Fields.");
+                        throw reader.Refuse(member.Name, $"'{member.Name}' is not a part of a definition; those are Name, Collections, Boost, Maps, Reduce, AdditionalSources and Fields.");
                     break;
             }
         }
 
-        return new IndexDefinition { Name = name, Collections = collections, Boost = boost, Maps = maps, Fields = fields };
+        return new IndexDefinition { Name = name, Collections = collections, Boost = boost, Maps = maps, Reduce = reduce, AdditionalSources = sources, Computes = computes, Fields = fields };
     }
 
     private static void WriteField(Utf8JsonWriter json, IndexFieldDefinition field)

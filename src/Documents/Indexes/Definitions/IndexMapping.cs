@@ -1,3 +1,4 @@
+using Treepie.Computations;
 using Treepie.Indexing.Schema;
 
 namespace Treepie.Indexes.Definitions;
@@ -28,6 +29,15 @@ internal abstract class IndexMapping
 
     /// <summary>How documents become groups, where its entries are groups; null: its entries are documents.</summary>
     public virtual Reduction? Reduction => null;
+
+    /// <summary>What makes of documents the objects that are indexed in their place; null: documents are indexed as they are, or it reduces.</summary>
+    public virtual IndexMap? Map => null;
+
+    /// <summary>The map, whether or not its results are reduced; null: there is none.</summary>
+    public IndexMap? AnyMap => Reduction?.Map ?? Map;
+
+    /// <summary>Whether its map looks at more than a document, so that one change can concern many entries.</summary>
+    public bool HasReferences => AnyMap is { LoadedCollections.Count: > 0 } or { LoadsCompareExchange: true };
 
     /// <summary>Whether queries made it, and it goes when they need it no more.</summary>
     public virtual bool IsMadeByQueries => false;

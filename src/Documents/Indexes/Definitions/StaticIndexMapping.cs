@@ -1,3 +1,4 @@
+using Treepie.Computations;
 using Treepie.Indexing.Schema;
 
 namespace Treepie.Indexes.Definitions;
@@ -11,9 +12,12 @@ internal sealed class StaticIndexMapping : IndexMapping
     private readonly Dictionary<(string Name, AutoIndexFieldKind Kind), AutoIndexField> _byName = [];
 
     /// <summary>Takes a definition that <see cref="DefinitionCheck"/> has let through.</summary>
-    public StaticIndexMapping(IndexDefinition definition)
+    /// <param name="definition">The definition.</param>
+    /// <param name="map">Its map, where it computes and is to be run.</param>
+    public StaticIndexMapping(IndexDefinition definition, IndexMap? map = null)
     {
         Definition = definition;
+        Map = map;
         bool coversAll = definition.Collections.Contains(AutoIndexDefinition.AllDocuments, StringComparer.OrdinalIgnoreCase);
         Collections = coversAll ? [] : [.. definition.Collections.Distinct(StringComparer.OrdinalIgnoreCase)];
         var fields = new List<AutoIndexField>();
@@ -37,11 +41,14 @@ internal sealed class StaticIndexMapping : IndexMapping
         Fields = fields;
         Schema = new IndexSchema(schema);
         StoredFields = [.. definition.Fields.Select((field, place) => (field, place)).Where(f => PathOf(f.field) is not null)
-            .Select(f => new StoredField(f.field.Name, PathOf(f.field)!, f.place + 1, f.field.Stored))]; // just looked
+            .Where(f => f.field.Stored || !definition.Computes) // what is computed and not kept is not to be had from documents
+            .Select(f => new StoredField(f.field.Name, PathOf(f.field)!, f.place + 1, f.field.Stored, definition.Computes))]; // just looked
     }
 
     /// <summary>The definition.</summary>
     public IndexDefinition Definition { get; }
+
+    public override IndexMap? Map { get; }
 
     public override string Name => Definition.Name;
 

@@ -5,4 +5,5 @@ namespace Treepie.Indexes.Definitions;
 /// <param name="Path">Where it stands in the document.</param>
 /// <param name="Slot">Its number in what entries keep, from 1 on.</param>
 /// <param name="IsStored">Whether entries keep it.</param>
-internal readonly record struct StoredField(string Name, string Path, int Slot, bool IsStored);
+/// <param name="IsComputed">Whether the path leads through what a map makes of the document.</param>
+internal readonly record struct StoredField(string Name, string Path, int Slot, bool IsStored, bool IsComputed = false);

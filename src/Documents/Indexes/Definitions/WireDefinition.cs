@@ -3,15 +3,15 @@ using System.Text.Json;
 namespace Treepie.Indexes.Definitions;
 
 /// <summary>
-/// A definition as clients of the wire send it: this program's form, or RavenDB's with maps that name paths. Settings that say how another engine does its work, and are at
+/// A definition as clients of the wire send it: this program's form, or RavenDB's with maps: those that only name paths are that, others compute. Settings that say how another engine does its work, and are at
 /// their defaults, are passed over, and so is what is null, false or empty; what would change the answers and cannot be done is refused.
 /// </summary>
 internal static class WireDefinition
 {
     private static readonly string[] s_mapReduce =
-        ["Reduce", "OutputReduceToCollection", "PatternForOutputReduceToCollectionReferences", "PatternReferencesCollectionName", "ReduceOutputIndex"];
+        ["OutputReduceToCollection", "PatternForOutputReduceToCollectionReferences", "PatternReferencesCollectionName", "ReduceOutputIndex"];
 
-    private static readonly string[] s_code = ["AdditionalSources", "AdditionalAssemblies", "CompoundFields"];
+    private static readonly string[] s_code = ["AdditionalAssemblies", "CompoundFields"];
 
     /// <summary>Name under which clients give options to all fields of a definition.</summary>
     private const string AllFields = "__all_fields";
@@ -31,10 +31,31 @@ internal static class WireDefinition
                 throw new InvalidIndexDefinitionException(definition.Name, part, $"it reduces ('{part}'), and map-reduce is not built yet. Of an index of its map alone, 'select facet(City, sum(Freight))' counts and sums up by the values of a field.");
         foreach (string part in s_code)
             if (IsGiven(json, part))
-                throw new InvalidIndexDefinitionException(definition.Name, part, $"it has '{part}', which is not built yet. Store what it would compute with the documents, and name its path.");
+                throw new InvalidIndexDefinitionException(definition.Name, part, part == "AdditionalAssemblies"
+                    ? "it names assemblies ('AdditionalAssemblies'): the code of others is not run here. What indexes may compute is in their maps; further functions in JavaScript are taken in 'AdditionalSources'."
+                    : $"it has '{part}', which is not built yet. Store what it would compute with the documents, and name its path.");
         if (IsGiven(json, "Configuration"))
             CheckConfiguration(definition.Name, json.GetProperty("Configuration"));
-        return definition.Maps.Count == 0 ? definition : Merge(definition, [.. definition.Maps.Select(map => PathMap.Read(definition.Name, map))]);
+        if (definition is { Maps.Count: 0, Reduce: null })
+            return definition with { Computes = false };
+        return OnlyNamesPaths(definition) ? WithPaths(definition with { Computes = false }) : definition with { Computes = true };
+    }
+
+    /// <summary>Whether it can be run without computing.</summary>
+    private static bool OnlyNamesPaths(IndexDefinition definition)
+    {
+        if (definition.Reduce is not null || definition.AdditionalSources.Count > 0)
+            return false;
+        try
+        {
+            foreach (string map in definition.Maps)
+                PathMap.Read(definition.Name, map);
+            return true;
+        }
+        catch (InvalidIndexDefinitionException)
+        {
+            return false;
+        }
     }
 
     private static void CheckConfiguration(string index, JsonElement settings)
@@ -54,17 +75,31 @@ internal static class WireDefinition
         _ => true,
     };
 
-    /// <summary>Fields and paths of the maps, options of the definition.</summary>
-    private static IndexDefinition Merge(IndexDefinition definition, List<PathMap> maps)
+    /// <summary>A definition whose maps only name paths: their fields and paths, with its options.</summary>
+    /// <exception cref="InvalidIndexDefinitionException">A map computes, or is none.</exception>
+    public static IndexDefinition WithPaths(IndexDefinition definition)
     {
+        if (definition.Reduce is not null || definition.AdditionalSources.Count > 0)
+            throw new InvalidIndexDefinitionException(definition.Name, "Maps", "it computes, for which the database is opened with an engine (DatabaseOptions.Computing, of the package Treepie.Computing).");
+        List<PathMap> maps = [.. definition.Maps.Select(map => PathMap.Read(definition.Name, map))];
         PathMap first = maps[0];
         if (maps.Exists(map => !map.Fields.ToHashSet().SetEquals(first.Fields)))
             throw new InvalidIndexDefinitionException(definition.Name, "Maps", "its maps give different fields, or the same from different paths; several maps of one index must be alike but for the collection.");
+        bool coversAll = maps.Exists(map => map.Collection is null);
+        return WithFields(definition with { Collections = coversAll ? [] : [.. maps.Select(map => map.Collection).OfType<string>()] }, first.Fields, mayHaveMore: false);
+    }
 
+    /// <summary>The fields that maps give, with the options of the definition.</summary>
+    /// <param name="definition">The definition.</param>
+    /// <param name="mappedFields">Fields of the maps.</param>
+    /// <param name="mayHaveMore">Whether the maps give fields that are not known beforehand.</param>
+    /// <exception cref="InvalidIndexDefinitionException">There are options for what is no field.</exception>
+    public static IndexDefinition WithFields(IndexDefinition definition, IReadOnlyList<IndexFieldDefinition> mappedFields, bool mayHaveMore)
+    {
         Dictionary<string, IndexFieldDefinition> options = definition.Fields.ToDictionary(field => field.Name, StringComparer.Ordinal);
         options.Remove(AllFields, out IndexFieldDefinition? all);
         var fields = new List<IndexFieldDefinition>();
-        foreach (IndexFieldDefinition mapped in first.Fields)
+        foreach (IndexFieldDefinition mapped in mappedFields)
         {
             // Some requests of clients begin every name with a capital, whichever it was.
             bool isGiven = options.Remove(mapped.Name, out IndexFieldDefinition? given) || options.Remove(char.ToUpperInvariant(mapped.Name[0]) + mapped.Name[1..], out given);
@@ -74,10 +109,11 @@ internal static class WireDefinition
             fields.Add(all is null ? field : WithOptions(field, all));
         }
 
-        if (options.Keys.FirstOrDefault() is { } unknown)
+        if (mayHaveMore)
+            fields.AddRange(definition.Fields.Where(field => options.ContainsKey(field.Name)));
+        else if (options.Keys.FirstOrDefault() is { } unknown)
             throw new InvalidIndexDefinitionException(definition.Name, "Fields", $"it has options for the field '{unknown}', which its map does not give.");
-        bool coversAll = maps.Exists(map => map.Collection is null);
-        return definition with { Collections = coversAll ? [] : [.. maps.Select(map => map.Collection).OfType<string>()], Fields = fields };
+        return definition with { Fields = fields };
     }
 
     /// <summary>A field with the options of all fields where it has none of its own; places and vectors have neither words nor analyzers.</summary>

@@ -12,13 +12,14 @@ internal sealed class ObjectAsDocument
     /// <summary>Shows an object.</summary>
     /// <param name="json">The object.</param>
     /// <param name="snapshot">Where it is looked at; null where only values of its body are read.</param>
-    public Document Of(ReadOnlySpan<byte> json, DatabaseSnapshot? snapshot = null)
+    /// <param name="id">The id it shows.</param>
+    public Document Of(ReadOnlySpan<byte> json, DatabaseSnapshot? snapshot = null, ReadOnlySpan<byte> id = default)
     {
-        int size = DocumentRecord.SizeOf(0, 0, json.Length);
+        int size = DocumentRecord.SizeOf(id.Length, 0, json.Length);
         if (_record.Length < size)
             _record = new byte[Math.Max(size, 2 * _record.Length)];
         Span<byte> record = _record.AsSpan(0, size);
-        DocumentRecord.Write(record, 0, 0, 0, DocumentFlags.None, default, default, json);
+        DocumentRecord.Write(record, 0, 0, 0, DocumentFlags.None, id, default, json);
         return new Document(snapshot!, record); // whoever gives none asks for no name of a collection
     }
 }

@@ -31,18 +31,4 @@ internal sealed class MappedDocuments
         Count = 0;
         SizeBytes = 0;
     }
-
-    private sealed class KeyEquality : IEqualityComparer<byte[]>
-    {
-        public static readonly KeyEquality Instance = new();
-
-        public bool Equals(byte[]? x, byte[]? y) => x.AsSpan().SequenceEqual(y);
-
-        public int GetHashCode(byte[] key)
-        {
-            var hash = default(HashCode);
-            hash.AddBytes(key);
-            return hash.ToHashCode();
-        }
-    }
 }

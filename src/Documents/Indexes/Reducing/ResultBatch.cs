@@ -12,7 +12,11 @@ internal sealed class ResultBatch(IndexWriter writer, ResultWriter results, Redu
 
     public override long SizeBytes => _documents.SizeBytes;
 
-    public override void Add(MappedChanges feed) => _documents.Add(results.Map(feed));
+    public override bool Add(MappedChanges feed)
+    {
+        _documents.Add(results.Map(feed));
+        return true;
+    }
 
     public override void Append(MapBatch other)
     {

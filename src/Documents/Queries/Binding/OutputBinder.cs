@@ -86,6 +86,8 @@ internal sealed class OutputBinder(RqlQuery query, QueryParameters parameters, F
             case ProjectionBehavior.FromDocument or ProjectionBehavior.FromDocumentOrThrow:
                 return ProjectedField.OfPath(name, path, isRequired: Behavior == ProjectionBehavior.FromDocumentOrThrow);
             default:
+                if (field is { IsComputed: true } computed)
+                    return ProjectedField.OfStored(name, computed.Slot, null);
                 return inDocument is null ? ProjectedField.OfId(name)
                     : field is { IsStored: true } kept ? ProjectedField.OfStored(name, kept.Slot, inDocument)
                     : ProjectedField.OfPath(name, inDocument);

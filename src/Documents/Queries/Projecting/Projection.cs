@@ -15,7 +15,8 @@ internal sealed class Projection(IReadOnlyList<ProjectedField> fields)
     /// <summary>The name under which clients select, behind all else and without being asked, what types members of a document had: of all members, not of those that are selected.</summary>
     private const string TypesOfMembers = "__PROJECTED_NESTED_OBJECT_TYPES__";
 
-    private readonly bool _needsDocument = fields.Any(field => field.NeedsDocument);
+    /// <summary>Whether values come from the document rather than from what the index keeps, so that all are of one state; what is computed only the index has.</summary>
+    private readonly bool _needsDocument = fields.Any(field => field.NeedsDocument) && !fields.Any(field => field.IsComputed);
 
     /// <summary>Writes the fields, apart by commas, without brackets; returns how many bytes of it make two results equal.</summary>
     public int WriteFields(ResultSource source, ArrayBufferWriter<byte> output)
@@ -111,6 +112,9 @@ internal sealed class ProjectedField
 
     /// <summary>Its number in what entries keep; -1: they do not.</summary>
     public int Slot { get; private init; } = -1;
+
+    /// <summary>Whether only the index has it.</summary>
+    public bool IsComputed => Slot >= 0 && Path is null && !IsId;
 
     /// <summary>Whether it is an error where a document has it not.</summary>
     public bool IsRequired { get; private init; }

@@ -1,4 +1,5 @@
 using Treepie.Indexes;
+using Treepie.Indexes.Computed;
 using Treepie.Indexes.Fields;
 using Treepie.Indexing;
 using Treepie.Indexing.Spatial;
@@ -47,7 +48,7 @@ internal sealed class IndexSource : ResultSource
 
     public override StoredRecord Stored => _hits.Stored;
 
-    public override Document Current => _snapshot.TryGet(_hits.Key, out Document document)
+    public override Document Current => _snapshot.TryGetByFoldedId(OutputKey.DocumentOf(_hits.Key), out Document document)
         ? document
         : throw new InvalidOperationException($"Index '{_index.Name}' names the document '{System.Text.Encoding.UTF8.GetString(_hits.Key)}', which does not exist. Reset the index.");
 
@@ -55,7 +56,7 @@ internal sealed class IndexSource : ResultSource
     {
         while (_hits.MoveNext())
         {
-            if (!_isStale || (_snapshot.TryGet(_hits.Key, out Document document) && _index.Covers(document)))
+            if (!_isStale || (_snapshot.TryGetByFoldedId(OutputKey.DocumentOf(_hits.Key), out Document document) && _index.Covers(document)))
                 return true;
             _snapshot.ReleasePages();
             _searcher.ReleasePages();

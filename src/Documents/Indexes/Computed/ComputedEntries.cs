@@ -1,0 +1,152 @@
+using Treepie.Computations;
+using Treepie.Indexes.Fields;
+using Treepie.Indexes.Reducing;
+using Treepie.Indexing;
+using Treepie.Store;
+
+namespace Treepie.Indexes.Computed;
+
+/// <summary>
+/// Maps documents and makes of each of their results an entry. A document whose map fails is noted and has none. Knows how many entries each document has in the batch; what it has had more in the index
+/// is removed when it is committed. Not thread-safe.
+/// </summary>
+internal sealed class ComputedEntries(IndexMap map, FieldExtractor extractor, TimeProvider timeProvider, IndexBatch batch)
+{
+    private readonly MapHost _host = new();
+    private readonly MapOutput _output = new();
+    private readonly ObjectAsDocument _object = new();
+    private readonly Dictionary<byte[], int> _counts = new(KeyEquality.Instance);
+    private readonly Dictionary<byte[], UInt128[]> _references = new(KeyEquality.Instance);
+    private readonly byte[] _key = new byte[DocumentId.MaxFoldedBytes + OutputKey.SuffixBytes];
+
+    /// <summary>The entries.</summary>
+    public IndexBatch Batch => batch;
+
+    /// <summary>What each document of the batch looks at.</summary>
+    public IReadOnlyDictionary<byte[], UInt128[]> References => _references;
+
+    /// <summary>Maps the document of the change that a feed stands on.</summary>
+    public void Add(MappedChanges feed)
+    {
+        int length = DocumentId.Fold(feed.Id, _key);
+        if (feed.IsTombstone)
+            Put(length, [], 0);
+        else
+            Map(feed.Document, feed.Snapshot, length);
+    }
+
+    /// <summary>Maps a document again because something changed that it has looked at; if it is gone or left the index, its own change says so.</summary>
+    public void AddAgain(MappedChanges feed, byte[] foldedId)
+    {
+        if (!feed.Snapshot.TryGetByFoldedId(foldedId, out Document document) || !Covers(document.CollectionName))
+            return;
+        foldedId.CopyTo(_key, 0);
+        Map(document, feed.Snapshot, foldedId.Length);
+    }
+
+    /// <summary>Takes what others have mapped behind what this one has.</summary>
+    public void Append(ComputedEntries other)
+    {
+        batch.Append(other.Batch);
+        foreach ((byte[] document, int count) in other._counts)
+        {
+            document.CopyTo(_key, 0);
+            Remove(document.Length, count, _counts.GetValueOrDefault(document));
+            _counts[document] = count;
+        }
+
+        foreach ((byte[] document, UInt128[] references) in other._references)
+            _references[document] = references;
+    }
+
+    /// <summary>Removes entries that documents of the batch have had and have no more.</summary>
+    public void RemoveLeftOver(OutputCounts counts)
+    {
+        if (map.IsSingle)
+            return;
+        foreach ((byte[] document, int count) in _counts)
+        {
+            document.CopyTo(_key, 0);
+            Remove(document.Length, count, counts.Replace(document, count));
+        }
+    }
+
+    public void Clear()
+    {
+        batch.Clear();
+        _counts.Clear();
+        _references.Clear();
+    }
+
+    private bool Covers(string collection) => map.Collections.Count == 0 || map.Collections.Contains(collection, StringComparer.OrdinalIgnoreCase);
+
+    private void Map(Document document, DatabaseSnapshot snapshot, int length)
+    {
+        _output.Clear();
+        _host.Begin(snapshot, document);
+        string? error = null;
+        try
+        {
+            map.Map(document, _host, _output);
+            if (length + (_output.Count > 1 ? OutputKey.SuffixBytes : 0) > IndexBatch.MaxKeyBytes)
+                error = $"its id in lower case has {length} bytes, which is too long for an index that computes.";
+        }
+        catch (ComputationException failure)
+        {
+            error = failure.Message;
+        }
+
+        if (error is null)
+        {
+            Put(length, document.Id, _output.Count);
+        }
+        else
+        {
+            Put(length, default, 0);
+            if (length <= IndexBatch.MaxKeyBytes)
+            {
+                batch.BeginEntry(_key.AsSpan(0, length));
+                batch.FailEntry(document.IdText(), error, timeProvider.GetUtcNow().UtcDateTime);
+            }
+        }
+
+        if (_host.References is { Length: > 0 } references)
+            _references[_key[..length]] = references;
+    }
+
+    /// <summary>Puts the results of the document whose id stands in the key, and removes what it has had more in this batch.</summary>
+    private void Put(int length, ReadOnlySpan<byte> id, int count)
+    {
+        if (length > IndexBatch.MaxKeyBytes)
+            return; // it never had an entry
+        for (int i = 0; i < count; i++)
+        {
+            batch.BeginEntry(_key.AsSpan(0, OutputKey.Complete(_key, length, i)));
+            try
+            {
+                extractor.Extract(_object.Of(_output[i].Span, null, id), batch);
+                batch.EndEntry();
+            }
+            catch (Exception error) when (error is not OperationCanceledException and not OutOfMemoryException)
+            {
+                // A value is not what its field is of; the others are there.
+                batch.EndEntry(System.Text.Encoding.UTF8.GetString(id), error.Message, timeProvider.GetUtcNow().UtcDateTime);
+            }
+        }
+
+        byte[] document = _key[..length];
+        if (count == 0)
+            batch.Delete(document);
+        Remove(length, count, _counts.GetValueOrDefault(document));
+        _counts[document] = count;
+        if (map.LoadedCollections.Count > 0 || map.LoadsCompareExchange)
+            _references[document] = [];
+    }
+
+    /// <summary>Removes the results from one number on up to another of the document whose id stands in the key.</summary>
+    private void Remove(int length, int from, int until)
+    {
+        for (int i = Math.Max(1, from); i < until; i++)
+            batch.Delete(_key.AsSpan(0, OutputKey.Complete(_key, length, i)));
+    }
+}

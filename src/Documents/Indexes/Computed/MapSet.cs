@@ -1,0 +1,41 @@
+using Treepie.Computations;
+using Treepie.Store;
+
+namespace Treepie.Indexes.Computed;
+
+/// <summary>Several maps of one index as one: each maps the documents of its own collections.</summary>
+internal sealed class MapSet : IndexMap
+{
+    private readonly IReadOnlyList<IndexMap> _maps;
+
+    public MapSet(IReadOnlyList<IndexMap> maps)
+    {
+        _maps = maps;
+        Collections = maps.Any(static map => map.Collections.Count == 0) ? [] : [.. maps.SelectMany(static map => map.Collections).Distinct(StringComparer.OrdinalIgnoreCase)];
+        Fields = [.. maps.SelectMany(static map => map.Fields).DistinctBy(static field => field.Name)];
+        LoadedCollections = [.. maps.SelectMany(static map => map.LoadedCollections).Distinct(StringComparer.OrdinalIgnoreCase)];
+    }
+
+    public override IReadOnlyList<string> Collections { get; }
+
+    public override IReadOnlyList<MappedField> Fields { get; }
+
+    public override IReadOnlyList<string> LoadedCollections { get; }
+
+    public override bool LoadsCompareExchange => _maps.Any(static map => map.LoadsCompareExchange);
+
+    public override bool HasBoost => _maps.Any(static map => map.HasBoost);
+
+    public override bool HasDynamicFields => _maps.Any(static map => map.HasDynamicFields);
+
+    public override bool IsSingle => _maps is [{ IsSingle: true }];
+
+    public override void Map(Document document, IMapHost host, MapOutput output)
+    {
+        foreach (IndexMap map in _maps)
+            if (Covers(map, document.CollectionName))
+                map.Map(document, host, output);
+    }
+
+    private static bool Covers(IndexMap map, string collection) => map.Collections.Count == 0 || map.Collections.Contains(collection, StringComparer.OrdinalIgnoreCase);
+}

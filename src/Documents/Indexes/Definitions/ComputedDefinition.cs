@@ -1,0 +1,52 @@
+using Treepie.Computations;
+using Treepie.Indexes.Computed;
+using Treepie.Indexes.Fields;
+
+namespace Treepie.Indexes.Definitions;
+
+/// <summary>Compiles the texts of a definition that computes, and completes it with the collections and fields that they name.</summary>
+internal static class ComputedDefinition
+{
+    /// <summary>The mapping of a definition, compiled where it computes.</summary>
+    /// <exception cref="InvalidIndexDefinitionException">A text cannot be compiled, or there is nothing to compile it with.</exception>
+    public static StaticIndexMapping Compile(IndexDefinition definition, ComputingEngine? engine)
+    {
+        if (!definition.Computes)
+            return new StaticIndexMapping(definition);
+        if (engine is null)
+            return new StaticIndexMapping(WireDefinition.WithPaths(definition)); // refuses with the place where it begins to compute
+        var texts = new IndexTexts(definition.Name, definition.AdditionalSources);
+        IReadOnlyList<IndexMap> maps = [.. definition.Maps.Select(map => engine.CompileMap(texts, map))];
+        if (maps.Count == 0)
+            throw new InvalidIndexDefinitionException(definition.Name, "Maps", "it reduces, but has no map.");
+        if (definition.Reduce is not null)
+            throw new InvalidIndexDefinitionException(definition.Name, "Reduce", "it reduces, and map-reduce is not built yet. Of an index of its map alone, 'select facet(City, sum(Freight))' counts and sums up by the values of a field.");
+        var map = new MapSet(maps);
+        return new StaticIndexMapping(Complete(definition, map), map);
+    }
+
+    private static IndexDefinition Complete(IndexDefinition definition, IndexMap map) => WireDefinition.WithFields(
+        definition with { Collections = map.Collections, Boost = map.HasBoost ? $"'{MappedField.Boost}'" : null },
+        [.. map.Fields.Select(field => Field(definition, field))],
+        mayHaveMore: map.HasDynamicFields);
+
+    private static IndexFieldDefinition Field(IndexDefinition definition, MappedField field)
+    {
+        string path = PathOf(field.Name) ?? throw new InvalidIndexDefinitionException(definition.Name, "Maps", $"a field is called '{field.Name}', which is no name of one.");
+        var made = new IndexFieldDefinition { Name = field.Name, Path = path == field.Name ? null : path };
+        return field.Kind switch
+        {
+            MappedFieldKind.Spatial => made with { Path = null, Spatial = new SpatialFieldDefinition { Wkt = path } },
+            MappedFieldKind.Vector => made with { Vector = new VectorFieldDefinition(0) },
+            _ => made,
+        };
+    }
+
+    /// <summary>The path of a member of the object; null where there is none.</summary>
+    private static string? PathOf(string name)
+    {
+        bool isPlain = name.Length > 0 && name.All(static one => char.IsLetterOrDigit(one) || one == '_');
+        string path = isPlain ? name : $"'{name}'";
+        return FieldPath.TryParse(path) is { Count: 1, IsMetadata: false } ? path : null;
+    }
+}
