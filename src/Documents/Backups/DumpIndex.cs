@@ -117,7 +117,9 @@ internal static class DumpIndex
     }
 
     /// <summary>The index, if it is one this program can build; else null.</summary>
-    public static DumpedIndex? Read(JsonElement json) => ReadMapping(json) is { } mapping ? new DumpedIndex(mapping, ReadSettings(json)) : null;
+    /// <param name="json">What stands in the dump.</param>
+    /// <param name="computing">Compiles the maps of other programs' dumps; null: those that compute are not taken. Of this program's own dumps what computes is kept in any case.</param>
+    public static DumpedIndex? Read(JsonElement json, ComputingEngine? computing) => ReadMapping(json, computing) is { } mapping ? new DumpedIndex(mapping, ReadSettings(json)) : null;
 
     /// <summary>What is not there, or not known here, has its default.</summary>
     private static IndexSettings ReadSettings(JsonElement json)
@@ -134,7 +136,7 @@ internal static class DumpIndex
         };
     }
 
-    private static IndexMapping? ReadMapping(JsonElement json)
+    private static IndexMapping? ReadMapping(JsonElement json, ComputingEngine? computing)
     {
         if (json.TryGetProperty("TreepieIndex"u8, out JsonElement byHand))
             return ByHand(() => IndexDefinitionJson.Read(byHand));
@@ -145,7 +147,7 @@ internal static class DumpIndex
         if (!TryDefinition(json, out JsonElement definition) || !json.TryGetProperty("Type"u8, out JsonElement type) || type.ValueKind != JsonValueKind.String)
             return null;
         if (!type.ValueEquals(AutoMap))
-            return definition.TryGetProperty("Maps"u8, out _) ? ByHand(() => IndexDefinition.FromJson(definition)) : null;
+            return definition.TryGetProperty("Maps"u8, out _) ? ByHand(() => ComputedDefinition.Compile(IndexDefinition.FromJson(definition), computing).Definition) : null;
 
         var fields = new List<AutoIndexField>();
         if (json.TryGetProperty("TreepieFields"u8, out JsonElement exact))

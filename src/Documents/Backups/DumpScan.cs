@@ -27,6 +27,7 @@ internal sealed class DumpScan
     private readonly long _storedBytesTotal;
     private readonly long _nowTicks;
     private readonly int _maxDepth;
+    private readonly ComputingEngine? _computing;
     private readonly SectionCounts _sections = new();
     private readonly List<string> _refusals = [];
     private readonly Dictionary<string, (byte[] Hash, long Size)> _contents = new(StringComparer.Ordinal);
@@ -50,6 +51,7 @@ internal sealed class DumpScan
         _document = new DumpDocument(limits);
         _maxDepth = limits.MaxDocumentDepth + 1;
         _reader = new DumpReader(source.Json, _document.MaxElementBytes);
+        _computing = limits.Computing;
         _progress = progress;
         _storedBytesTotal = storedBytesTotal;
         _nowTicks = limits.TimeProvider.GetUtcNow().UtcTicks;
@@ -343,7 +345,7 @@ internal sealed class DumpScan
         {
             if (hash.Counts.Indexes >= MaxIndexes)
                 throw Damaged(DumpJson.Indexes, $"there are more than {MaxIndexes:N0} indexes, which no database has.");
-            if (DumpIndex.Read(element) is not { } index)
+            if (DumpIndex.Read(element, _computing) is not { } index)
             {
                 _sections.LeaveOut(DumpJson.Indexes, "Indexes that this program cannot build");
                 continue;

@@ -120,7 +120,7 @@ public sealed class IndexCatalogue : IDisposable
     public void Put(IndexDefinition definition)
     {
         ArgumentNullException.ThrowIfNull(definition);
-        Put(Compile(definition));
+        Put(ComputedDefinition.Require(definition, _context));
     }
 
     /// <summary>Looks whether a definition could be put.</summary>
@@ -128,7 +128,7 @@ public sealed class IndexCatalogue : IDisposable
     public void Check(IndexDefinition definition)
     {
         ArgumentNullException.ThrowIfNull(definition);
-        Compile(definition);
+        ComputedDefinition.Require(definition, _context);
     }
 
     /// <summary>A definition with the collections and fields that its maps say, as it is kept when it is put.</summary>
@@ -136,7 +136,7 @@ public sealed class IndexCatalogue : IDisposable
     public IndexDefinition Complete(IndexDefinition definition)
     {
         ArgumentNullException.ThrowIfNull(definition);
-        return Compile(definition).Definition;
+        return ComputedDefinition.Require(definition, _context).Definition;
     }
 
     /// <summary>The definition of an index defined by hand; null if there is none of that name.</summary>
@@ -280,7 +280,7 @@ public sealed class IndexCatalogue : IDisposable
     {
         if (definition is StaticIndexMapping mapping)
         {
-            Put(Compile(mapping.Definition, requireAnalyzers: false));
+            Put(ComputedDefinition.CompileOrKeep(mapping, _context.Computing));
             return;
         }
 
@@ -366,24 +366,9 @@ public sealed class IndexCatalogue : IDisposable
         }
     }
 
-    /// <summary>The mapping of a definition that can be built.</summary>
-    private StaticIndexMapping Compile(IndexDefinition definition, bool requireAnalyzers = true)
-    {
-        DefinitionCheck.RequireForm(definition);
-        StaticIndexMapping mapping = ComputedDefinition.Compile(definition, _context.Computing);
-        if (requireAnalyzers)
-            DefinitionCheck.Require(mapping.Definition, _context.Analyzers);
-        return mapping;
-    }
-
-    /// <summary>What computes is compiled before it is opened; where that cannot be, the index says why and answers nothing.</summary>
-    private IndexMapping Compiled(IndexMapping mapping) => mapping is StaticIndexMapping { Definition: { Computes: true } definition, Map: null, Reduction: null }
-        ? ComputedDefinition.Compile(definition, _context.Computing)
-        : mapping;
-
     private DocumentIndex OpenIndex(IndexMapping definition, IndexDirectory place)
     {
-        definition = Compiled(definition);
+        definition = ComputedDefinition.Compiled(definition, _context.Computing);
         DocumentIndex index = DocumentIndex.Open(definition, place, _context.Analyzers);
         using DatabaseSnapshot snapshot = _context.BeginRead();
         if (index.Writer.LastEtag <= snapshot.LastEtag)
@@ -396,7 +381,7 @@ public sealed class IndexCatalogue : IDisposable
     }
 
     private DocumentIndex Make(IndexMapping definition) =>
-        DocumentIndex.Create(Compiled(definition), IndexDirectory.Create(_directory, definition, ++_generation, _sealed), _context.Analyzers);
+        DocumentIndex.Create(ComputedDefinition.Compiled(definition, _context.Computing), IndexDirectory.Create(_directory, definition, ++_generation, _sealed), _context.Analyzers);
 
     private void Put(StaticIndexMapping mapping)
     {

@@ -156,6 +156,6 @@ public sealed class PathMapTests
     {
         string json = isWhole ? text : JsonSerializer.Serialize(new Dictionary<string, object> { ["Name"] = "X", ["Maps"] = new[] { text } });
         using JsonDocument document = JsonDocument.Parse(json);
-        return IndexDefinition.FromJson(document.RootElement);
+        return Treepie.Indexes.Definitions.ComputedDefinition.Compile(IndexDefinition.FromJson(document.RootElement), engine: null).Definition;
     }
 }

@@ -18,12 +18,44 @@ internal static class ComputedDefinition
         var texts = new IndexTexts(definition.Name, definition.AdditionalSources);
         IReadOnlyList<IndexMap> maps = [.. definition.Maps.Select(map => engine.CompileMap(texts, map))];
         if (maps.Count == 0)
-            throw new InvalidIndexDefinitionException(definition.Name, "Maps", "it reduces, but has no map.");
+            throw new InvalidIndexDefinitionException(definition.Name, "Maps", "it computes, but has no map.");
+        if (maps.FirstOrDefault(map => !map.Fields.Select(static field => field.Name).ToHashSet().SetEquals(maps[0].Fields.Select(static field => field.Name))) is { } other)
+            throw new InvalidIndexDefinitionException(
+                definition.Name, "Maps", $"its maps give different fields: {string.Join(", ", maps[0].Fields.Select(static field => field.Name))}, and {string.Join(", ", other.Fields.Select(static field => field.Name))}. Give what a map lacks as null.");
         if (definition.Reduce is not null)
             throw new InvalidIndexDefinitionException(definition.Name, "Reduce", "it reduces, and map-reduce is not built yet. Of an index of its map alone, 'select facet(City, sum(Freight))' counts and sums up by the values of a field.");
         var map = new MapSet(maps);
         return new StaticIndexMapping(Complete(definition, map), map);
     }
+
+    /// <summary>As <see cref="Compile"/>, of a definition that is put: it can be built, with analyzers that there are.</summary>
+    /// <exception cref="InvalidIndexDefinitionException">It cannot.</exception>
+    public static StaticIndexMapping Require(IndexDefinition definition, IndexingContext context)
+    {
+        StaticIndexMapping mapping = Compile(DefinitionCheck.RequireForm(definition), context.Computing);
+        DefinitionCheck.Require(mapping.Definition, context.Analyzers);
+        return mapping;
+    }
+
+    /// <summary>As <see cref="Compile"/>, of a definition of a backup: what cannot be compiled here is kept, and the index says so.</summary>
+    public static StaticIndexMapping CompileOrKeep(StaticIndexMapping mapping, ComputingEngine? engine)
+    {
+        DefinitionCheck.RequireForm(mapping.Definition);
+        try
+        {
+            return Compile(mapping.Definition, engine);
+        }
+        catch (InvalidIndexDefinitionException) when (mapping.Definition.Computes)
+        {
+            return mapping;
+        }
+    }
+
+    /// <summary>A mapping that can be run: what computes is compiled, if it is not yet.</summary>
+    /// <exception cref="InvalidIndexDefinitionException">A text cannot be compiled, or there is nothing to compile it with.</exception>
+    public static IndexMapping Compiled(IndexMapping mapping, ComputingEngine? engine) => mapping is StaticIndexMapping { Definition: { Computes: true } definition, AnyMap: null }
+        ? Compile(definition, engine)
+        : mapping;
 
     private static IndexDefinition Complete(IndexDefinition definition, IndexMap map) => WireDefinition.WithFields(
         definition with { Collections = map.Collections, Boost = map.HasBoost ? $"'{MappedField.Boost}'" : null },

@@ -36,7 +36,7 @@ internal static class WireDefinition
                     : $"it has '{part}', which is not built yet. Store what it would compute with the documents, and name its path.");
         if (IsGiven(json, "Configuration"))
             CheckConfiguration(definition.Name, json.GetProperty("Configuration"));
-        if (definition is { Maps.Count: 0, Reduce: null })
+        if (definition is { Maps.Count: 0, Reduce: null, AdditionalSources.Count: 0 })
             return definition with { Computes = false };
         return OnlyNamesPaths(definition) ? WithPaths(definition with { Computes = false }) : definition with { Computes = true };
     }
@@ -48,9 +48,8 @@ internal static class WireDefinition
             return false;
         try
         {
-            foreach (string map in definition.Maps)
-                PathMap.Read(definition.Name, map);
-            return true;
+            List<PathMap> maps = [.. definition.Maps.Select(map => PathMap.Read(definition.Name, map))];
+            return maps.Count > 0 && maps.TrueForAll(map => map.Fields.ToHashSet().SetEquals(maps[0].Fields)); // the same fields from other paths are computed
         }
         catch (InvalidIndexDefinitionException)
         {
