@@ -70,7 +70,7 @@ internal sealed class GroupBinder
 
     private OrderKey OverGroups(OrderKey key)
     {
-        if (key.Value is MethodExpression method && IsAggregate(method) && key.Type == OrderType.Default)
+        if (key.Value is MethodExpression method && (method.Is("count") || method.Is("sum")) && key.Type == OrderType.Default)
             throw Error(method, $"Say as what '{method.Name}()' is compared: order by {method.Name}({(method.Is("sum") ? "…" : "")}) as {(method.Is("sum") ? "double" : "long")}.");
         return key with { Value = OverGroups(key.Value) };
     }
