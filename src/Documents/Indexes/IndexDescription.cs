@@ -28,6 +28,8 @@ internal static class IndexDescription
                 Settings = onOff.Settings,
                 IsPaused = onOff.IsPaused,
                 EntryCount = searcher.EntryCount,
+                ReduceAttempts = index.Reduces.Reduces,
+                ReduceErrors = index.Reduces.Errors,
                 LastIndexedEtag = searcher.LastEtag,
                 CompleteFieldCount = progress.CompleteFields,
                 WaitingChanges = waiting,
@@ -77,6 +79,7 @@ internal static class IndexDescription
         Name = name,
         Collections = definition.Collections.Count == 0 ? s_allDocuments : definition.Collections,
         Fields = [.. definition.Fields.Select(f => f.SchemaName)],
+        IsMapReduce = definition.Reduction is not null,
         Definition = (definition as StaticIndexMapping)?.Definition,
     };
 

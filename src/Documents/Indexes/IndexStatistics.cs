@@ -18,6 +18,15 @@ public sealed record IndexStatistics
     /// <summary>The definition of an index defined by hand; null for one that queries made.</summary>
     public IndexDefinition? Definition { get; init; }
 
+    /// <summary>Whether its entries are groups of documents, not documents.</summary>
+    public bool IsMapReduce { get; init; }
+
+    /// <summary>Calls of its reduce since it was opened: one for each leaf and branch of partial results that a change has touched.</summary>
+    public long ReduceAttempts { get; init; }
+
+    /// <summary>Calls of its reduce that failed, since it was opened.</summary>
+    public long ReduceErrors { get; init; }
+
     /// <summary>Whether documents wait to be indexed.</summary>
     public bool IsStale { get; init; }
 

@@ -9,7 +9,7 @@ internal static class IndexWire
 {
     public const string Documents = "Documents";
 
-    public static string TypeOf(IndexStatistics index) => index.Definition is null ? "AutoMap" : "Map";
+    public static string TypeOf(IndexStatistics index) => (index.Definition is null ? "AutoMap" : "Map") + (index.IsMapReduce ? "Reduce" : "");
 
     public static string StateOf(IndexStatistics index) => index.State switch
     {
@@ -68,6 +68,13 @@ internal static class IndexWire
         json.WriteBoolean("IsStale", index.IsStale);
         json.WriteNumber("EntriesCount", index.EntryCount);
         json.WriteNumber("ErrorsCount", index.ErrorCount);
+        if (index.IsMapReduce)
+        {
+            json.WriteNumber("ReduceAttempts", index.ReduceAttempts);
+            json.WriteNumber("ReduceSuccesses", index.ReduceAttempts - index.ReduceErrors);
+            json.WriteNumber("ReduceErrors", index.ReduceErrors);
+        }
+
         json.WriteNumber("MappedPerSecondRate", Math.Round(index.ChangesPerSecond, 1));
         json.WriteNumber("WaitingChanges", index.WaitingChanges);
         json.WriteNumber("EtagsBehind", index.EtagsBehind);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { GroupByField } from "ravendb";
+import { GetIndexOperation, GetIndexStatisticsOperation, GroupByField } from "ravendb";
 import { seed, withDatabase } from "./support.mjs";
 
 class Order {
@@ -38,9 +38,10 @@ class Group { }
 
 test("groups by a key, with count and sum", async () => {
     await withOrders(async ({ grouped }) => {
-        const found = await grouped("shipTo.city").selectKey("shipTo.city", "city").selectSum(new GroupByField("freight", "total")).selectCount("orders").ofType(Group).all();
-        const byCity = Object.fromEntries(found.map(row => [row.city, [row.orders, row.total]]));
-        assert.deepEqual(byCity, { Berlin: [2, 0.3], Bern: [1, 10], null: [1, 3] });
+        const found = await grouped("shipTo.city").selectKey("shipTo.city", "city").selectSum(new GroupByField("freight", "total")).ofType(Group).all();
+        assert.deepEqual(Object.fromEntries(found.map(row => [row.city, row.total])), { Berlin: 0.3, Bern: 10, null: 3 });
+        const counted = await grouped("shipTo.city").selectKey("shipTo.city", "city").selectCount("orders").ofType(Group).all();
+        assert.deepEqual(Object.fromEntries(counted.map(row => [row.city, row.orders])), { Berlin: 2, Bern: 1, null: 1 });
     });
 });
 
@@ -78,5 +79,17 @@ test("says which index answered, and what is wrong with a query", async () => {
         assert.equal(statistics.indexName, "Auto/Orders/ByCountReducedByemployee");
         assert.equal(statistics.totalResults, 2);
         await assert.rejects(store.openSession().advanced.rawQuery("from Orders group by employee select freight").all(), /no key of 'group by'/);
+    });
+});
+
+test("says what an index of groups is", async () => {
+    await withOrders(async ({ store, asked }) => {
+        await asked("from Orders group by employee select employee, count()");
+        const statistics = await store.maintenance.send(new GetIndexStatisticsOperation("Auto/Orders/ByCountReducedByemployee"));
+        assert.equal(statistics.type, "AutoMapReduce");
+        assert.equal(statistics.entriesCount, 2);
+        assert.equal(statistics.errorsCount, 0);
+        const definition = await store.maintenance.send(new GetIndexOperation("Auto/Orders/ByCountReducedByemployee"));
+        assert.equal(definition.type, "AutoMapReduce");
     });
 });
