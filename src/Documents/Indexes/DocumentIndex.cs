@@ -131,7 +131,7 @@ internal sealed class DocumentIndex
     {
         var extractor = new FieldExtractor(Definition, fields.First, fields.End);
         return Definition.Reduction is { } reduction
-            ? new ResultBatch(Writer, new ResultWriter(reduction.Map, reduction.Reduce.Keys, timeProvider), new Reducer(reduction.Reduce, extractor, timeProvider, Reduces))
+            ? new ResultBatch(Writer, new ResultWriter(reduction.Map, reduction.Reduce.Keys, timeProvider), new Reducer(reduction.Reduce, extractor, timeProvider, Reduces), new MappingAgain(reduction.Map, Store))
             : Definition.Map is { } map
                 ? new ComputedBatch(map, new ComputedEntries(map, extractor, timeProvider, Writer.BeginBatch()), Writer, Store)
                 : new EntryBatch(Writer, new EntryWriter(extractor, timeProvider));
@@ -223,7 +223,17 @@ internal sealed class DocumentIndex
 
         var results = new ResultWriter(reduction.Map, reduction.Reduce.Keys, timeProvider);
         var documents = new MappedDocuments();
-        add = feed => documents.Add(results.Map(feed));
+        var referring = new Referrers(searcher.FindTree);
+        add = feed =>
+        {
+            if (feed.IsOwn)
+                documents.Add(results.Map(feed));
+            if (!feed.IsReferenced)
+                return;
+            foreach (byte[] referrer in referring.Of(feed, []))
+                if (results.MapAgain(feed, referrer) is { } document)
+                    documents.Add(document);
+        };
         finish = () => new Reducer(reduction.Reduce, extractor, timeProvider, new ReduceCounters()).Apply(ReduceState.Over(searcher.FindTree), documents.Last, batch, cancellationToken);
         return () => documents.SizeBytes;
     }

@@ -81,9 +81,6 @@ test("what cannot be run is refused, with its reason, and nothing changes", () =
     const refused = { name: "IndexCompilationException" };
     await assert.rejects(store.maintenance.send(new PutIndexesOperation(define("A", "from u in docs.Users where u.age > 3 select new { u.name }"))), refused);
     await assert.rejects(store.maintenance.send(new PutIndexesOperation(define("A", "map('Users', u => ({ n: u.name + 'x' }))"))), refused);
-    const reduce = define("A", "from u in docs.Users select new { u.name }");
-    reduce.reduce = "from r in results group r by r.name into g select new { name = g.Key }";
-    await assert.rejects(store.maintenance.send(new PutIndexesOperation(reduce)), { ...refused, message: /map-reduce is not built yet.*facet\(/s });
     await assert.rejects(
         store.maintenance.send(new PutIndexesOperation(define("B", "from u in docs.Users select new { u.name }"), define("A", "map(")), refused), refused);
     assert.deepEqual(await store.maintenance.send(new GetIndexNamesOperation(0, 10)), []);

@@ -1,6 +1,8 @@
 using Treepie.Computations;
 using Treepie.Indexes.Computed;
 using Treepie.Indexes.Fields;
+using Treepie.Indexes.Reducing;
+using Treepie.Store;
 
 namespace Treepie.Indexes.Definitions;
 
@@ -22,9 +24,9 @@ internal static class ComputedDefinition
         if (maps.FirstOrDefault(map => !map.Fields.Select(static field => field.Name).ToHashSet().SetEquals(maps[0].Fields.Select(static field => field.Name))) is { } other)
             throw new InvalidIndexDefinitionException(
                 definition.Name, "Maps", $"its maps give different fields: {string.Join(", ", maps[0].Fields.Select(static field => field.Name))}, and {string.Join(", ", other.Fields.Select(static field => field.Name))}. Give what a map lacks as null.");
-        if (definition.Reduce is not null)
-            throw new InvalidIndexDefinitionException(definition.Name, "Reduce", "it reduces, and map-reduce is not built yet. Of an index of its map alone, 'select facet(City, sum(Freight))' counts and sums up by the values of a field.");
         var map = new MapSet(maps);
+        if (definition.Reduce is { } text)
+            return CompileReduce(definition, map, engine.CompileReduce(texts, text));
         return new StaticIndexMapping(Complete(definition, map), map);
     }
 
@@ -34,6 +36,10 @@ internal static class ComputedDefinition
     {
         StaticIndexMapping mapping = Compile(DefinitionCheck.RequireForm(definition), context.Computing);
         DefinitionCheck.Require(mapping.Definition, context.Analyzers);
+        if (mapping.Reduction is not { } reduction)
+            return mapping;
+        using DatabaseSnapshot snapshot = context.BeginRead();
+        ReduceCheck.Require(definition.Name, reduction, snapshot);
         return mapping;
     }
 
@@ -56,6 +62,25 @@ internal static class ComputedDefinition
     public static IndexMapping Compiled(IndexMapping mapping, ComputingEngine? engine) => mapping is StaticIndexMapping { Definition: { Computes: true } definition, AnyMap: null }
         ? Compile(definition, engine)
         : mapping;
+
+    private static StaticIndexMapping CompileReduce(IndexDefinition definition, IndexMap map, IndexReduce reduce)
+    {
+        // What is reduced may be reduced again, so a reduce gives what maps give.
+        HashSet<string> mapped = [.. map.Fields.Select(field => field.Name)], reduced = [.. reduce.Fields.Select(field => field.Name)];
+        if (mapped.Count > 0 && reduced.Count > 0 && !mapped.SetEquals(reduced))
+        {
+            throw new InvalidIndexDefinitionException(
+                definition.Name, "Reduce", $"its maps give {Names(mapped)}, and its reduce gives {Names(reduced)}: both must give the same fields, as what is reduced is reduced again with what comes later.");
+        }
+
+        if (reduce.Keys.FirstOrDefault(key => mapped.Count > 0 && !mapped.Contains(key)) is { } unknown)
+            throw new InvalidIndexDefinitionException(definition.Name, "Reduce", $"it groups by '{unknown}', which its maps do not give; they give {Names(mapped)}.");
+        IndexDefinition complete = WireDefinition.WithFields(
+            definition with { Collections = map.Collections, Boost = null }, [.. (reduced.Count > 0 ? reduce.Fields : map.Fields).Select(field => Field(definition, field))], mayHaveMore: false);
+        return new StaticIndexMapping(complete, reduction: new Reduction(map, reduce));
+    }
+
+    private static string Names(IEnumerable<string> names) => string.Join(", ", names.Order(StringComparer.Ordinal).Select(name => $"'{name}'"));
 
     private static IndexDefinition Complete(IndexDefinition definition, IndexMap map) => WireDefinition.WithFields(
         definition with { Collections = map.Collections, Boost = map.HasBoost ? $"'{MappedField.Boost}'" : null },

@@ -13,11 +13,13 @@ internal sealed class StaticIndexMapping : IndexMapping
 
     /// <summary>Takes a definition that <see cref="DefinitionCheck"/> has let through.</summary>
     /// <param name="definition">The definition.</param>
-    /// <param name="map">Its map, where it computes and is to be run.</param>
-    public StaticIndexMapping(IndexDefinition definition, IndexMap? map = null)
+    /// <param name="map">Its map, where it computes, does not reduce, and is to be run.</param>
+    /// <param name="reduction">Its maps and reduce, where it reduces and is to be run.</param>
+    public StaticIndexMapping(IndexDefinition definition, IndexMap? map = null, Reduction? reduction = null)
     {
         Definition = definition;
         Map = map;
+        Reduction = reduction;
         bool coversAll = definition.Collections.Contains(AutoIndexDefinition.AllDocuments, StringComparer.OrdinalIgnoreCase);
         Collections = coversAll ? [] : [.. definition.Collections.Distinct(StringComparer.OrdinalIgnoreCase)];
         var fields = new List<AutoIndexField>();
@@ -41,14 +43,16 @@ internal sealed class StaticIndexMapping : IndexMapping
         Fields = fields;
         Schema = new IndexSchema(schema);
         StoredFields = [.. definition.Fields.Select((field, place) => (field, place)).Where(f => PathOf(f.field) is not null)
-            .Where(f => f.field.Stored || !definition.Computes) // what is computed and not kept is not to be had from documents
-            .Select(f => new StoredField(f.field.Name, PathOf(f.field)!, f.place + 1, f.field.Stored, definition.Computes))]; // just looked
+            .Where(f => f.field.Stored || !definition.Computes || definition.Reduce is not null) // what is computed and not kept is not to be had from documents; of groups the whole object is kept
+            .Select(f => new StoredField(f.field.Name, PathOf(f.field)!, f.place + 1, f.field.Stored && definition.Reduce is null, definition.Computes && definition.Reduce is null))]; // just looked
     }
 
     /// <summary>The definition.</summary>
     public IndexDefinition Definition { get; }
 
     public override IndexMap? Map { get; }
+
+    public override Reduction? Reduction { get; }
 
     public override string Name => Definition.Name;
 

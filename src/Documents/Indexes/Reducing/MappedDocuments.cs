@@ -16,6 +16,9 @@ internal sealed class MappedDocuments
     /// <summary>The last change of each document.</summary>
     public IReadOnlyCollection<MappedDocument> Last => _documents.Values;
 
+    /// <summary>What each document has looked at.</summary>
+    public IReadOnlyDictionary<byte[], UInt128[]> References() => _documents.ToDictionary(pair => pair.Key, pair => pair.Value.References, KeyEquality.Instance);
+
     public void Add(MappedDocument document)
     {
         _documents[document.Key] = document;

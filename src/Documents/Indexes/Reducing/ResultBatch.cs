@@ -1,9 +1,10 @@
+using Treepie.Indexes.Computed;
 using Treepie.Indexing;
 
 namespace Treepie.Indexes.Reducing;
 
 /// <summary>Documents as mapped results, which are reduced when they are committed.</summary>
-internal sealed class ResultBatch(IndexWriter writer, ResultWriter results, Reducer reducer) : MapBatch
+internal sealed class ResultBatch(IndexWriter writer, ResultWriter results, Reducer reducer, MappingAgain again) : MapBatch
 {
     private readonly MappedDocuments _documents = new();
     private readonly IndexBatch _entries = writer.BeginBatch();
@@ -14,8 +15,9 @@ internal sealed class ResultBatch(IndexWriter writer, ResultWriter results, Redu
 
     public override bool Add(MappedChanges feed)
     {
-        _documents.Add(results.Map(feed));
-        return true;
+        if (feed.IsOwn)
+            _documents.Add(results.Map(feed));
+        return !feed.IsReferenced || again.Run(feed, AddAgain);
     }
 
     public override void Append(MapBatch other)
@@ -28,6 +30,7 @@ internal sealed class ResultBatch(IndexWriter writer, ResultWriter results, Redu
     {
         _documents.Clear();
         _entries.Clear();
+        again.Clear();
     }
 
     public override void Commit(long etag, CancellationToken cancellationToken)
@@ -39,8 +42,15 @@ internal sealed class ResultBatch(IndexWriter writer, ResultWriter results, Redu
             {
                 entries.Clear(); // of what was done in vain
                 reducer.Apply(ReduceState.In(transaction), _documents.Last, entries, cancellationToken);
+                again.Write(transaction, _documents.References());
             },
             cancellationToken);
         Clear();
+    }
+
+    private void AddAgain(MappedChanges feed, byte[] foldedId)
+    {
+        if (results.MapAgain(feed, foldedId) is { } document)
+            _documents.Add(document);
     }
 }

@@ -1,5 +1,6 @@
 using System.Security.Cryptography;
 using Treepie.Computations;
+using Treepie.Indexes.Computed;
 using Treepie.Indexing;
 using Treepie.Store;
 
@@ -10,40 +11,39 @@ internal sealed class ResultWriter(IndexMap map, IReadOnlyList<string> keys, Tim
 {
     private readonly byte[] _key = new byte[DocumentId.MaxFoldedBytes];
     private readonly MapOutput _output = new();
+    private readonly MapHost _host = new();
 
     /// <summary>Maps the change that a feed stands on.</summary>
     public MappedDocument Map(MappedChanges feed)
     {
         int length = DocumentId.Fold(feed.Id, _key);
-        byte[] key = length <= IndexBatch.MaxKeyBytes ? _key[..length] : [0xFF, .. SHA256.HashData(_key.AsSpan(0, length))]; // no id begins with this byte
-        if (feed.IsTombstone)
-            return new MappedDocument(key, "", [], null, default);
+        return feed.IsTombstone ? new MappedDocument(KeyOf(_key.AsSpan(0, length)), "", [], null, default) : Map(feed.Document, feed.Snapshot, _key.AsSpan(0, length));
+    }
 
-        Document document = feed.Document;
+    /// <summary>Maps a document again because something changed that it has looked at; null where it is gone or left the index, which its own change says.</summary>
+    public MappedDocument? MapAgain(MappedChanges feed, byte[] foldedId) =>
+        feed.Snapshot.TryGetByFoldedId(foldedId, out Document document) && (map.Collections.Count == 0 || map.Collections.Contains(document.CollectionName, StringComparer.OrdinalIgnoreCase))
+            ? Map(document, feed.Snapshot, foldedId)
+            : null;
+
+    private static byte[] KeyOf(ReadOnlySpan<byte> foldedId) => foldedId.Length <= IndexBatch.MaxKeyBytes ? foldedId.ToArray() : [0xFF, .. SHA256.HashData(foldedId)]; // no id begins with this byte
+
+    private MappedDocument Map(Document document, DatabaseSnapshot snapshot, ReadOnlySpan<byte> foldedId)
+    {
+        byte[] key = KeyOf(foldedId);
         _output.Clear();
+        _host.Begin(snapshot, document);
         try
         {
-            map.Map(document, NoHost.Instance, _output);
+            map.Map(document, _host, _output);
             var results = new MappedResult[_output.Count];
             for (int i = 0; i < results.Length; i++)
                 results[i] = new MappedResult(ReduceKey.Of(_output[i].Span, keys), _output[i].ToArray());
-            return new MappedDocument(key, document.IdText(), results, null, default);
+            return new MappedDocument(key, document.IdText(), results, null, default) { References = _host.References };
         }
         catch (ComputationException error)
         {
-            return new MappedDocument(key, document.IdText(), [], error.Message, timeProvider.GetUtcNow().UtcDateTime);
+            return new MappedDocument(key, document.IdText(), [], error.Message, timeProvider.GetUtcNow().UtcDateTime) { References = _host.References };
         }
-    }
-
-    /// <summary>For maps that look at nothing but their document.</summary>
-    private sealed class NoHost : IMapHost
-    {
-        public static readonly NoHost Instance = new();
-
-        public byte[]? Load(string id, string collection) => throw new ComputationException("this map looks at nothing but its document.");
-
-        public byte[]? CompareExchange(string key) => throw new ComputationException("this map looks at nothing but its document.");
-
-        public byte[] WholeDocument() => throw new ComputationException("this map looks at nothing but its document.");
     }
 }

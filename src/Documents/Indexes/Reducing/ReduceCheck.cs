@@ -1,0 +1,86 @@
+using System.Buffers;
+using System.Text.Json;
+using Treepie.Computations;
+using Treepie.Indexes.Computed;
+using Treepie.Indexes.Definitions;
+using Treepie.Store;
+
+namespace Treepie.Indexes.Reducing;
+
+/// <summary>
+/// Looks whether a reduce takes what it gives: some documents are mapped, each result twice, and what the reduce makes of them it must make of that again, under the same key. A reduce that counts its
+/// values, for instance, does not.
+/// </summary>
+internal static class ReduceCheck
+{
+    /// <summary>Documents of each collection that are looked at.</summary>
+    private const int MostDocuments = 16;
+
+    /// <exception cref="InvalidIndexDefinitionException">It does not.</exception>
+    public static void Require(string index, Reduction reduction, DatabaseSnapshot snapshot)
+    {
+        var host = new MapHost();
+        MapOutput mapped = new(), once = new(), twice = new();
+        foreach (string? collection in reduction.Map.Collections.Count == 0 ? [null] : reduction.Map.Collections.Cast<string?>())
+        {
+            using DocumentCursor cursor = collection is null ? snapshot.ByEtag() : snapshot.ByCollection(collection);
+            for (int i = 0; i < MostDocuments && cursor.MoveNext(); i++)
+            {
+                mapped.Clear();
+                try
+                {
+                    host.Begin(snapshot, cursor.Current);
+                    reduction.Map.Map(cursor.Current, host, mapped);
+                    for (int result = 0; result < mapped.Count; result++)
+                        Require(index, reduction.Reduce, mapped[result], once, twice);
+                }
+                catch (ComputationException)
+                {
+                    // Of this document's values; that is told when it is indexed.
+                }
+
+                snapshot.ReleasePages();
+            }
+        }
+    }
+
+    private static void Require(string index, IndexReduce reduce, ReadOnlyMemory<byte> value, MapOutput once, MapOutput twice)
+    {
+        once.Clear();
+        reduce.Reduce([value, value], once);
+        ReadOnlyMemory<byte>[] first = [.. Enumerable.Range(0, once.Count).Select(i => once[i])];
+        if (first.Length == 0)
+            return;
+        byte[] key = ReduceKey.Of(value.Span, reduce.Keys);
+        if (first.FirstOrDefault(one => !ReduceKey.Of(one.Span, reduce.Keys).AsSpan().SequenceEqual(key)) is { IsEmpty: false } other)
+        {
+            throw new InvalidIndexDefinitionException(
+                index, "Reduce", $"it gives a result of another key than that of its group: {Text(value)} becomes {Text(other)}. The members it groups by ({string.Join(", ", reduce.Keys)}) must be those of the group.");
+        }
+
+        twice.Clear();
+        reduce.Reduce(first, twice);
+        bool isSame = twice.Count == first.Length && Enumerable.Range(0, first.Length).All(i => Canonical(twice[i]).SequenceEqual(Canonical(first[i])));
+        if (!isSame)
+        {
+            throw new InvalidIndexDefinitionException(
+                index, "Reduce", $"what it gives is something else when it is reduced a second time, which it is with whatever comes later: {Text(first[0])} becomes {(twice.Count == 0 ? "nothing" : Text(twice[0]))}. "
+                + "Let the map give a 1 to be summed up instead of counting values, and sums instead of averages.");
+        }
+    }
+
+    private static ReadOnlySpan<byte> Canonical(ReadOnlyMemory<byte> json)
+    {
+        using JsonDocument value = JsonDocument.Parse(json);
+        var output = new ArrayBufferWriter<byte>();
+        CanonicalJson.Write(value.RootElement, output);
+        return output.WrittenSpan;
+    }
+
+    private static string Text(ReadOnlyMemory<byte> json)
+    {
+        const int Most = 200;
+        string text = System.Text.Encoding.UTF8.GetString(json.Span);
+        return text.Length <= Most ? text : text[..Most] + "…";
+    }
+}

@@ -1,0 +1,129 @@
+using System.Globalization;
+using System.Text.Json;
+using Treepie.Indexes;
+using Treepie.Tests.Support;
+
+namespace Treepie.Computing.Tests;
+
+/// <summary>Indexes with a reduce: their entries are groups of what their maps make of documents, whatever happens to these.</summary>
+public sealed class MapReduceTests : IDisposable
+{
+    private const string Map = "from o in docs.Orders select new { o.City, Count = 1, Total = o.Freight }";
+    private const string Reduce = "from r in results group r by r.City into g select new { City = g.Key, Count = g.Sum(x => x.Count), Total = g.Sum(x => x.Total) }";
+
+    private readonly IndexRunner _run = new();
+
+    public void Dispose() => _run.Dispose();
+
+    [Fact]
+    public async Task Groups_are_counted_and_summed_up_by_texts()
+    {
+        await _run.PutAsync("orders/1", """{"City":"Bern","Freight":2}""", "Orders");
+        await _run.PutAsync("orders/2", """{"City":"Rome","Freight":3}""", "Orders");
+        await _run.PutAsync("orders/3", """{"City":"Bern","Freight":5}""", "Orders");
+        Define("Orders/ByCity", [Map], Reduce);
+        Assert.Equal(["""{"City":"Bern","Count":2,"Total":7}""", """{"City":"Rome","Count":1,"Total":3}"""], await _run.AskAsync("from index 'Orders/ByCity' order by Total as long desc"));
+        Assert.Equal(["""{"c":"Rome","Total":3}"""], await _run.AskAsync("from index 'Orders/ByCity' where Count < 2 select City as c, Total"));
+        Assert.StartsWith("""{"Name":"City","Values":[{"Range":"bern","Count":1},{"Range":"rome","Count":1}]""", Assert.Single(await _run.AskAsync("from index 'Orders/ByCity' select facet(City)")), StringComparison.Ordinal);
+
+        await _run.PutAsync("orders/3", """{"City":"Rome","Freight":50}""", "Orders");
+        await _run.DeleteAsync("orders/1");
+        Assert.Equal(["""{"City":"Rome","Count":2,"Total":53}"""], await _run.AskAsync("from index 'Orders/ByCity'"));
+        IndexStatistics statistics = Assert.Single(_run.Database.Indexes.List());
+        Assert.True(statistics is { IsMapReduce: true, EntryCount: 1, ErrorCount: 0, ReduceAttempts: > 0 });
+        _run.Reopen();
+        await _run.PutAsync("orders/4", """{"City":"Rome","Freight":1}""", "Orders");
+        Assert.Equal(["""{"City":"Rome","Count":3,"Total":54}"""], await _run.AskAsync("from index 'Orders/ByCity'"));
+        _run.Database.Indexes.Control.Pause();
+        await _run.PutAsync("orders/5", """{"City":"Oslo","Freight":1}""", "Orders");
+        await _run.DeleteAsync("orders/4");
+        Assert.Equal(["""{"City":"Oslo","Count":1,"Total":1}""", """{"City":"Rome","Count":2,"Total":53}"""], await _run.AskAsync("from index 'Orders/ByCity' order by City", neverStale: true));
+    }
+
+    [Fact]
+    public async Task Several_maps_are_reduced_together()
+    {
+        Define("Cities", ["from o in docs.Orders select new { o.City, Count = 1 }", "from u in docs.Users select new { u.City, Count = 10 }"], "from r in results group r by r.City into g select new { City = g.Key, Count = g.Sum(x => x.Count) }");
+        await _run.PutAsync("orders/1", """{"City":"Bern"}""", "Orders");
+        await _run.PutAsync("users/1", """{"City":"Bern"}""", "Users");
+        await _run.PutAsync("users/2", """{"City":null}""", "Users");
+        Assert.Equal(["""{"City":null,"Count":10}""", """{"City":"Bern","Count":11}"""], await _run.AskAsync("from index Cities order by Count as long"));
+    }
+
+    [Fact]
+    public async Task Groups_change_with_the_documents_that_were_loaded()
+    {
+        Define("ByCompany", ["from o in docs.Orders let c = LoadDocument(o.Company, \"Companies\") select new { Name = c.Name, Count = 1 }"], "from r in results group r by r.Name into g select new { Name = g.Key, Count = g.Sum(x => x.Count) }");
+        await _run.PutAsync("orders/1", """{"Company":"companies/1"}""", "Orders");
+        await _run.PutAsync("orders/2", """{"Company":"companies/1"}""", "Orders");
+        Assert.Equal(["""{"Count":2}"""], await _run.AskAsync("from index ByCompany"));
+        await _run.PutAsync("companies/1", """{"Name":"Treepie"}""", "Companies");
+        Assert.Equal(["""{"Name":"Treepie","Count":2}"""], await _run.AskAsync("from index ByCompany"));
+        await _run.PutAsync("companies/1", """{"Name":"Magpie"}""", "Companies");
+        Assert.Equal(["""{"Name":"Magpie","Count":2}"""], await _run.AskAsync("from index ByCompany"));
+    }
+
+    [Fact]
+    public async Task A_reduce_that_fails_is_told_of_its_group_alone()
+    {
+        // Without documents it is not tried.
+        Define("Parts", ["from o in docs.Orders select new { o.City, Part = o.Freight }"], "from r in results group r by r.City into g select new { City = g.Key, Part = 100 / g.Sum(x => x.Part) }");
+        await _run.PutAsync("orders/1", """{"City":"Bern","Freight":2}""", "Orders");
+        await _run.PutAsync("orders/2", """{"City":"Rome","Freight":0}""", "Orders");
+        Assert.Equal(["Bern"], (await _run.AskAsync("from index Parts")).Select(row => JsonDocument.Parse(row).RootElement.GetProperty("City").GetString()));
+        Assert.Contains("Rome", Assert.Single(_run.Database.Indexes.Errors("Parts")).Message, StringComparison.Ordinal);
+        await _run.PutAsync("orders/2", """{"City":"Rome","Freight":4}""", "Orders");
+        Assert.Equal(2, (await _run.AskAsync("from index Parts")).Count);
+        Assert.Empty(_run.Database.Indexes.Errors("Parts"));
+    }
+
+    [Theory]
+    [InlineData(Map, "from r in results group r by r.City into g select new { City = g.Key, Count = g.Sum(x => x.Count) }", "both must give the same fields")]
+    [InlineData(Map, "from r in results group r by r.Town into g select new { City = g.Key, Count = g.Sum(x => x.Count), Total = g.Sum(x => x.Total) }", "'Town'")]
+    [InlineData("from o in docs.Orders select new { o.City, Count = 1 }", "from r in results group r by r.City into g select new { City = g.Key, Count = g.Count() }", "reduced a second time")]
+    [InlineData("from o in docs.Orders select new { o.City, Count = 1 }", "from r in results group r by r.City into g select new { City = \"all\", Count = g.Sum(x => x.Count) }", "another key")]
+    public async Task What_cannot_be_reduced_again_is_refused(string map, string reduce, string message)
+    {
+        await _run.PutAsync("orders/1", """{"City":"Bern","Freight":2}""", "Orders");
+        InvalidIndexDefinitionException error = Assert.Throws<InvalidIndexDefinitionException>(() => Define("X", [map], reduce));
+        Assert.Contains(message, error.Message, StringComparison.Ordinal);
+        Assert.Empty(_run.Database.Indexes.List());
+    }
+
+    [Fact]
+    public async Task Groups_of_random_documents_are_what_LINQ_says()
+    {
+        int seed = Seed.Next();
+        var random = new Random(seed);
+        Define("Orders/ByCity", [Map], Reduce);
+        var there = new SortedDictionary<string, (string City, int Freight)>(StringComparer.Ordinal);
+        for (int step = 0; step < 30; step++)
+        {
+            for (int i = random.Next(40); i > 0; i--)
+            {
+                string id = $"orders/{random.Next(300)}";
+                if (random.Next(4) == 0)
+                {
+                    there.Remove(id);
+                    await _run.DeleteAsync(id);
+                    continue;
+                }
+
+                there[id] = ($"c{Math.Max(0, random.Next(12) - 6)}", random.Next(1000));
+                await _run.PutAsync(id, string.Create(CultureInfo.InvariantCulture, $"{{\"City\":\"{there[id].City}\",\"Freight\":{there[id].Freight}}}"), "Orders");
+            }
+
+            if (random.Next(5) == 0)
+                _run.Reopen();
+            string[] expected = [.. there.Values.GroupBy(order => order.City).OrderBy(group => group.Key, StringComparer.Ordinal)
+                .Select(group => string.Create(CultureInfo.InvariantCulture, $"{{\"City\":\"{group.Key}\",\"Count\":{group.Count()},\"Total\":{group.Sum(order => order.Freight)}}}"))];
+            Assert.Equal(expected, await _run.AskAsync("from index 'Orders/ByCity' order by City"));
+        }
+    }
+
+    private void Define(string name, string[] maps, string reduce)
+    {
+        using JsonDocument json = JsonDocument.Parse($"{{\"Name\":{JsonSerializer.Serialize(name)},\"Maps\":{JsonSerializer.Serialize(maps)},\"Reduce\":{JsonSerializer.Serialize(reduce)},\"Fields\":{{}}}}");
+        _run.Database.Indexes.Put(IndexDefinition.FromJson(json.RootElement));
+    }
+}
