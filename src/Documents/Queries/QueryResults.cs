@@ -173,6 +173,9 @@ public sealed class QueryResults : IDisposable
             _includes.Write(_found.Snapshot, output);
     }
 
+    /// <summary>After the last result: hands over each document included by the results seen.</summary>
+    internal void VisitIncludes(IncludedVisitor visitor) => _includes?.Visit(_found.Snapshot, visitor);
+
     /// <summary>Whether the query asked for highlightings.</summary>
     public bool HasHighlightings => _found.Notes is not null && _context.Query.Highlights.Count > 0;
 

@@ -1,12 +1,11 @@
-using System.Buffers;
 using System.Globalization;
-using System.Text;
+using System.Linq.Expressions;
 using System.Text.Json;
 using System.Text.Json.Nodes;
+using Treepie.Kinds;
 using Treepie.Linq;
 using Treepie.Queries;
 using Treepie.Store;
-using Treepie.Writes;
 
 namespace Treepie.Sessions;
 
@@ -22,28 +21,33 @@ namespace Treepie.Sessions;
 /// A property <c>Id</c>, if there is one, is the document's id; it is not repeated in the document. A string is the whole id, an <c>int</c>, <c>long</c> or <c>Guid</c> what stands
 /// behind the collection's tag: <c>orders/42</c>.
 /// </summary>
-public sealed class DocumentSession : IDisposable
+public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
 {
     private readonly Database _database;
     private readonly SessionOptions _options;
-    private readonly EntityJson _json;
-    private readonly BodyMerge _merge;
+    private readonly SessionSaver _saver;
+    private readonly SessionGuard _guard = new();
     private readonly Dictionary<object, TrackedEntity> _byEntity = new(ReferenceEqualityComparer.Instance);
     private readonly Dictionary<string, TrackedEntity> _byId = new(IdComparer.Instance);
     private readonly Dictionary<string, string?> _deletions = new(IdComparer.Instance); // of documents not loaded; value: expected change vector
+    private readonly List<SessionCommand> _commands = [];
+    private Dictionary<string, IncludedDocument>? _included;
     private SessionQueries? _queries;
+    private SessionAdvanced? _advanced;
     private bool _disposed;
 
     internal DocumentSession(Database database, SessionOptions options)
     {
         _database = database;
         _options = options;
-        _json = new EntityJson(database.Options);
-        _merge = new BodyMerge(options.Json.PropertyNameCaseInsensitive);
+        _saver = new SessionSaver(database, options);
     }
 
+    /// <summary>What is needed less often: changes, metadata, streams, attachments, counters.</summary>
+    public SessionAdvanced Advanced => _advanced ??= new SessionAdvanced(this);
+
     /// <summary>Whether a save would write something.</summary>
-    public bool HasChanges => _deletions.Count > 0 || _byEntity.Values.Any(entity => entity.IsDeleted || NeedsPut(entity, out _));
+    public bool HasChanges => _deletions.Count + _commands.Count > 0 || _byEntity.Values.Any(entity => entity.IsDeleted || _saver.NeedsPut(entity, out _));
 
     /// <summary>The object of a document; the same one however often it is loaded; null if there is none, or it was deleted in this session.</summary>
     /// <exception cref="TreepieException">The document does not fit the type.</exception>
@@ -75,13 +79,32 @@ public sealed class DocumentSession : IDisposable
         var loaded = new Dictionary<string, T?>(IdComparer.Instance);
         using DatabaseSnapshot snapshot = _database.BeginRead();
         foreach (string id in ids)
-        {
-            if (!TryFindTracked(id, out T? entity))
-                entity = snapshot.TryGet(id, out Document document) ? Track<T>(document) : null;
-            loaded[id] = entity;
-        }
-
+            loaded[id] = TryFindTracked(id, out T? entity) ? entity : snapshot.TryGet(id, out Document document) ? Track<T>(document) : null;
         return loaded;
+    }
+
+    /// <summary>As <see cref="Load{T}(string)"/>: reads complete at once.</summary>
+    public ValueTask<T?> LoadAsync<T>(string id, CancellationToken cancellationToken = default)
+        where T : class
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        return ValueTask.FromResult(Load<T>(id));
+    }
+
+    /// <summary>As <see cref="Load{T}(IEnumerable{string})"/>: reads complete at once.</summary>
+    public ValueTask<IReadOnlyDictionary<string, T?>> LoadAsync<T>(IEnumerable<string> ids, CancellationToken cancellationToken = default)
+        where T : class
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        return ValueTask.FromResult(Load<T>(ids));
+    }
+
+    /// <summary>As <see cref="Store"/>, which needs no waiting.</summary>
+    public ValueTask StoreAsync(object entity, string? id = null, string? changeVector = null, CancellationToken cancellationToken = default)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        Store(entity, id, changeVector);
+        return default;
     }
 
     /// <summary>The objects of documents whose id starts with a prefix, in id order; those deleted in this session are left out.</summary>
@@ -132,6 +155,7 @@ public sealed class DocumentSession : IDisposable
             return;
         }
 
+        using SessionGuard.Scope scope = _guard.Enter();
         EntityType type = TypeOf(entity.GetType());
         id = FirstGiven(id, type.Id?.Get(entity)) ?? type.Id?.Next(_database.HiLoIds, type.Tag) ?? _database.HiLoIds.Next(type.Tag);
         DocumentId.Encode(id, _database.Options.MaxIdBytes);
@@ -147,6 +171,7 @@ public sealed class DocumentSession : IDisposable
     /// <exception cref="InvalidOperationException">The object is not of this session.</exception>
     public void Delete(object entity)
     {
+        using SessionGuard.Scope scope = _guard.Enter();
         TrackedEntity tracked = Tracked(entity);
         if (tracked.IsNew)
             Evict(entity);
@@ -161,6 +186,7 @@ public sealed class DocumentSession : IDisposable
         ArgumentNullException.ThrowIfNull(id);
         ObjectDisposedException.ThrowIf(_disposed, this);
         DocumentId.Encode(id, _database.Options.MaxIdBytes);
+        using SessionGuard.Scope scope = _guard.Enter();
         if (!_byId.TryGetValue(id, out TrackedEntity? tracked))
         {
             _deletions[id] = changeVector;
@@ -180,32 +206,27 @@ public sealed class DocumentSession : IDisposable
     public async Task SaveChangesAsync(CancellationToken cancellationToken = default)
     {
         ObjectDisposedException.ThrowIf(_disposed, this);
-        using var batch = new WriteBatch(_database.Options);
-        foreach ((string id, string? changeVector) in _deletions)
-            batch.Delete(id, changeVector);
-        List<TrackedEntity> deleted = [.. _byEntity.Values.Where(entity => entity.IsDeleted)];
-        foreach (TrackedEntity entity in deleted)
-            batch.Delete(entity.Id, entity.ExpectedChangeVector ?? (_options.UseOptimisticConcurrency ? entity.ChangeVector : null));
-        int deletions = batch.Count;
-        var puts = new List<(TrackedEntity Entity, byte[] Whole, byte[] AsWritten)>();
-        foreach (TrackedEntity entity in _byEntity.Values)
+        using (_guard.EnterSave())
         {
-            if (entity.IsDeleted || !NeedsPut(entity, out byte[] body))
-                continue;
-            string? expected = entity.ExpectedChangeVector ?? (_options.UseOptimisticConcurrency ? entity.ChangeVector ?? "" : null);
-            byte[] whole = Whole(entity, body);
-            batch.Put(entity.Id, _json.Join(whole, entity), entity.HasOpenId ? null : expected);
-            puts.Add((entity, whole, body));
+            if (await _saver.SaveAsync(_byEntity.Values, _deletions, _commands, cancellationToken).ConfigureAwait(false) is not { } outcome)
+                return;
+            _deletions.Clear();
+            _commands.Clear();
+            outcome.Deleted.ToList().ForEach(Remove);
+            foreach (TrackedEntity put in outcome.Put)
+                _byId[put.Id] = put;
+            if (_disposed)
+                Forget(); // it was disposed while it saved
         }
 
-        if (batch.Count == 0)
-            return;
-        IReadOnlyList<WriteResult> results = await _database.WriteAsync(batch, cancellationToken).ConfigureAwait(false);
-        _deletions.Clear();
-        deleted.ForEach(Remove);
-        for (int index = 0; index < puts.Count; index++)
-            Saved(puts[index].Entity, puts[index].Whole, puts[index].AsWritten, results[deletions + index]);
+        if (_advanced?.IndexWait is { } wait)
+            await wait.WaitAsync(_database, cancellationToken).ConfigureAwait(false);
     }
+
+    /// <summary>As <see cref="SaveChangesAsync"/>; the thread waits until it is durable.</summary>
+    /// <exception cref="ConcurrencyException">Somebody else changed a document first.</exception>
+    /// <exception cref="InvalidDocumentException">An object is no valid document, or over a limit.</exception>
+    public void SaveChanges() => SaveChangesAsync().GetAwaiter().GetResult();
 
     /// <summary>A query in LINQ over the documents of a type's collection, or of an index.</summary>
     /// <param name="indexName">The index that is asked, whose fields the members of the type then are; null: the collection, by indexes made as they are needed.</param>
@@ -213,8 +234,24 @@ public sealed class DocumentSession : IDisposable
         where T : class
     {
         ObjectDisposedException.ThrowIf(_disposed, this);
-        return new DocumentQueryable<T>(new QueryModel(_queries ??= new SessionQueries(this, _options, TypeOf), typeof(T), indexName, document => Track<T>(document)));
+        return new DocumentQueryable<T>(new QueryModel(Queries, typeof(T), indexName, document => Track<T>(document)));
     }
+
+    /// <summary>A query in RQL, with values for its parameters by <see cref="RawDocumentQuery{T}.AddParameter"/>.</summary>
+    public RawDocumentQuery<T> RawQuery<T>(string rql)
+        where T : class
+    {
+        ArgumentNullException.ThrowIfNull(rql);
+        return new RawDocumentQuery<T>(Queries, rql, []);
+    }
+
+    /// <summary>A query in RQL as an interpolated string, whose holes become parameters.</summary>
+    public RawDocumentQuery<T> RawQuery<T>(RqlInterpolatedStringHandler rql)
+        where T : class => new(Queries, rql.Text, [.. rql.Values.Select(value => ((string?)null, value))]);
+
+    /// <summary>Loads documents with those whose ids a member of them has: <c>session.Include&lt;Order&gt;(o => o.CompanyId).Load&lt;Order&gt;("orders/1")</c>.</summary>
+    public IncludeLoader<T> Include<T>(Expression<Func<T, object?>> member)
+        where T : class => new IncludeLoader<T>(this, []).Include(member);
 
     /// <summary>
     /// Runs a query and gives its results: objects of this session where they are whole documents, new objects where they are projections.
@@ -248,23 +285,14 @@ public sealed class DocumentSession : IDisposable
         request = request with { CountsResults = false, NeverStale = request.NeverStale || !(_options.AllowStale || request.WaitForNonStaleResults) };
         using QueryResults results = await _database.QueryAsync(request, cancellationToken).ConfigureAwait(false);
         var found = new List<T>();
-        var buffer = new ArrayBufferWriter<byte>();
-        EntityType type = TypeOf(typeof(T));
         while (results.MoveNext())
         {
             cancellationToken.ThrowIfCancellationRequested();
-            if (!results.IsProjection && !results.IsComputed)
-            {
-                if (Track<T>(results.Current) is { } entity)
-                    found.Add(entity);
-                continue;
-            }
-
-            buffer.ResetWrittenCount();
-            results.WriteCurrent(buffer);
-            found.Add((T)_json.ReadProjection(type, buffer.WrittenSpan));
+            if (Queries.ReadResult<T>(results) is { } result)
+                found.Add(result);
         }
 
+        KeepIncludes(results);
         return found;
     }
 
@@ -304,6 +332,7 @@ public sealed class DocumentSession : IDisposable
     /// <summary>Forgets an object: it is not saved, and the next load reads its document anew.</summary>
     public void Evict(object entity)
     {
+        using SessionGuard.Scope scope = _guard.Enter();
         if (_byEntity.TryGetValue(entity, out TrackedEntity? tracked))
             Remove(tracked);
     }
@@ -311,29 +340,73 @@ public sealed class DocumentSession : IDisposable
     /// <summary>Forgets everything.</summary>
     public void Clear()
     {
-        _byEntity.Clear();
-        _byId.Clear();
-        _deletions.Clear();
+        using SessionGuard.Scope scope = _guard.Enter();
+        Forget();
     }
 
-    /// <summary>Forgets everything; what was not saved is lost.</summary>
+    /// <summary>Forgets everything; what was not saved is lost. A save that is on its way goes on to its end.</summary>
     public void Dispose()
     {
         _disposed = true;
-        Clear();
+        if (!_guard.IsSaving)
+            Forget();
     }
 
-    /// <summary>Runs a query as the session's options want it.</summary>
-    internal Task<QueryResults> RunQueryAsync(QueryRequest request, CancellationToken cancellationToken)
+    /// <summary>As <see cref="Dispose"/>.</summary>
+    public ValueTask DisposeAsync()
+    {
+        Dispose();
+        return default;
+    }
+
+    private void Forget()
+    {
+        _byEntity.Clear();
+        _byId.Clear();
+        _deletions.Clear();
+        _included = null;
+        _commands.ForEach(static command => command.DisposeAsync().AsTask().GetAwaiter().GetResult());
+        _commands.Clear();
+    }
+
+    internal SessionQueries Queries => _queries ??= new SessionQueries(this, _database, _options);
+
+    internal Database Database => _database;
+
+    internal SessionSaver Saver => _saver;
+
+    internal IReadOnlyCollection<TrackedEntity> Entities => _byEntity.Values;
+
+    internal IReadOnlyCollection<string> DeletedIds => _deletions.Keys;
+
+    /// <summary>Adds something that the next save does beside the documents.</summary>
+    internal void Defer(SessionCommand command)
     {
         ObjectDisposedException.ThrowIf(_disposed, this);
-        return _database.QueryAsync(_options.AllowStale ? request with { NeverStale = false } : request, cancellationToken);
+        using (_guard.Enter())
+            _commands.Add(command);
     }
 
-    /// <summary>Keeps the documents that an answer includes.</summary>
-    internal void KeepIncludes(QueryResults results)
+    /// <summary>Keeps the documents that an answer includes: loading them reads nothing.</summary>
+    internal void KeepIncludes(QueryResults results) => results.VisitIncludes(Keep);
+
+    /// <summary>Keeps a document until it is loaded.</summary>
+    internal void Keep(Document document)
     {
+        using SessionGuard.Scope scope = _guard.Enter();
+        _included ??= new Dictionary<string, IncludedDocument>(IdComparer.Instance);
+        if (_included.Count < _options.MaxTrackedDocuments && document.IdText() is var id && !_byId.ContainsKey(id))
+            _included[id] = IncludedDocument.Of(document, Guarded(document, id));
     }
+
+    internal bool IsClusterWide => _options.IsClusterWide;
+
+    /// <summary>The id that an object's document has already.</summary>
+    internal string IdOf(object entity) => Tracked(entity) is { HasOpenId: false } tracked
+        ? tracked.Id
+        : throw new InvalidOperationException("The object gets its id by the next save. Save it first, then attach to it what belongs to it.");
+
+    internal void RequireOpen() => ObjectDisposedException.ThrowIf(_disposed, this);
 
     private static string? FirstGiven(string? id, string? own) => !string.IsNullOrEmpty(id) ? id : !string.IsNullOrEmpty(own) ? own : null;
 
@@ -342,9 +415,18 @@ public sealed class DocumentSession : IDisposable
     {
         ArgumentNullException.ThrowIfNull(id);
         ObjectDisposedException.ThrowIf(_disposed, this);
+        using SessionGuard.Scope scope = _guard.Enter();
         entity = null;
         if (!_byId.TryGetValue(id, out TrackedEntity? tracked))
-            return _deletions.ContainsKey(id);
+        {
+            if (_deletions.ContainsKey(id))
+                return true;
+            if (_included is null || !_included.Remove(id, out IncludedDocument? included))
+                return false;
+            entity = Track<T>(included);
+            return true;
+        }
+
         if (!tracked.IsDeleted)
             entity = Cast<T>(tracked);
         return true;
@@ -354,23 +436,29 @@ public sealed class DocumentSession : IDisposable
         where T : class
     {
         string id = document.IdText();
-        if (TryFindTracked(id, out T? known))
-            return known;
+        return TryFindTracked(id, out T? known) ? known : Track<T>(IncludedDocument.Of(document, Guarded(document, id)));
+    }
 
+    internal string? Guarded(Document document, string id) => _options.IsClusterWide ? document.Snapshot.GuardedChangeVector(id, document.ChangeVector) : null;
+
+    private T Track<T>(IncludedDocument document)
+        where T : class
+    {
+        using SessionGuard.Scope scope = _guard.Enter();
         EntityType type = TypeOf(typeof(T));
-        object read = _json.Read(type, id, document.Body);
-        if (read is not T)
-            throw new TreepieException($"Document '{id}' is of type {read.GetType().Name} and cannot be loaded as {typeof(T).Name}. Load it as {type.Json.Type.Name}.");
-        var tracked = new TrackedEntity(read, type, id)
+        object read = _saver.Json.Read(type, document.Id, document.Body);
+        T entity = read as T ?? throw new TreepieException(
+            $"Document '{document.Id}' is of type {read.GetType().Name} and cannot be loaded as {typeof(T).Name}. Load it as {type.Json.Type.Name}.");
+        Add(new TrackedEntity(read, type, document.Id)
         {
             ChangeVector = document.ChangeVector,
-            Collection = document.CollectionName,
-            LastModified = new DateTime(document.LastModifiedTicks, DateTimeKind.Utc),
-            Body = document.Body.ToArray(),
-            StoredMetadata = document.Metadata.ToArray(),
-        };
-        Add(tracked);
-        return (T)tracked.Entity;
+            GuardedChangeVector = document.GuardedChangeVector,
+            Collection = document.Collection,
+            LastModified = document.LastModified,
+            Body = document.Body,
+            StoredMetadata = document.Metadata,
+        });
+        return entity;
     }
 
     private static T Cast<T>(TrackedEntity tracked)
@@ -398,7 +486,7 @@ public sealed class DocumentSession : IDisposable
             _byId.Remove(tracked.Id);
     }
 
-    private TrackedEntity Tracked(object entity)
+    internal TrackedEntity Tracked(object entity)
     {
         ArgumentNullException.ThrowIfNull(entity);
         ObjectDisposedException.ThrowIf(_disposed, this);
@@ -407,53 +495,5 @@ public sealed class DocumentSession : IDisposable
             : throw new InvalidOperationException($"This object of type {entity.GetType().Name} is not of this session. Load or store it here first.");
     }
 
-    private EntityType TypeOf(Type type) => _database.EntityTypes.Of(type, _options);
-
-    /// <summary>Whether an object differs from its document, and the body it has now.</summary>
-    private bool NeedsPut(TrackedEntity tracked, out byte[] body)
-    {
-        body = _json.Write(tracked.Type, tracked.Id, tracked.Entity);
-        if (tracked.IsNew || tracked.HasChangedMetadata)
-            return true;
-        if (body.AsSpan().SequenceEqual(tracked.Body))
-            return false;
-
-        // Somebody else wrote the document, in another order, other spelling or with more fields: compare with what this type makes of it.
-        tracked.BodyAsWritten ??= AsWritten(tracked);
-        return !body.AsSpan().SequenceEqual(tracked.BodyAsWritten);
-    }
-
-    /// <summary>The document an object becomes: with what it was loaded with and its type does not have.</summary>
-    private byte[] Whole(TrackedEntity tracked, byte[] body)
-    {
-        if (tracked.IsNew || !_options.PreserveUnknownProperties)
-            return body;
-
-        byte[] before = tracked.BodyAsWritten ??= AsWritten(tracked);
-        return before.AsSpan().SequenceEqual(tracked.Body) ? body : _merge.Merge(tracked.Body, before, body);
-    }
-
-    private byte[] AsWritten(TrackedEntity tracked) => _json.Write(tracked.Type, tracked.Id, _json.Read(tracked.Type, tracked.Id, tracked.Body));
-
-    private void Saved(TrackedEntity tracked, byte[] whole, byte[] asWritten, WriteResult result)
-    {
-        if (tracked.HasOpenId)
-        {
-            tracked.Id = result.Id;
-            tracked.Type.Id?.Set(tracked.Entity, result.Id);
-            _byId[result.Id] = tracked;
-        }
-
-        tracked.ChangeVector = result.ChangeVector;
-        tracked.Collection = result.Collection;
-        tracked.LastModified = result.LastModified;
-        tracked.ExpectedChangeVector = null;
-        tracked.Body = whole;
-        tracked.BodyAsWritten = asWritten;
-        if (tracked.Metadata is { } metadata)
-        {
-            tracked.StoredMetadata = Encoding.UTF8.GetBytes(metadata.ToJsonString());
-            tracked.MetadataBefore = metadata.DeepClone();
-        }
-    }
+    internal EntityType TypeOf(Type type) => _database.EntityTypes.Of(type, _options);
 }

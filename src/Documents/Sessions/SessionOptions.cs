@@ -29,6 +29,12 @@ public sealed record SessionOptions
     /// </summary>
     public bool AllowStale { get; init; }
 
+    /// <summary>
+    /// Saves are cluster-wide: compare-exchange values that are not as expected refuse the whole save, and no other cluster-wide save may have
+    /// written a document since it was loaded.
+    /// </summary>
+    public bool IsClusterWide { get; init; }
+
     /// <summary>Names the collection of a type; null: the plural of its name, <c>Users</c> for <c>User</c>.</summary>
     public Func<Type, string>? CollectionOf { get; init; }
 

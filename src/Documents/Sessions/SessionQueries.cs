@@ -1,3 +1,4 @@
+using System.Buffers;
 using System.Text;
 using System.Text.Json;
 using Treepie.Linq;
@@ -6,23 +7,40 @@ using Treepie.Store;
 
 namespace Treepie.Sessions;
 
-/// <summary>A session as queries in LINQ see it.</summary>
-internal sealed class SessionQueries(DocumentSession session, SessionOptions options, Func<Type, EntityType> typeOf) : IQuerySession
+/// <summary>A session as queries see it.</summary>
+internal sealed class SessionQueries(DocumentSession session, Database database, SessionOptions options) : IQuerySession
 {
+    private readonly ArrayBufferWriter<byte> _buffer = new();
+
     public JsonSerializerOptions Json => options.Json;
 
-    public string CollectionOf(Type type) => typeOf(type).Collection;
+    public string CollectionOf(Type type) => session.TypeOf(type).Collection;
 
-    public string? IdMemberOf(Type type) => typeOf(type).Id is { } id ? Encoding.UTF8.GetString(id.Member) : null;
+    public string? IdMemberOf(Type type) => session.TypeOf(type).Id is { } id ? Encoding.UTF8.GetString(id.Member) : null;
 
-    public string? IdOf(Type type, object? value) => value as string ?? typeOf(type).Id?.IdOf(value);
+    public string? IdOf(Type type, object? value) => value as string ?? session.TypeOf(type).Id?.IdOf(value);
 
-    public object? IdValue(Type type, string id) => typeOf(type).Id is { } own ? own.ValueOf(id) : id;
+    public object? IdValue(Type type, string id) => session.TypeOf(type).Id is { } own ? own.ValueOf(id) : id;
 
-    public Task<QueryResults> QueryAsync(QueryRequest request, CancellationToken cancellationToken) => session.RunQueryAsync(request, cancellationToken);
+    public Task<QueryResults> QueryAsync(QueryRequest request, CancellationToken cancellationToken)
+    {
+        session.RequireOpen();
+        return database.QueryAsync(options.AllowStale ? request with { NeverStale = false } : request, cancellationToken);
+    }
 
     public T? Track<T>(Document document)
         where T : class => session.Track<T>(document);
+
+    public T? ReadResult<T>(QueryResults results)
+        where T : class
+    {
+        if (!results.IsProjection && !results.IsComputed)
+            return session.Track<T>(results.Current);
+
+        _buffer.ResetWrittenCount();
+        results.WriteCurrent(_buffer);
+        return (T)session.Saver.Json.ReadProjection(session.TypeOf(typeof(T)), _buffer.WrittenSpan);
+    }
 
     public void KeepIncludes(QueryResults results) => session.KeepIncludes(results);
 }

@@ -1,4 +1,5 @@
 using System.Text.Json.Nodes;
+using Treepie.Store;
 
 namespace Treepie.Sessions;
 
@@ -16,6 +17,9 @@ internal sealed class TrackedEntity(object entity, EntityType type, string id)
 
     /// <summary>Change vector of the document as it was loaded or saved; null while it is new.</summary>
     public string? ChangeVector { get; set; }
+
+    /// <summary>In a cluster-wide session the change vector with the index of the document's atomic guard; null while it is new.</summary>
+    public string? GuardedChangeVector { get; set; }
 
     /// <summary>Change vector the caller insists on at the next save; null: what the session's options say.</summary>
     public string? ExpectedChangeVector { get; set; }
@@ -49,4 +53,13 @@ internal sealed class TrackedEntity(object entity, EntityType type, string id)
 
     /// <summary>Whether the id is still to be completed.</summary>
     public bool HasOpenId => Id.EndsWith('/') || Id.EndsWith('|');
+
+    /// <summary>Takes over what the document is now.</summary>
+    public void Refresh(Document document, string? guardedChangeVector)
+    {
+        (ChangeVector, GuardedChangeVector, Collection) = (document.ChangeVector, guardedChangeVector, document.CollectionName);
+        LastModified = new DateTime(document.LastModifiedTicks, DateTimeKind.Utc);
+        (Body, BodyAsWritten, StoredMetadata) = (document.Body.ToArray(), null, document.Metadata.ToArray());
+        (Metadata, MetadataBefore, ExpectedChangeVector, IsDeleted) = (null, null, null, false);
+    }
 }

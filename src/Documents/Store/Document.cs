@@ -43,6 +43,9 @@ public readonly ref struct Document
     /// <summary>User metadata and client keys as a JSON object, minified UTF-8; <c>{}</c> where there is none.</summary>
     public ReadOnlySpan<byte> Metadata => _record.Metadata is { IsEmpty: false } metadata ? metadata : "{}"u8;
 
+    /// <summary>What it was read from.</summary>
+    internal DatabaseSnapshot Snapshot => _snapshot;
+
     /// <summary>What it has beside its body.</summary>
     internal DocumentFlags Flags => _record.Flags;
 

@@ -53,6 +53,17 @@ internal sealed class IncludeCollector
         output.Write("}"u8);
     }
 
+    /// <summary>Hands over each document; ids without one are left out.</summary>
+    public void Visit(DatabaseSnapshot snapshot, IncludedVisitor visitor)
+    {
+        foreach (string id in _ids)
+        {
+            if (snapshot.TryGet(id, out Document document))
+                visitor(document);
+            snapshot.ReleasePages();
+        }
+    }
+
     private void Add(string? id)
     {
         // Nothing longer than an id can be one.

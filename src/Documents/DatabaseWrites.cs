@@ -1,0 +1,61 @@
+using Treepie.Storage;
+using Treepie.Storage.Transactions;
+using Treepie.Store;
+using Treepie.Writes;
+
+namespace Treepie;
+
+/// <summary>Runs the writes of a database: each in a transaction that others join, measured, traced, and told to those who wait for changes.</summary>
+internal sealed class DatabaseWrites(StorageEnvironment environment, ChangeVectors changeVectors, ChangeSignal changes, Func<bool> keepsUnused, string name, TimeProvider timeProvider)
+{
+    /// <summary>Runs a command; completes when it is durable.</summary>
+    public async Task<TResult> RunAsync<TResult>(Func<DocumentWriter, DateTime, TResult> command, CancellationToken cancellationToken, bool wantsResults = true)
+    {
+        try
+        {
+            long began = DatabaseTelemetry.CountsWrites ? timeProvider.GetTimestamp() : 0;
+            (TResult result, long etag) = DatabaseTelemetry.IsTraced
+                ? await DatabaseTelemetry.TraceWriteAsync(environment, name, transaction => Run(transaction, command, wantsResults), cancellationToken).ConfigureAwait(false)
+                : await environment.WriteAsync(transaction => Run(transaction, command, wantsResults), cancellationToken).ConfigureAwait(false);
+            if (began != 0)
+                DatabaseTelemetry.Written(name, timeProvider.GetElapsedTime(began));
+            changes.Publish(etag);
+            return result;
+        }
+        catch (OperationCanceledException)
+        {
+            PublishWhatIsDurable(); // the write may have been done nevertheless
+            throw;
+        }
+    }
+
+    /// <summary>Runs a command, for callers that are not asynchronous.</summary>
+    public TResult Run<TResult>(Func<DocumentWriter, DateTime, TResult> command)
+    {
+        (TResult result, long etag) = environment.Write(transaction => Run(transaction, command, wantsResults: true));
+        changes.Publish(etag);
+        return result;
+    }
+
+    private (TResult Result, long Etag) Run<TResult>(WriteTransaction transaction, Func<DocumentWriter, DateTime, TResult> command, bool wantsResults)
+    {
+        DateTime now = timeProvider.GetUtcNow().UtcDateTime;
+        var writer = new DocumentWriter(transaction, changeVectors, now, wantsResults, keepsUnused());
+        TResult result = command(writer, now);
+        return (result, writer.LastEtag);
+    }
+
+    private void PublishWhatIsDurable()
+    {
+        try
+        {
+            using ReadTransaction transaction = environment.BeginRead();
+            using var snapshot = new DatabaseSnapshot(transaction, new CollectionNames(), changeVectors, ownsTransaction: false);
+            changes.Publish(snapshot.LastEtag);
+        }
+        catch (ObjectDisposedException)
+        {
+            // closed meanwhile: nobody waits any more
+        }
+    }
+}

@@ -1,0 +1,70 @@
+using System.Linq.Expressions;
+using Treepie.Indexes.Fields;
+using Treepie.Linq;
+using Treepie.Queries.Projecting;
+using Treepie.Store;
+
+namespace Treepie.Sessions;
+
+/// <summary>Loads documents and, from the same snapshot, those they refer to, which the session then has.</summary>
+/// <typeparam name="TDocument">The type whose members name the ids.</typeparam>
+public sealed class IncludeLoader<TDocument>
+    where TDocument : class
+{
+    private readonly DocumentSession _session;
+    private readonly IReadOnlyList<FieldPath> _paths;
+
+    internal IncludeLoader(DocumentSession session, IReadOnlyList<FieldPath> paths) => (_session, _paths) = (session, paths);
+
+    /// <summary>Loads what another member refers to, too.</summary>
+    /// <exception cref="NotSupportedException">The expression names no member.</exception>
+    public IncludeLoader<TDocument> Include(Expression<Func<TDocument, object?>> member)
+    {
+        ArgumentNullException.ThrowIfNull(member);
+        string path = new PathTranslator(_session.Queries, typeof(TDocument)).Of(member).Text;
+        return new IncludeLoader<TDocument>(_session, [.. _paths, FieldPath.TryParse(path) ?? throw Refusal.Of(member, "Name a member that holds an id.")]);
+    }
+
+    /// <summary>The object of a document; null if there is none.</summary>
+    public T? Load<T>(string id)
+        where T : class => Load<T>([id])[id];
+
+    /// <summary>The objects of several documents, by the ids as given; null for those that do not exist.</summary>
+    public IReadOnlyDictionary<string, T?> Load<T>(IEnumerable<string> ids)
+        where T : class
+    {
+        ArgumentNullException.ThrowIfNull(ids);
+        string[] wanted = [.. ids];
+        var collector = new IncludeCollector(_paths, []);
+        using (DatabaseSnapshot snapshot = _session.Database.BeginRead())
+        {
+            foreach (string id in wanted)
+            {
+                if (!snapshot.TryGet(id, out Document document))
+                    continue;
+                collector.Collect(document);
+                _session.Track<T>(document);
+            }
+
+            collector.Visit(snapshot, _session.Keep);
+        }
+
+        return _session.Load<T>(wanted);
+    }
+
+    /// <summary>As <see cref="Load{T}(string)"/>: reads complete at once.</summary>
+    public ValueTask<T?> LoadAsync<T>(string id, CancellationToken cancellationToken = default)
+        where T : class
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        return ValueTask.FromResult(Load<T>(id));
+    }
+
+    /// <summary>As <see cref="Load{T}(IEnumerable{string})"/>: reads complete at once.</summary>
+    public ValueTask<IReadOnlyDictionary<string, T?>> LoadAsync<T>(IEnumerable<string> ids, CancellationToken cancellationToken = default)
+        where T : class
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        return ValueTask.FromResult(Load<T>(ids));
+    }
+}

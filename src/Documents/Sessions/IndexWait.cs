@@ -1,0 +1,14 @@
+namespace Treepie.Sessions;
+
+/// <summary>What saves wait for beside being durable.</summary>
+internal sealed record IndexWait(TimeSpan Timeout, IReadOnlyList<string>? Indexes, bool ThrowsOnTimeout)
+{
+    public async Task WaitAsync(Database database, CancellationToken cancellationToken)
+    {
+        if (!await database.Indexes.WaitForNonStaleAsync(Timeout, Indexes, cancellationToken).ConfigureAwait(false) && ThrowsOnTimeout)
+        {
+            throw new TimeoutException(
+                $"The changes are saved and durable, but the indexes had not seen them within {Timeout}. Wait longer, or let queries see what indexes have not (the default of sessions).");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+using System.Buffers;
+using System.Text.Json;
+using Treepie.Kinds;
+using Treepie.Store;
+
+namespace Treepie.Sessions;
+
+/// <summary>Compare-exchange values of a session. Changes are made by the next save, which is refused as a whole if a value is not at the index it was read at.</summary>
+public sealed class SessionClusterTransaction
+{
+    private readonly DocumentSession _session;
+
+    internal SessionClusterTransaction(DocumentSession session) => _session = session;
+
+    /// <summary>A value with its index; null where there is none.</summary>
+    public CompareExchange<T>? Get<T>(string key)
+    {
+        ArgumentNullException.ThrowIfNull(key);
+        _session.RequireOpen();
+        using DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        if (snapshot.CompareExchange(key) is not { } found)
+            return null;
+        using JsonDocument json = JsonDocument.Parse(found.Body);
+        T? value = (T?)json.RootElement.GetProperty("Object").Deserialize(_session.Queries.Json.GetTypeInfo(typeof(T)));
+        return new CompareExchange<T>(found.Key, value, found.Index);
+    }
+
+    /// <summary>Makes a value with the next save; there must be none of that key then.</summary>
+    /// <exception cref="InvalidOperationException">The session is not cluster-wide.</exception>
+    public void Create<T>(string key, T value) => Put(key, value, expectedIndex: 0);
+
+    /// <summary>Changes a value with the next save; it must be at the index it was read at.</summary>
+    /// <exception cref="InvalidOperationException">The session is not cluster-wide.</exception>
+    public void Update<T>(CompareExchange<T> read, T value)
+    {
+        ArgumentNullException.ThrowIfNull(read);
+        Put(read.Key, value, read.Index);
+    }
+
+    /// <summary>Deletes a value with the next save; it must be at the index it was read at.</summary>
+    /// <exception cref="InvalidOperationException">The session is not cluster-wide.</exception>
+    public void Delete<T>(CompareExchange<T> read)
+    {
+        ArgumentNullException.ThrowIfNull(read);
+        RequireClusterWide();
+        _session.Defer(new SessionCommand(batch => batch.DeleteCompareExchange(read.Key, read.Index)));
+    }
+
+    private void Put<T>(string key, T value, long expectedIndex)
+    {
+        KindNames.Encode("a compare-exchange value", key);
+        RequireClusterWide();
+        var json = new ArrayBufferWriter<byte>();
+        using (var writer = new Utf8JsonWriter(json))
+        {
+            writer.WriteStartObject();
+            writer.WritePropertyName("Object");
+            JsonSerializer.Serialize(writer, value, _session.Queries.Json.GetTypeInfo(typeof(T)));
+            writer.WriteEndObject();
+        }
+
+        _session.Defer(new SessionCommand(batch => batch.PutCompareExchange(key, json.WrittenSpan, expectedIndex)));
+    }
+
+    private void RequireClusterWide()
+    {
+        if (!_session.IsClusterWide)
+            throw new InvalidOperationException("Compare-exchange values are changed by cluster-wide sessions. Open the session with SessionOptions.IsClusterWide.");
+    }
+}

@@ -1,0 +1,46 @@
+using Treepie.Kinds;
+using Treepie.Store;
+
+namespace Treepie.Sessions;
+
+/// <summary>Counters of one document. Changes are made by the next save; reads see what is saved.</summary>
+public sealed class SessionCounters
+{
+    private readonly DocumentSession _session;
+    private readonly string _documentId;
+
+    internal SessionCounters(DocumentSession session, string documentId) => (_session, _documentId) = (session, documentId);
+
+    /// <summary>Adds to a counter with the next save; one that is not there begins at 0.</summary>
+    /// <exception cref="InvalidDocumentException">The name cannot be one.</exception>
+    public void Increment(string name, long delta = 1)
+    {
+        KindNames.Encode("a counter", name);
+        _session.Defer(new SessionCommand(batch => batch.IncrementCounter(_documentId, name, delta)));
+    }
+
+    /// <summary>Deletes a counter with the next save.</summary>
+    /// <exception cref="InvalidDocumentException">The name cannot be one.</exception>
+    public void Delete(string name)
+    {
+        KindNames.Encode("a counter", name);
+        _session.Defer(new SessionCommand(batch => batch.DeleteCounter(_documentId, name)));
+    }
+
+    /// <summary>The value of a counter; null where there is none.</summary>
+    public long? Get(string name)
+    {
+        ArgumentNullException.ThrowIfNull(name);
+        _session.RequireOpen();
+        using DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        return snapshot.Counter(_documentId, name)?.Value;
+    }
+
+    /// <summary>All counters of the document, by name.</summary>
+    public IReadOnlyDictionary<string, long> GetAll()
+    {
+        _session.RequireOpen();
+        using DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        return snapshot.Counters(_documentId).ToDictionary(counter => counter.Name, counter => counter.Value, StringComparer.OrdinalIgnoreCase);
+    }
+}

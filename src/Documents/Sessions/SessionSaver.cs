@@ -1,0 +1,106 @@
+using System.Text;
+using Treepie.Writes;
+
+namespace Treepie.Sessions;
+
+/// <summary>What a save writes: finds out what changed, makes one batch of it, and notes what the database gave back.</summary>
+internal sealed class SessionSaver(Database database, SessionOptions options)
+{
+    private readonly EntityJson _json = new(database.Options);
+    private readonly BodyMerge _merge = new(options.Json.PropertyNameCaseInsensitive);
+
+    public EntityJson Json => _json;
+
+    /// <summary>Whether an object differs from its document, and the body it has now.</summary>
+    public bool NeedsPut(TrackedEntity tracked, out byte[] body)
+    {
+        body = _json.Write(tracked.Type, tracked.Id, tracked.Entity);
+        if (tracked.IsNew || tracked.HasChangedMetadata)
+            return true;
+        if (body.AsSpan().SequenceEqual(tracked.Body))
+            return false;
+
+        // Somebody else wrote the document, in another order, other spelling or with more fields: compare with what this type makes of it.
+        return !body.AsSpan().SequenceEqual(Before(tracked));
+    }
+
+    /// <summary>The document as this program's type would have written it when it was loaded.</summary>
+    public byte[] Before(TrackedEntity tracked) =>
+        tracked.BodyAsWritten ??= _json.Write(tracked.Type, tracked.Id, _json.Read(tracked.Type, tracked.Id, tracked.Body));
+
+    /// <summary>Writes all changes in one batch; null where there are none.</summary>
+    /// <param name="entities">The objects of the session.</param>
+    /// <param name="deletions">Ids of documents to delete that were not loaded, with the change vector each must be at.</param>
+    /// <param name="commands">What is done beside the documents, behind them.</param>
+    /// <param name="cancellationToken">Gives up waiting.</param>
+    public async Task<SaveOutcome?> SaveAsync(
+        IReadOnlyCollection<TrackedEntity> entities,
+        IReadOnlyDictionary<string, string?> deletions,
+        IReadOnlyList<SessionCommand> commands,
+        CancellationToken cancellationToken)
+    {
+        using var batch = new WriteBatch(database.Options) { IsClusterWide = options.IsClusterWide };
+        foreach ((string id, string? changeVector) in deletions)
+            batch.Delete(id, changeVector);
+        List<TrackedEntity> deleted = [.. entities.Where(entity => entity.IsDeleted)];
+        foreach (TrackedEntity entity in deleted)
+            batch.Delete(entity.Id, entity.ExpectedChangeVector ?? Checked(entity.ChangeVector), options.IsClusterWide ? entity.GuardedChangeVector : null);
+        int deletionCount = batch.Count;
+        var puts = new List<(TrackedEntity Entity, byte[] Whole, byte[] AsWritten)>();
+        foreach (TrackedEntity entity in entities)
+        {
+            if (entity.IsDeleted || !NeedsPut(entity, out byte[] body))
+                continue;
+            string? expected = entity.ExpectedChangeVector ?? Checked(entity.ChangeVector ?? "");
+            byte[] whole = Whole(entity, body);
+            batch.Put(entity.Id, _json.Join(whole, entity), entity.HasOpenId ? null : expected, entity.GuardedChangeVector);
+            puts.Add((entity, whole, body));
+        }
+
+        foreach (SessionCommand command in commands)
+            await command.AddToAsync(batch, database, cancellationToken).ConfigureAwait(false);
+        if (batch.Count == 0)
+            return null;
+        IReadOnlyList<WriteResult> results = await database.WriteAsync(batch, cancellationToken).ConfigureAwait(false);
+        for (int index = 0; index < puts.Count; index++)
+            Saved(puts[index].Entity, puts[index].Whole, puts[index].AsWritten, results[deletionCount + index]);
+        foreach (SessionCommand command in commands)
+            await command.DisposeAsync().ConfigureAwait(false);
+        return new SaveOutcome(deleted, [.. puts.Select(put => put.Entity)]);
+    }
+
+    private string? Checked(string? changeVector) => options.UseOptimisticConcurrency ? changeVector : null;
+
+    /// <summary>The document an object becomes: with what it was loaded with and its type does not have.</summary>
+    private byte[] Whole(TrackedEntity tracked, byte[] body)
+    {
+        if (tracked.IsNew || !options.PreserveUnknownProperties)
+            return body;
+
+        byte[] before = Before(tracked);
+        return before.AsSpan().SequenceEqual(tracked.Body) ? body : _merge.Merge(tracked.Body, before, body);
+    }
+
+    private void Saved(TrackedEntity tracked, byte[] whole, byte[] asWritten, WriteResult result)
+    {
+        if (tracked.HasOpenId)
+        {
+            tracked.Id = result.Id;
+            tracked.Type.Id?.Set(tracked.Entity, result.Id);
+        }
+
+        // A cluster-wide batch gives the guard's index behind the change vector.
+        tracked.ChangeVector = result.ChangeVector?.Split(',')[0];
+        tracked.GuardedChangeVector = options.IsClusterWide ? result.ChangeVector : null;
+        tracked.Collection = result.Collection;
+        tracked.LastModified = result.LastModified;
+        tracked.ExpectedChangeVector = null;
+        tracked.Body = whole;
+        tracked.BodyAsWritten = asWritten;
+        if (tracked.Metadata is { } metadata)
+        {
+            tracked.StoredMetadata = Encoding.UTF8.GetBytes(metadata.ToJsonString());
+            tracked.MetadataBefore = metadata.DeepClone();
+        }
+    }
+}

@@ -1,0 +1,42 @@
+using Treepie.Writes;
+
+namespace Treepie.Sessions;
+
+/// <summary>An attachment that the next save puts. Its stream is read once, by the first save; what was read waits for the next if that one fails.</summary>
+internal sealed class SessionUpload(string id, string name, string? contentType, Stream stream) : SessionCommand(static _ => { })
+{
+    private const int BufferBytes = 64 * 1024;
+
+    private AttachmentUpload? _upload;
+
+    public override async ValueTask AddToAsync(WriteBatch batch, Database database, CancellationToken cancellationToken)
+    {
+        if (_upload is null)
+        {
+            var upload = new AttachmentUpload(database);
+            try
+            {
+                byte[] buffer = new byte[BufferBytes];
+                for (int read; (read = await stream.ReadAsync(buffer, cancellationToken).ConfigureAwait(false)) > 0;)
+                    await upload.WriteAsync(buffer.AsMemory(0, read), cancellationToken).ConfigureAwait(false);
+                await upload.CompleteAsync(cancellationToken).ConfigureAwait(false);
+            }
+            catch
+            {
+                await upload.DisposeAsync().ConfigureAwait(false);
+                throw;
+            }
+
+            _upload = upload;
+        }
+
+        batch.PutAttachment(id, name, contentType, _upload);
+    }
+
+    public override async ValueTask DisposeAsync()
+    {
+        if (_upload is { } upload)
+            await upload.DisposeAsync().ConfigureAwait(false);
+        _upload = null;
+    }
+}
